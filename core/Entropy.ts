@@ -1,0 +1,38 @@
+/** What only the runtime can give: ordered ids, unguessable bytes, digests. */
+import { Context, Layer } from "effect"
+
+export class Entropy extends Context.Tag("core/Entropy")<
+  Entropy,
+  {
+    /** A UUIDv7: two calls of one process sort in the order they were made. */
+    readonly uuid: () => string
+    readonly bytes: (length: number) => Uint8Array
+    /** SHA-256 in lower-case hexadecimal. */
+    readonly sha256: (text: string) => string
+  }
+>() {
+  /** The same values on every run. For tests: it counts and hashes, and keeps no secret. */
+  static readonly layerCounting: Layer.Layer<Entropy> = Layer.sync(Entropy, () => {
+    let count = 0
+    return Entropy.of({
+      uuid: () => `00000000-0000-7000-8000-${(++count).toString(16).padStart(12, "0")}`,
+      bytes: (length) => Uint8Array.from({ length }, () => (++count * 37) % 256),
+      sha256: (text) => fingerprint(text)
+    })
+  })
+}
+
+// ---- helpers ----
+
+/** Four FNV-1a hashes of 32 bits, differently seeded: long enough never to collide in a test. */
+const fingerprint = (text: string): string => {
+  let out = ""
+  for (let seed = 1; seed <= 4; seed++) {
+    let hash = 0x811c9dc5 ^ seed
+    for (let i = 0; i < text.length; i++) {
+      hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0
+    }
+    out += hash.toString(16).padStart(8, "0")
+  }
+  return out.padEnd(64, "0")
+}

@@ -1,0 +1,104 @@
+/** Every failure a caller can act on. Doors map each of them to their wire by `_tag`; anything else is a defect. */
+import { Schema } from "effect"
+import { KeyId } from "./Ids.ts"
+import { PlatformId } from "./PlatformId.ts"
+
+/** One thing that is wrong with what the caller sent. */
+export const ArgumentIssue = Schema.Struct({
+  /** Where, as a path into the request: `overrides.x`, `platforms.0`. Empty for the request as a whole. */
+  path: Schema.String,
+  message: Schema.String
+})
+export type ArgumentIssue = typeof ArgumentIssue.Type
+
+export class InvalidArgument extends Schema.TaggedError<InvalidArgument>()("InvalidArgument", {
+  issues: Schema.NonEmptyArray(ArgumentIssue)
+}) {
+  override get message() {
+    const [first, ...rest] = this.issues
+    const place = first.path === "" ? "" : `"${first.path}": `
+    const more = rest.length === 0 ? "" : ` (and ${rest.length} more, see details)`
+    return `Request is not valid: ${place}${first.message}${more}`
+  }
+}
+
+/** No key, a malformed, an unknown or a revoked one: all alike, so that nothing can be probed. */
+export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", {}) {
+  override get message() {
+    return "A valid API key is required: send it as the header Authorization: Bearer <API_KEY>"
+  }
+}
+
+/** Unknown, malformed, or another account's: all alike. */
+export class RuleNotFound extends Schema.TaggedError<RuleNotFound>()("RuleNotFound", { ruleId: Schema.String }) {
+  override get message() {
+    return `Cannot find rule "${this.ruleId}"`
+  }
+}
+
+export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", { keyId: KeyId }) {
+  override get message() {
+    return `Cannot find key "${this.keyId}"`
+  }
+}
+
+/** The account holds as many rules on the platform as it may. */
+export class RuleLimitReached extends Schema.TaggedError<RuleLimitReached>()("RuleLimitReached", {
+  platform: PlatformId,
+  limit: Schema.Number,
+  used: Schema.Number
+}) {
+  override get message() {
+    return `Cannot create another rule on "${this.platform}": ${this.used} of ${this.limit} are in use; delete one or ask the operator for a higher limit`
+  }
+}
+
+/** The platform exists but nothing in this deployment serves it. */
+export class PlatformNotConfigured extends Schema.TaggedError<PlatformNotConfigured>()("PlatformNotConfigured", {
+  platform: PlatformId
+}) {
+  override get message() {
+    return `Platform "${this.platform}" is not configured on this server`
+  }
+}
+
+/** The platform understood and said no. `reason` is in its own words. */
+export class PlatformRefused extends Schema.TaggedError<PlatformRefused>()("PlatformRefused", {
+  platform: PlatformId,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `Platform "${this.platform}" refused the rule: ${this.reason}`
+  }
+}
+
+/** The platform could not be reached or did not answer in time. Trying again later may help. */
+export class PlatformUnavailable extends Schema.TaggedError<PlatformUnavailable>()("PlatformUnavailable", {
+  platform: PlatformId,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `Platform "${this.platform}" cannot be reached: ${this.reason}`
+  }
+}
+
+/** The store did not take the operation; nothing was changed by it. */
+export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()("StorageUnavailable", {
+  operation: Schema.String,
+  cause: Schema.Defect
+}) {
+  override get message() {
+    return "The store cannot be reached: try again shortly"
+  }
+}
+
+export type CoreError =
+  | InvalidArgument
+  | Unauthenticated
+  | RuleNotFound
+  | KeyNotFound
+  | RuleLimitReached
+  | PlatformNotConfigured
+  | PlatformRefused
+  | PlatformUnavailable
+  | StorageUnavailable

@@ -1,0 +1,95 @@
+/** Identifiers: a UUIDv7 in the store, `prefix_` and 26 characters of lower-case base32 on the wire. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { Entropy } from "./Entropy.ts"
+
+export const AccountId = idSchema("acct").pipe(Schema.brand("AccountId"))
+export type AccountId = typeof AccountId.Type
+
+export const KeyId = idSchema("key").pipe(Schema.brand("KeyId"))
+export type KeyId = typeof KeyId.Type
+
+export const RuleId = idSchema("rule").pipe(Schema.brand("RuleId"))
+export type RuleId = typeof RuleId.Type
+
+export const MatchId = idSchema("match").pipe(Schema.brand("MatchId"))
+export type MatchId = typeof MatchId.Type
+
+/** Mints ids. Ids of one process sort by the order in which they were minted, in either form. */
+export class Ids extends Context.Tag("core/Ids")<
+  Ids,
+  {
+    readonly account: Effect.Effect<AccountId>
+    readonly key: Effect.Effect<KeyId>
+    readonly rule: Effect.Effect<RuleId>
+    readonly match: Effect.Effect<MatchId>
+  }
+>() {
+  static readonly layer: Layer.Layer<Ids, never, Entropy> = Layer.effect(
+    Ids,
+    Effect.map(Entropy, ({ uuid }) =>
+      Ids.of({
+        account: Effect.sync(() => fromUuid("acct", uuid())),
+        key: Effect.sync(() => fromUuid("key", uuid())),
+        rule: Effect.sync(() => fromUuid("rule", uuid())),
+        match: Effect.sync(() => fromUuid("match", uuid()))
+      })
+    )
+  )
+}
+
+interface IdOf {
+  readonly acct: AccountId
+  readonly key: KeyId
+  readonly rule: RuleId
+  readonly match: MatchId
+}
+
+/** `rule_01…` for a UUID in its usual lower-case hexadecimal form. Keeps the order of the UUIDs. */
+export const fromUuid = <P extends keyof IdOf>(prefix: P, uuid: string): IdOf[P] => {
+  let out = `${prefix}_`
+  // 128 bits are 26 groups of 5 with two zero bits in front.
+  let bits = 2
+  let buffer = 0
+  for (let i = 0; i < uuid.length; i++) {
+    const nibble = hexValue(uuid.charCodeAt(i))
+    if (nibble < 0) continue
+    buffer = (buffer << 4) | nibble
+    bits += 4
+    if (bits >= 5) {
+      bits -= 5
+      out += ALPHABET[(buffer >> bits) & 31]
+      buffer &= (1 << bits) - 1
+    }
+  }
+  // Well-formed by construction; the schema's own check would cost more than the encoding.
+  return out as IdOf[P]
+}
+
+/** The UUID inside an id that one of the schemas above has accepted. */
+export const toUuid = (id: AccountId | KeyId | RuleId | MatchId): string => {
+  let hex = ""
+  let bits = -2
+  let buffer = 0
+  for (let i = id.indexOf("_") + 1; i < id.length; i++) {
+    buffer = (buffer << 5) | ALPHABET.indexOf(id.charAt(i))
+    bits += 5
+    while (bits >= 4) {
+      bits -= 4
+      hex += ((buffer >> bits) & 15).toString(16)
+    }
+    buffer &= (1 << bits) - 1
+  }
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+// ---- helpers ----
+
+/** Crockford's base32: in the order of its ASCII codes, without the letters that read as digits. */
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+function idSchema(prefix: keyof IdOf) {
+  return Schema.String.pipe(Schema.pattern(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`)))
+}
+
+const hexValue = (code: number): number =>
+  code >= 48 && code <= 57 ? code - 48 : code >= 97 && code <= 102 ? code - 87 : -1

@@ -1,0 +1,71 @@
+/** The port to where matches are kept, and a layer of it in memory. */
+import { Context, Effect, Layer, Option } from "effect"
+import type { StorageUnavailable } from "./Errors.ts"
+import type { AccountId, MatchId, RuleId } from "./Ids.ts"
+import type { Match } from "./Match.ts"
+import type { PlatformId } from "./PlatformId.ts"
+import { RuleStore } from "./RuleStore.ts"
+
+export interface MatchPage {
+  readonly account: AccountId
+  readonly rule: Option.Option<RuleId>
+  readonly platforms: ReadonlyArray<PlatformId>
+  /** Only matches older than this one. */
+  readonly before: Option.Option<MatchId>
+  readonly limit: number
+}
+
+export class MatchStore extends Context.Tag("core/MatchStore")<
+  MatchStore,
+  {
+    /**
+     * Stores the matches, all or none, and answers how many were new. A match that is there already (same rule,
+     * platform and post) and a match of a rule that is gone are passed over.
+     */
+    readonly insert: (matches: ReadonlyArray<Match>) => Effect.Effect<number, StorageUnavailable>
+    /** Newest first. Costs the same at any depth. */
+    readonly list: (page: MatchPage) => Effect.Effect<ReadonlyArray<Match>, StorageUnavailable>
+  }
+>() {
+  static readonly layerMemory: Layer.Layer<MatchStore, never, RuleStore> = Layer.effect(
+    MatchStore,
+    Effect.gen(function* () {
+      const rules = yield* RuleStore
+      const byKey = new Map<string, Match>()
+      let newestFirst: ReadonlyArray<Match> = []
+
+      const isThere = (id: RuleId) => Effect.map(rules.registrations(id), (found) => found.length > 0)
+
+      const insert = (matches: ReadonlyArray<Match>) =>
+        Effect.gen(function* () {
+          let added = 0
+          for (const match of matches) {
+            const key = JSON.stringify([match.rule_id, match.platform, match.platform_post_id])
+            if (byKey.has(key) || !(yield* isThere(match.rule_id))) continue
+            byKey.set(key, match)
+            added++
+          }
+          newestFirst = [...byKey.values()].sort((a, b) => (a.id < b.id ? 1 : -1))
+          return added
+        })
+
+      const list = (page: MatchPage) =>
+        Effect.gen(function* () {
+          const owned = new Set((yield* rules.list(page.account)).map(({ id }) => id))
+          const found: Array<Match> = []
+          for (const match of newestFirst) {
+            if (found.length === page.limit) break
+            const wanted =
+              owned.has(match.rule_id) &&
+              Option.getOrElse(page.rule, () => match.rule_id) === match.rule_id &&
+              page.platforms.includes(match.platform) &&
+              Option.match(page.before, { onNone: () => true, onSome: (before) => match.id < before })
+            if (wanted) found.push(match)
+          }
+          return found
+        })
+
+      return MatchStore.of({ insert, list })
+    })
+  )
+}

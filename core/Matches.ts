@@ -1,0 +1,82 @@
+/** The match use cases. Every door calls this and nothing below it. */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { RuleNotFound, type StorageUnavailable } from "./Errors.ts"
+import { type AccountId, MatchId, RuleId } from "./Ids.ts"
+import { Match } from "./Match.ts"
+import { MatchStore } from "./MatchStore.ts"
+import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
+import { RuleStore } from "./RuleStore.ts"
+
+export const MatchQuery = Schema.Struct({
+  rule_id: Schema.optionalWith(Schema.String.annotations({ description: "Only matches of this rule" }), {
+    exact: true
+  }),
+  platform: Schema.optionalWith(PlatformId, { exact: true }),
+  limit: Schema.optionalWith(
+    Schema.Number.pipe(
+      Schema.filter((n) => (Number.isInteger(n) && n >= 1 && n <= 500) || "Expected a whole number from 1 to 500")
+    ).annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: 500, default: 50 } }),
+    { exact: true, default: () => 50 }
+  ),
+  cursor: Schema.optionalWith(
+    MatchId.annotations({
+      message: () => ({ message: "Expected the next_cursor of an earlier answer", override: true }),
+      jsonSchema: { type: "string", description: "The next_cursor of an earlier answer: the page after it" }
+    }),
+    { exact: true }
+  )
+})
+export type MatchQuery = typeof MatchQuery.Type
+
+export const MatchList = Schema.Struct({
+  matches: Schema.Array(Match),
+  next_cursor: Schema.optionalWith(
+    MatchId.annotations({
+      jsonSchema: { type: "string", description: "Send it as cursor for the next page; absent on the last one" }
+    }),
+    { exact: true }
+  )
+})
+export type MatchList = typeof MatchList.Type
+
+export class Matches extends Context.Tag("core/Matches")<
+  Matches,
+  {
+    /** Newest first. Without `rule_id`: of all rules of the account. */
+    readonly list: (
+      account: AccountId,
+      query: MatchQuery
+    ) => Effect.Effect<MatchList, RuleNotFound | StorageUnavailable>
+  }
+>() {
+  static readonly layer: Layer.Layer<Matches, never, MatchStore | RuleStore> = Layer.effect(
+    Matches,
+    Effect.gen(function* () {
+      const rules = yield* RuleStore
+      const store = yield* MatchStore
+
+      const list = Effect.fn("Matches.list")(function* (account: AccountId, query: MatchQuery) {
+        const rule = query.rule_id === undefined ? Option.none() : asRuleId(query.rule_id)
+        if (query.rule_id !== undefined && !(Option.isSome(rule) && (yield* rules.exists(account, rule.value)))) {
+          return yield* new RuleNotFound({ ruleId: query.rule_id })
+        }
+        const found = yield* store.list({
+          account,
+          rule,
+          platforms: query.platform === undefined ? PLATFORM_IDS : [query.platform],
+          before: Option.fromNullable(query.cursor),
+          limit: query.limit + 1
+        })
+        const matches = found.slice(0, query.limit)
+        const last = matches.at(-1)
+        return found.length > query.limit && last !== undefined ? { matches, next_cursor: last.id } : { matches }
+      })
+
+      return Matches.of({ list })
+    })
+  )
+}
+
+// ---- helpers ----
+
+const asRuleId = Schema.decodeUnknownOption(RuleId)

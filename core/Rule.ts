@@ -1,0 +1,49 @@
+/** Rules: what a caller asks for, and what the service keeps. */
+import { Schema } from "effect"
+import { RuleId } from "./Ids.ts"
+import { PlatformId } from "./PlatformId.ts"
+import { Timestamp } from "./Timestamp.ts"
+
+/** Text that every store can hold: no NUL, no half of a surrogate pair. */
+const StorableText = Schema.String.pipe(
+  Schema.filter((text) => !text.includes("\0") || "Contains a NUL character: remove it"),
+  Schema.filter((text) => text.isWellFormed() || "Contains half of a surrogate pair: send valid Unicode")
+)
+
+const trimmedText = (max: number) =>
+  Schema.compose(Schema.Trim, StorableText).pipe(
+    Schema.filter((text) => text.length > 0 || "Is empty: give at least one character that is not a space"),
+    Schema.filter((text) => text.length <= max || `Is too long: ${text.length} characters, at most ${max} are allowed`)
+  )
+
+export const RuleDraft = Schema.Struct({
+  name: trimmedText(200).annotations({ jsonSchema: { type: "string", minLength: 1, maxLength: 200 } }),
+  intent: trimmedText(4000).annotations({ jsonSchema: { type: "string", minLength: 1, maxLength: 4000 } }),
+  platforms: Schema.Array(PlatformId).pipe(
+    Schema.filter((platforms) => platforms.length > 0 || "Is empty: name at least one platform"),
+    Schema.filter((platforms) => new Set(platforms).size === platforms.length || "Names a platform more than once")
+  ),
+  overrides: Schema.Record({ key: Schema.String, value: StorableText })
+})
+export type RuleDraft = typeof RuleDraft.Type
+
+export const RegistrationState = Schema.Literal("pending", "active", "removing").annotations({
+  identifier: "RegistrationState"
+})
+export type RegistrationState = typeof RegistrationState.Type
+
+export const Registration = Schema.Struct({
+  platform_rule_id: Schema.String,
+  translated_value: Schema.String,
+  state: RegistrationState
+}).annotations({ identifier: "Registration" })
+export type Registration = typeof Registration.Type
+
+export const Rule = Schema.Struct({
+  id: RuleId,
+  name: Schema.String,
+  intent: Schema.String,
+  platforms: Schema.partial(Schema.Record({ key: PlatformId, value: Registration })),
+  created_at: Timestamp
+}).annotations({ identifier: "Rule" })
+export type Rule = typeof Rule.Type

@@ -1,0 +1,13 @@
+/** The one form of time on the wire and in the domain: RFC 3339, UTC, milliseconds, `Z`. */
+import { DateTime, Effect, Schema } from "effect"
+
+export const Timestamp = Schema.String.pipe(
+  Schema.pattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  Schema.brand("Timestamp")
+).annotations({ jsonSchema: { type: "string", format: "date-time" } })
+export type Timestamp = typeof Timestamp.Type
+
+/** The year is taken to have four digits, as every clock we read has. */
+export const fromDate = (date: Date): Timestamp => date.toISOString() as Timestamp
+
+export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, (time) => fromDate(DateTime.toDateUtc(time)))
