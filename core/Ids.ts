@@ -88,7 +88,11 @@ export const toUuid = (id: AccountId | KeyId | RuleId | MatchId): string => {
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 function idSchema(prefix: keyof IdOf) {
-  return Schema.String.pipe(Schema.pattern(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`)))
+  return Schema.String.pipe(
+    Schema.pattern(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), {
+      description: "An opaque identifier; identifiers sort by the time of their creation"
+    })
+  )
 }
 
 const hexValue = (code: number): number =>

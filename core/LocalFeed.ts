@@ -1,6 +1,6 @@
 /** The port to the local event feed: events that callers hand in, for platforms that run in process. */
 import { Context, type Effect } from "effect"
-import type { InvalidArgument, PlatformUnavailable } from "./Errors.ts"
+import type { InvalidArgument, StorageUnavailable } from "./Errors.ts"
 import type { PlatformId } from "./PlatformId.ts"
 
 export interface PublishReport {
@@ -17,6 +17,6 @@ export class LocalFeed extends Context.Tag("core/LocalFeed")<
      */
     readonly publish: (
       events: ReadonlyArray<unknown>
-    ) => Effect.Effect<PublishReport, InvalidArgument | PlatformUnavailable>
+    ) => Effect.Effect<PublishReport, InvalidArgument | StorageUnavailable>
   }
 >() {}

@@ -1,0 +1,42 @@
+/** Log lines on standard error: JSON for machines, plain lines for people. Each carries the id of its request. */
+import process from "node:process"
+import { Cause, Context, FiberRef, FiberRefs, Inspectable, type Layer, Logger, Option } from "effect"
+import { RequestId } from "../../core/RequestId.ts"
+
+export type LogFormat = "json" | "pretty"
+
+export const layerWith = (format: LogFormat): Layer.Layer<never> =>
+  Logger.replace(
+    Logger.defaultLogger,
+    Logger.make((entry) => process.stderr.write(`${(format === "json" ? jsonLine : plainLine)(lineOf(entry))}\n`))
+  )
+
+// ---- helpers ----
+
+interface Line {
+  readonly at: string
+  readonly level: string
+  readonly message: string
+  readonly request_id?: string
+  readonly cause?: string
+}
+
+const lineOf = ({ date, logLevel, message, cause, context }: Logger.Logger.Options<unknown>): Line => {
+  const services = FiberRefs.getOrDefault(context, FiberRef.currentContext)
+  const requestId = Context.getOption(services, RequestId)
+  const parts = Array.isArray(message) ? message : [message]
+  return {
+    at: date.toISOString(),
+    level: logLevel.label.toLowerCase(),
+    message: parts.map((part) => Inspectable.toStringUnknown(part, 0)).join(" "),
+    ...(Option.isSome(requestId) ? { request_id: requestId.value } : {}),
+    ...(Cause.isEmpty(cause) ? {} : { cause: Cause.pretty(cause, { renderErrorCause: true }) })
+  }
+}
+
+const jsonLine = (line: Line): string => JSON.stringify(line)
+
+const plainLine = ({ at, level, message, request_id, cause }: Line): string => {
+  const request = request_id === undefined ? "" : ` (request ${request_id})`
+  return `${at.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${message}${request}${cause === undefined ? "" : `\n${cause}`}`
+}

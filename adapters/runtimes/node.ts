@@ -1,0 +1,48 @@
+/** Opens a port on Node. */
+import { createServer, type Server } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
+import { getRequestListener } from "@hono/node-server"
+import { Effect, type Scope } from "effect"
+import { CannotListen, GRACE_MILLIS, type ServeOptions } from "./server.ts"
+
+/** Serves until the scope closes: then takes no new connection and lets requests in flight finish. Gives the port. */
+export const serve = (options: ServeOptions): Effect.Effect<number, CannotListen, Scope.Scope> =>
+  Effect.map(Effect.acquireRelease(listen(options), close), (server) => (server.address() as AddressInfo).port)
+
+// ---- helpers ----
+
+const listen = ({ host, port, handler, unreadable }: ServeOptions) =>
+  Effect.async<Server, CannotListen>((resume) => {
+    const listener = getRequestListener(handler, {
+      errorHandler: () =>
+        new Response(unreadable, { status: 400, headers: { "content-type": "application/json", connection: "close" } })
+    })
+    const server = createServer({ requireHostHeader: false }, listener)
+    server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, unreadable))
+    server.once("error", (cause) => resume(new CannotListen({ host, port, cause })))
+    server.listen(port, host, () => resume(Effect.succeed(server)))
+  })
+
+const close = (server: Server) =>
+  Effect.async<void>((resume) => {
+    const deadline = setTimeout(() => server.closeAllConnections(), GRACE_MILLIS)
+    server.close(() => {
+      clearTimeout(deadline)
+      resume(Effect.void)
+    })
+    server.closeIdleConnections()
+  })
+
+/** Bytes that are not HTTP get an answer too, in the shape of every other error. */
+const refuse = (error: NodeJS.ErrnoException, socket: Socket, body: string) => {
+  if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy()
+  const status =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? "431 Request Header Fields Too Large"
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "408 Request Timeout"
+        : "400 Bad Request"
+  return socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`
+  )
+}

@@ -1,0 +1,16 @@
+/** What the command line asks of its terminal. It never prompts, so nothing is ever read. */
+import process from "node:process"
+import { Terminal } from "@effect/platform"
+import { Effect, Layer } from "effect"
+
+export const layer: Layer.Layer<Terminal.Terminal> = Layer.succeed(
+  Terminal.Terminal,
+  Terminal.Terminal.of({
+    columns: Effect.sync(() => process.stdout.columns ?? 80),
+    rows: Effect.sync(() => process.stdout.rows ?? 24),
+    isTTY: Effect.sync(() => process.stdout.isTTY === true),
+    display: (text) => Effect.sync(() => process.stdout.write(text)),
+    readInput: Effect.dieMessage("The command line does not prompt"),
+    readLine: Effect.dieMessage("The command line does not prompt")
+  })
+)

@@ -1,0 +1,18 @@
+/** The settings of `earshot serve`, for its help. `main.ts` reads them from the environment. */
+
+export interface Setting {
+  readonly name: string
+  readonly fallback: string
+  readonly about: string
+}
+
+export const SETTINGS: readonly [Setting, ...ReadonlyArray<Setting>] = [
+  { name: "PORT", fallback: "8787", about: "Port to listen on; 0 takes any free one" },
+  { name: "HOST", fallback: "127.0.0.1", about: "Address to listen on; 0.0.0.0 for every one of this machine" },
+  { name: "DATABASE_URL", fallback: "none", about: "A Postgres database; without it the embedded store is used" },
+  { name: "EARSHOT_DATA_DIR", fallback: "./data", about: "Folder of the embedded store" },
+  { name: "EARSHOT_BOOTSTRAP_KEY", fallback: "none", about: "Your own first key, 16 characters or more" },
+  { name: "X_RULES_PER_ACCOUNT", fallback: "25", about: "How many rules on x an account may hold" },
+  { name: "LOG_LEVEL", fallback: "info", about: "trace, debug, info, warning, error, fatal or none" },
+  { name: "LOG_FORMAT", fallback: "by terminal", about: "pretty or json; on a terminal pretty, elsewhere json" }
+]

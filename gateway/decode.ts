@@ -1,0 +1,87 @@
+/** Client data into core shapes: one decode, by the core's own schema, and an issue for each thing that is wrong. */
+import { Array as Arr, Either, Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
+import { type ArgumentIssue, InvalidArgument } from "../core/Errors.ts"
+import { nearest } from "../core/nearest.ts"
+
+/** The decoder of a struct. An unknown field is refused by name: a typing error must not silently widen a query. */
+export const decoder = <A, I>(schema: Schema.Schema<A, I>): ((data: unknown) => Either.Either<A, InvalidArgument>) => {
+  const decode = ParseResult.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })
+  const fields = SchemaAST.getPropertySignatures(Schema.encodedSchema(schema).ast).map(({ name }) => String(name))
+  return (data) => {
+    // A struct without fields accepts whatever is not null; here it takes an object without fields.
+    if (fields.length === 0 && Predicate.isRecord(data) && Object.keys(data).length > 0) {
+      return Either.left(
+        invalid(Object.keys(data).map((name) => ({ path: name, message: unknownField(name, fields) })))
+      )
+    }
+    return Either.mapLeft(decode(data), (issue) => invalid(issuesOf(issue, [], fields)))
+  }
+}
+
+// ---- helpers ----
+
+type Path = ReadonlyArray<PropertyKey>
+
+const invalid = (issues: ReadonlyArray<ArgumentIssue>) =>
+  new InvalidArgument({
+    issues: Arr.isNonEmptyReadonlyArray(issues) ? issues : [{ path: "", message: "Is not valid" }]
+  })
+
+const issuesOf = (issue: ParseResult.ParseIssue, path: Path, fields: ReadonlyArray<string>): Array<ArgumentIssue> => {
+  const one = (message: string): Array<ArgumentIssue> => [{ path: path.map(String).join("."), message }]
+  if (issue._tag === "Pointer") return issuesOf(issue.issue, path.concat(issue.path), fields)
+  if (issue._tag === "Missing") return one("Is missing")
+  if (issue._tag === "Unexpected") return one(unknownField(String(path.at(-1)), path.length === 1 ? fields : []))
+  const written = writtenMessage(issue)
+  if (written !== undefined) return one(written)
+  switch (issue._tag) {
+    case "Composite":
+      return Arr.ensure(issue.issues).flatMap((inner) => issuesOf(inner, path, fields))
+    case "Refinement":
+    case "Transformation":
+      return issuesOf(issue.issue, path, fields)
+    case "Type":
+      return one(issue.message ?? `Expected ${kindOfSchema(issue.ast)}, got ${kindOfValue(issue.actual)}`)
+    case "Forbidden":
+      return one(issue.message ?? "Is not allowed")
+  }
+}
+
+/** The message that the schema's author wrote for it, if any. */
+const writtenMessage = (issue: Exclude<ParseResult.ParseIssue, { _tag: "Pointer" | "Missing" | "Unexpected" }>) => {
+  const write = Option.getOrUndefined(SchemaAST.getMessageAnnotation(issue.ast))
+  const written = write?.(issue)
+  return Predicate.hasProperty(written, "message") && typeof written.message === "string" ? written.message : undefined
+}
+
+const kindOfSchema = (ast: SchemaAST.AST): string => {
+  switch (SchemaAST.encodedAST(ast)._tag) {
+    case "StringKeyword":
+      return "a string"
+    case "NumberKeyword":
+      return "a number"
+    case "BooleanKeyword":
+      return "true or false"
+    case "TupleType":
+      return "an array"
+    case "TypeLiteral":
+      return "an object"
+    default:
+      return "another value"
+  }
+}
+
+const kindOfValue = (value: unknown): string => {
+  if (value === null) return "null"
+  if (Array.isArray(value)) return "an array"
+  if (typeof value === "boolean") return String(value)
+  return typeof value === "object" ? "an object" : `a ${typeof value}`
+}
+
+const unknownField = (name: string, fields: ReadonlyArray<string>): string => {
+  const meant = nearest(name, fields)
+  if (meant !== undefined) return `Is not a known field: did you mean "${meant}"?`
+  return fields.length === 0
+    ? "Is not a known field: none is taken here"
+    : `Is not a known field: the fields are ${fields.join(", ")}`
+}

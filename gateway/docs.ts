@@ -1,0 +1,54 @@
+/** `/docs`: the OpenAPI document as a page. Everything on it comes from this origin. */
+import { Effect } from "effect"
+import type { Reply, Route } from "./route.ts"
+
+/** `script` gives the code of the reader, Scalar's browser build. */
+export const docsRoutes = (script: Effect.Effect<Uint8Array<ArrayBuffer>>): ReadonlyArray<Route<never>> => [
+  { method: "GET", path: "/docs", handle: () => Effect.succeed(page) },
+  {
+    method: "GET",
+    path: SCRIPT_PATH,
+    handle: () =>
+      Effect.map(script, (body) => ({
+        status: 200,
+        headers: { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" },
+        body
+      }))
+  }
+]
+
+// ---- helpers ----
+
+const SCRIPT_PATH = "/docs/scalar.js"
+
+/** Keeps the page to this origin whatever the reader's code would like to load. */
+const POLICY =
+  "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'"
+
+const page: Reply = {
+  status: 200,
+  headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": POLICY },
+  body: `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Earshot API</title>
+    <link rel="icon" href="data:," />
+  </head>
+  <body>
+    <div id="app"></div>
+    <script src="${SCRIPT_PATH}"></script>
+    <script>
+      Scalar.createApiReference("#app", {
+        url: "/openapi.json",
+        withDefaultFonts: false,
+        telemetry: false,
+        hideClientButton: true,
+        defaultOpenAllTags: true
+      })
+    </script>
+  </body>
+</html>
+`
+}

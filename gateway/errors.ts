@@ -1,0 +1,141 @@
+/** Where a failure becomes `{code, message, details}` and a status: the one place, for every door. */
+import { Data } from "effect"
+import type { CoreError } from "../core/Errors.ts"
+
+export type ErrorCode =
+  | "invalid_argument"
+  | "unauthenticated"
+  | "not_found"
+  | "unimplemented"
+  | "resource_exhausted"
+  | "failed_precondition"
+  | "unavailable"
+  | "internal"
+  | "canceled"
+
+export interface WireError {
+  readonly status: number
+  readonly code: ErrorCode
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A request that fails before any use case is asked: wrong path, wrong method, unreadable body. */
+export class RequestError extends Data.TaggedError("RequestError")<WireError> {}
+
+export type DoorFailure = CoreError | RequestError
+
+export const toWire = (failure: DoorFailure): WireError =>
+  // The table is total over `_tag`; TypeScript cannot see that the entry takes this very member of the union.
+  (wire[failure._tag] as (failure: DoorFailure) => WireError)(failure)
+
+export const noSuchPath = (path: string) =>
+  new RequestError({
+    status: 404,
+    code: "not_found",
+    message: `There is no path "${path.slice(0, 200)}": GET /openapi.json lists all there are`,
+    details: {}
+  })
+
+export const methodNotAllowed = (method: string, path: string, allowed: ReadonlyArray<string>) =>
+  new RequestError({
+    status: 405,
+    code: "unimplemented",
+    message: `${path} does not take ${method}: use ${allowed.join(" or ")}`,
+    details: { allowed },
+    headers: { allow: allowed.join(", ") }
+  })
+
+/** The rest of the upload is not read, so the connection cannot be used again. */
+export const bodyTooLarge = (limit: number) =>
+  new RequestError({
+    status: 413,
+    code: "invalid_argument",
+    message: `Request body is too large: at most ${limit} bytes are allowed`,
+    details: { limit },
+    headers: { connection: "close" }
+  })
+
+export const wrongContentType = (actual: string | null, expected: ReadonlyArray<string>) =>
+  new RequestError({
+    status: 415,
+    code: "invalid_argument",
+    message: `Content-Type must be ${expected.join(" or ")}, and it is ${actual === null ? "missing" : `"${actual.slice(0, 100)}"`}`,
+    details: { expected }
+  })
+
+export const unreadableBody = (message: string) =>
+  new RequestError({ status: 400, code: "invalid_argument", message, details: { issues: [{ path: "", message }] } })
+
+/** The body for bytes that never become a request. */
+export const unreadableRequest: string = JSON.stringify({
+  code: "invalid_argument",
+  message: "Request cannot be read: it is not valid HTTP",
+  details: {}
+})
+
+/** Says nothing of the inside: the log has it under the request id. */
+export const internal: WireError = {
+  status: 500,
+  code: "internal",
+  message: "Something went wrong on our side: the request id finds it in the log",
+  details: {}
+}
+
+export const canceled: WireError = { status: 499, code: "canceled", message: "The client went away", details: {} }
+
+// ---- helpers ----
+
+const RETRY_AFTER_SECONDS = "5"
+
+const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailure, { _tag: Tag }>) => WireError } = {
+  RequestError: (error) => error,
+  InvalidArgument: ({ message, issues }) => ({ status: 400, code: "invalid_argument", message, details: { issues } }),
+  Unauthenticated: ({ message }) => ({
+    status: 401,
+    code: "unauthenticated",
+    message,
+    details: {},
+    headers: { "www-authenticate": "Bearer" }
+  }),
+  RuleNotFound: ({ message, ruleId }) => ({
+    status: 404,
+    code: "not_found",
+    message,
+    details: { rule_id: ruleId }
+  }),
+  KeyNotFound: ({ message, keyId }) => ({ status: 404, code: "not_found", message, details: { key_id: keyId } }),
+  RuleLimitReached: ({ message, platform, limit, used }) => ({
+    status: 429,
+    code: "resource_exhausted",
+    message,
+    details: { platform, limit, used }
+  }),
+  PlatformNotConfigured: ({ message, platform }) => ({
+    status: 400,
+    code: "failed_precondition",
+    message,
+    details: { platform }
+  }),
+  PlatformRefused: ({ message, platform, reason }) => ({
+    status: 400,
+    code: "failed_precondition",
+    message,
+    details: { platform, upstream: reason }
+  }),
+  PlatformUnavailable: ({ message, platform }) => ({
+    status: 503,
+    code: "unavailable",
+    message,
+    details: { platform },
+    headers: { "retry-after": RETRY_AFTER_SECONDS }
+  }),
+  StorageUnavailable: ({ message }) => ({
+    status: 503,
+    code: "unavailable",
+    message,
+    details: {},
+    headers: { "retry-after": RETRY_AFTER_SECONDS }
+  })
+}

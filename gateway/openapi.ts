@@ -1,0 +1,169 @@
+/** The OpenAPI document: what trpc-to-openapi makes of the router, with our error shape, names and examples. */
+import { Effect } from "effect"
+import { namedSchemas, REFERENCE_PREFIX } from "./carrier.ts"
+import { EVENTS_PATH, LINES_TYPE } from "./local.ts"
+import { type AnyOperation, operations } from "./operations.ts"
+import { json, type Route } from "./route.ts"
+import { router } from "./trpc.ts"
+
+export const openApiRoute: Effect.Effect<Route<never>> = Effect.map(Effect.cached(document()), (cached) => ({
+  method: "GET" as const,
+  path: "/openapi.json",
+  handle: () => Effect.map(cached, (found) => json(200, found))
+}))
+
+// ---- helpers ----
+
+type Json = Record<string, unknown>
+
+function document(): Effect.Effect<Json> {
+  return Effect.promise(async () => {
+    // Loaded on first use: it takes a third of a second, and most processes never need it.
+    const { generateOpenApiDocument } = await import("trpc-to-openapi")
+    const generated = generateOpenApiDocument(router, {
+      title: "Earshot",
+      version: "1",
+      description: DESCRIPTION,
+      baseUrl: "/",
+      tags: ["rules", "matches", "platforms", "local"],
+      securitySchemes: {
+        apiKey: { type: "http", scheme: "bearer", description: "An API key of the account: `Bearer <API_KEY>`" }
+      }
+    })
+    const paths = generated.paths as Record<string, Record<string, Json>>
+    for (const operation of operations) {
+      const documented = paths[operation.path]?.[operation.method.toLowerCase()]
+      if (documented !== undefined) complete(operation, documented)
+    }
+    paths[EVENTS_PATH] = { post: LOCAL_EVENTS }
+    return {
+      ...generated,
+      info: { ...generated.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
+      security: [{ apiKey: [] }],
+      paths,
+      components: {
+        ...generated.components,
+        schemas: { ...namedSchemas, Error: ERROR },
+        responses: Object.fromEntries(
+          Object.values(ERRORS).map(({ name, description, headers }) => [
+            name,
+            {
+              description,
+              headers,
+              content: { "application/json": { schema: { $ref: `${REFERENCE_PREFIX}Error` } } }
+            }
+          ])
+        )
+      }
+    }
+  })
+}
+
+/** Adds what trpc-to-openapi cannot say: examples, and the errors that every operation shares. */
+const complete = (operation: AnyOperation, documented: Json): void => {
+  const { request, response } = operation.example
+  const ok = (documented["responses"] as Record<string, Json>)["200"]
+  Object.assign(mediaOf(ok), { example: response })
+  if (request !== undefined) Object.assign(mediaOf(documented["requestBody"]), { example: request })
+  documented["responses"] = { 200: { ...ok, description: "Done" }, ...errorResponses }
+  documented["security"] = [{ apiKey: [] }]
+}
+
+const mediaOf = (holder: unknown): Json =>
+  (holder as { content: Record<string, Json> }).content["application/json"] ?? {}
+
+const DESCRIPTION =
+  "Rule-based live event monitoring. Define a rule with a filter for each platform; Earshot watches the platforms and stores what matched."
+
+const ERROR = {
+  type: "object",
+  description: "Every error of every operation",
+  required: ["code", "message", "details"],
+  properties: {
+    code: {
+      type: "string",
+      description: "What went wrong, as a stable name",
+      enum: [
+        "invalid_argument",
+        "unauthenticated",
+        "not_found",
+        "unimplemented",
+        "resource_exhausted",
+        "failed_precondition",
+        "unavailable",
+        "internal",
+        "canceled"
+      ]
+    },
+    message: { type: "string", description: "What went wrong, in words" },
+    details: {
+      type: "object",
+      description: "Facts by name; for invalid_argument, issues lists each problem with its path",
+      additionalProperties: true
+    }
+  }
+}
+
+const RETRY_AFTER = { "Retry-After": { description: "Seconds to wait", schema: { type: "integer" } } }
+
+const ERRORS = {
+  400: {
+    name: "InvalidArgument",
+    description: "The request is not valid, or the platform cannot serve it",
+    headers: {}
+  },
+  401: { name: "Unauthenticated", description: "The key is missing or not valid", headers: {} },
+  404: { name: "NotFound", description: "There is no such thing in this account", headers: {} },
+  413: { name: "TooLarge", description: "The request body is larger than 1 MiB", headers: {} },
+  415: { name: "WrongContentType", description: "The request body is not JSON", headers: {} },
+  429: { name: "ResourceExhausted", description: "A limit is reached", headers: RETRY_AFTER },
+  500: { name: "Internal", description: "A defect on our side; the log has it under the request id", headers: {} },
+  503: { name: "Unavailable", description: "The store or the platform is down", headers: RETRY_AFTER }
+}
+
+const errorResponses = {
+  ...Object.fromEntries(
+    Object.entries(ERRORS).map(([status, { name }]) => [status, { $ref: `#/components/responses/${name}` }])
+  ),
+  default: { $ref: "#/components/responses/Internal" }
+}
+
+const LOCAL_EVENTS = {
+  operationId: "publishLocalEvents",
+  tags: ["local"],
+  summary: "Hand in events for the local platforms",
+  description:
+    "Each event in the form in which its platform streams it: an X v2 post (`data.id`, `data.text`) or a Firehose update (`document.url`). Answers when every match they gave is stored; events that are there already are counted and change nothing.",
+  security: [{ apiKey: [] }],
+  requestBody: {
+    required: true,
+    content: {
+      [LINES_TYPE]: {
+        schema: { type: "string", description: "One event a line" },
+        example: '{"data":{"id":"1","text":"Felt a strong earthquake just now"}}\n'
+      },
+      "application/json": {
+        schema: { type: "object", additionalProperties: true },
+        example: { data: { id: "1", text: "Felt a strong earthquake just now" } }
+      }
+    }
+  },
+  responses: {
+    200: {
+      description: "Done",
+      content: {
+        "application/json": {
+          schema: {
+            type: "object",
+            required: ["accepted"],
+            properties: {
+              accepted: { type: "object", additionalProperties: { type: "integer" }, description: "Events by platform" }
+            }
+          },
+          example: { accepted: { x: 1 } }
+        }
+      }
+    },
+    ...errorResponses
+  }
+}

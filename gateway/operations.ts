@@ -1,0 +1,202 @@
+/** Every operation of the service, once. The REST paths, the tRPC router and the OpenAPI document derive from this. */
+import { Effect, Schema } from "effect"
+import type { CoreError } from "../core/Errors.ts"
+import { type AccountId, RuleId } from "../core/Ids.ts"
+import { Matches, MatchList, MatchQuery } from "../core/Matches.ts"
+import { type Platforms, SyntaxHelp } from "../core/Platform.ts"
+import { PlatformId } from "../core/PlatformId.ts"
+import { Rule, RuleDraft } from "../core/Rule.ts"
+import { Rules } from "../core/Rules.ts"
+import { syntaxHelp } from "../core/Syntax.ts"
+
+/** What the operations call. */
+export type Services = Rules | Matches | Platforms
+
+/** `A` reaches the use case, `I` is sent by the client; `O` comes back and `OI` is what the client receives. */
+export interface Operation<A, I, O, OI> {
+  readonly method: "GET" | "POST"
+  readonly path: `/${string}`
+  readonly operationId: string
+  readonly tag: "rules" | "matches" | "platforms"
+  readonly summary: string
+  readonly description: string
+  readonly input: Schema.Schema<A, I>
+  readonly output: Schema.Schema<O, OI>
+  /** `request` is absent where nothing is sent. */
+  readonly example: { readonly request?: I; readonly response: OI }
+  readonly handle: (account: AccountId, input: A) => Effect.Effect<O, CoreError, Services>
+}
+
+/** An operation whose types only it knows. */
+// biome-ignore lint/suspicious/noExplicitAny: a table of operations has no common input; each is typed where it is defined
+export type AnyOperation = Operation<any, any, any, any>
+
+const EXAMPLE_RULE = "rule_01kzyn3v8jf9g8w3q5r7t2x4c6"
+const EXAMPLE_MATCH = "match_01kzyn5a2me0vb6h9d4s8y1k3p"
+const EXAMPLE_REGISTRATION = { platform_rule_id: "1866112233445566778", translated_value: "earthquake lang:en" }
+
+/** Structs with this schema take nothing at all. */
+const Nothing = Schema.Struct({})
+
+export const createRule = define({
+  method: "POST",
+  path: "/api.CreateRule",
+  operationId: "createRule",
+  tag: "rules",
+  summary: "Create a rule",
+  description:
+    "Registers the rule on each platform it names. Every filter is checked first; if one platform refuses, nothing stays behind on the others.",
+  input: RuleDraft,
+  output: Schema.Struct({
+    rule_id: RuleId,
+    platforms: perPlatform(
+      Schema.Struct({ platform_rule_id: Schema.String, translated_value: Schema.String }).annotations({
+        identifier: "PlatformRuleResult"
+      })
+    )
+  }),
+  example: {
+    request: {
+      name: "Earthquakes",
+      intent: "Hear of earthquakes within a minute of the first posts",
+      platforms: ["x"],
+      overrides: { x: "earthquake lang:en" }
+    },
+    response: { rule_id: EXAMPLE_RULE, platforms: { x: EXAMPLE_REGISTRATION } }
+  },
+  handle: (account, draft) =>
+    Effect.gen(function* () {
+      const rules = yield* Rules
+      const created = yield* rules.create(account, draft)
+      const platforms = Object.fromEntries(
+        [...created.platforms].map(([platform, { platformRuleId, translatedValue }]) => [
+          platform,
+          { platform_rule_id: platformRuleId, translated_value: translatedValue }
+        ])
+      )
+      return { rule_id: created.id, platforms }
+    })
+})
+
+export const listRules = define({
+  method: "GET",
+  path: "/api.ListRules",
+  operationId: "listRules",
+  tag: "rules",
+  summary: "List the rules",
+  description: "All rules of the account, newest first.",
+  input: Nothing,
+  output: Schema.Struct({ rules: Schema.Array(Rule) }),
+  example: {
+    response: {
+      rules: [
+        {
+          id: EXAMPLE_RULE,
+          name: "Earthquakes",
+          intent: "Hear of earthquakes within a minute of the first posts",
+          platforms: { x: { ...EXAMPLE_REGISTRATION, state: "active" } },
+          created_at: "2026-11-15T08:30:00.000Z"
+        }
+      ]
+    }
+  },
+  handle: (account) =>
+    Effect.gen(function* () {
+      const rules = yield* Rules
+      return { rules: yield* rules.list(account) }
+    })
+})
+
+export const deleteRule = define({
+  method: "POST",
+  path: "/api.DeleteRule",
+  operationId: "deleteRule",
+  tag: "rules",
+  summary: "Delete a rule",
+  description: "Removes the rule from its platforms and deletes its matches.",
+  input: Schema.Struct({ rule_id: Schema.String }),
+  output: Schema.Struct({ rule_id: RuleId }),
+  example: { request: { rule_id: EXAMPLE_RULE }, response: { rule_id: EXAMPLE_RULE } },
+  handle: (account, { rule_id }) =>
+    Effect.gen(function* () {
+      const rules = yield* Rules
+      return { rule_id: yield* rules.delete(account, rule_id) }
+    })
+})
+
+export const listMatches = define({
+  method: "POST",
+  path: "/matches",
+  operationId: "listMatches",
+  tag: "matches",
+  summary: "List matches",
+  description:
+    "Newest first, of one rule or of all rules of the account. Where more follow, next_cursor is given: send it as cursor for the next page.",
+  input: MatchQuery,
+  output: MatchList,
+  example: {
+    request: { rule_id: EXAMPLE_RULE, platform: "x", limit: 50 },
+    response: {
+      matches: [
+        {
+          id: EXAMPLE_MATCH,
+          rule_id: EXAMPLE_RULE,
+          created_at: "2026-11-15T08:31:07.402Z",
+          platform: "x",
+          platform_post_id: "1866223344556677889",
+          payload: { data: { id: "1866223344556677889", text: "Felt a strong earthquake just now" } }
+        }
+      ]
+    }
+  },
+  handle: (account, query) =>
+    Effect.gen(function* () {
+      const matches = yield* Matches
+      return yield* matches.list(account, query)
+    })
+})
+
+export const platformSyntax = define({
+  method: "POST",
+  path: "/platforms/syntax",
+  operationId: "platformSyntax",
+  tag: "platforms",
+  summary: "Get the filter syntax of platforms",
+  description: "Help for writing the filter of each platform, for people and for agents. Without platforms: of all.",
+  input: Schema.Struct({
+    platforms: Schema.optionalWith(Schema.Array(PlatformId), { exact: true })
+  }),
+  output: Schema.Struct({ platforms: perPlatform(SyntaxHelp) }),
+  example: {
+    request: { platforms: ["x"] },
+    response: {
+      platforms: {
+        x: {
+          platform: "x",
+          rule_type: "premium",
+          summary: "Words and operators, joined by a space for and, by OR for or",
+          syntax: "# Filters on X\n…",
+          operators: [{ name: "keyword", description: "A word of the post", example: "earthquake" }],
+          examples: [{ rule: "earthquake lang:en", description: "Posts in English with the word earthquake" }],
+          limits: { rules_per_account: 25 }
+        }
+      }
+    }
+  },
+  handle: (_account, { platforms }) =>
+    Effect.map(syntaxHelp(platforms), (help) => ({ platforms: Object.fromEntries(help) }))
+})
+
+export const operations: ReadonlyArray<AnyOperation> = [createRule, listRules, deleteRule, listMatches, platformSyntax]
+
+// ---- helpers ----
+
+/** Infers the types of an operation from its schemas. */
+function define<A, I, O, OI>(operation: Operation<A, I, O, OI>): Operation<A, I, O, OI> {
+  return operation
+}
+
+/** An entry for some of the platforms. */
+function perPlatform<A, I>(value: Schema.Schema<A, I>) {
+  return Schema.partial(Schema.Record({ key: PlatformId, value }))
+}

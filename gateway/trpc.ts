@@ -1,0 +1,191 @@
+/** The typed router. Derived from the operations; a client needs only the type `AppRouter`. */
+import {
+  initTRPC,
+  type TRPC_ERROR_CODE_KEY,
+  TRPCError,
+  type TRPCMutationProcedure,
+  type TRPCQueryProcedure
+} from "@trpc/server"
+import { fetchRequestHandler } from "@trpc/server/adapters/fetch"
+import { Cause, Effect, Exit, Option, Runtime } from "effect"
+import type { OpenApiMeta } from "trpc-to-openapi"
+import type { AccountId } from "../core/Ids.ts"
+import type { Keys } from "../core/Keys.ts"
+import { authenticate } from "./auth.ts"
+import { readText } from "./body.ts"
+import { inputCarrier, outputCarrier, refusalOf } from "./carrier.ts"
+import { canceled, type DoorFailure, internal, RequestError, toWire, type WireError } from "./errors.ts"
+import {
+  createRule,
+  deleteRule,
+  listMatches,
+  listRules,
+  type Operation,
+  platformSyntax,
+  type Services
+} from "./operations.ts"
+import type { Mount, Reply } from "./route.ts"
+
+interface Context {
+  readonly account: AccountId
+  readonly runtime: Runtime.Runtime<Services>
+}
+
+const t = initTRPC
+  .context<Context>()
+  .meta<OpenApiMeta>()
+  .create({
+    isDev: false,
+    errorFormatter: ({ shape, error }) => {
+      const { code, message, details } = wireOf(error)
+      return { ...shape, message, data: { ...shape.data, code, message, details } }
+    }
+  })
+
+export const router = t.router({
+  rules: t.router({
+    create: mutation(createRule),
+    list: query(listRules),
+    delete: mutation(deleteRule)
+  }),
+  matches: t.router({
+    list: query(listMatches)
+  }),
+  platforms: t.router({
+    syntax: query(platformSyntax)
+  })
+})
+
+export type AppRouter = typeof router
+
+/** `/trpc/*`. As on every other path the key is checked before the body is read, and the body has a limit. */
+export const trpcMount: Mount<Services | Keys> = {
+  prefix: "/trpc/",
+  handle: (request) =>
+    Effect.gen(function* () {
+      const runtime = yield* Effect.runtime<Services>()
+      const ready = yield* Effect.either(
+        Effect.gen(function* () {
+          const account = yield* authenticate(request)
+          return { account, body: request.body === null ? null : yield* readText(request) }
+        })
+      )
+      const body = ready._tag === "Right" ? ready.right.body : null
+      const answer = yield* Effect.promise(() =>
+        fetchRequestHandler({
+          endpoint: "/trpc",
+          req: new Request(request.url, {
+            method: request.method,
+            headers: request.headers,
+            body,
+            signal: request.signal
+          }),
+          router,
+          allowMethodOverride: true,
+          maxBatchSize: 20,
+          createContext: () => {
+            if (ready._tag === "Left") throw toTrpc(ready.left)
+            return { account: ready.right.account, runtime }
+          }
+        })
+      )
+      return withHeadersOf(ready._tag === "Left" ? toWire(ready.left) : undefined, answer)
+    })
+}
+
+// ---- helpers ----
+
+function query<A, I, O, OI>(
+  operation: Operation<A, I, O, OI>
+): TRPCQueryProcedure<{ input: InputOf<I>; output: OI; meta: OpenApiMeta }> {
+  // tRPC computes its procedure types from the parsers; with generic ones they stay unresolved, so they are stated.
+  return documented(operation).query(resolver(operation)) as never
+}
+
+function mutation<A, I, O, OI>(
+  operation: Operation<A, I, O, OI>
+): TRPCMutationProcedure<{ input: InputOf<I>; output: OI; meta: OpenApiMeta }> {
+  return documented(operation).mutation(resolver(operation)) as never
+}
+
+/** A procedure that takes nothing is called with no argument; one whose fields are all optional may be. */
+type InputOf<I> = keyof I extends never ? void : Record<never, never> extends I ? I | void : I
+
+function documented<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
+  const { method, path, tag, summary, description, operationId } = operation
+  return t.procedure
+    .meta({
+      openapi: { method, path, tags: [tag], summary, description, operationId } as OpenApiMeta["openapi"] & object
+    })
+    .input(inputCarrier(operation.input))
+    .output(outputCarrier(operation.output))
+}
+
+function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
+  return async ({
+    ctx,
+    input,
+    signal
+  }: {
+    ctx: Context
+    input: unknown
+    signal: AbortSignal | undefined
+  }): Promise<unknown> => {
+    // `input` has been decoded by the operation's own schema.
+    const effect = Effect.tapErrorCause(operation.handle(ctx.account, input as A), (cause) =>
+      Cause.isDie(cause) ? Effect.logError(`${operation.operationId} failed`, cause) : Effect.void
+    )
+    const exit = await Runtime.runPromiseExit(ctx.runtime)(effect, signal === undefined ? {} : { signal })
+    if (Exit.isSuccess(exit)) return exit.value
+    const failure = Cause.failureOption(exit.cause)
+    throw Option.isSome(failure)
+      ? toTrpc(failure.value)
+      : wireToTrpc(Cause.isInterruptedOnly(exit.cause) ? canceled : internal)
+  }
+}
+
+const toTrpc = (failure: DoorFailure): TRPCError =>
+  new TRPCError({ code: trpcCode(toWire(failure).status), message: failure.message, cause: failure })
+
+const wireToTrpc = (wire: WireError): TRPCError => toTrpc(new RequestError(wire))
+
+const trpcCode = (status: number): TRPC_ERROR_CODE_KEY => TRPC_CODES[status] ?? "INTERNAL_SERVER_ERROR"
+
+const TRPC_CODES: Readonly<Record<number, TRPC_ERROR_CODE_KEY>> = {
+  400: "BAD_REQUEST",
+  401: "UNAUTHORIZED",
+  404: "NOT_FOUND",
+  405: "METHOD_NOT_SUPPORTED",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+  429: "TOO_MANY_REQUESTS",
+  499: "CLIENT_CLOSED_REQUEST",
+  503: "SERVICE_UNAVAILABLE"
+}
+
+/** Our failures travel as the cause; what tRPC itself refuses is put into our words. */
+function wireOf(error: TRPCError): WireError {
+  const refusal = refusalOf(error.cause)
+  if (refusal !== undefined) return toWire(refusal)
+  // Whatever has a tag was put there by `toTrpc`.
+  if (error.cause !== undefined && "_tag" in error.cause) return toWire(error.cause as unknown as DoorFailure)
+  const details = {}
+  switch (error.code) {
+    case "NOT_FOUND":
+      return { status: 404, code: "not_found", message: error.message, details }
+    case "METHOD_NOT_SUPPORTED":
+      return { status: 405, code: "unimplemented", message: error.message, details }
+    case "CLIENT_CLOSED_REQUEST":
+      return canceled
+    case "INTERNAL_SERVER_ERROR":
+      return internal
+    default:
+      return { status: 400, code: "invalid_argument", message: error.message, details }
+  }
+}
+
+const withHeadersOf = (wire: WireError | undefined, answer: Response): Reply => ({
+  status: answer.status,
+  headers: { ...Object.fromEntries(answer.headers), ...wire?.headers },
+  body: answer.body
+})

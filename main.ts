@@ -1,0 +1,148 @@
+#!/usr/bin/env node
+/** The composition root: reads the settings, picks the layers, opens the doors. Nothing else does any of the three. */
+import process from "node:process"
+import { ValidationError } from "@effect/cli"
+import { FileSystem, Path } from "@effect/platform"
+import {
+  Cause,
+  Config,
+  Console,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  LogLevel,
+  Option,
+  Redacted,
+  Schedule
+} from "effect"
+import * as Local from "./adapters/local/Local.ts"
+import * as Assets from "./adapters/runtimes/assets.ts"
+import * as DenoServer from "./adapters/runtimes/deno.ts"
+import * as RuntimeEntropy from "./adapters/runtimes/entropy.ts"
+import * as Log from "./adapters/runtimes/log.ts"
+import * as NodeServer from "./adapters/runtimes/node.ts"
+import * as CliTerminal from "./adapters/runtimes/terminal.ts"
+import { earshot } from "./cli/earshot.ts"
+import { Ids } from "./core/Ids.ts"
+import * as Ingest from "./core/Ingest.ts"
+import { KeyStore } from "./core/KeyStore.ts"
+import { Keys } from "./core/Keys.ts"
+import { Matches } from "./core/Matches.ts"
+import { MatchStore } from "./core/MatchStore.ts"
+import { Platforms } from "./core/Platform.ts"
+import { RuleStore } from "./core/RuleStore.ts"
+import { Rules } from "./core/Rules.ts"
+import { unreadableRequest } from "./gateway/errors.ts"
+import { gateway } from "./gateway/gateway.ts"
+
+const VERSION = "0.1.0"
+
+const serveSettings = Config.all({
+  port: Config.withDefault(Config.port("PORT"), 8787),
+  host: Config.withDefault(Config.nonEmptyString("HOST"), "127.0.0.1"),
+  bootstrapKey: Config.option(
+    Config.validate(Config.redacted("EARSHOT_BOOTSTRAP_KEY"), {
+      message: "Expected 16 or more characters, none of them a space",
+      validation: (secret) => /^[!-~]{16,512}$/.test(Redacted.value(secret))
+    })
+  ),
+  xRulesPerAccount: Config.withDefault(Config.integer("X_RULES_PER_ACCOUNT"), 25)
+})
+
+const logSettings = Config.all({
+  level: Config.withDefault(Config.logLevel("LOG_LEVEL"), LogLevel.Info),
+  format: Config.withDefault(
+    Config.literal("json", "pretty")("LOG_FORMAT"),
+    process.stderr.isTTY ? ("pretty" as const) : ("json" as const)
+  )
+})
+
+const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
+
+const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, KeyStore.layerMemory))
+
+const service = (settings: Config.Config.Success<typeof serveSettings>) => {
+  const platforms = Layer.provideMerge(
+    Local.layerWith({ rulesPerAccount: new Map([["x", settings.xRulesPerAccount]]) }),
+    Platforms.layer
+  )
+  const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer)
+  return useCases.pipe(Layer.provideMerge(platforms), Layer.provideMerge(stores), Layer.provideMerge(runtime))
+}
+
+/** The first key of a new store is shown once; nothing is shown when there are keys already. */
+const firstKey = (bootstrapKey: Option.Option<Redacted.Redacted>, url: string) =>
+  Effect.gen(function* () {
+    const keys = yield* Keys
+    if (Option.isSome(bootstrapKey)) return yield* Effect.asVoid(keys.adopt(bootstrapKey.value))
+    const issued = yield* keys.issueFirst
+    if (Option.isNone(issued)) return
+    const secret = Redacted.value(issued.value.secret)
+    yield* Console.log(
+      `\nYour API key. It is shown this once:\n\n  ${secret}\n\nTry it:\n\n  curl -s ${url}/api.ListRules -H "Authorization: Bearer ${secret}"\n`
+    )
+  })
+
+const serve = Effect.gen(function* () {
+  const settings = yield* serveSettings
+
+  yield* Effect.gen(function* () {
+    const rules = yield* Rules
+    yield* rules.settle
+    yield* Effect.forkScoped(
+      Effect.schedule(Effect.ignoreLogged(rules.settle), Schedule.spaced("1 minute")).pipe(Effect.delay("1 minute"))
+    )
+    yield* Layer.build(Ingest.layer)
+
+    const handler = yield* gateway(Assets.scalar)
+    const { serve } = "Deno" in globalThis ? DenoServer : NodeServer
+    const port = yield* serve({ ...settings, handler, unreadable: unreadableRequest })
+
+    const url = `http://${settings.host}:${port}`
+    yield* Console.log(`Earshot listens on ${url} (the API as a page: ${url}/docs)`)
+    yield* Console.log("Platforms: x and firehose run in process; hand in events with POST /local/events")
+    yield* firstKey(settings.bootstrapKey, url)
+    yield* Effect.never
+  }).pipe(Effect.scoped, Effect.provide(service(settings)))
+})
+
+const program = Effect.gen(function* () {
+  const { level, format } = yield* logSettings
+  const run = earshot(
+    {
+      serve,
+      withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime)))
+    },
+    VERSION
+  )
+  yield* run(process.argv).pipe(
+    Effect.provide(Layer.mergeAll(FileSystem.layerNoop({}), Path.layer, CliTerminal.layer)),
+    Effect.provide(Layer.merge(Log.layerWith(format), Logger.minimumLogLevel(level)))
+  )
+})
+
+/** What went wrong, in one line for what the user can mend, with everything for a defect. */
+const report = (cause: Cause.Cause<unknown>): string => {
+  const failure = Cause.failureOption(cause)
+  if (Option.isNone(failure)) return `earshot: unexpected failure\n${Cause.pretty(cause)}`
+  return `earshot: ${failure.value instanceof Error ? failure.value.message : String(failure.value)}`
+}
+
+const fiber = Effect.runFork(program)
+
+const stop = () => {
+  // A second signal does not wait for anything.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
+  Effect.runFork(Fiber.interrupt(fiber))
+}
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop)
+
+fiber.addObserver((exit) => {
+  if (Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause)) process.exit(0)
+  const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
+  // The command line has said itself what is wrong with its arguments.
+  if (!ValidationError.isValidationError(failure)) process.stderr.write(`${report(exit.cause)}\n`)
+  process.exit(1)
+})
