@@ -132,12 +132,15 @@ const report = (cause: Cause.Cause<unknown>): string => {
 
 const fiber = Effect.runFork(program)
 
+let stopping = false
 const stop = () => {
   // A second signal does not wait for anything.
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
+  if (stopping) process.exit(130)
+  stopping = true
   Effect.runFork(Fiber.interrupt(fiber))
 }
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop)
+process.on("SIGINT", stop)
+process.on("SIGTERM", stop)
 
 fiber.addObserver((exit) => {
   if (Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause)) process.exit(0)
