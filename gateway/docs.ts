@@ -45,6 +45,9 @@ const page: Reply = {
         withDefaultFonts: false,
         telemetry: false,
         hideClientButton: true,
+        showDeveloperTools: "never",
+        agent: { disabled: true },
+        mcp: { disabled: true },
         defaultOpenAllTags: true
       })
     </script>
