@@ -2,6 +2,10 @@ import { defineConfig } from "vitest/config"
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"]
+    include: ["test/**/*.test.ts"],
+    globalSetup: ["test/postgres.ts"],
+    // Real databases on a busy machine: a limit is there to end a hang, not to measure.
+    testTimeout: 30_000,
+    hookTimeout: 60_000
   }
 })

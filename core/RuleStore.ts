@@ -44,7 +44,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
       rule: NewRule,
       limits: ReadonlyMap<PlatformId, number>
     ) => Effect.Effect<void, RuleLimitReached | StorageUnavailable>
-    /** Makes the registrations active, all in one step. */
+    /** Makes the registrations active, all in one step. What is being removed stays so. */
     readonly activate: (
       id: RuleId,
       registered: ReadonlyMap<PlatformId, Registered>,
@@ -110,7 +110,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
         if (rule === undefined) return
         const registrations = rule.registrations.map((registration) => {
           const found = registered.get(registration.platform)
-          return found === undefined
+          return found === undefined || registration.state === "removing"
             ? registration
             : {
                 ...registration,
@@ -143,15 +143,17 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     const holders = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>) =>
       Effect.sync(() => {
         const wanted = new Set(platformRuleIds)
-        return all().flatMap((rule) =>
-          rule.registrations.flatMap((registration) =>
-            registration.platform === platform && registration.state === "active"
-              ? Option.toArray(registration.platformRuleId)
-                  .filter((id) => wanted.has(id))
-                  .map((platformRuleId) => ({ platformRuleId, ruleId: rule.id }))
-              : []
+        return all()
+          .filter(isVisible)
+          .flatMap((rule) =>
+            rule.registrations.flatMap((registration) =>
+              registration.platform === platform
+                ? Option.toArray(registration.platformRuleId)
+                    .filter((id) => wanted.has(id))
+                    .map((platformRuleId) => ({ platformRuleId, ruleId: rule.id }))
+                : []
+            )
           )
-        )
       })
 
     return RuleStore.of({

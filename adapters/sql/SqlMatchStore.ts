@@ -1,0 +1,122 @@
+/** `MatchStore` in SQL. */
+import { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Effect, Layer, Option } from "effect"
+import { fromUuid, toUuid } from "../../core/Ids.ts"
+import type { Match } from "../../core/Match.ts"
+import { type MatchPage, MatchStore } from "../../core/MatchStore.ts"
+import type { PlatformId } from "../../core/PlatformId.ts"
+import { fromDate } from "../../core/Timestamp.ts"
+import { codeOf, unavailable } from "./unavailable.ts"
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient
+
+  // Sorted, so that two processes with the same events take their locks in the same order and never wait in a circle.
+  const insertBatch = (json: string) => sql<{ readonly added: number }>`
+    with added as (
+      insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, created_at)
+      select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, x.created_at
+      from jsonb_to_recordset(${json}::jsonb) as x(
+        id uuid, rule_id uuid, platform text, platform_post_id text, payload jsonb, created_at timestamptz
+      )
+      join rules r on r.id = x.rule_id
+      order by x.rule_id, x.platform, x.platform_post_id, x.id
+      on conflict do nothing
+      returning 1
+    )
+    select count(*)::int as added from added`
+
+  const insert = (matches: ReadonlyArray<Match>) =>
+    matches.length === 0
+      ? Effect.succeed(0)
+      : insertBatch(toJson(matches)).pipe(
+          Effect.retry({ times: 3, while: lostARace }),
+          Effect.map(([row]) => row?.added ?? 0),
+          unavailable("matches.insert")
+        )
+
+  // Per platform at most `limit` rows come out of an index in their order, whatever lies beneath: only those of two or
+  // three platforms are ever sorted together. What is filtered out on the way is of rules about to be removed.
+  const columns = sql.literal("m.id, m.rule_id, m.created_at, m.platform, m.platform_post_id, m.payload")
+  const ofRule = (rule: string, page: MatchPage, cut: Cut) => sql<MatchRow>`
+    select m.* from rules r cross join unnest(${cut.platforms}::text[]) as p(platform) cross join lateral (
+      select ${columns} from matches m
+      where m.rule_id = r.id and m.platform = p.platform and m.id < ${cut.before}
+      order by m.id desc limit ${page.limit}
+    ) m
+    where r.id = ${rule} and r.account_id = ${toUuid(page.account)}
+      and not exists (select 1 from registrations g where g.rule_id = r.id and g.state <> 'active')
+    order by m.id desc limit ${page.limit}`
+  const ofAccount = (page: MatchPage, cut: Cut) => sql<MatchRow>`
+    select m.* from unnest(${cut.platforms}::text[]) as p(platform) cross join lateral (
+      select ${columns} from matches m
+      where m.account_id = ${toUuid(page.account)} and m.platform = p.platform and m.id < ${cut.before}
+        and not exists (select 1 from registrations g where g.rule_id = m.rule_id and g.state <> 'active')
+      order by m.id desc limit ${page.limit}
+    ) m
+    order by m.id desc limit ${page.limit}`
+
+  const list = (page: MatchPage) => {
+    const cut = {
+      platforms: [...new Set(page.platforms)],
+      before: Option.match(page.before, { onNone: () => AFTER_ALL, onSome: toUuid })
+    }
+    const rows = Option.isSome(page.rule) ? ofRule(toUuid(page.rule.value), page, cut) : ofAccount(page, cut)
+    return Effect.map(rows, (found) => found.map(toMatch)).pipe(unavailable("matches.list"))
+  }
+
+  return MatchStore.of({ insert, list })
+})
+
+export const layer: Layer.Layer<MatchStore, never, SqlClient> = Layer.effect(MatchStore, make)
+
+// ---- helpers ----
+
+interface Cut {
+  readonly platforms: ReadonlyArray<PlatformId>
+  readonly before: string
+}
+
+/** No UUIDv7 is as large. */
+const AFTER_ALL = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+
+/** A rule was deleted between the join and the check of the foreign key, or two batches waited for each other. */
+const lostARace = (error: SqlError): boolean =>
+  Option.exists(codeOf(error), (code) => code === "23503" || code === "40P01" || code === "40001")
+
+interface MatchRow {
+  readonly id: string
+  readonly rule_id: string
+  readonly created_at: Date
+  readonly platform: PlatformId
+  readonly platform_post_id: string
+  readonly payload: Record<string, unknown>
+}
+
+const toMatch = (row: MatchRow): Match => ({
+  id: fromUuid("match", row.id),
+  rule_id: fromUuid("rule", row.rule_id),
+  created_at: fromDate(row.created_at),
+  platform: row.platform,
+  platform_post_id: row.platform_post_id,
+  payload: row.payload
+})
+
+const toJson = (matches: ReadonlyArray<Match>): string => {
+  const json = JSON.stringify(matches.map(toRecord))
+  return MAY_BE_UNSTORABLE.test(json) ? JSON.stringify(matches.map((match) => storable(toRecord(match)))) : json
+}
+
+const toRecord = (match: Match) => ({ ...match, id: toUuid(match.id), rule_id: toUuid(match.rule_id) })
+
+/** How JSON writes NUL and halves of surrogate pairs, which Postgres refuses. Also found where they are plain text. */
+const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/
+
+/** The value with U+FFFD in place of what no text of Postgres can hold. */
+const storable = (value: unknown): unknown => {
+  if (typeof value === "string") return value.toWellFormed().replaceAll("\0", "\uFFFD")
+  if (Array.isArray(value)) return value.map(storable)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storable(key), storable(inner)]))
+}

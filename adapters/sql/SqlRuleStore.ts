@@ -1,0 +1,186 @@
+/** `RuleStore` in SQL. */
+import { SqlClient } from "@effect/sql/SqlClient"
+import { Effect, Layer, Option } from "effect"
+import { RuleLimitReached } from "../../core/Errors.ts"
+import { type AccountId, fromUuid, type RuleId, toUuid } from "../../core/Ids.ts"
+import type { Registered } from "../../core/Platform.ts"
+import type { PlatformId } from "../../core/PlatformId.ts"
+import type { RegistrationState, Rule } from "../../core/Rule.ts"
+import { type NewRule, RuleStore, type StoredRegistration } from "../../core/RuleStore.ts"
+import { fromDate, type Timestamp } from "../../core/Timestamp.ts"
+import { unavailable } from "./unavailable.ts"
+
+/** Matches that one statement deletes: few enough that the embedded engine, which does one thing at a time, goes on. */
+const DELETE_AT_ONCE = 2_000
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient
+
+  const visible = sql.literal(
+    "not exists (select 1 from registrations h where h.rule_id = r.id and h.state <> 'active')"
+  )
+  const registrations = sql.literal("select rule_id, platform, text, platform_rule_id, state, since from registrations")
+
+  const checkLimits = (account: string, limits: ReadonlyMap<PlatformId, number>) =>
+    Effect.gen(function* () {
+      // Whoever else wants to add a rule to the account waits here until we have committed.
+      const owner = yield* sql`select 1 from accounts where id = ${account} for no key update`
+      if (owner.length === 0) return yield* Effect.dieMessage(`Account "${account}" does not exist`)
+      const counts = yield* sql<{ readonly platform: PlatformId; readonly used: number }>`
+        select platform, count(*)::int as used from registrations
+        where account_id = ${account} and platform = any(${[...limits.keys()]}::text[])
+        group by platform`
+      const used = new Map(counts.map((row) => [row.platform, row.used]))
+      for (const [platform, limit] of limits) {
+        const held = used.get(platform) ?? 0
+        if (held >= limit) return yield* new RuleLimitReached({ platform, limit, used: held })
+      }
+    })
+
+  const insertRule = (rule: NewRule, account: string) =>
+    Effect.gen(function* () {
+      const id = toUuid(rule.id)
+      yield* sql`insert into rules (id, account_id, name, intent, created_at)
+        values (${id}, ${account}, ${rule.name}, ${rule.intent}, ${rule.createdAt})`
+      yield* sql`insert into registrations (rule_id, account_id, platform, text, translated_value, state, since)
+        select ${id}, ${account}, x.platform, x.text, x.text, 'pending', ${rule.createdAt}
+        from jsonb_to_recordset(${JSON.stringify(rule.filters)}::jsonb) as x(platform text, text text)`
+    })
+
+  const reserve = (rule: NewRule, limits: ReadonlyMap<PlatformId, number>) => {
+    const account = toUuid(rule.accountId)
+    const wanted = new Set(rule.filters.map(({ platform }) => platform))
+    const asked = new Map([...limits].filter(([platform]) => wanted.has(platform)))
+    return Effect.zipRight(checkLimits(account, asked), insertRule(rule, account)).pipe(
+      sql.withTransaction,
+      unavailable("rules.reserve")
+    )
+  }
+
+  const activate = (id: RuleId, registered: ReadonlyMap<PlatformId, Registered>, at: Timestamp) => {
+    const json = JSON.stringify([...registered].map(([platform, place]) => ({ platform, ...place })))
+    return sql`update registrations g
+      set platform_rule_id = x."platformRuleId", translated_value = x."translatedValue", state = 'active', since = ${at}
+      from jsonb_to_recordset(${json}::jsonb) as x(platform text, "platformRuleId" text, "translatedValue" text)
+      where g.rule_id = ${toUuid(id)} and g.platform = x.platform and g.state <> 'removing'`
+  }
+
+  const list = (account: AccountId) => sql<RuleRow>`
+    select r.id, r.name, r.intent, r.created_at, g.platforms from rules r cross join lateral (
+      select json_object_agg(g.platform, json_build_object(
+        'platform_rule_id', coalesce(g.platform_rule_id, ''),
+        'translated_value', g.translated_value,
+        'state', g.state
+      ) order by g.platform) as platforms
+      from registrations g where g.rule_id = r.id
+    ) g
+    where r.account_id = ${toUuid(account)} and ${visible}
+    order by r.id desc`
+
+  const exists = (account: AccountId, id: RuleId) =>
+    sql`select 1 from rules r where r.id = ${toUuid(id)} and r.account_id = ${toUuid(account)} and ${visible}`
+
+  // Of two at once, the second waits for the rows and then finds them no longer active.
+  const markRemoving = (account: AccountId, id: RuleId, at: Timestamp) => sql`
+    update registrations g set state = 'removing', since = ${at} from rules r
+    where r.id = ${toUuid(id)} and r.account_id = ${toUuid(account)} and ${visible}
+      and g.rule_id = r.id and g.state = 'active'
+    returning 1`
+
+  const deleteMatches = (id: RuleId) =>
+    sql`delete from matches
+      where id in (select id from matches where rule_id = ${toUuid(id)} limit ${DELETE_AT_ONCE})
+      returning 1`.pipe(Effect.repeat({ while: (deleted) => deleted.length === DELETE_AT_ONCE }))
+
+  const hide = (account: AccountId, id: RuleId, at: Timestamp) =>
+    Effect.gen(function* () {
+      const hidden = yield* markRemoving(account, id, at)
+      // Listing reads past the matches of a hidden rule, and a platform that is away can keep `remove` waiting for
+      // long. What is not deleted here, `remove` deletes.
+      if (hidden.length > 0) yield* Effect.ignore(deleteMatches(id))
+      return hidden.length > 0
+    })
+
+  const remove = (id: RuleId) =>
+    Effect.zipRight(deleteMatches(id), sql`delete from rules where id = ${toUuid(id)}`).pipe(Effect.asVoid)
+
+  const isShared = ({ ruleId, platform, text }: Pick<StoredRegistration, "ruleId" | "platform" | "text">) => sql`
+    select 1 from registrations
+    where text = ${text} and platform = ${platform} and rule_id <> ${toUuid(ruleId)} and state <> 'removing'
+    limit 1`
+
+  const holders = (platform: PlatformId, ids: ReadonlyArray<string>) => sql<HolderRow>`
+    select r.platform_rule_id, r.rule_id from registrations r
+    where r.platform = ${platform} and r.platform_rule_id = any(${ids}::text[])
+      and not exists (select 1 from registrations h where h.rule_id = r.rule_id and h.state <> 'active')`
+
+  return RuleStore.of({
+    reserve,
+    activate: (id, registered, at) => Effect.asVoid(activate(id, registered, at)).pipe(unavailable("rules.activate")),
+    list: (account) => Effect.map(list(account), (rows) => rows.map(toRule)).pipe(unavailable("rules.list")),
+    exists: (account, id) => Effect.map(exists(account, id), isSome).pipe(unavailable("rules.exists")),
+    hide: (account, id, at) => hide(account, id, at).pipe(unavailable("rules.hide")),
+    remove: (id) => remove(id).pipe(unavailable("rules.remove")),
+    registrations: (id) =>
+      Effect.map(sql<RegistrationRow>`${registrations} where rule_id = ${toUuid(id)} order by platform`, (rows) =>
+        rows.map(toRegistration)
+      ).pipe(unavailable("rules.registrations")),
+    registrationsOn: (platform) =>
+      Effect.map(sql<RegistrationRow>`${registrations} where platform = ${platform} order by rule_id`, (rows) =>
+        rows.map(toRegistration)
+      ).pipe(unavailable("rules.registrationsOn")),
+    isShared: (registration) => Effect.map(isShared(registration), isSome).pipe(unavailable("rules.isShared")),
+    holders: (platform, ids) =>
+      Effect.map(holders(platform, ids), (rows) => rows.map(toHolder)).pipe(unavailable("rules.holders"))
+  })
+})
+
+export const layer: Layer.Layer<RuleStore, never, SqlClient> = Layer.effect(RuleStore, make)
+
+// ---- helpers ----
+
+interface RuleRow {
+  readonly id: string
+  readonly name: string
+  readonly intent: string
+  readonly created_at: Date
+  readonly platforms: Rule["platforms"] | null
+}
+
+const toRule = (row: RuleRow): Rule => ({
+  id: fromUuid("rule", row.id),
+  name: row.name,
+  intent: row.intent,
+  platforms: row.platforms ?? {},
+  created_at: fromDate(row.created_at)
+})
+
+interface RegistrationRow {
+  readonly rule_id: string
+  readonly platform: PlatformId
+  readonly text: string
+  readonly platform_rule_id: string | null
+  readonly state: RegistrationState
+  readonly since: Date
+}
+
+const toRegistration = (row: RegistrationRow): StoredRegistration => ({
+  ruleId: fromUuid("rule", row.rule_id),
+  platform: row.platform,
+  text: row.text,
+  platformRuleId: Option.fromNullable(row.platform_rule_id),
+  state: row.state,
+  since: fromDate(row.since)
+})
+
+interface HolderRow {
+  readonly platform_rule_id: string
+  readonly rule_id: string
+}
+
+const toHolder = (row: HolderRow) => ({
+  platformRuleId: row.platform_rule_id,
+  ruleId: fromUuid("rule", row.rule_id)
+})
+
+const isSome = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0

@@ -1,0 +1,134 @@
+/** The schema, in the steps in which it came about. Never change a step that was released: add one. */
+import * as Migrator from "@effect/sql/Migrator"
+import { SqlClient } from "@effect/sql/SqlClient"
+import { SqlError } from "@effect/sql/SqlError"
+import { Effect, Option } from "effect"
+import { StoreCannotOpen } from "./StoreCannotOpen.ts"
+import { driverDefectsAsErrors } from "./unavailable.ts"
+
+const TABLE = "earshot_migrations"
+
+/** Any number that no other application on the same database is likely to lock. */
+const LOCK = 7_264_120_001
+
+const steps = {
+  "0001_accounts_rules_matches": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    yield* sql`create table accounts (
+      id uuid primary key,
+      name text not null unique,
+      created_at timestamptz(3) not null
+    )`
+    yield* sql`create table keys (
+      id uuid primary key,
+      account_id uuid not null references accounts on delete cascade,
+      name text not null,
+      hint text not null,
+      digest text not null unique,
+      created_at timestamptz(3) not null,
+      last_used_at timestamptz(3),
+      revoked_at timestamptz(3)
+    )`
+
+    yield* sql`create table rules (
+      id uuid primary key,
+      account_id uuid not null references accounts on delete cascade,
+      name text not null,
+      intent text not null,
+      created_at timestamptz(3) not null
+    )`
+    yield* sql`create index rules_of_account on rules (account_id, id desc)`
+
+    // The account is here too, so that counting against a limit reads one index and not every rule of the account.
+    yield* sql`create table registrations (
+      rule_id uuid not null references rules on delete cascade,
+      platform text not null,
+      account_id uuid not null,
+      text text not null,
+      platform_rule_id text,
+      translated_value text not null,
+      state text not null check (state in ('pending', 'active', 'removing')),
+      since timestamptz(3) not null,
+      primary key (rule_id, platform)
+    )`
+    yield* sql`create index registrations_of_account on registrations (account_id, platform)`
+    yield* sql`create index registrations_by_platform_rule on registrations (platform, platform_rule_id)`
+    // A filter text can be longer than what a b-tree takes.
+    yield* sql`create index registrations_by_text on registrations using hash (text)`
+    // Next to empty at any time: what tells a visible rule from a hidden one costs nothing.
+    yield* sql`create index registrations_not_active on registrations (rule_id) where state <> 'active'`
+
+    yield* sql`create table matches (
+      id uuid primary key,
+      rule_id uuid not null references rules on delete cascade,
+      account_id uuid not null,
+      platform text not null,
+      platform_post_id text not null,
+      payload jsonb not null,
+      created_at timestamptz(3) not null
+    )`
+    // Platforms choose their ids: one that is too long for a b-tree counts by its digest, or it could never be stored.
+    yield* sql`create unique index matches_once on matches (
+      rule_id,
+      platform,
+      (case when octet_length(platform_post_id) <= 200 then platform_post_id else md5(platform_post_id) end)
+    )`
+    yield* sql`create index matches_of_rule on matches (rule_id, platform, id desc)`
+    yield* sql`create index matches_of_account on matches (account_id, platform, id desc)`
+  })
+}
+
+/**
+ * Brings the database at `place` to the newest step; does nothing when it is there already. Safe for any number of
+ * processes at once: the migrator by itself fails where two of them create its table.
+ */
+export const migrateAt = (place: string): Effect.Effect<void, StoreCannotOpen, SqlClient> =>
+  Effect.gen(function* () {
+    yield* driverDefectsAsErrors(migrate).pipe(
+      Effect.catchSomeDefect((defect) =>
+        defect instanceof Migrator.MigrationError ? Option.some(Effect.fail(defect)) : Option.none()
+      ),
+      Effect.mapError((error) => migrationFailed(place, error))
+    )
+    const newer = yield* Effect.mapError(isNewerThanUs, (error) => migrationFailed(place, error))
+    if (newer) {
+      return yield* new StoreCannotOpen({
+        place,
+        reason: "a newer version of the service has changed its schema",
+        remedy: "Start that version or a later one",
+        cause: undefined
+      })
+    }
+  })
+
+// ---- helpers ----
+
+const migrate = Effect.gen(function* () {
+  const sql = yield* SqlClient
+  const run = Effect.gen(function* () {
+    yield* sql`select pg_advisory_xact_lock(${LOCK})`
+    yield* sql`create table if not exists ${sql(TABLE)} (
+      migration_id integer primary key,
+      created_at timestamptz not null default now(),
+      name text not null
+    )`
+    yield* Migrator.make({})({ loader: Migrator.fromRecord(steps), table: TABLE })
+  })
+  yield* sql.withTransaction(run)
+})
+
+const isNewerThanUs = Effect.gen(function* () {
+  const sql = yield* SqlClient
+  const rows = yield* sql`select 1 from ${sql(TABLE)} where migration_id > ${Object.keys(steps).length}`
+  return rows.length > 0
+})
+
+const migrationFailed = (place: string, error: SqlError | Migrator.MigrationError) => {
+  const failed = error.cause instanceof SqlError ? error.cause.cause : error.cause
+  return new StoreCannotOpen({
+    place,
+    reason: `its schema could not be brought up to date: ${failed instanceof Error ? failed.message : error.message}`,
+    remedy: "Nothing was changed. Check that the user may create tables in this database, then start again",
+    cause: error
+  })
+}

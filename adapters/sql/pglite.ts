@@ -1,0 +1,202 @@
+/** Postgres inside the process, in a folder: the engine that needs no set-up. */
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs"
+import { join, resolve } from "node:path"
+import * as Reactivity from "@effect/experimental/Reactivity"
+import { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import { PgClient } from "@effect/sql-pg"
+import { PGlite } from "@electric-sql/pglite"
+import { createPgConfig } from "@electric-sql/pglite/node-postgres"
+import { NodeFS } from "@electric-sql/pglite/nodefs"
+import { Effect, Layer, Option, Schedule } from "effect"
+import pg from "pg"
+import * as FolderLock from "./FolderLock.ts"
+import { migrateAt } from "./migrations.ts"
+import { StoreCannotOpen } from "./StoreCannotOpen.ts"
+import { codeOf } from "./unavailable.ts"
+
+export interface Options {
+  /** Created if there is none. Everything the engine keeps is inside it. */
+  readonly dataDir: string
+}
+
+/** Opened, locked against other processes, and migrated to the newest schema. */
+export const layerWith = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
+  Layer.scoped(
+    SqlClient,
+    Effect.gen(function* () {
+      const folder = resolve(options.dataDir)
+      yield* Effect.try({
+        try: () => mkdirSync(folder, { recursive: true }),
+        catch: (cause) => cannotWrite(folder, cause)
+      })
+      yield* lock(folder)
+      const db = yield* Effect.acquireRelease(open(folder), (db) => Effect.promise(() => db.close()))
+      const client = yield* PgClient.fromPool({ acquire: poolOf(db) }).pipe(
+        Effect.mapError(({ cause }) => cannotRead(folder, cause))
+      )
+      yield* Effect.provideService(migrateAt(folder), SqlClient, client)
+      yield* Effect.forkScoped(maintain(client))
+      return client
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+
+// ---- helpers ----
+
+const lock = (folder: string) =>
+  FolderLock.acquire(join(folder, "lock")).pipe(
+    Effect.catchTags({
+      FolderInUse: (cause) =>
+        new StoreCannotOpen({
+          place: folder,
+          reason: "another process is using this folder",
+          remedy: "Stop that process, or give this one a folder of its own with EARSHOT_DATA_DIR",
+          cause
+        }),
+      PathTooLong: (cause) =>
+        new StoreCannotOpen({
+          place: folder,
+          reason: `its path is too long for the lock, which has to fit in ${cause.limit} bytes`,
+          remedy: "Choose a shorter path with EARSHOT_DATA_DIR, or start from a folder nearer to it",
+          cause
+        }),
+      LockFailed: ({ cause }) => cannotWrite(folder, cause)
+    })
+  )
+
+const open = (folder: string) =>
+  Effect.tryPromise({
+    try: async () => {
+      const database = join(folder, "pg")
+      if (!existsSync(database)) await build(join(folder, "pg.new"), database)
+      return start(database)
+    },
+    catch: (cause) =>
+      Option.contains(codeOf(cause), "EACCES") ? cannotWrite(folder, cause) : cannotRead(folder, cause)
+  })
+
+/** A kill while the engine fills its folder would leave one that never opens: it is filled aside and renamed when whole. */
+const build = async (aside: string, database: string) => {
+  rmSync(aside, { recursive: true, force: true })
+  const first = await start(aside)
+  await first.close()
+  syncTree(aside)
+  renameSync(aside, database)
+  sync(join(database, ".."))
+}
+
+const start = async (database: string) => {
+  const db = new ConsideratePGlite({
+    fs: new DurableNodeFS(database),
+    startParams: [
+      // -F turns fsync off.
+      ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
+      // The system call behind the default does nothing here.
+      ...["-c", "wal_sync_method=fsync"],
+      // The default of 128 MB is resident memory for nothing: the files are in the cache of the system anyway.
+      ...["-c", "shared_buffers=16MB"]
+    ]
+  })
+  await db.waitReady
+  return db
+}
+
+/** The engine computes without a pause, and its promises follow one another without one either. */
+class ConsideratePGlite extends PGlite {
+  override async execProtocolStream(...[message, options]: Parameters<PGlite["execProtocolStream"]>) {
+    const answer = await super.execProtocolStream(message, options)
+    // At the end of each statement, and only there, everyone else in the process has a turn.
+    if (message[0] === SYNC || message[0] === QUERY) await new Promise((resume) => setImmediate(resume))
+    return answer
+  }
+}
+const SYNC = "S".charCodeAt(0)
+const QUERY = "Q".charCodeAt(0)
+
+/** The file system of PGlite has no fsync: a commit would survive a killed process, but not a power cut. */
+class DurableNodeFS extends NodeFS {
+  override async init(...args: Parameters<NodeFS["init"]>) {
+    const { emscriptenOpts } = await super.init(...args)
+    const giveFsync = (mod: { readonly NODEFS: NodeFsInternals }) => {
+      mod.NODEFS.stream_ops.fsync = ({ nfd, node }) => {
+        if (nfd === undefined) sync(mod.NODEFS.realPath(node))
+        else fsyncSync(nfd)
+        return 0
+      }
+    }
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), giveFsync] } }
+  }
+}
+
+/** The part of Emscripten's NODEFS that we touch. */
+interface NodeFsInternals {
+  readonly realPath: (node: unknown) => string
+  readonly stream_ops: {
+    /** `nfd` is the descriptor of a file; a folder has none. */
+    fsync: (stream: { readonly nfd?: number; readonly node: unknown }) => number
+  }
+}
+
+const sync = (path: string) => {
+  const fd = openSync(path, "r")
+  fsyncSync(fd)
+  closeSync(fd)
+}
+
+const syncTree = (folder: string) => {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) syncTree(path)
+    else sync(path)
+  }
+  sync(folder)
+}
+
+const poolOf = (db: PGlite) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const pool = new pg.Pool({ ...createPgConfig(db), max: 1, idleTimeoutMillis: 0 })
+      pool.on("error", () => {})
+      return pool
+    }),
+    (pool) => Effect.promise(() => pool.end())
+  )
+
+/** What a server does in background processes: keep the log of changes short, so that a restart is quick, and tidy up. */
+const maintain = (sql: SqlClient) => {
+  const checkpoint = Effect.gen(function* () {
+    const due = yield* sql`select 1 from pg_control_checkpoint()
+      where pg_current_wal_insert_lsn() - redo_lsn > ${CHECKPOINT_AFTER_BYTES}`
+    if (due.length > 0) yield* sql`checkpoint`
+  })
+  const vacuum = Effect.forEach(
+    ["matches", "registrations", "rules", "keys", "accounts"],
+    (table) => sql`vacuum (analyze) ${sql(table)}`
+  )
+  const regularly = <A>(work: Effect.Effect<A, SqlError>, every: "5 seconds" | "10 minutes") =>
+    work.pipe(
+      Effect.catchAll((error) => Effect.logWarning("Maintenance of the store failed and is tried again", error.cause)),
+      Effect.delay(every),
+      Effect.repeat(Schedule.forever)
+    )
+  return Effect.all([regularly(checkpoint, "5 seconds"), regularly(vacuum, "10 minutes")], { concurrency: 2 })
+}
+const CHECKPOINT_AFTER_BYTES = 64 * 1024 * 1024
+
+const cannotWrite = (place: string, cause: unknown) =>
+  new StoreCannotOpen({
+    place,
+    reason: `the folder cannot be written${inWords(cause)}`,
+    remedy: "Check its owner and permissions, or choose another folder with EARSHOT_DATA_DIR",
+    cause
+  })
+
+const cannotRead = (place: string, cause: unknown) =>
+  new StoreCannotOpen({
+    place,
+    reason: `the database in it does not start${inWords(cause)}`,
+    remedy: "Check the free space and the permissions of the folder; restore it from a backup if it is damaged",
+    cause
+  })
+
+const inWords = (cause: unknown) => (cause instanceof Error && cause.message !== "" ? `: ${cause.message}` : "")

@@ -1,0 +1,15 @@
+/** The SQL stores together, on either engine. */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import { Layer } from "effect"
+import type { KeyStore } from "../../core/KeyStore.ts"
+import type { MatchStore } from "../../core/MatchStore.ts"
+import type { RuleStore } from "../../core/RuleStore.ts"
+import * as SqlKeyStore from "./SqlKeyStore.ts"
+import * as SqlMatchStore from "./SqlMatchStore.ts"
+import * as SqlRuleStore from "./SqlRuleStore.ts"
+
+export const layer: Layer.Layer<RuleStore | MatchStore | KeyStore, never, SqlClient> = Layer.mergeAll(
+  SqlRuleStore.layer,
+  SqlMatchStore.layer,
+  SqlKeyStore.layer
+)

@@ -1,0 +1,263 @@
+/** What every `MatchStore` does. */
+import { assert, layer as withLayer } from "@effect/vitest"
+import { Effect, type Layer, Option } from "effect"
+import * as fc from "fast-check"
+import { v7 } from "uuid"
+import { type AccountId, fromUuid, type MatchId, type RuleId } from "../../core/Ids.ts"
+import type { Match } from "../../core/Match.ts"
+import { type MatchPage, MatchStore } from "../../core/MatchStore.ts"
+import { PLATFORM_IDS } from "../../core/PlatformId.ts"
+import { RuleStore } from "../../core/RuleStore.ts"
+import type { Stores } from "../stores.ts"
+import { at, newAccount, newMatch, newRule, noLimits, visibleRule } from "./samples.ts"
+
+export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
+  withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })(`MatchStore on ${name}`, (it) => {
+    it.effect("insert answers how many were new, and list gives them back as they were, newest first", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const older = newMatch(rule.id, { payload: {}, platform_post_id: "" })
+        const newer = newMatch(rule.id, {
+          platform: "firehose",
+          payload: { "": "Ünïcode 🐈 \\u0000 \n\t", __proto__: null, deep: [[[{ a: [] }]]], n: [0, -1.5, 1e300, 1e-7] }
+        })
+        assert.strictEqual(yield* store.insert([newer, older]), 2)
+        assert.strictEqual(yield* store.insert([]), 0)
+        assert.deepStrictEqual(yield* store.list(pageOf(account)), [newer, older])
+      })
+    )
+
+    it.effect("insert passes over what is there already, in the store or in the same batch", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const other = yield* visibleRule(account)
+        const first = newMatch(rule.id)
+        const samePost = { platform_post_id: first.platform_post_id }
+        assert.strictEqual(yield* store.insert([first, newMatch(rule.id, samePost)]), 1)
+        const onOtherPlatform = newMatch(rule.id, { ...samePost, platform: "firehose" })
+        const ofOtherRule = newMatch(other.id, samePost)
+        const batch = [newMatch(rule.id, { ...samePost, payload: {} }), onOtherPlatform, ofOtherRule]
+        assert.strictEqual(yield* store.insert(batch), 2)
+        assert.strictEqual(yield* store.insert([first, ...batch]), 0)
+        assert.deepStrictEqual(yield* store.list(pageOf(account)), [ofOtherRule, onOtherPlatform, first])
+      })
+    )
+
+    it.effect("insert tells posts with very long ids apart, and knows them again", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const long = Array.from({ length: 300 }, () => v7()).join("/")
+        const matches = ["a", "b"].map((end) => newMatch(rule.id, { platform_post_id: `${long}/${end}` }))
+        assert.strictEqual(yield* store.insert(matches), 2)
+        assert.strictEqual(yield* store.insert(matches.map((match) => ({ ...match, id: fromUuid("match", v7()) }))), 0)
+        assert.deepStrictEqual(yield* store.list(pageOf(account)), [...matches].reverse())
+      })
+    )
+
+    it.effect("insert passes over matches of rules that are gone, and stores the rest", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const gone = yield* visibleRule(account)
+        yield* rules.remove(gone.id)
+        const kept = newMatch(rule.id)
+        const batch = [newMatch(gone.id), kept, newMatch(fromUuid("rule", v7()))]
+        assert.strictEqual(yield* store.insert(batch), 1)
+        assert.deepStrictEqual(yield* store.list(pageOf(account)), [kept])
+      })
+    )
+
+    it.effect("insert succeeds while its rules are being deleted", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const kept = yield* visibleRule(account)
+        const keptMatches: Array<Match> = []
+        for (let round = 0; round < 10; round++) {
+          const doomed = yield* visibleRule(account)
+          const batches = Array.from({ length: 4 }, () => {
+            const match = newMatch(kept.id)
+            keptMatches.push(match)
+            return [match, ...Array.from({ length: 50 }, () => newMatch(doomed.id))]
+          })
+          yield* Effect.all([Effect.forEach(batches, store.insert, { concurrency: 4 }), rules.remove(doomed.id)], {
+            concurrency: "unbounded"
+          })
+        }
+        const listed = yield* store.list({ ...pageOf(account), limit: 500 })
+        assert.deepStrictEqual(idsOf(listed), idsOf(newestFirst(keptMatches)))
+      })
+    )
+
+    it.effect("insert of the same posts by many at once stores each once", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const posts = Array.from({ length: 100 }, () => v7())
+        const batches = Array.from({ length: 8 }, (_, i) => {
+          const batch = posts.map((platform_post_id) => newMatch(rule.id, { platform_post_id }))
+          return i % 2 === 0 ? batch : batch.reverse()
+        })
+        const added = yield* Effect.forEach(batches, store.insert, { concurrency: "unbounded" })
+        assert.strictEqual(
+          added.reduce((sum, n) => sum + n, 0),
+          100
+        )
+        const listed = yield* store.list({ ...pageOf(account), limit: 500 })
+        assert.deepStrictEqual(new Set(listed.map(({ platform_post_id }) => platform_post_id)), new Set(posts))
+      })
+    )
+
+    it.effect("list shows nothing of another account, nor of rules that are not visible", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const other = yield* newAccount
+        const mine = yield* visibleRule(account)
+        const theirs = yield* visibleRule(other)
+        const hidden = yield* visibleRule(account)
+        const pending = newRule(account)
+        yield* rules.reserve(pending, noLimits)
+        const match = newMatch(mine.id)
+        yield* store.insert([match, ...[theirs, hidden, pending].map(({ id }) => newMatch(id))])
+        yield* rules.hide(account, hidden.id, at(4))
+        yield* store.insert([newMatch(hidden.id)])
+        assert.deepStrictEqual(yield* store.list(pageOf(account)), [match])
+        for (const { id } of [theirs, hidden, pending]) {
+          assert.deepStrictEqual(yield* store.list(pageOf(account, { rule: Option.some(id) })), [])
+        }
+        assert.strictEqual((yield* store.list(pageOf(other))).length, 1)
+        assert.deepStrictEqual(yield* store.list(pageOf(fromUuid("acct", v7()))), [])
+        assert.deepStrictEqual(yield* store.list(pageOf(account, { rule: Option.some(fromUuid("rule", v7())) })), [])
+      })
+    )
+
+    it.effect("list begins right after the given match, also when that match is not there", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const [first, second, third] = [newMatch(rule.id), newMatch(rule.id), newMatch(rule.id)]
+        yield* store.insert([first, third])
+        const after = (id: MatchId) => store.list(pageOf(account, { before: Option.some(id) }))
+        assert.deepStrictEqual(idsOf(yield* after(third.id)), [first.id])
+        assert.deepStrictEqual(idsOf(yield* after(second.id)), [first.id])
+        assert.deepStrictEqual(idsOf(yield* after(first.id)), [])
+      })
+    )
+
+    it.effect(
+      "list in pages gives what a plain model gives, without gap or overlap, while matches come in",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* MatchStore
+          const account = yield* newAccount
+          const other = yield* newAccount
+          const mine = [yield* visibleRule(account), yield* visibleRule(account)]
+          const theirs = yield* visibleRule(other)
+          const rules = [...mine, theirs].map(({ id }) => id)
+          const model = new Map<string, Match>()
+
+          const insert = (seeds: ReadonlyArray<Seed>) =>
+            Effect.gen(function* () {
+              const batch = seeds.map(({ rule, platform, post }) =>
+                newMatch(rules[rule] ?? theirs.id, { platform, platform_post_id: String(post) })
+              )
+              let expected = 0
+              for (const match of batch) {
+                const key = JSON.stringify([match.rule_id, match.platform, match.platform_post_id])
+                if (model.has(key)) continue
+                model.set(key, match)
+                expected++
+              }
+              assert.strictEqual(yield* store.insert(batch), expected)
+            })
+
+          const run = ({ batches, between, rule, platforms, limit }: Scenario) =>
+            Effect.gen(function* () {
+              for (const batch of batches) yield* insert(batch)
+              const wanted = {
+                rule: Option.map(Option.fromNullable(rule), (index) => rules[index] ?? theirs.id),
+                platforms
+              }
+              const expected = idsOf(modelled(model, new Set(mine.map(({ id }) => id)), wanted))
+              const seen: Array<MatchId> = []
+              let before = Option.none<MatchId>()
+              for (let page = 0; ; page++) {
+                const found = yield* store.list({ account, ...wanted, before, limit })
+                seen.push(...idsOf(found))
+                if (found.length < limit) break
+                before = Option.fromNullable(found.at(-1)?.id)
+                // Newer than everything seen so far: they must not shift the pages.
+                const coming = between[page]
+                if (coming !== undefined) yield* insert(coming)
+              }
+              assert.deepStrictEqual(seen, expected)
+            })
+
+          yield* Effect.promise(() =>
+            fc.assert(
+              fc.asyncProperty(scenario, (input) => Effect.runPromise(run(input))),
+              { numRuns: 40 }
+            )
+          )
+        }),
+      60_000
+    )
+  })
+
+// ---- helpers ----
+
+const pageOf = (account: AccountId, overrides: Partial<MatchPage> = {}): MatchPage => ({
+  account,
+  rule: Option.none(),
+  platforms: PLATFORM_IDS,
+  before: Option.none(),
+  limit: 100,
+  ...overrides
+})
+
+const idsOf = (matches: ReadonlyArray<Match>): Array<MatchId> => matches.map(({ id }) => id)
+
+const newestFirst = (matches: ReadonlyArray<Match>) => [...matches].sort((a, b) => (a.id < b.id ? 1 : -1))
+
+const modelled = (
+  model: ReadonlyMap<string, Match>,
+  owned: ReadonlySet<RuleId>,
+  wanted: Pick<MatchPage, "rule" | "platforms">
+) =>
+  newestFirst(
+    [...model.values()].filter(
+      (match) =>
+        owned.has(match.rule_id) &&
+        Option.getOrElse(wanted.rule, () => match.rule_id) === match.rule_id &&
+        wanted.platforms.includes(match.platform)
+    )
+  )
+
+const seed = fc.record({
+  rule: fc.nat({ max: 2 }),
+  platform: fc.constantFrom(...PLATFORM_IDS),
+  post: fc.nat({ max: 200 })
+})
+type Seed = typeof seed extends fc.Arbitrary<infer A> ? A : never
+
+const scenario = fc.record({
+  batches: fc.array(fc.array(seed, { maxLength: 20 }), { maxLength: 3 }),
+  between: fc.array(fc.array(seed, { maxLength: 5 }), { maxLength: 3 }),
+  rule: fc.option(fc.nat({ max: 2 })),
+  platforms: fc.constantFrom(PLATFORM_IDS, ...PLATFORM_IDS.map((platform) => [platform])),
+  limit: fc.integer({ min: 1, max: 30 })
+})
+type Scenario = typeof scenario extends fc.Arbitrary<infer A> ? A : never

