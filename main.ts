@@ -24,20 +24,25 @@ import * as RuntimeEntropy from "./adapters/runtimes/entropy.ts"
 import * as Log from "./adapters/runtimes/log.ts"
 import * as NodeServer from "./adapters/runtimes/node.ts"
 import * as CliTerminal from "./adapters/runtimes/terminal.ts"
+import * as Pglite from "./adapters/sql/pglite.ts"
+import * as Postgres from "./adapters/sql/postgres.ts"
+import * as SqlStores from "./adapters/sql/stores.ts"
 import { earshot } from "./cli/earshot.ts"
 import { Ids } from "./core/Ids.ts"
 import * as Ingest from "./core/Ingest.ts"
-import { KeyStore } from "./core/KeyStore.ts"
 import { Keys } from "./core/Keys.ts"
 import { Matches } from "./core/Matches.ts"
-import { MatchStore } from "./core/MatchStore.ts"
 import { Platforms } from "./core/Platform.ts"
-import { RuleStore } from "./core/RuleStore.ts"
 import { Rules } from "./core/Rules.ts"
 import { unreadableRequest } from "./gateway/errors.ts"
 import { gateway } from "./gateway/gateway.ts"
 
 const VERSION = "0.1.0"
+
+const storeSettings = Config.all({
+  databaseUrl: Config.option(Config.redacted("DATABASE_URL")),
+  dataDir: Config.withDefault(Config.nonEmptyString("EARSHOT_DATA_DIR"), "./data")
+})
 
 const serveSettings = Config.all({
   port: Config.withDefault(Config.port("PORT"), 8787),
@@ -61,7 +66,17 @@ const logSettings = Config.all({
 
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 
-const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, KeyStore.layerMemory))
+const stores = Layer.unwrapEffect(
+  Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
+    Layer.provide(
+      SqlStores.layer,
+      Option.match(databaseUrl, {
+        onNone: () => Pglite.layerWith({ dataDir }),
+        onSome: (url) => Postgres.layerWith({ url })
+      })
+    )
+  )
+)
 
 const service = (settings: Config.Config.Success<typeof serveSettings>) => {
   const platforms = Layer.provideMerge(
@@ -71,6 +86,10 @@ const service = (settings: Config.Config.Success<typeof serveSettings>) => {
   const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer)
   return useCases.pipe(Layer.provideMerge(platforms), Layer.provideMerge(stores), Layer.provideMerge(runtime))
 }
+
+const storePlace = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
+  Option.isSome(databaseUrl) ? "Store: Postgres, by DATABASE_URL" : `Store: embedded, in ${dataDir}`
+)
 
 /** The first key of a new store is shown once; nothing is shown when there are keys already. */
 const firstKey = (bootstrapKey: Option.Option<Redacted.Redacted>, url: string) =>
@@ -102,6 +121,7 @@ const serve = Effect.gen(function* () {
 
     const url = `http://${settings.host}:${port}`
     yield* Console.log(`Earshot listens on ${url} (the API as a page: ${url}/docs)`)
+    yield* Console.log(yield* storePlace)
     yield* Console.log("Platforms: x and firehose run in process; hand in events with POST /local/events")
     yield* firstKey(settings.bootstrapKey, url)
     yield* Effect.never

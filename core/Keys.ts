@@ -21,6 +21,7 @@ const REMEMBER_MILLIS = 5_000
 /** The time of last use is kept this exact and no more: it is a write. */
 const TOUCH_MILLIS = 60_000
 const REMEMBER_AT_MOST = 10_000
+const NEVER = "1970-01-01T00:00:00.000Z"
 
 export class Keys extends Context.Tag("core/Keys")<
   Keys,
@@ -57,7 +58,7 @@ export class Keys extends Context.Tag("core/Keys")<
           }
           if (remembered.size >= REMEMBER_AT_MOST) remembered.clear()
           remembered.set(digest, { key: found.value, until: now + REMEMBER_MILLIS })
-          if (now - Date.parse(found.value.last_used_at ?? found.value.created_at) > TOUCH_MILLIS) {
+          if (now - Date.parse(found.value.last_used_at ?? NEVER) > TOUCH_MILLIS) {
             yield* store.touch(found.value.id, Timestamp.fromDate(new Date(now)))
           }
           return found.value.account_id
