@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 /** The composition root: reads the settings, picks the layers, opens the doors. Nothing else does any of the three. */
 import process from "node:process"
-import { ValidationError } from "@effect/cli"
+import { CliConfig, ValidationError } from "@effect/cli"
 import { FileSystem, Path } from "@effect/platform"
 import {
   Cause,
   Config,
+  ConfigError,
   Console,
   Effect,
   Exit,
@@ -19,6 +20,7 @@ import {
 } from "effect"
 import * as Local from "./adapters/local/Local.ts"
 import * as Assets from "./adapters/runtimes/assets.ts"
+import * as PlainConsole from "./adapters/runtimes/console.ts"
 import * as DenoServer from "./adapters/runtimes/deno.ts"
 import * as RuntimeEntropy from "./adapters/runtimes/entropy.ts"
 import * as Log from "./adapters/runtimes/log.ts"
@@ -40,20 +42,32 @@ import { gateway } from "./gateway/gateway.ts"
 const VERSION = "0.1.0"
 
 const storeSettings = Config.all({
-  databaseUrl: Config.option(Config.redacted("DATABASE_URL")),
+  databaseUrl: Config.option(Config.redacted(Config.nonEmptyString("DATABASE_URL"))),
   dataDir: Config.withDefault(Config.nonEmptyString("EARSHOT_DATA_DIR"), "./data")
 })
 
 const serveSettings = Config.all({
-  port: Config.withDefault(Config.port("PORT"), 8787),
+  port: Config.withDefault(
+    Config.validate(Config.integer("PORT"), {
+      message: "Expected a number from 0 to 65535",
+      validation: (port) => port >= 0 && port <= 65_535
+    }),
+    8787
+  ),
   host: Config.withDefault(Config.nonEmptyString("HOST"), "127.0.0.1"),
   bootstrapKey: Config.option(
-    Config.validate(Config.redacted("EARSHOT_BOOTSTRAP_KEY"), {
+    Config.validate(Config.redacted(Config.nonEmptyString("EARSHOT_BOOTSTRAP_KEY")), {
       message: "Expected 16 or more characters, none of them a space",
       validation: (secret) => /^[!-~]{16,512}$/.test(Redacted.value(secret))
     })
   ),
-  xRulesPerAccount: Config.withDefault(Config.integer("X_RULES_PER_ACCOUNT"), 25)
+  xRulesPerAccount: Config.withDefault(
+    Config.validate(Config.integer("X_RULES_PER_ACCOUNT"), {
+      message: "Expected 0 or more",
+      validation: (limit) => limit >= 0
+    }),
+    25
+  )
 })
 
 const logSettings = Config.all({
@@ -139,7 +153,8 @@ const program = Effect.gen(function* () {
   )
   yield* run(process.argv).pipe(
     Effect.provide(Layer.mergeAll(FileSystem.layerNoop({}), Path.layer, CliTerminal.layer)),
-    Effect.provide(Layer.merge(Log.layerWith(format), Logger.minimumLogLevel(level)))
+    Effect.provide(CliConfig.layer({ showBuiltIns: false })),
+    Effect.provide(Layer.mergeAll(PlainConsole.layer, Log.layerWith(format), Logger.minimumLogLevel(level)))
   )
 })
 
@@ -147,8 +162,12 @@ const program = Effect.gen(function* () {
 const report = (cause: Cause.Cause<unknown>): string => {
   const failure = Cause.failureOption(cause)
   if (Option.isNone(failure)) return `earshot: unexpected failure\n${Cause.pretty(cause)}`
+  if (ConfigError.isConfigError(failure.value)) return `earshot: ${inWords(failure.value)}`
   return `earshot: ${failure.value instanceof Error ? failure.value.message : String(failure.value)}`
 }
+
+const inWords = (error: ConfigError.ConfigError): string =>
+  error._op === "InvalidData" ? `Setting ${error.path.join("_")} is not valid: ${error.message}` : String(error)
 
 const fiber = Effect.runFork(program)
 

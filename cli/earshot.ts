@@ -1,7 +1,6 @@
 /** The command line. What the commands do is handed in; here is how they are called and what they print. */
 import { Args, Command, HelpDoc, Options, Span } from "@effect/cli"
 import { Array as Arr, Console, Effect, Redacted } from "effect"
-import { KeyId } from "../core/Ids.ts"
 import type { Key } from "../core/Key.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
 import { SETTINGS } from "./settings.ts"
@@ -79,7 +78,7 @@ const listKeys = <E>({ withKeys }: Actions<E>) =>
 const revokeKey = <E>({ withKeys }: Actions<E>) =>
   Command.make(
     "revoke",
-    { id: Args.text({ name: "key-id" }).pipe(Args.withSchema(KeyId), Args.withDescription("As keys list shows it")) },
+    { id: Args.text({ name: "key-id" }).pipe(Args.withDescription("As keys list shows it")) },
     ({ id }) =>
       withKeys(
         Effect.gen(function* () {

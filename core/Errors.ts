@@ -1,6 +1,5 @@
 /** Every failure a caller can act on. Doors map each of them to their wire by `_tag`; anything else is a defect. */
 import { Schema } from "effect"
-import { KeyId } from "./Ids.ts"
 import { PlatformId } from "./PlatformId.ts"
 
 /** One thing that is wrong with what the caller sent. */
@@ -36,7 +35,7 @@ export class RuleNotFound extends Schema.TaggedError<RuleNotFound>()("RuleNotFou
   }
 }
 
-export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", { keyId: KeyId }) {
+export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", { keyId: Schema.String }) {
   override get message() {
     return `Cannot find key "${this.keyId}"`
   }

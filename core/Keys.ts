@@ -1,8 +1,8 @@
 /** The key use cases: who is calling, and how keys come and go. */
-import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Entropy } from "./Entropy.ts"
 import { KeyNotFound, type StorageUnavailable, Unauthenticated } from "./Errors.ts"
-import { type AccountId, Ids, type KeyId } from "./Ids.ts"
+import { type AccountId, Ids, KeyId } from "./Ids.ts"
 import { hintOf, isMistyped, type Key, makeSecret } from "./Key.ts"
 import { KeyStore } from "./KeyStore.ts"
 import * as Timestamp from "./Timestamp.ts"
@@ -34,7 +34,8 @@ export class Keys extends Context.Tag("core/Keys")<
       readonly name: string
     }) => Effect.Effect<IssuedKey, StorageUnavailable>
     readonly list: Effect.Effect<ReadonlyArray<Key>, StorageUnavailable>
-    readonly revoke: (id: KeyId) => Effect.Effect<Key, KeyNotFound | StorageUnavailable>
+    /** `id` may be any text: what is not an id of a key is not found. */
+    readonly revoke: (id: string) => Effect.Effect<Key, KeyNotFound | StorageUnavailable>
     /** The first key of an empty store; none when the store has keys. */
     readonly issueFirst: Effect.Effect<Option.Option<IssuedKey>, StorageUnavailable>
     /** Makes a secret of the operator's own a key of the default account. Harmless to repeat. */
@@ -89,8 +90,9 @@ export class Keys extends Context.Tag("core/Keys")<
         return { secret, key: yield* insert(secret, options.account, options.name) }
       })
 
-      const revoke = Effect.fn("Keys.revoke")(function* (id: KeyId) {
-        const revoked = yield* store.revoke(id, yield* Timestamp.now)
+      const revoke = Effect.fn("Keys.revoke")(function* (id: string) {
+        const keyId = asKeyId(id)
+        const revoked = Option.isSome(keyId) ? yield* store.revoke(keyId.value, yield* Timestamp.now) : Option.none()
         remembered.clear()
         return Option.isSome(revoked) ? revoked.value : yield* new KeyNotFound({ keyId: id })
       })
@@ -107,3 +109,7 @@ export class Keys extends Context.Tag("core/Keys")<
     })
   )
 }
+
+// ---- helpers ----
+
+const asKeyId = Schema.decodeUnknownOption(KeyId)
