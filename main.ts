@@ -2,7 +2,8 @@
 /** The composition root: reads the settings, picks the layers, opens the doors. Nothing else does any of the three. */
 import process from "node:process"
 import { CliConfig, ValidationError } from "@effect/cli"
-import { FileSystem, Path } from "@effect/platform"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
 import {
   Cause,
   Config,

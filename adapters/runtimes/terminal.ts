@@ -1,6 +1,6 @@
 /** What the command line asks of its terminal. It never prompts, so nothing is ever read. */
 import process from "node:process"
-import { Terminal } from "@effect/platform"
+import * as Terminal from "@effect/platform/Terminal"
 import { Effect, Layer } from "effect"
 
 export const layer: Layer.Layer<Terminal.Terminal> = Layer.succeed(
