@@ -31,6 +31,7 @@ export const layerWith = (options: Options): Layer.Layer<SqlClient, StoreCannotO
         catch: (cause) => cannotWrite(folder, cause)
       })
       yield* lock(folder)
+      if (!existsSync(databaseIn(folder))) yield* Effect.logInfo(`Preparing the store in ${folder}: some seconds, once`)
       const db = yield* Effect.acquireRelease(open(folder), (db) => Effect.promise(() => db.close()))
       const client = yield* PgClient.fromPool({ acquire: poolOf(db) }).pipe(
         Effect.mapError(({ cause }) => cannotRead(folder, cause))
@@ -64,10 +65,12 @@ const lock = (folder: string) =>
     })
   )
 
+const databaseIn = (folder: string) => join(folder, "pg")
+
 const open = (folder: string) =>
   Effect.tryPromise({
     try: async () => {
-      const database = join(folder, "pg")
+      const database = databaseIn(folder)
       if (!existsSync(database)) await build(join(folder, "pg.new"), database)
       return start(database)
     },
