@@ -53,12 +53,16 @@ const hold = (address: string) =>
 
 /** Undefined when there is a socket of that name already. */
 const listen = (address: string, token: string) =>
-  Effect.async<net.Server | undefined, LockFailed>((resume) => {
-    const server = net.createServer((socket) => socket.on("error", () => {}).end(token))
-    server.once("error", (cause: NodeJS.ErrnoException) =>
-      resume(cause.code === "EADDRINUSE" ? Effect.succeed(undefined) : new LockFailed({ cause }))
-    )
-    server.listen(address, () => resume(Effect.succeed(server.unref())))
+  Effect.tryPromise({
+    try: () =>
+      new Promise<net.Server | undefined>((resume, fail) => {
+        const server = net.createServer((socket) => socket.on("error", () => {}).end(token))
+        server.once("error", (error: NodeJS.ErrnoException) =>
+          error.code === "EADDRINUSE" ? resume(undefined) : fail(error)
+        )
+        server.listen(address, () => resume(server.unref()))
+      }),
+    catch: (cause) => new LockFailed({ cause })
   })
 
 /** What the holder of the lock says; undefined when nobody listens. */

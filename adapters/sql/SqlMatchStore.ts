@@ -1,6 +1,7 @@
 /** `MatchStore` in SQL. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Statement } from "@effect/sql/Statement"
 import { Effect, Layer, Option } from "effect"
 import { fromUuid, toUuid } from "../../core/Ids.ts"
 import type { Match } from "../../core/Match.ts"
@@ -36,47 +37,46 @@ const make = Effect.gen(function* () {
           unavailable("matches.insert")
         )
 
-  // Per platform at most `limit` rows come out of an index in their order, whatever lies beneath: only those of two or
-  // three platforms are ever sorted together. What is filtered out on the way is of rules about to be removed.
-  const columns = sql.literal("m.id, m.rule_id, m.created_at, m.platform, m.platform_post_id, m.payload")
-  const ofRule = (rule: string, page: MatchPage, cut: Cut) => sql<MatchRow>`
-    select m.* from rules r cross join unnest(${cut.platforms}::text[]) as p(platform) cross join lateral (
-      select ${columns} from matches m
-      where m.rule_id = r.id and m.platform = p.platform and m.id < ${cut.before}
-      order by m.id desc limit ${page.limit}
-    ) m
-    where r.id = ${rule} and r.account_id = ${toUuid(page.account)}
-      and not exists (select 1 from registrations g where g.rule_id = r.id and g.state <> 'active')
-    order by m.id desc limit ${page.limit}`
-  const ofAccount = (page: MatchPage, cut: Cut) => sql<MatchRow>`
-    select m.* from unnest(${cut.platforms}::text[]) as p(platform) cross join lateral (
-      select ${columns} from matches m
-      where m.account_id = ${toUuid(page.account)} and m.platform = p.platform and m.id < ${cut.before}
-        and not exists (select 1 from registrations g where g.rule_id = m.rule_id and g.state <> 'active')
-      order by m.id desc limit ${page.limit}
-    ) m
-    order by m.id desc limit ${page.limit}`
-
-  const list = (page: MatchPage) => {
-    const cut = {
-      platforms: [...new Set(page.platforms)],
-      before: Option.match(page.before, { onNone: () => AFTER_ALL, onSome: toUuid })
-    }
-    const rows = Option.isSome(page.rule) ? ofRule(toUuid(page.rule.value), page, cut) : ofAccount(page, cut)
-    return Effect.map(rows, (found) => found.map(toMatch)).pipe(unavailable("matches.list"))
-  }
+  const list = (page: MatchPage) =>
+    Effect.map(pageStatement(sql, page), (rows) => rows.map(toMatch)).pipe(unavailable("matches.list"))
 
   return MatchStore.of({ insert, list })
 })
 
 export const layer: Layer.Layer<MatchStore, never, SqlClient> = Layer.effect(MatchStore, make)
 
-// ---- helpers ----
-
-interface Cut {
-  readonly platforms: ReadonlyArray<PlatformId>
-  readonly before: string
+/**
+ * Per platform at most `limit` rows come out of an index in their order, whatever lies beneath: only those of the few
+ * platforms are ever sorted together. All that is read and left out are matches of rules about to be removed.
+ */
+export const pageStatement = (sql: SqlClient, page: MatchPage): Statement<MatchRow> => {
+  const account = toUuid(page.account)
+  const platforms = sql`unnest(${[...new Set(page.platforms)]}::text[]) as p(platform)`
+  const before = Option.match(page.before, { onNone: () => AFTER_ALL, onSome: toUuid })
+  const columns = sql.literal("m.id, m.rule_id, m.created_at, m.platform, m.platform_post_id, m.payload")
+  return Option.match(page.rule, {
+    onNone: () => sql<MatchRow>`
+      select m.* from ${platforms} cross join lateral (
+        select ${columns} from matches m
+        where m.account_id = ${account} and m.platform = p.platform and m.id < ${before}
+          and not exists (select 1 from registrations g where g.rule_id = m.rule_id and g.state <> 'active')
+        order by m.id desc limit ${page.limit}
+      ) m
+      order by m.id desc limit ${page.limit}`,
+    // The owner is asked of the rule: asked of the matches, a foreign rule would have all of its matches read.
+    onSome: (rule) => sql<MatchRow>`
+      select m.* from rules r cross join ${platforms} cross join lateral (
+        select ${columns} from matches m
+        where m.rule_id = r.id and m.platform = p.platform and m.id < ${before}
+        order by m.id desc limit ${page.limit}
+      ) m
+      where r.id = ${toUuid(rule)} and r.account_id = ${account}
+        and not exists (select 1 from registrations g where g.rule_id = r.id and g.state <> 'active')
+      order by m.id desc limit ${page.limit}`
+  })
 }
+
+// ---- helpers ----
 
 /** No UUIDv7 is as large. */
 const AFTER_ALL = "ffffffff-ffff-ffff-ffff-ffffffffffff"
@@ -85,7 +85,7 @@ const AFTER_ALL = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 const lostARace = (error: SqlError): boolean =>
   Option.exists(codeOf(error), (code) => code === "23503" || code === "40P01" || code === "40001")
 
-interface MatchRow {
+export interface MatchRow {
   readonly id: string
   readonly rule_id: string
   readonly created_at: Date

@@ -61,7 +61,13 @@ const lock = (folder: string) =>
           remedy: "Choose a shorter path with EARSHOT_DATA_DIR, or start from a folder nearer to it",
           cause
         }),
-      LockFailed: ({ cause }) => cannotWrite(folder, cause)
+      LockFailed: ({ cause }) =>
+        new StoreCannotOpen({
+          place: folder,
+          reason: `its lock, a socket in the folder, cannot be made${inWords(cause)}`,
+          remedy: "Check the owner and permissions of the folder, or choose another one with EARSHOT_DATA_DIR",
+          cause
+        })
     })
   )
 
@@ -160,6 +166,9 @@ const poolOf = (db: PGlite) =>
     Effect.sync(() => {
       const pool = new pg.Pool({ ...createPgConfig(db), max: 1, idleTimeoutMillis: 0 })
       pool.on("error", () => {})
+      // Interrupted statements are cancelled over a second connection, which is not to be had: the driver would wait
+      // for five seconds, within an open transaction. It leaves a connection without a process id alone.
+      pool.on("connect", (client) => Object.assign(client, { processID: undefined }))
       return pool
     }),
     (pool) => Effect.promise(() => pool.end())

@@ -1,0 +1,139 @@
+import { SqlClient } from "@effect/sql/SqlClient"
+import { assert, layer as withLayer } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { pageStatement } from "../../../adapters/sql/SqlMatchStore.ts"
+import * as stores from "../../../adapters/sql/stores.ts"
+import { type AccountId, fromUuid, type RuleId, toUuid } from "../../../core/Ids.ts"
+import { type MatchPage, MatchStore } from "../../../core/MatchStore.ts"
+import { PLATFORM_IDS } from "../../../core/PlatformId.ts"
+import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
+import { pgliteClient, postgresClient } from "../../stores.ts"
+
+for (const [name, client] of [
+  ["PGlite", pgliteClient],
+  ["Postgres", postgresClient]
+] as const) {
+  withLayer(Layer.provideMerge(stores.layer, client), { excludeTestServices: true, timeout: "60 seconds" })(
+    `SqlMatchStore on ${name}`,
+    (it) => {
+      it.effect("insert stores U+FFFD for NUL and for halves of surrogate pairs, wherever they are", () =>
+        Effect.gen(function* () {
+          const store = yield* MatchStore
+          const account = yield* newAccount
+          const rule = yield* visibleRule(account)
+          const untouched = newMatch(rule.id, { payload: { text: "\\u0000 \\ud800 🐈", backslash: "\\" } })
+          const broken = newMatch(rule.id, {
+            platform_post_id: "id\0\udc00",
+            payload: { text: "a\0b\ud800c", list: [["\udfff\ud800"]], "key\0": { inner: "\0" }, n: 1, none: null }
+          })
+          assert.strictEqual(yield* store.insert([untouched, broken]), 2)
+          const page = { account, rule: Option.none(), platforms: PLATFORM_IDS, before: Option.none(), limit: 10 }
+          assert.deepStrictEqual(yield* store.list(page), [
+            {
+              ...broken,
+              platform_post_id: "id\uFFFD\uFFFD",
+              payload: {
+                text: "a\uFFFDb\uFFFDc",
+                list: [["\uFFFD\uFFFD"]],
+                "key\uFFFD": { inner: "\uFFFD" },
+                n: 1,
+                none: null
+              }
+            },
+            untouched
+          ])
+        })
+      )
+
+      it.effect(
+        "list reads a page out of an index and sorts no more than a page per platform, at any depth",
+        () =>
+          Effect.gen(function* () {
+            const sql = yield* SqlClient
+            const account = yield* newAccount
+            const busy = (yield* visibleRule(account)).id
+            const quiet = (yield* visibleRule(account)).id
+            const foreign = (yield* visibleRule(yield* newAccount)).id
+            for (const [rule, owner, rows] of [
+              [busy, account, 40_000],
+              [quiet, account, 100],
+              [foreign, yield* newAccount, 10_000]
+            ] as const) {
+              yield* fill({ rule, owner, rows })
+            }
+            const middle = fromUuid("match", uuidOf(busy, 20_000))
+            const rules = [Option.none(), Option.some(busy), Option.some(quiet), Option.some(foreign)]
+            const pages = rules.flatMap((rule) =>
+              [PLATFORM_IDS, ["x" as const], ["firehose" as const]].flatMap((platforms) =>
+                [Option.none(), Option.some(middle)].map((before) => ({ account, rule, platforms, before, limit: 50 }))
+              )
+            )
+            // First as the planner sees a table that nobody has looked at, then with its statistics.
+            for (const prepare of [sql`select 1`, sql`analyze`]) {
+              yield* prepare
+              for (const page of pages) checkPlan(page, yield* explain(page))
+            }
+          }),
+        60_000
+      )
+    }
+  )
+}
+
+// ---- helpers ----
+
+/** Rows of one rule get ids that spread over the same span as those of the others. */
+const uuidOf = (rule: RuleId, n: number) =>
+  `01900000-0000-7000-8000-${n.toString(16).padStart(8, "0")}${toUuid(rule).slice(-4)}`
+
+const fill = ({ rule, owner, rows }: { rule: RuleId; owner: AccountId; rows: number }) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient
+    yield* sql`insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, created_at)
+      select ('01900000-0000-7000-8000-' || lpad(to_hex(n), 8, '0') || ${toUuid(rule).slice(-4)}::text)::uuid,
+        ${toUuid(rule)}, ${toUuid(owner)}, case when n % 10 = 0 then 'x' else 'firehose' end, n::text,
+        jsonb_build_object('text', repeat('cat ', 20)), now()
+      from generate_series(1, ${rows}::int) n`
+  })
+
+interface Plan {
+  readonly "Node Type": string
+  readonly "Relation Name"?: string
+  readonly "Actual Rows": number
+  readonly "Actual Loops": number
+  readonly "Rows Removed by Filter"?: number
+  readonly "Rows Removed by Index Recheck"?: number
+  readonly Plans?: ReadonlyArray<Plan>
+}
+
+const explain = (page: MatchPage) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient
+    const [row] = yield* sql<{
+      readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }>
+    }>`explain (analyze, format json) ${pageStatement(sql, page)}`
+    const plan = row?.["QUERY PLAN"][0]?.Plan
+    assert(plan !== undefined)
+    return nodesOf(plan)
+  })
+
+const nodesOf = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+const checkPlan = (page: MatchPage, nodes: ReadonlyArray<Plan>) => {
+  const most = page.limit * page.platforms.length
+  const shown = JSON.stringify(nodes[0], null, 1)
+  for (const node of nodes) {
+    if (node["Relation Name"] === "matches") assert.match(node["Node Type"], /^Index (Only )?Scan$/, shown)
+    if (node["Node Type"].includes("Sort")) assert.isAtMost(node["Actual Rows"] * node["Actual Loops"], most, shown)
+  }
+  const sorted = nodes.filter((node) => node["Node Type"].includes("Sort")).flatMap((node) => node.Plans ?? [])
+  for (const node of sorted) assert.isAtMost(node["Actual Rows"] * node["Actual Loops"], most, shown)
+  const read = nodes
+    .filter((node) => node["Relation Name"] === "matches")
+    .map((node) => (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"])
+  assert.isAtMost(
+    read.reduce((sum, rows) => sum + rows, 0),
+    most,
+    shown
+  )
+}

@@ -1,0 +1,70 @@
+import { SqlClient } from "@effect/sql/SqlClient"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as postgres from "../../../adapters/sql/postgres.ts"
+import { temporaryDatabase } from "../../stores.ts"
+
+describe("migrations", () => {
+  it.scopedLive("six processes that start at once on an empty database all succeed", () =>
+    Effect.gen(function* () {
+      for (let round = 0; round < 3; round++) {
+        const { url } = yield* temporaryDatabase
+        // Each call makes a pool of its own, as each process does.
+        const open = Effect.suspend(() => Layer.build(postgres.layerWith({ url })))
+        yield* Effect.all(
+          Array.from({ length: 6 }, () => open),
+          { concurrency: "unbounded" }
+        )
+      }
+    })
+  )
+
+  it.scopedLive("a second run changes nothing", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      const state = Effect.gen(function* () {
+        const sql = yield* SqlClient
+        const steps = yield* sql`select migration_id, name, created_at::text from earshot_migrations order by 1`
+        const objects = yield* sql`select oid, relname::text, xmin::text from pg_class
+          where relnamespace = 'public'::regnamespace order by oid`
+        return { steps, objects }
+      })
+      const first = yield* Effect.provide(state, postgres.layerWith({ url }))
+      const second = yield* Effect.provide(state, postgres.layerWith({ url }))
+      assert.isAbove(first.steps.length, 0)
+      assert.isAbove(first.objects.length, 10)
+      assert.deepStrictEqual(second, first)
+    })
+  )
+
+  it.scopedLive("a database of a newer version is refused", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      const goAhead = Effect.flatMap(
+        SqlClient,
+        (sql) => sql`insert into earshot_migrations (migration_id, name) values (9999, 'from the future')`
+      )
+      yield* Effect.provide(goAhead, postgres.layerWith({ url }))
+      const error = yield* Effect.flip(Layer.build(postgres.layerWith({ url })))
+      assert.match(error.message, /: a newer version of the service has changed its schema\. Start that version/)
+    })
+  )
+
+  it.scopedLive("a step that fails is told in plain words, and leaves nothing behind", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      const inTheWay = Effect.flatMap(SqlClient, (sql) =>
+        sql.unsafe("drop schema public cascade; create schema public; create table matches (id int)")
+      )
+      yield* Effect.provide(inTheWay, postgres.layerWith({ url }))
+      const error = yield* Effect.flip(Layer.build(postgres.layerWith({ url })))
+      assert.strictEqual(error._tag, "StoreCannotOpen")
+      assert.match(
+        error.message,
+        /: its schema could not be brought up to date: relation "matches" already exists\. Nothing was changed/
+      )
+      const again = yield* Effect.flip(Layer.build(postgres.layerWith({ url })))
+      assert.strictEqual(again.message, error.message)
+    })
+  )
+})

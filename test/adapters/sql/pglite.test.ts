@@ -1,0 +1,250 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { SqlClient } from "@effect/sql/SqlClient"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Fiber, Layer } from "effect"
+import * as pglite from "../../../adapters/sql/pglite.ts"
+import * as stores from "../../../adapters/sql/stores.ts"
+import type { KeyStore } from "../../../core/KeyStore.ts"
+import { MatchStore } from "../../../core/MatchStore.ts"
+import type { RuleStore } from "../../../core/RuleStore.ts"
+import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
+import { temporaryFolder } from "../../stores.ts"
+
+describe("pglite", () => {
+  it.scopedLive("a second process on the folder is told so, and the first goes on", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      const first = startWriter(dataDir)
+      yield* Effect.promise(() => saysOpen(first))
+      const second = yield* Effect.promise(() => collect(startWriter(dataDir, 3)))
+      assert.deepStrictEqual(second, [
+        `refused Cannot open the store at "${dataDir}": another process is using this folder. ` +
+          "Stop that process, or give this one a folder of its own with EARSHOT_DATA_DIR"
+      ])
+      yield* Effect.promise(() => new Promise((resume) => first.stdout?.once("data", resume)))
+      first.kill("SIGKILL")
+    })
+  )
+
+  it.scopedLive("of several that find the lock of a killed process, one gets the folder", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      yield* Effect.promise(() => killAfter(startWriter(dataDir), 0))
+      assert.isTrue(existsSync(join(dataDir, "lock")))
+      const writers = Array.from({ length: 3 }, () => startWriter(dataDir))
+      const answers = yield* Effect.promise(() => Promise.all(writers.map(saysOpen)))
+      for (const writer of writers) writer.kill("SIGKILL")
+      assert.deepStrictEqual(answers.sort(), [false, false, true])
+    })
+  )
+
+  it.scopedLive("the folder is free once the store is closed", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      yield* inStore(dataDir, newAccount)
+      assert.isFalse(existsSync(join(dataDir, "lock")))
+      yield* inStore(dataDir, newAccount)
+    })
+  )
+
+  it.scopedLive(
+    "what was acknowledged is there after kill -9, ten times over",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* preparedFolder
+        const acknowledged: Array<string> = []
+        const check = (lines: ReadonlyArray<string>, kill: number) => {
+          const found = new Set(lines.flatMap((line) => (line.startsWith("has ") ? [line.slice(4)] : [])))
+          const lost = acknowledged.filter((line) => !found.has(line))
+          assert.deepStrictEqual(lost, [], `after kill ${kill}`)
+        }
+        for (let kill = 0; kill < 10; kill++) {
+          const lines = yield* Effect.promise(() => killAfter(startWriter(dataDir), 50 + Math.random() * 500))
+          check(lines, kill)
+          acknowledged.push(...lines.filter((line) => line.startsWith("rule ") || line.startsWith("match ")))
+        }
+        check(yield* Effect.promise(() => collect(startWriter(dataDir, 0))), 10)
+        assert.isAbove(acknowledged.length, 200)
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "kill -9 during the first start leaves a folder that opens",
+    () =>
+      Effect.gen(function* () {
+        for (const wait of [0, 500, 1_500]) {
+          const dataDir = join(yield* temporaryFolder, "data")
+          const child = startWriter(dataDir)
+          const begun = () => existsSync(join(dataDir, "pg.new"))
+          yield* Effect.repeat(Effect.sleep("5 millis"), { until: begun })
+          yield* Effect.sleep(wait + Math.random() * 200)
+          child.kill("SIGKILL")
+          yield* Effect.promise(() => once(child, "close"))
+          yield* inStore(dataDir, newAccount)
+          assert.isFalse(existsSync(join(dataDir, "pg.new")))
+        }
+      }),
+    120_000
+  )
+
+  it.scopedLive("every commit is followed by an fsync", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      if (spawnSync("strace", ["-V"]).status === 0) {
+        const trace = join(yield* temporaryFolder, "trace")
+        const traced = spawn("strace", ["-f", "-e", "trace=fsync", "-o", trace, ...writerCommand(dataDir, 60)])
+        yield* Effect.promise(() => collect(traced))
+        assert.isAtLeast(readFileSync(trace, "utf8").split("fsync(").length - 1, 60)
+      } else {
+        const lines = yield* Effect.promise(() => collect(startWriter(dataDir, 60)))
+        assert.isAtLeast(Number(lines.at(-1)?.replace("fsyncs ", "")), 60)
+      }
+    })
+  )
+
+  it.scopedLive("the rest of the process has its turns while matches pour in", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      const batches = 40
+      const turns = yield* inStore(
+        dataDir,
+        Effect.gen(function* () {
+          const matches = yield* MatchStore
+          const rule = yield* visibleRule(yield* newAccount)
+          let turns = 0
+          const timer = setInterval(() => turns++, 1)
+          for (let i = 0; i < batches; i++) {
+            yield* matches.insert(Array.from({ length: 100 }, () => newMatch(rule.id)))
+          }
+          clearInterval(timer)
+          return turns
+        })
+      )
+      assert.isAtLeast(turns, batches / 2)
+    })
+  )
+
+  it.scopedLive("an interrupted transaction gives the one connection back at once", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient
+        const begun = yield* Deferred.make<void>()
+        const work = Effect.zipRight(Deferred.succeed(begun, undefined), sql`select pg_sleep(0.5)`)
+        const fiber = yield* Effect.fork(sql.withTransaction(work))
+        yield* Deferred.await(begun)
+        const [elapsed] = yield* Effect.timed(Effect.zipRight(Fiber.interrupt(fiber), sql`select 1`))
+        assert.isBelow(Duration.toMillis(elapsed), 3_000)
+      }).pipe(Effect.provide(pglite.layerWith({ dataDir })))
+    })
+  )
+
+  it.scopedLive("a folder that cannot be is refused in plain words", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const file = join(folder, "file")
+      writeFileSync(file, "")
+      const onFile = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir: join(file, "data") })))
+      assert.strictEqual(onFile._tag, "StoreCannotOpen")
+      assert.match(
+        onFile.message,
+        /^Cannot open the store at ".*file\/data": the folder cannot be written: .*ENOTDIR.*/
+      )
+      const long = join(folder, "x".repeat(120))
+      const tooLong = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir: long })))
+      assert.match(
+        tooLong.message,
+        /: its path is too long for the lock, which has to fit in 103 bytes\. Choose a shorter/
+      )
+    })
+  )
+
+  it.scopedLive("a damaged database is refused in plain words", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryFolder
+      mkdirSync(join(dataDir, "pg"))
+      writeFileSync(join(dataDir, "pg", "PG_VERSION"), "nonsense")
+      const error = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir })))
+      assert.strictEqual(error._tag, "StoreCannotOpen")
+      assert.match(error.message, /: the database in it does not start.*restore it from a backup/s)
+    })
+  )
+
+  it.scopedLive("runs on Deno, in a folder that Node made", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      const permissions = [
+        "--allow-env",
+        "--allow-read",
+        `--allow-write=${dataDir}`,
+        `--allow-net=unix:${dataDir}/lock`
+      ]
+      const deno = spawn("npx", ["deno", "run", ...permissions, WRITER, dataDir, "6"])
+      const acknowledged = (yield* Effect.promise(() => collect(deno))).filter((line) => line.startsWith("match "))
+      assert.strictEqual(acknowledged.length, 40)
+      const found = yield* Effect.promise(() => collect(startWriter(dataDir, 0)))
+      assert.includeMembers(
+        found,
+        acknowledged.map((line) => `has ${line}`)
+      )
+    })
+  )
+})
+
+// ---- helpers ----
+
+/** To fill a store for the first time takes seconds: once for all tests that are about something else. */
+const filled = mkdtempSync(join(tmpdir(), "earshot-test-"))
+beforeAll(() => Effect.runPromise(inStore(filled, Effect.void)))
+afterAll(() => rmSync(filled, { recursive: true, force: true }))
+
+const preparedFolder = Effect.tap(temporaryFolder, (folder) =>
+  Effect.sync(() => cpSync(filled, folder, { recursive: true }))
+)
+
+const WRITER = join(import.meta.dirname, "writer.mjs")
+
+const writerCommand = (dataDir: string, commits: number) => [process.execPath, WRITER, dataDir, String(commits)]
+
+const startWriter = (dataDir: string, commits = Number.POSITIVE_INFINITY) =>
+  spawn(process.execPath, writerCommand(dataDir, commits).slice(1), { stdio: ["ignore", "pipe", "inherit"] })
+
+/** Every line the process prints until it ends. */
+const collect = async (child: ChildProcess): Promise<Array<string>> => {
+  let output = ""
+  child.stdout?.on("data", (chunk) => {
+    output += chunk
+  })
+  await once(child, "close")
+  // A line that was cut off by the kill was never said.
+  return output.slice(0, output.lastIndexOf("\n")).split("\n")
+}
+
+/** False when it was refused. */
+const saysOpen = (child: ChildProcess) =>
+  new Promise<boolean>((resume, fail) => {
+    let output = ""
+    child.stdout?.on("data", (chunk) => {
+      output += chunk
+      if (/^open$/m.test(output)) resume(true)
+      if (/^refused /m.test(output)) resume(false)
+    })
+    child.once("close", (code) => fail(new Error(`The writer ended with code ${code}`)))
+  })
+
+/** What the process said before it was killed, so many milliseconds after it had opened the store. */
+const killAfter = async (child: ChildProcess, millis: number) => {
+  const lines = collect(child)
+  await saysOpen(child)
+  await new Promise((resume) => setTimeout(resume, millis))
+  child.kill("SIGKILL")
+  return lines
+}
+
+const inStore = <A, E>(dataDir: string, effect: Effect.Effect<A, E, RuleStore | MatchStore | KeyStore>) =>
+  Effect.provide(effect, Layer.provide(stores.layer, pglite.layerWith({ dataDir })))

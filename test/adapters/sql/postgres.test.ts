@@ -1,0 +1,127 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import { inject } from "vitest"
+import * as postgres from "../../../adapters/sql/postgres.ts"
+import * as stores from "../../../adapters/sql/stores.ts"
+import { MatchStore } from "../../../core/MatchStore.ts"
+import { PLATFORM_IDS } from "../../../core/PlatformId.ts"
+import { RuleStore } from "../../../core/RuleStore.ts"
+import { newAccount, newMatch, newRule, noLimits, visibleRule } from "../../contract/samples.ts"
+import { startPostgres } from "../../postgres.ts"
+import { temporaryDatabase } from "../../stores.ts"
+
+describe("postgres", () => {
+  const changed = (change: (url: URL) => void) => {
+    const url = new URL(inject("postgresUrl"))
+    change(url)
+    return url.href
+  }
+  const cases: ReadonlyArray<readonly [name: string, url: () => string, message: RegExp]> = [
+    [
+      "nothing listens",
+      () => "postgres://u:secret@127.0.0.1:1/db",
+      /^Cannot open the store at "postgres:\/\/127\.0\.0\.1:1\/db": nothing answers there\. Check host and port/
+    ],
+    [
+      "the host is unknown",
+      () => "postgres://u:secret@no-such-host.invalid/db",
+      /the host name (is unknown|could not)/
+    ],
+    [
+      "the password is wrong",
+      () =>
+        changed((url) => {
+          url.password = "secret"
+        }),
+      /: the password is wrong\. Check user and password in DATABASE_URL$/
+    ],
+    [
+      "the database does not exist",
+      () =>
+        changed((url) => {
+          url.pathname = "nowhere"
+        }),
+      /: there is no such database\. Create it/
+    ],
+    [
+      "the URL is none",
+      () => "postgres://u:secret@host:not-a-port/db",
+      /^Cannot open the store at "DATABASE_URL": it is not a valid URL\. Write it as postgres:\/\/user/
+    ]
+  ]
+  for (const [name, url, message] of cases) {
+    it.scopedLive(`layerWith says so, quickly and without the password, when ${name}`, () =>
+      Effect.gen(function* () {
+        const open = Layer.build(postgres.layerWith({ url: Redacted.make(url()) }))
+        const [elapsed, error] = yield* Effect.timed(Effect.flip(open))
+        assert.strictEqual(error._tag, "StoreCannotOpen")
+        assert.match(error.message, message)
+        assert.notInclude(error.message, "secret")
+        assert.isBelow(Duration.toMillis(elapsed), 8_000)
+      })
+    )
+  }
+
+  it.scopedLive("layerWith says so when the user may not create tables", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      const owner = yield* Layer.build(postgres.layerWith({ url }))
+      assert(owner !== undefined)
+      const readOnly = new URL(Redacted.value(url))
+      readOnly.searchParams.set("options", "-c default_transaction_read_only=on -c search_path=pg_catalog")
+      const open = Layer.build(postgres.layerWith({ url: Redacted.make(readOnly.href) }))
+      const error = yield* Effect.flip(open)
+      assert.match(error.message, /: its schema could not be brought up to date: .*read-only transaction.* may create/)
+    })
+  )
+
+  // A server of somebody else is not ours to stop.
+  it.scopedLive.skipIf(process.env["TEST_DATABASE_URL"])(
+    "operations fail with StorageUnavailable while the server is away, and work again after it",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ remove }) =>
+          Effect.promise(remove)
+        )
+        const url = Redacted.make(server.url)
+        yield* Effect.gen(function* () {
+          const rules = yield* RuleStore
+          const matches = yield* MatchStore
+          const account = yield* newAccount
+          const rule = yield* visibleRule(account)
+          const page = { account, rule: Option.none(), platforms: PLATFORM_IDS, before: Option.none(), limit: 10 }
+          const operations = [
+            Effect.suspend(() => matches.insert([newMatch(rule.id)])),
+            matches.list(page),
+            Effect.suspend(() => rules.reserve(newRule(account), noLimits)),
+            rules.list(account)
+          ]
+          const outcomes = new Set<string>()
+          const outcome = (operation: Effect.Effect<unknown, { readonly _tag: string }>) =>
+            Effect.match(operation, { onSuccess: () => "done", onFailure: ({ _tag }) => _tag }).pipe(
+              Effect.tap((tag) => outcomes.add(tag))
+            )
+          // Busy when the server goes, so that statements and transactions are cut off in the middle.
+          const busy = Effect.forEach(operations, (operation) => Effect.forever(outcome(operation)), {
+            concurrency: "unbounded"
+          })
+          yield* Effect.forkScoped(busy)
+          yield* Effect.sleep("300 millis")
+          assert.deepStrictEqual([...outcomes], ["done"])
+
+          yield* Effect.promise(server.stop)
+          const away = yield* Effect.forEach(operations, outcome)
+          assert.deepStrictEqual(new Set(away), new Set(["StorageUnavailable"]))
+
+          yield* Effect.promise(server.start)
+          yield* Effect.forEach(operations, (operation) =>
+            Effect.retry(operation, Schedule.spaced("50 millis").pipe(Schedule.upTo("10 seconds")))
+          )
+          const back = yield* Effect.forEach(operations, outcome)
+          assert.deepStrictEqual(new Set(back), new Set(["done"]))
+          assert.deepStrictEqual(outcomes, new Set(["done", "StorageUnavailable"]))
+        }).pipe(Effect.scoped, Effect.provide(Layer.provide(stores.layer, postgres.layerWith({ url }))))
+      }),
+    60_000
+  )
+})
