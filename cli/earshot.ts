@@ -79,7 +79,12 @@ const listKeys = <E>({ withKeys }: Actions<E>) =>
 const revokeKey = <E>({ withKeys }: Actions<E>) =>
   Command.make(
     "revoke",
-    { id: Args.text({ name: "key-id" }).pipe(Args.withSchema(KeyId), Args.withDescription("As keys list shows it")) },
+    {
+      id: Args.text({ name: "key-id" }).pipe(
+        Args.withSchema(KeyArgument),
+        Args.withDescription("As keys list shows it")
+      )
+    },
     ({ id }) =>
       withKeys(
         Effect.gen(function* () {
@@ -89,6 +94,10 @@ const revokeKey = <E>({ withKeys }: Actions<E>) =>
         })
       )
   ).pipe(Command.withDescription("Make a key useless, at once on this server, within seconds on others"))
+
+const KeyArgument = KeyId.annotations({
+  message: () => ({ message: "Expected a key id, as earshot keys list shows it", override: true })
+})
 
 const table = (keys: ReadonlyArray<Key>): string => {
   const rows = [
