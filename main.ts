@@ -48,28 +48,28 @@ const storeSettings = Config.all({
 })
 
 const serveSettings = Config.all({
-  port: Config.withDefault(
-    Config.validate(Config.integer("PORT"), {
-      message: "Expected a number from 0 to 65535",
-      validation: (port) => port >= 0 && port <= 65_535
-    }),
-    8787
-  ),
+  // Not `Config.port`, which refuses 0: any free port.
+  port: Config.withDefault(wholeNumber("PORT", 0, 65_535), 8787),
   host: Config.withDefault(Config.nonEmptyString("HOST"), "127.0.0.1"),
   bootstrapKey: Config.option(
-    Config.validate(Config.redacted(Config.nonEmptyString("EARSHOT_BOOTSTRAP_KEY")), {
-      message: "Expected 16 or more characters, none of them a space",
-      validation: (secret) => /^[!-~]{16,512}$/.test(Redacted.value(secret))
-    })
+    // Not `Config.redacted`, which hides what is wrong with the value along with the value.
+    Config.map(
+      Config.validate(Config.nonEmptyString("EARSHOT_BOOTSTRAP_KEY"), {
+        message: "Expected 16 or more characters, none of them a space",
+        validation: (secret) => /^[!-~]{16,512}$/.test(secret)
+      }),
+      Redacted.make
+    )
   ),
-  xRulesPerAccount: Config.withDefault(
-    Config.validate(Config.integer("X_RULES_PER_ACCOUNT"), {
-      message: "Expected 0 or more",
-      validation: (limit) => limit >= 0
-    }),
-    25
-  )
+  xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25)
 })
+
+function wholeNumber(name: string, min: number, max: number): Config.Config<number> {
+  return Config.validate(Config.integer(name), {
+    message: `Expected a whole number from ${min} to ${max}`,
+    validation: (value) => value >= min && value <= max
+  })
+}
 
 const logSettings = Config.all({
   level: Config.withDefault(Config.logLevel("LOG_LEVEL"), LogLevel.Info),

@@ -14,6 +14,8 @@ export const decoder = <A, I>(schema: Schema.Schema<A, I>): ((data: unknown) => 
         invalid(Object.keys(data).map((name) => ({ path: name, message: unknownField(name, fields) })))
       )
     }
+    const unkeepable = unkeepableNames(data)
+    if (unkeepable.length > 0) return Either.left(invalid(unkeepable))
     return Either.mapLeft(decode(data), (issue) => invalid(issuesOf(issue, [], fields)))
   }
 }
@@ -26,6 +28,16 @@ const invalid = (issues: ReadonlyArray<ArgumentIssue>) =>
   new InvalidArgument({
     issues: Arr.isNonEmptyReadonlyArray(issues) ? issues : [{ path: "", message: "Is not valid" }]
   })
+
+/** Decoding copies records by assignment, which drops this one name without a word. */
+const unkeepableNames = (data: unknown): ReadonlyArray<ArgumentIssue> =>
+  Predicate.isRecord(data)
+    ? Object.entries(data).flatMap(([field, value]) =>
+        Predicate.isRecord(value) && Object.hasOwn(value, "__proto__")
+          ? [{ path: `${field}.__proto__`, message: "Is not a known field" }]
+          : []
+      )
+    : []
 
 const issuesOf = (issue: ParseResult.ParseIssue, path: Path, fields: ReadonlyArray<string>): Array<ArgumentIssue> => {
   const one = (message: string): Array<ArgumentIssue> => [{ path: path.map(String).join("."), message }]

@@ -14,7 +14,15 @@ import type { Keys } from "../core/Keys.ts"
 import { authenticate } from "./auth.ts"
 import { readText } from "./body.ts"
 import { inputCarrier, outputCarrier, refusalOf } from "./carrier.ts"
-import { canceled, type DoorFailure, internal, RequestError, toWire, type WireError } from "./errors.ts"
+import {
+  canceled,
+  type DoorFailure,
+  internal,
+  methodNotAllowed,
+  RequestError,
+  toWire,
+  type WireError
+} from "./errors.ts"
 import {
   createRule,
   deleteRule,
@@ -63,6 +71,8 @@ export const trpcMount: Mount<Services | Keys> = {
   prefix: "/trpc/",
   handle: (request) =>
     Effect.gen(function* () {
+      // `Request` cannot be built with some of the others.
+      if (!METHODS.includes(request.method)) return yield* methodNotAllowed(request.method, "/trpc", METHODS)
       const runtime = yield* Effect.runtime<Services>()
       const ready = yield* Effect.either(
         Effect.gen(function* () {
@@ -94,6 +104,8 @@ export const trpcMount: Mount<Services | Keys> = {
 }
 
 // ---- helpers ----
+
+const METHODS = ["GET", "POST"]
 
 function query<A, I, O, OI>(
   operation: Operation<A, I, O, OI>

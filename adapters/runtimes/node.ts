@@ -1,4 +1,5 @@
 /** Opens a port on Node. */
+import { randomUUID } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
@@ -15,7 +16,10 @@ const listen = ({ host, port, handler, unreadable }: ServeOptions) =>
   Effect.async<Server, CannotListen>((resume) => {
     const listener = getRequestListener(handler, {
       errorHandler: () =>
-        new Response(unreadable, { status: 400, headers: { "content-type": "application/json", connection: "close" } })
+        new Response(unreadable, {
+          status: 400,
+          headers: { "content-type": "application/json", connection: "close", "x-request-id": randomUUID() }
+        })
     })
     const server = createServer({ requireHostHeader: false }, listener)
     server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, unreadable))
@@ -43,6 +47,6 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket, body: string) => {
         ? "408 Request Timeout"
         : "400 Bad Request"
   return socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\nx-request-id: ${randomUUID()}\r\n\r\n${body}`
   )
 }

@@ -1,0 +1,126 @@
+/** Two accounts on one server: nothing of one is visible to the other, and limits count for each alone. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Keys } from "../../core/Keys.ts"
+import { assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
+import { serve, service, X_LIMIT } from "./inProcess.ts"
+import { exchange, requestText } from "./raw.ts"
+
+describe("two accounts", () => {
+  it.scopedLive("a foreign rule answers byte for byte like an unknown one", () =>
+    Effect.gen(function* () {
+      const as = yield* serve
+      const [ann, bob] = [yield* as("ann"), yield* as("bob")]
+      const created = yield* ask(ann, "/api.CreateRule", draft("secret"))
+      const foreign = String(created.body["rule_id"])
+      yield* ask(ann, "/local/events", firehoseUpdate("http://a", "secret"))
+      // Another id of the same length, from the same minute.
+      const unknown = foreign.slice(0, -4) + (foreign.endsWith("0000") ? "1111" : "0000")
+
+      for (const path of ["/api.DeleteRule", "/matches", "/trpc/rules.delete"]) {
+        const [toForeign, toUnknown] = [
+          yield* Effect.promise(() => bytesOf(bob, path, foreign)),
+          yield* Effect.promise(() => bytesOf(bob, path, unknown))
+        ]
+        assert.match(toForeign, /"status":404/)
+        assert.strictEqual(toForeign, toUnknown, path)
+      }
+      assert.deepStrictEqual((yield* ask(bob, "/api.ListRules")).body as unknown, { rules: [] })
+      assert.deepStrictEqual((yield* ask(bob, "/matches", {})).body as unknown, { matches: [] })
+
+      const mine = yield* ask(ann, "/matches", { rule_id: foreign })
+      assert.lengthOf([...(mine.body["matches"] ?? [])], 1, "and what is Ann's is untouched")
+    }).pipe(Effect.provide(service))
+  )
+
+  it.scopedLive("a cursor of another account shows nothing of it", () =>
+    Effect.gen(function* () {
+      const as = yield* serve
+      const [ann, bob] = [yield* as("ann"), yield* as("bob")]
+      for (const owner of [ann, bob]) yield* ask(owner, "/api.CreateRule", draft("shared"))
+      for (const page of [1, 2]) yield* ask(ann, "/local/events", firehoseUpdate(`http://${page}`, "shared"))
+      const [newest] = [...((yield* ask(ann, "/matches", {})).body["matches"] ?? [])]
+      const seen = [...((yield* ask(bob, "/matches", { cursor: newest?.["id"] })).body["matches"] ?? [])]
+      const own = [...((yield* ask(bob, "/api.ListRules")).body["rules"] ?? [])].map((rule) => rule["id"])
+      assert.isNotEmpty(seen)
+      for (const match of seen) assert.include(own, match["rule_id"])
+    }).pipe(Effect.provide(service))
+  )
+
+  it.scopedLive("a revoked key answers at once like one that never was", () =>
+    Effect.gen(function* () {
+      const as = yield* serve
+      const ann = yield* as("ann")
+      assert.strictEqual((yield* ask(ann, "/api.ListRules")).status, 200)
+      const keys = yield* Keys
+      for (const { id } of yield* keys.list) yield* keys.revoke(id)
+      const list = requestText("GET", "/api.ListRules", { authorization: `Bearer ${ann.key}`, "x-request-id": "same" })
+      const none = requestText("GET", "/api.ListRules", { "x-request-id": "same" })
+      const revoked = yield* Effect.promise(() => exchange(ann, list))
+      const missing = yield* Effect.promise(() => exchange(ann, none))
+      assert.strictEqual(revoked?.status, 401)
+      assert.strictEqual(masked(revoked), masked(missing))
+    }).pipe(Effect.provide(service))
+  )
+
+  it.scopedLive("the limit of x counts for each account alone; firehose has none", () =>
+    Effect.gen(function* () {
+      const as = yield* serve
+      const [ann, bob] = [yield* as("ann"), yield* as("bob")]
+      const ids: Array<unknown> = []
+      for (let i = 0; i < X_LIMIT; i++) {
+        ids.push((yield* ask(ann, "/api.CreateRule", draft(`limited${i}`, ["x"]))).body["rule_id"])
+      }
+      for (const platforms of [["x"], ["x", "firehose"]] as const) {
+        const refused = yield* ask(ann, "/api.CreateRule", draft("over", platforms))
+        assertError(refused, 429, "resource_exhausted", /another rule on "x": 2 of 2/)
+        assert.deepStrictEqual(refused.body["details"] as unknown, { platform: "x", limit: X_LIMIT, used: X_LIMIT })
+      }
+      assert.lengthOf([...((yield* ask(ann, "/api.ListRules")).body["rules"] ?? [])], X_LIMIT)
+      assert.strictEqual((yield* ask(bob, "/api.CreateRule", draft("free", ["x"]))).status, 200)
+      for (let i = 0; i < 40; i++) {
+        assert.strictEqual((yield* ask(ann, "/api.CreateRule", draft())).status, 200)
+      }
+      yield* ask(ann, "/api.DeleteRule", { rule_id: ids[0] })
+      assert.strictEqual((yield* ask(ann, "/api.CreateRule", draft("again", ["x"]))).status, 200)
+    }).pipe(Effect.provide(service))
+  )
+
+  it.scopedLive("twenty rules created at once do not pass a limit of two", () =>
+    Effect.gen(function* () {
+      const as = yield* serve
+      const ann = yield* as("ann")
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, i) => draft(`burst${i}`, ["x"])),
+        (rule) => ask(ann, "/api.CreateRule", rule),
+        { concurrency: "unbounded" }
+      )
+      assert.lengthOf(
+        answers.filter(({ status }) => status === 200),
+        X_LIMIT
+      )
+      assert.lengthOf(
+        answers.filter(({ status }) => status === 429),
+        20 - X_LIMIT
+      )
+    }).pipe(Effect.provide(service))
+  )
+})
+
+// ---- helpers ----
+
+const ask = (target: Target, path: string, body?: unknown) => Effect.promise(() => call(target, path, body))
+
+/** The whole answer, without the time and the id that the caller sent. */
+const bytesOf = async (target: Target, path: string, ruleId: string): Promise<string> => {
+  const headers = {
+    authorization: `Bearer ${target.key}`,
+    "content-type": "application/json",
+    "x-request-id": "same"
+  }
+  const answer = await exchange(target, requestText("POST", path, headers, JSON.stringify({ rule_id: ruleId })))
+  return masked(answer).replaceAll(ruleId, "ID")
+}
+
+const masked = (answer: Awaited<ReturnType<typeof exchange>>): string =>
+  JSON.stringify({ ...answer, headers: { ...answer?.headers, date: "" } })

@@ -1,0 +1,82 @@
+/** The five endpoints of the specification, each in its plainest use. */
+import { assert, describe, it } from "@effect/vitest"
+import { answerOf, call, draft, type Target } from "./client.ts"
+
+export const endpointsContract = (target: () => Target): void => {
+  describe("the five endpoints", () => {
+    it("POST /api.CreateRule answers rule_id and, per platform, platform_rule_id and translated_value", async () => {
+      const { status, body } = await call(target(), "/api.CreateRule", draft("create both", ["x", "firehose"]))
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(Object.keys(body), ["rule_id", "platforms"])
+      assert.match(String(body["rule_id"]), /^rule_[0-9a-z]{26}$/)
+      assert.sameMembers(Object.keys(body["platforms"] ?? {}), ["x", "firehose"])
+      for (const result of Object.values(body["platforms"] ?? {})) {
+        assert.sameMembers(Object.keys(result), ["platform_rule_id", "translated_value"])
+        assert.strictEqual(String(result["translated_value"]), "create both")
+        assert.isNotEmpty(result["platform_rule_id"])
+      }
+      await call(target(), "/api.DeleteRule", { rule_id: body["rule_id"] })
+    })
+
+    it("GET /api.ListRules answers every field of a rule, newest first", async () => {
+      const first = await call(target(), "/api.CreateRule", draft("first listed"))
+      const second = await call(target(), "/api.CreateRule", { ...draft("second listed"), name: "  Second  " })
+      const { status, body } = await call(target(), "/api.ListRules")
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(Object.keys(body), ["rules"])
+      const [newest, next] = [...(body["rules"] ?? [])]
+      assert.deepStrictEqual([newest?.["id"], next?.["id"]], [second.body["rule_id"], first.body["rule_id"]])
+      assert.sameMembers(Object.keys(newest ?? {}), ["id", "name", "intent", "platforms", "created_at"])
+      assert.strictEqual(String(newest?.["name"]), "Second")
+      assert.match(String(newest?.["created_at"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      assert.deepStrictEqual(newest?.["platforms"] as unknown, {
+        firehose: { ...second.body["platforms"]?.["firehose"], state: "active" }
+      })
+      await call(target(), "/api.DeleteRule", { rule_id: first.body["rule_id"] })
+      await call(target(), "/api.DeleteRule", { rule_id: second.body["rule_id"] })
+    })
+
+    it("POST /api.DeleteRule answers the rule_id, and not_found the second time", async () => {
+      const created = await call(target(), "/api.CreateRule", draft())
+      const rule_id = created.body["rule_id"]
+      const deleted = await call(target(), "/api.DeleteRule", { rule_id })
+      assert.deepStrictEqual([deleted.status, deleted.body as unknown], [200, { rule_id }])
+      const again = await call(target(), "/api.DeleteRule", { rule_id })
+      assert.deepStrictEqual(
+        [again.status, again.body as unknown],
+        [404, { code: "not_found", message: `Cannot find rule "${rule_id}"`, details: { rule_id } }]
+      )
+    })
+
+    it("POST /matches takes an empty object", async () => {
+      const { status, body } = await call(target(), "/matches", {})
+      assert.deepStrictEqual([status, body as unknown], [200, { matches: [] }])
+    })
+
+    it("POST /platforms/syntax answers every platform, or those that are named", async () => {
+      const all = await call(target(), "/platforms/syntax", {})
+      assert.sameMembers(Object.keys(all.body["platforms"] ?? {}), ["x", "firehose"])
+      const one = await call(target(), "/platforms/syntax", { platforms: ["firehose"] })
+      assert.deepStrictEqual(one.body as unknown, { platforms: { firehose: all.body["platforms"]?.["firehose"] } })
+      assert.strictEqual(String(one.body["platforms"]?.["firehose"]?.["rule_type"]), "regular")
+      assert.strictEqual(String(all.body["platforms"]?.["x"]?.["rule_type"]), "premium")
+      assert.sameMembers(Object.keys(all.body["platforms"]?.["x"] ?? {}), [
+        "platform",
+        "rule_type",
+        "summary",
+        "syntax",
+        "operators",
+        "examples",
+        "limits"
+      ])
+    })
+
+    it("GET /health/live and /health/ready answer without a key", async () => {
+      const live = await answerOf(await fetch(`${target().url}/health/live`))
+      assert.deepStrictEqual([live.status, live.body as unknown], [200, { status: "ok" }])
+      const ready = await answerOf(await fetch(`${target().url}/health/ready`))
+      assert.strictEqual(ready.status, 200)
+      assert.strictEqual(String(ready.body["store"]), "ok")
+    })
+  })
+}

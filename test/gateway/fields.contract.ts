@@ -1,0 +1,140 @@
+/** Bodies that are JSON objects with something wrong in them: the answer names the field. */
+import { assert, describe, it } from "@effect/vitest"
+import { assertError, call, draft, type Target } from "./client.ts"
+
+type Refusal = readonly [what: string, path: string, body: unknown, message: RegExp]
+
+const CREATE = "/api.CreateRule"
+const good = draft("words", ["x"])
+
+const refusals: ReadonlyArray<Refusal> = [
+  ["a missing name", CREATE, { ...good, name: undefined }, /"name": Is missing/],
+  ["an empty object", CREATE, {}, /"name": Is missing \(and 3 more/],
+  ["a name of spaces", CREATE, { ...good, name: " \t\n " }, /"name": Is empty/],
+  ["a name of 201 characters", CREATE, { ...good, name: "n".repeat(201) }, /"name": Is too long: 201.*at most 200/],
+  ["a name that is a number", CREATE, { ...good, name: 7 }, /"name": Expected a string, got a number/],
+  ["a name that is null", CREATE, { ...good, name: null }, /"name": Expected a string, got null/],
+  ["a name with a NUL", CREATE, { ...good, name: "a\0b" }, /"name": Contains a NUL/],
+  ["a name with half a surrogate pair", CREATE, { ...good, name: "a\ud800" }, /"name": Contains half of a surrogate/],
+  ["an intent of 4001 characters", CREATE, { ...good, intent: "i".repeat(4001) }, /"intent": Is too long: 4001/],
+  ["no platform", CREATE, { ...good, platforms: [] }, /"platforms": Is empty/],
+  ["platforms as text", CREATE, { ...good, platforms: "x" }, /"platforms": Expected an array, got a string/],
+  [
+    "an unknown platform",
+    CREATE,
+    { ...good, platforms: ["x", "y"] },
+    /"platforms\.1": Expected one of "x", "firehose"/
+  ],
+  ["a platform of another case", CREATE, { ...good, platforms: ["X"] }, /"platforms\.0": Expected one of "x"/],
+  ["a platform twice", CREATE, { ...good, platforms: ["x", "x"] }, /"platforms": Names a platform more than once/],
+  ["a missing override", CREATE, { ...good, overrides: {} }, /"overrides\.x": Is missing/],
+  ["overrides as an array", CREATE, { ...good, overrides: ["a"] }, /"overrides": Expected an object, got an array/],
+  [
+    "an override that is null",
+    CREATE,
+    { ...good, overrides: { x: null } },
+    /"overrides\.x": Expected a string, got null/
+  ],
+  [
+    "an override too many",
+    CREATE,
+    { ...good, overrides: { x: "a", firehose: "b" } },
+    /"overrides\.firehose": Has no place/
+  ],
+  ["a filter without a word", CREATE, { ...good, overrides: { x: " , " } }, /"overrides\.x": /],
+  [
+    "a mistyped field",
+    CREATE,
+    { ...good, platfroms: ["x"] },
+    /"platfroms": Is not a known field: did you mean "platforms"\?/
+  ],
+  [
+    "a field that is like no other",
+    CREATE,
+    { ...good, zzzzzz: 1 },
+    /"zzzzzz": .*the fields are name, intent, platforms, overrides/
+  ],
+  ["a missing rule_id", "/api.DeleteRule", {}, /"rule_id": Is missing/],
+  ["a rule_id that is a number", "/api.DeleteRule", { rule_id: 1 }, /"rule_id": Expected a string/],
+  ["ruleId for rule_id", "/api.DeleteRule", { ruleId: "a" }, /"(rule_id|ruleId)": /],
+  ["limit 0", "/matches", { limit: 0 }, /"limit": Expected a whole number from 1 to 500/],
+  ["limit 501", "/matches", { limit: 501 }, /"limit": Expected a whole number from 1 to 500/],
+  ["limit 1.5", "/matches", { limit: 1.5 }, /"limit": Expected a whole number/],
+  ['limit "5"', "/matches", { limit: "5" }, /"limit": Expected a number, got a string/],
+  ["limit null", "/matches", { limit: null }, /"limit": Expected a number, got null/],
+  ["limit true", "/matches", { limit: true }, /"limit": Expected a number, got true/],
+  ["an unknown platform", "/matches", { platform: "y" }, /"platform": Expected one of "x", "firehose"/],
+  ["a cursor that is none", "/matches", { cursor: "abc" }, /"cursor": Expected the next_cursor/],
+  ["a rule's id as cursor", "/matches", { cursor: `rule_${"0".repeat(26)}` }, /"cursor": Expected the next_cursor/],
+  ["a cursor that is a number", "/matches", { cursor: 1 }, /"cursor": /],
+  ["limits for limit", "/matches", { limits: 5 }, /"limits": .*did you mean "limit"/],
+  ["an unknown platform", "/platforms/syntax", { platforms: ["mastodon"] }, /"platforms\.0": Expected one of "x"/],
+  ["platforms null", "/platforms/syntax", { platforms: null }, /"platforms": Expected an array, got null/]
+]
+
+export const fieldsContract = (target: () => Target): void => {
+  describe("a field that is wrong", () => {
+    for (const [what, path, body, message] of refusals) {
+      it(`${path} refuses ${what}`, async () => {
+        const answer = await call(target(), path, body)
+        assertError(answer, 400, "invalid_argument", message)
+        const issues = [...(answer.body["details"]?.["issues"] ?? [])]
+        assert.isNotEmpty(issues)
+        for (const issue of issues) assert.hasAllKeys(issue, ["path", "message"])
+      })
+    }
+
+    it("every one of several is in details.issues", async () => {
+      const answer = await call(target(), "/api.CreateRule", { ...good, name: "", intent: 3, extra: true })
+      const paths = [...(answer.body["details"]?.["issues"] ?? [])].map((issue) => String(issue["path"]))
+      assert.sameMembers(paths, ["name", "intent", "extra"])
+    })
+
+    it('"__proto__" and "constructor" are names like any other', async () => {
+      const send = (body: string) =>
+        call(target(), "/api.CreateRule", undefined, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body
+        })
+      const fields = '"name":"n","intent":"i","platforms":["x"]'
+      for (const name of ["__proto__", "constructor", "toString"]) {
+        const field = await send(`{${fields},"overrides":{"x":"a"},"${name}":{}}`)
+        assertError(field, 400, "invalid_argument", new RegExp(name))
+        const override = await send(`{${fields},"overrides":{"x":"a","${name}":"b"}}`)
+        assertError(override, 400, "invalid_argument", new RegExp(`overrides\\.${name}`))
+      }
+    })
+
+    it("GET /api.ListRules refuses a parameter by name", async () => {
+      assertError(
+        await call(target(), "/api.ListRules?limit=5"),
+        400,
+        "invalid_argument",
+        /"limit": Is not a known field/
+      )
+      assert.strictEqual((await call(target(), "/api.ListRules?")).status, 200)
+    })
+
+    it("a rule that is unknown, or no id at all, is not found, and the answer says which", async () => {
+      for (const rule_id of ["", "abc", `rule_${"0".repeat(26)}`, `match_${"0".repeat(26)}`, "../../etc", "💥", "\0"]) {
+        for (const path of ["/api.DeleteRule", "/matches"]) {
+          const answer = await call(target(), path, { rule_id })
+          assertError(answer, 404, "not_found", /^Cannot find rule/)
+          assert.deepStrictEqual(answer.body["details"] as unknown, { rule_id })
+        }
+      }
+    })
+
+    it("the same value is accepted right up to its limit", async () => {
+      const created = await call(target(), "/api.CreateRule", {
+        ...draft("limit"),
+        name: ` ${"n".repeat(200)} `,
+        intent: "i".repeat(4000)
+      })
+      assert.strictEqual(created.status, 200)
+      for (const limit of [1, 500]) assert.strictEqual((await call(target(), "/matches", { limit })).status, 200)
+      await call(target(), "/api.DeleteRule", { rule_id: created.body["rule_id"] })
+    })
+  })
+}

@@ -1,0 +1,44 @@
+/** What the service promises over HTTP, whatever runs it: one suite, called once per runtime. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { KEY, type Running, type RuntimeName, START_MILLIS } from "../program.ts"
+import { bodyContract } from "./body.contract.ts"
+import { call, type Target } from "./client.ts"
+import { endpointsContract } from "./endpoints.contract.ts"
+import { fieldsContract } from "./fields.contract.ts"
+import { journeyContract } from "./journey.contract.ts"
+import { keyContract } from "./key.contract.ts"
+import { pathsContract } from "./paths.contract.ts"
+import { wireContract } from "./wire.contract.ts"
+
+export const httpContract = (runtime: RuntimeName, start: () => Promise<Running>): void => {
+  describe(`HTTP on ${runtime}`, { timeout: 30_000 }, () => {
+    let running: Running | undefined
+    const target = (): Target => {
+      if (running === undefined) throw new Error("The service is not running")
+      return { url: running.url, host: running.host, port: running.port, key: KEY }
+    }
+
+    beforeAll(async () => {
+      running = await start()
+    }, START_MILLIS)
+
+    afterAll(async () => {
+      const ended = await running?.stop()
+      assert.strictEqual(ended?.code, 0, ended?.stderr)
+      // Nothing that was sent here is a defect: a defect is what gets logged as an error.
+      assert.notMatch(ended?.stderr ?? "", /"level":"(error|fatal)"/)
+    }, START_MILLIS)
+
+    endpointsContract(target)
+    journeyContract(target)
+    keyContract(target)
+    fieldsContract(target)
+    bodyContract(target)
+    pathsContract(target, runtime)
+    wireContract(target, runtime)
+
+    it("is as well after all this as it was before", async () => {
+      assert.strictEqual(String((await call(target(), "/health/ready")).body["status"]), "ok")
+    })
+  })
+}

@@ -1,0 +1,5 @@
+/** The HTTP contract, on the program itself, on each runtime. */
+import { RUNTIMES, startService } from "../program.ts"
+import { httpContract } from "./http.contract.ts"
+
+for (const runtime of RUNTIMES) httpContract(runtime, () => startService(runtime))

@@ -1,0 +1,114 @@
+/** The journey of a user: a rule goes out, events come in, matches are read page by page, the rule goes. */
+import { assert, describe, it } from "@effect/vitest"
+import { assertError, call, draft, firehoseUpdate, type Json, type Target, xPost } from "./client.ts"
+
+export const journeyContract = (target: () => Target): void => {
+  describe("the journey", () => {
+    const publishLines = (events: ReadonlyArray<unknown>) =>
+      call(target(), "/local/events", undefined, {
+        method: "POST",
+        headers: { "content-type": "application/x-ndjson" },
+        body: `${events.map((event) => JSON.stringify(event)).join("\n")}\n\n`
+      })
+
+    it("leads from a rule over events on both platforms to matches, and ends with the rule", async () => {
+      const created = await call(target(), "/api.CreateRule", draft("volcano", ["x", "firehose"]))
+      const rule_id = created.body["rule_id"]
+
+      const lines = await publishLines([
+        xPost("1", "A Volcano!"),
+        xPost("2", "Nothing"),
+        firehoseUpdate("http://a", "volcano")
+      ])
+      assert.deepStrictEqual([lines.status, lines.body as unknown], [200, { accepted: { x: 2, firehose: 1 } }])
+      const one = await call(target(), "/local/events", firehoseUpdate("http://b", "the volcano"))
+      assert.deepStrictEqual(one.body as unknown, { accepted: { firehose: 1 } })
+      const several = await call(target(), "/local/events", [xPost("3", "volcano"), xPost("1", "A Volcano!")])
+      assert.deepStrictEqual(several.body as unknown, { accepted: { x: 2 } })
+
+      const found = await call(target(), "/matches", { rule_id })
+      const matches = [...(found.body["matches"] ?? [])]
+      assert.deepStrictEqual(
+        matches.map((match) => String(match["platform"])),
+        ["x", "firehose", "firehose", "x"],
+        "newest first, each event once"
+      )
+      const [newest] = matches
+      assert.sameMembers(Object.keys(newest ?? {}), [
+        "id",
+        "rule_id",
+        "created_at",
+        "platform",
+        "platform_post_id",
+        "payload"
+      ])
+      assert.strictEqual(newest?.["rule_id"], rule_id)
+      assert.strictEqual(String(newest?.["platform_post_id"]), "3")
+      assert.deepStrictEqual(newest?.["payload"] as unknown, xPost("3", "volcano"))
+      assert.match(String(newest?.["created_at"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+      const onX = await call(target(), "/matches", { rule_id, platform: "x" })
+      assert.deepStrictEqual(
+        [...(onX.body["matches"] ?? [])].map((match) => String(match["platform_post_id"])),
+        ["3", "1"]
+      )
+
+      await call(target(), "/api.DeleteRule", { rule_id })
+      assertError(await call(target(), "/matches", { rule_id }), 404, "not_found", /rule_/)
+      const rest = await call(target(), "/matches", {})
+      assert.deepStrictEqual(rest.body as unknown, { matches: [] })
+    })
+
+    it("pages to the end by next_cursor with no gap and no repeat, while new matches come in", async () => {
+      const created = await call(target(), "/api.CreateRule", draft("comet", ["x"]))
+      const rule_id = created.body["rule_id"]
+      const ids = Array.from({ length: 23 }, (_, index) => `comet-${index}`)
+      await publishLines(ids.map((id) => xPost(id, "comet")))
+
+      const seen: Array<string> = []
+      let cursor: Json | undefined
+      let pages = 0
+      do {
+        const page = await call(target(), "/matches", {
+          rule_id,
+          limit: 5,
+          ...(cursor === undefined ? {} : { cursor })
+        })
+        const matches = [...(page.body["matches"] ?? [])]
+        assert.isAtMost(matches.length, 5)
+        seen.push(...matches.map((match) => String(match["platform_post_id"])))
+        cursor = page.body["next_cursor"]
+        await publishLines([xPost(`late-${pages}`, "comet")])
+        pages++
+      } while (cursor !== undefined)
+
+      assert.strictEqual(pages, 5)
+      assert.deepStrictEqual(seen, ids.toReversed())
+      await call(target(), "/api.DeleteRule", { rule_id })
+    })
+
+    it("gives no next_cursor when the last page is exactly full", async () => {
+      const created = await call(target(), "/api.CreateRule", draft("eclipse", ["x"]))
+      const rule_id = created.body["rule_id"]
+      await publishLines([xPost("e1", "eclipse"), xPost("e2", "eclipse")])
+      const page = await call(target(), "/matches", { rule_id, limit: 2 })
+      assert.deepStrictEqual(Object.keys(page.body), ["matches"])
+      assert.lengthOf([...(page.body["matches"] ?? [])], 2)
+      await call(target(), "/api.DeleteRule", { rule_id })
+    })
+
+    it("takes in all events of a request or none, and says which is wrong", async () => {
+      const created = await call(target(), "/api.CreateRule", draft("tornado", ["x"]))
+      const rule_id = created.body["rule_id"]
+      assertError(await publishLines([xPost("t1", "tornado"), { nonsense: 1 }]), 400, "invalid_argument", /event 2/)
+      const broken = await call(target(), "/local/events", undefined, {
+        method: "POST",
+        headers: { "content-type": "application/x-ndjson" },
+        body: `${JSON.stringify(xPost("t1", "tornado"))}\n{"data":`
+      })
+      assertError(broken, 400, "invalid_argument", /line 2/)
+      assert.deepStrictEqual((await call(target(), "/matches", { rule_id })).body as unknown, { matches: [] })
+      await call(target(), "/api.DeleteRule", { rule_id })
+    })
+  })
+}

@@ -1,0 +1,91 @@
+/** Paths that do not exist, whatever their shape, and methods that a path does not take. */
+import { assert, describe, it } from "@effect/vitest"
+import type { RuntimeName } from "../program.ts"
+import { assertError, OPERATIONS, type Target } from "./client.ts"
+import { exchange, requestText } from "./raw.ts"
+
+const UNKNOWN = [
+  "/",
+  "//",
+  "///matches",
+  "//evil.example/matches",
+  "/%00",
+  "/matches%00",
+  "/matches/",
+  "/matches/..",
+  "/api.createrule",
+  "/API.CreateRule",
+  "/apiXCreateRule",
+  "/api%2ECreateRule",
+  "/api/CreateRule",
+  "/%6datches",
+  "/%",
+  "/%zz",
+  "/..%2f..%2fetc%2fpasswd",
+  "/docs/../../package.json",
+  "/docs/scalar.js.map",
+  "/trpc",
+  "/constructor",
+  "/__proto__",
+  `/${"a".repeat(8000)}`
+]
+
+const PATHS = [...OPERATIONS, ["POST", "/local/events"], ["GET", "/openapi.json"], ["GET", "/docs"]] as const
+
+export const pathsContract = (target: () => Target, runtime: RuntimeName): void => {
+  const authorization = () => `Bearer ${target().key}`
+
+  const sendJson = async (method: string, path: string) => {
+    const answer = await exchange(target(), requestText(method, path, { authorization: authorization() }), {
+      bodiless: method === "HEAD"
+    })
+    assert.isDefined(answer, `${method} ${path.slice(0, 80)} is answered`)
+    assert.strictEqual(answer.headers["content-type"], "application/json", `${method} ${path.slice(0, 80)}`)
+    assert.isDefined(answer.headers["x-request-id"])
+    return { ...answer, body: method === "HEAD" ? {} : (JSON.parse(answer.body) as unknown) }
+  }
+
+  describe("a path", () => {
+    for (const path of UNKNOWN) {
+      it(`${path.slice(0, 40)} is not found, by GET and by POST`, async () => {
+        for (const method of ["GET", "POST"]) {
+          assertError(await sendJson(method, path), 404, "not_found", /^There is no path "/)
+        }
+      })
+    }
+
+    it("is named in the answer, and cut where it is long", async () => {
+      const { body } = await sendJson("GET", `/${"a".repeat(8000)}`)
+      assert.isBelow(JSON.stringify(body).length, 500)
+    })
+
+    for (const [method, path] of PATHS) {
+      const wrong = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"].filter((other) => other !== method)
+      it(`${path} takes ${method} and answers any other with 405 and Allow`, async () => {
+        for (const other of wrong) {
+          const answer = await sendJson(other, path)
+          assert.deepStrictEqual([answer.status, answer.headers["allow"]], [405, method], other)
+          if (other !== "HEAD")
+            assertError(answer, 405, "unimplemented", new RegExp(`does not take ${other}: use ${method}`))
+        }
+      })
+    }
+
+    it("takes no made-up and no forbidden method, and the server survives them", async () => {
+      for (const method of ["TRACE", "BREW", "get"]) {
+        for (const path of ["/matches", "/trpc/rules.list"]) {
+          const answer = await exchange(target(), requestText(method, path, { authorization: authorization() }))
+          if (answer !== undefined) assert.include([400, 404, 405], answer.status, `${method} ${path} on ${runtime}`)
+        }
+      }
+      assert.strictEqual((await sendJson("GET", "/api.ListRules")).status, 200)
+    })
+
+    it("may be asked for in absolute form, and * is no path", async () => {
+      const absolute = `http://${target().host}:${target().port}/api.ListRules`
+      assert.strictEqual((await sendJson("GET", absolute)).status, 200)
+      const star = await exchange(target(), requestText("OPTIONS", "*"))
+      if (star !== undefined) assert.include([400, 404, 405], star.status)
+    })
+  })
+}

@@ -1,0 +1,121 @@
+/** Starts the real program as a child process, on either runtime, with a store of its own. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+export type RuntimeName = "node" | "deno"
+
+export const RUNTIMES: ReadonlyArray<RuntimeName> = ["node", "deno"]
+
+export const ROOT = fileURLToPath(new URL("..", import.meta.url))
+
+/** The key that every started service takes. */
+export const KEY = "test-key-of-the-first-account"
+
+/** How long a start may take on a busy machine. */
+export const START_MILLIS = 60_000
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Running {
+  readonly url: string
+  readonly host: string
+  readonly port: number
+  readonly signal: (name: NodeJS.Signals) => void
+  /** Resolves when the process has ended, however that came about. */
+  readonly ended: Promise<Ended>
+  /** What it has logged so far. */
+  readonly log: () => string
+  /** Asks it to end and waits for that. */
+  readonly stop: () => Promise<Ended>
+}
+
+type Environment = Readonly<Record<string, string>>
+
+/** Serves on a free port; resolves once it listens. */
+export const startService = async (runtime: RuntimeName, settings: Environment = {}): Promise<Running> => {
+  const folder = await mkdtemp(join(tmpdir(), "earshot-test-"))
+  const { child, ended, output } = launch(runtime, ["serve"], {
+    PORT: "0",
+    EARSHOT_DATA_DIR: folder,
+    EARSHOT_BOOTSTRAP_KEY: KEY,
+    ...settings
+  })
+  const signal = (name: NodeJS.Signals) => void child.kill(name)
+  const cleaned = ended.finally(() => rm(folder, { recursive: true, force: true }))
+  const url = await Promise.race([
+    firstAddress(child, output),
+    cleaned.then(({ code, stderr }) => Promise.reject(new Error(`It ended with ${code} before it listened: ${stderr}`)))
+  ])
+  const { hostname, port } = new URL(url)
+  return {
+    url,
+    host: hostname,
+    port: Number(port),
+    signal,
+    ended: cleaned,
+    log: () => output.stderr,
+    stop: () => {
+      signal("SIGTERM")
+      return cleaned
+    }
+  }
+}
+
+/** Runs a command to its end. */
+export const runCommand = async (
+  runtime: RuntimeName,
+  args: ReadonlyArray<string>,
+  settings: Environment = {}
+): Promise<Ended> => {
+  const folder = await mkdtemp(join(tmpdir(), "earshot-test-"))
+  const { ended } = launch(runtime, args, { PORT: "0", EARSHOT_DATA_DIR: folder, ...settings })
+  return ended.finally(() => rm(folder, { recursive: true, force: true }))
+}
+
+// ---- helpers ----
+
+const COMMANDS: Readonly<Record<RuntimeName, readonly [string, ...ReadonlyArray<string>]>> = {
+  node: [process.execPath, "dist/main.js"],
+  deno: ["node_modules/.bin/deno", "run", "-A", "main.ts"]
+}
+
+const launch = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Environment) => {
+  const [command, ...first] = COMMANDS[runtime]
+  const child = spawn(command, [...first, ...args], {
+    cwd: ROOT,
+    // Nothing of the tester's own settings may leak in.
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NO_COLOR: "1", ...settings },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  const output = { stdout: "", stderr: "" }
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output.stdout += text
+  })
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    output.stderr += text
+  })
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once("error", reject)
+    child.once("close", (code) => resolve({ code, ...output }))
+  })
+  return { child, ended, output }
+}
+
+/** The address is in the first line of the output. */
+const firstAddress = (child: ChildProcess, output: { readonly stdout: string }) =>
+  new Promise<string>((resolve) => {
+    const look = () => {
+      const found = /^.*?(http:\/\/[^\s/]+)[^\n]*\n/.exec(output.stdout)?.[1]
+      if (found === undefined) return
+      child.stdout?.off("data", look)
+      resolve(found)
+    }
+    child.stdout?.on("data", look)
+  })
