@@ -89,8 +89,6 @@ const revokeKey = <E>({ withKeys }: Actions<E>) =>
       )
   ).pipe(Command.withDescription("Make a key useless, at once on this server, within seconds on others"))
 
-})
-
 const table = (keys: ReadonlyArray<Key>): string => {
   const rows = [
     ["ID", "ACCOUNT", "NAME", "KEY", "CREATED", "LAST USED", "STATE"],
