@@ -5,7 +5,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/postgres.ts"],
     // Real databases on a busy machine: a limit is there to end a hang, not to measure.
-    testTimeout: 30_000,
-    hookTimeout: 60_000
+    testTimeout: 120_000,
+    hookTimeout: 120_000
   }
 })

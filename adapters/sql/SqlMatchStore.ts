@@ -29,13 +29,11 @@ const make = Effect.gen(function* () {
     select count(*)::int as added from added`
 
   const insert = (matches: ReadonlyArray<Match>) =>
-    matches.length === 0
-      ? Effect.succeed(0)
-      : insertBatch(toJson(matches)).pipe(
-          Effect.retry({ times: 3, while: lostARace }),
-          Effect.map(([row]) => row?.added ?? 0),
-          unavailable("matches.insert")
-        )
+    Effect.suspend(() => (matches.length === 0 ? Effect.succeed([]) : insertBatch(toJson(matches)))).pipe(
+      Effect.retry({ times: 3, while: lostARace }),
+      Effect.map(([row]) => row?.added ?? 0),
+      unavailable("matches.insert")
+    )
 
   const list = (page: MatchPage) =>
     Effect.map(pageStatement(sql, page), (rows) => rows.map(toMatch)).pipe(unavailable("matches.list"))

@@ -8,7 +8,7 @@ import { KeyStore } from "../../core/KeyStore.ts"
 import { at, newKey } from "./samples.ts"
 
 export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })(`KeyStore on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`KeyStore on ${name}`, (it) => {
     it.effect("insert answers the key as it is stored, and findByDigest finds it", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore

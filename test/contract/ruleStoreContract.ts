@@ -10,7 +10,7 @@ import type { Stores } from "../stores.ts"
 import { at, newAccount, newMatch, newRule, noLimits, placesOf, visibleRule } from "./samples.ts"
 
 export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
-  withLayer(layer, { excludeTestServices: true, timeout: "60 seconds" })(`RuleStore on ${name}`, (it) => {
+  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`RuleStore on ${name}`, (it) => {
     it.effect("reserve stores every registration pending, and the rule stays invisible", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore

@@ -13,7 +13,7 @@ for (const [name, client] of [
   ["PGlite", pgliteClient],
   ["Postgres", postgresClient]
 ] as const) {
-  withLayer(Layer.provideMerge(stores.layer, client), { excludeTestServices: true, timeout: "60 seconds" })(
+  withLayer(Layer.provideMerge(stores.layer, client), { excludeTestServices: true, timeout: "120 seconds" })(
     `SqlMatchStore on ${name}`,
     (it) => {
       it.effect("insert stores U+FFFD for NUL and for halves of surrogate pairs, wherever they are", () =>
@@ -45,36 +45,33 @@ for (const [name, client] of [
         })
       )
 
-      it.effect(
-        "list reads a page out of an index and sorts no more than a page per platform, at any depth",
-        () =>
-          Effect.gen(function* () {
-            const sql = yield* SqlClient
-            const account = yield* newAccount
-            const busy = (yield* visibleRule(account)).id
-            const quiet = (yield* visibleRule(account)).id
-            const foreign = (yield* visibleRule(yield* newAccount)).id
-            for (const [rule, owner, rows] of [
-              [busy, account, 40_000],
-              [quiet, account, 100],
-              [foreign, yield* newAccount, 10_000]
-            ] as const) {
-              yield* fill({ rule, owner, rows })
-            }
-            const middle = fromUuid("match", uuidOf(busy, 20_000))
-            const rules = [Option.none(), Option.some(busy), Option.some(quiet), Option.some(foreign)]
-            const pages = rules.flatMap((rule) =>
-              [PLATFORM_IDS, ["x" as const], ["firehose" as const]].flatMap((platforms) =>
-                [Option.none(), Option.some(middle)].map((before) => ({ account, rule, platforms, before, limit: 50 }))
-              )
+      it.effect("list reads a page out of an index and sorts no more than a page per platform, at any depth", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient
+          const account = yield* newAccount
+          const busy = (yield* visibleRule(account)).id
+          const quiet = (yield* visibleRule(account)).id
+          const foreign = (yield* visibleRule(yield* newAccount)).id
+          for (const [rule, owner, rows] of [
+            [busy, account, 40_000],
+            [quiet, account, 100],
+            [foreign, yield* newAccount, 10_000]
+          ] as const) {
+            yield* fill({ rule, owner, rows })
+          }
+          const middle = fromUuid("match", uuidOf(busy, 20_000))
+          const rules = [Option.none(), Option.some(busy), Option.some(quiet), Option.some(foreign)]
+          const pages = rules.flatMap((rule) =>
+            [PLATFORM_IDS, ["x" as const], ["firehose" as const]].flatMap((platforms) =>
+              [Option.none(), Option.some(middle)].map((before) => ({ account, rule, platforms, before, limit: 50 }))
             )
-            // First as the planner sees a table that nobody has looked at, then with its statistics.
-            for (const prepare of [sql`select 1`, sql`analyze`]) {
-              yield* prepare
-              for (const page of pages) checkPlan(page, yield* explain(page))
-            }
-          }),
-        60_000
+          )
+          // First as the planner sees a table that nobody has looked at, then with its statistics.
+          for (const prepare of [sql`select 1`, sql`analyze`]) {
+            yield* prepare
+            for (const page of pages) checkPlan(page, yield* explain(page))
+          }
+        })
       )
     }
   )

@@ -51,45 +51,39 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive(
-    "what was acknowledged is there after kill -9, ten times over",
-    () =>
-      Effect.gen(function* () {
-        const dataDir = yield* preparedFolder
-        const acknowledged: Array<string> = []
-        const check = (lines: ReadonlyArray<string>, kill: number) => {
-          const found = new Set(lines.flatMap((line) => (line.startsWith("has ") ? [line.slice(4)] : [])))
-          const lost = acknowledged.filter((line) => !found.has(line))
-          assert.deepStrictEqual(lost, [], `after kill ${kill}`)
-        }
-        for (let kill = 0; kill < 10; kill++) {
-          const lines = yield* Effect.promise(() => killAfter(startWriter(dataDir), 50 + Math.random() * 500))
-          check(lines, kill)
-          acknowledged.push(...lines.filter((line) => line.startsWith("rule ") || line.startsWith("match ")))
-        }
-        check(yield* Effect.promise(() => collect(startWriter(dataDir, 0))), 10)
-        assert.isAbove(acknowledged.length, 200)
-      }),
-    120_000
+  it.scopedLive("what was acknowledged is there after kill -9, ten times over", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      const acknowledged: Array<string> = []
+      const check = (lines: ReadonlyArray<string>, kill: number) => {
+        const found = new Set(lines.flatMap((line) => (line.startsWith("has ") ? [line.slice(4)] : [])))
+        const lost = acknowledged.filter((line) => !found.has(line))
+        assert.deepStrictEqual(lost, [], `after kill ${kill}`)
+      }
+      for (let kill = 0; kill < 10; kill++) {
+        const lines = yield* Effect.promise(() => killAfter(startWriter(dataDir), 50 + Math.random() * 500))
+        check(lines, kill)
+        acknowledged.push(...lines.filter((line) => line.startsWith("rule ") || line.startsWith("match ")))
+      }
+      check(yield* Effect.promise(() => collect(startWriter(dataDir, 0))), 10)
+      assert.isAbove(acknowledged.length, 200)
+    })
   )
 
-  it.scopedLive(
-    "kill -9 during the first start leaves a folder that opens",
-    () =>
-      Effect.gen(function* () {
-        for (const wait of [0, 500, 1_500]) {
-          const dataDir = join(yield* temporaryFolder, "data")
-          const child = startWriter(dataDir)
-          const begun = () => existsSync(join(dataDir, "pg.new"))
-          yield* Effect.repeat(Effect.sleep("5 millis"), { until: begun })
-          yield* Effect.sleep(wait + Math.random() * 200)
-          child.kill("SIGKILL")
-          yield* Effect.promise(() => once(child, "close"))
-          yield* inStore(dataDir, newAccount)
-          assert.isFalse(existsSync(join(dataDir, "pg.new")))
-        }
-      }),
-    120_000
+  it.scopedLive("kill -9 during the first start leaves a folder that opens", () =>
+    Effect.gen(function* () {
+      for (const wait of [0, 500, 1_500]) {
+        const dataDir = join(yield* temporaryFolder, "data")
+        const child = startWriter(dataDir)
+        const begun = () => existsSync(join(dataDir, "pg.new"))
+        yield* Effect.repeat(Effect.sleep("5 millis"), { until: begun })
+        yield* Effect.sleep(wait + Math.random() * 200)
+        child.kill("SIGKILL")
+        yield* Effect.promise(() => once(child, "close"))
+        yield* inStore(dataDir, newAccount)
+        assert.isFalse(existsSync(join(dataDir, "pg.new")))
+      }
+    })
   )
 
   it.scopedLive("every commit is followed by an fsync", () =>

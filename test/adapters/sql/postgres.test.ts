@@ -121,7 +121,6 @@ describe("postgres", () => {
           assert.deepStrictEqual(new Set(back), new Set(["done"]))
           assert.deepStrictEqual(outcomes, new Set(["done", "StorageUnavailable"]))
         }).pipe(Effect.scoped, Effect.provide(Layer.provide(stores.layer, postgres.layerWith({ url }))))
-      }),
-    60_000
+      })
   )
 })
