@@ -203,18 +203,17 @@ describe("AppRouter", () => {
       }>
     }>()
     expectTypeOf<Outputs["rules"]["delete"]>().toEqualTypeOf<{ readonly rule_id: string }>()
-    expectTypeOf<Outputs["matches"]["list"]>().toEqualTypeOf<{
-      readonly matches: Array<{
-        readonly id: string
-        readonly rule_id: string
-        readonly created_at: string
-        readonly platform: PlatformId
-        readonly platform_post_id: string
-        // The second signature is what tRPC makes of a record of unknown values.
-        readonly payload: { readonly [x: string]: unknown; readonly [x: number]: never }
-      }>
-      readonly next_cursor?: string
+    type Page = Outputs["matches"]["list"]
+    type Match = Page["matches"][number]
+    expectTypeOf<Page>().toEqualTypeOf<{ readonly matches: Array<Match>; readonly next_cursor?: string }>()
+    expectTypeOf<Omit<Match, "payload">>().toEqualTypeOf<{
+      readonly id: string
+      readonly rule_id: string
+      readonly created_at: string
+      readonly platform: PlatformId
+      readonly platform_post_id: string
     }>()
+    expectTypeOf<Match["payload"][string]>().toEqualTypeOf<unknown>()
     expectTypeOf<keyof Outputs["platforms"]["syntax"]["platforms"]>().toEqualTypeOf<PlatformId>()
   })
 
