@@ -1,0 +1,124 @@
+/** The import law holds for the sources, and the check of it finds what it should. */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { importsOf, type Source, violationsOf } from "./imports.ts"
+import { ROOT } from "./program.ts"
+
+const FOLDERS = ["core", "gateway", "adapters", "cli"]
+
+describe("the import law", () => {
+  it("holds for every source", () => {
+    const sources = FOLDERS.flatMap(sourcesIn)
+    assert.isAbove(sources.length, 30, "the sources are found")
+    assert.deepStrictEqual(violationsOf(sources), [])
+  })
+
+  it("leaves main.ts alone to name more than one of gateway, adapters and cli", () => {
+    const outside = readdirSync(ROOT).filter((name) => name.endsWith(".ts") && name !== "vitest.config.ts")
+    assert.deepStrictEqual(outside, ["main.ts"])
+  })
+
+  it("allows no file name that says nothing, tests and benchmarks included", () => {
+    const sources = ["test", "bench", ...FOLDERS].flatMap(sourcesIn)
+    assert.deepStrictEqual(
+      violationsOf(sources).filter(({ what }) => what.includes("says nothing")),
+      []
+    )
+  })
+})
+
+describe("violationsOf", () => {
+  const forbidden: ReadonlyArray<readonly [path: string, text: string, what: RegExp]> = [
+    ["core/A.ts", 'import { z } from "zod"', /core may not import the package "zod"/],
+    ["core/A.ts", 'import type { z } from "zod"', /"zod"/],
+    ["core/A.ts", 'import { type A,\n  B\n} from "zod"', /"zod"/],
+    ["core/A.ts", 'import * as z from "zod"', /"zod"/],
+    ["core/A.ts", 'import "zod"', /"zod"/],
+    ["core/A.ts", 'export { z } from "zod"', /"zod"/],
+    ["core/A.ts", 'export * from "zod"', /"zod"/],
+    ["core/A.ts", 'export type { z } from "zod"', /"zod"/],
+    ["core/A.ts", 'const load = () => import("zod")', /"zod"/],
+    ["core/A.ts", 'type Z = import("zod").ZodType', /"zod"/],
+    ["core/A.ts", 'import { readFile } from "node:fs/promises"', /"node:fs\/promises"/],
+    ["core/A.ts", 'import { HttpClient } from "@effect/platform"', /"@effect\/platform"/],
+    ["core/A.ts", 'import { Schema } from "effect/Schema"', /"effect\/Schema"/],
+    ["core/A.ts", 'import { b } from "../gateway/b.ts"', /core may not import "gateway\/b.ts"/],
+    ["core/A.ts", 'import { main } from "../main.ts"', /core may not import/],
+    ["core/deep/A.ts", 'import { b } from "../../adapters/x/b.ts"', /core may not import/],
+    ["core/A.ts", 'import { b } from "./b.js"', /without \.ts/],
+    ["gateway/a.ts", 'import { b } from "../adapters/local/b.ts"', /gateway may not import/],
+    ["gateway/a.ts", 'import { b } from "../cli/b.ts"', /gateway may not import/],
+    ["gateway/a.ts", 'import pg from "pg"', /"pg"/],
+    ["cli/a.ts", 'import { b } from "../gateway/b.ts"', /cli may not import/],
+    ["cli/a.ts", 'import process from "node:process"', /"node:process"/],
+    ["adapters/x/a.ts", 'import { b } from "../../gateway/b.ts"', /adapters may not import/],
+    ["adapters/x/a.ts", 'import { b } from "../local/b.ts"', /adapters\/x may not import adapters\/local/],
+    ["adapters/local/a.ts", 'import { b } from "../simulator/b.ts"', /adapters\/local may not import/],
+    ["adapters/x/a.ts", 'import { z } from "zod"', /"zod"/],
+    ["adapters/x/a.ts", 'const port = Config.port("PORT")', /only main.ts reads Config/],
+    ["adapters/x/a.ts", 'const port = process.env["PORT"]', /only main.ts reads the environment/],
+    ["core/A.ts", "Effect.runSync(effect)", /only main.ts runs an effect/],
+    ["gateway/auth.ts", "Runtime.runPromiseExit(runtime)(effect)", /only main.ts runs an effect/],
+    ["gateway/handler.ts", "Effect.runPromise(effect)", /only main.ts runs an effect/],
+    ["gateway/a.ts", "const runtime = ManagedRuntime.make(layer)", /only main.ts runs an effect/],
+    ["core/index.ts", "", /says nothing/],
+    ["core/utils/a.ts", "", /says nothing/],
+    ["adapters/x/helpers.ts", "", /says nothing/],
+    ["gateway/common.ts", "", /says nothing/],
+    ["gateway/shared/a.ts", "", /says nothing/]
+  ]
+  for (const [path, text, what] of forbidden) {
+    it(`finds ${JSON.stringify(text)} in ${path}`, () => {
+      const [violation, ...others] = violationsOf([{ path, text }])
+      assert.match(violation?.what ?? "nothing was found", what)
+      assert.deepStrictEqual(others, [])
+    })
+  }
+
+  const allowed: ReadonlyArray<readonly [path: string, text: string]> = [
+    ["core/A.ts", 'import { Effect } from "effect"\nimport { B } from "./B.ts"'],
+    ["core/A.ts", '/** Not import { z } from "zod". */\n// import "zod"'],
+    ["gateway/a.ts", 'import { initTRPC } from "@trpc/server"\nimport { Rules } from "../core/Rules.ts"'],
+    ["gateway/handler.ts", "Runtime.runPromiseExit(runtime)(effect)"],
+    ["adapters/simulator/a.ts", 'import { b } from "../local/b.ts"'],
+    ["adapters/x/a.ts", 'import { b } from "./b.ts"\nimport { createHash } from "node:crypto"'],
+    ["main.ts", 'import { z } from "zod"\nEffect.runFork(program)\nConfig.port("PORT")'],
+    ["core/indexing.ts", ""]
+  ]
+  for (const [path, text] of allowed) {
+    it(`allows ${JSON.stringify(text)} in ${path}`, () => {
+      assert.deepStrictEqual(violationsOf([{ path, text }]), [])
+    })
+  }
+})
+
+describe("importsOf", () => {
+  it("finds every import of a file that uses all forms", () => {
+    const text = `/** Doc. */
+import "a"
+import b, { type B } from "b"
+import type { C } from 'c'
+import * as d from "d"
+export { e } from "e"
+export * as f from "f"
+const text = "import nothing from here"
+const g = await import("g")
+type H = typeof import("h")`
+    assert.deepStrictEqual(importsOf(text).toSorted(), ["a", "b", "c", "d", "e", "f", "g", "h"])
+  })
+})
+
+// ---- helpers ----
+
+const sourcesIn = (folder: string): ReadonlyArray<Source> => {
+  try {
+    return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
+      .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }))
+  } catch (error) {
+    if (folder === "bench" && error instanceof Error && "code" in error && error.code === "ENOENT") return []
+    throw error
+  }
+}

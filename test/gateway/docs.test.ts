@@ -1,0 +1,59 @@
+/** The page to read the API on: all of it comes from this origin. What it looks like is for a browser to show. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
+
+for (const runtime of RUNTIMES) {
+  describe(`/docs on ${runtime}`, { timeout: 30_000 }, () => {
+    let running: Running | undefined
+    beforeAll(async () => {
+      running = await startService(runtime)
+    }, START_MILLIS)
+    afterAll(async () => {
+      await running?.stop()
+    }, START_MILLIS)
+
+    const page = async () => {
+      const response = await fetch(`${running?.url}/docs`)
+      return { response, html: await response.text() }
+    }
+
+    it("is HTML, open without a key, with a request id", async () => {
+      const { response, html } = await page()
+      assert.strictEqual(response.status, 200)
+      assert.strictEqual(response.headers.get("content-type"), "text/html; charset=utf-8")
+      assert.isNotEmpty(response.headers.get("x-request-id"))
+      assert.match(html, /^<!doctype html>/)
+      assert.include(html, "/openapi.json")
+    })
+
+    it("has a policy that lets nothing be loaded from, sent to or framed by another host", async () => {
+      const { response } = await page()
+      const policy = new Map(
+        (response.headers.get("content-security-policy") ?? "").split(";").map((directive) => {
+          const [name = "", ...sources] = directive.trim().split(/\s+/)
+          return [name, sources] as const
+        })
+      )
+      assert.deepStrictEqual(policy.get("default-src"), ["'self'"])
+      assert.deepStrictEqual(policy.get("frame-ancestors"), ["'none'"])
+      const own = ["'self'", "'none'", "'unsafe-inline'", "'unsafe-eval'", "data:", "blob:"]
+      for (const [name, sources] of policy) assert.includeMembers(own, sources, name)
+      for (const name of ["connect-src", "script-src"]) assert.notInclude(policy.get(name) ?? [], "data:", name)
+    })
+
+    it("names no other host, and every script and style on it is served here", async () => {
+      const { html } = await page()
+      const links = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map((match) => match[1] ?? "")
+      assert.isNotEmpty(links)
+      for (const link of links.filter((link) => link !== "data:,")) {
+        assert.match(link, /^\/[^/]/, "a path of this origin")
+        const response = await fetch(`${running?.url}${link}`)
+        assert.strictEqual(response.status, 200, link)
+        assert.match(response.headers.get("content-type") ?? "", /^text\/javascript/)
+        assert.isNotEmpty(response.headers.get("x-request-id"))
+        assert.isAbove((await response.text()).length, 100_000, "the whole reader")
+      }
+      assert.notMatch(html, /https?:\/\//)
+    })
+  })
+}

@@ -1,0 +1,243 @@
+/** The OpenAPI document: it is valid, complete, true to the server, and its examples are what it says they are. */
+import { assert, describe, it } from "@effect/vitest"
+import { createConfig, lintFromString } from "@redocly/openapi-core"
+import { Effect, Either, ParseResult } from "effect"
+import { operations } from "../../gateway/operations.ts"
+import { call, type Target } from "./client.ts"
+import { serve, service } from "./inProcess.ts"
+import { exchange, requestText } from "./raw.ts"
+
+describe("/openapi.json", () => {
+  documented("is OpenAPI 3.1, version 1, behind a bearer key", ({ document }) => {
+    assert.match(document.openapi, /^3\.1\./)
+    assert.strictEqual(document.info.version, "1")
+    assert.deepStrictEqual(document.security, [{ apiKey: [] }])
+    assert.deepInclude(document.components.securitySchemes["apiKey"], { type: "http", scheme: "bearer" })
+    for (const { operation } of operationsOf(document)) assert.deepStrictEqual(operation.security, [{ apiKey: [] }])
+  })
+
+  documented("has no problem that the recommended rules of Redocly call an error", async ({ document }) => {
+    const config = await createConfig({ extends: ["recommended"] })
+    const problems = await lintFromString({ source: JSON.stringify(document), config })
+    const errors = problems.filter(({ severity, ignored }) => severity === "error" && ignored !== true)
+    assert.deepStrictEqual(
+      errors.map(({ ruleId, message, location }) => `${ruleId}: ${message} at ${location[0]?.pointer}`),
+      []
+    )
+  })
+
+  documented(
+    "has every operation of the table, under its id, tag and summary, and nothing that is not served",
+    async ({ document, target }) => {
+      const listed = operationsOf(document).map(({ method, path }) => `${method} ${path}`)
+      const expected = operations.map(({ method, path }) => `${method} ${path}`)
+      assert.sameMembers(listed, [...expected, "POST /local/events"])
+      for (const { operationId, path, method, tag, summary } of operations) {
+        const found = document.paths[path]?.[method.toLowerCase()]
+        assert.deepStrictEqual([found?.operationId, found?.tags, found?.summary], [operationId, [tag], summary])
+      }
+      for (const { method, path } of operationsOf(document)) {
+        const answer = await exchange(target, requestText(method, path))
+        assert.strictEqual(answer?.status, 401, `${method} ${path} is there and wants a key`)
+      }
+    }
+  )
+
+  documented("gives the error schema for every failing status of every operation, and a default", ({ document }) => {
+    for (const { operation, path } of operationsOf(document)) {
+      const { 200: ok, ...failures } = operation.responses
+      assert.isDefined(ok)
+      assert.includeMembers(Object.keys(failures), ["400", "401", "404", "413", "415", "429", "500", "503", "default"])
+      for (const [status, response] of Object.entries(failures)) {
+        const name = response.$ref?.replace("#/components/responses/", "") ?? ""
+        const schema = document.components.responses[name]?.content["application/json"]?.schema
+        assert.deepStrictEqual(schema, { $ref: "#/components/schemas/Error" }, `${path} ${status}`)
+      }
+    }
+    const error = document.components.schemas["Error"]
+    assert.sameMembers([...(error?.required ?? [])], ["code", "message", "details"])
+  })
+
+  documented("names every code in the error schema that the server sends", async ({ document, target }) => {
+    const codes = document.components.schemas["Error"]?.properties?.["code"]?.enum ?? []
+    const answers = [
+      await call(target, "/matches", { limit: 0 }),
+      await call(target, "/matches", { rule_id: "none" }),
+      await call(target, "/matches", {}, { headers: { authorization: "none" } }),
+      await call(target, "/matches")
+    ]
+    for (const { body } of answers) assert.include(codes, String(body["code"]))
+  })
+
+  documented("has an example for every request and every answer, valid by its own schema", ({ document }) => {
+    for (const { operation, path } of operationsOf(document)) {
+      const request = operation.requestBody?.content["application/json"]
+      const answer = operation.responses["200"]?.content?.["application/json"]
+      assert.isDefined(answer?.example, `${path} shows an answer`)
+      assert.deepStrictEqual(problems(document, answer?.schema, answer?.example), [], path)
+      if (request === undefined) continue
+      assert.isDefined(request.example, `${path} shows a request`)
+      assert.deepStrictEqual(problems(document, request.schema, request.example), [], path)
+    }
+  })
+
+  it("has examples that the core's schemas decode", () => {
+    for (const { input, output, example, path } of operations) {
+      const strict = { onExcessProperty: "error" } as const
+      assert.isTrue(Either.isRight(ParseResult.decodeUnknownEither(input, strict)(example.request ?? {})), path)
+      assert.isTrue(Either.isRight(ParseResult.decodeUnknownEither(output, strict)(example.response)), path)
+    }
+  })
+
+  documented("describes what the server really answers", async ({ document, target }) => {
+    const request = operations.find(({ operationId }) => operationId === "createRule")?.example.request
+    const event = document.paths["/local/events"]?.["post"]?.requestBody?.content["application/json"]?.example
+    const created = await call(target, "/api.CreateRule", { ...request, overrides: { x: "earthquake" } })
+    await call(target, "/local/events", event)
+    const answers = {
+      "/api.CreateRule": created,
+      "/api.ListRules": await call(target, "/api.ListRules"),
+      "/matches": await call(target, "/matches", { limit: 1 }),
+      "/platforms/syntax": await call(target, "/platforms/syntax", {}),
+      "/local/events": await call(target, "/local/events", event)
+    }
+    assert.lengthOf([...(answers["/matches"].body["matches"] ?? [])], 1)
+    for (const [path, { status, body }] of Object.entries(answers)) {
+      assert.strictEqual(status, 200, path)
+      const [operation] = Object.values(document.paths[path] ?? {})
+      const schema = operation?.responses["200"]?.content?.["application/json"]?.schema
+      assert.deepStrictEqual(problems(document, schema, body), [], path)
+    }
+  })
+
+  it("the structural check of these tests finds what is wrong", () => {
+    const schema: SchemaObject = {
+      type: "object",
+      required: ["a"],
+      additionalProperties: false,
+      properties: { a: { type: "string" }, b: { type: "array", items: { type: "integer", minimum: 1 } } }
+    }
+    const none: Document = emptyDocument
+    assert.deepStrictEqual(problems(none, schema, { a: "x", b: [1] }), [])
+    assert.lengthOf(problems(none, schema, { b: [0, 1.5, "1"], c: 1 }), 5)
+    assert.lengthOf(problems(none, { $ref: "#/components/schemas/Missing" }, 1), 1)
+    assert.lengthOf(problems(none, { type: "string", enum: ["x"] }, "y"), 1)
+  })
+})
+
+// ---- helpers ----
+
+interface SchemaObject {
+  readonly $ref?: string
+  readonly type?: string
+  readonly enum?: ReadonlyArray<unknown>
+  readonly required?: ReadonlyArray<string>
+  readonly properties?: Readonly<Record<string, SchemaObject>>
+  readonly additionalProperties?: boolean | SchemaObject
+  readonly items?: SchemaObject
+  readonly allOf?: ReadonlyArray<SchemaObject>
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+}
+
+interface Media {
+  readonly schema?: SchemaObject
+  readonly example?: unknown
+}
+
+interface ResponseObject {
+  readonly $ref?: string
+  readonly content?: Readonly<Record<string, Media>>
+}
+
+interface OperationObject {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: ReadonlyArray<string>
+  readonly security?: unknown
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
+  readonly responses: Readonly<Record<string, ResponseObject>>
+}
+
+interface Document {
+  readonly openapi: string
+  readonly info: { readonly version: string }
+  readonly security: unknown
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, object>>
+    readonly schemas: Readonly<Record<string, SchemaObject>>
+    readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, Media>> }>>
+  }
+}
+
+const emptyDocument: Document = {
+  openapi: "3.1.0",
+  info: { version: "1" },
+  security: [],
+  paths: {},
+  components: { securitySchemes: {}, schemas: {}, responses: {} }
+}
+
+/** A test of the document as the server gives it. */
+function documented(
+  title: string,
+  test: (given: { readonly document: Document; readonly target: Target }) => void | Promise<void>
+): void {
+  it.scopedLive(
+    title,
+    () =>
+      Effect.gen(function* () {
+        const target = yield* (yield* serve)("ann")
+        const { status, body } = yield* Effect.promise(() => call(target, "/openapi.json"))
+        assert.strictEqual(status, 200)
+        // The tests that follow look at every part of it that they use.
+        const document = body as unknown as Document
+        yield* Effect.promise(async () => test({ document, target }))
+      }).pipe(Effect.provide(service)),
+    30_000
+  )
+}
+
+const operationsOf = (document: Document) =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))
+  )
+
+/** Where a value is not what the schema says: for the parts of JSON Schema that the document uses. */
+function problems(document: Document, schema: SchemaObject | undefined, value: unknown, at = "$"): Array<string> {
+  if (schema === undefined) return [`${at} has no schema`]
+  if (schema.$ref !== undefined) {
+    return problems(document, document.components.schemas[schema.$ref.replace("#/components/schemas/", "")], value, at)
+  }
+  const found = (schema.allOf ?? []).flatMap((part) => problems(document, part, value, at))
+  if (schema.type !== undefined && !hasType(schema.type, value)) return [...found, `${at} is no ${schema.type}`]
+  if (schema.enum !== undefined && !schema.enum.includes(value)) found.push(`${at} is none of the values`)
+  if (typeof value === "string") {
+    if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(value)) found.push(`${at} has another pattern`)
+    if (value.length < (schema.minLength ?? 0)) found.push(`${at} is too short`)
+  }
+  if (typeof value === "number" && value < (schema.minimum ?? value)) found.push(`${at} is too small`)
+  if (typeof value === "number" && value > (schema.maximum ?? value)) found.push(`${at} is too large`)
+  if (Array.isArray(value)) {
+    return [...found, ...value.flatMap((item, i) => problems(document, schema.items ?? {}, item, `${at}[${i}]`))]
+  }
+  if (typeof value !== "object" || value === null) return found
+  const entries = new Map<string, unknown>(Object.entries(value))
+  for (const name of schema.required ?? []) if (!entries.has(name)) found.push(`${at}.${name} is missing`)
+  for (const [name, inner] of entries) {
+    const known = schema.properties?.[name] ?? schema.additionalProperties ?? true
+    if (known === false) found.push(`${at}.${name} is not known`)
+    else if (known !== true) found.push(...problems(document, known, inner, `${at}.${name}`))
+  }
+  return found
+}
+
+function hasType(type: string, value: unknown): boolean {
+  if (type === "integer") return Number.isInteger(value)
+  if (type === "array") return Array.isArray(value)
+  if (type === "object") return typeof value === "object" && value !== null && !Array.isArray(value)
+  return typeof value === type
+}

@@ -1,0 +1,284 @@
+/** The typed router, by a real client: the same answers as REST, the same errors, exact types. */
+
+import { spawnSync } from "node:child_process"
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, expectTypeOf, it } from "@effect/vitest"
+import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from "@trpc/client"
+import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server"
+import type { AppRouter } from "../../gateway/trpc.ts"
+import { KEY, ROOT, RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
+import { call, draft, type Target, xPost } from "./client.ts"
+import { exchange, requestText } from "./raw.ts"
+
+for (const runtime of RUNTIMES) {
+  describe(`tRPC on ${runtime}`, { timeout: 30_000 }, () => {
+    let running: Running | undefined
+    const target = (): Target => {
+      if (running === undefined) throw new Error("The service is not running")
+      return { url: running.url, host: running.host, port: running.port, key: KEY }
+    }
+    beforeAll(async () => {
+      running = await startService(runtime)
+    }, START_MILLIS)
+    afterAll(async () => {
+      assert.strictEqual((await running?.stop())?.code, 0)
+    }, START_MILLIS)
+
+    const links = { httpLink, httpBatchLink }
+    const clientOf = (link: keyof typeof links = "httpLink", key = KEY) =>
+      createTRPCClient<AppRouter>({
+        links: [links[link]({ url: `${target().url}/trpc`, headers: { authorization: `Bearer ${key}` } })]
+      })
+
+    for (const link of ["httpLink", "httpBatchLink"] as const) {
+      it(`gives by ${link} what REST gives`, async () => {
+        const client = clientOf(link)
+        const created = await client.rules.create.mutate(draft(`typed ${link}`, ["x"]))
+        await call(target(), "/local/events", [
+          xPost(`1-${link}`, `typed ${link}`),
+          xPost(`2-${link}`, `typed ${link}`)
+        ])
+        const query = { rule_id: created.rule_id, limit: 1 }
+        const [rules, page, all, help, some] = await Promise.all([
+          client.rules.list.query(),
+          client.matches.list.query(query),
+          client.matches.list.query(),
+          client.platforms.syntax.query(),
+          client.platforms.syntax.query({ platforms: ["x"] })
+        ])
+        assert.deepStrictEqual<unknown>(rules, (await call(target(), "/api.ListRules")).body)
+        assert.deepStrictEqual<unknown>(page, (await call(target(), "/matches", query)).body)
+        assert.deepStrictEqual<unknown>(all, (await call(target(), "/matches", {})).body)
+        assert.deepStrictEqual<unknown>(help, (await call(target(), "/platforms/syntax", {})).body)
+        assert.deepStrictEqual<unknown>(some, (await call(target(), "/platforms/syntax", { platforms: ["x"] })).body)
+        assert.lengthOf(page.matches, 1)
+        assert.isDefined(page.next_cursor)
+        assert.deepStrictEqual(await client.rules.delete.mutate({ rule_id: created.rule_id }), {
+          rule_id: created.rule_id
+        })
+      })
+    }
+
+    it("carries in data the code, message and details that REST gives", async () => {
+      const client = clientOf()
+      const rule_id = "rule_unknown"
+      const cases: ReadonlyArray<readonly [() => Promise<unknown>, string, unknown]> = [
+        [() => client.rules.delete.mutate({ rule_id }), "/api.DeleteRule", { rule_id }],
+        [() => client.matches.list.query({ limit: 0 }), "/matches", { limit: 0 }],
+        [() => client.matches.list.query({ rule_id }), "/matches", { rule_id }],
+        [() => client.rules.create.mutate({ ...draft(), name: "" }), "/api.CreateRule", { ...draft(), name: "" }],
+        // @ts-expect-error a field that does not exist does not compile
+        [() => client.matches.list.query({ limits: 5 }), "/matches", { limits: 5 }],
+        // @ts-expect-error nor does a value of another type
+        [() => client.matches.list.query({ limit: "5" }), "/matches", { limit: "5" }]
+      ]
+      for (const [failing, path, body] of cases) {
+        const { data, message } = await refusal(failing())
+        const rest = await call(target(), path, body)
+        const { code, message: inner, details } = data
+        assert.deepStrictEqual<unknown>({ code, message: inner, details }, rest.body)
+        assert.strictEqual(message, String(rest.body["message"]))
+        assert.strictEqual(data.httpStatus, rest.status)
+      }
+    })
+
+    it("coerces nothing, before and after REST was used", async () => {
+      for (const limit of ["5", null, true]) {
+        await call(target(), "/matches", { limit: 5 })
+        const { data } = await refusal(clientOf().matches.list.query({ limit: limit as never }))
+        assert.deepStrictEqual([data.httpStatus, data.code], [400, "invalid_argument"])
+      }
+    })
+
+    it("refuses an input that is no object, also where none is taken", async () => {
+      for (const input of ['"abc"', "[1]", "5", '{"a":1}']) {
+        for (const path of ["rules.list", "matches.list"]) {
+          const answer = await raw("GET", `${path}?input=${encodeURIComponent(input)}`)
+          assert.strictEqual(answer.status, 400, `${path} ${input}`)
+          assert.strictEqual(answer.body.error?.data.code, "invalid_argument")
+        }
+      }
+    })
+
+    it("refuses a wrong key, in its own envelope and with the header", async () => {
+      const { data } = await refusal(clientOf("httpLink", "wrong").rules.list.query())
+      assert.deepStrictEqual([data.httpStatus, data.code, data.details], [401, "unauthenticated", {}])
+      const batched = await refusal(clientOf("httpBatchLink", "wrong").rules.list.query())
+      assert.strictEqual(batched.data.code, "unauthenticated")
+      const answer = await exchange(target(), requestText("GET", "/trpc/rules.list"))
+      assert.strictEqual(answer?.headers["www-authenticate"], "Bearer")
+    })
+
+    const raw = async (method: string, path: string, body = "", contentType = "application/json") => {
+      const headers = { authorization: `Bearer ${KEY}`, "content-type": contentType }
+      const answer = await exchange(target(), requestText(method, `/trpc/${path}`, headers, body))
+      assert.isDefined(answer)
+      assert.isDefined(answer.headers["x-request-id"])
+      return { status: answer.status, body: JSON.parse(answer.body) as Envelope }
+    }
+
+    it("says of a procedure that does not exist, or is called the wrong way, what is wrong", async () => {
+      const unknown = await raw("GET", "rules.frobnicate")
+      assert.deepStrictEqual([unknown.status, unknown.body.error?.data.code], [404, "not_found"])
+      const wrongWay = await raw("GET", "rules.create")
+      assert.deepStrictEqual([wrongWay.status, wrongWay.body.error?.data.code], [405, "unimplemented"])
+      const prototype = await raw("GET", "constructor")
+      assert.strictEqual(prototype.status, 404)
+    })
+
+    it("answers whatever is no JSON with invalid_argument", async () => {
+      for (const body of ["{", "", "nonsense"]) {
+        const answer = await raw("POST", "rules.create", body)
+        assert.deepStrictEqual([answer.status, answer.body.error?.data.code], [400, "invalid_argument"], body)
+      }
+      const wrongType = await raw("POST", "rules.create", "{}", "text/plain")
+      assert.deepStrictEqual([wrongType.status, wrongType.body.error?.data.code], [415, "invalid_argument"])
+      const query = await raw("GET", "matches.list?input=%7B")
+      assert.deepStrictEqual([query.status, query.body.error?.data.code], [400, "invalid_argument"])
+    })
+
+    it("takes a body of 1 MiB at most", async () => {
+      const { data } = await refusal(clientOf().rules.create.mutate({ ...draft(), intent: "i".repeat(1_048_576) }))
+      assert.deepStrictEqual([data.httpStatus, data.code], [413, "invalid_argument"])
+      assert.match(data.message, /at most 1048576 bytes/)
+    })
+
+    it("takes 20 calls in a batch at most", async () => {
+      const batch = (size: number) =>
+        raw("GET", `${Array.from({ length: size }, () => "rules.list").join(",")}?batch=1&input=%7B%7D`)
+      assert.strictEqual((await batch(20)).status, 200)
+      assert.strictEqual((await batch(21)).status, 400)
+    })
+  })
+}
+
+describe("AppRouter", () => {
+  it("has exact inputs and outputs", () => {
+    type PlatformId = "x" | "firehose"
+    interface Registered {
+      readonly platform_rule_id: string
+      readonly translated_value: string
+    }
+    interface Listed extends Registered {
+      readonly state: "pending" | "active" | "removing"
+    }
+    type Inputs = inferRouterInputs<AppRouter>
+    type Outputs = inferRouterOutputs<AppRouter>
+
+    expectTypeOf<keyof AppRouter["_def"]["record"]>().toEqualTypeOf<"rules" | "matches" | "platforms">()
+    expectTypeOf<Inputs["rules"]["create"]>().toEqualTypeOf<{
+      readonly name: string
+      readonly intent: string
+      readonly platforms: ReadonlyArray<PlatformId>
+      readonly overrides: { readonly [x: string]: string }
+    }>()
+    expectTypeOf<Inputs["rules"]["list"]>().toEqualTypeOf<void>()
+    expectTypeOf<Inputs["rules"]["delete"]>().toEqualTypeOf<{ readonly rule_id: string }>()
+    expectTypeOf<Inputs["matches"]["list"]>().toEqualTypeOf<void | {
+      readonly rule_id?: string
+      readonly platform?: PlatformId
+      readonly limit?: number
+      readonly cursor?: string
+    }>()
+    expectTypeOf<Inputs["platforms"]["syntax"]>().toEqualTypeOf<void | {
+      readonly platforms?: ReadonlyArray<PlatformId>
+    }>()
+
+    expectTypeOf<Outputs["rules"]["create"]>().toEqualTypeOf<{
+      readonly rule_id: string
+      readonly platforms: { readonly x?: Registered; readonly firehose?: Registered }
+    }>()
+    expectTypeOf<Outputs["rules"]["list"]>().toEqualTypeOf<{
+      readonly rules: Array<{
+        readonly id: string
+        readonly name: string
+        readonly intent: string
+        readonly platforms: {
+          readonly x?: Listed
+          readonly firehose?: Listed
+        }
+        readonly created_at: string
+      }>
+    }>()
+    expectTypeOf<Outputs["rules"]["delete"]>().toEqualTypeOf<{ readonly rule_id: string }>()
+    type Page = Outputs["matches"]["list"]
+    type Match = Page["matches"][number]
+    expectTypeOf<Page>().toEqualTypeOf<{ readonly matches: Array<Match>; readonly next_cursor?: string }>()
+    expectTypeOf<Omit<Match, "payload">>().toEqualTypeOf<{
+      readonly id: string
+      readonly rule_id: string
+      readonly created_at: string
+      readonly platform: PlatformId
+      readonly platform_post_id: string
+    }>()
+    expectTypeOf<Match["payload"][string]>().toEqualTypeOf<unknown>()
+    expectTypeOf<keyof Outputs["platforms"]["syntax"]["platforms"]>().toEqualTypeOf<PlatformId>()
+  })
+
+  const consumer = async (source: string) => {
+    const folder = await mkdtemp(join(tmpdir(), "earshot-consumer-"))
+    try {
+      await mkdir(join(folder, "node_modules"))
+      await symlink(ROOT, join(folder, "node_modules", "earshot"))
+      await symlink(join(ROOT, "node_modules", "@trpc"), join(folder, "node_modules", "@trpc"))
+      await writeFile(join(folder, "package.json"), '{ "type": "module" }')
+      await writeFile(join(folder, "consumer.ts"), source)
+      const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--skipLibCheck"]
+      const types = ["--types", "", "--lib", "es2022,dom,dom.iterable"]
+      const { status, stdout } = spawnSync(
+        join(ROOT, "node_modules", ".bin", "tsc"),
+        [...options, ...types, "consumer.ts"],
+        {
+          cwd: folder,
+          encoding: "utf8"
+        }
+      )
+      return { status, stdout }
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  const program = (use: string) => `
+    import { createTRPCClient, httpLink } from "@trpc/client"
+    import type { AppRouter } from "earshot"
+    const client = createTRPCClient<AppRouter>({ links: [httpLink({ url: "http://127.0.0.1:1/trpc" })] })
+    ${use}
+  `
+
+  it("comes with the built package as a type, and is not any there", { timeout: 120_000 }, async () => {
+    const right = await consumer(
+      program(`
+        const page = await client.matches.list.query({ limit: 5 })
+        const cursor: string | undefined = page.next_cursor
+        const platform: "x" | "firehose" | undefined = page.matches[0]?.platform
+        console.log(cursor, platform)
+      `)
+    )
+    assert.deepStrictEqual(right, { status: 0, stdout: "" })
+    const wrong = await consumer(program(`const page: number = await client.matches.list.query({ limit: "5" })`))
+    assert.match(wrong.stdout, /TS2322/)
+  })
+})
+
+// ---- helpers ----
+
+/** What tRPC sends for one failing call. */
+interface Envelope {
+  readonly error?: { readonly data: { readonly code: string } }
+}
+
+const refusal = async (call: Promise<unknown>) => {
+  const error = await call.then(
+    () => assert.fail("It succeeded"),
+    (failure: unknown) => failure
+  )
+  if (!isClientError(error)) throw error
+  const { data, message } = error
+  if (!data) throw error
+  return { data, message }
+}
+
+const isClientError = (error: unknown): error is TRPCClientError<AppRouter> => error instanceof TRPCClientError

@@ -1,0 +1,128 @@
+/** The import law as a function of sources: what each file may import, and what only `main.ts` may do. */
+
+export interface Source {
+  /** From the root of the repository, with slashes: `core/Rules.ts`. */
+  readonly path: string
+  readonly text: string
+}
+
+export interface Violation {
+  readonly path: string
+  readonly what: string
+}
+
+/** Everything in the sources that breaks the law. */
+export const violationsOf = (sources: ReadonlyArray<Source>): ReadonlyArray<Violation> =>
+  sources.flatMap((source) =>
+    [...importViolations(source), ...powerViolations(source), ...nameViolations(source)].map((what) => ({
+      path: source.path,
+      what
+    }))
+  )
+
+/** What a source imports, by every way there is: static, `export from`, dynamic, in a type. */
+export const importsOf = (text: string): ReadonlyArray<string> => {
+  const code = withoutComments(text)
+  const forms = [
+    /(?:^|[;\n}])\s*import\s+(?:type\s+)?(?:[\w*\s{},$]+?\s+from\s*)?["']([^"']+)["']/g,
+    /(?:^|[;\n}])\s*export\s+(?:type\s+)?[\w*\s{},$]+?\s+from\s*["']([^"']+)["']/g,
+    /\bimport\s*\(\s*["'`]([^"'`]+)["'`]/g,
+    /\b(?:require|import\.meta\.resolve)\s*\(\s*["'`]([^"'`]+)["'`]/g
+  ]
+  return [...new Set(forms.flatMap((form) => [...code.matchAll(form)].map((match) => match[1] ?? "")))]
+}
+
+// ---- helpers ----
+
+type Area = "core" | "gateway" | "adapters" | "cli"
+
+/** Packages that each folder may use; a name ending in a slash stands for all below it. */
+const PACKAGES: Readonly<Record<Area, ReadonlyArray<string>>> = {
+  core: ["effect"],
+  gateway: ["effect", "@trpc/server", "@trpc/server/", "trpc-to-openapi", "zod", "@modelcontextprotocol/sdk/"],
+  adapters: [
+    "effect",
+    "@effect/platform",
+    "@effect/sql",
+    "@effect/sql/",
+    "@effect/sql-pg",
+    "@effect/sql-pg/",
+    "@electric-sql/pglite",
+    "@electric-sql/pglite/",
+    "@hono/node-server",
+    "@scalar/api-reference",
+    "pg",
+    "uuid",
+    "node:"
+  ],
+  cli: ["effect", "@effect/cli", "@effect/cli/"]
+}
+
+/** Adapters that play on top of another. */
+const ADAPTERS_ON: Readonly<Record<string, string>> = { simulator: "local" }
+
+/** Where an effect may become a promise outside of `main.ts`: the boundary to the web-standard handler and to tRPC. */
+const PROMISE_BOUNDARY = ["gateway/handler.ts", "gateway/trpc.ts"]
+
+const isArea = (name: string): name is Area => name in PACKAGES
+
+const areaOf = (path: string): string => path.slice(0, path.indexOf("/"))
+
+const importViolations = ({ path, text }: Source): ReadonlyArray<string> => {
+  const area = areaOf(path)
+  if (!isArea(area)) return []
+  return importsOf(text).flatMap((name) => {
+    const problem = name.startsWith(".")
+      ? ownImportProblem(path, area, resolve(path, name))
+      : packageProblem(area, name)
+    return problem === undefined ? [] : [problem]
+  })
+}
+
+const packageProblem = (area: Area, name: string): string | undefined =>
+  PACKAGES[area].some((allowed) => name === allowed || (/[/:]$/.test(allowed) && name.startsWith(allowed)))
+    ? undefined
+    : `${area} may not import the package "${name}"`
+
+const ownImportProblem = (path: string, area: Area, imported: string): string | undefined => {
+  if (!imported.endsWith(".ts")) return `"${imported}" is imported without .ts`
+  const to = areaOf(imported)
+  if (to !== "core" && to !== area) return `${area} may not import "${imported}"`
+  if (area !== "adapters" || to !== "adapters") return undefined
+  const [from, other] = [path.split("/")[1] ?? "", imported.split("/")[1] ?? ""]
+  return from === other || ADAPTERS_ON[from] === other ? undefined : `adapters/${from} may not import adapters/${other}`
+}
+
+/** What is for `main.ts` alone: the configuration, the environment, running effects. */
+const powerViolations = ({ path, text }: Source): ReadonlyArray<string> => {
+  if (!isArea(areaOf(path))) return []
+  const code = withoutComments(text)
+  const powers: ReadonlyArray<readonly [RegExp, string]> = [
+    [/\bConfig\.\w/, "only main.ts reads Config"],
+    [/\bConfigProvider\b/, "only main.ts reads Config"],
+    [/\bprocess\.env\b|\bDeno\.env\b|\bimport\.meta\.env\b/, "only main.ts reads the environment"],
+    [/\bEffect\.run[A-Z]\w*/, "only main.ts runs an effect"],
+    [/\bManagedRuntime\b/, "only main.ts runs an effect"],
+    ...(PROMISE_BOUNDARY.includes(path) ? [] : [[/\bRuntime\.run[A-Z]\w*/, "only main.ts runs an effect"] as const])
+  ]
+  return powers.flatMap(([pattern, what]) => (pattern.test(code) ? [what] : []))
+}
+
+const nameViolations = ({ path }: Source): ReadonlyArray<string> =>
+  path
+    .split("/")
+    .filter((part) => /^(index|mod|utils?|helpers?|common|shared|misc)(\.|$)/i.test(part))
+    .map((part) => `"${part}" says nothing of what is in it`)
+
+const withoutComments = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|[\s;{}(,])\/\/[^\n]*/g, "$1")
+
+/** `../core/Ids.ts` seen from `gateway/auth.ts` is `core/Ids.ts`. */
+const resolve = (from: string, relative: string): string => {
+  const parts = from.split("/").slice(0, -1)
+  for (const part of relative.split("/")) {
+    if (part === "..") parts.pop()
+    else if (part !== ".") parts.push(part)
+  }
+  return parts.join("/")
+}
