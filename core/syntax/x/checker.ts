@@ -27,12 +27,12 @@ class Checker {
   visit(node: XNode, positive: boolean, or: OrNode | undefined): void {
     switch (node._tag) {
       case "Or":
-        node.clauses.forEach((clause, index) => {
+        for (const clause of node.clauses) {
           this.visit(clause, positive, or ?? node)
           if (positive && !hasPositive(clause)) {
-            this.negatedBranch(node, clause, index)
+            this.negatedBranch(clause)
           }
-        })
+        }
         this.repetitions(node)
         return
       case "And":
@@ -110,20 +110,9 @@ class Checker {
     }
   }
 
-  private negatedBranch(or: OrNode, clause: XNode, index: number): void {
+  private negatedBranch({ span }: XNode): void {
     const message = "Every side of OR needs something to search for: this one only says what to leave out"
-    const before = or.clauses[index - 1]
-    const after = or.clauses[index + 1]
-    const edits: ReadonlyArray<Edit> =
-      before !== undefined && before.span.end <= clause.span.start
-        ? [{ start: before.span.end, end: clause.span.start, text: " " }]
-        : after !== undefined && clause.span.end <= after.span.start
-          ? [{ start: clause.span.end, end: after.span.start, text: " " }]
-          : []
-    this.report.error("negated-or", clause.span.start, clause.span.end, message, {
-      expected: ["a clause without -"],
-      ...(edits.length > 0 && { mend: { message: "Remove the OR: leave these posts out of the whole", edits } })
-    })
+    this.report.error("negated-or", span.start, span.end, message, { expected: ["a clause without -"] })
   }
 
   private polarity(node: OperatorNode, positive: boolean, or: OrNode | undefined): void {
@@ -156,7 +145,7 @@ class Checker {
   private sampleInOr(node: OperatorNode, or: OrNode): void {
     const { start, end } = node.span
     const clause = this.text.slice(start, end)
-    const message = "sample: counts for the whole rule: put the clauses joined by OR in parentheses before it"
+    const message = '"sample:" counts for the whole rule: put the clauses joined by OR in parentheses before it'
     let from = start
     while (from > or.span.start && /\s/.test(this.text.charAt(from - 1))) {
       from--

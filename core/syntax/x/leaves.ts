@@ -3,7 +3,6 @@ import type { Leaf, OperatorNode, PhraseNode, TagNode } from "./ast.ts"
 import { isAsciiAlphanumeric, isHashtag, trimPunctuation } from "./characters.ts"
 import { checkBox, checkRadius } from "./geography.ts"
 import { missingChoices } from "./missing.ts"
-import { nearest } from "./nearest.ts"
 import { choiceOf, limits, type Operator, operatorNamed } from "./operators.ts"
 import type { Report } from "./report.ts"
 import { tokens } from "./tokens.ts"
@@ -214,7 +213,7 @@ function language(text: string, node: OperatorNode, report: Report): void {
   }
   const meant =
     intendedLanguage(node.value) ??
-    nearest(
+    report.nearest(
       node.value.toLowerCase(),
       languages.map(({ code }) => code)
     )
@@ -253,7 +252,7 @@ function chosen(node: OperatorNode, operator: Operator, report: Report): void {
     return
   }
   const values = operator.choices.flatMap((choice) => [choice.value, ...choice.aliases])
-  const close = nearest(value, values)
+  const close = report.nearest(value, values)
   const hint = close === undefined ? "" : `: did you mean "${operator.name}:${close}"?`
   report.error("unknown-value", start, end, `"${operator.name}:" has no value "${node.value}"${hint}`, {
     expected: operator.choices.map((choice) => `${operator.name}:${choice.value}`),
