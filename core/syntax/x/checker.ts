@@ -162,6 +162,9 @@ class Checker {
 
   /** The same clause twice says nothing new; a clause and its negation exclude each other. */
   private repetitions(node: AndNode | OrNode): void {
+    if (!mayRepeat(node.clauses)) {
+      return
+    }
     const seen = new Set<string>()
     let previous = 0
     for (const clause of node.clauses) {
@@ -222,6 +225,33 @@ class Checker {
       }
     }
   }
+}
+
+/** Whether two clauses look alike at a glance: only then is it worth writing all of them out to compare. */
+function mayRepeat(clauses: ReadonlyArray<XNode>): boolean {
+  const seen = new Set<number>()
+  for (const clause of clauses) {
+    const leaf = clause._tag === "Not" ? clause.clause : clause
+    if (leaf._tag === "And" || leaf._tag === "Or" || leaf._tag === "Not") {
+      continue
+    }
+    const look = glance(leaf)
+    if (seen.has(look)) {
+      return true
+    }
+    seen.add(look)
+  }
+  return false
+}
+
+/** A number that is the same for clauses that differ in case only: first character, last character and length. */
+function glance(leaf: Leaf): number {
+  const text = leaf._tag === "Operator" ? leaf.value : leaf.text
+  const name = leaf._tag === "Operator" ? leaf.name.length : 0
+  // Modulo 32 an ASCII letter is the same in both cases.
+  const first = text.charCodeAt(0) & 31
+  const last = text.charCodeAt(text.length - 1) & 31
+  return ((text.length * 32 + first) * 32 + last) * 32 + name
 }
 
 /** Whether something is asked for at all, in every alternative. */

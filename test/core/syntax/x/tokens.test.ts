@@ -23,6 +23,7 @@ describe("tokens", () => {
     { text: "می\u200cخواهم", words: ["می\u200cخواهم"] },
     { text: "a\u200bb\u3000c\u00a0d", words: ["a", "b", "c", "d"] },
     { text: "\ud83c x \udf55", words: ["x"] },
+    { text: "ΟΔΟΣ οδός", words: ["οδοσ", "οδόσ"] },
     { text: "!!! ... ---", words: [] }
   ])("splits $text", ({ text, words }) => {
     assert.deepStrictEqual(tokens(text), words)
