@@ -70,6 +70,9 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
 }
 
 const checkValue = (report: Report, query: Exclude<Query, Group>, field: Field | undefined): void => {
+  if (report.failed && report.hasErrorIn(query.value.start, query.value.end)) {
+    return
+  }
   if (query._tag === "Wildcard" && query.parts.length > limits.maxWildcards) {
     const count = query.parts.filter((part) => typeof part !== "string").length
     if (count > limits.maxWildcards) {
@@ -81,13 +84,10 @@ const checkValue = (report: Report, query: Exclude<Query, Group>, field: Field |
       )
     }
   }
-  if (query._tag === "Phrase" && query.text.trim() === "" && query.value.end - query.value.start >= 2) {
-    const isClosed = report.text.charCodeAt(query.value.end - 1) === 0x22
-    if (isClosed) {
-      report.error("empty-phrase", query.value.start, query.value.end, "Nothing stands between these quotes", {
-        expected: ["a word"]
-      })
-    }
+  if (query._tag === "Phrase" && query.text.trim() === "") {
+    report.error("empty-phrase", query.value.start, query.value.end, "Nothing stands between these quotes", {
+      expected: ["a word"]
+    })
     return
   }
   if (query._tag === "Everything") {

@@ -126,7 +126,7 @@ const droppedClauses = (report: Report, group: Group): void => {
       continue
     }
     const { start, end } = query.span
-    const fix = withoutClause(report, group, query, "Leave it out")
+    const fix = isUniform(group) ? withoutClause(report, group, query, "Leave it out") : undefined
     if (hasWords(query.text, true)) {
       report.warning(
         "stop-words-only",
@@ -145,6 +145,15 @@ const droppedClauses = (report: Report, group: Group): void => {
       )
     }
   }
+}
+
+/** Only one kind of joint: then a clause can go without changing what the others mean. */
+const isUniform = (group: Group): boolean => {
+  const all = [...group.clauses, ...group.dropped]
+  return (
+    !all.some(({ spelling }) => spelling.conjunction === "and") ||
+    !all.some(({ spelling }) => spelling.conjunction === "or")
+  )
 }
 
 /** Lucene only takes away from what other clauses find; with none of them there is nothing. */
@@ -183,7 +192,12 @@ const hasPositive = (report: Report, group: Group, isTop: boolean): boolean => {
 const everything = (report: Report, group: Group, isTop: boolean): void => {
   const query = group.clauses[0]?.query
   if (isTop && query !== undefined && group.dropped.length === 0 && isEverything(query)) {
-    report.warning("matches-everything", query.span.start, query.span.end, "This matches every page that is crawled")
+    report.warning(
+      "matches-everything",
+      query.span.start,
+      query.span.end,
+      "This matches nearly every page that is crawled"
+    )
   }
 }
 
@@ -272,8 +286,7 @@ const sideBySide = (report: Report, group: Group, field: Field | undefined): boo
   if (first === undefined) {
     return false
   }
-  const isKeyword =
-    field !== undefined && field.kind !== "text" && gaps.some((clause) => clause.query.field === undefined)
+  const isKeyword = field !== undefined && field.kind !== "text"
   const word = isKeyword || hasOr ? "OR" : "AND"
   let text = ""
   let from = 0
@@ -286,7 +299,7 @@ const sideBySide = (report: Report, group: Group, field: Field | undefined): boo
   const before = group.clauses[group.clauses.indexOf(first) - 1] ?? first
   const { start } = before.span
   const { end } = first.span
-  if (isKeyword) {
+  if (isKeyword && areOneValue(group, before, first)) {
     report.error(
       "keyword-list",
       start,
@@ -299,7 +312,9 @@ const sideBySide = (report: Report, group: Group, field: Field | undefined): boo
       "implicit-or",
       start,
       end,
-      `Clauses side by side are joined with OR: ${quoted(textOf(report, first))} alone is optional; write AND if both must hold`,
+      word === "OR"
+        ? "A space between clauses means OR: write it"
+        : `A space between clauses means OR: write AND if ${quoted(textOf(report, before))} and ${quoted(textOf(report, first))} must both hold`,
       {
         expected: ["AND", "OR"],
         fix
@@ -307,6 +322,19 @@ const sideBySide = (report: Report, group: Group, field: Field | undefined): boo
     )
   }
   return true
+}
+
+/** Lucene hands bare terms that follow each other to the analysis together, unless an operator stands next to them. */
+const areOneValue = (group: Group, previous: Clause, clause: Clause): boolean => {
+  const next = group.clauses[group.clauses.indexOf(clause) + 1]
+  return (
+    previous.query._tag === "Term" &&
+    previous.query.field === undefined &&
+    previous.spelling.conjunction === undefined &&
+    clause.query._tag === "Term" &&
+    clause.query.field === undefined &&
+    next?.spelling.conjunction === undefined
+  )
 }
 
 /** A lone `-`, `+` or `!` between the two has its own warning. */

@@ -214,11 +214,25 @@ const checkTerm = (report: Report, text: string, start: number, end: number, isB
     )
     return
   }
+  if (/^"|"$/.test(text)) {
+    report.error(
+      "escaped-quotes",
+      start,
+      end,
+      "With a backslash before it a quote is part of the word: JSON needs the backslash, the rule does not",
+      {
+        expected: ['"…"'],
+        fix: { message: "Write the quotes without backslashes", text: report.text.replaceAll('\\"', '"') }
+      }
+    )
+    return
+  }
   if (/^[“”„‟«»]|[“”„‟«»]$/.test(text)) {
+    const close = /[“”„‟«»]/.exec(report.text.slice(start + 1))
     report.error(
       "curly-quotes",
       start,
-      end,
+      close === null ? end : Math.max(end, start + close.index + 2),
       "A phrase is written in straight double quotes; these are part of the words",
       {
         expected: ['"…"'],
