@@ -60,6 +60,11 @@ class Parser {
     let isFirst = true
     let previousEnd = lexer.start
     while (lexer.kind !== Lex.END) {
+      if (this.report.isFull) {
+        this.stopped = true
+        lexer.moveTo(this.text.length)
+        break
+      }
       if (lexer.kind === Lex.CLOSE) {
         if (depth > 0) {
           break

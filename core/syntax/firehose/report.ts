@@ -31,6 +31,11 @@ export class Report {
     }
   }
 
+  /** No further error would be kept. */
+  get isFull(): boolean {
+    return this.errors.length >= maxIssues
+  }
+
   /** An error stands on this stretch already: what else is wrong there only follows from it. */
   hasErrorIn(start: number, end: number): boolean {
     return this.errors.some(({ span }) => span.start < end && start < span.end)
