@@ -81,8 +81,14 @@ const textOf = (report: Report, clause: Clause): string => report.text.slice(cla
 
 /** `and`, `or` and `not` in small letters are words, and stop words at that. */
 const lowerCaseOperators = (report: Report, group: Group): boolean => {
-  const found = [...group.dropped, ...group.clauses].filter(isLowerCaseOperator)
-  if (found.length === 0 || group.clauses.length + group.dropped.length === 1) {
+  if (group.clauses.length + group.dropped.length === 1) {
+    return false
+  }
+  const found = group.clauses.filter(isLowerCaseOperator)
+  if (group.dropped.length > 0) {
+    found.push(...group.dropped.filter(isLowerCaseOperator))
+  }
+  if (found.length === 0) {
     return false
   }
   let text = report.text
@@ -158,8 +164,7 @@ const isUniform = (group: Group): boolean => {
 
 /** Lucene only takes away from what other clauses find; with none of them there is nothing. */
 const hasPositive = (report: Report, group: Group, isTop: boolean): boolean => {
-  const counted = group.clauses.filter((clause) => clause.occur !== "must_not" && clause.query._tag !== "Recent")
-  if (counted.length > 0) {
+  if (group.clauses.some((clause) => clause.occur !== "must_not" && clause.query._tag !== "Recent")) {
     return true
   }
   const { start, end } = group.span
