@@ -103,9 +103,13 @@ class Parser {
   /** Conjunction := "AND" | "&&" | "OR" | "||". Stays on the token. */
   private conjunction(isFirst: boolean): "and" | "or" | undefined {
     const lexer = this.lexer
-    while (isFirst && (lexer.kind === Lex.AND || lexer.kind === Lex.OR)) {
-      const { start, end } = lexer
-      lexer.advance()
+    if (isFirst && (lexer.kind === Lex.AND || lexer.kind === Lex.OR)) {
+      const { start } = lexer
+      let { end } = lexer
+      while (lexer.kind === Lex.AND || lexer.kind === Lex.OR) {
+        end = lexer.end
+        lexer.advance()
+      }
       const word = this.text.slice(start, end)
       this.report.error("leading-operator", start, end, `Nothing stands before ${quoted(word)} for it to join`, {
         expected: ["a word", "a phrase", "a field", "("],

@@ -134,7 +134,7 @@ describe("check", () => {
         const start = performance.now()
         const rule = text.repeat(hundred / text.length)
         const { issues, rule: accepted } = check(rule, maxLength === undefined ? {} : { maxLength })
-        assert.isBelow(performance.now() - start, 1000, text)
+        assert.isBelow(performance.now() - start, maxLength === undefined ? 1000 : 5000, text)
         assert.isTrue(issues.length > 0, text)
         if (maxLength === undefined) {
           assert.strictEqual(issues[0]?.code, "too-long")
