@@ -32,27 +32,45 @@ export const recentPlacement = (report: Report, group: Group, index: number, dep
   }
   const { start, end } = clause.query.span
   if (depth > 0) {
-    report.error("recent-placement", start, end, "recent: stands at the top level of a rule, not in parentheses", {
-      expected: ["(…) AND recent:24h"]
-    })
+    report.error(
+      "recent-placement",
+      start,
+      end,
+      "The age limit recent: stands at the top level of a rule, not in parentheses",
+      {
+        expected: ["(…) AND recent:24h"]
+      }
+    )
   } else if (count > 1) {
-    report.error("recent-twice", start, end, "recent: can stand in a rule only once", {
+    report.error("recent-twice", start, end, "The age limit recent: can stand in a rule only once", {
       fix: withoutClause(report, group, clause.query, "Keep the first recent:")
     })
   } else if (clause.occur === "must_not") {
-    report.error("recent-placement", start, end, "recent: cannot be negated: it is a limit on the age of pages", {
-      expected: ["AND recent:24h", "publish_time:[* TO 2025-12-31T23\\:59\\:59]"]
-    })
+    report.error(
+      "recent-placement",
+      start,
+      end,
+      "The age limit recent: cannot be negated: it is a limit on the age of pages",
+      {
+        expected: ["AND recent:24h", "publish_time:[* TO 2025-12-31T23\\:59\\:59]"]
+      }
+    )
   } else if (group.clauses.length + group.dropped.length === 1) {
-    report.error("recent-alone", start, end, "recent: only limits what other clauses find: there is none here", {
-      expected: ["tesla AND recent:24h"]
-    })
+    report.error(
+      "recent-alone",
+      start,
+      end,
+      "The age limit recent: only limits what other clauses find: there is none here",
+      {
+        expected: ["tesla AND recent:24h"]
+      }
+    )
   } else if (clause.occur === "should") {
     report.error(
       "recent-placement",
       start,
       end,
-      "recent: must be joined with AND: here it is one alternative among others",
+      "The age limit recent: must be joined with AND: here it is one alternative among others",
       {
         expected: ["AND recent:24h"],
         fix: requireRecent(report, group, index)

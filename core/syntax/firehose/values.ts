@@ -51,14 +51,6 @@ export const checkText = (report: Report, query: Exclude<Query, Group>, field: T
         )
       }
       return
-    case "Range":
-      report.error(
-        "range-on-text",
-        start,
-        end,
-        `"${field.name}" holds words, which have no order: ranges are for dr, publish_time and other keyword fields`
-      )
-      return
     default:
       return
   }
@@ -98,17 +90,9 @@ export const checkNumber = (report: Report, query: Exclude<Query, Group>, field:
       }
       return
     }
-    case "Wildcard":
-      if (query.parts.length === 1 && typeof query.parts[0] !== "string") {
-        return
-      }
-      break
     default:
-      break
+      return
   }
-  report.error("number-form", start, end, `"${field.name}" holds a number: it takes a number or a range`, {
-    expected: [`${field.name}:50`, `${field.name}:[50 TO *]`]
-  })
 }
 
 /** The two ends of a range, whichever way they are compared. */
@@ -145,7 +129,7 @@ export const checkRecentValue = (report: Report, query: Query): void => {
     "recent-value",
     start,
     end,
-    "recent: takes a whole number above 0 and h (hours), d (days) or mo (months)",
+    "The age limit recent: takes a whole number above 0 and h (hours), d (days) or mo (months)",
     {
       expected: ["recent:24h", "recent:7d", "recent:3mo"],
       fix: meant === undefined ? undefined : report.fix(`Write ${meant}`, start, end, meant)
