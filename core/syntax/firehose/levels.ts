@@ -55,7 +55,7 @@ export const recentPlacement = (report: Report, group: Group, index: number, dep
         expected: ["AND recent:24h", "publish_time:[* TO 2025-12-31T23\\:59\\:59]"]
       }
     )
-  } else if (group.clauses.length + group.dropped.length === 1) {
+  } else if (group.clauses.length === 1) {
     report.error(
       "recent-alone",
       start,

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
+import type { Expression } from "../../../../core/syntax/expression.ts"
 import type { Clause, FieldRef, Group, Occur, Query, RangeEnd } from "../../../../core/syntax/firehose/ast.ts"
 import { check, parse, print } from "../../../../core/syntax/firehose/language.ts"
 import { parseRegex } from "../../../../core/syntax/firehose/regex.ts"
@@ -31,8 +32,13 @@ const holds = (text: string): void => {
     const again = parse(rule.canonical, { maxLength: 1_000_000 })
     assert.deepStrictEqual(again.ast && bare(again.ast), bare(rule.ast), rule.canonical)
     assert.strictEqual(again.ast && print(again.ast), rule.canonical)
+    const checked = check(rule.canonical, { maxLength: 1_000_000 }).rule
+    assert.strictEqual(checked && meaning(checked.expression), meaning(rule.expression), rule.canonical)
   }
 }
+
+const meaning = (expression: Expression): string =>
+  JSON.stringify(expression, (key, value: unknown) => (key === "span" ? undefined : value))
 
 const spansInside = (query: Query, length: number): void => {
   const inside = ({ start, end }: Span) => assert.isTrue(0 <= start && start <= end && end <= length)
