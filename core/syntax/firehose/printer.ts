@@ -55,14 +55,18 @@ const printClauses = (clauses: ReadonlyArray<Clause>): string => {
   const joint = isMixed ? " " : hasOptional ? " OR " : " AND "
   let text = ""
   for (const { occur, query } of clauses) {
-    const prefix = isMixed ? prefixes[occur] : occur === "must_not" ? "NOT " : ""
+    const isFirstOptional = text === "" && occur === "should"
+    const prefix = isMixed ? (isFirstOptional ? "" : prefixes[occur]) : occur === "must_not" ? "NOT " : ""
     text += (text === "" ? prefix : joint + prefix) + printQuery(query)
   }
   return text
 }
 
-/** Mixed levels have no unambiguous spelling in words. */
-const prefixes: Record<Occur, string> = { must: "+", should: "", must_not: "-" }
+/**
+ * Mixed levels have no unambiguous spelling in words. OR changes nothing there, but without it two bare values of a
+ * keyword field would be read as one.
+ */
+const prefixes: Record<Occur, string> = { must: "+", should: "OR ", must_not: "-" }
 
 const printQuery = (query: Query): string => {
   const field = query.field === undefined ? "" : `${escapeTerm(query.field.name)}:`
