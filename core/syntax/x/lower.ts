@@ -1,0 +1,110 @@
+/** Says what a rule means in the terms of the expression tree, which both platforms share. */
+import type { Expression, TextField, WildcardSign } from "../expression.ts"
+import type { Span } from "../issue.ts"
+import type { OperatorNode, TagNode, XNode } from "./ast.ts"
+import { choiceOf, type Operator, operatorNamed } from "./operators.ts"
+import { tokens } from "./tokens.ts"
+import { circleOf, countOf, rectangleOf } from "./values.ts"
+import { languageCode } from "./vocabulary.ts"
+
+/** Total: a value that the checker would refuse lowers to `Nothing`. */
+export const lower = (node: XNode): Expression => {
+  const { span } = node
+  switch (node._tag) {
+    case "Or":
+      return { _tag: "Or", clauses: node.clauses.map(lower), span }
+    case "And":
+      return { _tag: "And", clauses: node.clauses.map(lower), span }
+    case "Not":
+      return { _tag: "Not", clause: lower(node.clause), span }
+    case "Keyword":
+      return phrase("x.text", node.text, 0, span)
+    case "Phrase":
+      return phrase("x.text", node.text, node.distance ?? 0, span)
+    case "Tag":
+      return { _tag: "Equals", field: tagField[node.sign], value: node.text.toLowerCase(), span }
+    case "Operator": {
+      const operator = operatorNamed(node.name)
+      return operator === undefined ? { _tag: "Nothing", span } : lowerOperator(node, operator)
+    }
+  }
+}
+
+// ---- helpers ----
+
+const tagField = { "#": "x.hashtag", "@": "x.mention", $: "x.cashtag" } as const satisfies Record<
+  TagNode["sign"],
+  string
+>
+
+function phrase(field: TextField, text: string, slop: number, span: Span): Expression {
+  const words = tokens(text)
+  return words.length === 0 ? { _tag: "Nothing", span } : { _tag: "Phrase", field, words, slop, span }
+}
+
+function lowerOperator(node: OperatorNode, operator: Operator): Expression {
+  const { value, span } = node
+  const { target } = operator
+  switch (target.test) {
+    case "phrase":
+      return phrase(target.field, value, 0, span)
+    case "equals":
+      return { _tag: "Equals", field: target.field, value: comparable(operator, value), span }
+    case "contains":
+      return { _tag: "Contains", field: target.field, text: value.toLowerCase(), span }
+    case "pattern":
+      return value.includes("*")
+        ? { _tag: "Wildcard", field: target.field, parts: pattern(value), span }
+        : { _tag: "Equals", field: target.field, value, span }
+    case "place": {
+      const byId: Expression = { _tag: "Equals", field: "x.place_id", value: value.toLowerCase(), span }
+      return { _tag: "Or", clauses: [phrase("x.place", value, 0, span), byId], span }
+    }
+    case "number": {
+      const range = countOf(value)
+      if (range === undefined) {
+        return { _tag: "Nothing", span }
+      }
+      const to = range.max === undefined ? undefined : { value: range.max, inclusive: true }
+      return { _tag: "NumberRange", field: target.field, from: { value: range.min, inclusive: true }, to, span }
+    }
+    case "radius": {
+      const circle = circleOf(value)
+      return circle === undefined ? { _tag: "Nothing", span } : { _tag: "Radius", ...circle, span }
+    }
+    case "box": {
+      const box = rectangleOf(value)
+      return box === undefined ? { _tag: "Nothing", span } : { _tag: "Box", ...box, span }
+    }
+    case "sample": {
+      const percent = Number(value)
+      return Number.isInteger(percent) ? { _tag: "Sample", percent, span } : { _tag: "Nothing", span }
+    }
+  }
+}
+
+function comparable(operator: Operator, value: string): string {
+  if (operator.value === "choice") {
+    return choiceOf(operator, value.toLowerCase())?.value ?? value.toLowerCase()
+  }
+  if (operator.value === "language") {
+    const code = (languageCode(value) ?? value).toLowerCase()
+    // Posts carry plain zh, whichever of the two scripts the rule asks for.
+    return code.startsWith("zh-") ? "zh" : code
+  }
+  return value.toLowerCase()
+}
+
+/** `47.*` as a literal and a sign. */
+function pattern(value: string): ReadonlyArray<string | WildcardSign> {
+  const found: Array<string | WildcardSign> = []
+  value.split("*").forEach((literal, index) => {
+    if (index > 0) {
+      found.push({ sign: "*" })
+    }
+    if (literal !== "") {
+      found.push(literal)
+    }
+  })
+  return found
+}

@@ -1,0 +1,400 @@
+/** The operators of X's rule language: the one table that the parser, the checker, the lowering and the help all read. */
+import type { KeywordField, NumberField, TextField } from "../expression.ts"
+
+/** How the text after the colon is to be written. */
+export type ValueKind =
+  | "username"
+  | "text"
+  | "substring"
+  | "id"
+  | "context"
+  | "country"
+  | "language"
+  | "choice"
+  | "range"
+  | "count"
+  | "percent"
+  | "radius"
+  | "box"
+
+/** What an operator tests, in the terms of the expression tree. */
+export type Target =
+  | { readonly test: "phrase"; readonly field: TextField }
+  | { readonly test: "equals"; readonly field: KeywordField }
+  | { readonly test: "contains"; readonly field: KeywordField }
+  | { readonly test: "pattern"; readonly field: KeywordField }
+  | { readonly test: "place" }
+  | { readonly test: "number"; readonly field: NumberField }
+  | { readonly test: "radius" }
+  | { readonly test: "box" }
+  | { readonly test: "sample" }
+
+export interface Operator {
+  /** The part before the colon, in its canonical spelling. */
+  readonly name: string
+  /** Other accepted spellings of the name. */
+  readonly aliases: ReadonlyArray<string>
+  /** How it is written, with a placeholder for the value. */
+  readonly form: string
+  readonly value: ValueKind
+  /** An operator that needs company cannot be the only positive content of a rule or of an OR branch. */
+  readonly use: "standalone" | "conjunction-required"
+  readonly negation: "allowed" | "never" | "always"
+  /** A post has one such value at most, so two different ones joined by AND never match. */
+  readonly single: boolean
+  readonly matches: string
+  /** Complete, valid rules. */
+  readonly examples: ReadonlyArray<string>
+  /** The plans that have it. */
+  readonly availability: string
+  readonly target: Target
+  /** For `is:` and `has:`: the values, each with its own meaning. */
+  readonly choices: ReadonlyArray<Choice>
+}
+
+export interface Choice {
+  readonly value: string
+  readonly aliases: ReadonlyArray<string>
+  readonly negation: "allowed" | "always"
+  readonly matches: string
+  readonly examples: ReadonlyArray<string>
+}
+
+/** What is written without a name and a colon: words, phrases, tags and the signs that join clauses. */
+export interface Form {
+  readonly name: string
+  readonly form: string
+  readonly matches: string
+  readonly examples: ReadonlyArray<string>
+}
+
+/** Where this language ends. Lengths count UTF-16 code units, as X's own error positions do. */
+export const limits = {
+  /** Pay-per-use and Pro. */
+  maxLength: 1024,
+  maxLengthEnterprise: 2048,
+  /** Ours, not X's: far beyond any rule that fits the length. */
+  maxTokens: 20_000,
+  maxDepth: 100,
+  maxIssues: 20,
+  proximity: { min: 1, max: 6 },
+  sample: { min: 1, max: 100 },
+  /** Radius of a point and side of a box stay below this. */
+  geoMiles: 25,
+  kilometresPerMile: 1.609344,
+  idDigits: 19,
+  usernameLength: 15
+} as const
+
+export const forms: ReadonlyArray<Form> = [
+  {
+    name: "keyword",
+    form: "word",
+    matches:
+      "A whole word of the post's text (and of the words in its links), in any case. No stemming and no parts of words: `snow` does not match `snowing`. Accents count. A word with punctuation inside belongs in quotes",
+    examples: ["earthquake", "snow skiing"]
+  },
+  {
+    name: "emoji",
+    form: "emoji",
+    matches:
+      "An emoji, which is a word of its own. Put it in quotes if it is one of the older symbols or carries a variation selector",
+    examples: ["🍕 OR pizza", '"☕" morning']
+  },
+  {
+    name: "phrase",
+    form: '"words in order"',
+    matches:
+      'These words next to each other in this order. Punctuation counts as white space, so `"coca cola"` also matches `coca-cola`. Write `\\"` for a quote inside',
+    examples: ['"social data"', '"coca-cola" OR pepsi']
+  },
+  {
+    name: "proximity",
+    form: '"words nearby"~N',
+    matches:
+      "The words at most N positions apart, N from 1 to 6; the reversed order matches when they are at most N-2 positions apart",
+    examples: ['"happy birthday"~3']
+  },
+  {
+    name: "hashtag",
+    form: "#tag",
+    matches: "Posts with exactly this hashtag, in any case: `#thanku` does not match `#thankunext`",
+    examples: ["#marathon", "#caturday -is:retweet"]
+  },
+  { name: "mention", form: "@username", matches: "Posts that mention this account", examples: ["@nasa", "@nasa moon"] },
+  {
+    name: "cashtag",
+    form: "$SYMBOL",
+    matches: "Posts with this cashtag",
+    examples: ["$TSLA", "$BRK.A OR berkshire"]
+  },
+  {
+    name: "and",
+    form: "a b",
+    matches: "Both clauses: a space is the AND. The word AND itself is refused unless quoted",
+    examples: ["snow skiing lang:en"]
+  },
+  {
+    name: "or",
+    form: "a OR b",
+    matches: "Either clause. Upper case, with spaces around. AND binds tighter: `a OR b c` means `a OR (b c)`",
+    examples: ["apple OR iphone ipad", "(apple OR iphone) ipad"]
+  },
+  {
+    name: "not",
+    form: "-a",
+    matches:
+      "Not this clause. The minus touches the clause. Every OR branch still needs a positive clause, and single clauses are negated rather than groups",
+    examples: ["skiing -snow -day", "cat OR (dog -puppy)"]
+  },
+  { name: "group", form: "(a b)", matches: "Clauses taken together", examples: ["(cat OR dog) has:images"] }
+]
+
+export const operators: ReadonlyArray<Operator> = [
+  account("from", [], "x.from", "Posts by this account, by username or numeric id", ["from:nasa", "from:11348282"]),
+  account("to", [], "x.to", "Replies to this account, by username or numeric id", ["to:nasa -is:retweet"]),
+  account("retweets_of", ["retweets_of_user"], "x.retweets_of", "Native retweets of posts by this account", [
+    "retweets_of:nasa"
+  ]),
+  {
+    ...account("from_affiliate_of", [], "x.from_affiliate_of", "Posts by an affiliate of this account", [
+      "from_affiliate_of:nasa"
+    ]),
+    single: false
+  },
+  {
+    ...account("to_affiliate_of", [], "x.to_affiliate_of", "Replies to an affiliate of this account", [
+      "to_affiliate_of:nasa"
+    ]),
+    single: false
+  },
+  text("url", [], "x.url", "Words of a link in the post, short or expanded. Quote anything with punctuation", [
+    'url:"https://example.com/news"',
+    "url:wikipedia"
+  ]),
+  text("url_title", ["within_url_title"], "x.url_title", "Words in the title of a linked page", [
+    'url_title:"press release"'
+  ]),
+  text(
+    "url_description",
+    ["within_url_description"],
+    "x.url_description",
+    "Words in the description of a linked page",
+    ["url_description:weather"]
+  ),
+  {
+    ...standalone("url_contains", [], "url_contains:text", "substring", { test: "contains", field: "x.url" }),
+    matches: "Links, short or expanded, that hold this text literally anywhere. Quote anything with punctuation",
+    examples: ['url_contains:"/releases/"', "url_contains:photos"]
+  },
+  {
+    ...standalone("context", [], "context:domain.entity", "context", { test: "pattern", field: "x.context" }),
+    matches: "Posts annotated with this domain and entity id; `*` stands for any domain or any entity",
+    examples: ["context:10.799022225751871488", "context:47.*", "context:*.799022225751871488"]
+  },
+  {
+    ...standalone("entity", [], 'entity:"name"', "text", { test: "equals", field: "x.entity" }),
+    matches: "Posts annotated with the entity of this name",
+    examples: ['entity:"Michael Jordan"', "entity:Barcelona"]
+  },
+  {
+    ...id("conversation_id", [], "x.conversation_id", "Posts in the conversation that this post id began"),
+    examples: ["conversation_id:1334987486343299072"]
+  },
+  {
+    ...id("in_reply_to_tweet_id", ["in_reply_to_status_id"], "x.in_reply_to_tweet_id", "Direct replies to this post"),
+    examples: ["in_reply_to_tweet_id:1539382664746020864"]
+  },
+  {
+    ...id(
+      "retweets_of_tweet_id",
+      ["retweets_of_status_id"],
+      "x.retweets_of_tweet_id",
+      "Native retweets of this post, by the id of the original"
+    ),
+    examples: ["retweets_of_tweet_id:1539382664746020864"]
+  },
+  text("bio", ["user_bio"], "x.bio", "Words in the author's profile description", [
+    'bio:"software engineer"',
+    "bio:teacher"
+  ]),
+  text("bio_name", [], "x.bio_name", "A word of the author's display name", ["bio_name:phd"]),
+  text("bio_location", ["user_bio_location"], "x.bio_location", "Words in the location of the author's profile", [
+    'bio_location:"big apple"'
+  ]),
+  {
+    ...standalone("place", [], 'place:"name"', "text", { test: "place" }),
+    matches: "Posts tagged with this place, by name or place id. Never matches retweets",
+    examples: ['place:"new york city"', "place:fd70c22040963ac7"]
+  },
+  {
+    ...standalone("place_country", [], "place_country:CC", "country", { test: "equals", field: "x.place_country" }),
+    single: true,
+    matches: "Posts tagged with a place in this country, as a two-letter ISO 3166 code. Never matches retweets",
+    examples: ["place_country:US", "skiing place_country:CH"]
+  },
+  {
+    ...standalone("point_radius", [], "point_radius:[longitude latitude radius]", "radius", { test: "radius" }),
+    matches:
+      "Posts located wholly inside the circle. Longitude comes first; the radius ends in `km` or `mi` and is under 25 miles (40.23 km)",
+    examples: ["point_radius:[2.355128 48.861118 16km]"]
+  },
+  {
+    ...standalone("bounding_box", ["geo_bounding_box"], "bounding_box:[west south east north]", "box", { test: "box" }),
+    matches: "Posts located wholly inside the box, whose sides are under 25 miles (40.23 km)",
+    examples: ["bounding_box:[-105.301758 39.964069 -105.178505 40.09455]"]
+  },
+  family("is", "is:kind", "x.is", "Kinds of post and author", [
+    choice("retweet", [], "Native retweets. Quotes are not retweets", ["nasa -is:retweet"]),
+    choice("reply", [], "Replies, also inside quoted posts and retweets", ["from:nasa is:reply"]),
+    choice("quote", [], "Quotes of another post", ['"sentiment analysis" is:quote']),
+    choice("verified", [], "Posts by a verified account", ["#nowplaying is:verified"]),
+    {
+      ...choice("nullcast", [], "Posts made only for ads. It can only be excluded: `-is:nullcast`", [
+        "#mobile -is:nullcast"
+      ]),
+      negation: "always"
+    }
+  ]),
+  family("has", "has:part", "x.has", "What a post carries", [
+    choice("hashtags", [], "At least one hashtag", ["from:nasa -has:hashtags"]),
+    choice("cashtags", [], "At least one cashtag", ["stocks has:cashtags"]),
+    choice("links", [], "At least one link, links to its own media included", ["from:nasa has:links"]),
+    choice("mentions", [], "At least one mention of an account", ["#nowplaying has:mentions"]),
+    choice("media", ["media_link"], "A photo, GIF or video", ["(kittens OR puppies) has:media"]),
+    choice("images", [], "A photo", ["#meme has:images"]),
+    choice("video_link", ["videos"], "A video made on X", ["#icymi has:video_link"]),
+    choice("geo", [], "Location given by the author", ["recommend #paris has:geo -bakery"])
+  ]),
+  {
+    ...standalone("lang", [], "lang:code", "language", { test: "equals", field: "x.lang" }),
+    use: "conjunction-required",
+    single: true,
+    matches: "Posts that X classified as written in this language. A post has one language",
+    examples: ["recommend #paris lang:en", "skiing (lang:de OR lang:fr)"]
+  },
+  {
+    ...standalone("source", [], 'source:"app name"', "text", { test: "equals", field: "x.source" }),
+    use: "conjunction-required",
+    single: true,
+    matches: "Posts made with the app of this name or address",
+    examples: ['nasa source:"Twitter for iPhone"']
+  },
+  {
+    ...standalone("sample", [], "sample:percent", "percent", { test: "sample" }),
+    use: "conjunction-required",
+    negation: "never",
+    matches:
+      "A random share of all posts, 1 to 100 percent, drawn before the rest of the rule is applied. It counts for the whole rule, so put every OR beside it in parentheses",
+    examples: ["(nasa OR esa) sample:10"]
+  },
+  counter("followers_count", [], "x.followers_count", "Authors with this many followers"),
+  counter("tweets_count", ["statuses_count"], "x.tweets_count", "Authors with this many posts"),
+  counter("following_count", ["friends_count"], "x.following_count", "Authors who follow this many accounts"),
+  counter("listed_count", ["user_in_lists_count"], "x.listed_count", "Authors who are on this many lists"),
+  {
+    ...standalone("min_followers", [], "min_followers:n", "count", { test: "number", field: "x.followers_count" }),
+    matches: "Authors with at least this many followers",
+    examples: ["nasa min_followers:1000"]
+  }
+]
+
+/** The operator of this name or alias, which must be in lower case. */
+export const operatorNamed = (name: string): Operator | undefined => byName.get(name)
+
+/** The choice of `is:` or `has:` with this value or alias, which must be in lower case. */
+export const choiceOf = (operator: Operator, value: string): Choice | undefined => {
+  for (const candidate of operator.choices) {
+    if (candidate.value === value || candidate.aliases.includes(value)) {
+      return candidate
+    }
+  }
+  return undefined
+}
+
+export const operatorNames = (): ReadonlyArray<string> => [...byName.keys()]
+
+// ---- helpers ----
+
+const byName: ReadonlyMap<string, Operator> = new Map(
+  operators.flatMap((operator) => [operator.name, ...operator.aliases].map((name) => [name, operator] as const))
+)
+
+function standalone(
+  name: string,
+  aliases: ReadonlyArray<string>,
+  form: string,
+  value: ValueKind,
+  target: Target
+): Omit<Operator, "matches" | "examples"> {
+  return {
+    name,
+    aliases,
+    form,
+    value,
+    use: "standalone",
+    negation: "allowed",
+    single: false,
+    availability: "Pay-per-use, Pro and Enterprise",
+    target,
+    choices: []
+  }
+}
+
+function account(
+  name: string,
+  aliases: ReadonlyArray<string>,
+  field: KeywordField,
+  matches: string,
+  examples: ReadonlyArray<string>
+): Operator {
+  const base = standalone(name, aliases, `${name}:username`, "username", { test: "equals", field })
+  return { ...base, single: true, matches, examples }
+}
+
+function text(
+  name: string,
+  aliases: ReadonlyArray<string>,
+  field: TextField,
+  matches: string,
+  examples: ReadonlyArray<string>
+): Operator {
+  return { ...standalone(name, aliases, `${name}:"words"`, "text", { test: "phrase", field }), matches, examples }
+}
+
+function id(name: string, aliases: ReadonlyArray<string>, field: KeywordField, matches: string) {
+  return { ...standalone(name, aliases, `${name}:id`, "id", { test: "equals", field }), single: true, matches }
+}
+
+function counter(name: string, aliases: ReadonlyArray<string>, field: NumberField, matches: string): Operator {
+  return {
+    ...standalone(name, aliases, `${name}:min..max`, "range", { test: "number", field }),
+    matches: `${matches}: \`n\` means n or more, \`min..max\` includes both ends`,
+    examples: [`nasa ${name}:1000`, `nasa ${name}:1000..10000`]
+  }
+}
+
+function choice(
+  value: string,
+  aliases: ReadonlyArray<string>,
+  matches: string,
+  examples: ReadonlyArray<string>
+): Choice {
+  return { value, aliases, negation: "allowed", matches, examples }
+}
+
+function family(
+  name: string,
+  form: string,
+  field: KeywordField,
+  matches: string,
+  choices: ReadonlyArray<Choice>
+): Operator {
+  return {
+    ...standalone(name, [], form, "choice", { test: "equals", field }),
+    use: "conjunction-required",
+    matches,
+    examples: choices.flatMap((one) => one.examples),
+    choices
+  }
+}
