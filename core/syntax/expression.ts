@@ -69,6 +69,8 @@ export type Predicate =
       readonly _tag: "Phrase"
       readonly field: TextField
       readonly words: ReadonlyArray<string>
+      /** Position of each word counted from the first, where stop words left holes; absent when they are 0, 1, 2 and so on. */
+      readonly offsets?: ReadonlyArray<number>
       readonly slop: number
       readonly span: Span
     }
@@ -79,10 +81,10 @@ export type Predicate =
       readonly parts: ReadonlyArray<string | WildcardSign>
       readonly span: Span
     }
-  /** A token within `distance` edits of the word. */
+  /** A token, or a whole keyword value, within `distance` edits of the word. */
   | {
       readonly _tag: "Fuzzy"
-      readonly field: TextField
+      readonly field: TextField | KeywordField
       readonly word: string
       readonly distance: 0 | 1 | 2
       readonly span: Span

@@ -1,0 +1,222 @@
+/** Says what a rule that parses still gets wrong: fields, values, and what Lucene makes of its operators. */
+import type { FieldRef, Group, Query } from "./ast.ts"
+import { defaultField, type Field, falseFieldOf, fieldOf, fields, isRuleOption, limits } from "./fields.ts"
+import { checkKeyword } from "./keywords.ts"
+import { checkLevel, recentPlacement, withoutClause } from "./levels.ts"
+import { nearest } from "./nearest.ts"
+import { quotePhrase } from "./printer.ts"
+import { quoted, type Report } from "./report.ts"
+import { checkNumber, checkPattern, checkRecentValue, checkText } from "./values.ts"
+
+/** Levels are judged only when the text parsed: what stands beside an error is not what its author wrote. */
+export const checkRule = (report: Report, ast: Group): void => {
+  checkCharacters(report)
+  const parsed = !report.failed
+  if (parsed && ast.clauses.length === 0 && ast.dropped.length === 0) {
+    report.error("empty-rule", 0, report.text.length, "The rule is empty", {
+      expected: ["a word", "a phrase", "a field"]
+    })
+    return
+  }
+  walk({ report, parsed, recents: 0 }, ast, fieldOf(defaultField), 0)
+}
+
+// ---- helpers ----
+
+interface Walk {
+  readonly report: Report
+  readonly parsed: boolean
+  recents: number
+}
+
+const walk = (state: Walk, group: Group, field: Field | undefined, depth: number): void => {
+  const { report } = state
+  for (let index = 0; index < group.clauses.length; index++) {
+    const clause = group.clauses[index]
+    if (clause === undefined) {
+      continue
+    }
+    const { query } = clause
+    const own = query.field === undefined ? field : fieldOf(query.field.name)
+    if (query.field !== undefined && own === undefined) {
+      unknownField(report, group, query, query.field)
+      continue
+    }
+    if (query._tag === "Group") {
+      if (own?.kind === "filter") {
+        checkRecentValue(report, query)
+      } else {
+        walk(state, query, own, depth + 1)
+      }
+      continue
+    }
+    if (query._tag === "Recent") {
+      state.recents++
+      if (state.parsed) {
+        recentPlacement(report, group, index, depth, state.recents)
+      }
+      continue
+    }
+    checkValue(report, query, own)
+  }
+  for (const { query } of group.dropped) {
+    if (query._tag === "Group") {
+      walk(state, query, query.field === undefined ? field : fieldOf(query.field.name), depth + 1)
+    }
+  }
+  if (state.parsed) {
+    checkLevel(report, group, field, depth === 0)
+  }
+}
+
+const checkValue = (report: Report, query: Exclude<Query, Group>, field: Field | undefined): void => {
+  if (query._tag === "Wildcard" && query.parts.length > limits.maxWildcards) {
+    const count = query.parts.filter((part) => typeof part !== "string").length
+    if (count > limits.maxWildcards) {
+      report.error(
+        "too-many-wildcards",
+        query.value.start,
+        query.value.end,
+        `A word takes ${limits.maxWildcards} wildcards at most: this one has ${count}`
+      )
+    }
+  }
+  if (query._tag === "Phrase" && query.text.trim() === "" && query.value.end - query.value.start >= 2) {
+    const isClosed = report.text.charCodeAt(query.value.end - 1) === 0x22
+    if (isClosed) {
+      report.error("empty-phrase", query.value.start, query.value.end, "Nothing stands between these quotes", {
+        expected: ["a word"]
+      })
+    }
+    return
+  }
+  if (query._tag === "Everything") {
+    return
+  }
+  if (field === undefined) {
+    return
+  }
+  if (query._tag === "Regex" && field.kind !== "number" && field.kind !== "filter") {
+    checkPattern(report, query, field)
+    return
+  }
+  switch (field.kind) {
+    case "text":
+      checkText(report, query, field)
+      return
+    case "keyword":
+      checkKeyword(report, query, field)
+      return
+    case "number":
+      checkNumber(report, query, field)
+      return
+    case "filter":
+      checkRecentValue(report, query)
+  }
+}
+
+const unknownField = (report: Report, group: Group, query: Query, ref: FieldRef): void => {
+  const { start, end } = ref.span
+  const known = falseFieldOf(ref.name)
+  if (known?.use !== undefined) {
+    report.error("unknown-field", start, end, `There is no field ${quoted(ref.name)}: it is called "${known.use}"`, {
+      expected: [known.use],
+      fix: report.fix(`Write ${known.use}`, start, end, known.use)
+    })
+    return
+  }
+  if (known?.why !== undefined) {
+    const isOption = isRuleOption(ref.name.toLowerCase())
+    report.error(
+      isOption ? "rule-option" : "unknown-field",
+      start,
+      end,
+      isOption
+        ? `"${ref.name}" cannot be used in a query. ${known.why}`
+        : `There is no field ${quoted(ref.name)}. ${known.why}`,
+      isOption ? { fix: withoutClause(report, group, query, `Leave "${ref.name}" out`) } : undefined
+    )
+    return
+  }
+  const near = nearest(ref.name, fieldNames)
+  if (near !== undefined) {
+    report.error("unknown-field", start, end, `There is no field ${quoted(ref.name)}: did you mean "${near}"`, {
+      expected: [near],
+      fix: report.fix(`Write ${near}`, start, end, near)
+    })
+    return
+  }
+  const raw = report.text.slice(query.span.start, query.span.end)
+  const isWord = query._tag === "Term" && query.value.start === ref.span.end + 1
+  report.error(
+    "unknown-field",
+    start,
+    end,
+    `There is no field ${quoted(ref.name)}; to search for the text itself put it in double quotes`,
+    {
+      expected: fieldNames,
+      fix: isWord
+        ? report.fix(
+            "Search for it as text",
+            query.span.start,
+            query.span.end,
+            quotePhrase(raw.replace(/\\(.)/g, "$1"))
+          )
+        : undefined
+    }
+  )
+}
+
+const fieldNames: ReadonlyArray<string> = fields.map((field) => field.name)
+
+/** Characters that no one sees and that make a rule mean something else, or that cannot be sent at all. */
+const checkCharacters = (report: Report): void => {
+  const { text } = report
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= 32 && code < 127) {
+      continue
+    }
+    if (code >= 0xd800 && code <= 0xdfff) {
+      if (code < 0xdc00) {
+        const next = text.charCodeAt(at + 1)
+        if (next >= 0xdc00 && next <= 0xdfff) {
+          at++
+          continue
+        }
+      }
+      report.error("lone-surrogate", at, at + 1, "Half of a character stands here: it cannot be sent", {
+        fix: { message: "Remove the broken characters", text: text.replace(loneSurrogates, "") }
+      })
+      return
+    }
+    if (isInvisible(code)) {
+      report.warning(
+        "invisible-character",
+        at,
+        at + 1,
+        `An invisible character (U+${code.toString(16).toUpperCase().padStart(4, "0")}) stands here`,
+        {
+          fix: { message: "Remove the invisible characters", text: text.replace(invisibles, "") }
+        }
+      )
+      return
+    }
+  }
+}
+
+/** Controls, zero-width spaces and marks of direction; joiners stay, since scripts and emoji need them. */
+const isInvisible = (code: number): boolean =>
+  code < 32
+    ? code !== 9 && code !== 10 && code !== 13
+    : (code >= 0x7f && code < 0xa0) ||
+      code === 0xad ||
+      code === 0x200b ||
+      code === 0x200e ||
+      code === 0x200f ||
+      (code >= 0x202a && code <= 0x202e) ||
+      (code >= 0x2060 && code <= 0x2069) ||
+      code === 0xfeff
+
+const invisibles = /[\p{Cc}\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu
+const loneSurrogates = /\p{Surrogate}/gu

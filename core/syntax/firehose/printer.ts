@@ -1,0 +1,93 @@
+/** Writes a tree back as the canonical text of the rule; parsing that text gives the same tree. */
+import type { Clause, Group, Occur, Query, RangeEnd } from "./ast.ts"
+import { isSpace, isSpecial } from "./lexer.ts"
+
+/** Equal rules have equal canonical texts, however their operators were spelled. */
+export const print = (ast: Group): string => printClauses(ast.clauses)
+
+/** A word with a backslash before whatever would mean something. */
+export const escapeTerm = (text: string): string => {
+  if (reserved.has(text)) {
+    return `\\${text}`
+  }
+  return escapeText(text, true)
+}
+
+export const quotePhrase = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`
+
+// ---- helpers ----
+
+const reserved = new Set(["AND", "OR", "NOT", "&&", "||"])
+
+const escapeText = (text: string, atStart: boolean): string => {
+  let result = ""
+  let from = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const isSign = atStart && at === 0 && (code === 0x2b || code === 0x2d)
+    if (isSign || isSpecial(code) || isSpace(code)) {
+      result += `${text.slice(from, at)}\\`
+      from = at
+    }
+  }
+  return from === 0 && result === "" ? text : result + text.slice(from)
+}
+
+const printClauses = (clauses: ReadonlyArray<Clause>): string => {
+  const first = clauses[0]
+  if (first === undefined) {
+    return ""
+  }
+  if (clauses.length === 1) {
+    return (first.occur === "must" ? "+" : first.occur === "must_not" ? "NOT " : "") + printQuery(first.query)
+  }
+  if (clauses.every((clause) => clause.occur === "should")) {
+    return clauses.map((clause) => printQuery(clause.query)).join(" OR ")
+  }
+  if (clauses.every((clause) => clause.occur !== "should")) {
+    return clauses.map((clause) => (clause.occur === "must_not" ? "NOT " : "") + printQuery(clause.query)).join(" AND ")
+  }
+  return clauses.map((clause) => prefixes[clause.occur] + printQuery(clause.query)).join(" ")
+}
+
+/** Mixed levels have no unambiguous spelling in words. */
+const prefixes: Record<Occur, string> = { must: "+", should: "", must_not: "-" }
+
+const printQuery = (query: Query): string => {
+  const field = query.field === undefined ? "" : `${escapeTerm(query.field.name)}:`
+  switch (query._tag) {
+    case "Group":
+      return `${field}(${printClauses(query.clauses)})`
+    case "Term":
+      return field + escapeTerm(query.text)
+    case "Phrase":
+      return field + quotePhrase(query.text) + (query.slop > 0 ? `~${query.slop}` : "")
+    case "Wildcard":
+      return (
+        field +
+        query.parts
+          .map((part, index) => (typeof part === "string" ? escapeText(part, index === 0) : part.sign))
+          .join("")
+      )
+    case "Fuzzy":
+      return `${field}${escapeTerm(query.text)}~${query.distance}`
+    case "Regex":
+      return `${field}/${query.pattern}/`
+    case "Range":
+      return `${field}${query.includesFrom ? "[" : "{"}${printEnd(query.from)} TO ${printEnd(query.to)}${query.includesTo ? "]" : "}"}`
+    case "Everything":
+      return "*:*"
+    case "Recent":
+      return `recent:${query.amount}${query.unit}`
+  }
+}
+
+const printEnd = (end: RangeEnd | undefined): string => {
+  if (end === undefined) {
+    return "*"
+  }
+  if (end.text === "*" || end.text === "TO" || /[\s\]}"]/.test(end.text)) {
+    return quotePhrase(end.text)
+  }
+  return end.text.replace(/[\\:]/g, "\\$&")
+}

@@ -1,0 +1,266 @@
+/**
+ * How Firehose splits text into words, for rules and for pages alike: Unicode word boundaries as Lucene's standard
+ * analyser draws them, lower case, English stop words out with their positions left empty.
+ */
+
+export interface Tokens {
+  readonly words: ReadonlyArray<string>
+  /** Place of each word in the text, rising; a stop word that was taken out leaves a hole. */
+  readonly positions: ReadonlyArray<number>
+}
+
+/** Lucene's list for English. */
+export const stopWords: ReadonlyArray<string> =
+  "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with".split(
+    " "
+  )
+
+export const isStopWord = (word: string): boolean => word.length <= longestStopWord && stopWordSet.has(word)
+
+/** The words of a text. `keepStopWords` is true for `title` alone. */
+export const analyse = (text: string, keepStopWords: boolean): Tokens => {
+  const words: Array<string> = []
+  const positions: Array<number> = []
+  let position = -1
+  let at = 0
+  while (at < text.length) {
+    const kind = kindAt(text, at)
+    if (kind === BREAK || kind === MID_LETTER || kind === MID_NUMBER || kind === MID_BOTH || kind === EXTEND) {
+      at += width(text, at)
+      continue
+    }
+    const end = kind === LETTER || kind === DIGIT || kind === JOINER ? wordEnd(text, at) : otherEnd(text, at, kind)
+    if (end > at) {
+      for (let from = at; from < end; from += maxTokenLength) {
+        const word = lowerCase(text, from, Math.min(end, from + maxTokenLength))
+        position++
+        if (keepStopWords || word.length > longestStopWord || !stopWordSet.has(word)) {
+          words.push(word)
+          positions.push(position)
+        }
+      }
+      at = end
+    } else {
+      at = skipped(text, at, kind)
+    }
+  }
+  return { words, positions }
+}
+
+/** Whether anything of the text is left after the analysis. */
+export const hasWords = (text: string, keepStopWords: boolean): boolean =>
+  isPlainWord(text) ? keepStopWords || !isStopWord(text.toLowerCase()) : analyse(text, keepStopWords).words.length > 0
+
+/** Nothing but ASCII letters and digits: one word, without running the analysis. */
+export const isPlainWord = (text: string): boolean => {
+  if (text.length === 0 || text.length > maxTokenLength) {
+    return false
+  }
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code > 127 || (asciiKinds[code] ?? BREAK) > DIGIT) {
+      return false
+    }
+  }
+  return true
+}
+
+// ---- helpers ----
+
+const stopWordSet: ReadonlySet<string> = new Set(stopWords)
+const longestStopWord = 5
+/** Lucene cuts longer words in pieces of this length. */
+const maxTokenLength = 255
+
+const LETTER = 0
+const DIGIT = 1
+const JOINER = 2
+const MID_LETTER = 3
+const MID_NUMBER = 4
+const MID_BOTH = 5
+const EXTEND = 6
+const SINGLE = 7
+const KATAKANA = 8
+const RUN = 9
+const EMOJI = 10
+const PICTOGRAPH = 11
+const FLAG = 12
+const BREAK = 13
+const UNKNOWN = 255
+
+const asciiKinds = new Uint8Array(128).fill(BREAK)
+for (let code = 48; code <= 57; code++) asciiKinds[code] = DIGIT
+for (let code = 65; code <= 90; code++) {
+  asciiKinds[code] = LETTER
+  asciiKinds[code + 32] = LETTER
+}
+asciiKinds[0x5f] = JOINER
+asciiKinds[0x3a] = MID_LETTER
+asciiKinds[0x2c] = MID_NUMBER
+asciiKinds[0x3b] = MID_NUMBER
+asciiKinds[0x27] = MID_BOTH
+asciiKinds[0x2e] = MID_BOTH
+
+const planeKinds = new Uint8Array(0x10000).fill(UNKNOWN)
+const astralKinds = new Map<number, number>()
+
+const kindAt = (text: string, at: number): number => {
+  const code = text.charCodeAt(at)
+  if (code < 128) {
+    return asciiKinds[code] ?? BREAK
+  }
+  if (code >= 0xd800 && code <= 0xdbff) {
+    const point = text.codePointAt(at) ?? code
+    if (point > 0xffff) {
+      const known = astralKinds.get(point)
+      if (known !== undefined) {
+        return known
+      }
+      const kind = classify(point)
+      astralKinds.set(point, kind)
+      return kind
+    }
+  }
+  const known = planeKinds[code] ?? UNKNOWN
+  if (known !== UNKNOWN) {
+    return known
+  }
+  const kind = code >= 0xd800 && code <= 0xdfff ? BREAK : classify(code)
+  planeKinds[code] = kind
+  return kind
+}
+
+const width = (text: string, at: number): number => {
+  const code = text.charCodeAt(at)
+  if (code < 0xd800 || code > 0xdbff) {
+    return 1
+  }
+  const next = text.charCodeAt(at + 1)
+  return next >= 0xdc00 && next <= 0xdfff ? 2 : 1
+}
+
+const midLetters = new Set([0xb7, 0x387, 0x55f, 0x5f4, 0x2027, 0xfe13, 0xfe55, 0xff1a])
+const midBoth = new Set([0x2018, 0x2019, 0x2024, 0xfe52, 0xff07, 0xff0e])
+const midNumbers = new Set([
+  0x37e, 0x589, 0x60c, 0x60d, 0x66c, 0x7f8, 0x2044, 0xfe10, 0xfe14, 0xfe50, 0xfe54, 0xff0c, 0xff1b
+])
+const longVowelMarks = new Set([0x3031, 0x3032, 0x3033, 0x3034, 0x3035, 0x309b, 0x309c, 0x30a0, 0x30fc, 0xff70])
+
+const classify = (point: number): number => {
+  if (midLetters.has(point)) return MID_LETTER
+  if (midBoth.has(point)) return MID_BOTH
+  if (midNumbers.has(point)) return MID_NUMBER
+  if (longVowelMarks.has(point)) return KATAKANA
+  if (point === 0x200b) return BREAK
+  if (point === 0x202f) return JOINER
+  if (point >= 0x1f1e6 && point <= 0x1f1ff) return FLAG
+  const character = String.fromCodePoint(point)
+  if ((point >= 0x1f3fb && point <= 0x1f3ff) || /[\p{M}\p{Cf}]/u.test(character)) return EXTEND
+  if (/[\p{Script=Han}\p{Script=Hiragana}]/u.test(character)) return SINGLE
+  if (/\p{Script=Katakana}/u.test(character)) return KATAKANA
+  if (/[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(character)) {
+    return /\p{Nd}/u.test(character) ? DIGIT : /\p{L}/u.test(character) ? RUN : BREAK
+  }
+  if (/\p{Nd}/u.test(character)) return DIGIT
+  if (/\p{Pc}/u.test(character)) return JOINER
+  if (/\p{Alphabetic}/u.test(character)) return LETTER
+  if (/\p{Emoji_Presentation}/u.test(character)) return EMOJI
+  if (/\p{Extended_Pictographic}/u.test(character)) return PICTOGRAPH
+  return BREAK
+}
+
+/** End of a word of letters, digits and joiners that starts here; `start` itself when it is joiners alone. */
+const wordEnd = (text: string, start: number): number => {
+  let last = kindAt(text, start)
+  let hasContent = last !== JOINER
+  let at = start + width(text, start)
+  while (at < text.length) {
+    const kind = kindAt(text, at)
+    if (kind === LETTER || kind === DIGIT) {
+      hasContent = true
+      last = kind
+    } else if (kind === JOINER) {
+      last = kind
+    } else if (kind === MID_LETTER || kind === MID_NUMBER || kind === MID_BOTH) {
+      const joined = kind === MID_BOTH ? last : kind === MID_LETTER ? LETTER : DIGIT
+      let after = at + 1
+      while (after < text.length && kindAt(text, after) === EXTEND) after += width(text, after)
+      if (joined === JOINER || joined !== last || after >= text.length || kindAt(text, after) !== last) {
+        break
+      }
+      at = after
+    } else if (kind !== EXTEND) {
+      break
+    }
+    at += width(text, at)
+  }
+  return hasContent ? at : start
+}
+
+/** End of a word of another make that starts here; `start` itself when there is none. */
+const otherEnd = (text: string, start: number, kind: number): number => {
+  let at = extended(text, start + width(text, start))
+  switch (kind) {
+    case KATAKANA:
+    case RUN:
+      while (at < text.length && kindAt(text, at) === kind) {
+        at = extended(text, at + width(text, at))
+      }
+      return at
+    case FLAG:
+      return at < text.length && kindAt(text, at) === FLAG ? extended(text, at + 2) : start
+    case PICTOGRAPH:
+      if (text.charCodeAt(start + width(text, start)) !== 0xfe0f) {
+        return start
+      }
+      return emojiEnd(text, at)
+    case EMOJI:
+      return emojiEnd(text, at)
+    default:
+      return at
+  }
+}
+
+/** Emoji glued with a zero-width joiner are one word. */
+const emojiEnd = (text: string, from: number): number => {
+  let at = from
+  while (at < text.length && text.charCodeAt(at - 1) === 0x200d) {
+    const kind = kindAt(text, at)
+    if (kind !== EMOJI && kind !== PICTOGRAPH) {
+      break
+    }
+    at = extended(text, at + width(text, at))
+  }
+  return at
+}
+
+const extended = (text: string, from: number): number => {
+  let at = from
+  while (at < text.length && kindAt(text, at) === EXTEND) at += width(text, at)
+  return at
+}
+
+/** Past what is no word: all joiners in one step, so that a long row of them is read once. */
+const skipped = (text: string, from: number, kind: number): number => {
+  let at = from + width(text, from)
+  if (kind === JOINER) {
+    while (at < text.length && (kindAt(text, at) === JOINER || kindAt(text, at) === EXTEND)) at += width(text, at)
+  }
+  return at
+}
+
+/** One character at a time, as Lucene does: no final sigma, and the dotted capital I becomes a plain i. */
+const lowerCase = (text: string, start: number, end: number): string => {
+  let changes = false
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at)
+    if (code > 127) {
+      return text.slice(start, end).replaceAll("\u03a3", "\u03c3").replaceAll("\u0130", "i").toLowerCase()
+    }
+    if (code <= 90 && code >= 65) {
+      changes = true
+    }
+  }
+  const word = text.slice(start, end)
+  return changes ? word.toLowerCase() : word
+}

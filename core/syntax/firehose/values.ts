@@ -1,0 +1,316 @@
+/** Checks values of text fields, numbers, ages and patterns. */
+import type { Group, Query, Regex } from "./ast.ts"
+import type { KeywordFieldFacts, NumberFieldFacts, TextFieldFacts } from "./fields.ts"
+import { parseAge } from "./parser.ts"
+import { quotePhrase } from "./printer.ts"
+import { parseRegex } from "./regex.ts"
+import { quoted, type Report } from "./report.ts"
+import { analyse, isPlainWord } from "./tokens.ts"
+
+export const checkText = (report: Report, query: Exclude<Query, Group>, field: TextFieldFacts): void => {
+  const { start, end } = query.value
+  switch (query._tag) {
+    case "Term":
+      checkTerm(report, query.text, start, end, query.field === undefined)
+      return
+    case "Phrase":
+      if (query.slop > 0 && analyse(query.text, field.keepsStopWords).words.length < 2) {
+        report.warning(
+          "ignored-suffix",
+          end,
+          query.span.end,
+          "After a phrase of one word this has no effect; a fuzzy word stands without quotes",
+          {
+            fix: report.fix("Remove it", end, query.span.end, "")
+          }
+        )
+      }
+      if (query.text.includes("*")) {
+        report.warning("quoted-wildcard", start, end, 'Inside quotes "*" is no wildcard, and the words lose it', {
+          expected: ["word*"]
+        })
+      }
+      return
+    case "Wildcard":
+      if (query.parts.some((part) => typeof part === "string" && noWordHolds.test(part))) {
+        acrossWords(report, start, end)
+      }
+      return
+    case "Fuzzy":
+      if (noWordHolds.test(query.text)) {
+        acrossWords(report, start, end)
+      } else if ([...query.text].length <= query.distance) {
+        report.warning(
+          "fuzzy-short",
+          start,
+          query.span.end,
+          "The word is no longer than the edits it allows: nearly any short word fits",
+          {
+            expected: [`${query.text}`]
+          }
+        )
+      }
+      return
+    case "Range":
+      report.error(
+        "range-on-text",
+        start,
+        end,
+        `"${field.name}" holds words, which have no order: ranges are for dr, publish_time and other keyword fields`
+      )
+      return
+    default:
+      return
+  }
+}
+
+export const checkNumber = (report: Report, query: Exclude<Query, Group>, field: NumberFieldFacts): void => {
+  const { start, end } = query.value
+  switch (query._tag) {
+    case "Term":
+    case "Phrase": {
+      const comparison = /^(>=|<=|>|<)\s*([0-9]+(?:\.[0-9]+)?)$/.exec(query.text)
+      if (comparison !== null) {
+        const [, sign = "", value = ""] = comparison
+        const range =
+          sign === ">="
+            ? `[${value} TO *]`
+            : sign === ">"
+              ? `{${value} TO *]`
+              : sign === "<="
+                ? `[* TO ${value}]`
+                : `[* TO ${value}}`
+        report.error("comparison", start, end, `"${sign}" is not part of this language: write a range`, {
+          expected: [range],
+          fix: report.fix("Write a range", start, end, range)
+        })
+        return
+      }
+      numberIn(report, query.text, start, end, field)
+      return
+    }
+    case "Range": {
+      const from =
+        query.from && numberIn(report, query.from.text, query.from.span.start, query.from.span.end, field, "from")
+      const to = query.to && numberIn(report, query.to.text, query.to.span.start, query.to.span.end, field, "to")
+      if (from !== undefined && to !== undefined) {
+        checkOrder(report, query, from > to, from === to)
+      }
+      return
+    }
+    case "Wildcard":
+      if (query.parts.length === 1 && typeof query.parts[0] !== "string") {
+        return
+      }
+      break
+    default:
+      break
+  }
+  report.error("number-form", start, end, `"${field.name}" holds a number: it takes a number or a range`, {
+    expected: [`${field.name}:50`, `${field.name}:[50 TO *]`]
+  })
+}
+
+/** The two ends of a range, whichever way they are compared. */
+export const checkOrder = (
+  report: Report,
+  query: Query & { readonly _tag: "Range" },
+  isReversed: boolean,
+  isSame: boolean
+): void => {
+  const { start, end } = query.value
+  if (isReversed && query.from !== undefined && query.to !== undefined) {
+    const from = report.text.slice(query.from.span.start, query.from.span.end)
+    const to = report.text.slice(query.to.span.start, query.to.span.end)
+    const open = report.text.charAt(start)
+    const close = report.text.charAt(end - 1)
+    report.error("reversed-range", start, end, "The range ends before it begins: nothing lies in it", {
+      expected: [`${open}${to} TO ${from}${close}`],
+      fix: report.fix("Swap the two ends", start, end, `${open}${to} TO ${from}${close}`)
+    })
+  } else if (isSame && !(query.includesFrom && query.includesTo)) {
+    report.error("empty-range", start, end, "The range leaves its only value out: nothing lies in it", {
+      fix: report.fix("Include both ends", start, end, `[${report.text.slice(start + 1, end - 1)}]`)
+    })
+  }
+}
+
+/** The value of `recent:` is not an age. */
+export const checkRecentValue = (report: Report, query: Query): void => {
+  const start = query._tag === "Group" ? query.span.start : query.value.start
+  const end = query._tag === "Group" ? query.span.end : query.value.end
+  const text = query._tag === "Term" || query._tag === "Phrase" ? query.text : ""
+  const meant = ageMeant(text)
+  report.error(
+    "recent-value",
+    start,
+    end,
+    "recent: takes a whole number above 0 and h (hours), d (days) or mo (months)",
+    {
+      expected: ["recent:24h", "recent:7d", "recent:3mo"],
+      fix: meant === undefined ? undefined : report.fix(`Write ${meant}`, start, end, meant)
+    }
+  )
+}
+
+export const checkPattern = (report: Report, query: Regex, field: TextFieldFacts | KeywordFieldFacts): void => {
+  const base = query.value.start + 1
+  const { tree, problems } = parseRegex(query.pattern)
+  for (const { severity, code, start, end, message, replacement } of problems) {
+    const fix = replacement && report.fix(replacement.message, base + start, base + end, replacement.text)
+    if (severity === "error") {
+      report.error(code, base + start, base + end, message, { fix })
+    } else {
+      report.warning(code, base + start, base + end, message, { fix })
+    }
+  }
+  if (field.name !== "url" || tree === undefined || problems.length > 0) {
+    return
+  }
+  const first = tree._tag === "Concat" ? tree.parts[0] : tree
+  if (first?._tag === "Literal" && !first.text.startsWith("h")) {
+    const { start, end } = query.value
+    const tail = query.pattern.endsWith(".*") ? "" : ".*"
+    report.warning("regex-anchored", start, end, "The pattern must fit the whole address, which begins with http", {
+      expected: [`/.*${query.pattern}${tail}/`],
+      fix: report.fix("Allow any text around it", start, end, `/.*${query.pattern}${tail}/`)
+    })
+  }
+}
+
+// ---- helpers ----
+
+/** What stands between words, and so never in one. */
+const noWordHolds = /[^\p{L}\p{N}\p{M}_.':,;’·]/u
+
+const acrossWords = (report: Report, start: number, end: number): void => {
+  report.warning(
+    "pattern-across-words",
+    start,
+    end,
+    "The pattern meets one word at a time, and no word holds the signs in it: it never fits",
+    {
+      expected: ["a pattern for a single word"]
+    }
+  )
+}
+
+const checkTerm = (report: Report, text: string, start: number, end: number, isBare: boolean): void => {
+  if (isPlainWord(text)) {
+    return
+  }
+  const first = text.charCodeAt(0)
+  if (first === 0x24 && isBare && /^\$[A-Za-z]/.test(text)) {
+    const isCashtag = /^\$[A-Z]{1,5}$/.test(text)
+    report.error(
+      "dashboard-filter",
+      start,
+      end,
+      `${quoted(text)} names a filter of the Firehose dashboard, which cannot be looked up here: write out what it stands for`,
+      {
+        expected: ["the clauses of the filter", `"${text}"`],
+        fix: isCashtag ? report.fix("Search for the symbol as a word", start, end, text.slice(1)) : undefined
+      }
+    )
+    return
+  }
+  if (/^[“”„‟«»]|[“”„‟«»]$/.test(text)) {
+    report.error(
+      "curly-quotes",
+      start,
+      end,
+      "A phrase is written in straight double quotes; these are part of the words",
+      {
+        expected: ['"…"'],
+        fix: { message: "Write straight quotes", text: report.text.replace(/[“”„‟«»]/g, '"') }
+      }
+    )
+    return
+  }
+  if (/[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f]/.test(text)) {
+    report.error(
+      "unusual-space",
+      start,
+      end,
+      "A space of an unusual kind stands here, which does not separate clauses",
+      {
+        fix: {
+          message: "Write plain spaces",
+          text: report.text.replace(/[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f]/g, " ")
+        }
+      }
+    )
+    return
+  }
+  if (/&&|\|\|/.test(text)) {
+    const spaced = report.text
+      .slice(start, end)
+      .replace(/\s*(&&|\|\|)\s*/g, " $1 ")
+      .trim()
+    report.warning("glued-operator", start, end, "Without spaces around it this operator is part of the word", {
+      expected: ["a && b", "a || b"],
+      fix: report.fix("Put spaces around the operator", start, end, spaced)
+    })
+    return
+  }
+  const { words } = analyse(text, true)
+  const list = words
+    .slice(0, 4)
+    .map((word) => `"${word}"`)
+    .join(", ")
+  if (words.length > 1) {
+    report.warning(
+      "split-term",
+      start,
+      end,
+      `${quoted(text)} is read as the words ${list}, any one of which is enough: quote it to have them together`,
+      {
+        expected: [quotePhrase(text)],
+        fix: report.fix("Quote it", start, end, quotePhrase(text))
+      }
+    )
+  } else if (/[#@+$%&=<>|*?]/.test(text)) {
+    report.warning("punctuation-ignored", start, end, `Signs are not kept: ${quoted(text)} is looked up as ${list}`)
+  }
+}
+
+const numberIn = (
+  report: Report,
+  text: string,
+  start: number,
+  end: number,
+  field: NumberFieldFacts,
+  side?: "from" | "to"
+): number | undefined => {
+  if (!/^-?[0-9]+(\.[0-9]+)?$/.test(text)) {
+    report.error("not-a-number", start, end, `${quoted(text)} is no number`, { expected: ["a number from 0 to 100"] })
+    return undefined
+  }
+  const value = Number(text)
+  if (value < 0 || value > maxRating) {
+    const clamped = value < 0 && side === "from" ? "0" : value > maxRating && side === "to" ? `${maxRating}` : undefined
+    report.error(`${field.name}-out-of-range`, start, end, `Domain Rating goes from 0 to ${maxRating}`, {
+      expected: [`a number from 0 to ${maxRating}`],
+      fix: clamped === undefined ? undefined : report.fix(`Write ${clamped}`, start, end, clamped)
+    })
+    return undefined
+  }
+  return value
+}
+
+const maxRating = 100
+
+const ageUnits: ReadonlyArray<readonly [RegExp, (amount: number) => string]> = [
+  [/^(h|hr|hrs|hours?|std)$/, (n) => `${n}h`],
+  [/^(d|days?)$/, (n) => `${n}d`],
+  [/^(w|wk|weeks?)$/, (n) => `${n * 7}d`],
+  [/^(mo|mos|mon|months?)$/, (n) => `${n}mo`],
+  [/^(y|yr|years?)$/, (n) => `${n * 12}mo`]
+]
+
+const ageMeant = (text: string): string | undefined => {
+  const match = /^"?([0-9]{1,6})\s*([a-z]+)"?$/.exec(text.toLowerCase())
+  const unit = ageUnits.find(([names]) => names.test(match?.[2] ?? ""))
+  const age = unit?.[1](Number(match?.[1]))
+  return age !== undefined && parseAge(age) !== undefined ? age : undefined
+}
