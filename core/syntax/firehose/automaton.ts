@@ -1,7 +1,5 @@
-/**
- * Runs a pattern of Lucene's dialect over a value in time linear in both: the tree becomes an automaton, and all its
- * possible states are followed at once. No pattern makes it go back.
- */
+/** Makes an automaton of a pattern in Lucene's dialect, so that it can be run over a value in time linear in both. */
+import { type Automaton, type Edge, Machine } from "./machine.ts"
 import type { RegexNode } from "./regex.ts"
 
 /** Whether a whole value fits. */
@@ -10,89 +8,24 @@ export type Matcher = (value: string) => boolean
 /** `undefined` for a pattern that unfolds to more states than are kept: `~` and `&` can square and double them. */
 export const matcherOf = (tree: RegexNode): Matcher | undefined => {
   const automaton = build(tree)
-  return automaton === undefined ? undefined : (value) => run(automaton, value)
+  if (automaton === undefined) {
+    return undefined
+  }
+  const machine = new Machine(automaton)
+  return (value) => machine.fits(value)
 }
 
 export const automatonLimits = {
   maxStates: 60_000,
   /** Of the deterministic automaton that a `~` needs. */
-  maxSubsets: 10_000,
+  maxSubsets: 5_000,
   /** Steps taken to build all of it. */
-  maxWork: 5_000_000
+  maxWork: 500_000
 } as const
 
 // ---- helpers ----
 
 const lastCharacter = 0x10ffff
-
-interface Edge {
-  readonly from: number
-  readonly to: number
-  readonly target: number
-}
-
-interface Automaton {
-  readonly edges: ReadonlyArray<ReadonlyArray<Edge>>
-  /** Steps that read nothing. */
-  readonly jumps: ReadonlyArray<ReadonlyArray<number>>
-  readonly start: number
-  readonly end: number
-  /** The round in which a state was last reached, so that it is entered once for each character. */
-  readonly reached: Int32Array
-  round: number
-}
-
-const run = (automaton: Automaton, value: string): boolean => {
-  let current: Array<number> = []
-  let next: Array<number> = []
-  newRound(automaton)
-  enter(automaton, automaton.start, current)
-  for (let at = 0; at < value.length && current.length > 0; ) {
-    const character = value.codePointAt(at) ?? 0
-    at += character > 0xffff ? 2 : 1
-    newRound(automaton)
-    next.length = 0
-    for (const state of current) {
-      for (const { from, to, target } of automaton.edges[state] ?? []) {
-        if (from <= character && character <= to) {
-          enter(automaton, target, next)
-        }
-      }
-    }
-    const spent = current
-    current = next
-    next = spent
-  }
-  return current.includes(automaton.end)
-}
-
-const newRound = (automaton: Automaton): void => {
-  if (automaton.round === 0x7fffffff) {
-    automaton.reached.fill(0)
-    automaton.round = 0
-  }
-  automaton.round++
-}
-
-/** Adds the state and all that lie behind jumps. `states` doubles as the list of what is still to look at. */
-const enter = (automaton: Automaton, state: number, states: Array<number>): void => {
-  const { reached, round, jumps } = automaton
-  if (reached[state] === round) {
-    return
-  }
-  reached[state] = round
-  let at = states.length
-  states.push(state)
-  while (at < states.length) {
-    for (const target of jumps[states[at] ?? 0] ?? []) {
-      if (reached[target] !== round) {
-        reached[target] = round
-        states.push(target)
-      }
-    }
-    at++
-  }
-}
 
 const build = (tree: RegexNode): Automaton | undefined => {
   const builder = new Builder({ work: automatonLimits.maxWork })
@@ -117,7 +50,7 @@ class Builder {
   }
 
   automaton(start: number, end: number): Automaton {
-    return { edges: this.edges, jumps: this.jumps, start, end, reached: new Int32Array(this.edges.length), round: 0 }
+    return { edges: this.edges, jumps: this.jumps, start, end }
   }
 
   state(): number {
@@ -356,6 +289,7 @@ class Builder {
     if (inner === undefined) {
       return end
     }
+    const machine = new Machine(inner)
     const borders = bordersOf(inner)
     const states = new Map<string, number>()
     const queue: Array<{ readonly subset: ReadonlyArray<number>; readonly state: number }> = []
@@ -378,7 +312,7 @@ class Builder {
       }
       return state
     }
-    this.jump(start, stateOf(closure(inner, [inner.start])))
+    this.jump(start, stateOf(closure(machine, [inner.start])))
     for (let at = 0; at < queue.length && !this.failed; at++) {
       const { subset, state } = queue[at] ?? { subset: [], state: end }
       const targets = borders.map((): Array<number> => [])
@@ -393,7 +327,7 @@ class Builder {
       this.spend(targets.length)
       for (let index = 0; index < targets.length && !this.failed; index++) {
         const upTo = (borders[index + 1] ?? lastCharacter + 1) - 1
-        this.edge(state, borders[index] ?? 0, upTo, stateOf(closure(inner, targets[index] ?? [])))
+        this.edge(state, borders[index] ?? 0, upTo, stateOf(closure(machine, targets[index] ?? [])))
       }
     }
     return end
@@ -483,12 +417,11 @@ const indexOf = (borders: ReadonlyArray<number>, border: number): number => {
   return low
 }
 
-/** The states reached by jumps, rising. */
-const closure = (automaton: Automaton, from: ReadonlyArray<number>): ReadonlyArray<number> => {
-  const states: Array<number> = []
-  newRound(automaton)
+/** The states reached from these by jumps, rising. */
+const closure = (machine: Machine, from: ReadonlyArray<number>): ReadonlyArray<number> => {
+  machine.nextRound()
   for (const state of from) {
-    enter(automaton, state, states)
+    machine.enter(state)
   }
-  return states.sort((a, b) => a - b)
+  return [...machine.states.subarray(0, machine.count).sort()]
 }
