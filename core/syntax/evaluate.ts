@@ -1,0 +1,121 @@
+/** Whether a rule holds for an event: the plain reading of the expression tree, which every faster way must agree with. */
+import type { EventFields } from "./eventFields.ts"
+import type { Bound, Expression, KeywordField, Predicate, TextField } from "./expression.ts"
+import { type Matcher, matcherOf } from "./firehose/automaton.ts"
+import { parseRegex } from "./firehose/regex.ts"
+import { areaInBox, areaInCircle } from "./geometry.ts"
+import { fitsWildcard, holdsPhrase, isWithinEdits } from "./words.ts"
+
+export const holds = (expression: Expression, event: EventFields): boolean => {
+  switch (expression._tag) {
+    case "And":
+      return expression.clauses.every((clause) => holds(clause, event))
+    case "Or":
+      return expression.clauses.some((clause) => holds(clause, event))
+    case "Not":
+      return !holds(expression.clause, event)
+    case "Everything":
+      return true
+    case "Nothing":
+      return false
+    default:
+      return meets(expression, event)
+  }
+}
+
+/** One test on the event. An absent field meets none. */
+export const meets = (predicate: Predicate, event: EventFields): boolean => {
+  switch (predicate._tag) {
+    case "Phrase":
+      return event.text(predicate.field).some((tokens) => holdsPhrase(tokens, predicate))
+    case "Wildcard":
+      return candidates(predicate.field, event).some((value) => fitsWildcard(predicate.parts, value))
+    case "Fuzzy":
+      return candidates(predicate.field, event).some((value) =>
+        isWithinEdits(predicate.word, value, predicate.distance)
+      )
+    case "Regex": {
+      const matcher = matcherFor(predicate)
+      return matcher !== undefined && candidates(predicate.field, event).some(matcher)
+    }
+    case "Equals":
+      return event.keywords(predicate.field).includes(predicate.value)
+    case "Contains":
+      return event.keywords(predicate.field).some((value) => value.includes(predicate.text))
+    case "NumberRange": {
+      const value = event.number(predicate.field)
+      return value !== undefined && isBetween(value, predicate.from, predicate.to)
+    }
+    case "KeywordRange":
+      return event.keywords(predicate.field).some((value) => isBetween(value, predicate.from, predicate.to))
+    case "Radius":
+      return event.places().some((area) => areaInCircle(area, predicate))
+    case "Box":
+      return event.places().some((area) => areaInBox(area, predicate))
+    case "Sample":
+      return sampleOf(event.id) < predicate.percent
+    case "Recent":
+      return event.ageHours !== undefined && event.ageHours <= predicate.hours
+  }
+}
+
+/** A number from 0 to 99 that depends on the id alone, each about equally often also for ids that follow one another. */
+export const sampleOf = (id: string): number => {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < id.length; at++) {
+    hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193)
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) % 100
+}
+
+// ---- helpers ----
+
+/** Fields of text are tested word by word, others by whole values; the addresses of `x.url` are whole values here. */
+const candidates = (field: TextField | KeywordField, event: EventFields): ReadonlyArray<string> =>
+  isText(field) ? event.text(field).flatMap(({ words }) => words) : event.keywords(field)
+
+const isText = (field: TextField | KeywordField): field is Exclude<TextField, "x.url"> => textFields.has(field)
+
+const textFields: ReadonlySet<TextField | KeywordField> = new Set<Exclude<TextField, "x.url">>([
+  "x.text",
+  "x.url_title",
+  "x.url_description",
+  "x.bio",
+  "x.bio_name",
+  "x.bio_location",
+  "x.place",
+  "firehose.added",
+  "firehose.removed",
+  "firehose.added_anchor",
+  "firehose.removed_anchor",
+  "firehose.title"
+])
+
+const isBetween = <A extends number | string>(
+  value: A,
+  from: Bound<A> | undefined,
+  to: Bound<A> | undefined
+): boolean =>
+  (from === undefined || value > from.value || (from.inclusive && value === from.value)) &&
+  (to === undefined || value < to.value || (to.inclusive && value === to.value))
+
+type Regex = Predicate & { readonly _tag: "Regex" }
+
+/** Built once for a rule, and gone with it. */
+const matchers = new WeakMap<Regex, Matcher>()
+
+const matcherFor = (predicate: Regex): Matcher | undefined => {
+  const known = matchers.get(predicate)
+  if (known !== undefined) {
+    return known
+  }
+  const { tree } = parseRegex(predicate.pattern)
+  const matcher = tree === undefined ? undefined : matcherOf(tree)
+  // A pattern that cannot be run fits nothing.
+  matchers.set(predicate, matcher ?? fitsNothing)
+  return matcher
+}
+
+const fitsNothing: Matcher = () => false

@@ -1,0 +1,29 @@
+/** Reads values of unknown make, as they come out of a JSON text: what is not of the asked kind is simply absent. */
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export const objectOf = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined)
+
+export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+export const objectsOf = (value: unknown): ReadonlyArray<JsonObject> => listOf(value).filter(isObject)
+
+/** The empty text counts as absent. */
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined
+
+export const textsOf = (value: unknown): ReadonlyArray<string> =>
+  listOf(value).filter((one): one is string => typeof one === "string" && one !== "")
+
+/** A number, or one written in plain digits: counters come both ways. */
+export const numberOf = (value: unknown): number | undefined => {
+  if (typeof value === "string" && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) {
+    return Number(value)
+  }
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined
+}
+
+// ---- helpers ----
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
