@@ -1,6 +1,6 @@
 /** Says what a rule that parses still gets wrong: fields, values, and what Lucene makes of its operators. */
 import type { FieldRef, Group, Query } from "./ast.ts"
-import { defaultField, type Field, falseFieldOf, fieldOf, fields, isRuleOption, limits } from "./fields.ts"
+import { defaultField, type Field, type Form, falseFieldOf, fieldOf, fields, isRuleOption, limits } from "./fields.ts"
 import { checkKeyword } from "./keywords.ts"
 import { checkLevel, recentPlacement, withoutClause } from "./levels.ts"
 import { nearest } from "./nearest.ts"
@@ -70,6 +70,9 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
 }
 
 const checkValue = (report: Report, query: Exclude<Query, Group>, field: Field | undefined): void => {
+  if (report.failed && report.hasErrorIn(query.value.start, query.value.end)) {
+    return
+  }
   if (query._tag === "Wildcard" && query.parts.length > limits.maxWildcards) {
     const count = query.parts.filter((part) => typeof part !== "string").length
     if (count > limits.maxWildcards) {
@@ -81,13 +84,10 @@ const checkValue = (report: Report, query: Exclude<Query, Group>, field: Field |
       )
     }
   }
-  if (query._tag === "Phrase" && query.text.trim() === "" && query.value.end - query.value.start >= 2) {
-    const isClosed = report.text.charCodeAt(query.value.end - 1) === 0x22
-    if (isClosed) {
-      report.error("empty-phrase", query.value.start, query.value.end, "Nothing stands between these quotes", {
-        expected: ["a word"]
-      })
-    }
+  if (query._tag === "Phrase" && query.text.trim() === "") {
+    report.error("empty-phrase", query.value.start, query.value.end, "Nothing stands between these quotes", {
+      expected: ["a word"]
+    })
     return
   }
   if (query._tag === "Everything") {
@@ -96,7 +96,22 @@ const checkValue = (report: Report, query: Exclude<Query, Group>, field: Field |
   if (field === undefined) {
     return
   }
-  if (query._tag === "Regex" && field.kind !== "number" && field.kind !== "filter") {
+  if (field.kind === "filter") {
+    checkRecentValue(report, query)
+    return
+  }
+  const form = formOf(query)
+  if (form !== undefined && !field.forms.includes(form) && !isAnyValue(query)) {
+    report.error(
+      "wrong-form",
+      query.value.start,
+      query.value.end,
+      `"${field.name}" takes no ${form}: it holds ${field.kind === "text" ? "words, which have no order" : "a number"}`,
+      { expected: field.forms.map((each) => `a ${each}`) }
+    )
+    return
+  }
+  if (query._tag === "Regex" && field.kind !== "number") {
     checkPattern(report, query, field)
     return
   }
@@ -109,11 +124,31 @@ const checkValue = (report: Report, query: Exclude<Query, Group>, field: Field |
       return
     case "number":
       checkNumber(report, query, field)
-      return
-    case "filter":
-      checkRecentValue(report, query)
   }
 }
+
+const formOf = (query: Exclude<Query, Group>): Form | undefined => {
+  switch (query._tag) {
+    case "Term":
+      return "term"
+    case "Phrase":
+      return "phrase"
+    case "Wildcard":
+      return "wildcard"
+    case "Fuzzy":
+      return "fuzzy"
+    case "Regex":
+      return "regex"
+    case "Range":
+      return "range"
+    default:
+      return undefined
+  }
+}
+
+/** `field:*` fits every kind of field: it asks for a value, whatever it is. */
+const isAnyValue = (query: Query): boolean =>
+  query._tag === "Wildcard" && query.parts.length === 1 && typeof query.parts[0] !== "string"
 
 const unknownField = (report: Report, group: Group, query: Query, ref: FieldRef): void => {
   const { start, end } = ref.span

@@ -1,7 +1,16 @@
 /** Checks values of keyword fields, which are compared whole and with their case. */
 import type { Group, Phrase, Query, Range, Term, Wildcard } from "./ast.ts"
 import type { KeywordFieldFacts } from "./fields.ts"
-import { isKnownLabel, isLanguage, type LabelField, labelMeant, labelsOf, languageMeant, languages } from "./labels.ts"
+import {
+  isKnownLabel,
+  isLanguage,
+  isListedLabel,
+  type LabelField,
+  labelMeant,
+  labelsOf,
+  languageMeant,
+  languages
+} from "./labels.ts"
 import { looseEdit } from "./loose.ts"
 import { nearest } from "./nearest.ts"
 import { escapeTerm, quotePhrase } from "./printer.ts"
@@ -193,6 +202,9 @@ const checkLanguage = (report: Report, query: Exact): void => {
 
 const checkLabel = (report: Report, query: Exact, field: LabelField): void => {
   const { text, value } = query
+  if (isListedLabel(field, text)) {
+    return
+  }
   const { start, end } = value
   const meant = labelMeant(field, text)
   if (isKnownLabel(field, text)) {
@@ -245,18 +257,34 @@ const isMoment = (text: string): boolean => {
   return month >= 1 && month <= 12 && day >= 1 && day <= days && hour <= 23 && minute <= 59 && second <= 60
 }
 
+const escapeColons = (text: string): string => text.replaceAll(":", "\\:")
+
 const momentExpected = ["2025-06-15T15\\:06\\:40"]
 
 /** True when the value is a date that pages can be compared with. */
-const momentIn = (report: Report, text: string, start: number, end: number): boolean => {
+const momentIn = (
+  report: Report,
+  text: string,
+  start: number,
+  end: number,
+  write: (text: string) => string
+): boolean => {
   if (isMoment(text)) {
     return true
+  }
+  const single = text.replaceAll("\\", "")
+  if (single !== text && isMoment(single)) {
+    report.error("doubled-backslash", start, end, "One backslash is enough here: only JSON doubles it", {
+      expected: momentExpected,
+      fix: report.fix("Write one backslash", start, end, write(single))
+    })
+    return false
   }
   const local = text.replace(/(Z|[+-][0-9]{2}:?[0-9]{2})$/i, "").replace(/^([0-9-]{10})[ t]/, "$1T")
   if (local !== text && isMoment(local)) {
     report.warning("publish-time-zone", start, end, "Times of publication carry no zone and are compared as text", {
       expected: momentExpected,
-      fix: report.fix("Write the time without a zone", start, end, quotePhrase(local))
+      fix: report.fix("Write the time without a zone", start, end, write(local))
     })
     return false
   }
@@ -268,7 +296,7 @@ const momentIn = (report: Report, text: string, start: number, end: number): boo
 
 const checkMoment = (report: Report, query: Exact): void => {
   const { start, end } = query.value
-  if (momentIn(report, query.text, start, end) && query.text.length < 19) {
+  if (momentIn(report, query.text, start, end, quotePhrase) && query.text.length < 19) {
     const day = query.text.length === 10 ? `[${query.text}T00\\:00\\:00 TO ${query.text}T23\\:59\\:59]` : undefined
     report.warning("publish-time-exact", start, end, "Without a range only pages published at this very moment match", {
       expected: ["publish_time:[2025-06-15T00\\:00\\:00 TO 2025-06-15T23\\:59\\:59]"],
@@ -280,8 +308,8 @@ const checkMoment = (report: Report, query: Exact): void => {
 const checkRange = (report: Report, query: Range, field: KeywordFieldFacts): void => {
   const { from, to } = query
   if (field.name === "publish_time") {
-    const isFrom = from === undefined || momentIn(report, from.text, from.span.start, from.span.end)
-    const isTo = to === undefined || momentIn(report, to.text, to.span.start, to.span.end)
+    const isFrom = from === undefined || momentIn(report, from.text, from.span.start, from.span.end, escapeColons)
+    const isTo = to === undefined || momentIn(report, to.text, to.span.start, to.span.end, escapeColons)
     if (!isFrom || !isTo) {
       return
     }

@@ -106,6 +106,9 @@ export const pageCategoryChildren: ReadonlyArray<string> = [
 
 export type LabelField = "page_type" | "page_category"
 
+/** The label stands in the list as it is. */
+export const isListedLabel = (field: LabelField, label: string): boolean => vocabularies[field].listed.has(label)
+
 /** The family of a label exists. A child of a known family is taken as it stands: the list of children is not complete. */
 export const isKnownLabel = (field: LabelField, label: string): boolean => {
   const slash = label.indexOf("/", 1)
@@ -113,8 +116,8 @@ export const isKnownLabel = (field: LabelField, label: string): boolean => {
 }
 
 /**
- * The label that was meant: with another case, without the slash, with spaces, by its last part alone, or with a
- * typing error. `exact` is false when it took a guess.
+ * The label that was meant: with another case, without the slash, with spaces, or by its last part
+ * alone.
  */
 export const labelMeant = (field: LabelField, text: string): string | undefined => {
   const key = labelKey(text)
@@ -185,6 +188,7 @@ const languageAliases = new Map<string, string>(
 
 interface Vocabulary {
   readonly tops: ReadonlySet<string>
+  readonly listed: ReadonlySet<string>
   readonly byKey: ReadonlyMap<string, string>
   readonly byLastPart: ReadonlyMap<string, string>
   readonly all: ReadonlyArray<string>
@@ -202,6 +206,7 @@ const vocabulary = (tops: ReadonlyArray<string>, children: ReadonlyArray<string>
   const all = [...tops, ...children]
   return {
     tops: new Set(tops),
+    listed: new Set(all),
     byKey: new Map(all.map((label) => [labelKey(label), label])),
     byLastPart: new Map(all.map((label) => [labelKey(label.slice(label.lastIndexOf("/"))), label])),
     all

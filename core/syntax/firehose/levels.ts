@@ -2,6 +2,7 @@
 import type { Fix } from "../issue.ts"
 import type { Clause, Group, Query } from "./ast.ts"
 import type { Field } from "./fields.ts"
+import { mixedOperators, optionalClauses, orNot, sideBySide } from "./joints.ts"
 import { quoted, type Report } from "./report.ts"
 import { hasWords } from "./tokens.ts"
 
@@ -31,27 +32,45 @@ export const recentPlacement = (report: Report, group: Group, index: number, dep
   }
   const { start, end } = clause.query.span
   if (depth > 0) {
-    report.error("recent-placement", start, end, "recent: stands at the top level of a rule, not in parentheses", {
-      expected: ["(…) AND recent:24h"]
-    })
+    report.error(
+      "recent-placement",
+      start,
+      end,
+      "The age limit recent: stands at the top level of a rule, not in parentheses",
+      {
+        expected: ["(…) AND recent:24h"]
+      }
+    )
   } else if (count > 1) {
-    report.error("recent-twice", start, end, "recent: can stand in a rule only once", {
+    report.error("recent-twice", start, end, "The age limit recent: can stand in a rule only once", {
       fix: withoutClause(report, group, clause.query, "Keep the first recent:")
     })
   } else if (clause.occur === "must_not") {
-    report.error("recent-placement", start, end, "recent: cannot be negated: it is a limit on the age of pages", {
-      expected: ["AND recent:24h", "publish_time:[* TO 2025-12-31T23\\:59\\:59]"]
-    })
+    report.error(
+      "recent-placement",
+      start,
+      end,
+      "The age limit recent: cannot be negated: it is a limit on the age of pages",
+      {
+        expected: ["AND recent:24h", "publish_time:[* TO 2025-12-31T23\\:59\\:59]"]
+      }
+    )
   } else if (group.clauses.length + group.dropped.length === 1) {
-    report.error("recent-alone", start, end, "recent: only limits what other clauses find: there is none here", {
-      expected: ["tesla AND recent:24h"]
-    })
+    report.error(
+      "recent-alone",
+      start,
+      end,
+      "The age limit recent: only limits what other clauses find: there is none here",
+      {
+        expected: ["tesla AND recent:24h"]
+      }
+    )
   } else if (clause.occur === "should") {
     report.error(
       "recent-placement",
       start,
       end,
-      "recent: must be joined with AND: here it is one alternative among others",
+      "The age limit recent: must be joined with AND: here it is one alternative among others",
       {
         expected: ["AND recent:24h"],
         fix: requireRecent(report, group, index)
@@ -81,8 +100,14 @@ const textOf = (report: Report, clause: Clause): string => report.text.slice(cla
 
 /** `and`, `or` and `not` in small letters are words, and stop words at that. */
 const lowerCaseOperators = (report: Report, group: Group): boolean => {
-  const found = [...group.dropped, ...group.clauses].filter(isLowerCaseOperator)
-  if (found.length === 0 || group.clauses.length + group.dropped.length === 1) {
+  if (group.clauses.length + group.dropped.length === 1) {
+    return false
+  }
+  const found = group.clauses.filter(isLowerCaseOperator)
+  if (group.dropped.length > 0) {
+    found.push(...group.dropped.filter(isLowerCaseOperator))
+  }
+  if (found.length === 0) {
     return false
   }
   let text = report.text
@@ -126,7 +151,7 @@ const droppedClauses = (report: Report, group: Group): void => {
       continue
     }
     const { start, end } = query.span
-    const fix = withoutClause(report, group, query, "Leave it out")
+    const fix = isUniform(group) ? withoutClause(report, group, query, "Leave it out") : undefined
     if (hasWords(query.text, true)) {
       report.warning(
         "stop-words-only",
@@ -147,10 +172,18 @@ const droppedClauses = (report: Report, group: Group): void => {
   }
 }
 
+/** Only one kind of joint: then a clause can go without changing what the others mean. */
+const isUniform = (group: Group): boolean => {
+  const all = [...group.clauses, ...group.dropped]
+  return (
+    !all.some(({ spelling }) => spelling.conjunction === "and") ||
+    !all.some(({ spelling }) => spelling.conjunction === "or")
+  )
+}
+
 /** Lucene only takes away from what other clauses find; with none of them there is nothing. */
 const hasPositive = (report: Report, group: Group, isTop: boolean): boolean => {
-  const counted = group.clauses.filter((clause) => clause.occur !== "must_not" && clause.query._tag !== "Recent")
-  if (counted.length > 0) {
+  if (group.clauses.some((clause) => clause.occur !== "must_not" && clause.query._tag !== "Recent")) {
     return true
   }
   const { start, end } = group.span
@@ -183,169 +216,18 @@ const hasPositive = (report: Report, group: Group, isTop: boolean): boolean => {
 const everything = (report: Report, group: Group, isTop: boolean): void => {
   const query = group.clauses[0]?.query
   if (isTop && query !== undefined && group.dropped.length === 0 && isEverything(query)) {
-    report.warning("matches-everything", query.span.start, query.span.end, "This matches every page that is crawled")
+    report.warning(
+      "matches-everything",
+      query.span.start,
+      query.span.end,
+      "This matches nearly every page that is crawled"
+    )
   }
 }
 
 const isEverything = (query: Query): boolean =>
   query._tag === "Everything" ||
   (query._tag === "Wildcard" && query.parts.every((part) => typeof part !== "string" && part.sign === "*"))
-
-/** AND and OR on one level: people read two alternatives, Lucene reads required and optional clauses. */
-const mixedOperators = (report: Report, group: Group): boolean => {
-  let hasAnd = false
-  let or: Clause | undefined
-  for (const clause of group.clauses) {
-    if (clause.spelling.conjunction === "and") {
-      hasAnd = true
-    } else if (clause.spelling.conjunction === "or" && clause.spelling.modifier !== "not") {
-      or ??= clause
-    }
-  }
-  if (!hasAnd || or === undefined) {
-    return false
-  }
-  const optional = group.clauses.filter((clause) => clause.occur === "should")
-  const place = optional[0]?.span ?? or.spelling.joint
-  const names = optional
-    .slice(0, 3)
-    .map((clause) => quoted(textOf(report, clause)))
-    .join(", ")
-  const more = optional.length > 3 ? " and others" : ""
-  report.warning(
-    "mixed-operators",
-    place.start,
-    place.end,
-    optional.length === 0
-      ? "AND and OR on one level have no order of precedence: every clause here is required and OR has no effect"
-      : `AND and OR on one level have no order of precedence: ${names}${more} ${optional.length === 1 ? "becomes" : "become"} optional and has no effect on what matches`,
-    { expected: ["(a AND b) OR c", "a AND (b OR c)"], fix: parenthesised(report, group) }
-  )
-  return true
-}
-
-/** The reading by the usual precedence; with `recent:` the alternatives go together, since it must stay at the top. */
-const parenthesised = (report: Report, group: Group): Fix => {
-  const hasRecent = group.clauses.some((clause) => clause.query._tag === "Recent")
-  const splitAt = hasRecent ? "and" : "or"
-  let text = ""
-  let from = 0
-  let index = 0
-  while (index < group.clauses.length) {
-    let last = index
-    while (last + 1 < group.clauses.length && group.clauses[last + 1]?.spelling.conjunction !== splitAt) last++
-    const start = group.clauses[index]?.span.start ?? from
-    const end = group.clauses[last]?.span.end ?? from
-    text += report.text.slice(from, start)
-    text += last > index ? `(${report.text.slice(start, end)})` : report.text.slice(start, end)
-    from = end
-    index = last + 1
-  }
-  return {
-    message: hasRecent ? "Put the alternatives in parentheses" : "Put what AND joins in parentheses",
-    text: text + report.text.slice(from)
-  }
-}
-
-/** Clauses with nothing between them. In a keyword field they even become one value with a space in it. */
-const sideBySide = (report: Report, group: Group, field: Field | undefined): boolean => {
-  const gaps: Array<Clause> = []
-  let hasOr = false
-  for (let index = 1; index < group.clauses.length; index++) {
-    const clause = group.clauses[index]
-    const previous = group.clauses[index - 1]
-    if (clause === undefined || previous === undefined) {
-      continue
-    }
-    hasOr ||= clause.spelling.conjunction === "or"
-    const isGap = clause.spelling.conjunction === undefined && clause.spelling.modifier === undefined
-    if (
-      isGap &&
-      previous.occur !== "must_not" &&
-      previous.spelling.modifier === undefined &&
-      !isSignBetween(report, group, previous, clause)
-    ) {
-      gaps.push(clause)
-    }
-  }
-  const first = gaps[0]
-  if (first === undefined) {
-    return false
-  }
-  const isKeyword =
-    field !== undefined && field.kind !== "text" && gaps.some((clause) => clause.query.field === undefined)
-  const word = isKeyword || hasOr ? "OR" : "AND"
-  let text = ""
-  let from = 0
-  for (const { span } of gaps) {
-    const isGlued = !/\s/.test(report.text.charAt(span.start - 1))
-    text += `${report.text.slice(from, span.start)}${isGlued ? " " : ""}${word} `
-    from = span.start
-  }
-  const fix = { message: `Write ${word} between them`, text: text + report.text.slice(from) }
-  const before = group.clauses[group.clauses.indexOf(first) - 1] ?? first
-  const { start } = before.span
-  const { end } = first.span
-  if (isKeyword) {
-    report.error(
-      "keyword-list",
-      start,
-      end,
-      `Values side by side are read as one value with a space in it, which no page has in "${field.name}": write OR between them`,
-      { expected: ["OR"], fix }
-    )
-  } else {
-    report.warning(
-      "implicit-or",
-      start,
-      end,
-      `Clauses side by side are joined with OR: ${quoted(textOf(report, first))} alone is optional; write AND if both must hold`,
-      {
-        expected: ["AND", "OR"],
-        fix
-      }
-    )
-  }
-  return true
-}
-
-/** A lone `-`, `+` or `!` between the two has its own warning. */
-const isSignBetween = (report: Report, group: Group, previous: Clause, clause: Clause): boolean =>
-  group.dropped.length > 0 && /^\s*[-+!]\s*$/.test(report.text.slice(previous.span.end, clause.span.start))
-
-const optionalClauses = (report: Report, group: Group): void => {
-  const optional = group.clauses.find((clause) => clause.occur === "should")
-  if (optional !== undefined && group.clauses.some((clause) => clause.occur === "must")) {
-    report.warning(
-      "optional-clause",
-      optional.span.start,
-      optional.span.end,
-      `${quoted(textOf(report, optional))} is optional beside a required clause and has no effect on what matches`,
-      {
-        expected: ["AND"]
-      }
-    )
-  }
-}
-
-/** `a OR NOT b` takes pages with b away; it does not add the pages without it. */
-const orNot = (report: Report, group: Group): void => {
-  for (const clause of group.clauses) {
-    if (clause.spelling.conjunction === "or" && clause.spelling.modifier === "not") {
-      const { start, end } = clause.span
-      report.warning(
-        "or-not",
-        start,
-        end,
-        `After OR, ${quoted(textOf(report, clause))} still takes pages away: it means AND NOT`,
-        {
-          expected: ["AND NOT …", "OR (*:* AND NOT …)"],
-          fix: report.fix("Make it an alternative of its own", start, end, `(*:* AND ${report.text.slice(start, end)})`)
-        }
-      )
-    }
-  }
-}
 
 const repeats = (report: Report, group: Group): void => {
   const seen = new Map<string, Clause>()

@@ -26,7 +26,7 @@ export const looseEnd = (text: string, from: number): number => {
 
 /** How the author of an unescaped value most likely wants it. */
 export const looseEdit = (ref: FieldRef | undefined, field: Field | undefined, raw: string): LooseEdit => {
-  const plain = raw.replace(/\\(.)/g, "$1")
+  const plain = unwrapped(raw)
   if (ref?.name === "domain") {
     const match = /^(?:[a-z]+:\/\/)?(?:www\.)?([^/:?#\s]+)(?::\d+)?(\/.*)?$/i.exec(plain)
     const host = match?.[1]?.toLowerCase()
@@ -46,6 +46,13 @@ export const looseEdit = (ref: FieldRef | undefined, field: Field | undefined, r
   }
   return { message: "Put the value in double quotes", text: quotePhrase(plain) }
 }
+
+/** The value that was meant: without backslashes, those that JSON doubled too, and without quotes that it escaped. */
+export const unwrapped = (raw: string): string =>
+  raw
+    .replace(/\\+([/:"])/g, "$1")
+    .replace(/\\(.)/g, "$1")
+    .replace(/^"(.*)"$/, "$1")
 
 // ---- helpers ----
 

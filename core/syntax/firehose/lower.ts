@@ -3,13 +3,10 @@ import type { Bound, Expression } from "../expression.ts"
 import type { Span } from "../issue.ts"
 import type { Group, Query, Range } from "./ast.ts"
 import { defaultField, type Field, fieldOf } from "./fields.ts"
-import { analyse, isPlainWord } from "./tokens.ts"
+import { analyse, isPlainWord, lowerWord } from "./tokens.ts"
 
 /** The rule has passed the checker: what the checker refuses has no meaning here and lowers to `Nothing`. */
 export const lower = (ast: Group): Expression => lowerGroup(ast, fieldOf(defaultField))
-
-export const hoursOf = (amount: number, unit: "h" | "d" | "mo"): number =>
-  amount * (unit === "h" ? 1 : unit === "d" ? 24 : 30 * 24)
 
 // ---- helpers ----
 
@@ -59,7 +56,7 @@ const lowerQuery = (query: Query, outer: Field | undefined): Expression => {
         return { _tag: "NumberRange", field: field.target, from: undefined, to: undefined, span }
       }
       if (field?.kind === "text") {
-        const parts = query.parts.map((part) => (typeof part === "string" ? part.toLowerCase() : part))
+        const parts = query.parts.map((part) => (typeof part === "string" ? lowerWord(part) : part))
         return { _tag: "Wildcard", field: field.target, parts, span }
       }
       return field?.kind === "keyword"
@@ -67,7 +64,7 @@ const lowerQuery = (query: Query, outer: Field | undefined): Expression => {
         : { _tag: "Nothing", span }
     case "Fuzzy":
       if (field?.kind === "text") {
-        return { _tag: "Fuzzy", field: field.target, word: query.text.toLowerCase(), distance: query.distance, span }
+        return { _tag: "Fuzzy", field: field.target, word: lowerWord(query.text), distance: query.distance, span }
       }
       return field?.kind === "keyword"
         ? { _tag: "Fuzzy", field: field.target, word: query.text, distance: query.distance, span }
@@ -147,3 +144,6 @@ const lowerRange = (range: Range, field: Field | undefined): Expression => {
 
 const bound = <A>(value: A | undefined, inclusive: boolean): Bound<A> | undefined =>
   value === undefined ? undefined : { value, inclusive }
+
+const hoursOf = (amount: number, unit: "h" | "d" | "mo"): number =>
+  amount * (unit === "h" ? 1 : unit === "d" ? 24 : 30 * 24)

@@ -2,14 +2,15 @@
  * Reads a Firehose rule by the grammar of Lucene's classic query parser and reports what does not fit, going on after
  * it where it can. Recursion is as deep as the parentheses, which are bounded.
  */
-import type { WildcardSign } from "../expression.ts"
-import type { Span } from "../issue.ts"
-import type { Clause, FieldRef, Group, Occur, Query, RangeEnd, Spelling } from "./ast.ts"
+import type { Clause, FieldRef, Group, Occur, Query, Spelling } from "./ast.ts"
+import { resolve, wildcardParts } from "./escapes.ts"
 import { defaultField, type Field, fieldOf, limits } from "./fields.ts"
 import * as Lex from "./lexer.ts"
 import { looseEdit, looseEnd } from "./loose.ts"
 import { escapeTerm, quotePhrase } from "./printer.ts"
+import { readRange } from "./ranges.ts"
 import { quoted, type Report } from "./report.ts"
+import { distanceOf, ignoreTilde, readSuffix, refuseTilde, slopOf } from "./suffixes.ts"
 import { hasWords } from "./tokens.ts"
 
 /** The tree of the whole text. It is good for printing and lowering only when the report has no error. */
@@ -30,12 +31,6 @@ export const parseAge = (text: string): { readonly amount: number; readonly unit
 
 interface MutableClause extends Clause {
   occur: Occur
-}
-
-interface Suffix {
-  /** Text after `~`, `undefined` when there is no `~`. */
-  readonly tilde: Span | undefined
-  readonly end: number
 }
 
 class Parser {
@@ -65,6 +60,11 @@ class Parser {
     let isFirst = true
     let previousEnd = lexer.start
     while (lexer.kind !== Lex.END) {
+      if (this.report.isFull) {
+        this.stopped = true
+        lexer.moveTo(this.text.length)
+        break
+      }
       if (lexer.kind === Lex.CLOSE) {
         if (depth > 0) {
           break
@@ -103,9 +103,13 @@ class Parser {
   /** Conjunction := "AND" | "&&" | "OR" | "||". Stays on the token. */
   private conjunction(isFirst: boolean): "and" | "or" | undefined {
     const lexer = this.lexer
-    while (isFirst && (lexer.kind === Lex.AND || lexer.kind === Lex.OR)) {
-      const { start, end } = lexer
-      lexer.advance()
+    if (isFirst && (lexer.kind === Lex.AND || lexer.kind === Lex.OR)) {
+      const { start } = lexer
+      let { end } = lexer
+      while (lexer.kind === Lex.AND || lexer.kind === Lex.OR) {
+        end = lexer.end
+        lexer.advance()
+      }
       const word = this.text.slice(start, end)
       this.report.error("leading-operator", start, end, `Nothing stands before ${quoted(word)} for it to join`, {
         expected: ["a word", "a phrase", "a field", "("],
@@ -190,7 +194,7 @@ class Parser {
       return this.word(undefined, outer, { start, start0: start, end, kind, escaped })
     }
     const colonEnd = lexer.end
-    const name = this.unescape(start, end, escaped)
+    const name = resolve(this.report, start, end, escaped)
     if (this.text.startsWith("//", colonEnd) && /^(https?|ftp)$/i.test(name)) {
       return this.bareUrl(start)
     }
@@ -208,8 +212,8 @@ class Parser {
     if (lexer.kind === Lex.WILDCARD && lexer.end - lexer.start === 1 && this.text.charCodeAt(lexer.start) === 0x2a) {
       const value = { start: lexer.start, end: lexer.end }
       lexer.advance()
-      const suffix = this.suffix(value.end)
-      this.ignoredTilde(suffix)
+      const suffix = readSuffix(this.lexer, this.report, value.end)
+      ignoreTilde(this.report, suffix)
       return this.leaf({ _tag: "Everything", field: undefined, value, span: { start, end: suffix.end } })
     }
     this.report.error("unknown-field", ref.span.start, ref.span.end, 'A "*" before ":" only stands in *:*', {
@@ -230,7 +234,7 @@ class Parser {
             fix: this.report.fix("Remove the backslash", end - 1, end, "")
           })
           lexer.advance()
-          return this.leaf(this.term(ref, this.unescape(start0, end - 1, escaped), start0, end - 1, start, end))
+          return this.leaf(this.term(ref, resolve(this.report, start0, end - 1, escaped), start0, end - 1, start, end))
         }
         const next = this.text.charCodeAt(end)
         if (next === 0x2f || (next === 0x3a && ref !== undefined)) {
@@ -327,16 +331,16 @@ class Parser {
     token: { start: number; start0: number; end: number; kind: number; escaped: boolean }
   ): Query | undefined {
     const { start, start0, end, kind, escaped } = token
-    const suffix = this.suffix(end)
+    const suffix = readSuffix(this.lexer, this.report, end)
     if (kind === Lex.WILDCARD) {
-      this.ignoredTilde(suffix)
+      ignoreTilde(this.report, suffix)
       const value = { start: start0, end }
-      const parts = this.wildcardParts(start0, end)
+      const parts = wildcardParts(this.report, start0, end)
       return this.leaf({ _tag: "Wildcard", field: ref, parts, value, span: { start, end: suffix.end } })
     }
-    const text = this.unescape(start0, end, escaped)
+    const text = resolve(this.report, start0, end, escaped)
     if (suffix.tilde !== undefined) {
-      const distance = this.distance(suffix.tilde, text)
+      const distance = distanceOf(this.report, suffix.tilde, text)
       const value = { start: start0, end }
       return this.leaf({ _tag: "Fuzzy", field: ref, text, distance, value, span: { start, end: suffix.end } })
     }
@@ -365,10 +369,10 @@ class Parser {
   private phrase(ref: FieldRef | undefined, start: number): Query | undefined {
     const lexer = this.lexer
     const { start: start0, end, escaped } = lexer
-    const text = this.unescape(start0 + 1, end - 1, escaped)
+    const text = resolve(this.report, start0 + 1, end - 1, escaped)
     lexer.advance()
-    const suffix = this.suffix(end)
-    const slop = suffix.tilde === undefined ? 0 : this.slop(suffix.tilde)
+    const suffix = readSuffix(this.lexer, this.report, end)
+    const slop = suffix.tilde === undefined ? 0 : slopOf(this.report, suffix.tilde)
     const value = { start: start0, end }
     return this.leaf({ _tag: "Phrase", field: ref, text, slop, value, span: { start, end: suffix.end } })
   }
@@ -401,106 +405,31 @@ class Parser {
       return this.looseWord(ref, field, start, start0)
     }
     lexer.advance()
-    const suffix = this.suffix(end)
-    this.ignoredTilde(suffix)
+    const suffix = readSuffix(this.lexer, this.report, end)
+    ignoreTilde(this.report, suffix)
     const value = { start: start0, end }
     return this.leaf({ _tag: "Regex", field: ref, pattern, value, span: { start, end: suffix.end } })
   }
 
-  /** Range := ( "[" | "{" ) End "TO" End ( "]" | "}" ) [ Boost ] */
   private range(ref: FieldRef | undefined, start: number): Query | undefined {
     const open = this.lexer.start
-    const from = this.rangeEnd(open + 1)
-    const to = from === undefined ? undefined : this.rangeWord(from.end)
-    const until = to === undefined || this.text.slice(to.start, to.end) !== "TO" ? undefined : this.rangeEnd(to.end)
-    const close = until === undefined ? -1 : skipSpaces(this.text, until.end)
-    const closeCode = close === -1 ? 0 : this.text.charCodeAt(close)
-    if (from === undefined || until === undefined || (closeCode !== 0x5d && closeCode !== 0x7d)) {
-      return this.brokenRange(ref, open, start, until?.end)
+    const { ends, includesFrom, includesTo, end } = readRange(this.report, ref, open)
+    this.lexer.moveTo(end)
+    if (ends === undefined) {
+      return undefined
     }
-    this.lexer.moveTo(close + 1)
-    const suffix = this.suffix(close + 1)
-    this.ignoredTilde(suffix)
+    const suffix = readSuffix(this.lexer, this.report, end)
+    refuseTilde(this.report, suffix)
+    const value = { start: open, end }
     return this.leaf({
       _tag: "Range",
       field: ref,
-      from: this.rangeValue(from),
-      to: this.rangeValue(until),
-      includesFrom: this.text.charCodeAt(open) === 0x5b,
-      includesTo: closeCode === 0x5d,
-      value: { start: open, end: close + 1 },
+      ...ends,
+      includesFrom,
+      includesTo,
+      value,
       span: { start, end: suffix.end }
     })
-  }
-
-  private brokenRange(ref: FieldRef | undefined, open: number, start: number, complete: number | undefined): undefined {
-    const sign = this.text.charCodeAt(open) === 0x5b ? "]" : "}"
-    const close = nearestClose(this.text, open + 1)
-    if (close === -1) {
-      const end = complete ?? looseEnd(this.text, open)
-      this.report.error(
-        "unclosed-range",
-        open,
-        open + 1,
-        `This "${this.text.charAt(open)}" opens a range that is never closed`,
-        {
-          expected: [sign],
-          fix: complete === undefined ? undefined : this.report.fix("Close the range", complete, complete, sign)
-        }
-      )
-      this.lexer.moveTo(end)
-      return undefined
-    }
-    const inner = this.text.slice(open + 1, close).trim()
-    const parts =
-      /^([^\s]+)\s*(?:to|To|tO|-|\.\.|,|TO|AND|and)\s*([^\s]+)$/.exec(inner) ?? /^([^\s]+)\s+([^\s]+)$/.exec(inner)
-    const fix =
-      ref === undefined || parts === null
-        ? undefined
-        : this.report.fix("Write the two ends with TO between them", open + 1, close, `${parts[1]} TO ${parts[2]}`)
-    this.report.error("bad-range", start, close + 1, 'A range is two values with "TO" in capitals between them', {
-      expected: ["[a TO b]", "{a TO b}", "[a TO *]"],
-      fix
-    })
-    this.lexer.moveTo(close + 1)
-    return undefined
-  }
-
-  /** End := QUOTED | ( any but space, "]" and "}" )+ */
-  private rangeEnd(from: number): Span | undefined {
-    const start = skipSpaces(this.text, from)
-    if (this.text.charCodeAt(start) === 0x22) {
-      let at = start + 1
-      while (at < this.text.length && this.text.charCodeAt(at) !== 0x22) {
-        at += this.text.charCodeAt(at) === 0x5c ? 2 : 1
-      }
-      if (at < this.text.length && at > start + 1) {
-        return { start, end: at + 1 }
-      }
-    }
-    return this.rangeWord(start)
-  }
-
-  private rangeWord(from: number): Span | undefined {
-    const start = skipSpaces(this.text, from)
-    let at = start
-    while (at < this.text.length) {
-      const code = this.text.charCodeAt(at)
-      if (Lex.isSpace(code) || code === 0x5d || code === 0x7d) {
-        break
-      }
-      at++
-    }
-    return at === start ? undefined : { start, end: at }
-  }
-
-  private rangeValue(span: Span): RangeEnd | undefined {
-    const { start, end } = span
-    if (this.text.charCodeAt(start) === 0x22 && this.text.charCodeAt(end - 1) === 0x22 && end - start > 2) {
-      return { text: this.unescape(start + 1, end - 1, true), span }
-    }
-    const text = this.text.slice(start, end)
-    return text === "*" ? undefined : { text: this.unescape(start, end, text.includes("\\")), span }
   }
 
   /** Group := "(" Clauses ")" [ Boost ] */
@@ -532,175 +461,9 @@ class Parser {
     }
     const end = lexer.end
     lexer.advance()
-    const suffix = this.suffix(end)
-    this.ignoredTilde(suffix)
+    const suffix = readSuffix(this.lexer, this.report, end)
+    refuseTilde(this.report, suffix)
     return { _tag: "Group", field: ref, clauses, dropped, span: { start, end: suffix.end } }
-  }
-
-  /** Suffix := "~" … [ "^" NUMBER ] | "^" NUMBER [ "~" … ] */
-  private suffix(valueEnd: number): Suffix {
-    const lexer = this.lexer
-    if (lexer.kind !== Lex.TILDE && lexer.kind !== Lex.CARET) {
-      return { tilde: undefined, end: valueEnd }
-    }
-    let tilde: Span | undefined
-    let end = valueEnd
-    let hasBoost = false
-    for (;;) {
-      if (lexer.kind === Lex.TILDE && tilde === undefined) {
-        tilde = { start: lexer.start, end: lexer.end }
-        end = lexer.end
-        lexer.advance()
-      } else if (lexer.kind === Lex.CARET && !hasBoost) {
-        hasBoost = true
-        end = this.boost()
-      } else {
-        return { tilde, end }
-      }
-    }
-  }
-
-  /** Boost := "^" digits [ "." digits ] */
-  private boost(): number {
-    const lexer = this.lexer
-    const caret = lexer.start
-    let at = digitsEnd(this.text, caret + 1)
-    if (at === caret + 1) {
-      lexer.advance()
-      this.report.error("bad-boost", caret, caret + 1, 'A "^" needs a number right after it, as ^2', {
-        expected: ["a number"],
-        fix: this.report.fix('Remove "^"', caret, caret + 1, "")
-      })
-      return caret + 1
-    }
-    if (this.text.charCodeAt(at) === 0x2e && digitsEnd(this.text, at + 1) > at + 1) {
-      at = digitsEnd(this.text, at + 1)
-    }
-    this.report.warning(
-      "boost-ignored",
-      caret,
-      at,
-      "A boost weighs results for sorting; a monitor sorts nothing, so it has no effect",
-      {
-        fix: this.report.fix("Remove the boost", caret, at, "")
-      }
-    )
-    lexer.moveTo(at)
-    return at
-  }
-
-  private ignoredTilde(suffix: Suffix): void {
-    if (suffix.tilde !== undefined) {
-      const { start, end } = suffix.tilde
-      this.report.warning(
-        "ignored-suffix",
-        start,
-        end,
-        `${quoted(this.text.slice(start, end))} has no effect here: it acts on a single word or a phrase`,
-        {
-          fix: this.report.fix("Remove it", start, end, "")
-        }
-      )
-    }
-  }
-
-  /** 0, 1 or 2 edits; below 1 Lucene's older measure of likeness, which depends on the length of the word. */
-  private distance(tilde: Span, word: string): 0 | 1 | 2 {
-    const text = this.text.slice(tilde.start + 1, tilde.end)
-    if (text === "" || text === "2") {
-      return 2
-    }
-    if (text === "0" || text === "1") {
-      return text === "0" ? 0 : 1
-    }
-    const value = /^[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text) : Number.NaN
-    if (value > 2 && Number.isInteger(value)) {
-      this.report.warning(
-        "fuzzy-distance",
-        tilde.start,
-        tilde.end,
-        "A fuzzy word allows two edits at most: this is read as ~2",
-        {
-          expected: ["~1", "~2"],
-          fix: this.report.fix("Write ~2", tilde.start, tilde.end, "~2")
-        }
-      )
-      return 2
-    }
-    if (value >= 0 && value < 1) {
-      const edits = value === 0 ? 0 : Math.min(2, Math.floor((1 - value) * [...word].length))
-      this.report.warning(
-        "fuzzy-distance",
-        tilde.start,
-        tilde.end,
-        `A likeness below 1 is an old form: for this word it is read as ~${edits}`,
-        {
-          expected: ["~1", "~2"],
-          fix: this.report.fix(`Write ~${edits}`, tilde.start, tilde.end, `~${edits}`)
-        }
-      )
-      return edits === 0 ? 0 : edits === 1 ? 1 : 2
-    }
-    if (value === 1 || value === 2) {
-      return value
-    }
-    this.report.error(
-      "fuzzy-distance",
-      tilde.start,
-      tilde.end,
-      `${quoted(this.text.slice(tilde.start, tilde.end))} is no distance: a fuzzy word takes ~, ~1 or ~2`,
-      {
-        expected: ["~", "~1", "~2"],
-        fix: this.report.fix("Write ~1", tilde.start, tilde.end, "~1")
-      }
-    )
-    return 2
-  }
-
-  private slop(tilde: Span): number {
-    const text = this.text.slice(tilde.start + 1, tilde.end)
-    const value = /^[0-9]{1,9}(\.[0-9]+)?$/.test(text) ? Math.floor(Number(text)) : Number.NaN
-    if (value >= 0 && value <= limits.maxSlop) {
-      return value
-    }
-    this.report.error(
-      "phrase-slop",
-      tilde.start,
-      tilde.end,
-      `${quoted(this.text.slice(tilde.start, tilde.end))} is no slop: after a phrase stands ~ and a whole number up to ${limits.maxSlop}`,
-      {
-        expected: ["~5"],
-        fix:
-          value > limits.maxSlop
-            ? this.report.fix("Write the largest slop", tilde.start, tilde.end, `~${limits.maxSlop}`)
-            : undefined
-      }
-    )
-    return 0
-  }
-
-  private wildcardParts(start: number, end: number): ReadonlyArray<string | WildcardSign> {
-    const parts: Array<string | WildcardSign> = []
-    let from = start
-    let escaped = false
-    for (let at = start; at < end; at++) {
-      const code = this.text.charCodeAt(at)
-      if (code === 0x5c) {
-        escaped = true
-        at++
-      } else if (code === 0x2a || code === 0x3f) {
-        if (at > from) {
-          parts.push(this.unescape(from, at, escaped))
-        }
-        parts.push(code === 0x2a ? anyText : anyCharacter)
-        from = at + 1
-        escaped = false
-      }
-    }
-    if (end > from) {
-      parts.push(this.unescape(from, end, escaped))
-    }
-    return parts
   }
 
   /** A word with `/` or `:` in it that should have been quoted or escaped; the whole of it is taken as one value. */
@@ -764,37 +527,7 @@ class Parser {
     this.stopped = true
     this.lexer.moveTo(this.text.length)
   }
-
-  /** The text between two places with its backslashes resolved; \u and four hexadecimal digits is a character. */
-  private unescape(start: number, end: number, escaped: boolean): string {
-    if (!escaped) {
-      return this.text.slice(start, end)
-    }
-    let result = ""
-    let from = start
-    for (let at = this.text.indexOf("\\", start); at !== -1 && at + 1 < end; at = this.text.indexOf("\\", at)) {
-      result += this.text.slice(from, at)
-      if (this.text.charCodeAt(at + 1) === 0x75) {
-        const digits = this.text.slice(at + 2, Math.min(at + 6, end))
-        if (/^[0-9a-fA-F]{4}$/.test(digits)) {
-          result += String.fromCharCode(Number.parseInt(digits, 16))
-          at += 6
-          from = at
-          continue
-        }
-        this.report.error("bad-escape", at, at + 2, "After \\u stand four hexadecimal digits", {
-          fix: this.report.fix("Remove the backslash", at, at + 1, "")
-        })
-      }
-      from = at + 1
-      at += 2
-    }
-    return result + this.text.slice(from, end)
-  }
 }
-
-const anyText: WildcardSign = { sign: "*" }
-const anyCharacter: WildcardSign = { sign: "?" }
 
 /** Occurrence by conjunction and modifier, with OR as the default: AND also makes the clause before it required. */
 const addClause = (
@@ -831,34 +564,8 @@ const vanishes = (query: Query, outer: Field | undefined): boolean => {
   }
 }
 
-const skipSpaces = (text: string, from: number): number => {
-  let at = from
-  while (at < text.length && Lex.isSpace(text.charCodeAt(at))) at++
-  return at
-}
-
-const digitsEnd = (text: string, from: number): number => {
-  let at = from
-  while (at < text.length && text.charCodeAt(at) >= 0x30 && text.charCodeAt(at) <= 0x39) at++
-  return at
-}
-
 const lastNonSpace = (text: string, from: number): number => {
   let at = Math.min(from, text.length)
   while (at > 0 && Lex.isSpace(text.charCodeAt(at - 1))) at--
   return at
-}
-
-/** The bracket that closes a broken range, before anything that shows it was forgotten. */
-const nearestClose = (text: string, from: number): number => {
-  for (let at = from; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x5d || code === 0x7d) {
-      return at
-    }
-    if (code === 0x28 || code === 0x29 || code === 0x5b || code === 0x7b) {
-      return -1
-    }
-  }
-  return -1
 }

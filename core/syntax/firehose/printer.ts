@@ -13,7 +13,8 @@ export const escapeTerm = (text: string): string => {
   return escapeText(text, true)
 }
 
-export const quotePhrase = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`
+export const quotePhrase = (text: string): string =>
+  text.includes('"') || text.includes("\\") ? `"${text.replace(/["\\]/g, "\\$&")}"` : `"${text}"`
 
 // ---- helpers ----
 
@@ -41,13 +42,23 @@ const printClauses = (clauses: ReadonlyArray<Clause>): string => {
   if (clauses.length === 1) {
     return (first.occur === "must" ? "+" : first.occur === "must_not" ? "NOT " : "") + printQuery(first.query)
   }
-  if (clauses.every((clause) => clause.occur === "should")) {
-    return clauses.map((clause) => printQuery(clause.query)).join(" OR ")
+  let hasOptional = false
+  let hasOther = false
+  for (const { occur } of clauses) {
+    if (occur === "should") {
+      hasOptional = true
+    } else {
+      hasOther = true
+    }
   }
-  if (clauses.every((clause) => clause.occur !== "should")) {
-    return clauses.map((clause) => (clause.occur === "must_not" ? "NOT " : "") + printQuery(clause.query)).join(" AND ")
+  const isMixed = hasOptional && hasOther
+  const joint = isMixed ? " " : hasOptional ? " OR " : " AND "
+  let text = ""
+  for (const { occur, query } of clauses) {
+    const prefix = isMixed ? prefixes[occur] : occur === "must_not" ? "NOT " : ""
+    text += (text === "" ? prefix : joint + prefix) + printQuery(query)
   }
-  return clauses.map((clause) => prefixes[clause.occur] + printQuery(clause.query)).join(" ")
+  return text
 }
 
 /** Mixed levels have no unambiguous spelling in words. */

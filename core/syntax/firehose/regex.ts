@@ -410,7 +410,7 @@ class RegexParser {
       return nothing
     }
     this.depth++
-    const inner = this.union()
+    const inner = this.at < this.pattern.length ? this.union() : nothing
     this.depth--
     if (this.failed) {
       return nothing

@@ -31,17 +31,31 @@ export class Report {
     }
   }
 
+  /** No further error would be kept. */
+  get isFull(): boolean {
+    return this.errors.length >= maxIssues
+  }
+
+  /** An error stands on this stretch already: what else is wrong there only follows from it. */
+  hasErrorIn(start: number, end: number): boolean {
+    return this.errors.some(({ span }) => span.start < end && start < span.end)
+  }
+
   /** The text with one stretch replaced. */
   fix(message: string, start: number, end: number, insert: string): Fix {
     return { message, text: this.text.slice(0, start) + insert + this.text.slice(end) }
   }
 
-  /** In the order of the text; errors go before warnings when there are too many. */
+  /** In the order of the text, without warnings where an error stands; errors first when there are too many. */
   issues(): ReadonlyArray<Issue> {
     if (this.errors.length === 0 && this.warnings.length === 0) {
       return none
     }
-    const kept = [...this.errors, ...this.warnings.slice(0, maxIssues - this.errors.length)]
+    const warnings =
+      this.errors.length === 0
+        ? this.warnings
+        : this.warnings.filter(({ span }) => !this.hasErrorIn(span.start, span.end))
+    const kept = [...this.errors, ...warnings.slice(0, maxIssues - this.errors.length)]
     return kept.sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end)
   }
 
@@ -66,8 +80,10 @@ export class Report {
 }
 
 /** A piece of the rule for a message: in double quotes, cut when long. */
-export const quoted = (text: string): string =>
-  text.length <= longestQuote ? `"${text}"` : `"${text.slice(0, longestQuote)}…"`
+export const quoted = (text: string): string => {
+  const piece = text.length <= longestQuote ? text : `${text.slice(0, longestQuote)}…`
+  return piece.startsWith('"') && piece.endsWith('"') ? piece : `"${piece}"`
+}
 
 // ---- helpers ----
 

@@ -15,7 +15,7 @@ export const stopWords: ReadonlyArray<string> =
     " "
   )
 
-export const isStopWord = (word: string): boolean => word.length <= longestStopWord && stopWordSet.has(word)
+const isStopWord = (word: string): boolean => word.length <= longestStopWord && stopWordSet.has(word)
 
 /** The words of a text. `keepStopWords` is true for `title` alone. */
 export const analyse = (text: string, keepStopWords: boolean): Tokens => {
@@ -64,6 +64,9 @@ export const isPlainWord = (text: string): boolean => {
   }
   return true
 }
+
+/** A word or part of one as the analysis would write it. */
+export const lowerWord = (text: string): string => lowerCase(text, 0, text.length)
 
 // ---- helpers ----
 

@@ -51,14 +51,6 @@ export const checkText = (report: Report, query: Exclude<Query, Group>, field: T
         )
       }
       return
-    case "Range":
-      report.error(
-        "range-on-text",
-        start,
-        end,
-        `"${field.name}" holds words, which have no order: ranges are for dr, publish_time and other keyword fields`
-      )
-      return
     default:
       return
   }
@@ -98,17 +90,9 @@ export const checkNumber = (report: Report, query: Exclude<Query, Group>, field:
       }
       return
     }
-    case "Wildcard":
-      if (query.parts.length === 1 && typeof query.parts[0] !== "string") {
-        return
-      }
-      break
     default:
-      break
+      return
   }
-  report.error("number-form", start, end, `"${field.name}" holds a number: it takes a number or a range`, {
-    expected: [`${field.name}:50`, `${field.name}:[50 TO *]`]
-  })
 }
 
 /** The two ends of a range, whichever way they are compared. */
@@ -145,7 +129,7 @@ export const checkRecentValue = (report: Report, query: Query): void => {
     "recent-value",
     start,
     end,
-    "recent: takes a whole number above 0 and h (hours), d (days) or mo (months)",
+    "The age limit recent: takes a whole number above 0 and h (hours), d (days) or mo (months)",
     {
       expected: ["recent:24h", "recent:7d", "recent:3mo"],
       fix: meant === undefined ? undefined : report.fix(`Write ${meant}`, start, end, meant)
@@ -214,11 +198,25 @@ const checkTerm = (report: Report, text: string, start: number, end: number, isB
     )
     return
   }
+  if (/^"|"$/.test(text)) {
+    report.error(
+      "escaped-quotes",
+      start,
+      end,
+      "With a backslash before it a quote is part of the word: JSON needs the backslash, the rule does not",
+      {
+        expected: ['"…"'],
+        fix: { message: "Write the quotes without backslashes", text: report.text.replaceAll('\\"', '"') }
+      }
+    )
+    return
+  }
   if (/^[“”„‟«»]|[“”„‟«»]$/.test(text)) {
+    const close = /[“”„‟«»]/.exec(report.text.slice(start + 1))
     report.error(
       "curly-quotes",
       start,
-      end,
+      close === null ? end : Math.max(end, start + close.index + 2),
       "A phrase is written in straight double quotes; these are part of the words",
       {
         expected: ['"…"'],

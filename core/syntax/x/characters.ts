@@ -47,8 +47,14 @@ export const isHashtag = (text: string): boolean => hashtag.test(text)
 export const isAsciiAlphanumeric = (code: number): boolean =>
   (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57)
 
-/** The last code unit before the punctuation at the end of the text. */
-export const trimPunctuation = (text: string): string => text.replace(/[^\p{L}\p{N}\p{M}_]+$/u, "")
+/** The text without the punctuation at its end. Walks backwards, because a pattern would try every run of it. */
+export const trimPunctuation = (text: string): string => {
+  let end = text.length
+  while (end > 0 && !/[\p{L}\p{N}\p{M}_\p{Cs}]/u.test(text.charAt(end - 1))) {
+    end--
+  }
+  return text.slice(0, end)
+}
 
 // ---- helpers ----
 

@@ -27,12 +27,12 @@ class Checker {
   visit(node: XNode, positive: boolean, or: OrNode | undefined): void {
     switch (node._tag) {
       case "Or":
-        node.clauses.forEach((clause, index) => {
+        for (const clause of node.clauses) {
           this.visit(clause, positive, or ?? node)
           if (positive && !hasPositive(clause)) {
-            this.negatedBranch(node, clause, index)
+            this.negatedBranch(clause)
           }
-        })
+        }
         this.repetitions(node)
         return
       case "And":
@@ -110,20 +110,9 @@ class Checker {
     }
   }
 
-  private negatedBranch(or: OrNode, clause: XNode, index: number): void {
+  private negatedBranch({ span }: XNode): void {
     const message = "Every side of OR needs something to search for: this one only says what to leave out"
-    const before = or.clauses[index - 1]
-    const after = or.clauses[index + 1]
-    const edits: ReadonlyArray<Edit> =
-      before !== undefined && before.span.end <= clause.span.start
-        ? [{ start: before.span.end, end: clause.span.start, text: " " }]
-        : after !== undefined && clause.span.end <= after.span.start
-          ? [{ start: clause.span.end, end: after.span.start, text: " " }]
-          : []
-    this.report.error("negated-or", clause.span.start, clause.span.end, message, {
-      expected: ["a clause without -"],
-      ...(edits.length > 0 && { mend: { message: "Remove the OR: leave these posts out of the whole", edits } })
-    })
+    this.report.error("negated-or", span.start, span.end, message, { expected: ["a clause without -"] })
   }
 
   private polarity(node: OperatorNode, positive: boolean, or: OrNode | undefined): void {
@@ -156,7 +145,7 @@ class Checker {
   private sampleInOr(node: OperatorNode, or: OrNode): void {
     const { start, end } = node.span
     const clause = this.text.slice(start, end)
-    const message = "sample: counts for the whole rule: put the clauses joined by OR in parentheses before it"
+    const message = '"sample:" counts for the whole rule: put the clauses joined by OR in parentheses before it'
     let from = start
     while (from > or.span.start && /\s/.test(this.text.charAt(from - 1))) {
       from--
@@ -173,6 +162,9 @@ class Checker {
 
   /** The same clause twice says nothing new; a clause and its negation exclude each other. */
   private repetitions(node: AndNode | OrNode): void {
+    if (!mayRepeat(node.clauses)) {
+      return
+    }
     const seen = new Set<string>()
     let previous = 0
     for (const clause of node.clauses) {
@@ -233,6 +225,33 @@ class Checker {
       }
     }
   }
+}
+
+/** Whether two clauses look alike at a glance: only then is it worth writing all of them out to compare. */
+function mayRepeat(clauses: ReadonlyArray<XNode>): boolean {
+  const seen = new Set<number>()
+  for (const clause of clauses) {
+    const leaf = clause._tag === "Not" ? clause.clause : clause
+    if (leaf._tag === "And" || leaf._tag === "Or" || leaf._tag === "Not") {
+      continue
+    }
+    const look = glance(leaf)
+    if (seen.has(look)) {
+      return true
+    }
+    seen.add(look)
+  }
+  return false
+}
+
+/** A number that is the same for clauses that differ in case only: first character, last character and length. */
+function glance(leaf: Leaf): number {
+  const text = leaf._tag === "Operator" ? leaf.value : leaf.text
+  const name = leaf._tag === "Operator" ? leaf.name.length : 0
+  // Modulo 32 an ASCII letter is the same in both cases.
+  const first = text.charCodeAt(0) & 31
+  const last = text.charCodeAt(text.length - 1) & 31
+  return ((text.length * 32 + first) * 32 + last) * 32 + name
 }
 
 /** Whether something is asked for at all, in every alternative. */

@@ -3,7 +3,6 @@ import type { XNode } from "./ast.ts"
 import { startsKeyword } from "./characters.ts"
 import type { Cursor } from "./cursor.ts"
 import { missingNamed } from "./missing.ts"
-import { nearest } from "./nearest.ts"
 import { type Operator, operatorNamed, operatorNames } from "./operators.ts"
 import type { Edit, Mend } from "./report.ts"
 import { removal, type Token } from "./scanner.ts"
@@ -196,7 +195,7 @@ function unknownOperator(cursor: Cursor, token: Token, name: string): void {
     )
     return
   }
-  const close = nearest(name, operatorNames())
+  const close = report.nearest(name, operatorNames())
   const message =
     close === undefined ? `Unknown operator "${shown}:"` : `Unknown operator "${shown}:": did you mean "${close}:"?`
   report.error("unknown-operator", token.start, token.end, message, {

@@ -3,7 +3,6 @@ import type { Leaf, OperatorNode, PhraseNode, TagNode } from "./ast.ts"
 import { isAsciiAlphanumeric, isHashtag, trimPunctuation } from "./characters.ts"
 import { checkBox, checkRadius } from "./geography.ts"
 import { missingChoices } from "./missing.ts"
-import { nearest } from "./nearest.ts"
 import { choiceOf, limits, type Operator, operatorNamed } from "./operators.ts"
 import type { Report } from "./report.ts"
 import { tokens } from "./tokens.ts"
@@ -59,7 +58,8 @@ function checkTag(node: TagNode, report: Report): void {
     checkUsername(node.text, start + 1, end, report)
     return
   }
-  const fits = node.sign === "#" ? isHashtag(node.text) : /^[\p{L}\p{N}_]+(\.[\p{L}\p{N}]+)?$/u.test(node.text)
+  const fits =
+    node.sign === "#" ? isHashtag(node.text) : /^[\p{L}\p{N}\p{M}_]+(\.[\p{L}\p{N}\p{M}]+)?$/u.test(node.text)
   if (!fits) {
     const trimmed = trimPunctuation(node.text)
     const kind =
@@ -81,10 +81,13 @@ function checkTag(node: TagNode, report: Report): void {
 }
 
 function checkUsername(name: string, start: number, end: number, report: Report): void {
-  if (/^[A-Za-z0-9_]+$/.test(name)) {
-    const numeric = /^\d+$/.test(name)
-    const longest = numeric ? limits.idDigits : limits.usernameLength
-    if (name.length > longest) {
+  if (isUsername(name)) {
+    if (name.length > limits.usernameLength) {
+      const numeric = /^\d+$/.test(name)
+      const longest = numeric ? limits.idDigits : limits.usernameLength
+      if (name.length <= longest) {
+        return
+      }
       const what = numeric ? "user id" : "username"
       report.warn("username-length", start, end, `No ${what} has more than ${longest} characters: this matches nobody`)
     }
@@ -95,6 +98,16 @@ function checkUsername(name: string, start: number, end: number, report: Report)
     expected: ["a username such as nasa", "a numeric user id"],
     ...(trimmed !== "" && { mend: { message: `Write ${trimmed}`, edits: [{ start, end, text: trimmed }] } })
   })
+}
+
+function isUsername(name: string): boolean {
+  for (let i = 0; i < name.length; i++) {
+    const code = name.charCodeAt(i)
+    if (!isAsciiAlphanumeric(code) && code !== 95) {
+      return false
+    }
+  }
+  return name !== ""
 }
 
 function checkValue(text: string, node: OperatorNode, operator: Operator, report: Report): void {
@@ -159,13 +172,13 @@ function checkValue(text: string, node: OperatorNode, operator: Operator, report
 function account(text: string, node: OperatorNode, report: Report): void {
   const { start, end } = node.valueSpan
   const { value } = node
-  if (value.startsWith("@")) {
+  if (value.includes(",") && /^@?\w+(,@?\w+)+$/.test(value)) {
+    valueList(text, node, report)
+  } else if (value.startsWith("@")) {
     report.error("at-sign", start, end, `"${node.name}:" takes the username without "@"`, {
       expected: [`${node.name}:${value.slice(1)}`],
       mend: { message: 'Remove "@"', edits: [{ start, end: start + 1, text: "" }] }
     })
-  } else if (/^@?\w+(,@?\w+)+$/.test(value)) {
-    valueList(text, node, report)
   } else {
     checkUsername(value, start, end, report)
   }
@@ -175,7 +188,7 @@ function account(text: string, node: OperatorNode, report: Report): void {
 function valueList(text: string, node: OperatorNode, report: Report): void {
   const { start, end } = node.span
   const negated = text[start - 1] === "-"
-  const clauses = node.value.split(",").map((value) => `${node.name}:${value}`)
+  const clauses = node.value.split(",").map((value) => `${node.name}:${value.replace("@", "")}`)
   const edit = negated
     ? { start: start - 1, end, text: clauses.map((clause) => `-${clause}`).join(" ") }
     : { start, end, text: `(${clauses.join(" OR ")})` }
@@ -214,7 +227,7 @@ function language(text: string, node: OperatorNode, report: Report): void {
   }
   const meant =
     intendedLanguage(node.value) ??
-    nearest(
+    report.nearest(
       node.value.toLowerCase(),
       languages.map(({ code }) => code)
     )
@@ -253,7 +266,7 @@ function chosen(node: OperatorNode, operator: Operator, report: Report): void {
     return
   }
   const values = operator.choices.flatMap((choice) => [choice.value, ...choice.aliases])
-  const close = nearest(value, values)
+  const close = report.nearest(value, values)
   const hint = close === undefined ? "" : `: did you mean "${operator.name}:${close}"?`
   report.error("unknown-value", start, end, `"${operator.name}:" has no value "${node.value}"${hint}`, {
     expected: operator.choices.map((choice) => `${operator.name}:${choice.value}`),

@@ -192,7 +192,7 @@ function operator(scanner: Scanner, start: number, colon: number): void {
     scanner.push("operator", start, scanner.at, from + 1, close < 0 ? scanner.at : close, colon, "quoted")
   } else if (code === 91) {
     bracketValue(scanner, start, colon)
-  } else if (singleQuotes.includes(text.charAt(from)) || curlyQuotes.includes(text.charAt(from))) {
+  } else if (!isSpace(code) && (singleQuotes.includes(text.charAt(from)) || curlyQuotes.includes(text.charAt(from)))) {
     const close = readWrongQuotes(scanner, from)
     scanner.at = close < 0 ? scanner.bareEnd(from + 1) : close + 1
     scanner.push("operator", start, scanner.at, from + 1, close < 0 ? scanner.at : close, colon, "quoted")

@@ -4,7 +4,7 @@ import type { Span } from "../issue.ts"
 import type { OperatorNode, TagNode, XNode } from "./ast.ts"
 import { choiceOf, type Operator, operatorNamed } from "./operators.ts"
 import { tokens } from "./tokens.ts"
-import { circleOf, countOf, rectangleOf } from "./values.ts"
+import { circleOf, countOf, folded, rectangleOf } from "./values.ts"
 import { languageCode } from "./vocabulary.ts"
 
 /** Total: a value that the checker would refuse lowers to `Nothing`. */
@@ -51,13 +51,13 @@ function lowerOperator(node: OperatorNode, operator: Operator): Expression {
     case "equals":
       return { _tag: "Equals", field: target.field, value: comparable(operator, value), span }
     case "contains":
-      return { _tag: "Contains", field: target.field, text: value.toLowerCase(), span }
+      return { _tag: "Contains", field: target.field, text: folded(value), span }
     case "pattern":
       return value.includes("*")
         ? { _tag: "Wildcard", field: target.field, parts: pattern(value), span }
         : { _tag: "Equals", field: target.field, value, span }
     case "place": {
-      const byId: Expression = { _tag: "Equals", field: "x.place_id", value: value.toLowerCase(), span }
+      const byId: Expression = { _tag: "Equals", field: "x.place_id", value: folded(value), span }
       return { _tag: "Or", clauses: [phrase("x.place", value, 0, span), byId], span }
     }
     case "number": {
@@ -92,7 +92,7 @@ function comparable(operator: Operator, value: string): string {
     // Posts carry plain zh, whichever of the two scripts the rule asks for.
     return code.startsWith("zh-") ? "zh" : code
   }
-  return value.toLowerCase()
+  return folded(value)
 }
 
 /** `47.*` as a literal and a sign. */

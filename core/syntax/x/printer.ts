@@ -2,7 +2,7 @@
 import type { Leaf, OperatorNode, XNode } from "./ast.ts"
 import { isAsciiAlphanumeric } from "./characters.ts"
 import { choiceOf, operatorNamed } from "./operators.ts"
-import { parts } from "./values.ts"
+import { folded, parts } from "./values.ts"
 import { languageCode } from "./vocabulary.ts"
 
 /**
@@ -60,8 +60,11 @@ function printValue(node: OperatorNode): string {
     case "box":
       return `[${parts(value).join(" ").toLowerCase()}]`
     case "text":
-    case "substring":
-      return isBare(value) ? value.toLowerCase() : quote(value)
+    case "substring": {
+      const words = folded(value)
+      // Only a value without quotes can end in a backslash, which would take the closing quote with it.
+      return isBare(words) || words.endsWith("\\") ? words : quote(words)
+    }
     default:
       return value.toLowerCase()
   }
@@ -78,7 +81,7 @@ function isBare(value: string): boolean {
 }
 
 function quote(text: string): string {
-  const words = text.toLowerCase().trim().replace(/\s+/g, " ").replaceAll('"', '\\"')
+  const words = folded(text).replaceAll('"', '\\"')
   // A backslash at the end would take the closing quote with it.
   return words.endsWith("\\") ? `"${words} "` : `"${words}"`
 }

@@ -1,5 +1,6 @@
 /** Collects issues while a rule is read, and turns them into what the caller sees. */
 import type { Fix, Issue } from "../issue.ts"
+import { nearest } from "./nearest.ts"
 import { limits } from "./operators.ts"
 
 /** One replacement in the rule text. The edits of one mend do not overlap. */
@@ -46,6 +47,11 @@ export class Report {
     if (this.warnings++ < collected) {
       this.drafts.push({ severity: "warning", code, start, end, message, expected: advice.expected, mend: advice.mend })
     }
+  }
+
+  /** The known word nearest to a misspelt one, as long as anybody will see the answer. */
+  nearest(word: string, candidates: Iterable<string>): string | undefined {
+    return this.errors < collected ? nearest(word, candidates) : undefined
   }
 
   /** Too many issues to tell whether a mend removes one. */

@@ -71,7 +71,8 @@ function wideTokens(original: string): ReadonlyArray<string> {
   const flush = (end: number) => {
     const word = start >= 0 ? before + text.slice(start, end) : before
     if (word !== "") {
-      words.push(word.toLowerCase())
+      // Whether a lower-case sigma is a final one depends on its neighbours, so both forms count as one.
+      words.push(word.toLowerCase().replaceAll("ς", "σ"))
     }
     before = ""
     start = -1

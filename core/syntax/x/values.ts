@@ -1,6 +1,9 @@
 /** Reads the values of operators: numbers, ranges, points and boxes. The checker asks what is wrong, the lowering what is meant. */
 import { limits } from "./operators.ts"
 
+/** X compares without regard to case; white space around and between words says nothing. */
+export const folded = (value: string): string => value.toLowerCase().trim().replace(/\s+/g, " ")
+
 export interface Count {
   readonly min: number
   readonly max: number | undefined
