@@ -2,6 +2,7 @@
  * Words and phrases in both directions. The exact core is words of letters and digits that neither platform treats in a
  * special way; both platforms keep accents and drop case. How each of them cuts running text at apostrophes, dots and
  * underscores belongs to the platform and not to a clause, so it counts only where the clause itself holds such a sign.
+ * The words of links and of quoted posts, which X counts as words of the post, are likewise left aside.
  */
 
 import { escapeTerm, quotePhrase } from "../firehose/printer.ts"
@@ -27,10 +28,7 @@ export const wordsToFirehose = (
     return { impossible: `Firehose leaves stop words out of its text, and "${shown(words)}" holds nothing else` }
   }
   const notes = new Notes()
-  const same = equal(
-    whole.map((word) => word.replace(variationSelectors, "")),
-    words
-  )
+  const same = equal(whole.map(asXSpells), words)
   const unspaced = words.some(isUnspaced)
   if (kept < whole.length) {
     notes.add("wider", "Firehose leaves stop words out and takes any word in their place")
@@ -46,8 +44,8 @@ export const wordsToFirehose = (
     notes.add("wider", "The two platforms cut this text into different words")
     notes.add("narrower", "The two platforms cut this text into different words")
   }
-  if (words.some(hasOddCase)) {
-    notes.add("narrower", "Firehose spells capitals of this word in another way")
+  if (words.some(hasSigma)) {
+    notes.add("narrower", "Firehose tells the two forms of a small sigma apart")
   }
   const loose = slop > 0 && words.length > 1
   if (loose) {
@@ -78,7 +76,7 @@ export const wordsToX = (
   const notes = new Notes()
   const glued = words.some((word) => {
     const found = tokens(word)
-    return found.length !== 1 || found[0] !== word
+    return found.length !== 1 || found[0] !== asXSpells(word)
   })
   if (raw !== undefined && analyse(raw, true).words.length > words.length) {
     notes.add("narrower", "X asks for the stop words too, which Firehose leaves out")
@@ -94,9 +92,8 @@ export const wordsToX = (
   } else if (glued) {
     notes.add("wider", `X takes "${shown(words)}" apart at its signs, so other signs or spaces fit too`)
   }
-  if (words.some(hasOddCase)) {
-    notes.add("wider", "X spells capitals of this word in another way")
-    notes.add("narrower", "X spells capitals of this word in another way")
+  if (words.some(hasSigma)) {
+    notes.add("wider", "X takes the two forms of a small sigma as one")
   }
   const loose = slop > 0 && words.length > 1 && target.length > 1
   const distance = Math.min(slop, xLimits.proximity.max)
@@ -120,8 +117,6 @@ export const wordsToX = (
 
 // ---- helpers ----
 
-const variationSelectors = /[\ufe00-\ufe0f]/g
-
 /** Scripts written without spaces, where the platforms do not agree on what a word is. */
 function isUnspaced(word: string): boolean {
   return !isPlainWord(word) && unspacedScripts.test(word)
@@ -134,9 +129,13 @@ function isEmoji(word: string): boolean {
   return !isPlainWord(word) && /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u.test(word)
 }
 
-/** Letters whose lower case depends on where they stand, or on who is asked. */
-function hasOddCase(word: string): boolean {
-  return !isPlainWord(word) && /σ|ς|İ|\u0307/.test(word)
+function hasSigma(word: string): boolean {
+  return /[σς]/.test(word)
+}
+
+/** A word of Firehose with what X does not tell apart made one. */
+function asXSpells(word: string): string {
+  return isPlainWord(word) ? word : word.replace(/[\ufe00-\ufe0f]/g, "").replaceAll("ς", "σ")
 }
 
 function quoteForX(words: ReadonlyArray<string>): string {
