@@ -12,7 +12,7 @@ import {
   languages
 } from "./labels.ts"
 import { looseEdit } from "./loose.ts"
-import { nearest } from "./nearest.ts"
+import { nearest } from "../../nearest.ts"
 import { escapeTerm, quotePhrase } from "./printer.ts"
 import { quoted, type Report } from "./report.ts"
 import { checkOrder } from "./values.ts"
