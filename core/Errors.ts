@@ -1,12 +1,19 @@
 /** Every failure a caller can act on. Doors map each of them to their wire by `_tag`; anything else is a defect. */
 import { Schema } from "effect"
 import { PlatformId } from "./PlatformId.ts"
+import { WireFix, WireSpan, WireTranslation } from "./syntax/wire.ts"
 
 /** One thing that is wrong with what the caller sent. */
 export const ArgumentIssue = Schema.Struct({
   /** Where, as a path into the request: `overrides.x`, `platforms.0`. Empty for the request as a whole. */
   path: Schema.String,
-  message: Schema.String
+  message: Schema.String,
+  /** For a filter: the place in its text. */
+  span: Schema.optionalWith(WireSpan, { exact: true }),
+  expected: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
+  fix: Schema.optionalWith(WireFix, { exact: true }),
+  /** For a missing filter: the other platform's one, carried over. */
+  suggestion: Schema.optionalWith(WireTranslation, { exact: true })
 })
 export type ArgumentIssue = typeof ArgumentIssue.Type
 

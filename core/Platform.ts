@@ -1,7 +1,8 @@
 /** The port to one platform: its rule language, its rules, its live stream. */
 import { Context, Effect, Layer, type Option, Schema, type Scope, type Stream } from "effect"
-import { type ArgumentIssue, PlatformNotConfigured, type PlatformRefused, type PlatformUnavailable } from "./Errors.ts"
+import { PlatformNotConfigured, type PlatformRefused, type PlatformUnavailable } from "./Errors.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
+import type { Checked } from "./syntax/language.ts"
 
 export const RuleType = Schema.Literal("premium", "regular").annotations({
   identifier: "RuleType",
@@ -49,8 +50,8 @@ export interface Platform {
     /** How many rules one account may hold here. */
     readonly rulesPerAccount: Option.Option<number>
   }
-  /** What is wrong with a filter text; empty when nothing is. Sends nothing. */
-  readonly check: (text: string) => ReadonlyArray<Omit<ArgumentIssue, "path">>
+  /** Reads a filter in the platform's language. Sends nothing. */
+  readonly check: (text: string) => Checked
   /** Makes the platform watch for the text. Registering the same text again gives the same rule. */
   readonly register: (text: string) => Effect.Effect<Registered, PlatformRefused | PlatformUnavailable>
   /** Makes the platform forget the rule. Succeeds when it is already gone. */

@@ -21,7 +21,7 @@ export interface NewRule {
 export interface StoredRegistration {
   readonly ruleId: RuleId
   readonly platform: PlatformId
-  /** The caller's text: two registrations with the same text share one rule of the platform. */
+  /** In canonical form: two registrations with the same text share one rule of the platform. */
   readonly text: string
   readonly platformRuleId: Option.Option<string>
   readonly state: RegistrationState

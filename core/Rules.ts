@@ -15,6 +15,9 @@ import { type Platform, Platforms, type Registered } from "./Platform.ts"
 import type { PlatformId } from "./PlatformId.ts"
 import type { Rule, RuleDraft } from "./Rule.ts"
 import { RuleStore, type StoredRegistration } from "./RuleStore.ts"
+import type { Issue } from "./syntax/issue.ts"
+import { translate } from "./syntax/translate.ts"
+import { toWireTranslation } from "./syntax/wire.ts"
 import * as Timestamp from "./Timestamp.ts"
 
 export interface CreatedRule {
@@ -168,7 +171,7 @@ interface Filter {
 
 const asRuleId = Schema.decodeUnknownOption(RuleId)
 
-/** Every platform with its filter, or all that is wrong with any of them. */
+/** Every platform with its filter in canonical form, or all that is wrong with any of them. */
 const checkFilters = (platforms: typeof Platforms.Service, draft: RuleDraft) =>
   Effect.gen(function* () {
     const filters: Array<Filter> = []
@@ -177,11 +180,12 @@ const checkFilters = (platforms: typeof Platforms.Service, draft: RuleDraft) =>
       const platform = yield* platforms.get(id)
       const text = draft.overrides[id]
       if (text === undefined) {
-        issues.push({ path: `overrides.${id}`, message: `Is missing: "platforms" names "${id}", so give its filter` })
+        issues.push(missingFilter(id, draft))
         continue
       }
-      filters.push({ platform, text })
-      issues.push(...platform.check(text).map((issue) => ({ ...issue, path: `overrides.${id}` })))
+      const checked = platform.check(text)
+      if (checked.rule === undefined) issues.push(...errorsOf(id, checked.issues))
+      else filters.push({ platform, text: checked.rule.canonical })
     }
     for (const key of Object.keys(draft.overrides)) {
       if (!draft.platforms.some((id) => id === key)) {
@@ -190,6 +194,20 @@ const checkFilters = (platforms: typeof Platforms.Service, draft: RuleDraft) =>
     }
     return Arr.isNonEmptyArray(issues) ? yield* new InvalidArgument({ issues }) : filters
   })
+
+const errorsOf = (platform: PlatformId, issues: ReadonlyArray<Issue>): ReadonlyArray<ArgumentIssue> =>
+  issues
+    .filter(({ severity }) => severity === "error")
+    .map(({ severity: _, code: __, ...issue }) => ({ path: `overrides.${platform}`, ...issue }))
+
+/** Where the other platform's filter can be carried over, the caller gets the translation and what it changes. */
+const missingFilter = (id: PlatformId, draft: RuleDraft): ArgumentIssue => {
+  const issue = { path: `overrides.${id}`, message: `Is missing: "platforms" names "${id}", so give its filter` }
+  const other = draft.platforms.find((platform) => draft.overrides[platform] !== undefined)
+  if (other === undefined) return issue
+  const translation = translate({ platform: other, text: draft.overrides[other] ?? "" }, id)
+  return translation.text === undefined ? issue : { ...issue, suggestion: toWireTranslation(translation) }
+}
 
 const limitsOf = (filters: ReadonlyArray<Filter>): ReadonlyMap<PlatformId, number> =>
   new Map(

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { namedSchemas, REFERENCE_PREFIX } from "./carrier.ts"
 import { EVENTS_PATH, LINES_TYPE } from "./local.ts"
-import { type AnyOperation, operations } from "./operations.ts"
+import { type AnyEndpoint, endpoints } from "./operations.ts"
 import { json, type Route } from "./route.ts"
 import { router } from "./trpc.ts"
 
@@ -31,7 +31,7 @@ function document(): Effect.Effect<Json> {
       }
     })
     const paths = generated.paths as Record<string, Record<string, Json>>
-    for (const operation of operations) {
+    for (const operation of endpoints) {
       const documented = paths[operation.path]?.[operation.method.toLowerCase()]
       if (documented !== undefined) complete(operation, documented)
     }
@@ -60,7 +60,7 @@ function document(): Effect.Effect<Json> {
 }
 
 /** Adds what trpc-to-openapi cannot say: examples, and the errors that every operation shares. */
-const complete = (operation: AnyOperation, documented: Json): void => {
+const complete = (operation: AnyEndpoint, documented: Json): void => {
   const { request, response } = operation.example
   const ok = (documented["responses"] as Record<string, Json>)["200"]
   Object.assign(mediaOf(ok), { example: response })

@@ -6,6 +6,7 @@ import { Matches, MatchList, MatchQuery } from "../core/Matches.ts"
 import { type Platforms, SyntaxHelp } from "../core/Platform.ts"
 import { PlatformId } from "../core/PlatformId.ts"
 import { Rule, RuleDraft } from "../core/Rule.ts"
+import { CheckRequest, CheckResult, checkFilters } from "../core/RuleCheck.ts"
 import { Rules } from "../core/Rules.ts"
 import { syntaxHelp } from "../core/Syntax.ts"
 
@@ -14,22 +15,26 @@ export type Services = Rules | Matches | Platforms
 
 /** `A` reaches the use case, `I` is sent by the client; `O` comes back and `OI` is what the client receives. */
 export interface Operation<A, I, O, OI> {
-  readonly method: "GET" | "POST"
-  readonly path: `/${string}`
-  readonly operationId: string
-  readonly tag: "rules" | "matches" | "platforms"
-  readonly summary: string
-  readonly description: string
+  readonly name: string
   readonly input: Schema.Schema<A, I>
   readonly output: Schema.Schema<O, OI>
-  /** `request` is absent where nothing is sent. */
-  readonly example: { readonly request?: I; readonly response: OI }
   readonly handle: (account: AccountId, input: A) => Effect.Effect<O, CoreError, Services>
 }
 
-/** An operation whose types only it knows. */
-// biome-ignore lint/suspicious/noExplicitAny: a table of operations has no common input; each is typed where it is defined
-export type AnyOperation = Operation<any, any, any, any>
+/** An operation that also has a documented path of its own. */
+export interface Endpoint<A, I, O, OI> extends Operation<A, I, O, OI> {
+  readonly method: "GET" | "POST"
+  readonly path: `/${string}`
+  readonly tag: "rules" | "matches" | "platforms"
+  readonly summary: string
+  readonly description: string
+  /** `request` is absent where nothing is sent. */
+  readonly example: { readonly request?: I; readonly response: OI }
+}
+
+/** An endpoint whose types only it knows. */
+// biome-ignore lint/suspicious/noExplicitAny: a table of endpoints has no common input; each is typed where it is defined
+export type AnyEndpoint = Endpoint<any, any, any, any>
 
 const EXAMPLE_RULE = "rule_01kzyn3v8jf9g8w3q5r7t2x4c6"
 const EXAMPLE_MATCH = "match_01kzyn5a2me0vb6h9d4s8y1k3p"
@@ -38,10 +43,10 @@ const EXAMPLE_REGISTRATION = { platform_rule_id: "1866112233445566778", translat
 /** Structs with this schema take nothing at all. */
 const Nothing = Schema.Struct({})
 
-export const createRule = define({
+export const createRule = endpoint({
   method: "POST",
   path: "/api.CreateRule",
-  operationId: "createRule",
+  name: "createRule",
   tag: "rules",
   summary: "Create a rule",
   description:
@@ -78,10 +83,10 @@ export const createRule = define({
     })
 })
 
-export const listRules = define({
+export const listRules = endpoint({
   method: "GET",
   path: "/api.ListRules",
-  operationId: "listRules",
+  name: "listRules",
   tag: "rules",
   summary: "List the rules",
   description: "All rules of the account, newest first.",
@@ -107,10 +112,10 @@ export const listRules = define({
     })
 })
 
-export const deleteRule = define({
+export const deleteRule = endpoint({
   method: "POST",
   path: "/api.DeleteRule",
-  operationId: "deleteRule",
+  name: "deleteRule",
   tag: "rules",
   summary: "Delete a rule",
   description: "Removes the rule from its platforms and deletes its matches.",
@@ -124,10 +129,10 @@ export const deleteRule = define({
     })
 })
 
-export const listMatches = define({
+export const listMatches = endpoint({
   method: "POST",
   path: "/matches",
-  operationId: "listMatches",
+  name: "listMatches",
   tag: "matches",
   summary: "List matches",
   description:
@@ -156,10 +161,10 @@ export const listMatches = define({
     })
 })
 
-export const platformSyntax = define({
+export const platformSyntax = endpoint({
   method: "POST",
   path: "/platforms/syntax",
-  operationId: "platformSyntax",
+  name: "platformSyntax",
   tag: "platforms",
   summary: "Get the filter syntax of platforms",
   description: "Help for writing the filter of each platform, for people and for agents. Without platforms: of all.",
@@ -187,13 +192,22 @@ export const platformSyntax = define({
     Effect.map(syntaxHelp(platforms), (help) => ({ platforms: Object.fromEntries(help) }))
 })
 
-export const operations: ReadonlyArray<AnyOperation> = [createRule, listRules, deleteRule, listMatches, platformSyntax]
+/** Reached over tRPC alone: the specification has no path for it. */
+export const checkRule: Operation<CheckRequest, typeof CheckRequest.Encoded, CheckResult, typeof CheckResult.Encoded> =
+  {
+    name: "checkRule",
+    input: CheckRequest,
+    output: CheckResult,
+    handle: (_account, request) => checkFilters(request)
+  }
+
+export const endpoints: ReadonlyArray<AnyEndpoint> = [createRule, listRules, deleteRule, listMatches, platformSyntax]
 
 // ---- helpers ----
 
-/** Infers the types of an operation from its schemas. */
-function define<A, I, O, OI>(operation: Operation<A, I, O, OI>): Operation<A, I, O, OI> {
-  return operation
+/** Infers the types of an endpoint from its schemas. */
+function endpoint<A, I, O, OI>(definition: Endpoint<A, I, O, OI>): Endpoint<A, I, O, OI> {
+  return definition
 }
 
 /** An entry for some of the platforms. */

@@ -5,10 +5,10 @@ import { authenticate } from "./auth.ts"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
 import type { DoorFailure } from "./errors.ts"
-import { type AnyOperation, operations, type Services } from "./operations.ts"
+import { type AnyEndpoint, endpoints, type Services } from "./operations.ts"
 import { json, type Reply, type Route } from "./route.ts"
 
-export const restRoutes: ReadonlyArray<Route<Services | Keys>> = operations.map((operation) => ({
+export const restRoutes: ReadonlyArray<Route<Services | Keys>> = endpoints.map((operation) => ({
   method: operation.method,
   path: operation.path,
   handle: serve(operation)
@@ -16,7 +16,7 @@ export const restRoutes: ReadonlyArray<Route<Services | Keys>> = operations.map(
 
 // ---- helpers ----
 
-function serve(operation: AnyOperation) {
+function serve(operation: AnyEndpoint) {
   const decode = decoder(operation.input)
   const readInput = operation.method === "GET" ? readQuery : readJson
   return (request: Request): Effect.Effect<Reply, DoorFailure, Services | Keys> =>

@@ -24,8 +24,10 @@ import {
   type WireError
 } from "./errors.ts"
 import {
+  checkRule,
   createRule,
   deleteRule,
+  type Endpoint,
   listMatches,
   listRules,
   type Operation,
@@ -54,7 +56,8 @@ export const router = t.router({
   rules: t.router({
     create: mutation(createRule),
     list: query(listRules),
-    delete: mutation(deleteRule)
+    delete: mutation(deleteRule),
+    check: query(checkRule)
   }),
   matches: t.router({
     list: query(listMatches)
@@ -123,14 +126,12 @@ function mutation<A, I, O, OI>(
 /** A procedure that takes nothing is called with no argument; one whose fields are all optional may be. */
 type InputOf<I> = keyof I extends never ? void : Record<never, never> extends I ? I | void : I
 
-function documented<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
-  const { method, path, tag, summary, description, operationId } = operation
-  return t.procedure
-    .meta({
-      openapi: { method, path, tags: [tag], summary, description, operationId } as OpenApiMeta["openapi"] & object
-    })
-    .input(inputCarrier(operation.input))
-    .output(outputCarrier(operation.output))
+function documented<A, I, O, OI>(operation: Operation<A, I, O, OI> | Endpoint<A, I, O, OI>) {
+  const procedure = t.procedure.input(inputCarrier(operation.input)).output(outputCarrier(operation.output))
+  if (!("path" in operation)) return procedure
+  const { name, method, path, tag, summary, description } = operation
+  const openapi = { operationId: name, method, path, tags: [tag], summary, description }
+  return procedure.meta({ openapi: openapi as OpenApiMeta["openapi"] & object })
 }
 
 function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
@@ -145,7 +146,7 @@ function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
   }): Promise<unknown> => {
     // `input` has been decoded by the operation's own schema.
     const effect = Effect.tapErrorCause(operation.handle(ctx.account, input as A), (cause) =>
-      Cause.isDie(cause) ? Effect.logError(`${operation.operationId} failed`, cause) : Effect.void
+      Cause.isDie(cause) ? Effect.logError(`${operation.name} failed`, cause) : Effect.void
     )
     const exit = await Runtime.runPromiseExit(ctx.runtime)(effect, signal === undefined ? {} : { signal })
     if (Exit.isSuccess(exit)) return exit.value

@@ -1,12 +1,15 @@
 /** Both platforms in process, over events that callers hand in. No account anywhere is needed. */
-import { Array as Arr, Deferred, Effect, Either, Layer, Option, Queue, Stream } from "effect"
+import { Array as Arr, Clock, Deferred, Effect, Either, Layer, Option, Queue, Stream } from "effect"
 import { Entropy } from "../../core/Entropy.ts"
-import { type ArgumentIssue, InvalidArgument, StorageUnavailable } from "../../core/Errors.ts"
+import { type ArgumentIssue, InvalidArgument, PlatformRefused, StorageUnavailable } from "../../core/Errors.ts"
 import { LocalFeed } from "../../core/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms } from "../../core/Platform.ts"
-import type { PlatformId } from "../../core/PlatformId.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
+import { holds } from "../../core/syntax/evaluate.ts"
+import type { Expression } from "../../core/syntax/expression.ts"
+import { helpFor } from "../../core/syntax/help.ts"
+import { checkRule } from "../../core/syntax/language.ts"
 import { decodeEvent, type LocalEvent } from "./events.ts"
-import { helpFor } from "./help.ts"
 
 /** `rulesPerAccount`: of the platforms that limit their rules. A platform that is not named has none. */
 export const layerWith = (options: {
@@ -18,7 +21,7 @@ export const layerWith = (options: {
       const platforms = yield* Platforms
       const { sha256 } = yield* Entropy
       const locals = new Map<PlatformId, LocalPlatform>()
-      for (const id of ["x", "firehose"] as const) {
+      for (const id of PLATFORM_IDS) {
         const local = yield* makePlatform(id, sha256, Option.fromNullable(options.rulesPerAccount.get(id)))
         yield* platforms.register(local.platform)
         locals.set(id, local)
@@ -26,7 +29,7 @@ export const layerWith = (options: {
 
       const publish = (data: ReadonlyArray<unknown>) =>
         Effect.gen(function* () {
-          const events = yield* decodeAll(data, sha256)
+          const events = yield* decodeAll(data, sha256, yield* Clock.currentTimeMillis)
           const accepted: Partial<Record<PlatformId, number>> = {}
           const waiting: Array<Effect.Effect<void>> = []
           for (const event of events) {
@@ -62,55 +65,53 @@ const makePlatform = (id: PlatformId, sha256: (text: string) => string, rulesPer
   Effect.gen(function* () {
     // Full means that the store is behind: whoever hands in events then waits.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Delivery>(1_000), Queue.shutdown)
-    const rules = new Map<string, ReadonlyArray<string>>()
+    const rules = new Map<string, Expression>()
 
     const platform: Platform = {
       id,
-      syntax: helpFor(id, rulesPerAccount),
+      syntax: helpFor(
+        id,
+        Option.match(rulesPerAccount, { onNone: () => ({}), onSome: (limit) => ({ rules_per_account: limit }) })
+      ),
       capabilities: { rulesPerAccount },
-      check: (text) =>
-        wordsOf(text).length > 0 ? [] : [{ message: "Has no word to look for: write at least one word" }],
+      check: (text) => checkRule(id, text),
       register: (text) =>
-        Effect.sync(() => {
+        Effect.suspend(() => {
+          const { rule, issues } = checkRule(id, text)
+          if (rule === undefined) {
+            return new PlatformRefused({ platform: id, reason: issues[0]?.message ?? "the filter is not valid" })
+          }
           // Named by its text: the same text is the same rule, also after a restart.
           const platformRuleId = sha256(`${id}\n${text}`).slice(0, 32)
-          rules.set(platformRuleId, wordsOf(text))
-          return { platformRuleId, translatedValue: text }
+          rules.set(platformRuleId, rule.expression)
+          return Effect.succeed({ platformRuleId, translatedValue: text })
         }),
       unregister: (platformRuleId) => Effect.sync(() => void rules.delete(platformRuleId)),
       deliveries: Stream.fromQueue(queue, { maxChunkSize: 500 })
     }
 
-    const offer = (event: LocalEvent) =>
+    const offer = ({ platformPostId, payload, fields }: LocalEvent) =>
       Effect.gen(function* () {
-        const present = new Set(wordsOf(event.text))
         const platformRuleIds = [...rules]
-          .filter(([, words]) => words.every((word) => present.has(word)))
+          .filter(([, expression]) => holds(expression, fields))
           .map(([platformRuleId]) => platformRuleId)
         if (platformRuleIds.length === 0) return Effect.void
         const stored = yield* Deferred.make<void>()
         const ack = Effect.asVoid(Deferred.succeed(stored, undefined))
-        yield* Queue.offer(queue, {
-          platformPostId: event.platformPostId,
-          payload: event.payload,
-          platformRuleIds,
-          ack
-        })
+        yield* Queue.offer(queue, { platformPostId, payload, platformRuleIds, ack })
         return Deferred.await(stored)
       })
 
     return { platform, offer }
   })
 
-const decodeAll = (data: ReadonlyArray<unknown>, digest: (text: string) => string) => {
+const decodeAll = (data: ReadonlyArray<unknown>, digest: (text: string) => string, now: number) => {
   const events: Array<LocalEvent> = []
   const issues: Array<ArgumentIssue> = []
   for (const [index, item] of data.entries()) {
-    const event = decodeEvent(item, digest)
+    const event = decodeEvent(item, digest, now)
     if (Either.isRight(event)) events.push(event.right)
     else issues.push({ path: `event ${index + 1}`, message: event.left })
   }
   return Arr.isNonEmptyArray(issues) ? new InvalidArgument({ issues }) : Effect.succeed(events)
 }
-
-const wordsOf = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []

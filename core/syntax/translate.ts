@@ -4,8 +4,8 @@
  */
 import type { PlatformId } from "../PlatformId.ts"
 import type { Expression, Predicate } from "./expression.ts"
-import * as Firehose from "./firehose/language.ts"
-import type { Issue, Span } from "./issue.ts"
+import type { Span } from "./issue.ts"
+import { checkRule } from "./language.ts"
 import {
   type Draft,
   isAnchored,
@@ -20,7 +20,6 @@ import {
 import { printFirehose, printX } from "./translation/print.ts"
 import { toFirehose } from "./translation/toFirehose.ts"
 import { toX } from "./translation/toX.ts"
-import * as X from "./x/language.ts"
 
 /**
  * `exact`: the same events. `wider`: those and more, none missed. `narrower`: fewer, none added. `different`: some are
@@ -52,13 +51,13 @@ export const translate = (
   to: PlatformId
 ): Translation => {
   const { platform, text } = rule
-  const source = meaningOf(platform, text)
-  if (source.expression === undefined) {
+  const source = checkRule(platform, text)
+  if (source.rule === undefined) {
     const first = source.issues.find((issue) => issue.severity === "error")
     return { text: undefined, fidelity: "impossible", clauses: [], reason: `The rule is wrong: ${first?.message}` }
   }
   const translator = new Translator(text, to, platform === to)
-  const carried = translator.carry(source.expression, true)
+  const carried = translator.carry(source.rule.expression, true)
   if (platform === to) {
     return { text, fidelity: "exact", clauses: clausesOf(translator.lines) }
   }
@@ -66,20 +65,6 @@ export const translate = (
 }
 
 // ---- helpers ----
-
-interface Meaning {
-  readonly expression: Expression | undefined
-  readonly issues: ReadonlyArray<Issue>
-}
-
-function meaningOf(platform: PlatformId, text: string): Meaning {
-  if (platform === "x") {
-    const { rule, issues } = X.check(text)
-    return { expression: rule && X.lower(rule.ast), issues }
-  }
-  const { rule, issues } = Firehose.check(text)
-  return { expression: rule?.expression, issues }
-}
 
 const platformNames: Readonly<Record<PlatformId, string>> = { x: "X", firehose: "Firehose" }
 
@@ -272,7 +257,7 @@ function conclude({ lines, to, failure }: Translator, draft: Draft | undefined):
   let text = draft && (to === "x" ? printX(draft) : printFirehose(draft))
   let reason = failure
   if (text !== undefined) {
-    const { issues } = to === "x" ? X.check(text) : Firehose.check(text)
+    const { issues } = checkRule(to, text)
     const error = issues.find((issue) => issue.severity === "error")
     if (error !== undefined) {
       reason = `${platformNames[to]} does not take the result: ${error.message}`

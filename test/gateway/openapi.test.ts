@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
 import { Effect, Either, ParseResult } from "effect"
-import { operations } from "../../gateway/operations.ts"
+import { endpoints } from "../../gateway/operations.ts"
 import { call, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 import { exchange, requestText } from "./raw.ts"
@@ -30,9 +30,9 @@ describe("/openapi.json", () => {
     "has every operation of the table, under its id, tag and summary, and nothing that is not served",
     async ({ document, target }) => {
       const listed = operationsOf(document).map(({ method, path }) => `${method} ${path}`)
-      const expected = operations.map(({ method, path }) => `${method} ${path}`)
+      const expected = endpoints.map(({ method, path }) => `${method} ${path}`)
       assert.sameMembers(listed, [...expected, "POST /local/events"])
-      for (const { operationId, path, method, tag, summary } of operations) {
+      for (const { operationId, path, method, tag, summary } of endpoints) {
         const found = document.paths[path]?.[method.toLowerCase()]
         assert.deepStrictEqual([found?.operationId, found?.tags, found?.summary], [operationId, [tag], summary])
       }
@@ -82,7 +82,7 @@ describe("/openapi.json", () => {
   })
 
   it("has examples that the core's schemas decode", () => {
-    for (const { input, output, example, path } of operations) {
+    for (const { input, output, example, path } of endpoints) {
       const strict = { onExcessProperty: "error" } as const
       assert.isTrue(Either.isRight(ParseResult.decodeUnknownEither(input, strict)(example.request ?? {})), path)
       assert.isTrue(Either.isRight(ParseResult.decodeUnknownEither(output, strict)(example.response)), path)
@@ -90,7 +90,7 @@ describe("/openapi.json", () => {
   })
 
   documented("describes what the server really answers", async ({ document, target }) => {
-    const request = operations.find(({ operationId }) => operationId === "createRule")?.example.request
+    const request = endpoints.find(({ name }) => name === "createRule")?.example.request
     const event = document.paths["/local/events"]?.["post"]?.requestBody?.content["application/json"]?.example
     const created = await call(target, "/api.CreateRule", { ...request, overrides: { x: "earthquake" } })
     await call(target, "/local/events", event)

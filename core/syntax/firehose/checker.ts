@@ -1,9 +1,10 @@
 /** Says what a rule that parses still gets wrong: fields, values, and what Lucene makes of its operators. */
+
+import { nearest } from "../../nearest.ts"
 import type { FieldRef, Group, Query } from "./ast.ts"
 import { defaultField, type Field, type Form, falseFieldOf, fieldOf, fields, isRuleOption, limits } from "./fields.ts"
 import { checkKeyword } from "./keywords.ts"
 import { checkLevel, recentPlacement, withoutClause } from "./levels.ts"
-import { nearest } from "../../nearest.ts"
 import { quotePhrase } from "./printer.ts"
 import { quoted, type Report } from "./report.ts"
 import { checkNumber, checkPattern, checkRecentValue, checkText } from "./values.ts"

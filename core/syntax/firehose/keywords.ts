@@ -1,4 +1,6 @@
 /** Checks values of keyword fields, which are compared whole and with their case. */
+
+import { nearest } from "../../nearest.ts"
 import type { Group, Phrase, Query, Range, Term, Wildcard } from "./ast.ts"
 import type { KeywordFieldFacts } from "./fields.ts"
 import {
@@ -12,7 +14,6 @@ import {
   languages
 } from "./labels.ts"
 import { looseEdit } from "./loose.ts"
-import { nearest } from "../../nearest.ts"
 import { escapeTerm, quotePhrase } from "./printer.ts"
 import { quoted, type Report } from "./report.ts"
 import { checkOrder } from "./values.ts"

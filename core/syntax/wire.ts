@@ -1,0 +1,65 @@
+/** What the rule languages have to say, as it goes over the wire. */
+import { Schema } from "effect"
+import { PlatformId } from "../PlatformId.ts"
+import type { Explanation } from "./explain.ts"
+import type { Issue } from "./issue.ts"
+import type { Translation } from "./translate.ts"
+
+export const WireSpan = Schema.Struct({ start: Schema.Number, end: Schema.Number }).annotations({
+  identifier: "Span",
+  description: "A half-open range of UTF-16 code units in the rule text, counted from 0"
+})
+
+export const WireFix = Schema.Struct({
+  message: Schema.String,
+  text: Schema.String.annotations({ description: "The whole rule text with this one issue mended" })
+}).annotations({ identifier: "Fix" })
+
+export const WireIssue = Schema.Struct({
+  severity: Schema.Literal("error", "warning"),
+  code: Schema.String,
+  span: WireSpan,
+  message: Schema.String,
+  expected: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
+  fix: Schema.optionalWith(WireFix, { exact: true })
+}).annotations({ identifier: "SyntaxIssue" })
+
+const Fidelity = Schema.Literal("exact", "wider", "narrower", "different", "impossible").annotations({
+  identifier: "Fidelity"
+})
+
+export const WireTranslation = Schema.Struct({
+  text: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+    description: "A valid rule of the other platform; absent when there is none"
+  }),
+  fidelity: Fidelity,
+  clauses: Schema.Array(Schema.Struct({ span: WireSpan, fidelity: Fidelity, reason: Schema.String })),
+  reason: Schema.optionalWith(Schema.String, { exact: true })
+}).annotations({ identifier: "Translation" })
+
+export const WireExplanation = Schema.Struct({
+  matched: Schema.Boolean,
+  clauses: Schema.Array(Schema.Struct({ span: WireSpan, held: Schema.Boolean, description: Schema.String })),
+  decisive: Schema.Array(WireSpan).annotations({
+    description:
+      "The smallest set of clauses that decided: for a miss, had just these come out the other way, the rule would have matched"
+  })
+}).annotations({ identifier: "Explanation" })
+
+export const CheckedFilter = Schema.Struct({
+  valid: Schema.Boolean,
+  issues: Schema.Array(WireIssue),
+  canonical: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+    description: "The text that would be registered; absent when the filter is not valid"
+  }),
+  translations: Schema.partial(Schema.Record({ key: PlatformId, value: WireTranslation })),
+  explanation: Schema.optionalWith(WireExplanation, { exact: true })
+}).annotations({ identifier: "CheckedFilter" })
+export type CheckedFilter = typeof CheckedFilter.Type
+
+export const toWireTranslation = ({ text, ...rest }: Translation): typeof WireTranslation.Type =>
+  text === undefined ? rest : { text, ...rest }
+
+/** The shapes of the pure code are those of the wire; a change to one that the other lacks does not compile. */
+export const toWireIssues = (issues: ReadonlyArray<Issue>): CheckedFilter["issues"] => issues
+export const toWireExplanation = (explanation: Explanation): typeof WireExplanation.Type => explanation
