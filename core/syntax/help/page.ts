@@ -1,0 +1,57 @@
+/** The parts that the help of every platform is made of, and how they are set in Markdown. */
+
+export interface Example {
+  readonly rule: string
+  readonly description: string
+}
+
+/** A rule as people write it at first, and as it must be: the checker finds fault with one and none with the other. */
+export interface Mistake {
+  readonly wrong: string
+  readonly right: string
+  readonly why: string
+}
+
+export interface LanguageHelp {
+  readonly summary: string
+  readonly operators: ReadonlyArray<{ readonly name: string; readonly description: string; readonly example: string }>
+  readonly examples: ReadonlyArray<Example>
+  readonly mistakes: ReadonlyArray<Mistake>
+  readonly limits: Readonly<Record<string, number>>
+  /** The whole help in Markdown. */
+  readonly page: (limits: Readonly<Record<string, number>>) => string
+}
+
+export const section = (title: string, ...paragraphs: ReadonlyArray<string>): string =>
+  [`## ${title}`, ...paragraphs].join("\n\n")
+
+export const bullets = (items: ReadonlyArray<string>): string => items.map((item) => `- ${item}`).join("\n")
+
+export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n")
+
+/** Text in a code span; one that holds a backtick needs two around it. */
+export const code = (text: string): string => (text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``)
+
+export const exampleList = (examples: ReadonlyArray<Example>): string =>
+  bullets(examples.map(({ rule, description }) => `${code(rule)}: ${description}`))
+
+export const mistakeTable = (mistakes: ReadonlyArray<Mistake>): string =>
+  table(
+    ["Wrong", "Right", "Why"],
+    mistakes.map(({ wrong, right, why }) => [code(wrong), code(right), why])
+  )
+
+export const limitList = (limits: Readonly<Record<string, number>>, names: Readonly<Record<string, string>>): string =>
+  bullets(
+    Object.entries(limits).map(
+      ([name, value]) => `${names[name] ?? name.replaceAll("_", " ")}: ${value.toLocaleString("en-US")}`
+    )
+  )
+
+// ---- helpers ----
+
+/** A bar ends a cell, even in a code span. */
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("\n", " ")
+}
