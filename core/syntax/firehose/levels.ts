@@ -3,6 +3,7 @@ import type { Fix } from "../issue.ts"
 import type { Clause, Group, Query } from "./ast.ts"
 import type { Field } from "./fields.ts"
 import { mixedOperators, optionalClauses, orNot, sideBySide } from "./joints.ts"
+import { printQuery } from "./printer.ts"
 import { quoted, type Report } from "./report.ts"
 import { hasWords } from "./tokens.ts"
 
@@ -234,9 +235,10 @@ const repeats = (report: Report, group: Group): void => {
   for (const clause of group.clauses) {
     const { start, end } = clause.query.span
     const text = report.text.slice(start, end)
-    const earlier = seen.get(text)
+    const key = printQuery(clause.query)
+    const earlier = seen.get(key)
     if (earlier === undefined) {
-      seen.set(text, clause)
+      seen.set(key, clause)
     } else if ((earlier.occur === "must_not") === (clause.occur === "must_not")) {
       if (clause.query._tag !== "Recent") {
         report.warning("duplicate-clause", start, end, `${quoted(text)} stands here twice`, {

@@ -99,6 +99,7 @@ const cases: ReadonlyArray<Case> = [
   { rule: "ford AND title:-x", code: "misplaced-modifier", at: "-", severity: "error", fix: "ford AND -title:x" },
   { rule: "tesla OR tesla", code: "duplicate-clause", at: "tesla", severity: "warning", fix: "tesla" },
   { rule: "ford AND NOT ford", code: "contradiction", at: "ford", severity: "error", fix: "ford" },
+  { rule: "f\\ord AND NOT ford", code: "contradiction", at: "ford", severity: "error", fix: "f\\ord" },
   { rule: "*:*", code: "matches-everything", at: "*:*", severity: "warning" },
   // Brackets, quotes and backslashes
   { rule: "(tesla", code: "unclosed-group", at: "(", severity: "error", fix: "(tesla)" },

@@ -76,7 +76,7 @@ const bare = (query: Query): unknown => {
 }
 
 const pieces = fc.constantFrom(
-  ...'AND OR NOT && || ! + - ( ) [ ] { } TO " \' / \\ : * ? ~ ^ ~2 ^2 tesla the title: url: dr: recent:24h page_type: *:* \\/ /a.*/ [1 TO 2] "a b" “ ” $x 50 http:// \u00a0 \ud800 \u0000 \u202e 東京 é'.split(
+  ...'AND OR NOT && || ! + - ( ) [ ] { } TO " \' / \\ : * ? ~ ^ ~2 ^2 tesla the title: url: dr: recent:24h page_type: *:* \\/ /a.*/ [1 TO 2] "a b" “ ” $x 50 http:// \u00a0 \ud800 \u0000 \u202e 東京 é \\u \\u0041 \\ud800 \\t'.split(
     " "
   )
 )
