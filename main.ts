@@ -31,6 +31,7 @@ import * as Pglite from "./adapters/sql/pglite.ts"
 import * as Postgres from "./adapters/sql/postgres.ts"
 import * as SqlStores from "./adapters/sql/stores.ts"
 import { earshot } from "./cli/earshot.ts"
+import { RuleIsWrong } from "./cli/syntax.ts"
 import { Ids } from "./core/Ids.ts"
 import * as Ingest from "./core/Ingest.ts"
 import { Keys } from "./core/Keys.ts"
@@ -185,7 +186,8 @@ process.on("SIGTERM", stop)
 fiber.addObserver((exit) => {
   if (Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause)) process.exit(0)
   const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
-  // The command line has said itself what is wrong with its arguments.
-  if (!ValidationError.isValidationError(failure)) process.stderr.write(`${report(exit.cause)}\n`)
+  // The command line has said itself what is wrong with its arguments, or with the rule it was asked to check.
+  const isSaid = ValidationError.isValidationError(failure) || failure instanceof RuleIsWrong
+  if (!isSaid) process.stderr.write(`${report(exit.cause)}\n`)
   process.exit(1)
 })

@@ -4,6 +4,7 @@ import { Array as Arr, Console, Effect, Redacted } from "effect"
 import type { Key } from "../core/Key.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
 import { SETTINGS } from "./settings.ts"
+import { checkCommand, syntaxCommand } from "./syntax.ts"
 
 export interface Actions<E> {
   /** Runs the service until it is told to stop. */
@@ -17,7 +18,7 @@ export const earshot = <E>(actions: Actions<E>, version: string) =>
   Command.run(
     Command.make("earshot").pipe(
       Command.withDescription("Rule-based live event monitoring"),
-      Command.withSubcommands([serveCommand(actions), keysCommand(actions)])
+      Command.withSubcommands([serveCommand(actions), checkCommand, syntaxCommand, keysCommand(actions)])
     ),
     { name: "Earshot", version, executable: "earshot" }
   )

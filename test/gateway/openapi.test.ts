@@ -32,9 +32,9 @@ describe("/openapi.json", () => {
       const listed = operationsOf(document).map(({ method, path }) => `${method} ${path}`)
       const expected = endpoints.map(({ method, path }) => `${method} ${path}`)
       assert.sameMembers(listed, [...expected, "POST /local/events"])
-      for (const { operationId, path, method, tag, summary } of endpoints) {
+      for (const { name, path, method, tag, summary } of endpoints) {
         const found = document.paths[path]?.[method.toLowerCase()]
-        assert.deepStrictEqual([found?.operationId, found?.tags, found?.summary], [operationId, [tag], summary])
+        assert.deepStrictEqual([found?.operationId, found?.tags, found?.summary], [name, [tag], summary])
       }
       for (const { method, path } of operationsOf(document)) {
         const answer = await exchange(target, requestText(method, path))
