@@ -30,13 +30,14 @@ export interface Running {
   readonly signal: (name: NodeJS.Signals) => void
   /** Resolves when the process has ended, however that came about. */
   readonly ended: Promise<Ended>
-  /** What it has logged so far. */
-  readonly log: () => string
+  /** Resolves with what is found in what it prints. */
+  readonly printed: (pattern: RegExp) => Promise<string>
   /** Asks it to end and waits for that. */
   readonly stop: () => Promise<Ended>
 }
 
-type Environment = Readonly<Record<string, string>>
+/** Undefined takes a setting away. */
+type Environment = Readonly<Record<string, string | undefined>>
 
 /** Serves on a free port; resolves once it listens. */
 export const startService = async (runtime: RuntimeName, settings: Environment = {}): Promise<Running> => {
@@ -50,7 +51,8 @@ export const startService = async (runtime: RuntimeName, settings: Environment =
   const signal = (name: NodeJS.Signals) => void child.kill(name)
   const cleaned = ended.finally(() => rm(folder, { recursive: true, force: true }))
   const url = await Promise.race([
-    firstAddress(child, output),
+    // The address is in the first line of the output.
+    printed(child, output, /^[^\n]*?(http:\/\/[^\s/]+)[^\n]*\n/),
     cleaned.then(({ code, stderr }) => Promise.reject(new Error(`It ended with ${code} before it listened: ${stderr}`)))
   ])
   const { hostname, port } = new URL(url)
@@ -60,7 +62,7 @@ export const startService = async (runtime: RuntimeName, settings: Environment =
     port: Number(port),
     signal,
     ended: cleaned,
-    log: () => output.stderr,
+    printed: (pattern) => printed(child, output, pattern),
     stop: () => {
       signal("SIGTERM")
       return cleaned
@@ -108,14 +110,15 @@ const launch = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Env
   return { child, ended, output }
 }
 
-/** The address is in the first line of the output. */
-const firstAddress = (child: ChildProcess, output: { readonly stdout: string }) =>
+/** The first group of the pattern, or all of what it finds. */
+const printed = (child: ChildProcess, output: { readonly stdout: string }, pattern: RegExp) =>
   new Promise<string>((resolve) => {
     const look = () => {
-      const found = /^.*?(http:\/\/[^\s/]+)[^\n]*\n/.exec(output.stdout)?.[1]
-      if (found === undefined) return
+      const found = pattern.exec(output.stdout)
+      if (found === null) return
       child.stdout?.off("data", look)
-      resolve(found)
+      resolve(found[1] ?? found[0])
     }
     child.stdout?.on("data", look)
+    look()
   })

@@ -35,6 +35,8 @@ const close = (server: Server) =>
       resume(Effect.void)
     })
     server.closeIdleConnections()
+    // A connection whose request finishes from now on must not wait for the client's next one.
+    server.keepAliveTimeout = 1
   })
 
 /** Bytes that are not HTTP get an answer too, in the shape of every other error. */
