@@ -49,15 +49,19 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
           return added
         })
 
+      const ownedRules = ({ account, rule }: MatchPage) =>
+        Option.isSome(rule)
+          ? Effect.map(rules.exists(account, rule.value), (exists) => new Set(exists ? [rule.value] : []))
+          : Effect.map(rules.list(account), (all) => new Set(all.map(({ id }) => id)))
+
       const list = (page: MatchPage) =>
         Effect.gen(function* () {
-          const owned = new Set((yield* rules.list(page.account)).map(({ id }) => id))
+          const owned = yield* ownedRules(page)
           const found: Array<Match> = []
           for (const match of newestFirst) {
             if (found.length === page.limit) break
             const wanted =
               owned.has(match.rule_id) &&
-              Option.getOrElse(page.rule, () => match.rule_id) === match.rule_id &&
               page.platforms.includes(match.platform) &&
               Option.match(page.before, { onNone: () => true, onSome: (before) => match.id < before })
             if (wanted) found.push(match)

@@ -1,0 +1,60 @@
+/** The floor: `node:http` with nothing on top, and Fastify, each over the same data. */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { fastify } from "fastify"
+import { KEY, matches, rules } from "./data.ts"
+
+interface Query {
+  readonly rule_id?: string
+  readonly platform?: string
+  readonly limit?: number
+}
+
+/** Checks the key and reads JSON; validates nothing. */
+export const raw = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer((request, response) => {
+      const answer = (status: number, body: unknown) => {
+        const json = JSON.stringify(body)
+        response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(json) })
+        response.end(json)
+      }
+      if (request.headers.authorization !== `Bearer ${KEY}`) return answer(401, {})
+      if (request.method === "GET" && request.url === "/api.ListRules") return answer(200, { rules })
+      if (request.method !== "POST" || request.url !== "/matches") return answer(404, {})
+      const chunks: Array<Buffer> = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk))
+      request.on("end", () => answer(200, { matches: find(JSON.parse(Buffer.concat(chunks).toString()) as Query) }))
+    })
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port))
+  })
+
+/** Checks the key and validates the input. */
+export const onFastify = async (): Promise<number> => {
+  const app = fastify()
+  app.addHook("onRequest", async (request, reply) => {
+    if (request.headers.authorization !== `Bearer ${KEY}`) return reply.code(401).send({})
+  })
+  app.post<{ Body: Query }>("/matches", { schema: { body: QUERY } }, async ({ body }) => ({ matches: find(body) }))
+  app.get("/api.ListRules", async () => ({ rules }))
+  await app.listen({ port: 0, host: "127.0.0.1" })
+  return (app.server.address() as AddressInfo).port
+}
+
+// ---- helpers ----
+
+const find = ({ rule_id, platform, limit }: Query) =>
+  matches
+    .filter((match) => match.rule_id === (rule_id ?? match.rule_id) && match.platform === (platform ?? match.platform))
+    .slice(0, limit ?? 50)
+
+const QUERY = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    rule_id: { type: "string" },
+    platform: { enum: ["x", "firehose"] },
+    limit: { type: "integer", minimum: 1, maximum: 500 },
+    cursor: { type: "string" }
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * CPU time per request of our gateway beside node:http, Fastify and trpc-to-openapi's own handler. Requests per second
+ * are shown but not judged: they say more about the machine's other work than about ours.
+ */
+import process from "node:process"
+import { isDeepStrictEqual } from "node:util"
+import { load } from "./client.ts"
+import { type Endpoint, endpoints, KEY } from "./data.ts"
+import { type Runtime, type Server, startServer } from "./process.ts"
+
+const ROUNDS = 11
+const REQUESTS_PER_ROUND = 1_200
+const WARM_UP_REQUESTS = 4_000
+
+const SERVERS = [
+  ["node", "raw"],
+  ["node", "fastify"],
+  ["node", "trpc-to-openapi"],
+  ["node", "earshot"],
+  ["deno", "trpc-to-openapi"],
+  ["deno", "earshot"]
+] as const
+
+/** The most that our gateway may take of the time of trpc-to-openapi's handler on the same runtime. */
+const FLOORS = { node: 0.65, deno: 0.5 }
+
+/** What one server took for one endpoint, round by round. */
+interface Figures {
+  readonly server: Server
+  readonly endpoint: Endpoint
+  readonly cpuMicros: Array<number>
+  readonly perSecond: Array<number>
+}
+
+const servers: Array<Server> = []
+try {
+  for (const [runtime, name] of SERVERS) servers.push(await startServer(runtime, name))
+  const figures = await measure(servers)
+  const verdicts = endpoints.map((endpoint) => report(endpoint, figures))
+  process.exitCode = verdicts.every((within) => within) ? 0 : 1
+} finally {
+  for (const server of servers) server.stop()
+}
+
+// ---- helpers ----
+
+async function measure(servers: ReadonlyArray<Server>): Promise<ReadonlyArray<Figures>> {
+  const all = endpoints.flatMap((endpoint) =>
+    servers.map((server): Figures => ({ server, endpoint, cpuMicros: [], perSecond: [] }))
+  )
+  for (const { server, endpoint } of all) {
+    await checkAnswer(server, endpoint)
+    await load(server.port, endpoint, WARM_UP_REQUESTS)
+  }
+  // One server after the other in each round: whatever else the machine does falls on all alike.
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const { server, endpoint, cpuMicros, perSecond } of all) {
+      const cpuBefore = await server.cpu()
+      const before = performance.now()
+      await load(server.port, endpoint, REQUESTS_PER_ROUND)
+      perSecond.push((REQUESTS_PER_ROUND / (performance.now() - before)) * 1_000)
+      cpuMicros.push(((await server.cpu()) - cpuBefore) / REQUESTS_PER_ROUND)
+    }
+  }
+  return all
+}
+
+/** All must answer the same, and nobody without a key. */
+async function checkAnswer({ title, port }: Server, { method, path, body, answer }: Endpoint): Promise<void> {
+  const ask = (key: string) =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body === "" ? {} : { body })
+    })
+  const refused = await ask("wrong")
+  await refused.arrayBuffer()
+  const answered = await ask(KEY)
+  if (refused.status !== 401 || answered.status !== 200 || !isDeepStrictEqual(await answered.json(), answer)) {
+    throw new Error(`"${title}" does not answer ${method} ${path} like the others`)
+  }
+}
+
+/** Prints the figures of an endpoint; whether our gateway is within the floors. */
+function report(endpoint: Endpoint, all: ReadonlyArray<Figures>): boolean {
+  const figures = all.filter((one) => one.endpoint === endpoint)
+  console.log(`\n${endpoint.method} ${endpoint.path}, ${Buffer.byteLength(JSON.stringify(endpoint.answer))} bytes`)
+  console.log(row(["", "CPU µs/request", "lowest–highest", "requests/s"]))
+  for (const { server, cpuMicros, perSecond } of figures) {
+    const range = `${Math.min(...cpuMicros).toFixed(0)}–${Math.max(...cpuMicros).toFixed(0)}`
+    console.log(row([server.title, median(cpuMicros).toFixed(0), range, median(perSecond).toFixed(0)]))
+  }
+
+  /** Round by round, then the median: what slows a whole round slows both sides of its ratio. */
+  const ratio = (ours: string, theirs: string) => {
+    const [our, their] = [ours, theirs].map((title) => figures.find(({ server }) => server.title === title)?.cpuMicros)
+    return median(our?.map((micros, round) => micros / (their?.[round] ?? 0)) ?? [])
+  }
+  const judge = (runtime: Runtime): boolean => {
+    const ours = `${runtime} earshot`
+    const theirs = `${runtime} trpc-to-openapi`
+    const within = ratio(ours, theirs) <= FLOORS[runtime]
+    for (const other of ["node raw", "node fastify", theirs]) {
+      const verdict = other === theirs ? `: ${within ? "within" : "OVER"} the floor of ${FLOORS[runtime]}` : ""
+      console.log(`  ${ours} = ${ratio(ours, other).toFixed(2)} × ${other}${verdict}`)
+    }
+    return within
+  }
+  return [judge("node"), judge("deno")].every((within) => within)
+}
+
+function row([title = "", ...columns]: ReadonlyArray<string>): string {
+  return `  ${title.padEnd(20)}${columns.map((column) => column.padStart(16)).join("")}`
+}
+
+function median(values: ReadonlyArray<number>): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+}

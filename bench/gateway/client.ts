@@ -1,0 +1,67 @@
+/** The load: a few keep-alive connections, each sending its next request when the last one is answered. */
+import { connect, type Socket } from "node:net"
+import { type Endpoint, KEY } from "./data.ts"
+
+const CONNECTIONS = 16
+const STALLED_AFTER_MILLIS = 10_000
+
+/** Sends that many requests. Fails on the first answer that is not 200 with the expected number of bytes. */
+export const load = async (port: number, endpoint: Endpoint, requests: number): Promise<void> => {
+  const request = requestOf(endpoint)
+  const expectedBytes = Buffer.byteLength(JSON.stringify(endpoint.answer))
+  let left = requests
+  const next = () => left-- > 0
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => drive(port, request, expectedBytes, next)))
+}
+
+// ---- helpers ----
+
+const requestOf = ({ method, path, body }: Endpoint): string =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    "host: 127.0.0.1",
+    `authorization: Bearer ${KEY}`,
+    "user-agent: bench",
+    "accept: application/json",
+    ...(body === "" ? [] : ["content-type: application/json", `content-length: ${Buffer.byteLength(body)}`]),
+    "",
+    body
+  ].join("\r\n")
+
+const drive = (port: number, request: string, expectedBytes: number, next: () => boolean): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const socket: Socket = connect(port, "127.0.0.1")
+    let received: Array<Buffer> = []
+    const send = () => (next() ? socket.write(request) : socket.end(resolve))
+    const fail = (reason: string) => {
+      socket.destroy()
+      reject(new Error(`Port ${port}: ${reason}`))
+    }
+    socket.setNoDelay(true)
+    socket.setTimeout(STALLED_AFTER_MILLIS, () => fail("No answer in time"))
+    socket.on("connect", send)
+    socket.on("error", (error) => fail(error.message))
+    socket.on("close", () => fail("The server closed the connection"))
+    socket.on("data", (chunk) => {
+      received.push(chunk)
+      const answer = parse(received.length === 1 ? chunk : Buffer.concat(received))
+      if (answer === undefined) return
+      received = []
+      if (answer.status !== "200" || answer.bytes !== expectedBytes) {
+        return fail(`Expected 200 with ${expectedBytes} bytes, got ${answer.status} with ${answer.bytes}`)
+      }
+      send()
+    })
+  })
+
+/** The status and size of an answer, once it is complete. One request is in flight: whatever arrives belongs to it. */
+const parse = (bytes: Buffer): { readonly status: string; readonly bytes: number } | undefined => {
+  const end = bytes.indexOf("\r\n\r\n")
+  if (end < 0) return undefined
+  const head = bytes.toString("latin1", 0, end)
+  const declared = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
+  // No server of the benchmark streams its answer.
+  if (declared === undefined) throw new Error(`An answer without Content-Length: ${head}`)
+  const size = Number(declared)
+  return bytes.length < end + 4 + size ? undefined : { status: head.slice(9, 12), bytes: size }
+}

@@ -1,0 +1,74 @@
+/** What every server of the benchmark answers: the same rules and matches, behind the same key. */
+import { fromUuid } from "../../core/Ids.ts"
+import { makeSecret } from "../../core/Key.ts"
+import type { Match } from "../../core/Match.ts"
+import type { Rule } from "../../core/Rule.ts"
+import * as Timestamp from "../../core/Timestamp.ts"
+
+const PLACES = ["Antofagasta", "Kathmandu", "Wellington", "Anchorage", "Sendai"]
+
+/** A key like any that the service makes. */
+export const KEY: string = makeSecret((length) => Uint8Array.from({ length }, (_, i) => i * 7))
+
+/** Newest first. */
+export const rules = Array.from({ length: 20 }, (_, i) => {
+  const age = 20 - i
+  return {
+    id: fromUuid("rule", uuid(age)),
+    name: `Earthquakes near ${PLACES[i % PLACES.length]}`,
+    intent: "Hear of earthquakes within a minute of the first posts, before the agencies publish them",
+    platforms: {
+      x: {
+        platform_rule_id: `18661122334455667${String(age).padStart(2, "0")}`,
+        translated_value: `(earthquake OR quake) ${PLACES[i % PLACES.length]} lang:en -is:retweet`,
+        state: "active" as const
+      }
+    },
+    created_at: time(age)
+  } satisfies Rule
+})
+
+const newestRule = fromUuid("rule", uuid(rules.length))
+
+/** All of the newest rule, newest first. */
+export const matches = Array.from({ length: 50 }, (_, i) => {
+  const age = 100 - i
+  const post = `18662233445566778${String(age).padStart(2, "0")}`
+  return {
+    id: fromUuid("match", uuid(age)),
+    rule_id: newestRule,
+    created_at: time(age),
+    platform: "x" as const,
+    platform_post_id: post,
+    payload: { data: { id: post, text: `Felt a strong earthquake in ${PLACES[i % PLACES.length]} just now` } }
+  } satisfies Match
+})
+
+export interface Endpoint {
+  readonly name: string
+  readonly method: "GET" | "POST"
+  readonly path: string
+  readonly body: string
+  readonly answer: unknown
+}
+
+export const endpoints: ReadonlyArray<Endpoint> = [
+  {
+    name: "POST /matches",
+    method: "POST",
+    path: "/matches",
+    body: JSON.stringify({ rule_id: newestRule, platform: "x", limit: 50 }),
+    answer: { matches }
+  },
+  { name: "GET /api.ListRules", method: "GET", path: "/api.ListRules", body: "", answer: { rules } }
+]
+
+// ---- helpers ----
+
+function uuid(n: number): string {
+  return `01934f00-0000-7000-8000-${String(n).padStart(12, "0")}`
+}
+
+function time(seconds: number) {
+  return Timestamp.fromDate(new Date(Date.UTC(2026, 10, 15, 8, 30, seconds, 402)))
+}

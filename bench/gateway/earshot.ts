@@ -1,0 +1,42 @@
+/** Our gateway as `main.ts` puts it together, over the stores in memory. */
+import { Effect, Layer, Redacted } from "effect"
+import * as Local from "../../adapters/local/Local.ts"
+import * as Assets from "../../adapters/runtimes/assets.ts"
+import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
+import * as Log from "../../adapters/runtimes/log.ts"
+import { Ids } from "../../core/Ids.ts"
+import { KeyStore } from "../../core/KeyStore.ts"
+import { Keys } from "../../core/Keys.ts"
+import { Matches } from "../../core/Matches.ts"
+import { MatchStore } from "../../core/MatchStore.ts"
+import { Platforms } from "../../core/Platform.ts"
+import { RuleStore } from "../../core/RuleStore.ts"
+import { Rules } from "../../core/Rules.ts"
+import { gateway } from "../../gateway/gateway.ts"
+import { KEY, matches, rules } from "./data.ts"
+
+const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, KeyStore.layerMemory))
+
+export const layer = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer).pipe(
+  Layer.provideMerge(Layer.provideMerge(Local.layerWith({ rulesPerAccount: new Map() }), Platforms.layer)),
+  Layer.provideMerge(stores),
+  Layer.provideMerge(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)),
+  Layer.provideMerge(Log.layerWith("json"))
+)
+
+export const handler = Effect.gen(function* () {
+  const ruleStore = yield* RuleStore
+  const matchStore = yield* MatchStore
+  const keys = yield* Keys
+  const { account_id } = yield* keys.adopt(Redacted.make(KEY))
+  for (const { id, name, intent, platforms, created_at } of rules) {
+    const { platform_rule_id, translated_value } = platforms.x
+    const filters = [{ platform: "x" as const, text: translated_value }]
+    const registered = { platformRuleId: platform_rule_id, translatedValue: translated_value }
+    const rule = { id, accountId: account_id, name, intent, createdAt: created_at, filters }
+    yield* ruleStore.reserve(rule, new Map())
+    yield* ruleStore.activate(id, new Map([["x", registered]]), created_at)
+  }
+  yield* matchStore.insert(matches)
+  return yield* gateway(Assets.scalar)
+})

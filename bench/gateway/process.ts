@@ -1,0 +1,47 @@
+/** The servers of the benchmark, each in a process of its own. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import process from "node:process"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+
+export type Runtime = "node" | "deno"
+
+export interface Server {
+  readonly title: string
+  readonly port: number
+  /** Microseconds of user and system time since the process started. */
+  readonly cpu: () => Promise<number>
+  readonly stop: () => void
+}
+
+export const startServer = async (runtime: Runtime, name: string): Promise<Server> => {
+  const [command, flags] = RUNTIMES[runtime]
+  const script = fileURLToPath(new URL("./server.js", import.meta.url))
+  const child = spawn(command, [...flags, script, name], {
+    env: { ...process.env, NODE_ENV: "production" },
+    stdio: ["pipe", "pipe", "inherit"]
+  })
+  const ended = once(child, "exit").then(() => Promise.reject(new Error(`The server "${name}" on ${runtime} ended`)))
+  // It may end when nothing is asked of it.
+  ended.catch(() => {})
+
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const answer = async () => Number((await Promise.race([lines.next(), ended])).value)
+  const port = await answer()
+  const cpu = () => {
+    child.stdin.write("\n")
+    return answer()
+  }
+  return { title: `${runtime} ${name}`, port, cpu, stop: () => void child.kill() }
+}
+
+// ---- helpers ----
+
+const RUNTIMES: Readonly<Record<Runtime, readonly [string, ReadonlyArray<string>]>> = {
+  node: [process.execPath, []],
+  deno: [
+    fileURLToPath(new URL("../../../node_modules/.bin/deno", import.meta.url)),
+    ["run", "--allow-net=127.0.0.1", "--allow-env", "--allow-read", "--allow-sys"]
+  ]
+}

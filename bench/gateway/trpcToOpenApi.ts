@@ -1,0 +1,72 @@
+/** The same two endpoints as users of trpc-to-openapi write them, behind its own handler. */
+import { initTRPC, TRPCError } from "@trpc/server"
+import { createOpenApiFetchHandler, type OpenApiMeta } from "trpc-to-openapi"
+import { z } from "zod"
+import { KEY, matches, rules } from "./data.ts"
+
+export const handler = (request: Request): Promise<Response> =>
+  createOpenApiFetchHandler({
+    endpoint: "/",
+    req: request,
+    router,
+    createContext: ({ req }) => ({ key: /^Bearer (.+)$/i.exec(req.headers.get("authorization") ?? "")?.[1] })
+  })
+
+// ---- helpers ----
+
+const t = initTRPC.context<{ readonly key: string | undefined }>().meta<OpenApiMeta>().create()
+
+const procedure = t.procedure.use(({ ctx, next }) => {
+  if (ctx.key !== KEY) throw new TRPCError({ code: "UNAUTHORIZED" })
+  return next()
+})
+
+const Platform = z.enum(["x", "firehose"])
+
+const Match = z.object({
+  id: z.string(),
+  rule_id: z.string(),
+  created_at: z.string(),
+  platform: Platform,
+  platform_post_id: z.string(),
+  payload: z.record(z.string(), z.unknown())
+})
+
+const Rule = z.object({
+  id: z.string(),
+  name: z.string(),
+  intent: z.string(),
+  platforms: z.partialRecord(
+    Platform,
+    z.object({
+      platform_rule_id: z.string(),
+      translated_value: z.string(),
+      state: z.enum(["pending", "active", "removing"])
+    })
+  ),
+  created_at: z.string()
+})
+
+const router = t.router({
+  listMatches: procedure
+    .meta({ openapi: { method: "POST", path: "/matches" } })
+    .input(
+      z.object({
+        rule_id: z.string().optional(),
+        platform: Platform.optional(),
+        limit: z.number().int().min(1).max(500).default(50),
+        cursor: z.string().optional()
+      })
+    )
+    .output(z.object({ matches: z.array(Match), next_cursor: z.string().optional() }))
+    .query(({ input }) => {
+      const ofRule = input.rule_id === undefined ? matches : matches.filter((match) => match.rule_id === input.rule_id)
+      const found = input.platform === undefined ? ofRule : ofRule.filter((match) => match.platform === input.platform)
+      return { matches: found.slice(0, input.limit) }
+    }),
+  listRules: procedure
+    .meta({ openapi: { method: "GET", path: "/api.ListRules" } })
+    .input(z.object({}))
+    .output(z.object({ rules: z.array(Rule) }))
+    .query(() => ({ rules }))
+})
