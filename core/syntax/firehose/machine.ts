@@ -1,5 +1,7 @@
 /** Runs an automaton over a value: all states it could be in are followed at once, so that nothing is ever read twice. */
 
+export const lastCharacter = 0x10ffff
+
 /** Reads one character between `from` and `to`, both included. */
 export interface Edge {
   readonly from: number
@@ -18,8 +20,8 @@ export interface Automaton {
 /** An automaton laid out flat: the edges of state `s` stand from `edgeAt[s]` up to `edgeAt[s + 1]`, so do its jumps. */
 export class Machine {
   /** The states of one round, in the order they were entered. */
-  states: Int32Array
-  count = 0
+  private states: Int32Array
+  private count = 0
   private spare: Int32Array
   private spareCount = 0
   private readonly edgeAt: Int32Array
@@ -65,7 +67,16 @@ export class Machine {
     return false
   }
 
-  nextRound(): void {
+  /** The states reached from these by jumps, rising. */
+  closure(states: ReadonlyArray<number>): ReadonlyArray<number> {
+    this.nextRound()
+    for (const state of states) {
+      this.enter(state)
+    }
+    return [...this.states.subarray(0, this.count).sort()]
+  }
+
+  private nextRound(): void {
     const { states, count } = this
     this.states = this.spare
     this.spare = states
@@ -79,7 +90,7 @@ export class Machine {
   }
 
   /** Adds the state and all that lie behind jumps. */
-  enter(state: number): void {
+  private enter(state: number): void {
     const { entered, round, states, jumpAt, jumpTarget } = this
     if (entered[state] === round) {
       return

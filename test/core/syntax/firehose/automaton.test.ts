@@ -99,7 +99,7 @@ const tree = fc.letrec<{ node: RegexNode }>((tie) => {
   const parts = fc.array(tie("node"), { minLength: 1, maxLength: 3 })
   return {
     node: fc.oneof(
-      { depthSize: "small", withCrossShrink: true },
+      { depthSize: "small", maxDepth: 4, withCrossShrink: true },
       leaf,
       parts.map((found): RegexNode => ({ _tag: "Concat", parts: found })),
       parts.map((found): RegexNode => ({ _tag: "Union", parts: found })),
@@ -185,6 +185,26 @@ describe("matcherOf", () => {
         }
       }),
       { numRuns: 1500 }
+    )
+  })
+
+  it("takes for <n-m> the numbers between and no other", () => {
+    const number = fc.oneof(fc.nat(30), fc.nat(2000))
+    fc.assert(
+      fc.property(number, number, fc.boolean(), (one, other, padded) => {
+        const [low, high] = [Math.min(one, other), Math.max(one, other)]
+        const written = (value: number) => String(value).padStart(padded ? 4 : 0, "0")
+        const hasWidth = padded || String(low).length === String(high).length
+        const pattern = `<${written(low)}-${written(high)}>`
+        const matcher = compile(pattern)
+        for (const value of [0, low - 1, low, low + 1, (low + high) >> 1, high - 1, high, high + 1, 10 * high, 99]) {
+          if (value >= 0) {
+            const inside = low <= value && value <= high
+            assert.strictEqual(matcher?.(written(value)), inside, `${pattern} ${value}`)
+            assert.strictEqual(matcher?.(`0${written(value)}`), inside && !hasWidth, `${pattern} 0${value}`)
+          }
+        }
+      })
     )
   })
 
