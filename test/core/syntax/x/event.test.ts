@@ -1,0 +1,484 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Either } from "effect"
+import fc from "fast-check"
+import { holds } from "../../../../core/syntax/evaluate.ts"
+import { type EventFields, xEvent, xEventId } from "../../../../core/syntax/event.ts"
+import type { Expression, KeywordField, TextField } from "../../../../core/syntax/expression.ts"
+import { check, lower } from "../../../../core/syntax/x/language.ts"
+
+type Json = Readonly<Record<string, unknown>>
+
+const eventOf = (record: unknown): EventFields => Either.getOrThrow(xEvent(record))
+
+const post = (text: string, data: Json = {}, includes: Json = {}): EventFields =>
+  eventOf({ data: { id: "1", text, ...data }, includes })
+
+const expressionOf = (text: string): Expression => {
+  const { rule, issues } = check(text)
+  if (rule === undefined) {
+    throw new Error(`${text}: ${issues.map(({ message }) => message).join(", ")}`)
+  }
+  return lower(rule.ast)
+}
+
+const matches = (rule: string, event: EventFields): boolean => holds(expressionOf(rule), event)
+
+/** Rules that match the event, then rules that do not. */
+const table = (event: EventFields, matching: ReadonlyArray<string>, missing: ReadonlyArray<string>): void => {
+  for (const rule of matching) assert.isTrue(matches(rule, event), rule)
+  for (const rule of missing) assert.isFalse(matches(rule, event), rule)
+}
+
+describe("xEvent, words", () => {
+  const cases: ReadonlyArray<readonly [rule: string, text: string, matches: boolean]> = [
+    ["gnip", "I like gnip's data", true],
+    ["gnip", "thanks @gnip", true],
+    ["gnip", "We use Gnip.", true],
+    ["gnip", "so #gniprocks", false],
+    ["coachella", "see you at #coachella", true],
+    ["coachella", "COACHELLA2015 begins", false],
+    ["snow", "SNOW everywhere", true],
+    ["snow", "it is snowing", false],
+    ["snow", "read https://example.com/Snow/today", true],
+    ["snow", "read https://example.com/fresh-snow-today", true],
+    ["cola", "coca-cola", true],
+    ["cola", "cocacola", false],
+    ['"coca cola"', "a coca-cola, please", true],
+    ['"coca cola"', "cola coca", false],
+    ['"coca cola"', "coca and cola", false],
+    ['"#hashtag"', "the word hashtag", true],
+    ['"$TWTR"', "buy TWTR now", true],
+    ['"the boat"', "on the boat", true],
+    ["diacrítica", "una marca diacrítica", true],
+    ["diacrítica", "una marca diacritica", false],
+    ["diacritica", "una marca diacrítica", false],
+    ["café", "un café", true],
+    ["café", "un cafe\u0301", true],
+    ["東京", "東京 は", true],
+    ["東京", "東京タワー", false],
+    ["東京タワー", "東京タワー!", true],
+    ["🍕", "I like 🍕", true],
+    ["🍕", "I like🍕🍟", true],
+    ["🍕", "I like 🍟", false],
+    ['"❤️"', "with ❤ and care", true],
+    ['"❤️"', "with ❤️ and care", true],
+    ["👍", "👍🏽", false],
+    ["snake_case", "snake case", true],
+    ['"happy birthday"~3', "happy 21st birthday", true],
+    ['"happy birthday"~3', "happy one two three birthday", true],
+    ['"happy birthday"~3', "happy one two three four birthday", false],
+    ['"happy birthday"~3', "birthday so happy", true],
+    ['"happy birthday"~3', "birthday so very happy", false],
+    ['"a b c"~2', "a x b y c", true],
+    ['"a b c"~2', "a x b y z c", false],
+    ['"no no"~3', "no way", false],
+    ['"no no"~3', "no way no", true]
+  ]
+  for (const [rule, text, expected] of cases) {
+    it(`${rule} ${expected ? "matches" : "does not match"} ${JSON.stringify(text)}`, () => {
+      assert.strictEqual(matches(rule, post(text)), expected)
+    })
+  }
+
+  it("reads a long post from its note", () => {
+    const event = post("The begin…", { note_tweet: { text: "The beginning and the end" } })
+    table(event, ["beginning", '"the end"'], ["begin"])
+  })
+
+  it("finds the words of expanded and unwound links", () => {
+    const urls = [
+      { url: "https://t.co/xyz", expanded_url: "https://bit.ly/aBc", unwound_url: "https://example.com/deep-snow" }
+    ]
+    const event = post("look https://t.co/xyz", { entities: { urls } })
+    table(event, ["snow", "bit", 'url:"example.com"', "url:snow", 'url_contains:"bit.ly/AB"'], ["url:look", "ample"])
+  })
+
+  it("keeps the values of a field apart", () => {
+    const event = post("new", { entities: { urls: [{ expanded_url: "https://york.example" }] } })
+    assert.isFalse(matches('"new https"', event))
+  })
+})
+
+describe("xEvent, tags and links", () => {
+  it("takes tags from the entities and only from there", () => {
+    const event = post("#thankunext @nasa $TSLA", {
+      entities: {
+        hashtags: [{ start: 0, end: 3, tag: "ThankU" }],
+        mentions: [{ username: "ESA", id: "7" }],
+        cashtags: [{ tag: "BRK.A" }]
+      }
+    })
+    table(event, ["#thanku", "@esa", "$brk.a", "x OR nasa"], ["#thankunext", "@nasa", "$TSLA"])
+  })
+
+  it("reads tags and links off the text where there are no entities", () => {
+    const event = post("#Caturday at @NASA: $tsla rose, see https://example.com/a#b. (not a@b.c, $5, #1, &#39;)")
+    table(
+      event,
+      ["#caturday", "@nasa", "$TSLA", 'url_contains:"example.com/a#b"', "nasa has:links has:hashtags has:cashtags"],
+      ["#b", "@b", "#1", "$5", "#39", 'url_contains:"b."']
+    )
+    assert.deepStrictEqual(event.keywords("x.mention"), ["nasa"])
+    assert.deepStrictEqual(event.keywords("x.hashtag"), ["caturday"])
+    assert.deepStrictEqual(event.keywords("x.url"), ["https://example.com/a#b"])
+  })
+
+  it("reads accented and Japanese hashtags", () => {
+    assert.deepStrictEqual(post("#Año #東京 ＃猫").keywords("x.hashtag"), ["año", "東京", "猫"])
+    table(post("#año"), ["#AÑO"], ["#ano"])
+  })
+
+  it("finds titles and descriptions of linked pages", () => {
+    const urls = [{ url: "https://t.co/x", title: "Press Release: Moon", description: "Weather on the moon" }]
+    const event = post("x", { entities: { urls } })
+    table(
+      event,
+      ['url_title:"press release"', "url_description:weather"],
+      ["url_title:weather", "url_description:press", "moon"]
+    )
+  })
+})
+
+describe("xEvent, people", () => {
+  const includes = {
+    users: [
+      {
+        id: "11",
+        username: "NASA",
+        name: "N.A.S.A. PhD",
+        description: "Space software engineer",
+        location: "The Big Apple",
+        verified_type: "government",
+        public_metrics: { followers_count: 1000, tweet_count: "50", following_count: 3, listed_count: 0 },
+        affiliation: { url: "https://twitter.com/USGov", user_id: ["99"] }
+      },
+      { id: "12", username: "esa", verified: false, verified_type: "none" }
+    ]
+  }
+  const event = post("hi @esa", { author_id: "11", in_reply_to_user_id: "12", conversation_id: "5" }, includes)
+
+  it("knows author and addressee by name and by id", () => {
+    table(
+      event,
+      ["from:nasa", "from:11", "to:ESA", "to:12", "hi is:reply is:verified", "conversation_id:5"],
+      ["from:esa", "to:nasa", "hi is:retweet", "conversation_id:6", "retweets_of:nasa"]
+    )
+  })
+
+  it("reads the author's profile and counters", () => {
+    table(
+      event,
+      [
+        'bio:"software engineer"',
+        "bio_name:phd",
+        'bio_location:"big apple"',
+        "followers_count:1000",
+        "followers_count:10..1000",
+        "min_followers:1000",
+        "tweets_count:50",
+        "listed_count:0..0",
+        "from_affiliate_of:usgov",
+        "from_affiliate_of:99"
+      ],
+      [
+        "bio:soft",
+        "bio_name:dr",
+        "followers_count:1001",
+        "followers_count:1..999",
+        "following_count:4",
+        "to_affiliate_of:usgov"
+      ]
+    )
+  })
+
+  it("knows an account that only a mention names", () => {
+    const reply = post("@esa hi", {
+      in_reply_to_user_id: "12",
+      entities: { mentions: [{ username: "esa", id: "12" }] }
+    })
+    table(reply, ["to:esa", "to:12"], ["from:esa"])
+  })
+
+  it("has no counters without the author", () => {
+    table(post("hi", { author_id: "11" }), ["from:11"], ["from:nasa", "followers_count:0", "bio:space"])
+  })
+})
+
+describe("xEvent, quotes and retweets", () => {
+  for (const [references, tweets] of [
+    ["referenced_tweets", "tweets"],
+    ["referenced_posts", "posts"]
+  ] as const) {
+    it(`sees the quoted original, in the words ${references} and ${tweets}`, () => {
+      const event = post(
+        "so true",
+        { [references]: [{ type: "quoted", id: "9" }] },
+        {
+          [tweets]: [
+            {
+              id: "9",
+              text: "Snow is white #winter",
+              author_id: "3",
+              geo: { place_id: "p" },
+              in_reply_to_user_id: "4",
+              entities: {
+                hashtags: [{ tag: "winter" }],
+                cashtags: [{ tag: "SNOW" }],
+                mentions: [{ username: "alps" }],
+                urls: [{ expanded_url: "https://x.com/a/status/9/photo/1" }]
+              },
+              attachments: { media_keys: ["3_1"] }
+            }
+          ],
+          media: [{ media_key: "3_1", type: "photo" }]
+        }
+      )
+      table(
+        event,
+        [
+          "snow",
+          '"is white"',
+          '"snow white"~1',
+          "#winter",
+          "$snow",
+          "@alps",
+          "url:photo",
+          "true has:links has:mentions has:hashtags has:cashtags has:media has:images",
+          "true is:quote is:reply"
+        ],
+        ["true is:retweet", "from:3", "true has:geo", "true has:video_link"]
+      )
+    })
+  }
+
+  const retweet = (text: string) =>
+    post(
+      text,
+      { author_id: "1", referenced_tweets: [{ type: "retweeted", id: "9" }], geo: { place_id: "p" } },
+      {
+        tweets: [{ id: "9", text: "The earthquake was felt in Lima", author_id: "3", in_reply_to_user_id: "8" }],
+        users: [{ id: "3", username: "usgs" }],
+        places: [{ id: "p", full_name: "Lima", country_code: "PE", geo: { bbox: [1, 1, 1, 1] } }]
+      }
+    )
+
+  it("gives a retweet the whole text of its original in place of the cut copy", () => {
+    const event = retweet("RT @usgs: The earthq…")
+    table(
+      event,
+      [
+        "earthquake",
+        '"felt in lima"',
+        "usgs",
+        "retweets_of:usgs",
+        "retweets_of:3",
+        "retweets_of_tweet_id:9",
+        "lima is:retweet is:reply"
+      ],
+      ["earthq", "lima is:quote", "from:usgs", "to:8", "retweets_of_tweet_id:8"]
+    )
+  })
+
+  it("never matches the place of a retweet", () => {
+    table(retweet("RT @usgs: x"), ["lima"], ["place:lima", "place:p", "place_country:PE", "lima has:geo"])
+    assert.deepStrictEqual(retweet("RT @usgs: x").places(), [])
+  })
+
+  it("takes a text that begins like a retweet for a retweet only if the record says so", () => {
+    table(post("RT @usgs: shake"), ["shake"], ["shake is:retweet", "retweets_of:usgs"])
+  })
+
+  it("knows the author of a retweeted post that is not included from the text", () => {
+    const event = post("RT @usgs: shake", { referenced_tweets: [{ type: "retweeted", id: "9" }] })
+    table(event, ["retweets_of:usgs", "shake is:retweet"], ["retweets_of:nasa"])
+  })
+
+  it("sees the quote inside a retweet", () => {
+    const event = post(
+      "RT @a: look",
+      { referenced_tweets: [{ type: "retweeted", id: "2" }] },
+      {
+        tweets: [
+          { id: "2", text: "look", referenced_tweets: [{ type: "quoted", id: "3" }] },
+          { id: "3", text: "comet" }
+        ]
+      }
+    )
+    table(event, ["comet is:quote is:retweet"], [])
+  })
+
+  it("knows what a reply replies to", () => {
+    const event = post("yes", { referenced_tweets: [{ type: "replied_to", id: "77" }] })
+    table(event, ["in_reply_to_tweet_id:77", "yes is:reply"], ["in_reply_to_tweet_id:78", "yes is:quote"])
+  })
+})
+
+describe("xEvent, the rest", () => {
+  it("knows languages, apps and annotations", () => {
+    const event = post("hi", {
+      lang: "en",
+      source: "Twitter for iPhone",
+      context_annotations: [{ domain: { id: "47", name: "Brand" }, entity: { id: "1027", name: "Michael Jordan" } }],
+      entities: { annotations: [{ normalized_text: "Barcelona" }] }
+    })
+    table(
+      event,
+      [
+        "hi lang:en",
+        'hi source:"twitter FOR iphone"',
+        "context:47.1027",
+        "context:47.*",
+        "context:*.1027",
+        'entity:"michael jordan"',
+        "entity:barcelona"
+      ],
+      ["hi lang:de", "hi source:iphone", "context:4.*", "context:*.102", "entity:michael"]
+    )
+  })
+
+  it("matches either script of Chinese with plain zh", () => {
+    for (const lang of ["zh", "zh-CN", "zh-TW"]) {
+      table(post("hi", { lang }), ["hi lang:zh-CN", "hi lang:zh-TW"], ["hi lang:ja"])
+    }
+  })
+
+  it("matches points and places that lie wholly inside", () => {
+    const bbox = [-105.28, 39.97, -105.2, 40.05]
+    const boulder = { id: "AbC", full_name: "Boulder, CO", name: "Boulder", country_code: "US", geo: { bbox } }
+    const inPlace = post("hi", { geo: { place_id: "AbC" } }, { places: [boulder] })
+    table(
+      inPlace,
+      [
+        "bounding_box:[-105.301758 39.964069 -105.178505 40.09455]",
+        "point_radius:[-105.24 40.01 10km]",
+        "place:boulder",
+        'place:"boulder, co"',
+        "place:abc",
+        "place_country:us",
+        "hi has:geo"
+      ],
+      [
+        "bounding_box:[-105.27 39.964069 -105.178505 40.09455]",
+        "bounding_box:[-105.301758 39.964069 -105.178505 40.04]",
+        "point_radius:[-105.24 40.01 4km]",
+        "place:bould",
+        "place_country:CA"
+      ]
+    )
+    const atPoint = post("hi", { geo: { coordinates: { type: "Point", coordinates: [2.3522, 48.8566] } } })
+    table(
+      atPoint,
+      ["point_radius:[2.355128 48.861118 1km]", "point_radius:[2.355128 48.861118 0.4mi]", "hi has:geo"],
+      ["point_radius:[2.355128 48.861118 0.5km]", "place_country:FR", "point_radius:[48.861118 2.355128 1km]"]
+    )
+  })
+
+  it("tells photos, videos and moving pictures apart", () => {
+    const withMedia = (type: string) =>
+      post("hi", { attachments: { media_keys: ["k"] } }, { media: [{ media_key: "k", type }] })
+    table(withMedia("photo"), ["hi has:media has:images"], ["hi has:video_link"])
+    table(withMedia("video"), ["hi has:media has:video_link"], ["hi has:images"])
+    table(withMedia("animated_gif"), ["hi has:media"], ["hi has:images", "hi has:video_link"])
+    table(post("hi"), ["hi"], ["hi has:media", "hi has:links"])
+    const linked = post("hi", { entities: { urls: [{ expanded_url: "https://x.com/a/status/1/video/1" }] } })
+    table(linked, ["hi has:media has:video_link has:links"], ["hi has:images"])
+  })
+
+  it("samples by the id, the same posts each time and about as many as asked for", () => {
+    const ids = Array.from({ length: 5000 }, (_, index) => String(1_800_000_000_000_000_000n + BigInt(index)))
+    const events = ids.map((id) => eventOf({ data: { id, text: "hi" } }))
+    const kept = (percent: number) => {
+      const expression = expressionOf(`hi sample:${percent}`)
+      return events.filter((event) => holds(expression, event)).map(({ id }) => id)
+    }
+    const ten = kept(10)
+    assert.deepStrictEqual(ten, kept(10))
+    assert.isTrue(ten.length > 400 && ten.length < 600, String(ten.length))
+    const twenty = new Set(kept(20))
+    assert.isTrue(ten.every((id) => twenty.has(id)))
+    assert.strictEqual(kept(100).length, ids.length)
+  })
+})
+
+describe("xEvent, bad records", () => {
+  const cases: ReadonlyArray<readonly [unknown, RegExp]> = [
+    [undefined, /no "data"/],
+    [null, /no "data"/],
+    ["text", /no "data"/],
+    [[], /no "data"/],
+    [{}, /no "data"/],
+    [{ data: [] }, /no "data"/],
+    [{ data: {} }, /no "id"/],
+    [{ data: { id: 5, text: "x" } }, /no "id"/],
+    [{ data: { id: "", text: "x" } }, /no "id"/],
+    [{ data: { id: "5" } }, /no "text"/],
+    [{ data: { id: "5", text: null } }, /no "text"/]
+  ]
+  for (const [record, message] of cases) {
+    it(`says what ${JSON.stringify(record)} lacks`, () => {
+      assert.match(Either.getOrThrow(Either.flip(xEvent(record))), message)
+      assert.match(Either.getOrThrow(Either.flip(xEventId(record))), message)
+    })
+  }
+
+  it("gives the id of the post", () => {
+    assert.deepStrictEqual(xEventId({ data: { id: "5", text: "" } }), Either.right("5"))
+    assert.strictEqual(eventOf({ data: { id: "5", text: "" } }).id, "5")
+  })
+
+  const names = [
+    "entities hashtags mentions urls tag username url expanded_url referenced_tweets type id retweeted quoted text",
+    "note_tweet geo place_id coordinates bbox attachments media_keys media users posts tweets places author_id lang",
+    "public_metrics followers_count affiliation user_id context_annotations domain entity name __proto__ constructor"
+  ].flatMap((line) => line.split(" "))
+  const anything = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small" },
+      fc.constantFrom<unknown>(null, true, 0, -1, 1e308, "", "1", "retweeted", "quoted", "RT @a: b", "https://x.y/"),
+      fc.string({ unit: "binary", maxLength: 8 }),
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom(...names), tie("value"), { maxKeys: 5 })
+    )
+  })).value
+  const texts: ReadonlyArray<TextField> = ["x.text", "x.url", "x.url_title", "x.bio", "x.place", "firehose.title"]
+  const keywords: ReadonlyArray<KeywordField> = [
+    "x.hashtag",
+    "x.mention",
+    "x.from",
+    "x.to",
+    "x.retweets_of",
+    "x.from_affiliate_of",
+    "x.to_affiliate_of",
+    "x.url",
+    "x.lang",
+    "x.context",
+    "x.entity",
+    "x.place_id",
+    "x.is",
+    "x.has",
+    "firehose.url"
+  ]
+
+  it("never throws, whatever the record", () => {
+    fc.assert(
+      fc.property(anything, anything, fc.string({ unit: "binary" }), (data, includes, text) => {
+        xEvent(data)
+        const record = { data: { ...(data as object), id: "1", text }, includes }
+        const event = eventOf(record)
+        for (const field of texts) for (const { words } of event.text(field)) assert.isArray(words)
+        for (const field of keywords) for (const value of event.keywords(field)) assert.isString(value)
+        event.number("x.followers_count")
+        event.places()
+      }),
+      { numRuns: 1000 }
+    )
+  })
+
+  it("reads long hostile texts quickly", () => {
+    for (const text of ["#", "@", "$", "https://", "https://.", "#_", "a#", "@a@", "https://a)))", "…"]) {
+      const event = post(text.repeat(20_000))
+      event.text("x.text")
+      event.keywords("x.has")
+    }
+  })
+})
