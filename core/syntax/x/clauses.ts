@@ -2,7 +2,7 @@
 import type { XNode } from "./ast.ts"
 import { startsKeyword } from "./characters.ts"
 import type { Cursor } from "./cursor.ts"
-import { missingNamed } from "./missing.ts"
+import { type Missing, missingNamed } from "./missing.ts"
 import { type Operator, operatorNamed, operatorNames } from "./operators.ts"
 import type { Edit, Mend } from "./report.ts"
 import { removal, type Token } from "./scanner.ts"
@@ -164,35 +164,14 @@ function unknownOperator(cursor: Cursor, token: Token, name: string): void {
       expected: ['url:"…"'],
       mend: {
         message: "Search for the link",
-        edits: [{ ...quoted(token.start, token.end, cursor.slice(token)), text: `url:"${cursor.slice(token)}"` }]
+        edits: [{ start: token.start, end: token.end, text: `url:"${cursor.slice(token)}"` }]
       }
     })
     return
   }
-  if (token.form === "bare" && !startsKeyword(text.charCodeAt(token.colon + 1)) && missingNamed(name) !== undefined) {
-    const message = `A value without quotes cannot begin with "${text.charAt(token.colon + 1)}"`
-    report.error("value-start", token.colon + 1, token.end, message, { expected: [`${shown}:"…"`] })
-  }
   const known = missingNamed(name)
   if (known !== undefined) {
-    const clause = known.replacement?.(value.toLowerCase() === value ? value : keepCase(known.name, value))
-    const advice = known.instead === undefined ? "" : `. ${known.instead}`
-    const mend: Mend | undefined =
-      clause === undefined || token.form === "none"
-        ? undefined
-        : clause === ""
-          ? { message: "Leave it out", edits: [withoutClause(cursor, token)] }
-          : { message: `Write ${clause}`, edits: [{ start: token.start, end: token.end, text: clause }] }
-    report.error(
-      "unavailable-operator",
-      token.start,
-      token.end,
-      `"${shown}:" is not available here: ${lower(known.reason)}${advice}`,
-      {
-        ...(clause !== undefined && clause !== "" && { expected: [clause] }),
-        ...(mend !== undefined && { mend })
-      }
-    )
+    unavailable(cursor, token, known)
     return
   }
   const close = report.nearest(name, operatorNames())
@@ -210,8 +189,32 @@ function unknownOperator(cursor: Cursor, token: Token, name: string): void {
   })
 }
 
+function unavailable(cursor: Cursor, token: Token, known: Missing): void {
+  const { text, report } = cursor
+  const shown = text.slice(token.start, token.colon)
+  const first = text.charAt(token.colon + 1)
+  if (token.form === "bare" && !startsKeyword(first.charCodeAt(0))) {
+    const message = `A value without quotes cannot begin with "${first}"`
+    report.error("value-start", token.colon + 1, token.end, message, { expected: [`${shown}:"…"`] })
+  }
+  const clause = token.form === "none" ? undefined : known.replacement?.(cursor.content(token))
+  const mend: Mend | undefined =
+    clause === undefined
+      ? undefined
+      : clause === ""
+        ? { message: "Leave it out", edits: [withoutClause(cursor, token)] }
+        : { message: `Write ${clause}`, edits: [{ start: token.start, end: token.end, text: clause }] }
+  const reason = known.reason.charAt(0).toLowerCase() + known.reason.slice(1)
+  const advice = known.instead === undefined ? "" : `. ${known.instead}`
+  const message = `"${shown}:" is not available here: ${reason}${advice}`
+  report.error("unavailable-operator", token.start, token.end, message, {
+    ...(clause !== undefined && clause !== "" && { expected: [clause] }),
+    ...(mend !== undefined && { mend })
+  })
+}
+
 function withoutClause(cursor: Cursor, token: Token): Edit {
-  const before = cursor.tokens[cursor.at - 2]
+  const before = cursor.before(2)
   const negated = before !== undefined && before.kind === "minus" && before.end === token.start
   return removal(cursor.text, negated ? before.start : token.start, token.end)
 }
@@ -281,13 +284,4 @@ function isPunctuated(word: string): boolean {
 
 function isPlainWord(word: string): boolean {
   return word !== "" && !isPunctuated(word)
-}
-
-function lower(sentence: string): string {
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1)
-}
-
-/** Words of a value keep their case where they are carried over; fixed values are looked up in lower case. */
-function keepCase(name: string, value: string): string {
-  return name === "filter" || name === "exclude" ? value.toLowerCase() : value
 }

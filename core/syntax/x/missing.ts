@@ -12,9 +12,9 @@ export interface Missing {
 }
 
 export const missing: ReadonlyArray<Missing> = [
-  webSearch("filter", "Write the matching has: or is: operator", (value) => filters.get(value)),
+  webSearch("filter", "Write the matching has: or is: operator", (value) => filters.get(value.toLowerCase())),
   webSearch("exclude", "Write the matching negated operator, such as -is:retweet", (value) =>
-    negated(filters.get(value))
+    negated(filters.get(value.toLowerCase()))
   ),
   webSearch("include", "Leave it out: retweets and replies are part of the stream"),
   {

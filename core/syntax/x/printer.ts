@@ -62,8 +62,7 @@ function printValue(node: OperatorNode): string {
     case "text":
     case "substring": {
       const words = folded(value)
-      // Only a value without quotes can end in a backslash, which would take the closing quote with it.
-      return isBare(words) || words.endsWith("\\") ? words : quote(words)
+      return isBare(words) ? words : quote(words)
     }
     default:
       return value.toLowerCase()
@@ -82,6 +81,6 @@ function isBare(value: string): boolean {
 
 function quote(text: string): string {
   const words = folded(text).replaceAll('"', '\\"')
-  // A backslash at the end would take the closing quote with it.
+  // A backslash at the end would take the closing quote with it; white space at the end says nothing.
   return words.endsWith("\\") ? `"${words} "` : `"${words}"`
 }

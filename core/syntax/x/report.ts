@@ -85,17 +85,6 @@ export const issuesOf = (text: string, report: Report, readAgain: (mended: strin
   })
 }
 
-/** The text with the edits made. */
-export const applyEdits = (text: string, edits: ReadonlyArray<Edit>): string => {
-  let result = ""
-  let at = 0
-  for (const edit of [...edits].sort((a, b) => a.start - b.start)) {
-    result += text.slice(at, edit.start) + edit.text
-    at = edit.end
-  }
-  return result + text.slice(at)
-}
-
 // ---- helpers ----
 
 const none: Advice = {}
@@ -136,4 +125,14 @@ function count(report: Report, code: string): number {
     }
   }
   return found
+}
+
+function applyEdits(text: string, edits: ReadonlyArray<Edit>): string {
+  let result = ""
+  let at = 0
+  for (const edit of [...edits].sort((a, b) => a.start - b.start)) {
+    result += text.slice(at, edit.start) + edit.text
+    at = edit.end
+  }
+  return result + text.slice(at)
 }

@@ -1,6 +1,6 @@
 /** What holds for any text and any tree. */
 import { readFileSync } from "node:fs"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import fc from "fast-check"
 import { hasErrors } from "../../../../core/syntax/issue.ts"
 import { check, lower, parse, print } from "../../../../core/syntax/x/language.ts"
@@ -71,21 +71,24 @@ const holds = (text: string): void => {
   }
 }
 
+// The machine that runs this may be busy with other tests.
+vi.setConfig({ testTimeout: 60_000 })
+
 describe("any text", () => {
   it("gives a rule or an error, with every place inside the text and every fix tried", () => {
     fc.assert(
       fc.property(noise, (parts) => holds(parts.join(""))),
       { numRuns: 3000 }
     )
-  }, 30_000)
+  })
 
   it("does so after small mistakes in good rules", () => {
     fc.assert(fc.property(mutated, holds), { numRuns: 4000 })
-  }, 30_000)
+  })
 
   it("does so for raw code units", () => {
     fc.assert(fc.property(fc.string16bits({ maxLength: 60 }), holds), { numRuns: 2000 })
-  }, 30_000)
+  })
 })
 
 describe("any tree", () => {
@@ -132,12 +135,15 @@ describe("huge texts", () => {
     'url:"',
     "(a OR ",
     "a a-",
-    "from:a "
+    "from:a ",
+    "a,",
+    "!",
+    "#!"
   ])("are refused or read quickly: 100 kB of %s", (piece) => {
     const text = piece.repeat(Math.ceil(100_000 / piece.length))
-    const started = performance.now()
+    const started = process.cpuUsage()
     const { issues, rule } = check(text, { maxLength })
-    assert.isBelow(performance.now() - started, 1000)
+    assert.isBelow(process.cpuUsage(started).user, 1_000_000)
     assert.strictEqual(rule === undefined, hasErrors(issues))
     assert.isTrue(issues.every(({ span }) => span.start <= span.end && span.end <= text.length))
     assert.deepStrictEqual(
@@ -146,13 +152,24 @@ describe("huge texts", () => {
     )
   })
 
+  it.each(["#", "@", "from:", "conversation_id:", "followers_count:", "lang:", "context:", "point_radius:[", '"'])(
+    "are refused or read quickly: one value of 100 kB after %s",
+    (name) => {
+      for (const filling of ["!", "1", "1,", "a-", " 1"]) {
+        const started = process.cpuUsage()
+        check(`${name}${filling.repeat(100_000 / filling.length)}a`, { maxLength })
+        assert.isBelow(process.cpuUsage(started).user, 1_000_000, filling)
+      }
+    }
+  )
+
   it("are refused by their length before anything is read", () => {
     const text = "(".repeat(10_000_000)
-    const started = performance.now()
+    const started = process.cpuUsage()
     assert.deepStrictEqual(
       check(text).issues.map(({ code }) => code),
       ["too-long"]
     )
-    assert.isBelow(performance.now() - started, 50)
+    assert.isBelow(process.cpuUsage(started).user, 50_000)
   })
 })
