@@ -207,6 +207,7 @@ const fieldNames: ReadonlyArray<string> = fields.map((field) => field.name)
 /** Characters that no one sees and that make a rule mean something else, or that cannot be sent at all. */
 const checkCharacters = (report: Report): void => {
   const { text } = report
+  let isReported = false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code >= 32 && code < 127) {
@@ -225,7 +226,8 @@ const checkCharacters = (report: Report): void => {
       })
       return
     }
-    if (isInvisible(code)) {
+    if (!isReported && isInvisible(code)) {
+      isReported = true
       report.warning(
         "invisible-character",
         at,
@@ -235,7 +237,6 @@ const checkCharacters = (report: Report): void => {
           fix: { message: "Remove the invisible characters", text: text.replace(invisibles, "") }
         }
       )
-      return
     }
   }
 }

@@ -14,15 +14,21 @@ export const resolve = (report: Report, start: number, end: number, escaped: boo
     result += text.slice(from, at)
     if (text.charCodeAt(at + 1) === 0x75) {
       const digits = text.slice(at + 2, Math.min(at + 6, end))
-      if (/^[0-9a-fA-F]{4}$/.test(digits)) {
+      if (/^(?![dD][89a-fA-F])[0-9a-fA-F]{4}$/.test(digits)) {
         result += String.fromCharCode(Number.parseInt(digits, 16))
         at += 6
         from = at
         continue
       }
-      report.error("bad-escape", at, at + 2, "After \\u stand four hexadecimal digits", {
-        fix: report.fix("Remove the backslash", at, at + 1, "")
-      })
+      report.error(
+        "bad-escape",
+        at,
+        at + 2,
+        "After \\u stand four hexadecimal digits of a whole character; write the character itself",
+        {
+          fix: report.fix("Remove the backslash", at, at + 1, "")
+        }
+      )
     }
     from = at + 1
     at += 2

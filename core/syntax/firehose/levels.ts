@@ -3,6 +3,7 @@ import type { Fix } from "../issue.ts"
 import type { Clause, Group, Query } from "./ast.ts"
 import type { Field } from "./fields.ts"
 import { mixedOperators, optionalClauses, orNot, sideBySide } from "./joints.ts"
+import { printQuery } from "./printer.ts"
 import { quoted, type Report } from "./report.ts"
 import { hasWords } from "./tokens.ts"
 
@@ -55,7 +56,7 @@ export const recentPlacement = (report: Report, group: Group, index: number, dep
         expected: ["AND recent:24h", "publish_time:[* TO 2025-12-31T23\\:59\\:59]"]
       }
     )
-  } else if (group.clauses.length + group.dropped.length === 1) {
+  } else if (group.clauses.length === 1) {
     report.error(
       "recent-alone",
       start,
@@ -234,9 +235,10 @@ const repeats = (report: Report, group: Group): void => {
   for (const clause of group.clauses) {
     const { start, end } = clause.query.span
     const text = report.text.slice(start, end)
-    const earlier = seen.get(text)
+    const key = printQuery(clause.query)
+    const earlier = seen.get(key)
     if (earlier === undefined) {
-      seen.set(text, clause)
+      seen.set(key, clause)
     } else if ((earlier.occur === "must_not") === (clause.occur === "must_not")) {
       if (clause.query._tag !== "Recent") {
         report.warning("duplicate-clause", start, end, `${quoted(text)} stands here twice`, {

@@ -16,6 +16,36 @@ export const escapeTerm = (text: string): string => {
 export const quotePhrase = (text: string): string =>
   text.includes('"') || text.includes("\\") ? `"${text.replace(/["\\]/g, "\\$&")}"` : `"${text}"`
 
+/** One clause without what joins it: two clauses that print alike ask for the same. */
+export const printQuery = (query: Query): string => {
+  const field = query.field === undefined ? "" : `${escapeTerm(query.field.name)}:`
+  switch (query._tag) {
+    case "Group":
+      return `${field}(${printClauses(query.clauses)})`
+    case "Term":
+      return field + escapeTerm(query.text)
+    case "Phrase":
+      return field + quotePhrase(query.text) + (query.slop > 0 ? `~${query.slop}` : "")
+    case "Wildcard":
+      return (
+        field +
+        query.parts
+          .map((part, index) => (typeof part === "string" ? escapeText(part, index === 0) : part.sign))
+          .join("")
+      )
+    case "Fuzzy":
+      return `${field}${escapeTerm(query.text)}~${query.distance}`
+    case "Regex":
+      return `${field}/${query.pattern}/`
+    case "Range":
+      return `${field}${query.includesFrom ? "[" : "{"}${printEnd(query.from)} TO ${printEnd(query.to)}${query.includesTo ? "]" : "}"}`
+    case "Everything":
+      return "*:*"
+    case "Recent":
+      return `recent:${query.amount}${query.unit}`
+  }
+}
+
 // ---- helpers ----
 
 const reserved = new Set(["AND", "OR", "NOT", "&&", "||"])
@@ -55,43 +85,18 @@ const printClauses = (clauses: ReadonlyArray<Clause>): string => {
   const joint = isMixed ? " " : hasOptional ? " OR " : " AND "
   let text = ""
   for (const { occur, query } of clauses) {
-    const prefix = isMixed ? prefixes[occur] : occur === "must_not" ? "NOT " : ""
+    const isFirstOptional = text === "" && occur === "should"
+    const prefix = isMixed ? (isFirstOptional ? "" : prefixes[occur]) : occur === "must_not" ? "NOT " : ""
     text += (text === "" ? prefix : joint + prefix) + printQuery(query)
   }
   return text
 }
 
-/** Mixed levels have no unambiguous spelling in words. */
-const prefixes: Record<Occur, string> = { must: "+", should: "", must_not: "-" }
-
-const printQuery = (query: Query): string => {
-  const field = query.field === undefined ? "" : `${escapeTerm(query.field.name)}:`
-  switch (query._tag) {
-    case "Group":
-      return `${field}(${printClauses(query.clauses)})`
-    case "Term":
-      return field + escapeTerm(query.text)
-    case "Phrase":
-      return field + quotePhrase(query.text) + (query.slop > 0 ? `~${query.slop}` : "")
-    case "Wildcard":
-      return (
-        field +
-        query.parts
-          .map((part, index) => (typeof part === "string" ? escapeText(part, index === 0) : part.sign))
-          .join("")
-      )
-    case "Fuzzy":
-      return `${field}${escapeTerm(query.text)}~${query.distance}`
-    case "Regex":
-      return `${field}/${query.pattern}/`
-    case "Range":
-      return `${field}${query.includesFrom ? "[" : "{"}${printEnd(query.from)} TO ${printEnd(query.to)}${query.includesTo ? "]" : "}"}`
-    case "Everything":
-      return "*:*"
-    case "Recent":
-      return `recent:${query.amount}${query.unit}`
-  }
-}
+/**
+ * Mixed levels have no unambiguous spelling in words. OR changes nothing there, but without it two bare values of a
+ * keyword field would be read as one.
+ */
+const prefixes: Record<Occur, string> = { must: "+", should: "OR ", must_not: "-" }
 
 const printEnd = (end: RangeEnd | undefined): string => {
   if (end === undefined) {

@@ -99,6 +99,7 @@ const cases: ReadonlyArray<Case> = [
   { rule: "ford AND title:-x", code: "misplaced-modifier", at: "-", severity: "error", fix: "ford AND -title:x" },
   { rule: "tesla OR tesla", code: "duplicate-clause", at: "tesla", severity: "warning", fix: "tesla" },
   { rule: "ford AND NOT ford", code: "contradiction", at: "ford", severity: "error", fix: "ford" },
+  { rule: "f\\ord AND NOT ford", code: "contradiction", at: "ford", severity: "error", fix: "f\\ord" },
   { rule: "*:*", code: "matches-everything", at: "*:*", severity: "warning" },
   // Brackets, quotes and backslashes
   { rule: "(tesla", code: "unclosed-group", at: "(", severity: "error", fix: "(tesla)" },
@@ -130,6 +131,7 @@ const cases: ReadonlyArray<Case> = [
   { rule: "title:", code: "missing-value", at: "title:", severity: "error" },
   { rule: "tesla AND\u00a0ford", code: "unusual-space", at: "AND\u00a0ford", severity: "error", fix: "tesla AND ford" },
   { rule: "tes\u200bla", code: "invisible-character", at: "\u200b", severity: "warning", fix: "tesla" },
+  { rule: "\u202etesla \udc00", code: "lone-surrogate", at: "\udc00", severity: "error", fix: "\u202etesla " },
   { rule: "tesla \ud800", code: "lone-surrogate", at: "\ud800", severity: "error", fix: "tesla " },
   // Addresses and slashes
   {

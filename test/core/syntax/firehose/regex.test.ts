@@ -105,5 +105,5 @@ describe("parseRegex", () => {
       }),
       { numRuns: 5000 }
     )
-  })
+  }, 120_000)
 })

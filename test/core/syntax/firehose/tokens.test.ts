@@ -57,7 +57,7 @@ describe("analyse", () => {
       }),
       { numRuns: 2000 }
     )
-  })
+  }, 120_000)
 
   it("reads a long row of signs once", () => {
     for (const text of ["_".repeat(200_000), "\u0301".repeat(200_000), "a.".repeat(100_000), "👩‍".repeat(50_000)]) {
