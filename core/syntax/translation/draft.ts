@@ -15,7 +15,7 @@ export interface Line {
 export type Draft = Leaf | Joined | Negated | Constant
 
 /** One clause in the words of the target. */
-export interface Leaf {
+interface Leaf {
   readonly _tag: "Leaf"
   readonly text: string
   /** It can be the only thing that a rule asks for. */
@@ -30,14 +30,14 @@ export interface Joined {
   readonly lines: ReadonlyArray<Line>
 }
 
-export interface Negated {
+interface Negated {
   readonly _tag: "Not"
   readonly clause: Draft
   readonly lines: ReadonlyArray<Line>
 }
 
 /** What is true, or false, for every event. */
-export interface Constant {
+interface Constant {
   readonly _tag: "Everything" | "Nothing"
   readonly lines: ReadonlyArray<Line>
 }

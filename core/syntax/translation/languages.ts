@@ -11,7 +11,7 @@ export const toFirehoseLanguages = (code: string): ReadonlyArray<string> => {
   return isLanguage(renamed) ? [renamed] : []
 }
 
-export interface XLanguage {
+interface XLanguage {
   readonly code: string
   /** Posts in it carry a code that other languages of Firehose share. */
   readonly shared: boolean

@@ -110,7 +110,7 @@ function address(words: ReadonlyArray<string>, raw: string): Carried {
     return impossible("Firehose cannot look for these words in an address")
   }
   const host = /^(?:https?:\/\/)?(?:www\.)?((?:[a-z0-9-]+\.)+[a-z]{2,})\/?$/i.exec(raw)?.[1]
-  if (host !== undefined) {
+  if (host !== undefined && !fileEnding.test(host)) {
     const reason = "Only pages of the site itself, not every address in which its name occurs"
     return { ...written(`domain:${host.toLowerCase()}`), narrower: true, reason }
   }
@@ -121,6 +121,9 @@ function address(words: ReadonlyArray<string>, raw: string): Carried {
     reason: letters ? "Firehose compares addresses with their case, X without" : "The same words in the address"
   }
 }
+
+/** A name with such an ending is that of a file. */
+const fileEnding = /\.(aspx?|css|gif|html?|jpe?g|js|json|jsp|md|mp[34]|pdf|php|png|svg|txt|xml)$/i
 
 /** What stands between the words of an address. */
 const gap = "[^a-zA-Z0-9]"

@@ -101,6 +101,8 @@ const toFirehose: ReadonlyArray<Case> = [
     "narrower",
     "narrower"
   ],
+  ['url:"index.html"', "url:/(.*[^a-zA-Z0-9])?index[^a-zA-Z0-9]+html([^a-zA-Z0-9].*)?/", "narrower", "narrower"],
+  ["url:2025", "url:/(.*[^a-zA-Z0-9])?2025([^a-zA-Z0-9].*)?/", "exact", "exact"],
   ['url_contains:"/2025/"', "url:*\\/2025\\/*", "exact", "exact"],
   ['url_contains:"/Press/"', "url:*\\/press\\/*", "narrower", "narrower"],
   ['cat -url_contains:"/tag/"', "cat AND NOT url:*\\/tag\\/*", "wider", "exact", "wider"],
