@@ -132,8 +132,8 @@ const serve = Effect.gen(function* () {
     yield* Layer.build(Ingest.layer)
 
     const handler = yield* gateway(Assets.scalar)
-    const { serve } = "Deno" in globalThis ? DenoServer : NodeServer
-    const port = yield* serve({ ...settings, handler, unreadable: unreadableRequest })
+    const open = "Deno" in globalThis ? DenoServer.serve : NodeServer.serve
+    const port = yield* open({ ...settings, handler, unreadable: unreadableRequest })
 
     const url = `http://${settings.host}:${port}`
     yield* Console.log(`Earshot listens on ${url} (the API as a page: ${url}/docs)`)

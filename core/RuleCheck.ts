@@ -2,7 +2,8 @@
 import { Array as Arr, Clock, Effect, Either, Schema } from "effect"
 import { type ArgumentIssue, InvalidArgument } from "./Errors.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
-import { type EventFields, firehoseEvent, xEvent } from "./syntax/event.ts"
+import { readEvent } from "./syntax/event.ts"
+import type { EventFields } from "./syntax/eventFields.ts"
 import { explain } from "./syntax/explain.ts"
 import { checkRule, type Understood } from "./syntax/language.ts"
 import { translate } from "./syntax/translate.ts"
@@ -31,7 +32,8 @@ export const checkFilters = ({ overrides, events = {} }: CheckRequest): Effect.E
     const issues: Array<ArgumentIssue> = []
     for (const platform of PLATFORM_IDS) {
       const text = overrides[platform]
-      const sample = readSample(platform, events[platform], now)
+      const record = events[platform]
+      const sample = record === undefined ? Either.right(undefined) : readEvent(platform, record, now)
       if (Either.isLeft(sample)) issues.push({ path: `events.${platform}`, message: sample.left })
       if (text === undefined || Either.isLeft(sample)) continue
       platforms[platform] = checkOne(platform, text, sample.right)
@@ -60,12 +62,3 @@ const checkOne = (platform: PlatformId, text: string, sample: EventFields | unde
 
 const explained = (rule: Understood, sample: EventFields | undefined) =>
   sample === undefined ? {} : { explanation: toWireExplanation(explain(rule.expression, sample)) }
-
-const readSample = (
-  platform: PlatformId,
-  record: unknown,
-  now: number
-): Either.Either<EventFields | undefined, string> => {
-  if (record === undefined) return Either.right(undefined)
-  return platform === "x" ? xEvent(record) : firehoseEvent(record, { now })
-}

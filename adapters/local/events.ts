@@ -1,7 +1,8 @@
 /** Events as the platforms stream them: an X v2 post, a Firehose update. */
 import { Either, Predicate } from "effect"
 import type { PlatformId } from "../../core/PlatformId.ts"
-import { type EventFields, firehoseEvent, firehoseEventId, xEvent, xEventId } from "../../core/syntax/event.ts"
+import { eventIdOf, readEvent } from "../../core/syntax/event.ts"
+import type { EventFields } from "../../core/syntax/eventFields.ts"
 
 export interface LocalEvent {
   readonly platform: PlatformId
@@ -23,8 +24,8 @@ export const decodeEvent = (
   }
   const platform = "data" in data ? "x" : "firehose"
   return Either.gen(function* () {
-    const fields = yield* platform === "x" ? xEvent(data) : firehoseEvent(data, { now })
-    const platformPostId = yield* platform === "x" ? xEventId(data) : firehoseEventId(data, digest)
+    const fields = yield* readEvent(platform, data, now)
+    const platformPostId = yield* eventIdOf(platform, data, digest)
     return { platform, platformPostId, payload: data, fields }
   })
 }

@@ -1,5 +1,17 @@
 /** Events of both platforms as a rule sees them. */
-export type { Area, EventFields } from "./eventFields.ts"
-export { firehoseEvent, firehoseEventId } from "./firehose/event.ts"
-export type { Tokens } from "./firehose/tokens.ts"
-export { xEvent, xEventId } from "./x/event.ts"
+import type { Either } from "effect"
+import type { PlatformId } from "../PlatformId.ts"
+import type { EventFields } from "./eventFields.ts"
+import { firehoseEvent, firehoseEventId } from "./firehose/event.ts"
+import { xEvent, xEventId } from "./x/event.ts"
+
+/** A record of the platform's stream. Left says what it lacks. `now` is in milliseconds. */
+export const readEvent = (platform: PlatformId, record: unknown, now: number): Either.Either<EventFields, string> =>
+  platform === "x" ? xEvent(record) : firehoseEvent(record, { now })
+
+/** What a match is known by. `digest` names an event that has no id of its own: the same content is the same event. */
+export const eventIdOf = (
+  platform: PlatformId,
+  record: unknown,
+  digest: (text: string) => string
+): Either.Either<string, string> => (platform === "x" ? xEventId(record) : firehoseEventId(record, digest))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { holds, sampleOf } from "../../../core/syntax/evaluate.ts"
-import type { EventFields } from "../../../core/syntax/event.ts"
+import type { EventFields } from "../../../core/syntax/eventFields.ts"
 import type { Expression, Predicate } from "../../../core/syntax/expression.ts"
 import { areaInBox, areaInCircle } from "../../../core/syntax/geometry.ts"
 

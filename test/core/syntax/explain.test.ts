@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import fc from "fast-check"
-import { type EventFields, firehoseEvent, xEvent } from "../../../core/syntax/event.ts"
+import type { EventFields } from "../../../core/syntax/eventFields.ts"
 import { explain } from "../../../core/syntax/explain.ts"
 import type { Expression } from "../../../core/syntax/expression.ts"
+import { firehoseEvent } from "../../../core/syntax/firehose/event.ts"
 import { check as checkFirehose } from "../../../core/syntax/firehose/language.ts"
+import { xEvent } from "../../../core/syntax/x/event.ts"
 import { check as checkX, lower } from "../../../core/syntax/x/language.ts"
 
 const x = (text: string): Expression => {

@@ -2,8 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import fc from "fast-check"
 import { holds } from "../../../../core/syntax/evaluate.ts"
-import { type EventFields, firehoseEvent, firehoseEventId } from "../../../../core/syntax/event.ts"
+import type { EventFields } from "../../../../core/syntax/eventFields.ts"
 import type { KeywordField, TextField } from "../../../../core/syntax/expression.ts"
+import { firehoseEvent, firehoseEventId } from "../../../../core/syntax/firehose/event.ts"
 import { check } from "../../../../core/syntax/firehose/language.ts"
 
 interface Page {
