@@ -1,0 +1,93 @@
+/**
+ * A million hostile rule texts against both languages: never a throw, always a rule or an error, every place inside
+ * the text, a canonical text that reads back to itself. `npm run fuzz:syntax [-- count seed]`
+ */
+import { readFileSync } from "node:fs"
+import process from "node:process"
+import type { PlatformId } from "../../core/PlatformId.ts"
+import { checkRule } from "../../core/syntax/language.ts"
+
+const count = Number(process.argv[2] ?? 1_000_000)
+const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31)
+
+/** Of both languages, and what neither wants to see. */
+const PIECES =
+  'a|cat|the|AND|OR|NOT|or|and|(|)|"|-|+|!|&&| || |~|~3|^2|*|?|/|\\|\\"|:|[|]|{|}| TO |#|@|$|#tag|@user|$TSLA|from:|from:nasa|lang:en|is:retweet|has:links|sample:10|followers_count:1..5|point_radius:[1 2 3km]|bounding_box:[1 2 3 4]|url:"a.b"|title:|title:x|added:"a b"|url:*\\/x\\/*|url:/a[0-9]+/|domain:x.com|dr:[1 TO 9]|recent:24h|publish_time:[2025-01-01T00\\:00\\:00 TO *]|page_type:"/Article"|language:en|*:*| |  |\t|\n|\0|\u200b|\u202e|\ud800|\udc00|é|é|東京|🍕|👩‍👩‍👧|“|”|\u2019|%|,|;'.split(
+    "|"
+  )
+
+const corpora: Readonly<Record<PlatformId, ReadonlyArray<string>>> = { x: corpus("x"), firehose: corpus("firehose") }
+const random = mulberry(seed)
+const between = (limit: number) => Math.floor(random() * limit)
+const one = <A>(list: ReadonlyArray<A>, fallback: A): A => list[between(list.length)] ?? fallback
+
+const started = performance.now()
+let accepted = 0
+console.log(`${count} texts, seed ${seed}`)
+for (let i = 0; i < count; i++) {
+  const platform = i % 2 === 0 ? "x" : "firehose"
+  const text = i % 4 < 2 ? mutated(one(corpora[platform], "cat")) : assembled()
+  const problem = problemWith(platform, text)
+  if (problem !== undefined) {
+    console.error(`\n${platform}: ${problem}\n${JSON.stringify(text)}\nseed ${seed}, text ${i + 1}`)
+    process.exit(1)
+  }
+  if (process.stderr.isTTY && i % 5_000 === 0) process.stderr.write(`\r${((100 * i) / count).toFixed(1)} %`)
+}
+if (process.stderr.isTTY) process.stderr.write("\r")
+const seconds = (performance.now() - started) / 1_000
+console.log(`${count} texts, ${accepted} of them valid rules, 0 failures, in ${seconds.toFixed(0)} s`)
+
+// ---- helpers ----
+
+function problemWith(platform: PlatformId, text: string): string | undefined {
+  try {
+    const { issues, rule } = checkRule(platform, text)
+    if ((rule === undefined) !== issues.some(({ severity }) => severity === "error"))
+      return "neither a rule nor an error"
+    for (const { span, fix } of issues) {
+      if (!(span.start >= 0 && span.start <= span.end && span.end <= text.length)) return "a place outside the text"
+      if (fix !== undefined && fix.text === text) return "a fix that changes nothing"
+    }
+    if (rule === undefined) return undefined
+    accepted++
+    const again = checkRule(platform, rule.canonical).rule
+    return again?.canonical === rule.canonical ? undefined : "a canonical text that is not canonical"
+  } catch (error) {
+    return `it throws ${error instanceof Error ? error.stack : String(error)}`
+  }
+}
+
+/** A rule of the corpus with a few pieces put in, taken out or doubled. */
+function mutated(rule: string): string {
+  let text = rule
+  for (let edits = 1 + between(4); edits > 0; edits--) {
+    const from = between(text.length + 1)
+    const to = Math.min(text.length, from + between(6))
+    const piece = random() < 0.3 ? text.slice(from, to) : one(PIECES, " ")
+    text = text.slice(0, from) + piece + text.slice(random() < 0.5 ? from : to)
+  }
+  return text
+}
+
+function assembled(): string {
+  let text = ""
+  for (let pieces = between(14); pieces > 0; pieces--) text += one(PIECES, " ") + (random() < 0.5 ? " " : "")
+  return text
+}
+
+function corpus(name: PlatformId): ReadonlyArray<string> {
+  const lines = readFileSync(new URL(`../../../test/fixtures/rules-${name}.txt`, import.meta.url), "utf8").split("\n")
+  return lines.flatMap((line) => line.split("\t")[1] ?? [])
+}
+
+/** A small generator of random numbers that gives the same for the same seed. */
+function mulberry(start: number): () => number {
+  let state = start
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
