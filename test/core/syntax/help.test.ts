@@ -101,6 +101,34 @@ for (const platform of PLATFORM_IDS) {
 }
 
 describe("helpFor", () => {
+  it("tells the truth about precedence", () => {
+    const x = (text: string) => {
+      const { rule } = X.check(text)
+      return rule && X.print(rule.ast)
+    }
+    assert.include(helpFor("x", {}).syntax, "`cat OR dog bird` means `cat OR (dog bird)`")
+    assert.strictEqual(x("cat OR dog bird"), x("cat OR (dog bird)"))
+    assert.notStrictEqual(x("cat OR dog bird"), x("(cat OR dog) bird"))
+
+    const required = (text: string) =>
+      Firehose.check(text).rule?.ast.clauses.map(({ occur, query }) =>
+        query._tag === "Term" ? `${occur} ${query.text}` : ""
+      )
+    assert.include(helpFor("firehose", {}).syntax, "`a AND b OR c` means `a AND b`")
+    assert.deepStrictEqual(required("cat AND dog OR bird"), ["must cat", "must dog", "should bird"])
+    assert.deepStrictEqual(required("cat dog"), required("cat OR dog"))
+  })
+
+  it("tells the truth about what must be asked for", () => {
+    for (const rule of ["cat OR -dog", "cat OR lang:en"]) {
+      assert.include(helpFor("x", {}).syntax, `\`${rule}\``)
+      assert.isUndefined(X.check(rule).rule)
+    }
+    assert.deepStrictEqual(X.check("cat OR (dog -puppy)").issues, [])
+    assert.deepStrictEqual(Firehose.check("cat OR (*:* AND NOT dog)").issues, [])
+    assert.deepStrictEqual(Firehose.check("(cat OR dog) AND recent:24h").issues, [])
+  })
+
   it("names every operator of X, on the page and in the list", () => {
     const { syntax, operators } = helpFor("x", {})
     const names = operators.map(({ name }) => name)
