@@ -67,12 +67,24 @@ export class Rules extends Context.Tag("core/Rules")<
       const lock = yield* Effect.makeSemaphore(1)
       const exclusively = <A, E>(effect: Effect.Effect<A, E>) => lock.withPermits(1)(Effect.uninterruptible(effect))
 
+      /** Of a pending registration it is not known whether the platform has it: registering once more tells its id. */
+      const platformRuleIdOf = (registration: StoredRegistration, platform: Platform) =>
+        Option.match(registration.platformRuleId, {
+          onSome: Effect.succeedSome,
+          onNone: () =>
+            platform.register(registration.text).pipe(
+              Effect.map(({ platformRuleId }) => Option.some(platformRuleId)),
+              Effect.catchTag("PlatformRefused", () => Effect.succeedNone)
+            )
+        })
+
       const unregister = (registration: StoredRegistration) =>
         Effect.gen(function* () {
-          const platformRuleId = registration.platformRuleId
-          if (Option.isNone(platformRuleId) || (yield* store.isShared(registration))) return
+          if (yield* store.isShared(registration)) return
           const platform = yield* Effect.option(platforms.get(registration.platform))
-          if (Option.isSome(platform)) yield* platform.value.unregister(platformRuleId.value)
+          if (Option.isNone(platform)) return
+          const platformRuleId = yield* platformRuleIdOf(registration, platform.value)
+          if (Option.isSome(platformRuleId)) yield* platform.value.unregister(platformRuleId.value)
         })
 
       const finishRemoval = (id: RuleId) =>

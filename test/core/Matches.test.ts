@@ -1,0 +1,119 @@
+/** Matches: pages of one rule, of one platform, of an account; never of another. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import * as fc from "fast-check"
+import { Entropy } from "../../core/Entropy.ts"
+import { type AccountId, fromUuid, Ids, type MatchId, type RuleId } from "../../core/Ids.ts"
+import { Matches } from "../../core/Matches.ts"
+import { MatchStore } from "../../core/MatchStore.ts"
+import type { PlatformId } from "../../core/PlatformId.ts"
+import { RuleStore } from "../../core/RuleStore.ts"
+import * as Timestamp from "../../core/Timestamp.ts"
+
+const layer = Matches.layer.pipe(
+  Layer.provideMerge(MatchStore.layerMemory),
+  Layer.provideMerge(RuleStore.layerMemory),
+  Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))
+)
+
+const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
+const bob = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
+
+const addRule = (accountId: AccountId) =>
+  Effect.gen(function* () {
+    const store = yield* RuleStore
+    const id = yield* (yield* Ids).rule
+    const createdAt = yield* Timestamp.now
+    const filters = [{ platform: "x", text: "word" }] as const
+    yield* store.reserve({ id, accountId, name: "n", intent: "i", createdAt, filters }, new Map())
+    const registered = { platformRuleId: "1", translatedValue: "word" }
+    yield* store.activate(id, new Map([["x", registered]]), createdAt)
+    return id
+  })
+
+const addMatch = (rule_id: RuleId, post: string, platform: PlatformId = "x") =>
+  Effect.gen(function* () {
+    const store = yield* MatchStore
+    const id = yield* (yield* Ids).match
+    const created_at = yield* Timestamp.now
+    yield* store.insert([{ id, rule_id, created_at, platform, platform_post_id: post, payload: {} }])
+  })
+
+/** Every post of every page, by following the cursors. */
+const readAll = (account: AccountId, query: { readonly rule_id?: string; readonly limit: number }) =>
+  Effect.gen(function* () {
+    const matches = yield* Matches
+    const pages: Array<ReadonlyArray<string>> = []
+    let cursor: Option.Option<MatchId> = Option.none()
+    do {
+      const page = yield* matches.list(account, {
+        ...query,
+        ...(Option.isSome(cursor) ? { cursor: cursor.value } : {})
+      })
+      pages.push(page.matches.map(({ platform_post_id }) => platform_post_id))
+      cursor = Option.fromNullable(page.next_cursor)
+    } while (Option.isSome(cursor))
+    return pages
+  })
+
+describe("Matches", () => {
+  it.effect("list pages through any number by any limit with no gap and no repeat, newest first", () =>
+    Effect.promise(() =>
+      fc.assert(
+        fc.asyncProperty(fc.nat(30), fc.integer({ min: 1, max: 12 }), async (count, limit) => {
+          const posts = Array.from({ length: count }, (_, index) => String(index))
+          const read = Effect.gen(function* () {
+            const rule = yield* addRule(ann)
+            for (const post of posts) yield* addMatch(rule, post)
+            return yield* readAll(ann, { rule_id: rule, limit })
+          })
+          const pages = await Effect.runPromise(Effect.provide(read, layer))
+          assert.deepStrictEqual(pages.flat(), posts.toReversed())
+          assert.strictEqual(pages.length, Math.max(1, Math.ceil(count / limit)), "no page is empty without need")
+        }),
+        { numRuns: 30 }
+      )
+    )
+  )
+
+  it.effect("list without a rule gives all rules of the account and of no other", () =>
+    Effect.gen(function* () {
+      const [one, two, foreign] = [yield* addRule(ann), yield* addRule(ann), yield* addRule(bob)]
+      for (const [rule, post] of [
+        [one, "1"],
+        [two, "2"],
+        [foreign, "3"],
+        [one, "4"]
+      ] as const) {
+        yield* addMatch(rule, post)
+      }
+      assert.deepStrictEqual(yield* readAll(ann, { limit: 10 }), [["4", "2", "1"]])
+      assert.deepStrictEqual(yield* readAll(bob, { limit: 10 }), [["3"]])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("list restricts to a platform", () =>
+    Effect.gen(function* () {
+      const matches = yield* Matches
+      const rule = yield* addRule(ann)
+      yield* addMatch(rule, "1", "x")
+      yield* addMatch(rule, "2", "firehose")
+      const found = yield* matches.list(ann, { platform: "firehose", limit: 10 })
+      assert.deepStrictEqual(
+        found.matches.map(({ platform_post_id }) => platform_post_id),
+        ["2"]
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("list fails with RuleNotFound for a foreign, an unknown and a malformed rule", () =>
+    Effect.gen(function* () {
+      const matches = yield* Matches
+      const foreign = yield* addRule(bob)
+      for (const rule_id of [foreign, fromUuid("rule", "01890000-0000-7000-8000-00000000ffff"), "nonsense", ""]) {
+        const error = yield* Effect.flip(matches.list(ann, { rule_id, limit: 10 }))
+        assert.strictEqual(error._tag, "RuleNotFound")
+      }
+    }).pipe(Effect.provide(layer))
+  )
+})
