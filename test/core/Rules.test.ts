@@ -9,6 +9,7 @@ import type { PlatformId } from "../../core/PlatformId.ts"
 import type { RuleDraft } from "../../core/Rule.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import { Rules } from "../../core/Rules.ts"
+import { checkRule } from "../../core/syntax/language.ts"
 import * as Timestamp from "../../core/Timestamp.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
@@ -56,12 +57,14 @@ describe("Rules.create", () => {
   test("checks every filter first: one that is wrong leaves no trace anywhere", ({ rules, x, firehose, store }) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
-        rules.create(ann, { ...both("word"), overrides: { x: "word", firehose: "wrong" } })
+        rules.create(ann, { ...both("word"), overrides: { x: "word", firehose: "word AND (other" } })
       )
       assert.strictEqual(error._tag, "InvalidArgument")
-      assert.deepStrictEqual(error._tag === "InvalidArgument" && error.issues, [
-        { path: "overrides.firehose", message: "Is wrong" }
-      ])
+      const [issue, ...others] = error._tag === "InvalidArgument" ? error.issues : []
+      assert.deepStrictEqual(others, [])
+      assert.strictEqual(issue?.path, "overrides.firehose")
+      assert.deepStrictEqual(issue?.span, { start: 9, end: 10 })
+      assert.strictEqual(issue?.fix?.text, "word AND (other)")
       assert.deepStrictEqual([x.calls, firehose.calls], [0, 0])
       assert.deepStrictEqual(yield* store.registrationsOn("x"), [])
     }))
@@ -70,8 +73,28 @@ describe("Rules.create", () => {
     Effect.gen(function* () {
       const missing = yield* Effect.flip(rules.create(ann, { ...both("word"), overrides: { x: "word" } }))
       assert.match(missing.message, /"overrides\.firehose": Is missing/)
-      const extra = yield* Effect.flip(rules.create(ann, { ...on("x", "word"), overrides: { x: "a", y: "b" } }))
+      const suggestion = missing._tag === "InvalidArgument" ? missing.issues[0].suggestion : undefined
+      assert.deepStrictEqual([suggestion?.text, suggestion?.fidelity], ["word", "exact"])
+      const extra = yield* Effect.flip(rules.create(ann, { ...on("x", "word"), overrides: { x: "word", y: "b" } }))
       assert.match(extra.message, /"overrides\.y": Has no place/)
+    }))
+
+  test("suggests nothing for a missing filter when the other cannot be carried over", ({ rules }) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(rules.create(ann, { ...both("word"), overrides: { x: "from:nasa" } }))
+      assert.isFalse(error._tag === "InvalidArgument" && "suggestion" in error.issues[0])
+    }))
+
+  test("keeps a filter in canonical form, so that two spellings share one rule of the platform", ({ rules, x }) =>
+    Effect.gen(function* () {
+      const first = yield* rules.create(ann, on("x", "(Storm)  has:media_link"))
+      const second = yield* rules.create(bob, on("x", "storm has:media"))
+      assert.deepStrictEqual([...x.texts], ["storm has:media"])
+      assert.strictEqual(first.platforms.get("x")?.translatedValue, "storm has:media")
+      yield* rules.delete(ann, first.id)
+      assert.deepStrictEqual([...x.texts], ["storm has:media"])
+      yield* rules.delete(bob, second.id)
+      assert.deepStrictEqual([...x.texts], [])
     }))
 
   test("stops at the limit of the platform, for each account alone, and a deleted rule makes room", ({ rules }) =>
@@ -253,7 +276,7 @@ class FakePlatform {
       id,
       syntax: { platform: id, rule_type: "regular", summary: "", syntax: "", operators: [], examples: [], limits: {} },
       capabilities: { rulesPerAccount: limit },
-      check: (text) => (text === "wrong" ? [{ message: "Is wrong" }] : []),
+      check: (text) => checkRule(id, text),
       register: (text) =>
         Effect.suspend((): ReturnType<Platform["register"]> => {
           this.calls++

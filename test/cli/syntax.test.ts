@@ -1,0 +1,41 @@
+/** `earshot check` and `earshot syntax`: drawings, exit codes, help. */
+import { assert, describe, it } from "@effect/vitest"
+import { runCommand } from "../program.ts"
+
+describe("earshot check", () => {
+  it("draws what is wrong, with its fix, and ends with 1", async () => {
+    const { code, stdout, stderr } = await runCommand("node", ["check", "--platform", "x", "storm AND (flood"])
+    assert.strictEqual(code, 1)
+    assert.strictEqual(stderr, "")
+    assert.include(stdout, "  | storm AND (flood\n  |       ^^^\n")
+    assert.include(stdout, "  |   storm (flood\n")
+  })
+
+  it("ends with 0 for a valid rule and shows it canonically and on the other platform", async () => {
+    const { code, stdout } = await runCommand("node", ["check", "-p", "x", "(Storm) from:nasa"])
+    assert.strictEqual(code, 0)
+    assert.include(stdout, "The rule is valid on x: storm from:nasa")
+    assert.include(stdout, "On firehose (wider): storm")
+    assert.include(stdout, "impossible: from:nasa")
+  })
+
+  it("lets a warning pass", async () => {
+    const { code, stdout } = await runCommand("node", ["check", "-p", "firehose", "storm AND flood OR rain"])
+    assert.strictEqual(code, 0)
+    assert.include(stdout, "warning: ")
+  })
+})
+
+describe("earshot syntax", () => {
+  it("prints the help of a platform as Markdown", async () => {
+    const { code, stdout } = await runCommand("node", ["syntax", "firehose"])
+    assert.strictEqual(code, 0)
+    assert.match(stdout, /^# Rules on Firehose/)
+  })
+
+  it("refuses a platform that there is none of", async () => {
+    const { code, stderr } = await runCommand("node", ["syntax", "y"])
+    assert.strictEqual(code, 1)
+    assert.include(stderr, "x, firehose")
+  })
+})

@@ -1,0 +1,68 @@
+/** The check use case: issues, canonical text, translation and explanation, before anything is saved. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { checkFilters } from "../../core/RuleCheck.ts"
+
+describe("checkFilters", () => {
+  it.effect("says what is wrong with a filter, where, and how to mend it", () =>
+    Effect.gen(function* () {
+      const { platforms } = yield* checkFilters({ overrides: { x: "storm AND flood" } })
+      assert.isFalse(platforms.x?.valid)
+      assert.notProperty(platforms.x, "canonical")
+      const [issue] = platforms.x?.issues ?? []
+      assert.strictEqual(issue?.severity, "error")
+      assert.deepStrictEqual(issue?.span, { start: 6, end: 9 })
+      assert.strictEqual(issue?.fix?.text, "storm flood")
+      assert.notProperty(platforms, "firehose")
+    })
+  )
+
+  it.effect("gives the canonical text and the translation with what it loses", () =>
+    Effect.gen(function* () {
+      const { platforms } = yield* checkFilters({ overrides: { x: "(Storm) from:NASA" } })
+      assert.isTrue(platforms.x?.valid)
+      assert.strictEqual(platforms.x?.canonical, "storm from:nasa")
+      const translation = platforms.x?.translations.firehose
+      assert.strictEqual(translation?.text, "storm")
+      assert.strictEqual(translation?.fidelity, "wider")
+      assert.deepStrictEqual(
+        translation?.clauses.map(({ fidelity }) => fidelity),
+        ["exact", "impossible"]
+      )
+    })
+  )
+
+  it.effect("explains on a sample event which clauses held and which one decided", () =>
+    Effect.gen(function* () {
+      const events = {
+        x: { data: { id: "1", text: "A storm is coming", lang: "fr" } },
+        firehose: { document: { url: "https://example.com/", title: "Storm", diff: { chunks: [] } } }
+      }
+      const { platforms } = yield* checkFilters({
+        overrides: { x: "storm lang:en", firehose: "title:storm" },
+        events
+      })
+      const x = platforms.x?.explanation
+      assert.isFalse(x?.matched)
+      assert.deepStrictEqual(
+        x?.clauses.map(({ held }) => held),
+        [true, false]
+      )
+      assert.deepStrictEqual(x?.decisive, [{ start: 6, end: 13 }])
+      assert.isTrue(platforms.firehose?.explanation?.matched)
+    })
+  )
+
+  it.effect("refuses a sample that is no event of its platform, and names what it lacks", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(
+        checkFilters({ overrides: { x: "storm" }, events: { x: { data: { id: "1" } } } })
+      )
+      assert.deepStrictEqual(
+        error.issues.map(({ path }) => path),
+        ["events.x"]
+      )
+      assert.match(error.message, /"text"/)
+    })
+  )
+})
