@@ -156,7 +156,7 @@ describe("matcherOf", () => {
       ["(){1000}a", ["a"], ["", "aa"]],
       ["(a{0})b", ["b"], ["ab"]],
       ["(a*)*b", ["b", "aab"], ["a"]],
-    ["[^a-zcé]", ["A", "1", "🍕"], ["a", "d", "z", "é"]]
+      ["[^a-zcé]", ["A", "1", "🍕"], ["a", "d", "z", "é"]]
     ]
   for (const [pattern, fitting, other] of cases) {
     it(`runs ${pattern}`, () => {
