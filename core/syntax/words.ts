@@ -26,10 +26,19 @@ export const holdsPhrase = (text: Tokens, phrase: WordRow): boolean => {
   if (rows.length === 1) {
     return true
   }
-  const first = phrase.slop === 0 ? rows.slice(0, 1) : rows
-  return first.some(({ offset, positions }) =>
-    positions.some((position) => fitsFrom(rows, position - offset, phrase.slop))
-  )
+  // Only beginnings that have the rarest word within reach are tried, each of them once.
+  const rarest = rows.reduce((one, other) => (other.positions.length < one.positions.length ? other : one))
+  let next = Number.NEGATIVE_INFINITY
+  for (const position of rarest.positions) {
+    const last = position - rarest.offset
+    for (let start = Math.max(next, last - phrase.slop); start <= last; start++) {
+      if (fitsFrom(rows, start, phrase.slop)) {
+        return true
+      }
+    }
+    next = last + 1
+  }
+  return false
 }
 
 /** `?` is one character, `*` any number of them. */

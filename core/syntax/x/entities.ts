@@ -22,11 +22,12 @@ export interface Link {
   readonly description: string | undefined
 }
 
-export const entitiesOf = (post: JsonObject): Entities => {
+/** `text` is what to read where the post has no entities. */
+export const entitiesOf = (post: JsonObject, text: string): Entities => {
   const given = [objectOf(post["entities"]), objectOf(noteOf(post)?.["entities"])].filter(
     (found) => found !== undefined
   )
-  return given.length === 0 ? readOff(fullText(post)) : decoded(given)
+  return given.length === 0 ? readOff(text) : decoded(given)
 }
 
 /** A long post has its first part in `text` and all of it in the note. */

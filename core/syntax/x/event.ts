@@ -46,11 +46,12 @@ const fieldsOf = (post: JsonObject, includes: JsonObject): EventFields => {
   const repliedTo = textOf(post["in_reply_to_user_id"]) ?? textOf(posts.get(repliedId ?? "")?.["author_id"])
 
   // A quoted original and the original of a retweet count as content of the post.
+  const texts = ownTexts(post, original)
   const contents = once(
-    (): ReadonlyArray<Content> =>
-      [post, original, quoted]
-        .filter((one) => one !== undefined)
-        .map((one) => ({ post: one, entities: entitiesOf(one) }))
+    (): ReadonlyArray<Content> => [
+      { post, entities: entitiesOf(post, texts.join("\n")) },
+      ...present([original, quoted]).map((one) => ({ post: one, entities: entitiesOf(one, fullText(one)) }))
+    ]
   )
   const links = once(() => contents().flatMap(({ entities }) => entities.links))
   const addresses = once(() => links().flatMap((link) => link.addresses))
@@ -125,11 +126,7 @@ const fieldsOf = (post: JsonObject, includes: JsonObject): EventFields => {
     },
     text: {
       // The words of links count as words of the post.
-      "x.text": () => [
-        ...ownTexts(post, original),
-        ...(quoted === undefined ? [] : [fullText(quoted)]),
-        ...addresses()
-      ],
+      "x.text": () => [...texts, ...(quoted === undefined ? [] : [fullText(quoted)]), ...addresses()],
       "x.url": addresses,
       "x.url_title": () => present(links().map((link) => link.title)),
       "x.url_description": () => present(links().map((link) => link.description)),

@@ -137,6 +137,8 @@ describe("sampleOf", () => {
 
   it("never changes: rules that sample keep choosing the posts they chose", () => {
     assert.deepStrictEqual(["1", "1334987486343299072", ""].map(sampleOf), [71, 27, 23])
+    assert.isFalse(holds({ _tag: "Sample", percent: 71, span }, bare))
+    assert.isTrue(holds({ _tag: "Sample", percent: 72, span }, bare))
   })
 })
 
@@ -170,6 +172,7 @@ describe("areas", () => {
     assert.isTrue(areaInCircle({ west: -0.09, south: -0.09, east: 0.09, north: 0.09 }, circle))
     assert.isFalse(areaInCircle({ west: -0.09, south: -0.09, east: 0.09, north: 0.101 }, circle))
     assert.isFalse(areaInBox({ west: 0, south: 0, east: 1, north: 2 }, { west: 0, south: 0, east: 1, north: 1 }))
+    assert.isFalse(areaInBox({ west: 0, south: 0, east: 2, north: 1 }, { west: 0, south: 0, east: 1, north: 1 }))
     assert.isTrue(areaInBox({ west: 0, south: 0, east: 1, north: 1 }, { west: 0, south: 0, east: 1, north: 1 }))
   })
 })

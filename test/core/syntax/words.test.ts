@@ -79,6 +79,8 @@ describe("holdsPhrase", () => {
     assert.isFalse(holdsPhrase(long, phrase("a b b a a a", 0)))
     assert.isTrue(holdsPhrase(long, phrase("a b a b", 0)))
     assert.isFalse(holdsPhrase(long, phrase("a c", 1000)))
+    const words = "a b ".repeat(1000)
+    assert.isFalse(holdsPhrase(text(`c ${"a b ".repeat(20_000).trim()}`), phrase(`${words}c`, 1000)))
   })
 })
 

@@ -155,7 +155,8 @@ describe("matcherOf", () => {
       ["a?*+{1}{0,1}", ["", "a", "aaa"], ["b"]],
       ["(){1000}a", ["a"], ["", "aa"]],
       ["(a{0})b", ["b"], ["ab"]],
-      ["(a*)*b", ["b", "aab"], ["a"]]
+      ["(a*)*b", ["b", "aab"], ["a"]],
+      ["[^a-zcé]", ["A", "1", "🍕"], ["a", "d", "z", "é"]]
     ]
   for (const [pattern, fitting, other] of cases) {
     it(`runs ${pattern}`, () => {

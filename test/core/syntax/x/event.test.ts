@@ -280,6 +280,17 @@ describe("xEvent, quotes and retweets", () => {
     )
   })
 
+  it("reads no cut tag or link off the copy of a retweet", () => {
+    const event = post(
+      "RT @usgs: see #earthq… https://t.co/ab…",
+      { referenced_tweets: [{ type: "retweeted", id: "9" }] },
+      { tweets: [{ id: "9", text: "see #earthquake https://t.co/abcdef" }] }
+    )
+    assert.deepStrictEqual(event.keywords("x.hashtag"), ["earthquake"])
+    assert.deepStrictEqual(event.keywords("x.url"), ["https://t.co/abcdef"])
+    assert.deepStrictEqual(event.keywords("x.mention"), ["usgs"])
+  })
+
   it("never matches the place of a retweet", () => {
     table(retweet("RT @usgs: x"), ["lima"], ["place:lima", "place:p", "place_country:PE", "lima has:geo"])
     assert.deepStrictEqual(retweet("RT @usgs: x").places(), [])
