@@ -1,5 +1,6 @@
 /** Checks values of text fields, numbers, ages and patterns. */
 import type { Group, Query, Regex } from "./ast.ts"
+import { matcherOf } from "./automaton.ts"
 import type { KeywordFieldFacts, NumberFieldFacts, TextFieldFacts } from "./fields.ts"
 import { parseAge } from "./parser.ts"
 import { quotePhrase } from "./printer.ts"
@@ -147,6 +148,17 @@ export const checkPattern = (report: Report, query: Regex, field: TextFieldFacts
     } else {
       report.warning(code, base + start, base + end, message, { fix })
     }
+  }
+  // Only these two can multiply states beyond what the parser's own limit on size allows.
+  if (tree !== undefined && /[~&]/.test(query.pattern) && matcherOf(tree) === undefined) {
+    const { start, end } = query.value
+    report.error(
+      "regex-too-large",
+      start,
+      end,
+      'The pattern unfolds to too many states: use fewer "~", "&" and repeats'
+    )
+    return
   }
   if (field.name !== "url" || tree === undefined || problems.length > 0) {
     return
