@@ -4,7 +4,7 @@ import { assertError, OPERATIONS, type Target } from "./client.ts"
 import { chunk, exchange, open, requestText } from "./raw.ts"
 
 /** Each of them opens nothing. The last has the shape of our keys and a wrong checksum. */
-export const WRONG_AUTHORIZATIONS: ReadonlyArray<string | undefined> = [
+const WRONG_AUTHORIZATIONS: ReadonlyArray<string | undefined> = [
   undefined,
   "",
   "Bearer",
