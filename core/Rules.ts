@@ -50,9 +50,10 @@ export class Rules extends Context.Tag("core/Rules")<
     readonly delete: (account: AccountId, id: string) => Effect.Effect<RuleId, RuleNotFound | StorageUnavailable>
     /**
      * Makes every platform watch its active rules again, and finishes or undoes what a crash left half done. For the
-     * start of the service and now and then after it; harmless at any time.
+     * start of the service and now and then after it; harmless at any time. What a platform does not take now is
+     * logged and left for the next time.
      */
-    readonly settle: Effect.Effect<void, PlatformRefused | PlatformUnavailable | StorageUnavailable>
+    readonly settle: Effect.Effect<void, StorageUnavailable>
   }
 >() {
   static readonly layer: Layer.Layer<Rules, never, RuleStore | Platforms | Ids> = Layer.effect(
@@ -147,21 +148,29 @@ export class Rules extends Context.Tag("core/Rules")<
         return yield* exclusively(hideAndFinish(id.value))
       })
 
+      const settleOne = (platform: Platform, registration: StoredRegistration, cutOff: Timestamp.Timestamp) =>
+        Effect.gen(function* () {
+          if (registration.state !== "active") {
+            if (registration.since < cutOff) yield* finishRemoval(registration.ruleId)
+            return
+          }
+          const registered = yield* platform.register(registration.text)
+          if (registered.platformRuleId === Option.getOrNull(registration.platformRuleId)) return
+          const now = yield* Timestamp.now
+          yield* store.activate(registration.ruleId, new Map([[platform.id, registered]]), now)
+        })
+
       const settlePlatform = (platform: Platform) =>
         Effect.gen(function* () {
-          const cutOff = Timestamp.fromDate(
-            DateTime.toDateUtc(DateTime.subtractDuration(yield* DateTime.now, SETTLE_AFTER))
-          )
+          const oldest = DateTime.subtractDuration(yield* DateTime.now, SETTLE_AFTER)
+          const cutOff = Timestamp.fromDate(DateTime.toDateUtc(oldest))
           for (const registration of yield* store.registrationsOn(platform.id)) {
-            if (registration.state === "active") {
-              const registered = yield* platform.register(registration.text)
-              if (registered.platformRuleId !== Option.getOrNull(registration.platformRuleId)) {
-                const now = yield* Timestamp.now
-                yield* store.activate(registration.ruleId, new Map([[platform.id, registered]]), now)
-              }
-            } else if (registration.since < cutOff) {
-              yield* finishRemoval(registration.ruleId)
-            }
+            const later = (error: PlatformRefused | PlatformUnavailable) =>
+              Effect.logWarning(`Rule "${registration.ruleId}" is not settled: ${error.message}`)
+            yield* Effect.catchTags(settleOne(platform, registration, cutOff), {
+              PlatformRefused: later,
+              PlatformUnavailable: later
+            })
           }
         })
 
