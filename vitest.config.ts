@@ -5,7 +5,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/postgres.ts"],
     // Real databases on a busy machine: a limit is there to end a hang, not to measure.
-    testTimeout: 120_000,
+    testTimeout: 240_000,
     hookTimeout: 120_000
   }
 })

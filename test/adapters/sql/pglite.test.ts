@@ -61,7 +61,7 @@ describe("pglite", () => {
         assert.deepStrictEqual(lost, [], `after kill ${kill}`)
       }
       for (let kill = 0; kill < 10; kill++) {
-        const lines = yield* Effect.promise(() => killAfter(startWriter(dataDir), 50 + Math.random() * 500))
+        const lines = yield* Effect.promise(() => killAfter(startWriter(dataDir), 21 + Math.random() * 200))
         check(lines, kill)
         acknowledged.push(...lines.filter((line) => line.startsWith("rule ") || line.startsWith("match ")))
       }
@@ -231,13 +231,17 @@ const saysOpen = (child: ChildProcess) =>
     child.once("close", (code) => fail(new Error(`The writer ended with code ${code}`)))
   })
 
-/** What the process said before it was killed, so many milliseconds after it had opened the store. */
-const killAfter = async (child: ChildProcess, millis: number) => {
-  const lines = collect(child)
+/** What the process said before it was killed, at a random moment after it had opened the store and said so much more. */
+const killAfter = async (child: ChildProcess, lines: number) => {
+  const said = collect(child)
   await saysOpen(child)
-  await new Promise((resume) => setTimeout(resume, millis))
+  for (let seen = 0; seen < lines; ) {
+    const [chunk] = await once(child.stdout ?? child, "data")
+    seen += String(chunk).split("\n").length - 1
+  }
+  await new Promise((resume) => setTimeout(resume, Math.random() * 20))
   child.kill("SIGKILL")
-  return lines
+  return said
 }
 
 const inStore = <A, E>(dataDir: string, effect: Effect.Effect<A, E, RuleStore | MatchStore | KeyStore>) =>

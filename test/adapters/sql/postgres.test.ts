@@ -1,8 +1,11 @@
+import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import { Duration, Effect, Fiber, Layer, Option, Redacted, Schedule } from "effect"
+import pg from "pg"
 import { inject } from "vitest"
 import * as postgres from "../../../adapters/sql/postgres.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
+import { toUuid } from "../../../core/Ids.ts"
 import { MatchStore } from "../../../core/MatchStore.ts"
 import { PLATFORM_IDS } from "../../../core/PlatformId.ts"
 import { RuleStore } from "../../../core/RuleStore.ts"
@@ -65,13 +68,42 @@ describe("postgres", () => {
   it.scopedLive("layerWith says so when the user may not create tables", () =>
     Effect.gen(function* () {
       const { url } = yield* temporaryDatabase
-      const owner = yield* Layer.build(postgres.layerWith({ url }))
-      assert(owner !== undefined)
+      yield* Layer.build(postgres.layerWith({ url }))
       const readOnly = new URL(Redacted.value(url))
       readOnly.searchParams.set("options", "-c default_transaction_read_only=on -c search_path=pg_catalog")
       const open = Layer.build(postgres.layerWith({ url: Redacted.make(readOnly.href) }))
       const error = yield* Effect.flip(open)
       assert.match(error.message, /: its schema could not be brought up to date: .*read-only transaction.* may create/)
+    })
+  )
+
+  it.scopedLive("a connection that is lost within a transaction is StorageUnavailable, and nothing is stored", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = newRule(account)
+        // The row of the account is in other hands: `reserve` waits for it, within its transaction.
+        yield* Effect.acquireRelease(
+          Effect.promise(async () => {
+            const client = new pg.Client({ connectionString: Redacted.value(url) })
+            await client.connect()
+            await client.query("begin")
+            await client.query("select 1 from accounts where id = $1 for update", [toUuid(account)])
+            return client
+          }),
+          (client) => Effect.promise(() => client.end())
+        )
+        const fiber = yield* Effect.fork(Effect.flip(rules.reserve(rule, noLimits)))
+        const ended = sql`select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`
+        yield* Effect.repeat(ended, { until: (rows) => rows.length > 0 })
+        const error = yield* Fiber.join(fiber)
+        assert.strictEqual(error._tag, "StorageUnavailable")
+        assert.deepStrictEqual(yield* rules.registrations(rule.id), [])
+      }).pipe(Effect.provide(Layer.provideMerge(stores.layer, postgres.layerWith({ url }))))
     })
   )
 
