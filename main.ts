@@ -72,8 +72,24 @@ function wholeNumber(name: string, min: number, max: number): Config.Config<numb
   })
 }
 
+const LOG_LEVELS = {
+  trace: LogLevel.Trace,
+  debug: LogLevel.Debug,
+  info: LogLevel.Info,
+  warning: LogLevel.Warning,
+  error: LogLevel.Error,
+  fatal: LogLevel.Fatal,
+  none: LogLevel.None
+}
+
 const logSettings = Config.all({
-  level: Config.withDefault(Config.logLevel("LOG_LEVEL"), LogLevel.Info),
+  level: Config.map(
+    Config.withDefault(
+      Config.literal("trace", "debug", "info", "warning", "error", "fatal", "none")("LOG_LEVEL"),
+      "info" as const
+    ),
+    (name) => LOG_LEVELS[name]
+  ),
   format: Config.withDefault(
     Config.literal("json", "pretty")("LOG_FORMAT"),
     process.stderr.isTTY ? ("pretty" as const) : ("json" as const)

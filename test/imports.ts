@@ -42,7 +42,8 @@ const PACKAGES: Readonly<Record<Area, ReadonlyArray<string>>> = {
   gateway: ["effect", "@trpc/server", "@trpc/server/", "trpc-to-openapi", "zod", "@modelcontextprotocol/sdk/"],
   adapters: [
     "effect",
-    "@effect/platform",
+    "@effect/platform/",
+    "@effect/experimental/",
     "@effect/sql",
     "@effect/sql/",
     "@effect/sql-pg",

@@ -87,7 +87,8 @@ const makePlatform = (id: PlatformId, sha256: (text: string) => string, rulesPer
           return Effect.succeed({ platformRuleId, translatedValue: text })
         }),
       unregister: (platformRuleId) => Effect.sync(() => void rules.delete(platformRuleId)),
-      deliveries: Stream.fromQueue(queue, { maxChunkSize: 500 })
+      // Small enough that the embedded store does not hold up everyone else for long.
+      deliveries: Stream.fromQueue(queue, { maxChunkSize: 200 })
     }
 
     const offer = ({ platformPostId, payload, fields }: LocalEvent) =>

@@ -22,10 +22,25 @@ export const decodeEvent = (
       'Is no event: an X post has "data" with "id" and "text", a Firehose update has "document" with "url"'
     )
   }
+  if (isDeep(data)) return Either.left(`Is nested more than ${MOST_LEVELS} levels deep`)
   const platform = "data" in data ? "x" : "firehose"
   return Either.gen(function* () {
     const fields = yield* readEvent(platform, data, now)
     const platformPostId = yield* eventIdOf(platform, data, digest)
     return { platform, platformPostId, payload: data, fields }
   })
+}
+
+// ---- helpers ----
+
+/** Far beyond any real event, and far below where writing JSON runs out of stack. */
+const MOST_LEVELS = 100
+
+const isDeep = (value: unknown): boolean => {
+  let level: ReadonlyArray<unknown> = [value]
+  for (let depth = 0; depth < MOST_LEVELS; depth++) {
+    level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []))
+    if (level.length === 0) return false
+  }
+  return true
 }

@@ -7,7 +7,8 @@ import { chunk, LAST_CHUNK, open, requestText } from "../gateway/raw.ts"
 import { type Ended, KEY, ROOT, RUNTIMES, runCommand, START_MILLIS, startService } from "../program.ts"
 
 const node = (args: ReadonlyArray<string>, settings?: Readonly<Record<string, string>>) =>
-  runCommand("node", args, settings)
+  // The store tells of its first start at a lower level.
+  runCommand("node", args, { LOG_LEVEL: "warning", ...settings })
 
 /** One line that a person can read, and the exit code of a failure. */
 const assertPlain = ({ code, stdout, stderr }: Ended, message: RegExp) => {
@@ -45,14 +46,14 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
   })
 
   it("refuses a command, an option and an argument that do not exist", async () => {
-    assertPlain(await node(["frobnicate"]), /use one of 'serve', 'keys'/)
+    assertPlain(await node(["frobnicate"]), /use one of 'serve', .*'keys'/)
     assertPlain(await node(["serve", "--frobnicate"]), /'--frobnicate'/)
     assertPlain(await node(["serve", "extra"]), /'extra'/)
     assertPlain(await node(["keys", "create", "--frobnicate", "x"]), /'--frobnicate'/)
   })
 
-  it("keys revoke refuses what is no key id, and says when there is no such key", async () => {
-    assertPlain(await node(["keys", "revoke", "nonsense"]), /Expected a key id/)
+  it("keys revoke says when there is no such key", async () => {
+    assertPlain(await node(["keys", "revoke", "nonsense"]), /Cannot find key "nonsense"/)
     assertPlain(await node(["keys", "revoke", `key_${"0".repeat(26)}`]), /Cannot find key "key_0{26}"/)
   })
 
@@ -95,7 +96,11 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
       it(`serve says so in one line on ${runtime}`, async () => {
         const address = other.address()
         const port = typeof address === "object" && address !== null ? String(address.port) : ""
-        const ended = await runCommand(runtime, ["serve"], { PORT: port, EARSHOT_BOOTSTRAP_KEY: KEY })
+        const ended = await runCommand(runtime, ["serve"], {
+          PORT: port,
+          EARSHOT_BOOTSTRAP_KEY: KEY,
+          LOG_LEVEL: "warning"
+        })
         assertPlain(ended, new RegExp(`^earshot: Cannot listen on 127.0.0.1:${port}: another program uses the port`))
       })
     }

@@ -78,7 +78,10 @@ export const draft = (words = `word${++drafts}`, platforms: ReadonlyArray<"x" | 
 
 export const xPost = (id: string, text: string) => ({ data: { id, text } })
 
-export const firehoseUpdate = (url: string, title: string) => ({ document: { url, title } })
+/** A page that has just gained this text. */
+export const firehoseUpdate = (url: string, text: string) => ({
+  document: { url, diff: { chunks: [{ typ: "ins", text }] } }
+})
 
 // ---- helpers ----
 

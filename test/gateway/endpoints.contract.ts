@@ -5,14 +5,14 @@ import { answerOf, call, draft, type Target } from "./client.ts"
 export const endpointsContract = (target: () => Target): void => {
   describe("the five endpoints", () => {
     it("POST /api.CreateRule answers rule_id and, per platform, platform_rule_id and translated_value", async () => {
-      const { status, body } = await call(target(), "/api.CreateRule", draft("create both", ["x", "firehose"]))
+      const { status, body } = await call(target(), "/api.CreateRule", draft("creation", ["x", "firehose"]))
       assert.strictEqual(status, 200)
       assert.deepStrictEqual(Object.keys(body), ["rule_id", "platforms"])
       assert.match(String(body["rule_id"]), /^rule_[0-9a-z]{26}$/)
       assert.sameMembers(Object.keys(body["platforms"] ?? {}), ["x", "firehose"])
       for (const result of Object.values(body["platforms"] ?? {})) {
         assert.sameMembers(Object.keys(result), ["platform_rule_id", "translated_value"])
-        assert.strictEqual(String(result["translated_value"]), "create both")
+        assert.strictEqual(String(result["translated_value"]), "creation")
         assert.isNotEmpty(result["platform_rule_id"])
       }
       await call(target(), "/api.DeleteRule", { rule_id: body["rule_id"] })

@@ -38,7 +38,7 @@ const refusals: ReadonlyArray<Refusal> = [
   [
     "an override too many",
     CREATE,
-    { ...good, overrides: { x: "a", firehose: "b" } },
+    { ...good, overrides: { x: "word", firehose: "word" } },
     /"overrides\.firehose": Has no place/
   ],
   ["a filter without a word", CREATE, { ...good, overrides: { x: " , " } }, /"overrides\.x": /],
@@ -80,9 +80,27 @@ export const fieldsContract = (target: () => Target): void => {
         assertError(answer, 400, "invalid_argument", message)
         const issues = [...(answer.body["details"]?.["issues"] ?? [])]
         assert.isNotEmpty(issues)
-        for (const issue of issues) assert.hasAllKeys(issue, ["path", "message"])
+        for (const issue of issues) assert.containsAllKeys(issue, ["path", "message"])
       })
     }
+
+    it("a filter that is wrong comes with its place, what was expected and a fix", async () => {
+      const answer = await call(target(), CREATE, { ...good, overrides: { x: "storm AND flood" } })
+      assertError(answer, 400, "invalid_argument", /"overrides\.x": Ambiguous use of "AND"/)
+      const [issue] = [...(answer.body["details"]?.["issues"] ?? [])]
+      assert.deepStrictEqual(issue?.["span"] as unknown, { start: 6, end: 9 })
+      assert.isNotEmpty(issue?.["expected"])
+      assert.strictEqual(String(issue?.["fix"]?.["text"]), "storm flood")
+    })
+
+    it("a missing filter comes with the other one carried over, and what that changes", async () => {
+      const both = { ...good, platforms: ["x", "firehose"], overrides: { x: "storm from:nasa" } }
+      const answer = await call(target(), CREATE, both)
+      assertError(answer, 400, "invalid_argument", /"overrides\.firehose": Is missing/)
+      const suggestion = [...(answer.body["details"]?.["issues"] ?? [])][0]?.["suggestion"]
+      assert.deepStrictEqual([String(suggestion?.["text"]), String(suggestion?.["fidelity"])], ["storm", "wider"])
+      assert.lengthOf([...(suggestion?.["clauses"] ?? [])], 2)
+    })
 
     it("every one of several is in details.issues", async () => {
       const answer = await call(target(), "/api.CreateRule", { ...good, name: "", intent: 3, extra: true })
@@ -99,9 +117,9 @@ export const fieldsContract = (target: () => Target): void => {
         })
       const fields = '"name":"n","intent":"i","platforms":["x"]'
       for (const name of ["__proto__", "constructor", "toString"]) {
-        const field = await send(`{${fields},"overrides":{"x":"a"},"${name}":{}}`)
+        const field = await send(`{${fields},"overrides":{"x":"word"},"${name}":{}}`)
         assertError(field, 400, "invalid_argument", new RegExp(name))
-        const override = await send(`{${fields},"overrides":{"x":"a","${name}":"b"}}`)
+        const override = await send(`{${fields},"overrides":{"x":"word","${name}":"b"}}`)
         assertError(override, 400, "invalid_argument", new RegExp(`overrides\\.${name}`))
       }
     })
