@@ -1,19 +1,18 @@
 /** `/docs`: the OpenAPI document as a page. Everything on it comes from this origin. */
 import { Effect } from "effect"
-import type { Reply, Route } from "./route.ts"
+import type { OpenRoute, Reply } from "./route.ts"
 
 /** `script` gives the code of the reader, Scalar's browser build. */
-export const docsRoutes = (script: Effect.Effect<Uint8Array<ArrayBuffer>>): ReadonlyArray<Route<never>> => [
-  { method: "GET", path: "/docs", handle: () => Effect.succeed(page) },
+export const docsRoutes = (script: Effect.Effect<Uint8Array<ArrayBuffer>>): ReadonlyArray<OpenRoute<never>> => [
+  { method: "GET", path: "/docs", reply: Effect.succeed(page) },
   {
     method: "GET",
     path: SCRIPT_PATH,
-    handle: () =>
-      Effect.map(script, (body) => ({
-        status: 200,
-        headers: { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" },
-        body
-      }))
+    reply: Effect.map(script, (body) => ({
+      status: 200,
+      headers: { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" },
+      body
+    }))
   }
 ]
 

@@ -1,7 +1,9 @@
 /** The gateway: one web-standard handler for every door, on any runtime. */
-import { Cause, Effect, Exit, Runtime } from "effect"
+import { Cause, Effect, Either, Exit, type Fiber, FiberId, FiberRef, LogLevel, Option, Runtime } from "effect"
 import { Entropy } from "../core/Entropy.ts"
+import type { Keys } from "../core/Keys.ts"
 import { RequestId } from "../core/RequestId.ts"
+import { authenticate } from "./auth.ts"
 import { canceled, type DoorFailure, internal, methodNotAllowed, noSuchPath, toWire } from "./errors.ts"
 import { errorReply, type Mount, type Reply, type Route } from "./route.ts"
 
@@ -11,53 +13,96 @@ export type Handler = (request: Request) => Promise<Response>
 export const makeHandler = <R>(
   routes: ReadonlyArray<Route<R>>,
   mounts: ReadonlyArray<Mount<R>>
-): Effect.Effect<Handler, never, R | Entropy> =>
+): Effect.Effect<Handler, never, R | Keys | Entropy> =>
   Effect.gen(function* () {
-    const runtime = yield* Effect.runtime<R | Entropy>()
+    const runtime = yield* Effect.runtime<R | Keys>()
     const { uuid } = yield* Entropy
+    const newId = requestIds(uuid())
+    const logsRequests = LogLevel.lessThanEqual(yield* FiberRef.get(FiberRef.currentMinimumLogLevel), LogLevel.Debug)
     const table = routeTable(routes)
 
-    const dispatch = (request: Request, path: string): Effect.Effect<Reply, DoorFailure, R> => {
+    const answer = async (
+      request: Request,
+      path: string,
+      run: Run<R | Keys>
+    ): Promise<Exit.Exit<Reply, DoorFailure>> => {
       const methods = table.get(path)
-      if (methods !== undefined) {
-        const handle = methods.get(request.method)
-        return handle === undefined ? methodNotAllowed(request.method, path, [...methods.keys()]) : handle(request)
+      if (methods === undefined) {
+        const mount = mounts.find(({ prefix }) => path.startsWith(prefix))
+        return mount === undefined ? Exit.fail(noSuchPath(path)) : run(mount.handle(request))
       }
-      const mount = mounts.find(({ prefix }) => path.startsWith(prefix))
-      return mount === undefined ? noSuchPath(path) : mount.handle(request)
+      const route = methods.get(request.method)
+      if (route === undefined) return Exit.fail(methodNotAllowed(request.method, path, [...methods.keys()]))
+      if ("reply" in route) return run(route.reply)
+      // Reading lies between two effects and in neither: an effect that waits costs more than all the rest of it.
+      const account = await run(authenticate(request))
+      if (Exit.isFailure(account)) return Exit.failCause(account.cause)
+      const work = await route.read(request)
+      return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right(account.value))
     }
 
     return async (request) => {
       const path = pathOf(request.url)
-      const id = requestId(request) ?? uuid()
-      const reply = Effect.suspend(() => dispatch(request, path)).pipe(
-        Effect.catchAll((failure) => Effect.succeed(errorReply(toWire(failure)))),
-        Effect.tap(({ status }) => Effect.logDebug(`${request.method} ${path} ${status}`)),
-        Effect.tapErrorCause((cause) => Effect.logError(`${request.method} ${path} failed`, cause))
-      )
-      const run = Runtime.runPromiseExit(Runtime.provideService(runtime, RequestId, id))
-      return toResponse(replyOf(await run(reply, { signal: request.signal })), id)
+      const id = requestId(request) ?? newId()
+      const run = runner(Runtime.provideService(runtime, RequestId, id), request)
+      const exit = await answer(request, path, run).catch((defect) => Exit.die(defect))
+      const reply = replyOf(exit)
+      if (reply.status === internal.status && Exit.isFailure(exit)) {
+        run(Effect.logError(`${request.method} ${path} failed`, exit.cause))
+      }
+      if (logsRequests) run(Effect.logDebug(`${request.method} ${path} ${reply.status}`))
+      return toResponse(reply, id)
     }
   })
 
 // ---- helpers ----
 
 const routeTable = <R>(routes: ReadonlyArray<Route<R>>) => {
-  const table = new Map<string, Map<string, Route<R>["handle"]>>()
-  for (const { path, method, handle } of routes) {
-    table.set(path, (table.get(path) ?? new Map()).set(method, handle))
+  const table = new Map<string, Map<string, Route<R>>>()
+  for (const route of routes) {
+    table.set(route.path, (table.get(route.path) ?? new Map()).set(route.method, route))
   }
   return table
 }
 
-const replyOf = (exit: Exit.Exit<Reply, never>): Reply =>
-  Exit.match(exit, {
-    onSuccess: (reply) => reply,
-    onFailure: (cause) => errorReply(Cause.isInterruptedOnly(cause) ? canceled : internal)
+/** How an effect ends: at once, when it waits for nothing. */
+type Run<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Exit.Exit<A, E> | Promise<Exit.Exit<A, E>>
+
+const runner =
+  <R>(runtime: Runtime.Runtime<R>, request: Request): Run<R> =>
+  (effect) => {
+    const fiber = Runtime.runFork(runtime, effect)
+    // The signal has its price: what is done already needs none.
+    return fiber.unsafePoll() ?? settled(fiber, request.signal)
+  }
+
+/** The fiber is interrupted when the client goes away. */
+const settled = <A, E>(fiber: Fiber.RuntimeFiber<A, E>, signal: AbortSignal): Promise<Exit.Exit<A, E>> =>
+  new Promise((resolve) => {
+    const interrupt = () => fiber.unsafeInterruptAsFork(FiberId.none)
+    fiber.addObserver((exit) => {
+      signal.removeEventListener("abort", interrupt)
+      resolve(exit)
+    })
+    if (signal.aborted) interrupt()
+    else signal.addEventListener("abort", interrupt, { once: true })
   })
+
+const replyOf = (exit: Exit.Exit<Reply, DoorFailure>): Reply => {
+  if (Exit.isSuccess(exit)) return exit.value
+  const failure = Cause.failureOption(exit.cause)
+  if (Option.isSome(failure)) return errorReply(toWire(failure.value))
+  return errorReply(Cause.isInterruptedOnly(exit.cause) ? canceled : internal)
+}
 
 const toResponse = ({ status, headers, body }: Reply, id: string): Response =>
   new Response(body, { status, headers: { ...headers, "x-request-id": id } })
+
+/** Unique among all processes by the first part, within this one by the second. */
+const requestIds = (process: string): (() => string) => {
+  let count = 0
+  return () => `${process}-${++count}`
+}
 
 /** A caller's own id is kept when it is short and plain enough for a log line. */
 const requestId = (request: Request): string | undefined => {

@@ -1,40 +1,49 @@
 /** The door of the local feed: callers hand in events for the platforms that run in process. */
-import { Array as Arr, Effect } from "effect"
+import { Array as Arr, Effect, Either } from "effect"
 import { type ArgumentIssue, InvalidArgument } from "../core/Errors.ts"
-import type { Keys } from "../core/Keys.ts"
 import { LocalFeed } from "../core/LocalFeed.ts"
-import { authenticate } from "./auth.ts"
-import { contentType, parseJson, readText, requireType } from "./body.ts"
-import { json, type Route } from "./route.ts"
+import { contentType, JSON_TYPE, parseJson, readText } from "./body.ts"
+import type { DoorFailure } from "./errors.ts"
+import { json, type KeyedRoute, type Work } from "./route.ts"
 
 export const EVENTS_PATH = "/local/events"
 
 export const LINES_TYPE = "application/x-ndjson"
 
-export const localRoutes: ReadonlyArray<Route<Keys | LocalFeed>> = [
+export const localRoutes: ReadonlyArray<KeyedRoute<LocalFeed>> = [
   {
     method: "POST",
     path: EVENTS_PATH,
-    handle: (request) =>
-      Effect.gen(function* () {
-        yield* authenticate(request)
-        yield* requireType(request, [LINES_TYPE, "application/json"])
-        const text = yield* readText(request)
-        const events = yield* contentType(request) === LINES_TYPE ? parseLines(text) : parseOne(text)
-        const feed = yield* LocalFeed
-        return json(200, yield* feed.publish(events))
-      })
+    read: async (request) => Either.map(await readEvents(request), publish)
   }
 ]
 
 // ---- helpers ----
 
+const publish =
+  (events: ReadonlyArray<unknown>): Work<LocalFeed> =>
+  () =>
+    Effect.gen(function* () {
+      const feed = yield* LocalFeed
+      return json(200, yield* feed.publish(events))
+    })
+
+const readEvents = async (request: Request): Promise<Either.Either<ReadonlyArray<unknown>, DoorFailure>> => {
+  const type = contentType(request, [LINES_TYPE, JSON_TYPE])
+  if (Either.isLeft(type)) return Either.left(type.left)
+  return Either.flatMap(
+    await readText(request),
+    (text): Either.Either<ReadonlyArray<unknown>, DoorFailure> =>
+      (type.right === LINES_TYPE ? parseLines : parseOne)(text)
+  )
+}
+
 /** One event, or an array of them. */
 const parseOne = (text: string) =>
-  Effect.map(parseJson(text), (value): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [value]))
+  Either.map(parseJson(text), (value): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [value]))
 
 /** One event a line; empty lines are passed over. */
-const parseLines = (text: string): Effect.Effect<ReadonlyArray<unknown>, InvalidArgument> => {
+const parseLines = (text: string): Either.Either<ReadonlyArray<unknown>, InvalidArgument> => {
   const events: Array<unknown> = []
   const issues: Array<ArgumentIssue> = []
   for (const [index, line] of text.split("\n").entries()) {
@@ -45,5 +54,5 @@ const parseLines = (text: string): Effect.Effect<ReadonlyArray<unknown>, Invalid
       issues.push({ path: `line ${index + 1}`, message: "Is not valid JSON: send one event a line" })
     }
   }
-  return Arr.isNonEmptyArray(issues) ? new InvalidArgument({ issues }) : Effect.succeed(events)
+  return Arr.isNonEmptyArray(issues) ? Either.left(new InvalidArgument({ issues })) : Either.right(events)
 }

@@ -3,13 +3,13 @@ import { Effect } from "effect"
 import { namedSchemas, REFERENCE_PREFIX } from "./carrier.ts"
 import { EVENTS_PATH, LINES_TYPE } from "./local.ts"
 import { type AnyEndpoint, endpoints } from "./operations.ts"
-import { json, type Route } from "./route.ts"
+import { json, type OpenRoute } from "./route.ts"
 import { router } from "./trpc.ts"
 
-export const openApiRoute: Effect.Effect<Route<never>> = Effect.map(Effect.cached(document()), (cached) => ({
+export const openApiRoute: Effect.Effect<OpenRoute<never>> = Effect.map(Effect.cached(document()), (cached) => ({
   method: "GET" as const,
   path: "/openapi.json",
-  handle: () => Effect.map(cached, (found) => json(200, found))
+  reply: Effect.map(cached, (found) => json(200, found))
 }))
 
 // ---- helpers ----

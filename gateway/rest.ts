@@ -1,33 +1,32 @@
 /** The documented endpoints: each operation straight from its path into its use case. */
-import { Effect } from "effect"
-import type { Keys } from "../core/Keys.ts"
-import { authenticate } from "./auth.ts"
+import { Effect, Either } from "effect"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
-import type { DoorFailure } from "./errors.ts"
 import { type AnyEndpoint, endpoints, type Services } from "./operations.ts"
-import { json, type Reply, type Route } from "./route.ts"
+import { json, type KeyedRoute, type Work } from "./route.ts"
 
-export const restRoutes: ReadonlyArray<Route<Services | Keys>> = endpoints.map((operation) => ({
-  method: operation.method,
-  path: operation.path,
-  handle: serve(operation)
-}))
+export const restRoutes: ReadonlyArray<KeyedRoute<Services>> = endpoints.map(routeOf)
 
 // ---- helpers ----
 
-function serve(operation: AnyEndpoint) {
-  const decode = decoder(operation.input)
-  const readInput = operation.method === "GET" ? readQuery : readJson
-  return (request: Request): Effect.Effect<Reply, DoorFailure, Services | Keys> =>
-    Effect.gen(function* () {
-      const account = yield* authenticate(request)
-      const input = yield* decode(yield* readInput(request))
-      return json(200, yield* operation.handle(account, input))
-    })
+function routeOf(endpoint: AnyEndpoint): KeyedRoute<Services> {
+  const { method, path, handle } = endpoint
+  const decode = decoder(endpoint.input)
+  const readInput = method === "GET" ? readQuery : readJson
+  return {
+    method,
+    path,
+    read: async (request) =>
+      Either.map(
+        Either.flatMap(await readInput(request), decode),
+        (input): Work<Services> =>
+          (account) =>
+            Effect.map(handle(account, input), (output) => json(200, output))
+      )
+  }
 }
 
-function readQuery(request: Request): Effect.Effect<unknown> {
+async function readQuery(request: Request): Promise<Either.Either<unknown>> {
   const start = request.url.indexOf("?")
-  return Effect.succeed(start < 0 ? {} : Object.fromEntries(new URLSearchParams(request.url.slice(start + 1))))
+  return Either.right(start < 0 ? {} : Object.fromEntries(new URLSearchParams(request.url.slice(start + 1))))
 }

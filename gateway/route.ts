@@ -1,5 +1,6 @@
 /** What the gateway is made of: routes, and what they reply. */
-import type { Effect } from "effect"
+import type { Effect, Either } from "effect"
+import type { AccountId } from "../core/Ids.ts"
 import type { DoorFailure, WireError } from "./errors.ts"
 
 /** What a door answers, before it becomes a `Response`. */
@@ -9,11 +10,24 @@ export interface Reply {
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream | null
 }
 
-export interface Route<R> {
+/** What is left to do once the request is read. */
+export type Work<R> = (account: AccountId) => Effect.Effect<Reply, DoorFailure, R>
+
+/** For whoever has a key: it is checked before `read` is called, and nothing of the body is read before that. */
+export interface KeyedRoute<R> {
   readonly method: "GET" | "POST"
   readonly path: string
-  readonly handle: (request: Request) => Effect.Effect<Reply, DoorFailure, R>
+  readonly read: (request: Request) => Promise<Either.Either<Work<R>, DoorFailure>>
 }
+
+/** For everybody, and without a body. */
+export interface OpenRoute<R> {
+  readonly method: "GET"
+  readonly path: string
+  readonly reply: Effect.Effect<Reply, DoorFailure, R>
+}
+
+export type Route<R> = KeyedRoute<R> | OpenRoute<R>
 
 /** Everything below a prefix, whatever the method: for a door with a protocol of its own. */
 export interface Mount<R> {

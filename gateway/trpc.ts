@@ -80,7 +80,8 @@ export const trpcMount: Mount<Services | Keys> = {
       const ready = yield* Effect.either(
         Effect.gen(function* () {
           const account = yield* authenticate(request)
-          return { account, body: request.body === null ? null : yield* readText(request) }
+          if (request.body === null) return { account, body: null }
+          return { account, body: yield* yield* Effect.promise(() => readText(request)) }
         })
       )
       const body = ready._tag === "Right" ? ready.right.body : null
