@@ -46,7 +46,10 @@ export const layer: Layer.Layer<never, never, Platforms | RuleStore | MatchStore
           Effect.retry(untilItWorks)
         )
         yield* Effect.forEach(deliveries, ({ ack }) => ack, { discard: true })
-      })
+      }).pipe(
+        // A bug that one batch brings out must not stop those that follow; without its ack the sender knows.
+        Effect.catchAllDefect((defect) => Effect.logError(`A batch of "${platform.id}" is left out`, defect))
+      )
 
     const consume = (platform: Platform) =>
       platform.deliveries.pipe(
