@@ -3,7 +3,7 @@ import { complement, intersection } from "./algebra.ts"
 import { Budget, Draft } from "./draft.ts"
 import { numbersBetween } from "./interval.ts"
 import { type Automaton, lastCharacter, Machine } from "./machine.ts"
-import type { CharacterRange, RegexNode } from "./regex.ts"
+import type { CharacterRange, RegexNode } from "./regexTree.ts"
 
 /** Whether a whole value fits. */
 export type Matcher = (value: string) => boolean

@@ -1,5 +1,5 @@
 /** Writes out `<n-m>`, the numbers between two, in the plainer signs of the dialect. */
-import type { RegexNode } from "./regex.ts"
+import type { RegexNode } from "./regexTree.ts"
 
 /** With a fixed width of digits, or with free width and any zeros before. */
 export const numbersBetween = (from: number, to: number, digits: number): RegexNode => {

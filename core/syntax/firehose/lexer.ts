@@ -188,6 +188,13 @@ export class Lexer {
 export const isSpace = (code: number): boolean =>
   code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d || code === 0x3000
 
+/** The end of what stands before `from`, without the space between. */
+export const lastNonSpace = (text: string, from: number): number => {
+  let at = Math.min(from, text.length)
+  while (at > 0 && isSpace(text.charCodeAt(at - 1))) at--
+  return at
+}
+
 /** Characters that end or begin a token when no backslash stands before them. */
 export const isSpecial = (code: number): boolean => code < 128 && (characterKinds[code] ?? IN_TERM) !== IN_TERM
 

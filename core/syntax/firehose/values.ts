@@ -2,7 +2,7 @@
 import type { Group, Query, Regex } from "./ast.ts"
 import { matcherOf } from "./automaton.ts"
 import type { KeywordFieldFacts, NumberFieldFacts, TextFieldFacts } from "./fields.ts"
-import { parseAge } from "./parser.ts"
+import { parseAge } from "./leaves.ts"
 import { quotePhrase } from "./printer.ts"
 import { parseRegex } from "./regex.ts"
 import { quoted, type Report } from "./report.ts"

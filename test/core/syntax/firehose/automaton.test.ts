@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { matcherOf } from "../../../../core/syntax/firehose/automaton.ts"
-import { parseRegex, type RegexNode } from "../../../../core/syntax/firehose/regex.ts"
+import { parseRegex } from "../../../../core/syntax/firehose/regex.ts"
+import type { RegexNode } from "../../../../core/syntax/firehose/regexTree.ts"
 
 const compile = (pattern: string) => {
   const { tree } = parseRegex(pattern)

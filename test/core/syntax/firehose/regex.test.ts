@@ -1,7 +1,8 @@
 /** Lucene's regular-expression dialect as a tree. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { parseRegex, type RegexNode } from "../../../../core/syntax/firehose/regex.ts"
+import { parseRegex } from "../../../../core/syntax/firehose/regex.ts"
+import type { RegexNode } from "../../../../core/syntax/firehose/regexTree.ts"
 
 const show = (node: RegexNode): string => {
   switch (node._tag) {
