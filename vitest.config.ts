@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/postgres.ts"],
+    setupFiles: ["test/seed.ts"],
     // Real databases on a busy machine: a limit is there to end a hang, not to measure.
     testTimeout: 240_000,
     hookTimeout: 120_000

@@ -181,7 +181,8 @@ describe("matcherOf", () => {
     fc.assert(
       fc.property(tree, fc.array(shortText, { minLength: 3, maxLength: 6 }), (node, values) => {
         const matcher = matcherOf(node)
-        assert.isDefined(matcher)
+        // A complement of large spans may unfold beyond the budget; what happens then has a test of its own.
+        fc.pre(matcher !== undefined)
         for (const value of values) {
           assert.strictEqual(matcher?.(value), ends(node, value, 0).has(value.length), JSON.stringify(value))
         }
