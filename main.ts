@@ -66,10 +66,12 @@ const serveSettings = Config.all({
 })
 
 function wholeNumber(name: string, min: number, max: number): Config.Config<number> {
-  return Config.validate(Config.integer(name), {
+  // Not `Config.integer`, which takes an empty value, as a settings file may hold it, for 0.
+  const digits = Config.validate(Config.nonEmptyString(name), {
     message: `Expected a whole number from ${min} to ${max}`,
-    validation: (value) => value >= min && value <= max
+    validation: (text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max
   })
+  return Config.map(digits, Number)
 }
 
 const LOG_LEVELS = {
@@ -172,7 +174,15 @@ const program = Effect.gen(function* () {
   yield* run(process.argv).pipe(
     Effect.provide(Layer.mergeAll(FileSystem.layerNoop({}), Path.layer, CliTerminal.layer)),
     Effect.provide(CliConfig.layer({ showBuiltIns: false })),
-    Effect.provide(Layer.mergeAll(PlainConsole.layer, Log.layerWith(format), Logger.minimumLogLevel(level)))
+    Effect.provide(
+      Layer.mergeAll(
+        PlainConsole.layer,
+        Log.layerWith(format),
+        Logger.minimumLogLevel(level),
+        // A failed request is answered and logged by the gateway; the runtime need not tell of it again.
+        Layer.setUnhandledErrorLogLevel(Option.none())
+      )
+    )
   )
 })
 

@@ -1,6 +1,6 @@
 /** The command line. What the commands do is handed in; here is how they are called and what they print. */
 import { Args, Command, HelpDoc, Options, Span } from "@effect/cli"
-import { Array as Arr, Console, Effect, Redacted } from "effect"
+import { Array as Arr, Console, Effect, Redacted, Schema } from "effect"
 import type { Key } from "../core/Key.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
 import { SETTINGS } from "./settings.ts"
@@ -41,15 +41,21 @@ const keysCommand = <E>(actions: Actions<E>) =>
     Command.withSubcommands([createKey(actions), listKeys(actions), revokeKey(actions)])
   )
 
+const Name = Schema.Trim.pipe(
+  Schema.filter((text) => (text.length > 0 && text.length <= 200) || "Expected 1 to 200 characters")
+)
+
 const createKey = <E>({ withKeys }: Actions<E>) =>
   Command.make(
     "create",
     {
       account: Options.text("account").pipe(
+        Options.withSchema(Name),
         Options.withDescription("Account that the key opens; created if there is none of that name"),
         Options.withDefault(DEFAULT_ACCOUNT)
       ),
       name: Options.text("name").pipe(
+        Options.withSchema(Name),
         Options.withDescription("What the key is for, to tell it from others"),
         Options.withDefault("key")
       )

@@ -23,6 +23,8 @@ import * as Timestamp from "./Timestamp.ts"
 export interface CreatedRule {
   readonly id: RuleId
   readonly platforms: ReadonlyMap<PlatformId, Registered>
+  /** What may surprise in the filters, by platform. */
+  readonly warnings: ReadonlyMap<PlatformId, ReadonlyArray<Issue>>
 }
 
 /** A step of create or delete that took longer than this was cut off by a crash. */
@@ -128,7 +130,8 @@ export class Rules extends Context.Tag("core/Rules")<
           filters: filters.map(({ platform, text }) => ({ platform: platform.id, text }))
         }
         const reserveAndRegister = Effect.zipRight(store.reserve(rule, limitsOf(filters)), register(id, filters))
-        return { id, platforms: yield* exclusively(reserveAndRegister) }
+        const warnings = new Map(filters.map(({ platform, warnings }) => [platform.id, warnings]))
+        return { id, platforms: yield* exclusively(reserveAndRegister), warnings }
       })
 
       const remove = Effect.fn("Rules.delete")(function* (account: AccountId, text: string) {
@@ -188,6 +191,7 @@ export class Rules extends Context.Tag("core/Rules")<
 interface Filter {
   readonly platform: Platform
   readonly text: string
+  readonly warnings: ReadonlyArray<Issue>
 }
 
 const asRuleId = Schema.decodeUnknownOption(RuleId)
@@ -206,7 +210,7 @@ const checkFilters = (platforms: typeof Platforms.Service, draft: RuleDraft) =>
       }
       const checked = platform.check(text)
       if (checked.rule === undefined) issues.push(...errorsOf(id, checked.issues))
-      else filters.push({ platform, text: checked.rule.canonical })
+      else filters.push({ platform, text: checked.rule.canonical, warnings: checked.issues })
     }
     for (const key of Object.keys(draft.overrides)) {
       if (!draft.platforms.some((id) => id === key)) {

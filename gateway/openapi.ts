@@ -43,7 +43,7 @@ function document(): Effect.Effect<Json> {
       paths,
       components: {
         ...generated.components,
-        schemas: { ...namedSchemas, Error: ERROR },
+        schemas: { ...usedIn(paths), Error: ERROR },
         responses: Object.fromEntries(
           Object.values(ERRORS).map(({ name, description, headers }) => [
             name,
@@ -57,6 +57,21 @@ function document(): Effect.Effect<Json> {
       }
     }
   })
+}
+
+/** The named schemas that the paths lead to; others belong to procedures that have no path. */
+const usedIn = (paths: Json): Json => {
+  const used: Json = {}
+  const visit = (part: unknown): void => {
+    for (const [, name = ""] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      const schema = namedSchemas[name]
+      if (schema === undefined || name in used) continue
+      used[name] = schema
+      visit(schema)
+    }
+  }
+  visit(paths)
+  return used
 }
 
 /** Adds what trpc-to-openapi cannot say: examples, and the errors that every operation shares. */
@@ -128,6 +143,57 @@ const errorResponses = {
   default: { $ref: "#/components/responses/Internal" }
 }
 
+const EVENT = {
+  oneOf: [
+    {
+      type: "object",
+      description: "An X v2 post as the filtered stream delivers it",
+      required: ["data"],
+      properties: {
+        data: {
+          type: "object",
+          required: ["id", "text"],
+          properties: { id: { type: "string" }, text: { type: "string" }, lang: { type: "string" } },
+          additionalProperties: true
+        }
+      },
+      additionalProperties: true
+    },
+    {
+      type: "object",
+      description: "A Firehose update; what the page gained and lost is in document.diff",
+      required: ["document"],
+      properties: {
+        document: {
+          type: "object",
+          required: ["url"],
+          properties: {
+            url: { type: "string" },
+            title: { type: "string" },
+            language: { type: "string" },
+            diff: {
+              type: "object",
+              required: ["chunks"],
+              properties: {
+                chunks: {
+                  type: "array",
+                  items: {
+                    type: "object",
+                    required: ["typ", "text"],
+                    properties: { typ: { type: "string", enum: ["ins", "del"] }, text: { type: "string" } }
+                  }
+                }
+              }
+            }
+          },
+          additionalProperties: true
+        }
+      },
+      additionalProperties: true
+    }
+  ]
+}
+
 const LOCAL_EVENTS = {
   operationId: "publishLocalEvents",
   tags: ["local"],
@@ -143,7 +209,7 @@ const LOCAL_EVENTS = {
         example: '{"data":{"id":"1","text":"Felt a strong earthquake just now"}}\n'
       },
       "application/json": {
-        schema: { type: "object", additionalProperties: true },
+        schema: { oneOf: [EVENT, { type: "array", items: EVENT }] },
         example: { data: { id: "1", text: "Felt a strong earthquake just now" } }
       }
     }

@@ -9,6 +9,8 @@ import { Rule, RuleDraft } from "../core/Rule.ts"
 import { CheckRequest, CheckResult, checkFilters } from "../core/RuleCheck.ts"
 import { Rules } from "../core/Rules.ts"
 import { syntaxHelp } from "../core/Syntax.ts"
+import type { Issue } from "../core/syntax/issue.ts"
+import { toWireIssues, WireIssue } from "../core/syntax/wire.ts"
 
 /** What the operations call. */
 export type Services = Rules | Matches | Platforms
@@ -55,9 +57,14 @@ export const createRule = endpoint({
   output: Schema.Struct({
     rule_id: RuleId,
     platforms: perPlatform(
-      Schema.Struct({ platform_rule_id: Schema.String, translated_value: Schema.String }).annotations({
-        identifier: "PlatformRuleResult"
-      })
+      Schema.Struct({
+        platform_rule_id: Schema.String,
+        translated_value: Schema.String,
+        warnings: Schema.optionalWith(Schema.Array(WireIssue), { exact: true }).annotations({
+          description:
+            "What may surprise in the filter; absent when nothing does. Places are in the text as it was sent"
+        })
+      }).annotations({ identifier: "PlatformRuleResult" })
     )
   }),
   example: {
@@ -76,7 +83,11 @@ export const createRule = endpoint({
       const platforms = Object.fromEntries(
         [...created.platforms].map(([platform, { platformRuleId, translatedValue }]) => [
           platform,
-          { platform_rule_id: platformRuleId, translated_value: translatedValue }
+          {
+            platform_rule_id: platformRuleId,
+            translated_value: translatedValue,
+            ...withWarnings(created.warnings.get(platform) ?? [])
+          }
         ])
       )
       return { rule_id: created.id, platforms }
@@ -204,6 +215,8 @@ export const checkRule: Operation<CheckRequest, typeof CheckRequest.Encoded, Che
 export const endpoints: ReadonlyArray<AnyEndpoint> = [createRule, listRules, deleteRule, listMatches, platformSyntax]
 
 // ---- helpers ----
+
+const withWarnings = (issues: ReadonlyArray<Issue>) => (issues.length === 0 ? {} : { warnings: toWireIssues(issues) })
 
 /** Infers the types of an endpoint from its schemas. */
 function endpoint<A, I, O, OI>(definition: Endpoint<A, I, O, OI>): Endpoint<A, I, O, OI> {

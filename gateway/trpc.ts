@@ -8,7 +8,6 @@ import {
 } from "@trpc/server"
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch"
 import { Cause, Effect, Exit, Option, Runtime } from "effect"
-import type { OpenApiMeta } from "trpc-to-openapi"
 import type { AccountId } from "../core/Ids.ts"
 import type { Keys } from "../core/Keys.ts"
 import { authenticate } from "./auth.ts"
@@ -36,6 +35,18 @@ import {
 } from "./operations.ts"
 import type { Mount, Reply } from "./route.ts"
 
+/** What trpc-to-openapi reads of a procedure. Stated here so that a client's compiler never meets that package. */
+type Meta = {
+  readonly openapi?: {
+    readonly method: "GET" | "POST"
+    readonly path: `/${string}`
+    readonly operationId: string
+    readonly tags: Array<string>
+    readonly summary: string
+    readonly description: string
+  }
+}
+
 interface Context {
   readonly account: AccountId
   readonly runtime: Runtime.Runtime<Services>
@@ -43,7 +54,7 @@ interface Context {
 
 const t = initTRPC
   .context<Context>()
-  .meta<OpenApiMeta>()
+  .meta<Meta>()
   .create({
     isDev: false,
     errorFormatter: ({ shape, error }) => {
@@ -113,14 +124,14 @@ const METHODS = ["GET", "POST"]
 
 function query<A, I, O, OI>(
   operation: Operation<A, I, O, OI>
-): TRPCQueryProcedure<{ input: InputOf<I>; output: OI; meta: OpenApiMeta }> {
+): TRPCQueryProcedure<{ input: InputOf<I>; output: OI; meta: Meta }> {
   // tRPC computes its procedure types from the parsers; with generic ones they stay unresolved, so they are stated.
   return documented(operation).query(resolver(operation)) as never
 }
 
 function mutation<A, I, O, OI>(
   operation: Operation<A, I, O, OI>
-): TRPCMutationProcedure<{ input: InputOf<I>; output: OI; meta: OpenApiMeta }> {
+): TRPCMutationProcedure<{ input: InputOf<I>; output: OI; meta: Meta }> {
   return documented(operation).mutation(resolver(operation)) as never
 }
 
@@ -131,8 +142,7 @@ function documented<A, I, O, OI>(operation: Operation<A, I, O, OI> | Endpoint<A,
   const procedure = t.procedure.input(inputCarrier(operation.input)).output(outputCarrier(operation.output))
   if (!("path" in operation)) return procedure
   const { name, method, path, tag, summary, description } = operation
-  const openapi = { operationId: name, method, path, tags: [tag], summary, description }
-  return procedure.meta({ openapi: openapi as OpenApiMeta["openapi"] & object })
+  return procedure.meta({ openapi: { operationId: name, method, path, tags: [tag], summary, description } })
 }
 
 function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {

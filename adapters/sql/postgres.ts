@@ -53,6 +53,7 @@ const ping = (pool: pg.Pool) =>
 const placeOf = (url: Redacted.Redacted): Effect.Effect<string, StoreCannotOpen> =>
   Effect.try({
     try: () => {
+      if (!/^postgres(ql)?:\/\//.test(Redacted.value(url))) throw new Error("Not a URL of Postgres")
       const { host, port, database } = new pg.Client({ connectionString: Redacted.value(url) })
       return `postgres://${host}:${port}/${database}`
     },
@@ -60,7 +61,7 @@ const placeOf = (url: Redacted.Redacted): Effect.Effect<string, StoreCannotOpen>
     catch: () =>
       new StoreCannotOpen({
         place: "DATABASE_URL",
-        reason: "it is not a valid URL",
+        reason: "it is not a URL of a Postgres database",
         remedy: "Write it as postgres://user:password@host:port/database, special characters as %xx",
         cause: undefined
       })

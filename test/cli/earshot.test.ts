@@ -63,6 +63,12 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     assert.match(stdout, /^es_[0-9A-Za-z]{38}\n$/)
   })
 
+  it("keys create refuses an account without a name", async () => {
+    const { code, stdout, stderr } = await node(["keys", "create", "--account", "  "])
+    assert.deepStrictEqual([code, stdout], [1, ""])
+    assert.include(stderr, "Expected 1 to 200 characters")
+  })
+
   it("keys list says how to make a key when there is none", async () => {
     const { code, stdout } = await node(["keys", "list"])
     assert.deepStrictEqual([code, stdout.trim()], [0, "No keys yet: create one with: earshot keys create"])

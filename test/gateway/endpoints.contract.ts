@@ -19,8 +19,8 @@ export const endpointsContract = (target: () => Target): void => {
     })
 
     it("GET /api.ListRules answers every field of a rule, newest first", async () => {
-      const first = await call(target(), "/api.CreateRule", draft("first listed"))
-      const second = await call(target(), "/api.CreateRule", { ...draft("second listed"), name: "  Second  " })
+      const first = await call(target(), "/api.CreateRule", draft("listed1"))
+      const second = await call(target(), "/api.CreateRule", { ...draft("listed2"), name: "  Second  " })
       const { status, body } = await call(target(), "/api.ListRules")
       assert.strictEqual(status, 200)
       assert.deepStrictEqual(Object.keys(body), ["rules"])

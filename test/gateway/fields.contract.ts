@@ -93,6 +93,15 @@ export const fieldsContract = (target: () => Target): void => {
       assert.strictEqual(String(issue?.["fix"]?.["text"]), "storm flood")
     })
 
+    it("a filter that may surprise is created, with a warning", async () => {
+      const rule = { ...good, platforms: ["firehose"], overrides: { firehose: "tesla and recall" } }
+      const { status, body } = await call(target(), CREATE, rule)
+      const [warning] = [...(body["platforms"]?.["firehose"]?.["warnings"] ?? [])]
+      assert.deepStrictEqual([status, String(warning?.["severity"])], [200, "warning"])
+      assert.isNotEmpty(String(warning?.["fix"]?.["text"]))
+      await call(target(), "/api.DeleteRule", { rule_id: body["rule_id"] })
+    })
+
     it("a missing filter comes with the other one carried over, and what that changes", async () => {
       const both = { ...good, platforms: ["x", "firehose"], overrides: { x: "storm from:nasa" } }
       const answer = await call(target(), CREATE, both)

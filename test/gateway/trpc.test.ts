@@ -186,10 +186,16 @@ describe("AppRouter", () => {
       readonly platforms?: ReadonlyArray<PlatformId>
     }>()
 
-    expectTypeOf<Outputs["rules"]["create"]>().toEqualTypeOf<{
+    type Created = Outputs["rules"]["create"]
+    type Result = NonNullable<Created["platforms"]["x"]>
+    type Warning = NonNullable<Result["warnings"]>[number]
+    expectTypeOf<Created>().toEqualTypeOf<{
       readonly rule_id: string
-      readonly platforms: { readonly x?: Registered; readonly firehose?: Registered }
+      readonly platforms: { readonly x?: Result; readonly firehose?: Result }
     }>()
+    expectTypeOf<Omit<Result, "warnings">>().toEqualTypeOf<Registered>()
+    expectTypeOf<Warning["message"]>().toEqualTypeOf<string>()
+    expectTypeOf<Warning["severity"]>().toEqualTypeOf<"error" | "warning">()
     expectTypeOf<Outputs["rules"]["list"]>().toEqualTypeOf<{
       readonly rules: Array<{
         readonly id: string

@@ -21,7 +21,7 @@ const postOf = (record: unknown): Either.Either<JsonObject, string> => {
     return Either.left('Is no X post: it has no "data", an object with the "id" and the "text" of the post')
   }
   if (textOf(post["id"]) === undefined) {
-    return Either.left('Is no X post: "data" has no "id"')
+    return Either.left('Is no X post: "data" needs an "id", a string')
   }
   return typeof post["text"] === "string" ? Either.right(post) : Either.left('Is no X post: "data" has no "text"')
 }

@@ -49,7 +49,7 @@ describe("postgres", () => {
     [
       "the URL is none",
       () => "postgres://u:secret@host:not-a-port/db",
-      /^Cannot open the store at "DATABASE_URL": it is not a valid URL\. Write it as postgres:\/\/user/
+      /^Cannot open the store at "DATABASE_URL": it is not a URL of a Postgres database\. Write it as postgres:\/\/user/
     ]
   ]
   for (const [name, url, message] of cases) {

@@ -420,9 +420,9 @@ describe("xEvent, bad records", () => {
     [[], /no "data"/],
     [{}, /no "data"/],
     [{ data: [] }, /no "data"/],
-    [{ data: {} }, /no "id"/],
-    [{ data: { id: 5, text: "x" } }, /no "id"/],
-    [{ data: { id: "", text: "x" } }, /no "id"/],
+    [{ data: {} }, /needs an "id", a string/],
+    [{ data: { id: 5, text: "x" } }, /needs an "id", a string/],
+    [{ data: { id: "", text: "x" } }, /needs an "id", a string/],
     [{ data: { id: "5" } }, /no "text"/],
     [{ data: { id: "5", text: null } }, /no "text"/]
   ]

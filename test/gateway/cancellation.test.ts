@@ -1,0 +1,62 @@
+/** A client that goes away takes its request with it. Over real sockets. */
+import { once } from "node:events"
+import { connect } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Layer } from "effect"
+import * as NodeServer from "../../adapters/runtimes/node.ts"
+import { Entropy } from "../../core/Entropy.ts"
+import { Keys } from "../../core/Keys.ts"
+import { unreadableRequest } from "../../gateway/errors.ts"
+import { makeHandler } from "../../gateway/handler.ts"
+import { json, type Reply } from "../../gateway/route.ts"
+
+const REQUEST = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"
+const services = Layer.merge(Entropy.layerCounting, Layer.mock(Keys, {}))
+
+describe("a client that goes away", () => {
+  it.scopedLive("interrupts what is done for it", () =>
+    Effect.gen(function* () {
+      const started = yield* Deferred.make<void>()
+      const interrupted = yield* Deferred.make<void>()
+      const port = yield* serve(
+        Deferred.succeed(started, undefined).pipe(
+          Effect.zipRight(Effect.never),
+          Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
+        )
+      )
+      const socket = yield* open(port)
+      yield* Deferred.await(started)
+      socket.destroy()
+      yield* Deferred.await(interrupted)
+    }).pipe(Effect.provide(services))
+  )
+
+  it.scopedLive("is only who goes away: one that waits gets its answer", () =>
+    Effect.gen(function* () {
+      const port = yield* serve(Effect.delay(Effect.succeed(json(200, { slow: true })), "50 millis"))
+      const socket = yield* open(port)
+      const [chunk] = yield* Effect.promise(() => once(socket, "data"))
+      assert.match(String(chunk), /^HTTP\/1\.1 200 OK[\s\S]*\{"slow":true\}$/)
+    }).pipe(Effect.provide(services))
+  )
+})
+
+// ---- helpers ----
+
+const serve = (reply: Effect.Effect<Reply>) =>
+  Effect.gen(function* () {
+    const handler = yield* makeHandler<never>([{ method: "GET", path: "/", reply }], [])
+    return yield* NodeServer.serve({ host: "127.0.0.1", port: 0, handler, unreadable: unreadableRequest })
+  })
+
+/** A connection on which the request has been sent. */
+const open = (port: number) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const socket = connect(port, "127.0.0.1")
+      await once(socket, "connect")
+      socket.write(REQUEST)
+      return socket
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
