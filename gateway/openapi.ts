@@ -25,7 +25,6 @@ function document(): Effect.Effect<Json> {
       version: "1",
       description: DESCRIPTION,
       baseUrl: "/",
-      tags: ["rules", "matches", "platforms", "local"],
       securitySchemes: {
         apiKey: { type: "http", scheme: "bearer", description: "An API key of the account: `Bearer <API_KEY>`" }
       }
@@ -40,6 +39,7 @@ function document(): Effect.Effect<Json> {
       ...generated,
       info: { ...generated.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
       security: [{ apiKey: [] }],
+      tags: TAGS,
       paths,
       components: {
         ...generated.components,
@@ -89,6 +89,13 @@ const mediaOf = (holder: unknown): Json =>
 
 const DESCRIPTION =
   "Rule-based live event monitoring. Define a rule with a filter for each platform; Earshot watches the platforms and stores what matched."
+
+const TAGS = [
+  { name: "rules", description: "What to watch for" },
+  { name: "matches", description: "What was found" },
+  { name: "platforms", description: "Where to watch, and how to write a filter for it" },
+  { name: "local", description: "Events for the platforms that run in process" }
+]
 
 const ERROR = {
   type: "object",
