@@ -31,7 +31,7 @@ export const makeHandler = <R>(
         const mount = mounts.find(({ prefix }) => path.startsWith(prefix))
         return mount === undefined ? Exit.fail(noSuchPath(path)) : run(mount.handle(request))
       }
-      const route = methods.get(request.method)
+      const route = methods.get(request.method === "HEAD" ? "GET" : request.method)
       if (route === undefined) return Exit.fail(methodNotAllowed(request.method, path, [...methods.keys()]))
       if ("reply" in route) return run(route.reply)
       // Reading lies between two effects and in neither: an effect that waits costs more than all the rest of it.
@@ -51,7 +51,7 @@ export const makeHandler = <R>(
         run(Effect.logError(`${request.method} ${path} failed`, exit.cause))
       }
       if (logsRequests) run(Effect.logDebug(`${request.method} ${path} ${reply.status}`))
-      return toResponse(reply, id)
+      return toResponse(request.method === "HEAD" ? { ...reply, body: null } : reply, id)
     }
   })
 

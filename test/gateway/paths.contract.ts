@@ -60,7 +60,11 @@ export const pathsContract = (target: () => Target, runtime: RuntimeName): void 
     })
 
     for (const [method, path] of PATHS) {
-      const wrong = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"].filter((other) => other !== method)
+      // HEAD goes where GET goes.
+      const right = method === "GET" ? ["GET", "HEAD"] : [method]
+      const wrong = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"].filter(
+        (other) => !right.includes(other)
+      )
       it(`${path} takes ${method} and answers any other with 405 and Allow`, async () => {
         for (const other of wrong) {
           const answer = await sendJson(other, path)
@@ -70,6 +74,15 @@ export const pathsContract = (target: () => Target, runtime: RuntimeName): void 
         }
       })
     }
+
+    it("answers HEAD as it answers GET, without the body", async () => {
+      for (const path of ["/api.ListRules", "/health/live"]) {
+        const [head, get] = [await sendJson("HEAD", path), await sendJson("GET", path)]
+        assert.deepStrictEqual([head.status, get.status], [200, 200], path)
+      }
+      const refused = await exchange(target(), requestText("HEAD", "/api.ListRules"), { bodiless: true })
+      assert.strictEqual(refused?.status, 401)
+    })
 
     it("takes no made-up and no forbidden method, and the server survives them", async () => {
       for (const method of ["TRACE", "BREW", "get"]) {
