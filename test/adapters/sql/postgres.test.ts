@@ -107,9 +107,8 @@ describe("postgres", () => {
     })
   )
 
-  // A server of somebody else is not ours to stop.
   it.scopedLive.skipIf(process.env["TEST_DATABASE_URL"])(
-    "operations fail with StorageUnavailable while the server is away, and work again after it",
+    "operations fail with StorageUnavailable while the server is away, and work again after it (not with TEST_DATABASE_URL: that server is not ours to stop)",
     () =>
       Effect.gen(function* () {
         const server = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ remove }) =>
