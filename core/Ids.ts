@@ -11,6 +11,9 @@ export type KeyId = typeof KeyId.Type
 export const RuleId = idSchema("rule").pipe(Schema.brand("RuleId"))
 export type RuleId = typeof RuleId.Type
 
+/** The id in a caller's text, if it is one. */
+export const asRuleId = Schema.decodeUnknownOption(RuleId)
+
 export const MatchId = idSchema("match").pipe(Schema.brand("MatchId"))
 export type MatchId = typeof MatchId.Type
 

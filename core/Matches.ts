@@ -1,7 +1,7 @@
 /** The match use cases. Every door calls this and nothing below it. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { RuleNotFound, type StorageUnavailable } from "./Errors.ts"
-import { type AccountId, MatchId, RuleId } from "./Ids.ts"
+import { type AccountId, asRuleId, MatchId } from "./Ids.ts"
 import { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
@@ -77,7 +77,3 @@ export class Matches extends Context.Tag("core/Matches")<
     })
   )
 }
-
-// ---- helpers ----
-
-const asRuleId = Schema.decodeUnknownOption(RuleId)

@@ -7,7 +7,7 @@ import type { EventFields } from "./syntax/eventFields.ts"
 import { explain } from "./syntax/explain.ts"
 import { checkRule, type Understood } from "./syntax/language.ts"
 import { translate } from "./syntax/translate.ts"
-import { CheckedFilter, toWireExplanation, toWireIssues, toWireTranslation } from "./syntax/wire.ts"
+import { CheckedFilter, toWireTranslation } from "./syntax/wire.ts"
 
 export const CheckRequest = Schema.Struct({
   overrides: Schema.partial(Schema.Record({ key: PlatformId, value: Schema.String })).pipe(
@@ -45,10 +45,10 @@ export const checkFilters = ({ overrides, events = {} }: CheckRequest): Effect.E
 
 const checkOne = (platform: PlatformId, text: string, sample: EventFields | undefined): CheckedFilter => {
   const { issues, rule } = checkRule(platform, text)
-  if (rule === undefined) return { valid: false, issues: toWireIssues(issues), translations: {} }
+  if (rule === undefined) return { valid: false, issues, translations: {} }
   return {
     valid: true,
-    issues: toWireIssues(issues),
+    issues,
     canonical: rule.canonical,
     translations: Object.fromEntries(
       PLATFORM_IDS.filter((other) => other !== platform).map((other) => [
@@ -61,4 +61,4 @@ const checkOne = (platform: PlatformId, text: string, sample: EventFields | unde
 }
 
 const explained = (rule: Understood, sample: EventFields | undefined) =>
-  sample === undefined ? {} : { explanation: toWireExplanation(explain(rule.expression, sample)) }
+  sample === undefined ? {} : { explanation: explain(rule.expression, sample) }

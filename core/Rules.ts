@@ -1,5 +1,5 @@
 /** The rule use cases. Every door calls this and nothing below it. */
-import { Array as Arr, Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Array as Arr, Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import {
   type ArgumentIssue,
   InvalidArgument,
@@ -10,7 +10,7 @@ import {
   RuleNotFound,
   type StorageUnavailable
 } from "./Errors.ts"
-import { type AccountId, Ids, RuleId } from "./Ids.ts"
+import { type AccountId, asRuleId, Ids, type RuleId } from "./Ids.ts"
 import { type Platform, Platforms, type Registered } from "./Platform.ts"
 import type { PlatformId } from "./PlatformId.ts"
 import type { Rule, RuleDraft } from "./Rule.ts"
@@ -193,8 +193,6 @@ interface Filter {
   readonly text: string
   readonly warnings: ReadonlyArray<Issue>
 }
-
-const asRuleId = Schema.decodeUnknownOption(RuleId)
 
 /** Every platform with its filter in canonical form, or all that is wrong with any of them. */
 const checkFilters = (platforms: typeof Platforms.Service, draft: RuleDraft) =>

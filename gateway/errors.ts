@@ -2,16 +2,18 @@
 import { Data } from "effect"
 import type { CoreError } from "../core/Errors.ts"
 
-export type ErrorCode =
-  | "invalid_argument"
-  | "unauthenticated"
-  | "not_found"
-  | "unimplemented"
-  | "resource_exhausted"
-  | "failed_precondition"
-  | "unavailable"
-  | "internal"
-  | "canceled"
+export const ERROR_CODES = [
+  "invalid_argument",
+  "unauthenticated",
+  "not_found",
+  "unimplemented",
+  "resource_exhausted",
+  "failed_precondition",
+  "unavailable",
+  "internal",
+  "canceled"
+] as const
+export type ErrorCode = (typeof ERROR_CODES)[number]
 
 export interface WireError {
   readonly status: number

@@ -1,6 +1,7 @@
 /** The OpenAPI document: what trpc-to-openapi makes of the router, with our error shape, names and examples. */
 import { Effect } from "effect"
 import { namedSchemas, REFERENCE_PREFIX } from "./carrier.ts"
+import { ERROR_CODES } from "./errors.ts"
 import { EVENTS_PATH, LINES_TYPE } from "./local.ts"
 import { type AnyEndpoint, endpoints } from "./operations.ts"
 import { json, type OpenRoute } from "./route.ts"
@@ -105,17 +106,7 @@ const ERROR = {
     code: {
       type: "string",
       description: "What went wrong, as a stable name",
-      enum: [
-        "invalid_argument",
-        "unauthenticated",
-        "not_found",
-        "unimplemented",
-        "resource_exhausted",
-        "failed_precondition",
-        "unavailable",
-        "internal",
-        "canceled"
-      ]
+      enum: ERROR_CODES
     },
     message: { type: "string", description: "What went wrong, in words" },
     details: {

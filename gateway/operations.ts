@@ -10,7 +10,7 @@ import { CheckRequest, CheckResult, checkFilters } from "../core/RuleCheck.ts"
 import { Rules } from "../core/Rules.ts"
 import { syntaxHelp } from "../core/Syntax.ts"
 import type { Issue } from "../core/syntax/issue.ts"
-import { toWireIssues, WireIssue } from "../core/syntax/wire.ts"
+import { WireIssue } from "../core/syntax/wire.ts"
 
 /** What the operations call. */
 export type Services = Rules | Matches | Platforms
@@ -216,7 +216,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [createRule, listRules, del
 
 // ---- helpers ----
 
-const withWarnings = (issues: ReadonlyArray<Issue>) => (issues.length === 0 ? {} : { warnings: toWireIssues(issues) })
+const withWarnings = (issues: ReadonlyArray<Issue>) => (issues.length === 0 ? {} : { warnings: issues })
 
 /** Infers the types of an endpoint from its schemas. */
 function endpoint<A, I, O, OI>(definition: Endpoint<A, I, O, OI>): Endpoint<A, I, O, OI> {

@@ -1,8 +1,6 @@
 /** What the rule languages have to say, as it goes over the wire. */
 import { Schema } from "effect"
 import { PlatformId } from "../PlatformId.ts"
-import type { Explanation } from "./explain.ts"
-import type { Issue } from "./issue.ts"
 import type { Translation } from "./translate.ts"
 
 export const WireSpan = Schema.Struct({ start: Schema.Number, end: Schema.Number }).annotations({
@@ -59,7 +57,3 @@ export type CheckedFilter = typeof CheckedFilter.Type
 
 export const toWireTranslation = ({ text, ...rest }: Translation): typeof WireTranslation.Type =>
   text === undefined ? rest : { text, ...rest }
-
-/** The shapes of the pure code are those of the wire; a change to one that the other lacks does not compile. */
-export const toWireIssues = (issues: ReadonlyArray<Issue>): CheckedFilter["issues"] => issues
-export const toWireExplanation = (explanation: Explanation): typeof WireExplanation.Type => explanation
