@@ -1,0 +1,204 @@
+/** From a term to the programs that wait for it. */
+import type { Pool } from "./Pool.ts"
+
+/** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
+const SEGMENT_BITS = 8
+const SEGMENT_SHIFT = 32 - SEGMENT_BITS
+const FIRST_SLOTS = 8
+
+/** A slot is [high, low, program, filter] for one posting, [high, low, ~list, 0] for several; high 0 is a free slot. */
+const SLOT = 4
+
+/** A list is [count, capacity, (program, filter)...]. */
+export const LIST_HEAD = 2
+
+/**
+ * A posting is the address of a program and a filter: the first half of another term that the event must hold, or 0.
+ * The filter spares most programs from being looked at.
+ */
+export class AnchorIndex {
+  private readonly pool: Pool
+  private readonly segments: Array<Int32Array> = []
+  private readonly counts = new Int32Array(1 << SEGMENT_BITS)
+  private words = 0
+
+  constructor(pool: Pool) {
+    this.pool = pool
+    for (let segment = 0; segment < 1 << SEGMENT_BITS; segment++) {
+      this.segments.push(this.table(FIRST_SLOTS))
+    }
+  }
+
+  get bytes(): number {
+    return this.words * 4
+  }
+
+  segmentOf(high: number): Int32Array {
+    return this.segments[high >>> SEGMENT_SHIFT] ?? nothing
+  }
+
+  /** Where the term's slot begins in its segment; -1 if nothing waits for the term. */
+  find(segment: Int32Array, high: number, low: number): number {
+    const mask = segment.length - 1
+    for (let slot = (high << 2) & mask; ; slot = (slot + SLOT) & mask) {
+      const found = segment[slot] ?? 0
+      if (found === high && segment[slot + 1] === low) return slot
+      if (found === 0) return -1
+    }
+  }
+
+  add(high: number, low: number, program: number, filter: number): void {
+    const segment = this.segmentOf(high)
+    const slot = this.find(segment, high, low)
+    if (slot < 0) {
+      this.insert(high, low, program, filter)
+      return
+    }
+    const held = segment[slot + 2] ?? 0
+    if (held > 0) {
+      const list = this.pool.take(LIST_HEAD + 2 * 2)
+      const words = this.pool.chunkOf(list)
+      const at = this.pool.offsetOf(list)
+      words[at] = 2
+      words[at + 1] = 2
+      words[at + 2] = held
+      words[at + 3] = segment[slot + 3] ?? 0
+      words[at + 4] = program
+      words[at + 5] = filter
+      segment[slot + 2] = ~list
+      segment[slot + 3] = 0
+      return
+    }
+    segment[slot + 2] = ~this.append(~held, program, filter)
+  }
+
+  remove(high: number, low: number, program: number): void {
+    const segment = this.segmentOf(high)
+    const slot = this.find(segment, high, low)
+    if (slot < 0) return
+    const held = segment[slot + 2] ?? 0
+    if (held > 0) {
+      if (held === program) this.empty(high, segment, slot)
+      return
+    }
+    const list = ~held
+    const words = this.pool.chunkOf(list)
+    const at = this.pool.offsetOf(list)
+    const count = words[at] ?? 0
+    const last = at + LIST_HEAD + 2 * (count - 1)
+    let found = at + LIST_HEAD
+    while (found <= last && words[found] !== program) found += 2
+    if (found > last) return
+    words[found] = words[last] ?? 0
+    words[found + 1] = words[last + 1] ?? 0
+    words[at] = count - 1
+    const capacity = words[at + 1] ?? 0
+    if (count - 1 === 1) {
+      segment[slot + 2] = words[at + LIST_HEAD] ?? 0
+      segment[slot + 3] = words[at + LIST_HEAD + 1] ?? 0
+      this.pool.giveBack(list, LIST_HEAD + 2 * capacity)
+    } else if (count - 1 <= capacity >> 2) {
+      segment[slot + 2] = ~this.moved(list, capacity >> 1)
+    }
+  }
+
+  private append(list: number, program: number, filter: number): number {
+    let place = list
+    let words = this.pool.chunkOf(place)
+    let at = this.pool.offsetOf(place)
+    const count = words[at] ?? 0
+    if (count === words[at + 1]) {
+      place = this.moved(list, count * 2)
+      words = this.pool.chunkOf(place)
+      at = this.pool.offsetOf(place)
+    }
+    words[at + LIST_HEAD + 2 * count] = program
+    words[at + LIST_HEAD + 2 * count + 1] = filter
+    words[at] = count + 1
+    return place
+  }
+
+  private moved(list: number, capacity: number): number {
+    const from = this.pool.chunkOf(list)
+    const start = this.pool.offsetOf(list)
+    const count = from[start] ?? 0
+    const place = this.pool.take(LIST_HEAD + 2 * capacity)
+    const to = this.pool.chunkOf(place)
+    const at = this.pool.offsetOf(place)
+    for (let word = 0; word < LIST_HEAD + 2 * count; word++) {
+      to[at + word] = from[start + word] ?? 0
+    }
+    to[at + 1] = capacity
+    this.pool.giveBack(list, LIST_HEAD + 2 * (from[start + 1] ?? 0))
+    return place
+  }
+
+  private insert(high: number, low: number, program: number, filter: number): void {
+    const number = high >>> SEGMENT_SHIFT
+    const count = (this.counts[number] ?? 0) + 1
+    this.counts[number] = count
+    let segment = this.segmentOf(high)
+    if (count * SLOT * 4 > segment.length * 3) {
+      segment = this.resized(number, segment.length * 2)
+    }
+    const slot = freeSlot(segment, high)
+    segment[slot] = high
+    segment[slot + 1] = low
+    segment[slot + 2] = program
+    segment[slot + 3] = filter
+  }
+
+  /** Entries behind the free place move up, so that no search ends too early. */
+  private empty(high: number, segment: Int32Array, slot: number): void {
+    const mask = segment.length - 1
+    let hole = slot
+    for (let next = (hole + SLOT) & mask; segment[next] !== 0; next = (next + SLOT) & mask) {
+      const home = ((segment[next] ?? 0) << 2) & mask
+      if (((next - home) & mask) >= ((next - hole) & mask)) {
+        segment.copyWithin(hole, next, next + SLOT)
+        hole = next
+      }
+    }
+    segment.fill(0, hole, hole + SLOT)
+    const number = high >>> SEGMENT_SHIFT
+    const count = (this.counts[number] ?? 0) - 1
+    this.counts[number] = count
+    if (segment.length > FIRST_SLOTS * SLOT && count * SLOT * 8 < segment.length) {
+      this.resized(number, segment.length / 2)
+    }
+  }
+
+  private resized(number: number, length: number): Int32Array {
+    const old = this.segments[number] ?? nothing
+    this.words -= old.length
+    const segment = this.table(length / SLOT)
+    for (let slot = 0; slot < old.length; slot += SLOT) {
+      const high = old[slot] ?? 0
+      if (high !== 0) {
+        const place = freeSlot(segment, high)
+        segment[place] = high
+        segment[place + 1] = old[slot + 1] ?? 0
+        segment[place + 2] = old[slot + 2] ?? 0
+        segment[place + 3] = old[slot + 3] ?? 0
+      }
+    }
+    this.segments[number] = segment
+    return segment
+  }
+
+  private table(slots: number): Int32Array {
+    this.words += slots * SLOT
+    return new Int32Array(slots * SLOT)
+  }
+}
+
+// ---- helpers ----
+
+const nothing = new Int32Array(0)
+
+const freeSlot = (segment: Int32Array, high: number): number => {
+  const mask = segment.length - 1
+  let slot = (high << 2) & mask
+  while (segment[slot] !== 0) slot = (slot + SLOT) & mask
+  return slot
+}

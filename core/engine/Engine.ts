@@ -1,0 +1,254 @@
+/**
+ * Which of very many rules an event meets.
+ *
+ * A rule is compiled to flat code and hung on its anchors: the rarest terms that an event meeting it cannot lack
+ * (`cover.ts`). An event is read once into a small table of its terms (`EventTerms`); each term is looked up among the
+ * anchors (`AnchorIndex`), and the code of what hangs there is run. Which terms are rare is learned from the events
+ * themselves; rules that hang on a term that turned out common are moved to a better one as the engine runs. Everything
+ * is in flat memory that is changed in place (`Pool`): a rule counts from the next event on, and leaves no trace.
+ */
+import type { EventFields } from "../syntax/eventFields.ts"
+import type { Expression } from "../syntax/expression.ts"
+import { AnchorIndex, LIST_HEAD } from "./AnchorIndex.ts"
+import {
+  ALWAYS,
+  AND,
+  Compiler,
+  isNegated,
+  leafLengthOf,
+  lengthOf,
+  OR,
+  PHRASE,
+  spaceOf,
+  TERM,
+  TEST,
+  tagOf,
+  wordCountOf
+} from "./code.ts"
+import { ANCHOR, Cover } from "./cover.ts"
+import { EventTerms } from "./EventTerms.ts"
+import { Frequencies } from "./Frequencies.ts"
+import { Fingerprints } from "./fingerprints.ts"
+import { Pool } from "./Pool.ts"
+import { Predicates } from "./Predicates.ts"
+import { RuleTable } from "./RuleTable.ts"
+import { EVERY_EVENT, Spaces } from "./spaces.ts"
+
+export interface EngineStats {
+  readonly rules: number
+  /** Rules that have no term to be looked up by: they are run for every event. */
+  readonly unindexed: number
+  /** Of flat memory. */
+  readonly bytes: number
+}
+
+/** A program is [rule, words of code, number of anchors, stamp], the code, [high, low, space] of each anchor. */
+const HEAD = 4
+const ANCHOR_WORDS = 3
+
+export class Engine {
+  private readonly fingerprints: Fingerprints
+  private readonly spaces = new Spaces()
+  private readonly pool = new Pool()
+  private readonly index = new AnchorIndex(this.pool)
+  private readonly rules = new RuleTable()
+  private readonly frequencies = new Frequencies()
+  private readonly predicates: Predicates
+  private readonly compiler: Compiler
+  private readonly cover: Cover
+  private readonly terms: EventTerms
+  private unindexed = 0
+  private stamp = 0
+  private readonly met: Array<number> = []
+
+  /** The seed draws the keys of the fingerprints: one that callers cannot know keeps them from making words collide. */
+  constructor({ seed }: { readonly seed: number }) {
+    this.fingerprints = new Fingerprints(seed)
+    this.predicates = new Predicates(this.fingerprints)
+    this.compiler = new Compiler(this.fingerprints, this.predicates)
+    this.cover = new Cover(this.frequencies, this.predicates)
+    this.terms = new EventTerms(this.fingerprints)
+  }
+
+  get stats(): EngineStats {
+    const { pool, index, rules, frequencies, terms } = this
+    return {
+      rules: rules.count,
+      unindexed: this.unindexed,
+      bytes: pool.bytes + index.bytes + rules.bytes + frequencies.bytes + terms.bytes
+    }
+  }
+
+  /** The number by which the rule goes from now on. Numbers of removed rules are given again. */
+  add(expression: Expression): number {
+    this.compiler.compile(expression)
+    const { code, length } = this.compiler
+    this.useSpaces(code, 0, length)
+    const rule = this.rules.take()
+    this.hang(rule, code, 0, length)
+    return rule
+  }
+
+  remove(rule: number): void {
+    const program = this.rules.programOf(rule)
+    if (program === 0) return
+    const words = this.pool.chunkOf(program)
+    const at = this.pool.offsetOf(program)
+    const length = words[at + 1] ?? 0
+    this.unhang(program)
+    this.releaseSpaces(words, at + HEAD, at + HEAD + length)
+    this.pool.giveBack(program, HEAD + length + ANCHOR_WORDS * (words[at + 2] ?? 0))
+    this.rules.giveBack(rule)
+  }
+
+  /** Numbers of the rules that the event meets, each once, in no order. Good until the next call. */
+  match(event: EventFields): ReadonlyArray<number> {
+    this.met.length = 0
+    if (this.rules.count === 0) return this.met
+    this.terms.read(event, this.spaces)
+    this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
+    const { index, terms, pool } = this
+    const { pairs, count } = terms
+    for (let term = 1; term <= count; term++) {
+      const high = pairs[2 * term] ?? 0
+      const segment = index.segmentOf(high)
+      const slot = index.find(segment, high, pairs[2 * term + 1] ?? 0)
+      if (slot < 0) continue
+      const held = segment[slot + 2] ?? 0
+      if (held > 0) {
+        const filter = segment[slot + 3] ?? 0
+        if (filter === 0 || terms.mayHave(filter)) this.run(held, event)
+        continue
+      }
+      const list = pool.chunkOf(~held)
+      const at = pool.offsetOf(~held)
+      const end = at + LIST_HEAD + 2 * (list[at] ?? 0)
+      for (let posting = at + LIST_HEAD; posting < end; posting += 2) {
+        const filter = list[posting + 1] ?? 0
+        if (filter === 0 || terms.mayHave(filter)) this.run(list[posting] ?? 0, event)
+      }
+    }
+    this.frequencies.learn(pairs, count)
+    return this.met
+  }
+
+  private run(program: number, event: EventFields): void {
+    const words = this.pool.chunkOf(program)
+    const at = this.pool.offsetOf(program)
+    if (words[at + 3] === this.stamp) return
+    words[at + 3] = this.stamp
+    if (this.holds(words, at + HEAD, event)) this.met.push(words[at] ?? 0)
+  }
+
+  private holds(code: Int32Array, at: number, event: EventFields): boolean {
+    const word = code[at] ?? 0
+    switch (tagOf(word)) {
+      case TERM:
+        return this.terms.has(code[at + 1] ?? 0, code[at + 2] ?? 0) !== isNegated(word)
+      case PHRASE:
+        return this.holdsPhrase(code, at) !== isNegated(word)
+      case TEST:
+        return this.predicates.holds(code[at + 1] ?? 0, event, this.stamp) !== isNegated(word)
+      case AND: {
+        const end = at + lengthOf(code, at)
+        for (let child = at + 2; child < end; child += lengthOf(code, child)) {
+          if (!this.holds(code, child, event)) return false
+        }
+        return true
+      }
+      case OR: {
+        const end = at + lengthOf(code, at)
+        for (let child = at + 2; child < end; child += lengthOf(code, child)) {
+          if (this.holds(code, child, event)) return true
+        }
+        return false
+      }
+      default:
+        return tagOf(word) === ALWAYS
+    }
+  }
+
+  private holdsPhrase(code: Int32Array, at: number): boolean {
+    const { terms } = this
+    const end = at + lengthOf(code, at)
+    const first = terms.termOf(code[at + 1] ?? 0, code[at + 2] ?? 0)
+    if (first === 0) return false
+    for (let word = at + 4; word < end; word += 3) {
+      if (!terms.has(code[word] ?? 0, code[word + 1] ?? 0)) return false
+    }
+    for (let place = terms.lastPlaceOf(first); place > 0; place = terms.placeBeforeThat(place)) {
+      let word = at + 4
+      while (
+        word < end &&
+        terms.isAt(place + (code[word + 2] ?? 0), terms.termOf(code[word] ?? 0, code[word + 1] ?? 0))
+      ) {
+        word += 3
+      }
+      if (word >= end) return true
+    }
+    return false
+  }
+
+  private hang(rule: number, code: Int32Array, start: number, length: number): void {
+    const { cover, pool, index } = this
+    if (!cover.choose(code, start)) {
+      this.unindexed++
+      cover.everyEvent(this.fingerprints)
+    }
+    const program = pool.take(HEAD + length + ANCHOR_WORDS * cover.count)
+    const words = pool.chunkOf(program)
+    const at = pool.offsetOf(program)
+    words[at] = rule
+    words[at + 1] = length
+    words[at + 2] = cover.count
+    words[at + 3] = 0
+    for (let word = 0; word < length; word++) words[at + HEAD + word] = code[start + word] ?? 0
+    let place = at + HEAD + length
+    for (let anchor = 0; anchor < cover.count * ANCHOR; anchor += ANCHOR) {
+      const high = cover.anchors[anchor] ?? 0
+      const low = cover.anchors[anchor + 1] ?? 0
+      const space = cover.anchors[anchor + 2] ?? 0
+      words[place] = high
+      words[place + 1] = low
+      words[place + 2] = space
+      place += ANCHOR_WORDS
+      this.spaces.use(space)
+      index.add(high, low, program, cover.anchors[anchor + 3] ?? 0)
+    }
+    this.rules.set(rule, program)
+  }
+
+  private unhang(program: number): void {
+    const words = this.pool.chunkOf(program)
+    const at = this.pool.offsetOf(program)
+    let anchor = at + HEAD + (words[at + 1] ?? 0)
+    for (let count = words[at + 2] ?? 0; count > 0; count--) {
+      const space = words[anchor + 2] ?? 0
+      if (space === EVERY_EVENT) this.unindexed--
+      this.spaces.release(space)
+      this.index.remove(words[anchor] ?? 0, words[anchor + 1] ?? 0, program)
+      anchor += ANCHOR_WORDS
+    }
+  }
+
+  private useSpaces(code: Int32Array, start: number, end: number): void {
+    for (let at = start; at < end; at += leafLengthOf(code, at)) {
+      const word = code[at] ?? 0
+      const tag = tagOf(word)
+      if (tag === TERM || tag === PHRASE) this.spaces.use(spaceOf(word))
+      if (tag === PHRASE) {
+        const last = at + 3 * wordCountOf(word)
+        this.terms.reach = Math.max(this.terms.reach, (code[last] ?? 0) + 1)
+      }
+    }
+  }
+
+  private releaseSpaces(code: Int32Array, start: number, end: number): void {
+    for (let at = start; at < end; at += leafLengthOf(code, at)) {
+      const word = code[at] ?? 0
+      const tag = tagOf(word)
+      if (tag === TERM || tag === PHRASE) this.spaces.release(spaceOf(word))
+      else if (tag === TEST) this.predicates.release(code[at + 1] ?? 0)
+    }
+  }
+}
