@@ -29,6 +29,7 @@ import { ANCHOR, Cover } from "./cover.ts"
 import { EventTerms } from "./EventTerms.ts"
 import { Frequencies } from "./Frequencies.ts"
 import { Fingerprints } from "./fingerprints.ts"
+import { Pace } from "./Pace.ts"
 import { Pool } from "./Pool.ts"
 import { Predicates } from "./Predicates.ts"
 import { RuleTable } from "./RuleTable.ts"
@@ -57,8 +58,11 @@ export class Engine {
   private readonly compiler: Compiler
   private readonly cover: Cover
   private readonly terms: EventTerms
+  private readonly rehanging = new Pace()
   private unindexed = 0
   private stamp = 0
+  /** Postings looked at for the event at hand. */
+  private looked = 0
   private readonly met: Array<number> = []
 
   /** The seed draws the keys of the fingerprints: one that callers cannot know keeps them from making words collide. */
@@ -109,6 +113,7 @@ export class Engine {
     this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
     const { index, terms, pool } = this
     const { pairs, count } = terms
+    let looked = 0
     for (let term = 1; term <= count; term++) {
       const high = pairs[2 * term] ?? 0
       const segment = index.segmentOf(high)
@@ -116,19 +121,23 @@ export class Engine {
       if (slot < 0) continue
       const held = segment[slot + 2] ?? 0
       if (held > 0) {
+        looked++
         const filter = segment[slot + 3] ?? 0
         if (filter === 0 || terms.mayHave(filter)) this.run(held, event)
         continue
       }
       const list = pool.chunkOf(~held)
       const at = pool.offsetOf(~held)
+      looked += list[at] ?? 0
       const end = at + LIST_HEAD + 2 * (list[at] ?? 0)
       for (let posting = at + LIST_HEAD; posting < end; posting += 2) {
         const filter = list[posting + 1] ?? 0
         if (filter === 0 || terms.mayHave(filter)) this.run(list[posting] ?? 0, event)
       }
     }
+    this.looked = looked
     this.frequencies.learn(pairs, count)
+    if (this.rehanging.isDue()) this.rehang()
     return this.met
   }
 
@@ -229,6 +238,56 @@ export class Engine {
       this.index.remove(words[anchor] ?? 0, words[anchor + 1] ?? 0, program)
       anchor += ANCHOR_WORDS
     }
+  }
+
+  /**
+   * Takes one of the postings that the last event made us look at, each as likely as the other, so that what costs most
+   * is found first, and hangs its program on better anchors if there are any by now.
+   */
+  private rehang(): void {
+    const program = this.postingAt(this.rehanging.draw(this.looked))
+    if (program === 0) return
+    const words = this.pool.chunkOf(program)
+    const at = this.pool.offsetOf(program)
+    const length = words[at + 1] ?? 0
+    const best = this.cover.costOf(words, at + HEAD)
+    const present = this.costOfAnchors(words, at)
+    const isWorthIt = 2 * best + 2 < present
+    this.rehanging.went(isWorthIt)
+    if (!isWorthIt) return
+    const rule = words[at] ?? 0
+    this.unhang(program)
+    this.hang(rule, words, at + HEAD, length)
+    this.pool.giveBack(program, HEAD + length + ANCHOR_WORDS * (words[at + 2] ?? 0))
+  }
+
+  /** The program of the posting with this number, counted over all postings that the last event led to; 0 for none. */
+  private postingAt(number: number): number {
+    const { pairs, count } = this.terms
+    let left = number
+    for (let term = 1; term <= count; term++) {
+      const high = pairs[2 * term] ?? 0
+      const segment = this.index.segmentOf(high)
+      const slot = this.index.find(segment, high, pairs[2 * term + 1] ?? 0)
+      if (slot < 0) continue
+      const held = segment[slot + 2] ?? 0
+      const list = this.pool.chunkOf(~held)
+      const at = this.pool.offsetOf(~held)
+      const postings = held > 0 ? 1 : (list[at] ?? 0)
+      if (left < postings) return held > 0 ? held : (list[at + LIST_HEAD + 2 * left] ?? 0)
+      left -= postings
+    }
+    return 0
+  }
+
+  private costOfAnchors(words: Int32Array, at: number): number {
+    const start = at + HEAD + (words[at + 1] ?? 0)
+    const end = start + ANCHOR_WORDS * (words[at + 2] ?? 0)
+    let cost = 0
+    for (let anchor = start; anchor < end; anchor += ANCHOR_WORDS) {
+      cost += this.frequencies.of(words[anchor] ?? 0, words[anchor + 1] ?? 0)
+    }
+    return cost
   }
 
   private useSpaces(code: Int32Array, start: number, end: number): void {
