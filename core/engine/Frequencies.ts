@@ -20,9 +20,7 @@ export class Frequencies {
 
   /** In how many of the events counted the term was. */
   of(high: number, low: number): number {
-    const one = this.counters[high >>> SHIFT] ?? 0
-    const other = this.counters[low >>> SHIFT] ?? 0
-    return one < other ? one : other
+    return Math.min(this.counters[high >>> SHIFT] ?? 0, this.counters[low >>> SHIFT] ?? 0)
   }
 
   /** What a term is held to be worth that is in this share of all events. */
