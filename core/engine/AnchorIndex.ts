@@ -138,7 +138,7 @@ export class AnchorIndex {
     const count = (this.counts[number] ?? 0) + 1
     this.counts[number] = count
     let segment = this.segmentOf(high)
-    if (count * SLOT * 4 > segment.length * 3) {
+    if (count * SLOT * 8 > segment.length * 7) {
       segment = this.resized(number, segment.length * 2)
     }
     const slot = freeSlot(segment, high)

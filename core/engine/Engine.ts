@@ -13,7 +13,10 @@ import { AnchorIndex, LIST_HEAD } from "./AnchorIndex.ts"
 import {
   ALWAYS,
   AND,
+  asNoAnchor,
   Compiler,
+  gramOf,
+  isAnchor,
   isNegated,
   leafLengthOf,
   lengthOf,
@@ -43,9 +46,8 @@ export interface EngineStats {
   readonly bytes: number
 }
 
-/** A program is [rule, words of code, number of anchors, stamp], the code, [high, low, space] of each anchor. */
-const HEAD = 4
-const ANCHOR_WORDS = 3
+/** A program is [rule, words of code, event it was run for last], then the code. */
+const HEAD = 3
 
 export class Engine {
   private readonly fingerprints: Fingerprints
@@ -59,7 +61,6 @@ export class Engine {
   private readonly cover: Cover
   private readonly terms: EventTerms
   private readonly rehanging = new Pace()
-  private unindexed = 0
   private stamp = 0
   /** Postings looked at for the event at hand. */
   private looked = 0
@@ -78,18 +79,28 @@ export class Engine {
     const { pool, index, rules, frequencies, terms } = this
     return {
       rules: rules.count,
-      unindexed: this.unindexed,
+      unindexed: this.spaces.usesOf(EVERY_EVENT),
       bytes: pool.bytes + index.bytes + rules.bytes + frequencies.bytes + terms.bytes
     }
   }
 
   /** The number by which the rule goes from now on. Numbers of removed rules are given again. */
   add(expression: Expression): number {
-    this.compiler.compile(expression)
-    const { code, length } = this.compiler
-    this.useSpaces(code, 0, length)
+    const { compiler, pool } = this
+    compiler.compile(expression)
+    if (this.cover.costOf(compiler.code, 0) === Number.POSITIVE_INFINITY) compiler.requireEveryEvent()
+    const { code, length } = compiler
     const rule = this.rules.take()
-    this.hang(rule, code, 0, length)
+    const program = pool.take(HEAD + length)
+    const words = pool.chunkOf(program)
+    const at = pool.offsetOf(program)
+    words[at] = rule
+    words[at + 1] = length
+    words[at + 2] = 0
+    for (let word = 0; word < length; word++) words[at + HEAD + word] = code[word] ?? 0
+    this.useSpaces(words, at + HEAD, at + HEAD + length)
+    this.hang(program)
+    this.rules.set(rule, program)
     return rule
   }
 
@@ -101,7 +112,7 @@ export class Engine {
     const length = words[at + 1] ?? 0
     this.unhang(program)
     this.releaseSpaces(words, at + HEAD, at + HEAD + length)
-    this.pool.giveBack(program, HEAD + length + ANCHOR_WORDS * (words[at + 2] ?? 0))
+    this.pool.giveBack(program, HEAD + length)
     this.rules.giveBack(rule)
   }
 
@@ -144,8 +155,8 @@ export class Engine {
   private run(program: number, event: EventFields): void {
     const words = this.pool.chunkOf(program)
     const at = this.pool.offsetOf(program)
-    if (words[at + 3] === this.stamp) return
-    words[at + 3] = this.stamp
+    if (words[at + 2] === this.stamp) return
+    words[at + 2] = this.stamp
     if (this.holds(words, at + HEAD, event)) this.met.push(words[at] ?? 0)
   }
 
@@ -181,62 +192,43 @@ export class Engine {
     const { terms } = this
     const end = at + lengthOf(code, at)
     const first = terms.termOf(code[at + 1] ?? 0, code[at + 2] ?? 0)
-    if (first === 0) return false
-    for (let word = at + 4; word < end; word += 3) {
-      if (!terms.has(code[word] ?? 0, code[word + 1] ?? 0)) return false
-    }
     for (let place = terms.lastPlaceOf(first); place > 0; place = terms.placeBeforeThat(place)) {
+      const start = place - (code[at + 3] ?? 0)
       let word = at + 4
-      while (
-        word < end &&
-        terms.isAt(place + (code[word + 2] ?? 0), terms.termOf(code[word] ?? 0, code[word + 1] ?? 0))
-      ) {
-        word += 3
-      }
+      while (word < end && terms.isAt(start + (code[word + 2] ?? 0), code[word] ?? 0, code[word + 1] ?? 0)) word += 3
       if (word >= end) return true
     }
     return false
   }
 
-  private hang(rule: number, code: Int32Array, start: number, length: number): void {
-    const { cover, pool, index } = this
-    if (!cover.choose(code, start)) {
-      this.unindexed++
-      cover.everyEvent(this.fingerprints)
-    }
-    const program = pool.take(HEAD + length + ANCHOR_WORDS * cover.count)
-    const words = pool.chunkOf(program)
-    const at = pool.offsetOf(program)
-    words[at] = rule
-    words[at + 1] = length
-    words[at + 2] = cover.count
-    words[at + 3] = 0
-    for (let word = 0; word < length; word++) words[at + HEAD + word] = code[start + word] ?? 0
-    let place = at + HEAD + length
+  private hang(program: number): void {
+    const { cover, index } = this
+    cover.choose(this.pool.chunkOf(program), this.pool.offsetOf(program) + HEAD)
     for (let anchor = 0; anchor < cover.count * ANCHOR; anchor += ANCHOR) {
-      const high = cover.anchors[anchor] ?? 0
-      const low = cover.anchors[anchor + 1] ?? 0
-      const space = cover.anchors[anchor + 2] ?? 0
-      words[place] = high
-      words[place + 1] = low
-      words[place + 2] = space
-      place += ANCHOR_WORDS
-      this.spaces.use(space)
-      index.add(high, low, program, cover.anchors[anchor + 3] ?? 0)
+      const { anchors } = cover
+      index.add(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0, program, anchors[anchor + 2] ?? 0)
+      const gramSpace = anchors[anchor + 3] ?? 0
+      if (gramSpace !== 0) this.spaces.use(gramSpace)
     }
-    this.rules.set(rule, program)
   }
 
   private unhang(program: number): void {
+    const { index, predicates, spaces } = this
     const words = this.pool.chunkOf(program)
-    const at = this.pool.offsetOf(program)
-    let anchor = at + HEAD + (words[at + 1] ?? 0)
-    for (let count = words[at + 2] ?? 0; count > 0; count--) {
-      const space = words[anchor + 2] ?? 0
-      if (space === EVERY_EVENT) this.unindexed--
-      this.spaces.release(space)
-      this.index.remove(words[anchor] ?? 0, words[anchor + 1] ?? 0, program)
-      anchor += ANCHOR_WORDS
+    const start = this.pool.offsetOf(program) + HEAD
+    const end = start + (words[start - HEAD + 1] ?? 0)
+    for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
+      const word = words[leaf] ?? 0
+      if (!isAnchor(word)) continue
+      words[leaf] = asNoAnchor(word)
+      if (tagOf(word) === TEST) {
+        const grams = predicates.gramsOf(words[leaf + 1] ?? 0)
+        const gram = gramOf(word)
+        index.remove(grams[gram] ?? 0, grams[gram + 1] ?? 0, program)
+        spaces.release(grams[gram + 2] ?? 0)
+      } else {
+        index.remove(words[leaf + 1] ?? 0, words[leaf + 2] ?? 0, program)
+      }
     }
   }
 
@@ -248,17 +240,12 @@ export class Engine {
     const program = this.postingAt(this.rehanging.draw(this.looked))
     if (program === 0) return
     const words = this.pool.chunkOf(program)
-    const at = this.pool.offsetOf(program)
-    const length = words[at + 1] ?? 0
-    const best = this.cover.costOf(words, at + HEAD)
-    const present = this.costOfAnchors(words, at)
-    const isWorthIt = 2 * best + 2 < present
+    const start = this.pool.offsetOf(program) + HEAD
+    const isWorthIt = 2 * this.cover.costOf(words, start) + 2 < this.costOfAnchors(words, start)
     this.rehanging.went(isWorthIt)
     if (!isWorthIt) return
-    const rule = words[at] ?? 0
     this.unhang(program)
-    this.hang(rule, words, at + HEAD, length)
-    this.pool.giveBack(program, HEAD + length + ANCHOR_WORDS * (words[at + 2] ?? 0))
+    this.hang(program)
   }
 
   /** The program of the posting with this number, counted over all postings that the last event led to; 0 for none. */
@@ -280,12 +267,11 @@ export class Engine {
     return 0
   }
 
-  private costOfAnchors(words: Int32Array, at: number): number {
-    const start = at + HEAD + (words[at + 1] ?? 0)
-    const end = start + ANCHOR_WORDS * (words[at + 2] ?? 0)
+  private costOfAnchors(words: Int32Array, start: number): number {
+    const end = start + (words[start - HEAD + 1] ?? 0)
     let cost = 0
-    for (let anchor = start; anchor < end; anchor += ANCHOR_WORDS) {
-      cost += this.frequencies.of(words[anchor] ?? 0, words[anchor + 1] ?? 0)
+    for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
+      if (isAnchor(words[leaf] ?? 0)) cost += this.cover.costOf(words, leaf)
     }
     return cost
   }

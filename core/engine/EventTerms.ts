@@ -88,8 +88,10 @@ export class EventTerms {
     return this.placeBefore[place] ?? 0
   }
 
-  isAt(place: number, term: number): boolean {
-    return place > 0 && place <= this.places && this.termAt[place] === term
+  isAt(place: number, high: number, low: number): boolean {
+    if (place <= 0 || place > this.places) return false
+    const term = this.termAt[place] ?? 0
+    return this.pairs[2 * term] === high && this.pairs[2 * term + 1] === low
   }
 
   private begin(): void {

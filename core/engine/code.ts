@@ -3,7 +3,7 @@
  * pushed down to the leaves. What is run, and what a rule's anchors are chosen from.
  *
  *   term       [tag, high, low]
- *   phrase     [tag, (high, low, offset)...]      words at fixed distances
+ *   phrase     [tag, (high, low, offset)...]      words at fixed distances, in any order
  *   test       [tag, number]                      a predicate
  *   and, or    [tag, words of the whole node], children
  *   always     [tag]
@@ -11,8 +11,9 @@
  */
 import type { Expression, Predicate } from "../syntax/expression.ts"
 import type { Fingerprints } from "./fingerprints.ts"
+import { startOf } from "./grams.ts"
 import type { Predicates } from "./Predicates.ts"
-import { keywordSpace, textSpace } from "./spaces.ts"
+import { EVERY_EVENT, GRAM, keywordSpace, PLACED_EVENT, startSpace, textSpace } from "./spaces.ts"
 
 export const TERM = 0
 export const PHRASE = 1
@@ -30,6 +31,13 @@ export const spaceOf = (word: number): number => (word >>> 4) & 0xff
 export const likelihoodOf = (word: number): number => (word >>> 12) & 3
 /** Of a phrase. */
 export const wordCountOf = (word: number): number => word >>> 16
+/** Whether the rule hangs on this leaf: on the term, on the first word of the phrase, on a gram of the test. */
+export const isAnchor = (word: number): boolean => (word & ANCHORED) !== 0
+export const asAnchor = (word: number): number => word | ANCHORED
+export const asNoAnchor = (word: number): number => word & ~ANCHORED
+/** Of a test that is an anchor. */
+export const gramOf = (word: number): number => word >>> 16
+export const asGramAnchor = (word: number, gram: number): number => (word & 0xffff) | ANCHORED | (gram << 16)
 
 /** Words of the node that begins here. */
 export const lengthOf = (code: Int32Array, at: number): number => {
@@ -65,6 +73,18 @@ export class Compiler {
     this.length = 0
     const outcome = this.emit(expression, false)
     if (outcome !== "node") this.push(outcome === "always" ? ALWAYS : NEVER)
+  }
+
+  /** For a rule that no term can be looked up for: adds the term that every event has. */
+  requireEveryEvent(): void {
+    const { length } = this
+    const rest = this.code.slice(0, length)
+    this.length = 0
+    this.push(AND)
+    this.push(0)
+    this.emitTerm(EVERY_EVENT, "", 3, false)
+    for (const word of rest) this.push(word)
+    this.code[1] = this.length
   }
 
   private emit(expression: Expression, negated: boolean): Outcome {
@@ -117,27 +137,17 @@ export class Compiler {
       this.emitTerm(keywordSpace(predicate.field), predicate.value, likelihoods[predicate.field] ?? 0, negated)
       return "node"
     }
-    if (predicate._tag !== "Phrase") {
+    if (predicate._tag !== "Phrase" || (predicate.words.length > 1 && predicate.slop > 0)) {
       this.emitTest(predicate, negated)
       return "node"
     }
-    const { words, slop } = predicate
+    const { words } = predicate
     const [first] = words
     const space = textSpace(predicate.field)
     if (words.length === 1 && first !== undefined) {
       this.emitTerm(space, first, likelihoodOfWord(first), negated)
-    } else if (slop === 0) {
-      this.emitPhrase(predicate, space, negated)
-    } else if (negated) {
-      this.emitTest(predicate, true)
     } else {
-      // The words are needed wherever they stand: they can be looked up, the test itself cannot.
-      const start = this.length
-      this.push(AND)
-      this.push(0)
-      for (const word of new Set(words)) this.emitTerm(space, word, likelihoodOfWord(word), false)
-      this.emitTest(predicate, false)
-      this.code[start + 1] = this.length - start
+      this.emitPhrase(predicate, space, negated)
     }
     return "node"
   }
@@ -159,9 +169,18 @@ export class Compiler {
     })
   }
 
+  /** With the terms that an event needs in order to pass: they can be looked up, and spare most events the test. */
   private emitTest(predicate: Predicate, negated: boolean): void {
+    const start = this.length
+    const needed = negated ? [] : termsNeededBy(predicate)
+    if (needed.length > 0) {
+      this.push(AND)
+      this.push(0)
+    }
+    for (const { space, text, likelihood } of needed) this.emitTerm(space, text, likelihood, false)
     this.push(TEST | (negated ? NEGATED : 0))
     this.push(this.predicates.use(predicate))
+    if (needed.length > 0) this.code[start + 1] = this.length - start
   }
 
   private push(word: number): void {
@@ -194,6 +213,30 @@ export const leafLengthOf = (code: Int32Array, at: number): number => {
 type Outcome = "node" | "always" | "never"
 
 const NEGATED = 8
+const ANCHORED = 1 << 14
+
+interface Needed {
+  readonly space: number
+  readonly text: string
+  readonly likelihood: number
+}
+
+const termsNeededBy = (predicate: Predicate): ReadonlyArray<Needed> => {
+  switch (predicate._tag) {
+    case "Phrase": {
+      const space = textSpace(predicate.field)
+      return [...new Set(predicate.words)].map((text) => ({ space, text, likelihood: likelihoodOfWord(text) }))
+    }
+    case "Radius":
+    case "Box":
+      return [{ space: PLACED_EVENT, text: "", likelihood: 3 }]
+    default: {
+      const start = startOf(predicate)
+      if (start === undefined) return []
+      return [{ space: startSpace(start.space), text: start.text.slice(0, GRAM), likelihood: 2 }]
+    }
+  }
+}
 
 const likelihoodOfWord = (word: string): number => (word.length >= 7 ? 0 : word.length >= 4 ? 1 : 2)
 
