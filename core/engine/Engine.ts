@@ -50,6 +50,8 @@ export interface EngineStats {
 const HEAD = 3
 
 export class Engine {
+  /** Postings that the last event led to: what matching it cost beyond reading it. */
+  looked = 0
   private readonly fingerprints: Fingerprints
   private readonly spaces = new Spaces()
   private readonly pool = new Pool()
@@ -62,8 +64,6 @@ export class Engine {
   private readonly terms: EventTerms
   private readonly rehanging = new Pace()
   private stamp = 0
-  /** Postings looked at for the event at hand. */
-  private looked = 0
   private readonly met: Array<number> = []
 
   /** The seed draws the keys of the fingerprints: one that callers cannot know keeps them from making words collide. */
