@@ -119,6 +119,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     const headers = { authorization: `Bearer ${key}` }
     assert.strictEqual((await fetch(`${running.url}/api.ListRules`, { headers })).status, 200)
     const { stdout, stderr } = await running.stop()
+    assert.match(stdout, /^Demo feed: off$/m)
     assert.include(stdout, `curl -s ${running.url}/api.ListRules -H "Authorization: Bearer ${key}"`)
     assert.notInclude(stderr, key, "the key is not logged")
   })

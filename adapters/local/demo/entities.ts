@@ -16,7 +16,7 @@ interface Span {
   readonly end: number
 }
 
-interface Entities {
+export interface Entities {
   readonly hashtags?: ReadonlyArray<Span & { readonly tag: string }>
   readonly cashtags?: ReadonlyArray<Span & { readonly tag: string }>
   readonly mentions?: ReadonlyArray<Span & { readonly username: string; readonly id: string }>

@@ -11,6 +11,8 @@ export const TAP = "earshot-demo-feed"
 export const pages = (seed: number) => {
   const random = seeded(seed)
   const write = writer(random)
+  // With decks of its own: what a page links to does not put off the pages on that topic.
+  const aside = writer(random)
   const idAt = risingIds()
 
   return (now: number) => {
@@ -24,8 +26,8 @@ export const pages = (seed: number) => {
     const added = [write.paragraph(scene)]
     if (random.chance(0.6)) added.push(write.paragraph({ ...scene, subject: write.subject(topic, language) }))
     if (random.chance(0.5)) {
-      const other = write.topic()
-      const { text } = write.headline({ ...scene, subject: write.subject(other, language) })
+      const other = aside.topic()
+      const { text } = aside.headline({ ...scene, subject: aside.subject(other, language) })
       const url = pageUrl(write.deal(SITES), { section: other.id, title: text, key, now })
       added.push(`${PHRASES[language].related} [${text}](${url})`)
     }

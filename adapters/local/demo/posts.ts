@@ -2,7 +2,7 @@
 import { Array as Arr } from "effect"
 import { type Account, PEOPLE } from "./accounts.ts"
 import { pageUrl, risingIds, SITES } from "./addresses.ts"
-import { entitiesOf, type Link } from "./entities.ts"
+import { type Entities, entitiesOf, type Link } from "./entities.ts"
 import type { Language } from "./phrases.ts"
 import { middleOf, PLACES, type Place } from "./places.ts"
 import { type Random, seeded } from "./random.ts"
@@ -47,7 +47,9 @@ interface Post {
     readonly id: string
     readonly text: string
     readonly lang: Language
+    readonly author_id: string
     readonly conversation_id: string
+    readonly entities?: Entities
     readonly [field: string]: unknown
   }
   readonly author: Account
@@ -83,13 +85,11 @@ const composer =
   (order: Order): Post => {
     const { topic, reference, id, now } = order
     const isRetweet = reference?.type === "retweeted"
-    const { text, lang, author, links } = isRetweet ? retweetOf(reference.post, write) : wordsOf(order, random, write)
-    const mentioned =
-      reference === undefined || reference.type === "quoted"
-        ? []
-        : [...new Set([reference.post.author, ...(isRetweet ? reference.post.mentioned : [])])]
+    const { text, lang, author, mentioned, links } = isRetweet
+      ? retweetOf(reference.post, write)
+      : wordsOf(order, random, write)
     const place = !isRetweet && random.chance(0.15) ? write.deal(PLACES[lang]) : undefined
-    const media = !isRetweet && random.chance(0.25) ? mediaOf(id, random.chance(0.7) ? "photo" : "video") : undefined
+    const media = !isRetweet && random.chance(0.35) ? mediaOf(id, random.chance(0.7) ? "photo" : "video") : undefined
     return {
       author,
       mentioned,
@@ -122,38 +122,52 @@ interface Words {
   readonly text: string
   readonly lang: Language
   readonly author: Account
+  readonly mentioned: ReadonlyArray<Account>
   readonly links: ReadonlyArray<Link>
 }
 
-const retweetOf = ({ data, author, links }: Post, write: Writer): Words => ({
-  text: `RT @${author.username}: ${data.text}`,
+const retweetOf = ({ data, author, mentioned, links }: Post, write: Writer): Words => ({
+  text: `RT ${nameOf(author)}: ${data.text}`,
   lang: data.lang,
   author: write.deal(PEOPLE[data.lang]),
+  mentioned: [...new Set([author, ...mentioned])],
   links
 })
 
 const wordsOf = ({ topic, reference, id, now }: Order, random: Random, write: Writer): Words => {
   const scene = write.scene(topic)
   const lang = scene.language
-  const voice = lang === "en" && random.chance(0.6) ? topic.voice : undefined
+  const voice = lang === "en" && random.chance(topic.voice?.share ?? 0) ? topic.voice : undefined
   const page = { section: topic.id, title: write.headline(scene).text, key: BigInt(id).toString(36), now }
-  const links = random.chance(0.3) ? [linkTo(pageUrl(write.deal(SITES), page), page)] : []
-  const tags = (): ReadonlySet<string> => {
-    // Japanese has no spaces: a word is found by its tag.
-    if (lang === "ja") return new Set([topic.tags[0], topic.nouns.ja])
-    // A text that may lack the name of its topic has the tag that the topic goes by.
-    if (lang !== "en" || voice !== undefined) return new Set([topic.tags[0]])
-    return new Set(Array.from({ length: random.below(3) }, () => write.deal(topic.tags)))
+  const links = random.chance(0.4) ? [linkTo(pageUrl(write.deal(SITES), page), page)] : []
+  // Where the text may lack the name of its topic, a tag has it; in Japanese, which has no spaces, also the word itself.
+  const tags = (): ReadonlyArray<string> => {
+    if (voice !== undefined) return [topic.tags[0], voice.account.username]
+    if (lang === "ja") return [topic.tags[0], topic.nouns.ja]
+    if (lang !== "en") return [topic.tags[0]]
+    return Array.from({ length: random.below(3) }, () => write.deal(topic.tags))
   }
+  const replied = reference?.type === "replied_to" ? [reference.post.author] : []
+  const hailed =
+    lang === "en" && voice === undefined && random.chance(0.5) ? Arr.fromNullable(topic.voice?.account) : []
   const text = [
-    ...(reference?.type === "replied_to" ? [`@${reference.post.author.username}`] : []),
+    ...replied.map(nameOf),
     voice === undefined ? write.remark(scene) : write.statement(voice.posts, scene),
-    ...(topic.cashtags !== undefined && random.chance(0.5) ? [`$${write.deal(topic.cashtags)}`] : []),
-    ...[...tags()].map((tag) => `#${tag}`),
+    ...hailed.map(nameOf),
+    ...(topic.cashtags !== undefined && random.chance(0.6) ? [`$${write.deal(topic.cashtags)}`] : []),
+    ...[...new Set(tags())].map((tag) => `#${tag}`),
     ...links.map(({ url }) => url)
   ].join(" ")
-  return { text, lang, links, author: voice?.account ?? write.deal(PEOPLE[lang]) }
+  return {
+    text,
+    lang,
+    author: voice?.account ?? write.deal(PEOPLE[lang]),
+    mentioned: [...new Set([...replied, ...hailed])],
+    links
+  }
 }
+
+const nameOf = ({ username }: Account): string => `@${username}`
 
 const linkTo = (expanded: string, { key, title }: { readonly key: string; readonly title: string }): Link => ({
   url: `https://t.example/${key}`,

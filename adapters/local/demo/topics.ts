@@ -20,15 +20,15 @@ export interface Topic {
   readonly cashtags?: Texts
   /** Labels of pages, the nearest first. */
   readonly categories: Texts
-  /** An account that posts on it, in words that are true or harmless whoever says them. */
-  readonly voice?: { readonly account: Account; readonly posts: Texts }
+  /** The account that a share of its English posts is from, in words that are harmless whoever says them. */
+  readonly voice?: { readonly account: Account; readonly share: number; readonly posts: Texts }
 }
 
 export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
   {
     id: "space",
     weight: 3,
-    names: ["NASA", "SpaceX", "NASA", "Mars"],
+    names: ["NASA", "SpaceX"],
     things: [
       "launch party",
       "moon evening",
@@ -42,6 +42,7 @@ export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
     categories: ["/Science", "/News/World_News"],
     voice: {
       account: VOICES.nasa,
+      share: 0.5,
       posts: [
         "The sky over the launch site is clear tonight.",
         "Light from the Sun takes about eight minutes to reach Earth.",
@@ -59,13 +60,14 @@ export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
   {
     id: "ai",
     weight: 2,
-    names: ["OpenAI", "AI", "ChatGPT", "machine learning"],
+    names: ["OpenAI", "AI", "OpenAI", "AI", "ChatGPT", "machine learning"],
     things: ["reading group", "tutorial", "meetup", "chatbot workshop", "prompt class", "panel"],
     nouns: { es: "la inteligencia artificial", de: "KI", fr: "l'intelligence artificielle", ja: "AI" },
-    tags: ["AI", "OpenAI", "AI", "MachineLearning", "LLM"],
+    tags: ["AI", "OpenAI", "AI", "ChatGPT", "LLM"],
     categories: ["/Computers_and_Electronics", "/News/Technology_News"],
     voice: {
       account: VOICES.openai,
+      share: 0.3,
       posts: [
         "A good prompt says who the answer is for.",
         "Ask for three sentences, then ask for one.",
@@ -82,8 +84,8 @@ export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
     names: ["Bitcoin", "crypto", "Bitcoin", "Ethereum"],
     things: ["meetup", "podcast evening", "explainer class", "history lecture", "wallet workshop", "reading group"],
     nouns: { es: "el bitcoin", de: "Bitcoin", fr: "le bitcoin", ja: "Bitcoin" },
-    tags: ["Bitcoin", "crypto", "BTC", "blockchain"],
-    cashtags: ["BTC", "ETH", "BTC"],
+    tags: ["Bitcoin", "crypto", "Bitcoin", "BTC", "blockchain"],
+    cashtags: ["BTC", "BTC", "BTC", "ETH"],
     categories: ["/Finance/Investing", "/News/Business_News/Financial_Markets_News"]
   },
   {
@@ -98,7 +100,7 @@ export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
   {
     id: "cars",
     weight: 2,
-    names: ["Tesla", "electric vehicle"],
+    names: ["Tesla", "electric vehicle", "Tesla"],
     things: ["road trip", "charging stop", "owners meetup", "test drive", "EV picnic", "photo tour"],
     nouns: { es: "los coches eléctricos", de: "Elektroautos", fr: "les voitures électriques", ja: "電気自動車" },
     tags: ["EV", "Tesla", "ElectricVehicles", "cars"],
@@ -106,6 +108,7 @@ export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
     categories: ["/Autos_and_Vehicles", "/News/Business_News/Company_News"],
     voice: {
       account: VOICES.tesla,
+      share: 0.3,
       posts: [
         "On a long drive, plan a break every two hours.",
         "Check your tyres before the road trip this {day}.",
@@ -157,6 +160,7 @@ export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
     categories: ["/Food_and_Drink", "/Shopping"],
     voice: {
       account: VOICES.acme,
+      share: 0.3,
       posts: [
         "Our coffee grinder is now a little quieter.",
         "Coffee tasting at the Acme shop in {city} this {day}.",
@@ -202,6 +206,7 @@ export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
     categories: ["/Computers_and_Electronics", "/News/Technology_News"],
     voice: {
       account: VOICES.github,
+      share: 0.3,
       posts: [
         "A good commit message says why.",
         "Open source tip: thank someone whose library you use.",
