@@ -5,6 +5,7 @@ import type { Pool } from "./Pool.ts"
 const SEGMENT_BITS = 8
 const SEGMENT_SHIFT = 32 - SEGMENT_BITS
 const FIRST_SLOTS = 8
+const GATE_BITS = 8
 
 /** A slot is [high, low, program, filter] for one posting, [high, low, ~list, 0] for several; high 0 is a free slot. */
 const SLOT = 4
@@ -19,13 +20,18 @@ export const LIST_HEAD = 2
 export class AnchorIndex {
   private readonly pool: Pool
   private readonly segments: Array<Int32Array> = []
+  /** Eight bits for each slot: one is set for each term. Small enough to stay near where the tables do not. */
+  private readonly gates: Array<Int32Array> = []
+  /** Bits that no term needs any more. */
+  private readonly stale = new Int32Array(1 << SEGMENT_BITS)
   private readonly counts = new Int32Array(1 << SEGMENT_BITS)
   private words = 0
 
   constructor(pool: Pool) {
     this.pool = pool
     for (let segment = 0; segment < 1 << SEGMENT_BITS; segment++) {
-      this.segments.push(this.table(FIRST_SLOTS))
+      this.segments.push(this.table(FIRST_SLOTS * SLOT))
+      this.gates.push(this.table((FIRST_SLOTS * GATE_BITS) / 32))
     }
   }
 
@@ -35,6 +41,12 @@ export class AnchorIndex {
 
   segmentOf(high: number): Int32Array {
     return this.segments[high >>> SEGMENT_SHIFT] ?? nothing
+  }
+
+  /** False only if nothing waits for the term. */
+  mayHold(high: number, low: number): boolean {
+    const gate = this.gates[high >>> SEGMENT_SHIFT] ?? nothing
+    return (((gate[(low >>> 5) & (gate.length - 1)] ?? 0) >>> low) & 1) !== 0
   }
 
   /** Where the term's slot begins in its segment; -1 if nothing waits for the term. */
@@ -146,6 +158,7 @@ export class AnchorIndex {
     segment[slot + 1] = low
     segment[slot + 2] = program
     segment[slot + 3] = filter
+    open(this.gates[number] ?? nothing, low)
   }
 
   /** Entries behind the free place move up, so that no search ends too early. */
@@ -163,15 +176,20 @@ export class AnchorIndex {
     const number = high >>> SEGMENT_SHIFT
     const count = (this.counts[number] ?? 0) - 1
     this.counts[number] = count
+    const stale = (this.stale[number] ?? 0) + 1
+    this.stale[number] = stale
     if (segment.length > FIRST_SLOTS * SLOT && count * SLOT * 8 < segment.length) {
       this.resized(number, segment.length / 2)
+    } else if (stale * SLOT * 2 > segment.length) {
+      this.resized(number, segment.length)
     }
   }
 
   private resized(number: number, length: number): Int32Array {
     const old = this.segments[number] ?? nothing
-    this.words -= old.length
-    const segment = this.table(length / SLOT)
+    this.words -= old.length + (this.gates[number]?.length ?? 0)
+    const segment = this.table(length)
+    const gate = this.table(((length / SLOT) * GATE_BITS) / 32)
     for (let slot = 0; slot < old.length; slot += SLOT) {
       const high = old[slot] ?? 0
       if (high !== 0) {
@@ -180,21 +198,29 @@ export class AnchorIndex {
         segment[place + 1] = old[slot + 1] ?? 0
         segment[place + 2] = old[slot + 2] ?? 0
         segment[place + 3] = old[slot + 3] ?? 0
+        open(gate, old[slot + 1] ?? 0)
       }
     }
     this.segments[number] = segment
+    this.gates[number] = gate
+    this.stale[number] = 0
     return segment
   }
 
-  private table(slots: number): Int32Array {
-    this.words += slots * SLOT
-    return new Int32Array(slots * SLOT)
+  private table(words: number): Int32Array {
+    this.words += words
+    return new Int32Array(words)
   }
 }
 
 // ---- helpers ----
 
 const nothing = new Int32Array(0)
+
+const open = (gate: Int32Array, low: number): void => {
+  const word = (low >>> 5) & (gate.length - 1)
+  gate[word] = (gate[word] ?? 0) | (1 << low)
+}
 
 const freeSlot = (segment: Int32Array, high: number): number => {
   const mask = segment.length - 1

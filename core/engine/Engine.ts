@@ -32,9 +32,9 @@ import { ANCHOR, Cover } from "./cover.ts"
 import { EventTerms } from "./EventTerms.ts"
 import { Frequencies } from "./Frequencies.ts"
 import { Fingerprints } from "./fingerprints.ts"
-import { Pace } from "./Pace.ts"
 import { Pool } from "./Pool.ts"
 import { Predicates } from "./Predicates.ts"
+import { Review } from "./Review.ts"
 import { RuleTable } from "./RuleTable.ts"
 import { EVERY_EVENT, Spaces } from "./spaces.ts"
 
@@ -62,7 +62,7 @@ export class Engine {
   private readonly compiler: Compiler
   private readonly cover: Cover
   private readonly terms: EventTerms
-  private readonly rehanging = new Pace()
+  private readonly review = new Review()
   private stamp = 0
   private readonly met: Array<number> = []
 
@@ -127,8 +127,10 @@ export class Engine {
     let looked = 0
     for (let term = 1; term <= count; term++) {
       const high = pairs[2 * term] ?? 0
+      const low = pairs[2 * term + 1] ?? 0
+      if (!index.mayHold(high, low)) continue
       const segment = index.segmentOf(high)
-      const slot = index.find(segment, high, pairs[2 * term + 1] ?? 0)
+      const slot = index.find(segment, high, low)
       if (slot < 0) continue
       const held = segment[slot + 2] ?? 0
       if (held > 0) {
@@ -148,7 +150,7 @@ export class Engine {
     }
     this.looked = looked
     this.frequencies.learn(pairs, count)
-    if (this.rehanging.isDue()) this.rehang()
+    this.rehang()
     return this.met
   }
 
@@ -232,46 +234,26 @@ export class Engine {
     }
   }
 
-  /**
-   * Takes one of the postings that the last event made us look at, each as likely as the other, so that what costs most
-   * is found first, and hangs its program on better anchors if there are any by now.
-   */
+  /** Looks at a few rules, if it is time, and hangs those on better anchors for which there are any by now. */
   private rehang(): void {
-    const program = this.postingAt(this.rehanging.draw(this.looked))
-    if (program === 0) return
-    const words = this.pool.chunkOf(program)
-    const start = this.pool.offsetOf(program) + HEAD
-    const isWorthIt = 2 * this.cover.costOf(words, start) + 2 < this.costOfAnchors(words, start)
-    this.rehanging.went(isWorthIt)
-    if (!isWorthIt) return
-    this.unhang(program)
-    this.hang(program)
-  }
-
-  /** The program of the posting with this number, counted over all postings that the last event led to; 0 for none. */
-  private postingAt(number: number): number {
-    const { pairs, count } = this.terms
-    let left = number
-    for (let term = 1; term <= count; term++) {
-      const high = pairs[2 * term] ?? 0
-      const segment = this.index.segmentOf(high)
-      const slot = this.index.find(segment, high, pairs[2 * term + 1] ?? 0)
-      if (slot < 0) continue
-      const held = segment[slot + 2] ?? 0
-      const list = this.pool.chunkOf(~held)
-      const at = this.pool.offsetOf(~held)
-      const postings = held > 0 ? 1 : (list[at] ?? 0)
-      if (left < postings) return held > 0 ? held : (list[at + LIST_HEAD + 2 * left] ?? 0)
-      left -= postings
+    const { review, cover } = this
+    for (let left = review.due(this.rules.highest); left > 0; left--) {
+      const program = this.rules.programOf(review.next(this.rules.highest))
+      if (program === 0) continue
+      const words = this.pool.chunkOf(program)
+      const start = this.pool.offsetOf(program) + HEAD
+      if (1.1 * cover.costOf(words, start) + 1 < this.costOfAnchors(words, start)) {
+        this.unhang(program)
+        this.hang(program)
+      }
     }
-    return 0
   }
 
   private costOfAnchors(words: Int32Array, start: number): number {
     const end = start + (words[start - HEAD + 1] ?? 0)
     let cost = 0
     for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
-      if (isAnchor(words[leaf] ?? 0)) cost += this.cover.costOf(words, leaf)
+      if (isAnchor(words[leaf] ?? 0)) cost += this.cover.costOfAnchor(words, leaf)
     }
     return cost
   }

@@ -7,6 +7,7 @@ import {
   AND,
   asAnchor,
   asGramAnchor,
+  gramOf,
   isNegated,
   lengthOf,
   likelihoodOf,
@@ -73,6 +74,19 @@ export class Cover {
         return Number.POSITIVE_INFINITY
       default:
         return 0
+    }
+  }
+
+  /** Of a leaf that the rule hangs on: a phrase and a test may hang on a part that is not the cheapest any more. */
+  costOfAnchor(code: Int32Array, at: number): number {
+    const word = code[at] ?? 0
+    switch (tagOf(word)) {
+      case PHRASE:
+        return this.costOfPair(code, at + 1, priors[1] ?? 0)
+      case TEST:
+        return this.costOfGram(this.predicates.gramsOf(code[at + 1] ?? 0), gramOf(word))
+      default:
+        return this.costOfTerm(code, at)
     }
   }
 
@@ -143,7 +157,10 @@ export class Cover {
   private costOfTest(number: number): number {
     const grams = this.predicates.gramsOf(number)
     if (grams.length === 0) return Number.POSITIVE_INFINITY
-    const gram = this.rarestGram(grams)
+    return this.costOfGram(grams, this.rarestGram(grams))
+  }
+
+  private costOfGram(grams: Int32Array, gram: number): number {
     // Cutting up the values of every event is work too.
     return 1 + this.frequencies.share(0.02) + this.frequencies.of(grams[gram] ?? 0, grams[gram + 1] ?? 0)
   }
