@@ -5,7 +5,6 @@ import type { Pool } from "./Pool.ts"
 const SEGMENT_BITS = 8
 const SEGMENT_SHIFT = 32 - SEGMENT_BITS
 const FIRST_SLOTS = 8
-const GATE_BITS = 8
 
 /** A slot is [high, low, program, filter] for one posting, [high, low, ~list, 0] for several; high 0 is a free slot. */
 const SLOT = 4
@@ -20,7 +19,7 @@ export const LIST_HEAD = 2
 export class AnchorIndex {
   private readonly pool: Pool
   private readonly segments: Array<Int32Array> = []
-  /** Eight bits for each slot: one is set for each term. Small enough to stay near where the tables do not. */
+  /** Eight bits or more for each slot: one is set for each term. Small enough to stay near where the tables do not. */
   private readonly gates: Array<Int32Array> = []
   /** Bits that no term needs any more. */
   private readonly stale = new Int32Array(1 << SEGMENT_BITS)
@@ -31,7 +30,7 @@ export class AnchorIndex {
     this.pool = pool
     for (let segment = 0; segment < 1 << SEGMENT_BITS; segment++) {
       this.segments.push(this.table(FIRST_SLOTS * SLOT))
-      this.gates.push(this.table((FIRST_SLOTS * GATE_BITS) / 32))
+      this.gates.push(this.table(gateWords(FIRST_SLOTS)))
     }
   }
 
@@ -51,8 +50,7 @@ export class AnchorIndex {
 
   /** Where the term's slot begins in its segment; -1 if nothing waits for the term. */
   find(segment: Int32Array, high: number, low: number): number {
-    const mask = segment.length - 1
-    for (let slot = (high << 2) & mask; ; slot = (slot + SLOT) & mask) {
+    for (let slot = homeOf(segment, high); ; slot = nextSlot(segment, slot)) {
       const found = segment[slot] ?? 0
       if (found === high && segment[slot + 1] === low) return slot
       if (found === 0) return -1
@@ -151,7 +149,7 @@ export class AnchorIndex {
     this.counts[number] = count
     let segment = this.segmentOf(high)
     if (count * SLOT * 8 > segment.length * 7) {
-      segment = this.resized(number, segment.length * 2)
+      segment = this.resized(number, segment.length + SLOT * (segment.length >> 3))
     }
     const slot = freeSlot(segment, high)
     segment[slot] = high
@@ -163,11 +161,11 @@ export class AnchorIndex {
 
   /** Entries behind the free place move up, so that no search ends too early. */
   private empty(high: number, segment: Int32Array, slot: number): void {
-    const mask = segment.length - 1
+    const { length } = segment
     let hole = slot
-    for (let next = (hole + SLOT) & mask; segment[next] !== 0; next = (next + SLOT) & mask) {
-      const home = ((segment[next] ?? 0) << 2) & mask
-      if (((next - home) & mask) >= ((next - hole) & mask)) {
+    for (let next = nextSlot(segment, hole); segment[next] !== 0; next = nextSlot(segment, next)) {
+      const home = homeOf(segment, segment[next] ?? 0)
+      if ((next - home + length) % length >= (next - hole + length) % length) {
         segment.copyWithin(hole, next, next + SLOT)
         hole = next
       }
@@ -178,8 +176,8 @@ export class AnchorIndex {
     this.counts[number] = count
     const stale = (this.stale[number] ?? 0) + 1
     this.stale[number] = stale
-    if (segment.length > FIRST_SLOTS * SLOT && count * SLOT * 8 < segment.length) {
-      this.resized(number, segment.length / 2)
+    if (segment.length > FIRST_SLOTS * SLOT && count * SLOT * 4 < segment.length) {
+      this.resized(number, Math.max(SLOT * (segment.length >> 3), FIRST_SLOTS * SLOT))
     } else if (stale * SLOT * 2 > segment.length) {
       this.resized(number, segment.length)
     }
@@ -189,7 +187,7 @@ export class AnchorIndex {
     const old = this.segments[number] ?? nothing
     this.words -= old.length + (this.gates[number]?.length ?? 0)
     const segment = this.table(length)
-    const gate = this.table(((length / SLOT) * GATE_BITS) / 32)
+    const gate = this.table(gateWords(length / SLOT))
     for (let slot = 0; slot < old.length; slot += SLOT) {
       const high = old[slot] ?? 0
       if (high !== 0) {
@@ -222,9 +220,17 @@ const open = (gate: Int32Array, low: number): void => {
   gate[word] = (gate[word] ?? 0) | (1 << low)
 }
 
+/** Half as much again each time: a power of two would leave more places empty. */
+const homeOf = (segment: Int32Array, high: number): number =>
+  (((high & 0xffffff) * (segment.length / SLOT / 0x1000000)) | 0) * SLOT
+
+const nextSlot = (segment: Int32Array, slot: number): number => (slot + SLOT < segment.length ? slot + SLOT : 0)
+
 const freeSlot = (segment: Int32Array, high: number): number => {
-  const mask = segment.length - 1
-  let slot = (high << 2) & mask
-  while (segment[slot] !== 0) slot = (slot + SLOT) & mask
+  let slot = homeOf(segment, high)
+  while (segment[slot] !== 0) slot = nextSlot(segment, slot)
   return slot
 }
+
+/** A power of two, eight bits or more for each slot. */
+const gateWords = (slots: number): number => 1 << (32 - Math.clz32(slots / 4 - 1))

@@ -46,8 +46,8 @@ export interface EngineStats {
   readonly bytes: number
 }
 
-/** A program is [rule, words of code, event it was run for last], then the code. */
-const HEAD = 3
+/** A program is [rule, event it was run for last], then the code. */
+const HEAD = 2
 
 export class Engine {
   /** Postings that the last event led to: what matching it cost beyond reading it. */
@@ -95,8 +95,7 @@ export class Engine {
     const words = pool.chunkOf(program)
     const at = pool.offsetOf(program)
     words[at] = rule
-    words[at + 1] = length
-    words[at + 2] = 0
+    words[at + 1] = 0
     for (let word = 0; word < length; word++) words[at + HEAD + word] = code[word] ?? 0
     this.useSpaces(words, at + HEAD, at + HEAD + length)
     this.hang(program)
@@ -108,10 +107,10 @@ export class Engine {
     const program = this.rules.programOf(rule)
     if (program === 0) return
     const words = this.pool.chunkOf(program)
-    const at = this.pool.offsetOf(program)
-    const length = words[at + 1] ?? 0
+    const start = this.pool.offsetOf(program) + HEAD
+    const length = lengthOf(words, start)
     this.unhang(program)
-    this.releaseSpaces(words, at + HEAD, at + HEAD + length)
+    this.releaseSpaces(words, start, start + length)
     this.pool.giveBack(program, HEAD + length)
     this.rules.giveBack(rule)
   }
@@ -157,8 +156,8 @@ export class Engine {
   private run(program: number, event: EventFields): void {
     const words = this.pool.chunkOf(program)
     const at = this.pool.offsetOf(program)
-    if (words[at + 2] === this.stamp) return
-    words[at + 2] = this.stamp
+    if (words[at + 1] === this.stamp) return
+    words[at + 1] = this.stamp
     if (this.holds(words, at + HEAD, event)) this.met.push(words[at] ?? 0)
   }
 
@@ -173,14 +172,14 @@ export class Engine {
         return this.predicates.holds(code[at + 1] ?? 0, event, this.stamp) !== isNegated(word)
       case AND: {
         const end = at + lengthOf(code, at)
-        for (let child = at + 2; child < end; child += lengthOf(code, child)) {
+        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
           if (!this.holds(code, child, event)) return false
         }
         return true
       }
       case OR: {
         const end = at + lengthOf(code, at)
-        for (let child = at + 2; child < end; child += lengthOf(code, child)) {
+        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
           if (this.holds(code, child, event)) return true
         }
         return false
@@ -218,7 +217,7 @@ export class Engine {
     const { index, predicates, spaces } = this
     const words = this.pool.chunkOf(program)
     const start = this.pool.offsetOf(program) + HEAD
-    const end = start + (words[start - HEAD + 1] ?? 0)
+    const end = start + lengthOf(words, start)
     for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
       const word = words[leaf] ?? 0
       if (!isAnchor(word)) continue
@@ -250,7 +249,7 @@ export class Engine {
   }
 
   private costOfAnchors(words: Int32Array, start: number): number {
-    const end = start + (words[start - HEAD + 1] ?? 0)
+    const end = start + lengthOf(words, start)
     let cost = 0
     for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
       if (isAnchor(words[leaf] ?? 0)) cost += this.cover.costOfAnchor(words, leaf)

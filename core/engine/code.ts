@@ -5,7 +5,7 @@
  *   term       [tag, high, low]
  *   phrase     [tag, (high, low, offset)...]      words at fixed distances, in any order
  *   test       [tag, number]                      a predicate
- *   and, or    [tag, words of the whole node], children
+ *   and, or    [tag], children                    the tag says how many words the whole node has
  *   always     [tag]
  *   never      [tag]
  */
@@ -51,7 +51,7 @@ export const lengthOf = (code: Int32Array, at: number): number => {
       return 2
     case AND:
     case OR:
-      return code[at + 1] ?? 0
+      return word >>> 16
     default:
       return 1
   }
@@ -81,10 +81,9 @@ export class Compiler {
     const rest = this.code.slice(0, length)
     this.length = 0
     this.push(AND)
-    this.push(0)
     this.emitTerm(EVERY_EVENT, "", 3, false)
     for (const word of rest) this.push(word)
-    this.code[1] = this.length
+    this.close(0)
   }
 
   private emit(expression: Expression, negated: boolean): Outcome {
@@ -108,7 +107,6 @@ export class Compiler {
   private emitAll(tag: typeof AND | typeof OR, clauses: ReadonlyArray<Expression>, negated: boolean): Outcome {
     const start = this.length
     this.push(tag)
-    this.push(0)
     const decisive: Outcome = tag === AND ? "never" : "always"
     let children = 0
     for (const clause of clauses.length > 1 ? clauses.toSorted(cheapestFirst) : clauses) {
@@ -124,10 +122,10 @@ export class Compiler {
       return tag === AND ? "always" : "never"
     }
     if (children === 1) {
-      this.code.copyWithin(start, start + 2, this.length)
-      this.length -= 2
+      this.code.copyWithin(start, start + 1, this.length)
+      this.length--
     } else {
-      this.code[start + 1] = this.length - start
+      this.close(start)
     }
     return "node"
   }
@@ -173,14 +171,16 @@ export class Compiler {
   private emitTest(predicate: Predicate, negated: boolean): void {
     const start = this.length
     const needed = negated ? [] : termsNeededBy(predicate)
-    if (needed.length > 0) {
-      this.push(AND)
-      this.push(0)
-    }
+    if (needed.length > 0) this.push(AND)
     for (const { space, text, likelihood } of needed) this.emitTerm(space, text, likelihood, false)
     this.push(TEST | (negated ? NEGATED : 0))
     this.push(this.predicates.use(predicate))
-    if (needed.length > 0) this.code[start + 1] = this.length - start
+    if (needed.length > 0) this.close(start)
+  }
+
+  /** The node that begins here is complete. */
+  private close(start: number): void {
+    this.code[start] = (this.code[start] ?? 0) | ((this.length - start) << 16)
   }
 
   private push(word: number): void {
@@ -194,7 +194,7 @@ export class Compiler {
 
   /** Forgets the node that begins here, and that its tests were asked for. */
   private takeBack(start: number): void {
-    for (let at = start + 2; at < this.length; at += leafLengthOf(this.code, at)) {
+    for (let at = start + 1; at < this.length; at += leafLengthOf(this.code, at)) {
       const word = this.code[at] ?? 0
       if (tagOf(word) === TEST) this.predicates.release(this.code[at + 1] ?? 0)
     }
@@ -205,7 +205,7 @@ export class Compiler {
 /** Like `lengthOf`, but goes into a node in place of over it: steps through all the leaves. */
 export const leafLengthOf = (code: Int32Array, at: number): number => {
   const tag = tagOf(code[at] ?? 0)
-  return tag === AND || tag === OR ? 2 : lengthOf(code, at)
+  return tag === AND || tag === OR ? 1 : lengthOf(code, at)
 }
 
 // ---- helpers ----

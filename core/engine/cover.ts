@@ -57,7 +57,7 @@ export class Cover {
       case AND: {
         let least = Number.POSITIVE_INFINITY
         const end = at + lengthOf(code, at)
-        for (let child = at + 2; child < end; child += lengthOf(code, child)) {
+        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
           least = Math.min(least, this.costOf(code, child))
         }
         return least
@@ -65,7 +65,7 @@ export class Cover {
       case OR: {
         let sum = 0
         const end = at + lengthOf(code, at)
-        for (let child = at + 2; child < end && sum < Number.POSITIVE_INFINITY; child += lengthOf(code, child)) {
+        for (let child = at + 1; child < end && sum < Number.POSITIVE_INFINITY; child += lengthOf(code, child)) {
           sum += this.costOf(code, child)
         }
         return sum
@@ -114,7 +114,7 @@ export class Cover {
         return
       case OR: {
         const end = at + lengthOf(code, at)
-        for (let child = at + 2; child < end; child += lengthOf(code, child)) this.collect(code, child, filter)
+        for (let child = at + 1; child < end; child += lengthOf(code, child)) this.collect(code, child, filter)
         return
       }
     }
@@ -123,9 +123,9 @@ export class Cover {
   /** The clause that is looked up, and the rarest term of the others as its filter. */
   private collectCheapest(code: Int32Array, at: number, outer: number): void {
     const end = at + lengthOf(code, at)
-    let cheapest = at + 2
+    let cheapest = at + 1
     let least = Number.POSITIVE_INFINITY
-    for (let child = at + 2; child < end; child += lengthOf(code, child)) {
+    for (let child = at + 1; child < end; child += lengthOf(code, child)) {
       const cost = this.costOf(code, child)
       if (cost < least) {
         cheapest = child
@@ -134,7 +134,7 @@ export class Cover {
     }
     let filter = outer
     least = Number.POSITIVE_INFINITY
-    for (let child = at + 2; child < end; child += lengthOf(code, child)) {
+    for (let child = at + 1; child < end; child += lengthOf(code, child)) {
       const word = code[child] ?? 0
       if (child === cheapest || isNegated(word) || tagOf(word) > PHRASE) continue
       const cost = this.costOf(code, child)

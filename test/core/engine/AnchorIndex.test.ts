@@ -20,7 +20,7 @@ const postingsOf = (index: AnchorIndex, pool: Pool, high: number, low: number): 
 
 describe("AnchorIndex", () => {
   it("holds what a map of lists would hold, however terms crowd and come and go", () => {
-    for (let seed = 1; seed <= 10; seed++) {
+    for (let seed = 1; seed <= 4; seed++) {
       const random = randomFrom(seed)
       const pool = new Pool()
       const index = new AnchorIndex(pool)
