@@ -7,7 +7,7 @@
  * themselves; rules that hang on a term that turned out common are moved to a better one as the engine runs. Everything
  * is in flat memory that is changed in place (`Pool`): a rule counts from the next event on, and leaves no trace.
  */
-import type { EventFields } from "../syntax/eventFields.ts"
+import type { EventFields, PlatformEvent } from "../syntax/eventFields.ts"
 import type { Expression } from "../syntax/expression.ts"
 import { AnchorIndex, LIST_HEAD } from "./AnchorIndex.ts"
 import {
@@ -116,7 +116,7 @@ export class Engine {
   }
 
   /** Numbers of the rules that the event meets, each once, in no order. Good until the next call. */
-  match(event: EventFields): ReadonlyArray<number> {
+  match(event: PlatformEvent): ReadonlyArray<number> {
     this.met.length = 0
     if (this.rules.count === 0) return this.met
     this.terms.read(event, this.spaces)

@@ -1,5 +1,5 @@
 /** The engine for rules that go by a name. */
-import type { EventFields } from "../syntax/eventFields.ts"
+import type { PlatformEvent } from "../syntax/eventFields.ts"
 import type { Expression } from "../syntax/expression.ts"
 import { Engine, type EngineStats } from "./Engine.ts"
 
@@ -32,7 +32,7 @@ export class NamedRules {
   }
 
   /** Names of the rules that the event meets, in no order. */
-  match(event: EventFields): ReadonlyArray<string> {
+  match(event: PlatformEvent): ReadonlyArray<string> {
     return this.engine.match(event).map((number) => this.names[number] ?? "")
   }
 }

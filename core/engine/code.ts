@@ -151,7 +151,7 @@ export class Compiler {
   }
 
   private emitTerm(space: number, text: string, likelihood: number, negated: boolean): void {
-    this.fingerprints.read(space, text, 0, text.length)
+    this.fingerprints.readText(space, text)
     this.push(TERM | (negated ? NEGATED : 0) | (space << 4) | (likelihood << 12))
     this.push(this.fingerprints.high)
     this.push(this.fingerprints.low)
@@ -160,7 +160,7 @@ export class Compiler {
   private emitPhrase({ words, offsets }: Predicate & { _tag: "Phrase" }, space: number, negated: boolean): void {
     this.push(PHRASE | (negated ? NEGATED : 0) | (space << 4) | (words.length << 16))
     words.forEach((word, index) => {
-      this.fingerprints.read(space, word, 0, word.length)
+      this.fingerprints.readText(space, word)
       this.push(this.fingerprints.high)
       this.push(this.fingerprints.low)
       this.push(offsets?.[index] ?? index)

@@ -16,7 +16,7 @@ export const gramsOf = (predicate: Predicate, fingerprints: Fingerprints): Int32
     const space = innerSpace(spaceOfField(predicate.field))
     for (const text of literalsOf(predicate)) {
       for (let at = 0; at + GRAM <= text.length && found.length < MOST_GRAMS * GRAM_WORDS; at++) {
-        fingerprints.read(space, text, at, at + GRAM)
+        fingerprints.readText(space, text.slice(at, at + GRAM))
         found.push(fingerprints.high, fingerprints.low, space)
       }
     }

@@ -1,14 +1,18 @@
 /** An update of Firehose's stream, `{document, matched_at}`, as a rule sees it. */
 import { Either } from "effect"
-import { type EventFields, type FieldReader, LazyFields } from "../eventFields.ts"
+import { type FieldReader, LazyFields, type PlatformEvent } from "../eventFields.ts"
 import type { KeywordField, NumberField, TextField } from "../expression.ts"
 import { type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
+import type { WordRow } from "../WordRow.ts"
 import { domainsOf } from "./domains.ts"
 import { anchorsOf } from "./markdown.ts"
 import { analyse, type Tokens } from "./tokens.ts"
 
 /** `now`, in milliseconds, stands in for the time of the match where the record has none. Left is a sentence on what the record lacks. */
-export const firehoseEvent = (record: unknown, options: { readonly now: number }): Either.Either<EventFields, string> =>
+export const firehoseEvent = (
+  record: unknown,
+  options: { readonly now: number }
+): Either.Either<PlatformEvent, string> =>
   Either.map(
     documentOf(record),
     (document) => new LazyFields(new PageReader(document, textOf(objectOf(record)?.["matched_at"]), options.now))
@@ -61,6 +65,10 @@ class PageReader implements FieldReader {
 
   analyse(text: string, field: TextField): Tokens {
     return analyse(text, field === "firehose.title")
+  }
+
+  writeWords(row: WordRow, text: string, field: TextField): void {
+    row.writeTokens(this.analyse(text, field))
   }
 
   texts(field: TextField): ReadonlyArray<string> {
