@@ -1,10 +1,9 @@
 /** Whether a rule holds for an event: the plain reading of the expression tree, which every faster way must agree with. */
 import type { EventFields } from "./eventFields.ts"
 import type { Bound, Expression, KeywordField, Predicate, TextField } from "./expression.ts"
-import { type Matcher, matcherOf } from "./firehose/automaton.ts"
-import { parseRegex } from "./firehose/regex.ts"
 import { areaInBox, areaInCircle } from "./geometry.ts"
-import { fitsWildcard, holdsPhrase, isWithinEdits } from "./words.ts"
+import { type Pattern, type Patterned, patternOf } from "./patterns.ts"
+import { holdsPhrase } from "./words.ts"
 
 export const holds = (expression: Expression, event: EventFields): boolean => {
   switch (expression._tag) {
@@ -29,19 +28,12 @@ export const meets = (predicate: Predicate, event: EventFields): boolean => {
     case "Phrase":
       return event.text(predicate.field).some((tokens) => holdsPhrase(tokens, predicate))
     case "Wildcard":
-      return candidates(predicate.field, event).some((value) => fitsWildcard(predicate.parts, value))
     case "Fuzzy":
-      return candidates(predicate.field, event).some((value) =>
-        isWithinEdits(predicate.word, value, predicate.distance)
-      )
-    case "Regex": {
-      const matcher = matcherFor(predicate)
-      return matcher !== undefined && candidates(predicate.field, event).some(matcher)
-    }
+    case "Regex":
+    case "Contains":
+      return candidates(predicate.field, event).some(patternFor(predicate).fits)
     case "Equals":
       return event.keywords(predicate.field).includes(predicate.value)
-    case "Contains":
-      return event.keywords(predicate.field).some((value) => value.includes(predicate.text))
     case "NumberRange": {
       const value = event.number(predicate.field)
       return value !== undefined && isBetween(value, predicate.from, predicate.to)
@@ -101,21 +93,15 @@ const isBetween = <A extends number | string>(
   (from === undefined || value > from.value || (from.inclusive && value === from.value)) &&
   (to === undefined || value < to.value || (to.inclusive && value === to.value))
 
-type Regex = Predicate & { readonly _tag: "Regex" }
-
 /** Built once for a rule, and gone with it. */
-const matchers = new WeakMap<Regex, Matcher>()
+const patterns = new WeakMap<Patterned, Pattern>()
 
-const matcherFor = (predicate: Regex): Matcher | undefined => {
-  const known = matchers.get(predicate)
+const patternFor = (predicate: Patterned): Pattern => {
+  const known = patterns.get(predicate)
   if (known !== undefined) {
     return known
   }
-  const { tree } = parseRegex(predicate.pattern)
-  const matcher = tree === undefined ? undefined : matcherOf(tree)
-  // A pattern that cannot be run fits nothing.
-  matchers.set(predicate, matcher ?? fitsNothing)
-  return matcher
+  const pattern = patternOf(predicate)
+  patterns.set(predicate, pattern)
+  return pattern
 }
-
-const fitsNothing: Matcher = () => false
