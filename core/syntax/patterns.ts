@@ -1,5 +1,4 @@
 /** The tests that compare one value with a pattern, compiled once: wildcards, spelling distance, regular expressions, parts. */
-
 import type { Predicate, WildcardSign } from "./expression.ts"
 import { matcherOf } from "./firehose/automaton.ts"
 import { Budget } from "./firehose/draft.ts"
@@ -40,10 +39,20 @@ type Fits = Pattern["fits"]
 /** A pattern that cannot be run fits nothing. */
 const regex = (pattern: string): Pattern => {
   const { tree } = parseRegex(pattern)
-  const fits = tree && matcherOf(tree, new Budget())
-  return tree === undefined || fits === undefined
-    ? { fits: () => false, start: "", inner: [] }
-    : { fits, ...literalsOf(tree) }
+  const runs = tree && matcherOf(tree, new Budget())
+  if (tree === undefined || runs === undefined) {
+    return { fits: () => false, start: "", inner: [] }
+  }
+  const { start, inner } = literalsOf(tree)
+  return { fits: guarded(runs, start, inner), start, inner }
+}
+
+/** A search for a plain text is several times as fast as a pattern, and most values fail it. */
+const guarded = (fits: Fits, start: string, inner: ReadonlyArray<string>): Fits => {
+  const longest = inner.reduce((one, other) => (other.length > one.length ? other : one), "")
+  return start === "" && longest === ""
+    ? fits
+    : (value) => value.startsWith(start) && value.includes(longest) && fits(value)
 }
 
 type WildcardParts = ReadonlyArray<string | WildcardSign>
@@ -55,8 +64,7 @@ const wildcard = (parts: WildcardParts): Pattern => {
   const start = typeof first === "string" ? first : ""
   const inner = [...new Set(start === "" ? texts : texts.slice(1))].filter((text) => !start.includes(text))
   if (hasMark || texts.some(isTorn)) {
-    const walk = fitsByCharacter(parts)
-    return { fits: start === "" ? walk : (value) => value.startsWith(start) && walk(value), start, inner }
+    return { fits: guarded(fitsByCharacter(parts), start, inner), start, inner }
   }
   return { fits: fitsSegments(segmentsOf(parts)), start, inner }
 }

@@ -121,7 +121,7 @@ const positionsOf = (automaton: Automaton): Positions => {
   })
   return {
     targets: [automaton.start, ...ordered.map(({ target }) => target)],
-    labelOf: Int32Array.of(0, ...ordered.map(({ label }) => label)),
+    labelOf: Int32Array.from([0, ...ordered.map(({ label }) => label)]),
     labels,
     leaving
   }
