@@ -196,7 +196,6 @@ const withinEdits = (word: string, distance: number): Fits => {
     for (let j = 0; j <= tooMany; j++) {
       last[j] = j
     }
-    let lastLeast = 0
     for (let i = 1; i <= a.length; i++) {
       const from = Math.max(1, i - distance)
       const to = Math.min(length, i + distance)
@@ -212,10 +211,10 @@ const withinEdits = (word: string, distance: number): Fits => {
         least = Math.min(least, edits)
       }
       row[to + 1] = tooMany
-      if (least > distance && lastLeast > distance) {
+      // Two that change places cost one more than the row before last; replacing the first of them gave that here already.
+      if (least > distance) {
         return false
       }
-      lastLeast = least
       const free = beforeLast
       beforeLast = last
       last = row

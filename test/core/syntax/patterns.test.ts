@@ -57,6 +57,21 @@ describe("patternOf a wildcard", () => {
     )
   })
 
+  it("agrees with trying everything on short values of two letters", () => {
+    const part = fc.constantFrom(star, star, mark, "a", "b", "ab", "ba")
+    const values = texts(["a", "b"], 6)
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
+        const pattern = wildcard(...parts)
+        for (const value of values) {
+          assert.strictEqual(pattern.fits(value), fitsRecursively(parts, [...value]), JSON.stringify(value))
+          assertLiterals(pattern, value)
+        }
+      }),
+      { numRuns: 500 }
+    )
+  })
+
   it("says how all that fit begin and what they hold", () => {
     const literals = (...parts: ReadonlyArray<string | WildcardSign>) => {
       const { start, inner } = wildcard(...parts)

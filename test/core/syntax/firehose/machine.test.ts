@@ -56,6 +56,21 @@ describe("Machine", () => {
     )
   })
 
+  it("tells apart sets of one hash", () => {
+    // Each character leads to a set never met before, so many that some of them share a hash.
+    const { tree } = parseRegex("[ab]*a[ab]{61}")
+    const machine = tree && machineOf(tree, 100_000_000)
+    let seed = 1
+    const letter = () => {
+      seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff
+      return seed & 0x10000 ? "a" : "b"
+    }
+    for (let count = 0; count < 8000; count++) {
+      const value = Array.from({ length: 64 }, letter).join("")
+      assert.strictEqual(machine?.fits(value), value.at(-62) === "a", value)
+    }
+  })
+
   it("tells characters beyond the first plane from their halves", () => {
     const machine = machineOf({ _tag: "AnyCharacter" }, 1000)
     assert.isTrue(machine?.fits("🍕"))
