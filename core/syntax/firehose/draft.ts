@@ -20,7 +20,7 @@ export const automatonLimits = {
   /** Positions of the automata that are run; a move takes them 32 at once. */
   maxPositions: 10_000,
   /** Ways from one position to another that is not the next, as `Layout` packs them. */
-  maxLinks: 10_000,
+  maxLinks: 5_000,
   /** States of the deterministic automaton that a `~` inside a pattern needs. */
   maxSubsets: 5_000,
   /** Steps taken to build the automata. */

@@ -6,9 +6,9 @@ import { CharacterKinds } from "./characterKinds.ts"
 import type { Layout } from "./layout.ts"
 
 /**
- * What is bounded: a move that is not in the table yet looks once at each position, or 32 of them at once, and once at
- * each link of the layout, so that is the most one character can cost; no value is read twice; and the table is emptied
- * when it is full.
+ * A character costs one look into the table, or at most, for a move not in it: four passes over the positions, 32 of them
+ * at once, one look at each link, and one at each position if no such character was met lately. With the limits of one
+ * rule that is 1,300 words, 5,000 links and 10,000 positions. No value is read twice, and a full table is emptied.
  */
 export class Machine {
   private readonly layout: Layout
