@@ -28,8 +28,12 @@ export const matcherOf = (tree: RegexNode, budget: Budget): Matcher | undefined 
       if (layout === undefined) {
         return undefined
       }
-      const machine = new Machine(layout, automatonLimits.maxCells)
-      return (value) => machine.fits(value)
+      // Made with the first value: who checks a rule only asks whether it can be made.
+      let machine: Machine | undefined
+      return (value) => {
+        machine ??= new Machine(layout, automatonLimits.maxCells)
+        return machine.fits(value)
+      }
     }
   }
 }
