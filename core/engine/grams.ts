@@ -1,5 +1,6 @@
 /** Pieces of text that every value a test fits must hold: what a test without a term of its own can be looked up by. */
-import { isTextField, type KeywordField, type Predicate, type TextField } from "../syntax/expression.ts"
+import { isTextField, type Predicate } from "../syntax/expression.ts"
+import { type Patterned, patternOf } from "../syntax/patterns.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { GRAM, innerSpace, keywordSpace, textSpace } from "./spaces.ts"
 
@@ -12,9 +13,9 @@ const MOST_GRAMS = 16
 /** Any one of them will do; none means that the test cannot be looked up. */
 export const gramsOf = (predicate: Predicate, fingerprints: Fingerprints): Int32Array => {
   const found: Array<number> = []
-  if (predicate._tag === "Wildcard" || predicate._tag === "Contains") {
-    const space = innerSpace(spaceOfField(predicate.field))
-    for (const text of literalsOf(predicate)) {
+  if (isPatterned(predicate)) {
+    const space = innerSpace(spaceOfField(predicate))
+    for (const text of patternOf(predicate).inner) {
       for (let at = 0; at + GRAM <= text.length && found.length < MOST_GRAMS * GRAM_WORDS; at++) {
         fingerprints.readText(space, text.slice(at, at + GRAM))
         found.push(fingerprints.high, fingerprints.low, space)
@@ -26,15 +27,16 @@ export const gramsOf = (predicate: Predicate, fingerprints: Fingerprints): Int32
 
 /** What every value begins with that the test fits, if that is long enough to be looked up. */
 export const startOf = (predicate: Predicate): { readonly space: number; readonly text: string } | undefined => {
-  if (predicate._tag !== "Wildcard") return undefined
-  const [text] = predicate.parts
-  return typeof text === "string" && text.length >= GRAM ? { space: spaceOfField(predicate.field), text } : undefined
+  const text = isPatterned(predicate) ? patternOf(predicate).start : ""
+  return isPatterned(predicate) && text.length >= GRAM ? { space: spaceOfField(predicate), text } : undefined
 }
 
 // ---- helpers ----
 
-const spaceOfField = (field: TextField | KeywordField): number =>
-  isTextField(field) ? textSpace(field) : keywordSpace(field)
+const isPatterned = (predicate: Predicate): predicate is Patterned =>
+  predicate._tag === "Wildcard" ||
+  predicate._tag === "Fuzzy" ||
+  predicate._tag === "Regex" ||
+  predicate._tag === "Contains"
 
-const literalsOf = (predicate: Predicate & { _tag: "Wildcard" | "Contains" }): ReadonlyArray<string> =>
-  predicate._tag === "Contains" ? [predicate.text] : predicate.parts.filter((part) => typeof part === "string")
+const spaceOfField = ({ field }: Patterned): number => (isTextField(field) ? textSpace(field) : keywordSpace(field))

@@ -82,7 +82,7 @@ describe("Engine", () => {
   })
 
   it("counts the rules that have to be run for every event", () => {
-    const { engine } = engineOf("firehose", ["*:*", "dr:[1 TO 5]", "cat~1", "cat", "url:*moon*", "moon*"])
+    const { engine } = engineOf("firehose", ["*:*", "dr:[1 TO 5]", "cat~1", "cat", "url:*moon*", "title:/moon.*/"])
     assert.strictEqual(engine.stats.rules, 6)
     assert.strictEqual(engine.stats.unindexed, 3)
   })
