@@ -105,14 +105,16 @@ export const eventsContract = (target: () => Target): void => {
 
     it("leave the others their turn: the service answers while it works on many", () =>
       withRule("supernova", async (postIds) => {
-        const events = Array.from({ length: 40_000 }, (_, index) =>
-          index % 40 === 0
-            ? firehoseUpdate(`http://${index}`, `supernova ${index}`)
-            : xPost(
-                `s${index}`,
-                `Nothing in particular, number ${index}, and some more words to make it look like a post`
-              )
-        )
+        // All but the last meet no rule: waiting for the store must not be what gives the others their turn.
+        const events = [
+          ...Array.from({ length: 20_000 }, (_, index) =>
+            xPost(
+              `s${index}`,
+              `Nothing in particular, number ${index}, and some more words to make it look like a post`
+            )
+          ),
+          firehoseUpdate("http://supernova", "A supernova")
+        ]
         const lines = events.map((event) => `${JSON.stringify(event)}\n`)
         const state = { isSent: false, isAnswered: false, others: 0 }
         const body = new ReadableStream<Uint8Array>({
@@ -132,11 +134,11 @@ export const eventsContract = (target: () => Target): void => {
           if (wasSent && !state.isAnswered) state.others++
         }
         assert.deepStrictEqual((await bulk).body as unknown, {
-          accepted: { x: 39_000, firehose: 1_000 },
-          matches: 1_000
+          accepted: { x: 20_000, firehose: 1 },
+          matches: 1
         })
         assert.isAbove(state.others, 3)
-        assert.lengthOf(await postIds(), 1_000)
+        assert.lengthOf(await postIds(), 1)
       }))
   })
 }
