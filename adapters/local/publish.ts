@@ -7,7 +7,7 @@ import type { Delivery } from "../../core/Platform.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
 import type { RuleStore } from "../../core/RuleStore.ts"
 import type { EventFields } from "../../core/syntax/eventFields.ts"
-import { decodeEvent, type LocalEvent } from "./events.ts"
+import { checkEvent, decodeEvent, type LocalEvent } from "./events.ts"
 
 /** Where the events of one platform go. */
 export interface Outlet {
@@ -52,7 +52,7 @@ export const publisher = (options: {
       const issues: Array<ArgumentIssue> = []
       let wrong = 0
       for (const sent of events) {
-        const event = decode(sent)
+        const event = Either.flatMap(sent.data, (value) => checkEvent(value, sha256))
         if (Either.isLeft(event) && ++wrong <= MOST_ISSUES) issues.push({ path: sent.place, message: event.left })
         yield* pause
       }
