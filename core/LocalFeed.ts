@@ -25,7 +25,8 @@ export class LocalFeed extends Context.Tag("core/LocalFeed")<
     /**
      * Takes in events, each in the form in which its platform streams it. They are gone through twice: first all are
      * checked, and if one is wrong none is taken in. Returns when every match they gave is durable; fails when the
-     * store takes nothing for a while. Sending them again is safe then: nothing is stored twice.
+     * store takes nothing for a while. Sending them again is safe then: nothing is stored twice. Matches are counted
+     * for the sender, if there is one.
      */
     readonly publish: (
       events: Iterable<SentEvent>,
