@@ -2,12 +2,11 @@
 import { Effect, Layer, Option, Queue, Stream } from "effect"
 import { Entropy } from "../../core/Entropy.ts"
 import { PlatformRefused } from "../../core/Errors.ts"
+import { NamedRules } from "../../core/engine/NamedRules.ts"
 import { LocalFeed } from "../../core/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms } from "../../core/Platform.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
-import { holds } from "../../core/syntax/evaluate.ts"
-import type { Expression } from "../../core/syntax/expression.ts"
 import { helpFor } from "../../core/syntax/help.ts"
 import { checkRule } from "../../core/syntax/language.ts"
 import { type Outlet, publisher } from "./publish.ts"
@@ -21,11 +20,13 @@ export const layerWith = (options: {
     Effect.gen(function* () {
       const platforms = yield* Platforms
       const rules = yield* RuleStore
-      const { sha256 } = yield* Entropy
+      const { sha256, bytes } = yield* Entropy
       const open = (id: PlatformId) =>
         Effect.gen(function* () {
           const rulesPerAccount = Option.fromNullable(options.rulesPerAccount.get(id))
-          const { platform, outlet } = yield* makePlatform(id, sha256, rulesPerAccount)
+          // Nobody who writes rules or posts can know the seed.
+          const named = new NamedRules({ seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0) })
+          const { platform, outlet } = yield* makePlatform(id, named, sha256, rulesPerAccount)
           yield* platforms.register(platform)
           return outlet
         })
@@ -37,11 +38,15 @@ export const layerWith = (options: {
 
 // ---- helpers ----
 
-const makePlatform = (id: PlatformId, sha256: (text: string) => string, rulesPerAccount: Option.Option<number>) =>
+const makePlatform = (
+  id: PlatformId,
+  rules: NamedRules,
+  sha256: (text: string) => string,
+  rulesPerAccount: Option.Option<number>
+) =>
   Effect.gen(function* () {
     // Full means that the store is behind: whoever hands in events then waits.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Delivery>(1_000), Queue.shutdown)
-    const rules = new Map<string, Expression>()
 
     const platform: Platform = {
       id,
@@ -62,14 +67,13 @@ const makePlatform = (id: PlatformId, sha256: (text: string) => string, rulesPer
           rules.set(platformRuleId, rule.expression)
           return Effect.succeed({ platformRuleId, translatedValue: text })
         }),
-      unregister: (platformRuleId) => Effect.sync(() => void rules.delete(platformRuleId)),
+      unregister: (platformRuleId) => Effect.sync(() => rules.delete(platformRuleId)),
       // Small enough that the embedded store does not hold up everyone else for long.
       deliveries: Stream.fromQueue(queue, { maxChunkSize: 200 })
     }
 
     const outlet: Outlet = {
-      met: (fields) =>
-        [...rules].filter(([, expression]) => holds(expression, fields)).map(([platformRuleId]) => platformRuleId),
+      met: (event) => rules.match(event),
       offer: (delivery) => Effect.asVoid(Queue.offer(queue, delivery))
     }
 

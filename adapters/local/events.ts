@@ -2,7 +2,7 @@
 import { Either, Predicate } from "effect"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import { eventIdOf, readEvent } from "../../core/syntax/event.ts"
-import type { EventFields } from "../../core/syntax/eventFields.ts"
+import type { PlatformEvent } from "../../core/syntax/eventFields.ts"
 
 /** An event that is as it should be, and not looked into yet. */
 export interface CheckedEvent {
@@ -12,7 +12,7 @@ export interface CheckedEvent {
 }
 
 export interface LocalEvent extends CheckedEvent {
-  readonly fields: EventFields
+  readonly fields: PlatformEvent
 }
 
 /** Left says what is missing. `digest` names an event that has no id of its own. */

@@ -6,13 +6,13 @@ import type { LocalFeed, SentEvent } from "../../core/LocalFeed.ts"
 import type { Delivery } from "../../core/Platform.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
 import type { RuleStore } from "../../core/RuleStore.ts"
-import type { EventFields } from "../../core/syntax/eventFields.ts"
+import type { PlatformEvent } from "../../core/syntax/eventFields.ts"
 import { checkEvent, decodeEvent, type LocalEvent } from "./events.ts"
 
 /** Where the events of one platform go. */
 export interface Outlet {
   /** The platform's rules that the event meets. */
-  readonly met: (fields: EventFields) => ReadonlyArray<string>
+  readonly met: (event: PlatformEvent) => ReadonlyArray<string>
   /** Hands it on to be stored; waits while the store is behind. */
   readonly offer: (delivery: Delivery) => Effect.Effect<void>
 }

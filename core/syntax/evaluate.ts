@@ -1,6 +1,13 @@
 /** Whether a rule holds for an event: the plain reading of the expression tree, which every faster way must agree with. */
 import type { EventFields } from "./eventFields.ts"
-import type { Bound, Expression, KeywordField, Predicate, TextField } from "./expression.ts"
+import {
+  type Bound,
+  type Expression,
+  isTextField,
+  type KeywordField,
+  type Predicate,
+  type TextField
+} from "./expression.ts"
 import { type Matcher, matcherOf } from "./firehose/automaton.ts"
 import { parseRegex } from "./firehose/regex.ts"
 import { areaInBox, areaInCircle } from "./geometry.ts"
@@ -72,26 +79,8 @@ export const sampleOf = (id: string): number => {
 
 // ---- helpers ----
 
-/** Fields of text are tested word by word, others by whole values; the addresses of `x.url` are whole values here. */
 const candidates = (field: TextField | KeywordField, event: EventFields): ReadonlyArray<string> =>
-  isText(field) ? event.text(field).flatMap(({ words }) => words) : event.keywords(field)
-
-const isText = (field: TextField | KeywordField): field is Exclude<TextField, "x.url"> => textFields.has(field)
-
-const textFields: ReadonlySet<TextField | KeywordField> = new Set<Exclude<TextField, "x.url">>([
-  "x.text",
-  "x.url_title",
-  "x.url_description",
-  "x.bio",
-  "x.bio_name",
-  "x.bio_location",
-  "x.place",
-  "firehose.added",
-  "firehose.removed",
-  "firehose.added_anchor",
-  "firehose.removed_anchor",
-  "firehose.title"
-])
+  isTextField(field) ? event.text(field).flatMap(({ words }) => words) : event.keywords(field)
 
 const isBetween = <A extends number | string>(
   value: A,
