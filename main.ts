@@ -21,10 +21,12 @@ import {
 } from "effect"
 import * as DemoFeed from "./adapters/local/demo/DemoFeed.ts"
 import * as Local from "./adapters/local/Local.ts"
+import * as Remote from "./adapters/remote/Remote.ts"
 import * as Assets from "./adapters/runtimes/assets.ts"
 import * as PlainConsole from "./adapters/runtimes/console.ts"
 import * as DenoServer from "./adapters/runtimes/deno.ts"
 import * as RuntimeEntropy from "./adapters/runtimes/entropy.ts"
+import * as FileInput from "./adapters/runtimes/input.ts"
 import * as Log from "./adapters/runtimes/log.ts"
 import * as NodeServer from "./adapters/runtimes/node.ts"
 import * as CliTerminal from "./adapters/runtimes/terminal.ts"
@@ -76,6 +78,11 @@ function wholeNumber(name: string, min: number, max: number): Config.Config<numb
   })
   return Config.map(digits, Number)
 }
+
+const remoteSettings = Config.all({
+  url: Config.withDefault(Config.nonEmptyString("EARSHOT_URL"), "http://127.0.0.1:8787"),
+  key: Config.option(Config.redacted(Config.nonEmptyString("EARSHOT_API_KEY")))
+})
 
 const LOG_LEVELS = {
   trace: LogLevel.Trace,
@@ -177,10 +184,19 @@ const serve = Effect.gen(function* () {
 
 const program = Effect.gen(function* () {
   const { level, format } = yield* logSettings
-  const run = earshot(
+  // Whatever a command fails with is reported alike.
+  const run = earshot<unknown>(
     {
       serve,
-      withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime)))
+      withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime))),
+      replay: {
+        remote: (url) =>
+          Effect.flatMap(remoteSettings, (settings) =>
+            Remote.connect({ url: Option.getOrElse(url, () => settings.url), key: settings.key })
+          ),
+        open: FileInput.open,
+        screen: CliTerminal.screen
+      }
     },
     VERSION
   )
@@ -223,7 +239,9 @@ process.on("SIGINT", stop)
 process.on("SIGTERM", stop)
 
 fiber.addObserver((exit) => {
-  if (Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause)) process.exit(0)
+  if (Exit.isSuccess(exit)) process.exit(0)
+  // A service that is told to stop has done what it is for; a command has not.
+  if (Cause.isInterruptedOnly(exit.cause)) process.exit(process.argv[2] === "serve" ? 0 : 130)
   const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
   // The command line has said itself what is wrong with its arguments, or with the rule it was asked to check.
   const isSaid = ValidationError.isValidationError(failure) || failure instanceof RuleIsWrong

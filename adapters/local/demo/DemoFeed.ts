@@ -1,6 +1,6 @@
 /** Made-up posts and pages at a steady rate, so that a first rule has something to meet within seconds. */
 import { Clock, Duration, Effect, Layer, Schedule } from "effect"
-import { LocalFeed } from "../../../core/LocalFeed.ts"
+import { LocalFeed, sentEvents } from "../../../core/LocalFeed.ts"
 import { pages } from "./pages.ts"
 import { posts } from "./posts.ts"
 
@@ -15,7 +15,7 @@ export const layer: Layer.Layer<never, never, LocalFeed> = Layer.scopedDiscard(
     const seed = yield* Clock.currentTimeMillis
 
     const run = (make: (now: number) => unknown, perSecond: number) => {
-      const handIn = Effect.flatMap(Clock.currentTimeMillis, (now) => feed.publish([make(now)]))
+      const handIn = Effect.flatMap(Clock.currentTimeMillis, (now) => feed.publish(sentEvents([make(now)])))
       return handIn.pipe(
         Effect.catchAllDefect(Effect.fail),
         Effect.tapError((error) => Effect.logWarning("The demo feed leaves out what it could not hand in", error)),

@@ -1,6 +1,6 @@
 /** The feed itself: at a steady rate, never held up for good, and gone with its scope; and on the program as it starts. */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Layer, Logger, Scope, TestClock } from "effect"
+import { Deferred, Effect, Either, Exit, Layer, Logger, Scope, TestClock } from "effect"
 import * as DemoFeed from "../../../../adapters/local/demo/DemoFeed.ts"
 import { StorageUnavailable } from "../../../../core/Errors.ts"
 import { LocalFeed } from "../../../../core/LocalFeed.ts"
@@ -126,12 +126,13 @@ const recorder = (take: () => Effect.Effect<void, StorageUnavailable>) => {
   const tried: Array<unknown> = []
   const events: Array<unknown> = []
   const port = LocalFeed.of({
-    publish: (batch) =>
+    publish: (sent) =>
       Effect.suspend(() => {
+        const batch = Array.from(sent, ({ data }) => Either.getOrThrow(data))
         tried.push(...batch)
         return Effect.as(
           Effect.tap(take(), () => Effect.sync(() => events.push(...batch))),
-          { accepted: {} }
+          { accepted: {}, matches: 0 }
         )
       })
   })
