@@ -21,12 +21,12 @@ const make = Effect.gen(function* () {
   const append = (platform: PlatformId, segment: Segment) =>
     insert(platform, segment, sizeOf(segment)).pipe(Effect.asVoid, unavailable("events.append"))
 
-  // What is to go is always at the old end. Those that another process is deleting are left to it.
+  // What is to go is always at the old end. Deleting nothing takes no lock and writes nothing.
   const deleteSome = (platform: PlatformId, keep: Keep) => sql`
-    delete from event_segments where platform = ${platform} and last_event in (
-      select last_event from (
+    delete from event_segments where platform = ${platform} and last_event <= (
+      select max(last_event) from (
         select last_event, last_size, size from event_segments
-        where platform = ${platform} order by last_event limit ${STEP} for update skip locked
+        where platform = ${platform} order by last_event limit ${STEP}
       ) oldest
       cross join (select events as total_events, size as total_size from event_logs where platform = ${platform}) log
       where last_event <= total_events - ${keep.events} or last_size - size < total_size - ${keep.size}
