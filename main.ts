@@ -32,11 +32,13 @@ import * as Postgres from "./adapters/sql/postgres.ts"
 import * as SqlStores from "./adapters/sql/stores.ts"
 import { earshot } from "./cli/earshot.ts"
 import { RuleIsWrong } from "./cli/syntax.ts"
+import { Backtests } from "./core/Backtests.ts"
 import { Ids } from "./core/Ids.ts"
 import * as Ingest from "./core/Ingest.ts"
 import { Keys } from "./core/Keys.ts"
 import { Matches } from "./core/Matches.ts"
 import { Platforms } from "./core/Platform.ts"
+import { RecentEvents } from "./core/RecentEvents.ts"
 import { Rules } from "./core/Rules.ts"
 import { unreadableRequest } from "./gateway/errors.ts"
 import { gateway } from "./gateway/gateway.ts"
@@ -62,7 +64,8 @@ const serveSettings = Config.all({
       Redacted.make
     )
   ),
-  xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25)
+  xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25),
+  recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, 1_000_000), 10_000)
 })
 
 function wholeNumber(name: string, min: number, max: number): Config.Config<number> {
@@ -117,8 +120,13 @@ const service = (settings: Config.Config.Success<typeof serveSettings>) => {
     Local.layerWith({ rulesPerAccount: new Map([["x", settings.xRulesPerAccount]]) }),
     Platforms.layer
   )
-  const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer)
-  return useCases.pipe(Layer.provideMerge(platforms), Layer.provideMerge(stores), Layer.provideMerge(runtime))
+  const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer)
+  return useCases.pipe(
+    Layer.provideMerge(platforms),
+    Layer.provideMerge(RecentEvents.layerWith({ keep: settings.recentEvents })),
+    Layer.provideMerge(stores),
+    Layer.provideMerge(runtime)
+  )
 }
 
 const storePlace = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>

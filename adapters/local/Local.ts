@@ -5,6 +5,7 @@ import { type ArgumentIssue, InvalidArgument, PlatformRefused, StorageUnavailabl
 import { LocalFeed } from "../../core/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms } from "../../core/Platform.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
+import { RecentEvents } from "../../core/RecentEvents.ts"
 import { holds } from "../../core/syntax/evaluate.ts"
 import type { Expression } from "../../core/syntax/expression.ts"
 import { helpFor } from "../../core/syntax/help.ts"
@@ -14,11 +15,12 @@ import { decodeEvent, type LocalEvent } from "./events.ts"
 /** `rulesPerAccount`: of the platforms that limit their rules. A platform that is not named has none. */
 export const layerWith = (options: {
   readonly rulesPerAccount: ReadonlyMap<PlatformId, number>
-}): Layer.Layer<LocalFeed, never, Platforms | Entropy> =>
+}): Layer.Layer<LocalFeed, never, Platforms | RecentEvents | Entropy> =>
   Layer.scoped(
     LocalFeed,
     Effect.gen(function* () {
       const platforms = yield* Platforms
+      const recent = yield* RecentEvents
       const { sha256 } = yield* Entropy
       const locals = new Map<PlatformId, LocalPlatform>()
       for (const id of PLATFORM_IDS) {
@@ -38,6 +40,13 @@ export const layerWith = (options: {
             waiting.push(stored)
           }
           yield* Effect.all(waiting, { discard: true })
+          // Last, so that events which are handed in again because this failed are not kept twice.
+          for (const id of PLATFORM_IDS) {
+            yield* recent.record(
+              id,
+              events.flatMap(({ platform, payload }) => (platform === id ? [payload] : []))
+            )
+          }
           return { accepted }
         })
 

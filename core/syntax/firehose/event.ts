@@ -1,16 +1,14 @@
 /** An update of Firehose's stream, `{document, matched_at}`, as a rule sees it. */
 import { Either } from "effect"
 import { type EventFields, lazyFields } from "../eventFields.ts"
-import { type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
+import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
 import { domainsOf } from "./domains.ts"
 import { anchorsOf } from "./markdown.ts"
 import { analyse } from "./tokens.ts"
 
 /** `now`, in milliseconds, stands in for the time of the match where the record has none. Left is a sentence on what the record lacks. */
 export const firehoseEvent = (record: unknown, options: { readonly now: number }): Either.Either<EventFields, string> =>
-  Either.map(documentOf(record), (document) =>
-    fieldsOf(document, instantOf(textOf(objectOf(record)?.["matched_at"])) ?? options.now)
-  )
+  Either.map(documentOf(record), (document) => fieldsOf(document, firehoseEventTime(record) ?? options.now))
 
 /** Updates have no id of their own: the same content is the same event. `digest` makes a short name of the content. */
 export const firehoseEventId = (record: unknown, digest: (text: string) => string): Either.Either<string, string> =>
@@ -20,6 +18,9 @@ export const firehoseEventId = (record: unknown, digest: (text: string) => strin
       ? Either.left('Is no Firehose update: "document" is nested too deep')
       : Either.right(digest(written))
   })
+
+/** When the update matched, in milliseconds. */
+export const firehoseEventTime = (record: unknown): number | undefined => instantOf(objectOf(record)?.["matched_at"])
 
 // ---- helpers ----
 
@@ -52,7 +53,7 @@ const fieldsOf = (document: JsonObject, matchedAt: number): EventFields => {
     const value = textOf(document[key])
     return value === undefined ? [] : [value]
   }
-  const published = instantOf(textOf(document["publish_time"]))
+  const published = instantOf(document["publish_time"])
   return lazyFields({
     id: () => writtenOf(document) ?? url,
     analyse: (text, field) => analyse(text, field === "firehose.title"),
@@ -87,16 +88,3 @@ const withParents = (label: string): ReadonlyArray<string> => {
   }
   return found
 }
-
-/** Milliseconds. A time without a zone is read as UTC. */
-const instantOf = (text: string | undefined): number | undefined => {
-  const found = text === undefined ? null : moment.exec(text)
-  if (found === null) {
-    return undefined
-  }
-  const [, date = "", time = "00:00", seconds = ":00", zone = "Z"] = found
-  const at = Date.parse(`${date}T${time}${seconds.slice(0, 7)}${zone}`)
-  return Number.isNaN(at) ? undefined : at
-}
-
-const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,12})?)?(Z|[+-]\d\d:\d\d)?)?$/

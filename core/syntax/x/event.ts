@@ -1,7 +1,7 @@
 /** A record of X's stream, `{data, includes}`, as a rule sees it. The words of both vocabularies, tweet and post, are read. */
 import { Either } from "effect"
 import { type Area, type EventFields, lazyFields } from "../eventFields.ts"
-import { type JsonObject, listOf, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
+import { instantOf, type JsonObject, listOf, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
 import { type Entities, entitiesOf, fullText } from "./entities.ts"
 import { tokens } from "./tokens.ts"
 
@@ -12,6 +12,10 @@ export const xEvent = (record: unknown): Either.Either<EventFields, string> =>
 /** The post's own id. */
 export const xEventId = (record: unknown): Either.Either<string, string> =>
   Either.map(postOf(record), (post) => textOf(post["id"]) ?? "")
+
+/** When the post was written, in milliseconds. */
+export const xEventTime = (record: unknown): number | undefined =>
+  instantOf(objectOf(objectOf(record)?.["data"])?.["created_at"])
 
 // ---- helpers ----
 
