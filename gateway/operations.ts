@@ -225,8 +225,19 @@ export const checkRule = endpoint({
           translations: {
             firehose: {
               text: "earthquake AND language:en",
-              fidelity: "different",
-              clauses: [{ span: { start: 0, end: 10 }, fidelity: "different", reason: "A word of the page" }]
+              fidelity: "exact",
+              clauses: [
+                {
+                  span: { start: 0, end: 10 },
+                  fidelity: "exact",
+                  reason: "The same word in the text that a page gained"
+                },
+                {
+                  span: { start: 11, end: 18 },
+                  fidelity: "exact",
+                  reason: 'The same language, which Firehose calls "en"'
+                }
+              ]
             }
           },
           backtest: {

@@ -96,7 +96,7 @@ for (const runtime of RUNTIMES) {
         [{ events: 1.5 }, /"backtest\.events": Expected/],
         [{ samples: 21 }, /"backtest\.samples": Expected a whole number from 0 to 20/],
         [{ samples: "3" }, /"backtest\.samples": Expected a number, got a string/],
-        [{ event: 3 }, /"backtest\.event": Is not a known field/],
+        [{ event: 3 }, /"backtest\.event": Is not a known field: did you mean "events"\?/],
         [true, /"backtest": Expected an object, got true/]
       ] as const) {
         const answer = await call(target(), "/rules/check", { overrides: { x: "storm" }, backtest: request })
