@@ -34,7 +34,7 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
         )
         if (keep === 0) return RecentEvents.of({ keep, record: () => Effect.void, newest: () => Stream.empty })
 
-        const backlogs = PLATFORM_IDS.map((platform) => new Backlog(platform, Math.min(keep, MOST_WAITING)))
+        const backlogs = PLATFORM_IDS.map((platform) => new Backlog(platform, keep))
         const oneAtATime = yield* Effect.makeSemaphore(1)
         let isInTrouble = false
         let givenUp = 0
@@ -78,7 +78,7 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
             yield* Effect.sleep(Duration.times(took, rest))
             return wrote.includes(true)
             // Whoever waits for this does not wait for what comes in meanwhile.
-          }).pipe(Effect.repeat({ while: (wrote) => wrote, times: MOST_WAITING / SEGMENT_EVENTS }))
+          }).pipe(Effect.repeat({ while: (wrote) => wrote, times: Math.ceil(keep / SEGMENT_EVENTS) }))
 
         const calmDown = Effect.suspend(() => {
           if (!isInTrouble || backlogs.some((backlog) => !backlog.isEmpty)) return Effect.void
@@ -116,9 +116,6 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
 const KEEP_SIZE = 64 * 1024 * 1024
 const MOST_WAITING_SIZE = 16 * 1024 * 1024
 
-/** As many as are kept by default: what is handed in at once can be tested on as a whole. */
-const MOST_WAITING = 10_000
-
 /** What is written at once. */
 const SEGMENT_EVENTS = 500
 const SEGMENT_SIZE = 1024 * 1024
@@ -129,6 +126,7 @@ const REST = 4
 /** The events of a platform that wait to be written. */
 class Backlog {
   readonly platform: PlatformId
+  /** As many as are kept may wait: what is handed in at once can then be tested on as a whole. */
   readonly #most: number
   #events: Array<LoggedEvent> = []
   #size = 0
