@@ -19,6 +19,7 @@ import {
   Redacted,
   Schedule
 } from "effect"
+import * as DemoFeed from "./adapters/local/demo/DemoFeed.ts"
 import * as Local from "./adapters/local/Local.ts"
 import * as Assets from "./adapters/runtimes/assets.ts"
 import * as PlainConsole from "./adapters/runtimes/console.ts"
@@ -38,6 +39,7 @@ import * as Ingest from "./core/Ingest.ts"
 import { Keys } from "./core/Keys.ts"
 import { Matches } from "./core/Matches.ts"
 import { Platforms } from "./core/Platform.ts"
+import { PLATFORM_IDS, type PlatformId } from "./core/PlatformId.ts"
 import { RecentEvents } from "./core/RecentEvents.ts"
 import { Rules } from "./core/Rules.ts"
 import { unreadableRequest } from "./gateway/errors.ts"
@@ -65,7 +67,8 @@ const serveSettings = Config.all({
     )
   ),
   xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25),
-  recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, 1_000_000), 10_000)
+  recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, 1_000_000), 10_000),
+  demoFeed: Config.withDefault(Config.literal("on", "off")("EARSHOT_DEMO_FEED"), "on" as const)
 })
 
 function wholeNumber(name: string, min: number, max: number): Config.Config<number> {
@@ -114,6 +117,9 @@ const stores = Layer.unwrapEffect(
     )
   )
 )
+
+/** Those that run in process. */
+const localPlatforms: ReadonlySet<PlatformId> = new Set(PLATFORM_IDS)
 
 const service = (settings: Config.Config.Success<typeof serveSettings>) => {
   const platforms = Layer.provideMerge(
@@ -165,6 +171,13 @@ const serve = Effect.gen(function* () {
     yield* Console.log(`Earshot listens on ${url} (the API as a page: ${url}/docs)`)
     yield* Console.log(yield* storePlace)
     yield* Console.log("Platforms: x and firehose run in process; hand in events with POST /local/events")
+    // Never beside a real platform: what is made up must not be taken for what happened.
+    if (settings.demoFeed === "on" && PLATFORM_IDS.every((id) => localPlatforms.has(id))) {
+      yield* Layer.build(DemoFeed.layer)
+      yield* Console.log("Demo feed: on, with made-up posts and pages; turn it off with EARSHOT_DEMO_FEED=off")
+    } else {
+      yield* Console.log("Demo feed: off")
+    }
     yield* firstKey(settings.bootstrapKey, url)
     yield* Effect.never
   }).pipe(Effect.scoped, Effect.provide(service(settings)))

@@ -18,6 +18,11 @@ export const SETTINGS: readonly [Setting, ...ReadonlyArray<Setting>] = [
     fallback: "10000",
     about: "How many events of each platform to keep for backtests; 0 for none"
   },
+  {
+    name: "EARSHOT_DEMO_FEED",
+    fallback: "on",
+    about: "on or off: made-up posts and pages to try rules on; never beside a real platform"
+  },
   { name: "LOG_LEVEL", fallback: "info", about: "trace, debug, info, warning, error, fatal or none" },
   { name: "LOG_FORMAT", fallback: "by terminal", about: "pretty or json; on a terminal pretty, elsewhere json" }
 ]

@@ -92,8 +92,8 @@ const launch = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Env
   const [command, ...first] = COMMANDS[runtime]
   const child = spawn(command, [...first, ...args], {
     cwd: ROOT,
-    // Nothing of the tester's own settings may leak in.
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NO_COLOR: "1", ...settings },
+    // Nothing of the tester's own settings may leak in, and no event that the test did not hand in.
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NO_COLOR: "1", EARSHOT_DEMO_FEED: "off", ...settings },
     stdio: ["ignore", "pipe", "pipe"]
   })
   const output = { stdout: "", stderr: "" }

@@ -2,12 +2,11 @@
 import { Array as Arr, Clock, Deferred, Effect, Either, Layer, Option, Queue, Stream } from "effect"
 import { Entropy } from "../../core/Entropy.ts"
 import { type ArgumentIssue, InvalidArgument, PlatformRefused, StorageUnavailable } from "../../core/Errors.ts"
+import { NamedRules } from "../../core/engine/NamedRules.ts"
 import { LocalFeed } from "../../core/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms } from "../../core/Platform.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
 import { RecentEvents } from "../../core/RecentEvents.ts"
-import { holds } from "../../core/syntax/evaluate.ts"
-import type { Expression } from "../../core/syntax/expression.ts"
 import { helpFor } from "../../core/syntax/help.ts"
 import { checkRule } from "../../core/syntax/language.ts"
 import { decodeEvent, type LocalEvent } from "./events.ts"
@@ -21,10 +20,12 @@ export const layerWith = (options: {
     Effect.gen(function* () {
       const platforms = yield* Platforms
       const recent = yield* RecentEvents
-      const { sha256 } = yield* Entropy
+      const { sha256, bytes } = yield* Entropy
       const locals = new Map<PlatformId, LocalPlatform>()
       for (const id of PLATFORM_IDS) {
-        const local = yield* makePlatform(id, sha256, Option.fromNullable(options.rulesPerAccount.get(id)))
+        // Nobody who writes rules or posts can know the seed.
+        const rules = new NamedRules({ seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0) })
+        const local = yield* makePlatform(id, rules, sha256, Option.fromNullable(options.rulesPerAccount.get(id)))
         yield* platforms.register(local.platform)
         locals.set(id, local)
       }
@@ -70,11 +71,15 @@ interface LocalPlatform {
   readonly offer: (event: LocalEvent) => Effect.Effect<Effect.Effect<void>>
 }
 
-const makePlatform = (id: PlatformId, sha256: (text: string) => string, rulesPerAccount: Option.Option<number>) =>
+const makePlatform = (
+  id: PlatformId,
+  rules: NamedRules,
+  sha256: (text: string) => string,
+  rulesPerAccount: Option.Option<number>
+) =>
   Effect.gen(function* () {
     // Full means that the store is behind: whoever hands in events then waits.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Delivery>(1_000), Queue.shutdown)
-    const rules = new Map<string, Expression>()
 
     const platform: Platform = {
       id,
@@ -95,16 +100,14 @@ const makePlatform = (id: PlatformId, sha256: (text: string) => string, rulesPer
           rules.set(platformRuleId, rule.expression)
           return Effect.succeed({ platformRuleId, translatedValue: text })
         }),
-      unregister: (platformRuleId) => Effect.sync(() => void rules.delete(platformRuleId)),
+      unregister: (platformRuleId) => Effect.sync(() => rules.delete(platformRuleId)),
       // Small enough that the embedded store does not hold up everyone else for long.
       deliveries: Stream.fromQueue(queue, { maxChunkSize: 200 })
     }
 
     const offer = ({ platformPostId, payload, fields }: LocalEvent) =>
       Effect.gen(function* () {
-        const platformRuleIds = [...rules]
-          .filter(([, expression]) => holds(expression, fields))
-          .map(([platformRuleId]) => platformRuleId)
+        const platformRuleIds = rules.match(fields)
         if (platformRuleIds.length === 0) return Effect.void
         const stored = yield* Deferred.make<void>()
         const ack = Effect.asVoid(Deferred.succeed(stored, undefined))

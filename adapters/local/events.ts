@@ -2,13 +2,13 @@
 import { Either, Predicate } from "effect"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import { eventIdOf, readEvent } from "../../core/syntax/event.ts"
-import type { EventFields } from "../../core/syntax/eventFields.ts"
+import type { PlatformEvent } from "../../core/syntax/eventFields.ts"
 
 export interface LocalEvent {
   readonly platform: PlatformId
   readonly platformPostId: string
   readonly payload: Record<string, unknown>
-  readonly fields: EventFields
+  readonly fields: PlatformEvent
 }
 
 /** Left says what is missing. `digest` names an event that has no id of its own; `now` is in milliseconds. */

@@ -1,12 +1,12 @@
 /** Events of both platforms as a rule sees them. */
 import type { Either } from "effect"
 import type { PlatformId } from "../PlatformId.ts"
-import type { EventFields } from "./eventFields.ts"
+import type { PlatformEvent } from "./eventFields.ts"
 import { firehoseEvent, firehoseEventId, firehoseEventTime } from "./firehose/event.ts"
 import { xEvent, xEventId, xEventTime } from "./x/event.ts"
 
 /** A record of the platform's stream. Left says what it lacks. `now` is in milliseconds. */
-export const readEvent = (platform: PlatformId, record: unknown, now: number): Either.Either<EventFields, string> =>
+export const readEvent = (platform: PlatformId, record: unknown, now: number): Either.Either<PlatformEvent, string> =>
   platform === "x" ? xEvent(record) : firehoseEvent(record, { now })
 
 /** What a match is known by. `digest` names an event that has no id of its own: the same content is the same event. */

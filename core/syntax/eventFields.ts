@@ -1,6 +1,7 @@
 /** What a rule can see of an event: its values by field, worked out when first asked for and then kept. */
 import type { KeywordField, NumberField, TextField } from "./expression.ts"
 import type { Tokens } from "./firehose/tokens.ts"
+import type { WordRow } from "./WordRow.ts"
 
 /** An area in degrees. `west` is greater than `east` where it crosses the 180th meridian; a point is an area of no size. */
 export interface Area {
@@ -24,43 +25,82 @@ export interface EventFields {
   readonly ageHours: number | undefined
 }
 
-/** How a platform reads each of its fields. A field that is not named is absent from its events. */
-export interface FieldReaders {
-  readonly id: () => string
-  readonly text: { readonly [field in TextField]?: () => ReadonlyArray<string> }
-  readonly analyse: (text: string, field: TextField) => Tokens
-  readonly keywords: { readonly [field in KeywordField]?: () => ReadonlyArray<string> }
-  readonly number: { readonly [field in NumberField]?: () => number | undefined }
-  readonly places: () => ReadonlyArray<Area>
-  readonly ageHours: number | undefined
+/** An event as it came from its platform: its texts can also be had without making a string of every word. */
+export interface PlatformEvent extends EventFields {
+  /** What `text` analyses, value by value. */
+  readonly texts: (field: TextField) => ReadonlyArray<string>
+  /** Writes the words of one such value, the same as `text` gives. */
+  readonly writeWords: (row: WordRow, text: string, field: TextField) => void
 }
 
-export const lazyFields = (readers: FieldReaders): EventFields => {
-  const texts = new Map<TextField, ReadonlyArray<Tokens>>()
-  const keywords = new Map<KeywordField, ReadonlyArray<string>>()
-  let id: string | undefined
-  return {
-    get id() {
-      id ??= readers.id()
-      return id
-    },
-    text: (field) =>
-      kept(texts, field, () => [...new Set(readers.text[field]?.())].map((text) => readers.analyse(text, field))),
-    keywords: (field) => kept(keywords, field, () => [...new Set(readers.keywords[field]?.())]),
-    number: (field) => readers.number[field]?.(),
-    places: readers.places,
-    ageHours: readers.ageHours
+/** How a platform reads each of its fields. A field that its events do not have gives nothing. */
+export interface FieldReader {
+  readonly id: () => string
+  readonly texts: (field: TextField) => ReadonlyArray<string>
+  readonly analyse: (text: string, field: TextField) => Tokens
+  readonly writeWords: (row: WordRow, text: string, field: TextField) => void
+  readonly values: (field: KeywordField) => ReadonlyArray<string>
+  readonly number: (field: NumberField) => number | undefined
+  readonly places: () => ReadonlyArray<Area>
+  readonly ageHours: () => number | undefined
+}
+
+export class LazyFields implements PlatformEvent {
+  private readonly reader: FieldReader
+  private readonly analysed = new Map<TextField, ReadonlyArray<Tokens>>()
+  private readonly values = new Map<KeywordField, ReadonlyArray<string>>()
+  private name: string | undefined
+
+  constructor(reader: FieldReader) {
+    this.reader = reader
+  }
+
+  get id(): string {
+    this.name ??= this.reader.id()
+    return this.name
+  }
+
+  text(field: TextField): ReadonlyArray<Tokens> {
+    let found = this.analysed.get(field)
+    if (found === undefined) {
+      const { reader } = this
+      found = this.texts(field).map((text) => reader.analyse(text, field))
+      this.analysed.set(field, found)
+    }
+    return found
+  }
+
+  texts(field: TextField): ReadonlyArray<string> {
+    return distinct(this.reader.texts(field))
+  }
+
+  writeWords(row: WordRow, text: string, field: TextField): void {
+    this.reader.writeWords(row, text, field)
+  }
+
+  keywords(field: KeywordField): ReadonlyArray<string> {
+    let found = this.values.get(field)
+    if (found === undefined) {
+      found = distinct(this.reader.values(field))
+      this.values.set(field, found)
+    }
+    return found
+  }
+
+  number(field: NumberField): number | undefined {
+    return this.reader.number(field)
+  }
+
+  places(): ReadonlyArray<Area> {
+    return this.reader.places()
+  }
+
+  get ageHours(): number | undefined {
+    return this.reader.ageHours()
   }
 }
 
 // ---- helpers ----
 
-const kept = <K, V>(known: Map<K, V>, key: K, make: () => V): V => {
-  const found = known.get(key)
-  if (found !== undefined) {
-    return found
-  }
-  const value = make()
-  known.set(key, value)
-  return value
-}
+const distinct = (values: ReadonlyArray<string>): ReadonlyArray<string> =>
+  values.length < 2 ? values : [...new Set(values)]

@@ -5,49 +5,53 @@
 import type { Span } from "./issue.ts"
 
 /** Free text, compared token by token after the analysis of its platform. */
-export type TextField =
-  | "x.text"
-  | "x.url"
-  | "x.url_title"
-  | "x.url_description"
-  | "x.bio"
-  | "x.bio_name"
-  | "x.bio_location"
-  | "x.place"
-  | "firehose.added"
-  | "firehose.removed"
-  | "firehose.added_anchor"
-  | "firehose.removed_anchor"
-  | "firehose.title"
+export const TEXT_FIELDS = [
+  "x.text",
+  "x.url",
+  "x.url_title",
+  "x.url_description",
+  "x.bio",
+  "x.bio_name",
+  "x.bio_location",
+  "x.place",
+  "firehose.added",
+  "firehose.removed",
+  "firehose.added_anchor",
+  "firehose.removed_anchor",
+  "firehose.title"
+] as const
+export type TextField = (typeof TEXT_FIELDS)[number]
 
 /** Values compared whole. On `x` without regard to case, on `firehose` with it. A field may hold several values. */
-export type KeywordField =
-  | "x.hashtag"
-  | "x.mention"
-  | "x.cashtag"
-  | "x.from"
-  | "x.to"
-  | "x.retweets_of"
-  | "x.from_affiliate_of"
-  | "x.to_affiliate_of"
-  | "x.url"
-  | "x.lang"
-  | "x.source"
-  | "x.context"
-  | "x.entity"
-  | "x.conversation_id"
-  | "x.place_id"
-  | "x.place_country"
-  | "x.in_reply_to_tweet_id"
-  | "x.retweets_of_tweet_id"
-  | "x.is"
-  | "x.has"
-  | "firehose.url"
-  | "firehose.domain"
-  | "firehose.publish_time"
-  | "firehose.page_category"
-  | "firehose.page_type"
-  | "firehose.language"
+export const KEYWORD_FIELDS = [
+  "x.hashtag",
+  "x.mention",
+  "x.cashtag",
+  "x.from",
+  "x.to",
+  "x.retweets_of",
+  "x.from_affiliate_of",
+  "x.to_affiliate_of",
+  "x.url",
+  "x.lang",
+  "x.source",
+  "x.context",
+  "x.entity",
+  "x.conversation_id",
+  "x.place_id",
+  "x.place_country",
+  "x.in_reply_to_tweet_id",
+  "x.retweets_of_tweet_id",
+  "x.is",
+  "x.has",
+  "firehose.url",
+  "firehose.domain",
+  "firehose.publish_time",
+  "firehose.page_category",
+  "firehose.page_type",
+  "firehose.language"
+] as const
+export type KeywordField = (typeof KEYWORD_FIELDS)[number]
 
 export type NumberField =
   | "x.followers_count"
@@ -146,3 +150,11 @@ export type Expression =
   /** Every event, and no event: what an empty conjunction and an empty alternative mean. */
   | { readonly _tag: "Everything"; readonly span: Span }
   | { readonly _tag: "Nothing"; readonly span: Span }
+
+/** Fields of text are tested word by word, others by whole values; the addresses of `x.url` are whole values here. */
+export const isTextField = (field: TextField | KeywordField): field is Exclude<TextField, "x.url"> =>
+  field !== "x.url" && textFields.has(field)
+
+// ---- helpers ----
+
+const textFields: ReadonlySet<TextField | KeywordField> = new Set(TEXT_FIELDS)

@@ -81,6 +81,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     ["LOG_FORMAT", "xml"],
     ["X_RULES_PER_ACCOUNT", "many"],
     ["X_RULES_PER_ACCOUNT", "-1"],
+    ["EARSHOT_DEMO_FEED", "yes"],
     ["EARSHOT_BOOTSTRAP_KEY", "short"],
     ["EARSHOT_BOOTSTRAP_KEY", "sixteen or more but with spaces"]
   ]
@@ -118,6 +119,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     const headers = { authorization: `Bearer ${key}` }
     assert.strictEqual((await fetch(`${running.url}/api.ListRules`, { headers })).status, 200)
     const { stdout, stderr } = await running.stop()
+    assert.match(stdout, /^Demo feed: off$/m)
     assert.include(stdout, `curl -s ${running.url}/api.ListRules -H "Authorization: Bearer ${key}"`)
     assert.notInclude(stderr, key, "the key is not logged")
   })

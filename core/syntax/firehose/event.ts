@@ -1,14 +1,22 @@
 /** An update of Firehose's stream, `{document, matched_at}`, as a rule sees it. */
 import { Either } from "effect"
-import { type EventFields, lazyFields } from "../eventFields.ts"
+import { type FieldReader, LazyFields, type PlatformEvent } from "../eventFields.ts"
+import type { KeywordField, NumberField, TextField } from "../expression.ts"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
+import type { WordRow } from "../WordRow.ts"
 import { domainsOf } from "./domains.ts"
 import { anchorsOf } from "./markdown.ts"
-import { analyse } from "./tokens.ts"
+import { analyse, type Tokens } from "./tokens.ts"
 
 /** `now`, in milliseconds, stands in for the time of the match where the record has none. Left is a sentence on what the record lacks. */
-export const firehoseEvent = (record: unknown, options: { readonly now: number }): Either.Either<EventFields, string> =>
-  Either.map(documentOf(record), (document) => fieldsOf(document, firehoseEventTime(record) ?? options.now))
+export const firehoseEvent = (
+  record: unknown,
+  options: { readonly now: number }
+): Either.Either<PlatformEvent, string> =>
+  Either.map(
+    documentOf(record),
+    (document) => new LazyFields(new PageReader(document, objectOf(record)?.["matched_at"], options.now))
+  )
 
 /** Updates have no id of their own: the same content is the same event. `digest` makes a short name of the content. */
 export const firehoseEventId = (record: unknown, digest: (text: string) => string): Either.Either<string, string> =>
@@ -43,39 +51,93 @@ const documentOf = (record: unknown): Either.Either<JsonObject, string> => {
     : Either.right(document)
 }
 
-const fieldsOf = (document: JsonObject, matchedAt: number): EventFields => {
-  const url = textOf(document["url"]) ?? ""
-  const chunks = (typ: "ins" | "del") =>
-    objectsOf(objectOf(document["diff"])?.["chunks"]).flatMap((chunk) =>
-      chunk["typ"] === typ ? (textOf(chunk["text"]) ?? []) : []
-    )
-  const single = (key: string) => () => {
-    const value = textOf(document[key])
+class PageReader implements FieldReader {
+  private readonly document: JsonObject
+  private readonly matchedAt: unknown
+  private readonly now: number
+
+  constructor(document: JsonObject, matchedAt: unknown, now: number) {
+    this.document = document
+    this.matchedAt = matchedAt
+    this.now = now
+  }
+
+  id(): string {
+    return writtenOf(this.document) ?? this.url
+  }
+
+  analyse(text: string, field: TextField): Tokens {
+    return analyse(text, field === "firehose.title")
+  }
+
+  writeWords(row: WordRow, text: string, field: TextField): void {
+    row.writeTokens(this.analyse(text, field))
+  }
+
+  texts(field: TextField): ReadonlyArray<string> {
+    switch (field) {
+      case "firehose.added":
+        return this.chunks("ins")
+      case "firehose.removed":
+        return this.chunks("del")
+      case "firehose.added_anchor":
+        return this.chunks("ins").flatMap(anchorsOf)
+      case "firehose.removed_anchor":
+        return this.chunks("del").flatMap(anchorsOf)
+      case "firehose.title":
+        return this.single("title")
+      default:
+        return []
+    }
+  }
+
+  values(field: KeywordField): ReadonlyArray<string> {
+    switch (field) {
+      case "firehose.url":
+        return [this.url]
+      case "firehose.domain":
+        return domainsOf(this.url)
+      case "firehose.publish_time":
+        return this.single("publish_time")
+      case "firehose.page_category":
+        return textsOf(this.document["page_category"]).flatMap(withParents)
+      case "firehose.page_type":
+        return textsOf(this.document["page_types"]).flatMap(withParents)
+      case "firehose.language":
+        return this.single("language")
+      default:
+        return []
+    }
+  }
+
+  number(field: NumberField): number | undefined {
+    return field === "firehose.dr" ? numberOf(this.document["domain_rating"]) : undefined
+  }
+
+  places() {
+    return []
+  }
+
+  ageHours(): number | undefined {
+    const published = instantOf(this.document["publish_time"])
+    if (published === undefined) return undefined
+    return ((instantOf(this.matchedAt) ?? this.now) - published) / 3_600_000
+  }
+
+  private get url(): string {
+    return textOf(this.document["url"]) ?? ""
+  }
+
+  private single(key: string): ReadonlyArray<string> {
+    const value = textOf(this.document[key])
     return value === undefined ? [] : [value]
   }
-  const published = instantOf(document["publish_time"])
-  return lazyFields({
-    id: () => writtenOf(document) ?? url,
-    analyse: (text, field) => analyse(text, field === "firehose.title"),
-    text: {
-      "firehose.added": () => chunks("ins"),
-      "firehose.removed": () => chunks("del"),
-      "firehose.added_anchor": () => chunks("ins").flatMap(anchorsOf),
-      "firehose.removed_anchor": () => chunks("del").flatMap(anchorsOf),
-      "firehose.title": single("title")
-    },
-    keywords: {
-      "firehose.url": () => [url],
-      "firehose.domain": () => domainsOf(url),
-      "firehose.publish_time": single("publish_time"),
-      "firehose.page_category": () => textsOf(document["page_category"]).flatMap(withParents),
-      "firehose.page_type": () => textsOf(document["page_types"]).flatMap(withParents),
-      "firehose.language": single("language")
-    },
-    number: { "firehose.dr": () => numberOf(document["domain_rating"]) },
-    places: () => [],
-    ageHours: published === undefined ? undefined : (matchedAt - published) / 3_600_000
-  })
+
+  private chunks(typ: "ins" | "del"): ReadonlyArray<string> {
+    return objectsOf(objectOf(this.document["diff"])?.["chunks"]).flatMap((chunk) =>
+      chunk["typ"] === typ ? (textOf(chunk["text"]) ?? []) : []
+    )
+  }
 }
 
 /** `/News/Technology_News` brings `/News` along. Labels are short; a longer text is taken as it is. */

@@ -23,11 +23,10 @@ export interface Link {
 }
 
 /** `text` is what to read where the post has no entities. */
-export const entitiesOf = (post: JsonObject, text: string): Entities => {
-  const given = [objectOf(post["entities"]), objectOf(noteOf(post)?.["entities"])].filter(
-    (found) => found !== undefined
-  )
-  return given.length === 0 ? readOff(text) : decoded(given)
+export const entitiesOf = (post: JsonObject, text: () => string): Entities => {
+  const own = objectOf(post["entities"])
+  const ofNote = objectOf(noteOf(post)?.["entities"])
+  return own === undefined && ofNote === undefined ? readOff(text()) : decoded([own, ofNote])
 }
 
 /** A long post has its first part in `text` and all of it in the note. */
@@ -35,6 +34,7 @@ export const fullText = (post: JsonObject): string => textOf(noteOf(post)?.["tex
 
 /** What the text alone shows: where X itself would see a tag, an account or a link. */
 export const readOff = (text: string): Entities => {
+  if (!anySign.test(text)) return noEntities
   const links: Array<Link> = []
   const rest = text.replaceAll(link, (found) => {
     const address = withoutClosing(found)
@@ -51,6 +51,11 @@ export const readOff = (text: string): Entities => {
 }
 
 // ---- helpers ----
+
+/** Without one of these there is nothing to be seen. */
+const anySign = /[#@$\uff03\uff20]|:\/\//
+
+const noEntities: Entities = { hashtags: [], cashtags: [], mentions: [], links: [], annotations: [] }
 
 const link = /https?:\/\/[^\s<>"]+/giu
 const hashtag = /(?<![\p{L}\p{M}\p{N}_&/])[#\uff03]([\p{L}\p{M}\p{N}_]+)/gu
@@ -71,13 +76,14 @@ const withoutClosing = (address: string): string => {
 
 const noteOf = (post: JsonObject): JsonObject | undefined => objectOf(post["note_tweet"]) ?? objectOf(post["note_post"])
 
-const decoded = (given: ReadonlyArray<JsonObject>): Entities => {
+const decoded = (given: ReadonlyArray<JsonObject | undefined>): Entities => {
   const hashtags: Array<string> = []
   const cashtags: Array<string> = []
   const mentions: Array<Mention> = []
   const links: Array<Link> = []
   const annotations: Array<string> = []
   for (const entities of given) {
+    if (entities === undefined) continue
     push(hashtags, objectsOf(entities["hashtags"]), "tag")
     push(cashtags, objectsOf(entities["cashtags"]), "tag")
     push(annotations, objectsOf(entities["annotations"]), "normalized_text")

@@ -1,0 +1,236 @@
+/** From a term to the programs that wait for it. */
+import type { Pool } from "./Pool.ts"
+
+/** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
+const SEGMENT_BITS = 8
+const SEGMENT_SHIFT = 32 - SEGMENT_BITS
+const FIRST_SLOTS = 8
+
+/** A slot is [high, low, program, filter] for one posting, [high, low, ~list, 0] for several; high 0 is a free slot. */
+const SLOT = 4
+
+/** A list is [count, capacity, (program, filter)...]. */
+export const LIST_HEAD = 2
+
+/**
+ * A posting is the address of a program and a filter: the first half of another term that the event must hold, or 0.
+ * The filter spares most programs from being looked at.
+ */
+export class AnchorIndex {
+  private readonly pool: Pool
+  private readonly segments: Array<Int32Array> = []
+  /** Eight bits or more for each slot: one is set for each term. Small enough to stay near where the tables do not. */
+  private readonly gates: Array<Int32Array> = []
+  /** Bits that no term needs any more. */
+  private readonly stale = new Int32Array(1 << SEGMENT_BITS)
+  private readonly counts = new Int32Array(1 << SEGMENT_BITS)
+  private words = 0
+
+  constructor(pool: Pool) {
+    this.pool = pool
+    for (let segment = 0; segment < 1 << SEGMENT_BITS; segment++) {
+      this.segments.push(this.table(FIRST_SLOTS * SLOT))
+      this.gates.push(this.table(gateWords(FIRST_SLOTS)))
+    }
+  }
+
+  get bytes(): number {
+    return this.words * 4
+  }
+
+  segmentOf(high: number): Int32Array {
+    return this.segments[high >>> SEGMENT_SHIFT] ?? nothing
+  }
+
+  /** False only if nothing waits for the term. */
+  mayHold(high: number, low: number): boolean {
+    const gate = this.gates[high >>> SEGMENT_SHIFT] ?? nothing
+    return (((gate[(low >>> 5) & (gate.length - 1)] ?? 0) >>> low) & 1) !== 0
+  }
+
+  /** Where the term's slot begins in its segment; -1 if nothing waits for the term. */
+  find(segment: Int32Array, high: number, low: number): number {
+    for (let slot = homeOf(segment, high); ; slot = nextSlot(segment, slot)) {
+      const found = segment[slot] ?? 0
+      if (found === high && segment[slot + 1] === low) return slot
+      if (found === 0) return -1
+    }
+  }
+
+  add(high: number, low: number, program: number, filter: number): void {
+    const segment = this.segmentOf(high)
+    const slot = this.find(segment, high, low)
+    if (slot < 0) {
+      this.insert(high, low, program, filter)
+      return
+    }
+    const held = segment[slot + 2] ?? 0
+    if (held > 0) {
+      const list = this.pool.take(LIST_HEAD + 2 * 2)
+      const words = this.pool.chunkOf(list)
+      const at = this.pool.offsetOf(list)
+      words[at] = 2
+      words[at + 1] = 2
+      words[at + 2] = held
+      words[at + 3] = segment[slot + 3] ?? 0
+      words[at + 4] = program
+      words[at + 5] = filter
+      segment[slot + 2] = ~list
+      segment[slot + 3] = 0
+      return
+    }
+    segment[slot + 2] = ~this.append(~held, program, filter)
+  }
+
+  remove(high: number, low: number, program: number): void {
+    const segment = this.segmentOf(high)
+    const slot = this.find(segment, high, low)
+    if (slot < 0) return
+    const held = segment[slot + 2] ?? 0
+    if (held > 0) {
+      if (held === program) this.empty(high, segment, slot)
+      return
+    }
+    const list = ~held
+    const words = this.pool.chunkOf(list)
+    const at = this.pool.offsetOf(list)
+    const count = words[at] ?? 0
+    const last = at + LIST_HEAD + 2 * (count - 1)
+    let found = at + LIST_HEAD
+    while (found <= last && words[found] !== program) found += 2
+    if (found > last) return
+    words[found] = words[last] ?? 0
+    words[found + 1] = words[last + 1] ?? 0
+    words[at] = count - 1
+    const capacity = words[at + 1] ?? 0
+    if (count - 1 === 1) {
+      segment[slot + 2] = words[at + LIST_HEAD] ?? 0
+      segment[slot + 3] = words[at + LIST_HEAD + 1] ?? 0
+      this.pool.giveBack(list, LIST_HEAD + 2 * capacity)
+    } else if (count - 1 <= capacity >> 2) {
+      segment[slot + 2] = ~this.moved(list, capacity >> 1)
+    }
+  }
+
+  private append(list: number, program: number, filter: number): number {
+    let place = list
+    let words = this.pool.chunkOf(place)
+    let at = this.pool.offsetOf(place)
+    const count = words[at] ?? 0
+    if (count === words[at + 1]) {
+      place = this.moved(list, count * 2)
+      words = this.pool.chunkOf(place)
+      at = this.pool.offsetOf(place)
+    }
+    words[at + LIST_HEAD + 2 * count] = program
+    words[at + LIST_HEAD + 2 * count + 1] = filter
+    words[at] = count + 1
+    return place
+  }
+
+  private moved(list: number, capacity: number): number {
+    const from = this.pool.chunkOf(list)
+    const start = this.pool.offsetOf(list)
+    const count = from[start] ?? 0
+    const place = this.pool.take(LIST_HEAD + 2 * capacity)
+    const to = this.pool.chunkOf(place)
+    const at = this.pool.offsetOf(place)
+    for (let word = 0; word < LIST_HEAD + 2 * count; word++) {
+      to[at + word] = from[start + word] ?? 0
+    }
+    to[at + 1] = capacity
+    this.pool.giveBack(list, LIST_HEAD + 2 * (from[start + 1] ?? 0))
+    return place
+  }
+
+  private insert(high: number, low: number, program: number, filter: number): void {
+    const number = high >>> SEGMENT_SHIFT
+    const count = (this.counts[number] ?? 0) + 1
+    this.counts[number] = count
+    let segment = this.segmentOf(high)
+    if (count * SLOT * 8 > segment.length * 7) {
+      segment = this.resized(number, segment.length + SLOT * (segment.length >> 3))
+    }
+    const slot = freeSlot(segment, high)
+    segment[slot] = high
+    segment[slot + 1] = low
+    segment[slot + 2] = program
+    segment[slot + 3] = filter
+    open(this.gates[number] ?? nothing, low)
+  }
+
+  /** Entries behind the free place move up, so that no search ends too early. */
+  private empty(high: number, segment: Int32Array, slot: number): void {
+    const { length } = segment
+    let hole = slot
+    for (let next = nextSlot(segment, hole); segment[next] !== 0; next = nextSlot(segment, next)) {
+      const home = homeOf(segment, segment[next] ?? 0)
+      if ((next - home + length) % length >= (next - hole + length) % length) {
+        segment.copyWithin(hole, next, next + SLOT)
+        hole = next
+      }
+    }
+    segment.fill(0, hole, hole + SLOT)
+    const number = high >>> SEGMENT_SHIFT
+    const count = (this.counts[number] ?? 0) - 1
+    this.counts[number] = count
+    const stale = (this.stale[number] ?? 0) + 1
+    this.stale[number] = stale
+    if (segment.length > FIRST_SLOTS * SLOT && count * SLOT * 4 < segment.length) {
+      this.resized(number, Math.max(SLOT * (segment.length >> 3), FIRST_SLOTS * SLOT))
+    } else if (stale * SLOT * 2 > segment.length) {
+      this.resized(number, segment.length)
+    }
+  }
+
+  private resized(number: number, length: number): Int32Array {
+    const old = this.segments[number] ?? nothing
+    this.words -= old.length + (this.gates[number]?.length ?? 0)
+    const segment = this.table(length)
+    const gate = this.table(gateWords(length / SLOT))
+    for (let slot = 0; slot < old.length; slot += SLOT) {
+      const high = old[slot] ?? 0
+      if (high !== 0) {
+        const place = freeSlot(segment, high)
+        segment[place] = high
+        segment[place + 1] = old[slot + 1] ?? 0
+        segment[place + 2] = old[slot + 2] ?? 0
+        segment[place + 3] = old[slot + 3] ?? 0
+        open(gate, old[slot + 1] ?? 0)
+      }
+    }
+    this.segments[number] = segment
+    this.gates[number] = gate
+    this.stale[number] = 0
+    return segment
+  }
+
+  private table(words: number): Int32Array {
+    this.words += words
+    return new Int32Array(words)
+  }
+}
+
+// ---- helpers ----
+
+const nothing = new Int32Array(0)
+
+const open = (gate: Int32Array, low: number): void => {
+  const word = (low >>> 5) & (gate.length - 1)
+  gate[word] = (gate[word] ?? 0) | (1 << low)
+}
+
+/** Half as much again each time: a power of two would leave more places empty. */
+const homeOf = (segment: Int32Array, high: number): number =>
+  (((high & 0xffffff) * (segment.length / SLOT / 0x1000000)) | 0) * SLOT
+
+const nextSlot = (segment: Int32Array, slot: number): number => (slot + SLOT < segment.length ? slot + SLOT : 0)
+
+const freeSlot = (segment: Int32Array, high: number): number => {
+  let slot = homeOf(segment, high)
+  while (segment[slot] !== 0) slot = nextSlot(segment, slot)
+  return slot
+}
+
+/** A power of two, eight bits or more for each slot. */
+const gateWords = (slots: number): number => 1 << (32 - Math.clz32(slots / 4 - 1))

@@ -1,0 +1,58 @@
+/** How often terms come up in the stream, learned as events go by: what a rule's rarest term is. */
+
+/** Counters are shared by terms that fall together; the smaller of a term's two counters is near the truth. */
+const COUNTERS = 1 << 18
+const MOST = 0xffff
+
+/** All of the first events are learned from, then one in eight. */
+const FIRST_EVENTS = 4_096
+const STEP = 8
+
+export class Frequencies {
+  private readonly counters = new Uint16Array(COUNTERS)
+  private events = 0
+  /** Events whose terms were counted. */
+  private learned = 0
+
+  get bytes(): number {
+    return this.counters.byteLength
+  }
+
+  /** In how many of the events counted the term was. */
+  of(high: number, low: number): number {
+    return Math.min(this.counters[high >>> SHIFT] ?? 0, this.counters[low >>> SHIFT] ?? 0)
+  }
+
+  /** What a term is held to be worth that is in this share of all events. */
+  share(part: number): number {
+    return part * this.learned
+  }
+
+  /** `pairs` from 1 up to `count`. */
+  learn(pairs: Int32Array, count: number): void {
+    this.events++
+    if (this.events > FIRST_EVENTS && this.events % STEP !== 0) return
+    this.learned++
+    for (let term = 1; term <= count; term++) {
+      this.raise((pairs[2 * term] ?? 0) >>> SHIFT)
+      this.raise((pairs[2 * term + 1] ?? 0) >>> SHIFT)
+    }
+  }
+
+  private raise(counter: number): void {
+    const value = (this.counters[counter] ?? 0) + 1
+    this.counters[counter] = value
+    if (value === MOST) this.halve()
+  }
+
+  /** Old times count for less and less. */
+  private halve(): void {
+    const { counters } = this
+    for (let counter = 0; counter < COUNTERS; counter++) counters[counter] = (counters[counter] ?? 0) >>> 1
+    this.learned /= 2
+  }
+}
+
+// ---- helpers ----
+
+const SHIFT = 32 - 18

@@ -1,0 +1,279 @@
+/**
+ * Rules as flat code: the expression tree written out in words of 32 bits, parent before children, with every "not"
+ * pushed down to the leaves. What is run, and what a rule's anchors are chosen from.
+ *
+ *   term       [tag, high, low]
+ *   phrase     [tag, (high, low, offset)...]      words at fixed distances, in any order
+ *   test       [tag, number]                      a predicate
+ *   and, or    [tag], children                    the tag says how many words the whole node has
+ *   always     [tag]
+ *   never      [tag]
+ */
+import type { Expression, Predicate } from "../syntax/expression.ts"
+import type { Fingerprints } from "./fingerprints.ts"
+import { startOf } from "./grams.ts"
+import type { Predicates } from "./Predicates.ts"
+import { EVERY_EVENT, GRAM, keywordSpace, PLACED_EVENT, startSpace, textSpace } from "./spaces.ts"
+
+export const TERM = 0
+export const PHRASE = 1
+export const TEST = 2
+export const AND = 3
+export const OR = 4
+export const ALWAYS = 5
+export const NEVER = 6
+
+export const tagOf = (word: number): number => word & 7
+export const isNegated = (word: number): boolean => (word & NEGATED) !== 0
+/** Of terms and phrases. */
+export const spaceOf = (word: number): number => (word >>> 4) & 0xff
+/** How common a term is likely to be while nothing is known of it, from 0 to 3. */
+export const likelihoodOf = (word: number): number => (word >>> 12) & 3
+/** Of a phrase. */
+export const wordCountOf = (word: number): number => word >>> 16
+/** Whether the rule hangs on this leaf: on the term, on the first word of the phrase, on a gram of the test. */
+export const isAnchor = (word: number): boolean => (word & ANCHORED) !== 0
+export const asAnchor = (word: number): number => word | ANCHORED
+export const asNoAnchor = (word: number): number => word & ~ANCHORED
+/** Of a test that is an anchor. */
+export const gramOf = (word: number): number => word >>> 16
+export const asGramAnchor = (word: number, gram: number): number => (word & 0xffff) | ANCHORED | (gram << 16)
+
+/** Words of the node that begins here. */
+export const lengthOf = (code: Int32Array, at: number): number => {
+  const word = code[at] ?? 0
+  switch (tagOf(word)) {
+    case TERM:
+      return 3
+    case PHRASE:
+      return 1 + 3 * wordCountOf(word)
+    case TEST:
+      return 2
+    case AND:
+    case OR:
+      return word >>> 16
+    default:
+      return 1
+  }
+}
+
+export class Compiler {
+  /** The code compiled last, up to `length`. */
+  code = new Int32Array(256)
+  length = 0
+  private readonly fingerprints: Fingerprints
+  private readonly predicates: Predicates
+
+  constructor(fingerprints: Fingerprints, predicates: Predicates) {
+    this.fingerprints = fingerprints
+    this.predicates = predicates
+  }
+
+  compile(expression: Expression): void {
+    this.length = 0
+    const outcome = this.emit(expression, false)
+    if (outcome !== "node") this.push(outcome === "always" ? ALWAYS : NEVER)
+  }
+
+  /** For a rule that no term can be looked up for: adds the term that every event has. */
+  requireEveryEvent(): void {
+    const { length } = this
+    const rest = this.code.slice(0, length)
+    this.length = 0
+    this.push(AND)
+    this.emitTerm(EVERY_EVENT, "", 3, false)
+    for (const word of rest) this.push(word)
+    this.close(0)
+  }
+
+  private emit(expression: Expression, negated: boolean): Outcome {
+    switch (expression._tag) {
+      case "And":
+        return this.emitAll(negated ? OR : AND, expression.clauses, negated)
+      case "Or":
+        return this.emitAll(negated ? AND : OR, expression.clauses, negated)
+      case "Not":
+        return this.emit(expression.clause, !negated)
+      case "Everything":
+        return negated ? "never" : "always"
+      case "Nothing":
+        return negated ? "always" : "never"
+      default:
+        return this.emitPredicate(expression, negated)
+    }
+  }
+
+  /** A constant child decides the node or drops out of it; a node with one child is that child. */
+  private emitAll(tag: typeof AND | typeof OR, clauses: ReadonlyArray<Expression>, negated: boolean): Outcome {
+    const start = this.length
+    this.push(tag)
+    const decisive: Outcome = tag === AND ? "never" : "always"
+    let children = 0
+    for (const clause of clauses.length > 1 ? clauses.toSorted(cheapestFirst) : clauses) {
+      const outcome = this.emit(clause, negated)
+      if (outcome === decisive) {
+        this.takeBack(start)
+        return decisive
+      }
+      if (outcome === "node") children++
+    }
+    if (children === 0) {
+      this.length = start
+      return tag === AND ? "always" : "never"
+    }
+    if (children === 1) {
+      this.code.copyWithin(start, start + 1, this.length)
+      this.length--
+    } else {
+      this.close(start)
+    }
+    return "node"
+  }
+
+  private emitPredicate(predicate: Predicate, negated: boolean): Outcome {
+    if (predicate._tag === "Equals") {
+      this.emitTerm(keywordSpace(predicate.field), predicate.value, likelihoods[predicate.field] ?? 0, negated)
+      return "node"
+    }
+    if (predicate._tag !== "Phrase" || (predicate.words.length > 1 && predicate.slop > 0)) {
+      this.emitTest(predicate, negated)
+      return "node"
+    }
+    const { words } = predicate
+    const [first] = words
+    const space = textSpace(predicate.field)
+    if (words.length === 1 && first !== undefined) {
+      this.emitTerm(space, first, likelihoodOfWord(first), negated)
+    } else {
+      this.emitPhrase(predicate, space, negated)
+    }
+    return "node"
+  }
+
+  private emitTerm(space: number, text: string, likelihood: number, negated: boolean): void {
+    this.fingerprints.readText(space, text)
+    this.push(TERM | (negated ? NEGATED : 0) | (space << 4) | (likelihood << 12))
+    this.push(this.fingerprints.high)
+    this.push(this.fingerprints.low)
+  }
+
+  private emitPhrase({ words, offsets }: Predicate & { _tag: "Phrase" }, space: number, negated: boolean): void {
+    this.push(PHRASE | (negated ? NEGATED : 0) | (space << 4) | (words.length << 16))
+    words.forEach((word, index) => {
+      this.fingerprints.readText(space, word)
+      this.push(this.fingerprints.high)
+      this.push(this.fingerprints.low)
+      this.push(offsets?.[index] ?? index)
+    })
+  }
+
+  /** With the terms that an event needs in order to pass: they can be looked up, and spare most events the test. */
+  private emitTest(predicate: Predicate, negated: boolean): void {
+    const start = this.length
+    const needed = negated ? [] : termsNeededBy(predicate)
+    if (needed.length > 0) this.push(AND)
+    for (const { space, text, likelihood } of needed) this.emitTerm(space, text, likelihood, false)
+    this.push(TEST | (negated ? NEGATED : 0))
+    this.push(this.predicates.use(predicate))
+    if (needed.length > 0) this.close(start)
+  }
+
+  /** The node that begins here is complete. */
+  private close(start: number): void {
+    this.code[start] = (this.code[start] ?? 0) | ((this.length - start) << 16)
+  }
+
+  private push(word: number): void {
+    if (this.length === this.code.length) {
+      const longer = new Int32Array(2 * this.length)
+      longer.set(this.code)
+      this.code = longer
+    }
+    this.code[this.length++] = word
+  }
+
+  /** Forgets the node that begins here, and that its tests were asked for. */
+  private takeBack(start: number): void {
+    for (let at = start + 1; at < this.length; at += leafLengthOf(this.code, at)) {
+      const word = this.code[at] ?? 0
+      if (tagOf(word) === TEST) this.predicates.release(this.code[at + 1] ?? 0)
+    }
+    this.length = start
+  }
+}
+
+/** Like `lengthOf`, but goes into a node in place of over it: steps through all the leaves. */
+export const leafLengthOf = (code: Int32Array, at: number): number => {
+  const tag = tagOf(code[at] ?? 0)
+  return tag === AND || tag === OR ? 1 : lengthOf(code, at)
+}
+
+// ---- helpers ----
+
+type Outcome = "node" | "always" | "never"
+
+const NEGATED = 8
+const ANCHORED = 1 << 14
+
+interface Needed {
+  readonly space: number
+  readonly text: string
+  readonly likelihood: number
+}
+
+const termsNeededBy = (predicate: Predicate): ReadonlyArray<Needed> => {
+  switch (predicate._tag) {
+    case "Phrase": {
+      const space = textSpace(predicate.field)
+      return [...new Set(predicate.words)].map((text) => ({ space, text, likelihood: likelihoodOfWord(text) }))
+    }
+    case "Radius":
+    case "Box":
+      return [{ space: PLACED_EVENT, text: "", likelihood: 3 }]
+    default: {
+      const start = startOf(predicate)
+      if (start === undefined) return []
+      return [{ space: startSpace(start.space), text: start.text.slice(0, GRAM), likelihood: 2 }]
+    }
+  }
+}
+
+const likelihoodOfWord = (word: string): number => (word.length >= 7 ? 0 : word.length >= 4 ? 1 : 2)
+
+/** Fields of few values. */
+const likelihoods: { readonly [field: string]: number } = {
+  "x.lang": 3,
+  "x.source": 3,
+  "x.place_country": 3,
+  "x.is": 3,
+  "x.has": 3,
+  "firehose.page_category": 3,
+  "firehose.page_type": 3,
+  "firehose.language": 3
+}
+
+/** Terms first, the longest of them before all, then what costs more to find out. */
+const cheapestFirst = (one: Expression, other: Expression): number => effort(one) - effort(other)
+
+const effort = (expression: Expression): number => {
+  switch (expression._tag) {
+    case "Not":
+      return effort(expression.clause) + 1
+    case "Phrase": {
+      const [first = ""] = expression.words
+      return expression.words.length > 1 ? 2_000 : 1_000 - Math.min(first.length, 500)
+    }
+    case "Equals":
+      return 1_001 + (likelihoods[expression.field] ?? 0)
+    case "And":
+    case "Or":
+      return 3_000
+    case "Wildcard":
+    case "Contains":
+    case "Fuzzy":
+    case "Regex":
+      return 5_000
+    default:
+      return 4_000
+  }
+}

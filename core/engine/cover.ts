@@ -1,0 +1,224 @@
+/**
+ * Where a rule is looked up: the cheapest set of terms of which every event that meets the rule has at least one.
+ * A conjunction needs any one of its clauses, so its cheapest; an alternative needs all of them.
+ */
+import {
+  ALWAYS,
+  AND,
+  asAnchor,
+  asGramAnchor,
+  gramOf,
+  isNegated,
+  lengthOf,
+  likelihoodOf,
+  OR,
+  PHRASE,
+  TERM,
+  TEST,
+  tagOf,
+  wordCountOf
+} from "./code.ts"
+import type { Frequencies } from "./Frequencies.ts"
+import { GRAM_WORDS } from "./grams.ts"
+import type { Predicates } from "./Predicates.ts"
+
+/** An anchor is [high, low, filter, gram space]; see `AnchorIndex` on the filter. The space is 0 for a term. */
+export const ANCHOR = 4
+
+export class Cover {
+  /** The anchors chosen last, up to `count` of them. */
+  anchors = new Int32Array(ANCHOR * 64)
+  count = 0
+  private readonly frequencies: Frequencies
+  private readonly predicates: Predicates
+
+  constructor(frequencies: Frequencies, predicates: Predicates) {
+    this.frequencies = frequencies
+    this.predicates = predicates
+  }
+
+  /** Marks the leaves that the rule is to hang on. Its cost must be finite. */
+  choose(code: Int32Array, at: number): void {
+    this.count = 0
+    this.collect(code, at, 0)
+  }
+
+  /** Events that lead to the rule, out of those counted by `Frequencies`. Infinite if it can be met without any term. */
+  costOf(code: Int32Array, at: number): number {
+    const word = code[at] ?? 0
+    if (isNegated(word)) return Number.POSITIVE_INFINITY
+    switch (tagOf(word)) {
+      case TERM:
+        return this.costOfTerm(code, at)
+      case PHRASE:
+        return this.costOfPair(code, at + 1 + 3 * this.rarestWord(code, at, 0), priors[1] ?? 0)
+      case TEST:
+        return this.costOfTest(code[at + 1] ?? 0)
+      case AND: {
+        let least = Number.POSITIVE_INFINITY
+        const end = at + lengthOf(code, at)
+        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
+          least = Math.min(least, this.costOf(code, child))
+        }
+        return least
+      }
+      case OR: {
+        let sum = 0
+        const end = at + lengthOf(code, at)
+        for (let child = at + 1; child < end && sum < Number.POSITIVE_INFINITY; child += lengthOf(code, child)) {
+          sum += this.costOf(code, child)
+        }
+        return sum
+      }
+      case ALWAYS:
+        return Number.POSITIVE_INFINITY
+      default:
+        return 0
+    }
+  }
+
+  /** Of a leaf that the rule hangs on: a phrase and a test may hang on a part that is not the cheapest any more. */
+  costOfAnchor(code: Int32Array, at: number): number {
+    const word = code[at] ?? 0
+    switch (tagOf(word)) {
+      case PHRASE:
+        return this.costOfPair(code, at + 1, priors[1] ?? 0)
+      case TEST:
+        return this.costOfGram(this.predicates.gramsOf(code[at + 1] ?? 0), gramOf(word))
+      default:
+        return this.costOfTerm(code, at)
+    }
+  }
+
+  private collect(code: Int32Array, at: number, filter: number): void {
+    const word = code[at] ?? 0
+    switch (tagOf(word)) {
+      case TERM:
+        code[at] = asAnchor(word)
+        this.push(code[at + 1] ?? 0, code[at + 2] ?? 0, filter, 0)
+        return
+      case PHRASE:
+        code[at] = asAnchor(word)
+        swapWords(code, at, 0, this.rarestWord(code, at, 0))
+        this.push(code[at + 1] ?? 0, code[at + 2] ?? 0, code[at + 1 + 3 * this.rarestWord(code, at, 1)] ?? 0, 0)
+        return
+      case TEST: {
+        const grams = this.predicates.gramsOf(code[at + 1] ?? 0)
+        const gram = this.rarestGram(grams)
+        code[at] = asGramAnchor(word, gram)
+        this.push(grams[gram] ?? 0, grams[gram + 1] ?? 0, filter, grams[gram + 2] ?? 0)
+        return
+      }
+      case AND:
+        this.collectCheapest(code, at, filter)
+        return
+      case OR: {
+        const end = at + lengthOf(code, at)
+        for (let child = at + 1; child < end; child += lengthOf(code, child)) this.collect(code, child, filter)
+        return
+      }
+    }
+  }
+
+  /** The clause that is looked up, and the rarest term of the others as its filter. */
+  private collectCheapest(code: Int32Array, at: number, outer: number): void {
+    const end = at + lengthOf(code, at)
+    let cheapest = at + 1
+    let least = Number.POSITIVE_INFINITY
+    for (let child = at + 1; child < end; child += lengthOf(code, child)) {
+      const cost = this.costOf(code, child)
+      if (cost < least) {
+        cheapest = child
+        least = cost
+      }
+    }
+    let filter = outer
+    least = Number.POSITIVE_INFINITY
+    for (let child = at + 1; child < end; child += lengthOf(code, child)) {
+      const word = code[child] ?? 0
+      if (child === cheapest || isNegated(word) || tagOf(word) > PHRASE) continue
+      const cost = this.costOf(code, child)
+      if (cost < least) {
+        filter = code[tagOf(word) === TERM ? child + 1 : child + 1 + 3 * this.rarestWord(code, child, 0)] ?? 0
+        least = cost
+      }
+    }
+    this.collect(code, cheapest, filter)
+  }
+
+  private costOfTerm(code: Int32Array, at: number): number {
+    return this.costOfPair(code, at + 1, priors[likelihoodOf(code[at] ?? 0)] ?? 0)
+  }
+
+  private costOfPair(code: Int32Array, pair: number, prior: number): number {
+    return prior + this.frequencies.of(code[pair] ?? 0, code[pair + 1] ?? 0)
+  }
+
+  private costOfTest(number: number): number {
+    const grams = this.predicates.gramsOf(number)
+    if (grams.length === 0) return Number.POSITIVE_INFINITY
+    return this.costOfGram(grams, this.rarestGram(grams))
+  }
+
+  private costOfGram(grams: Int32Array, gram: number): number {
+    // Cutting up the values of every event is work too.
+    return 1 + this.frequencies.share(0.02) + this.frequencies.of(grams[gram] ?? 0, grams[gram + 1] ?? 0)
+  }
+
+  private rarestGram(grams: Int32Array): number {
+    let rarest = 0
+    let least = Number.POSITIVE_INFINITY
+    for (let gram = 0; gram < grams.length; gram += GRAM_WORDS) {
+      const cost = this.frequencies.of(grams[gram] ?? 0, grams[gram + 1] ?? 0)
+      if (cost < least) {
+        rarest = gram
+        least = cost
+      }
+    }
+    return rarest
+  }
+
+  /** Of a phrase, by number, beginning with the word `from`. */
+  private rarestWord(code: Int32Array, at: number, from: number): number {
+    const count = wordCountOf(code[at] ?? 0)
+    let rarest = from
+    let least = Number.POSITIVE_INFINITY
+    for (let index = from; index < count; index++) {
+      const cost = this.costOfPair(code, at + 1 + 3 * index, 0)
+      if (cost < least) {
+        rarest = index
+        least = cost
+      }
+    }
+    return rarest
+  }
+
+  private push(high: number, low: number, filter: number, gramSpace: number): void {
+    const at = this.count * ANCHOR
+    if (at === this.anchors.length) {
+      const longer = new Int32Array(2 * at)
+      longer.set(this.anchors)
+      this.anchors = longer
+    }
+    this.anchors[at] = high
+    this.anchors[at + 1] = low
+    this.anchors[at + 2] = filter
+    this.anchors[at + 3] = gramSpace
+    this.count++
+  }
+}
+
+// ---- helpers ----
+
+/** What a term counts for beyond what was seen of it, by how common it is likely to be. Settles ties while little was seen. */
+const priors = [0.1, 0.5, 2, 20]
+
+const swapWords = (code: Int32Array, at: number, one: number, other: number): void => {
+  for (let part = 0; part < 3; part++) {
+    const first = at + 1 + 3 * one + part
+    const second = at + 1 + 3 * other + part
+    const kept = code[first] ?? 0
+    code[first] = code[second] ?? 0
+    code[second] = kept
+  }
+}
