@@ -35,12 +35,14 @@ import * as Postgres from "./adapters/sql/postgres.ts"
 import * as SqlStores from "./adapters/sql/stores.ts"
 import { earshot } from "./cli/earshot.ts"
 import { RuleIsWrong } from "./cli/syntax.ts"
+import { Backtests } from "./core/Backtests.ts"
 import { Ids } from "./core/Ids.ts"
 import * as Ingest from "./core/Ingest.ts"
 import { Keys } from "./core/Keys.ts"
 import { Matches } from "./core/Matches.ts"
 import { Platforms } from "./core/Platform.ts"
 import { PLATFORM_IDS, type PlatformId } from "./core/PlatformId.ts"
+import { RecentEvents } from "./core/RecentEvents.ts"
 import { Rules } from "./core/Rules.ts"
 import { unreadableRequest } from "./gateway/errors.ts"
 import { gateway } from "./gateway/gateway.ts"
@@ -67,6 +69,7 @@ const serveSettings = Config.all({
     )
   ),
   xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25),
+  recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, 1_000_000), 10_000),
   demoFeed: Config.withDefault(Config.literal("on", "off")("EARSHOT_DEMO_FEED"), "on" as const)
 })
 
@@ -130,8 +133,13 @@ const service = (settings: Config.Config.Success<typeof serveSettings>) => {
     Local.layerWith({ rulesPerAccount: new Map([["x", settings.xRulesPerAccount]]) }),
     Platforms.layer
   )
-  const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer)
-  return useCases.pipe(Layer.provideMerge(platforms), Layer.provideMerge(stores), Layer.provideMerge(runtime))
+  const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer)
+  return useCases.pipe(
+    Layer.provideMerge(platforms),
+    Layer.provideMerge(RecentEvents.layerWith({ keep: settings.recentEvents })),
+    Layer.provideMerge(stores),
+    Layer.provideMerge(runtime)
+  )
 }
 
 const storePlace = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>

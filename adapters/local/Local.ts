@@ -6,6 +6,7 @@ import { NamedRules } from "../../core/engine/NamedRules.ts"
 import { LocalFeed } from "../../core/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms } from "../../core/Platform.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
+import { RecentEvents } from "../../core/RecentEvents.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import { helpFor } from "../../core/syntax/help.ts"
 import { checkRule } from "../../core/syntax/language.ts"
@@ -14,12 +15,13 @@ import { type Outlet, publisher } from "./publish.ts"
 /** `rulesPerAccount`: of the platforms that limit their rules. A platform that is not named has none. */
 export const layerWith = (options: {
   readonly rulesPerAccount: ReadonlyMap<PlatformId, number>
-}): Layer.Layer<LocalFeed, never, Platforms | RuleStore | Entropy> =>
+}): Layer.Layer<LocalFeed, never, Platforms | RuleStore | RecentEvents | Entropy> =>
   Layer.scoped(
     LocalFeed,
     Effect.gen(function* () {
       const platforms = yield* Platforms
       const rules = yield* RuleStore
+      const recent = yield* RecentEvents
       const { sha256, bytes } = yield* Entropy
       const open = (id: PlatformId) =>
         Effect.gen(function* () {
@@ -32,7 +34,7 @@ export const layerWith = (options: {
         })
       const outlets = { x: yield* open("x"), firehose: yield* open("firehose") }
 
-      return LocalFeed.of({ publish: publisher({ outlets, rules, sha256 }) })
+      return LocalFeed.of({ publish: publisher({ outlets, rules, recent, sha256 }) })
     })
   )
 

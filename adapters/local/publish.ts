@@ -5,6 +5,7 @@ import type { AccountId } from "../../core/Ids.ts"
 import type { LocalFeed, SentEvent } from "../../core/LocalFeed.ts"
 import type { Delivery } from "../../core/Platform.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
+import type { RecentEvents } from "../../core/RecentEvents.ts"
 import type { RuleStore } from "../../core/RuleStore.ts"
 import type { PlatformEvent } from "../../core/syntax/eventFields.ts"
 import { checkEvent, decodeEvent, type LocalEvent } from "./events.ts"
@@ -20,9 +21,10 @@ export interface Outlet {
 export const publisher = (options: {
   readonly outlets: Readonly<Record<PlatformId, Outlet>>
   readonly rules: RuleStore["Type"]
+  readonly recent: RecentEvents["Type"]
   readonly sha256: (text: string) => string
 }): LocalFeed["Type"]["publish"] => {
-  const { outlets, rules, sha256 } = options
+  const { outlets, rules, recent, sha256 } = options
 
   const offer = ({ event, platformRuleIds }: Met) =>
     Effect.gen(function* () {
@@ -40,6 +42,17 @@ export const publisher = (options: {
         onTimeout: () =>
           new StorageUnavailable({ operation: "LocalFeed.publish", cause: "Matches were not stored in time" })
       })
+    )
+
+  const record = (seen: ReadonlyArray<LocalEvent>) =>
+    Effect.forEach(
+      PLATFORM_IDS,
+      (id) =>
+        recent.record(
+          id,
+          seen.flatMap(({ platform, payload }) => (platform === id ? [payload] : []))
+        ),
+      { discard: true }
     )
 
   return (events, sender) =>
@@ -63,6 +76,7 @@ export const publisher = (options: {
       const accepted: Partial<Record<PlatformId, number>> = {}
       let matches = 0
       let batch: Array<Met> = []
+      let seen: Array<LocalEvent> = []
       // Read a second time rather than kept: what was sent is small beside what it is once parsed.
       for (const event of rights(events, decode)) {
         accepted[event.platform] = (accepted[event.platform] ?? 0) + 1
@@ -73,10 +87,15 @@ export const publisher = (options: {
           yield* store(batch)
           batch = []
         }
+        if (seen.push(event) === BATCH) {
+          yield* record(seen)
+          seen = []
+        }
         yield* pause
       }
       matches += yield* countOwn(batch)
       yield* store(batch)
+      yield* record(seen)
       return { accepted, matches }
     })
 }

@@ -27,7 +27,20 @@ export const numberOf = (value: unknown): number | undefined => {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined
 }
 
+/** Milliseconds. A time without a zone is read as UTC. */
+export const instantOf = (value: unknown): number | undefined => {
+  const found = moment.exec(textOf(value) ?? "")
+  if (found === null) {
+    return undefined
+  }
+  const [, date = "", time = "00:00", seconds = ":00", zone = "Z"] = found
+  const at = Date.parse(`${date}T${time}${seconds.slice(0, 7)}${zone}`)
+  return Number.isNaN(at) ? undefined : at
+}
+
 // ---- helpers ----
+
+const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,12})?)?(Z|[+-]\d\d:\d\d)?)?$/
 
 const nothing: ReadonlyArray<never> = []
 

@@ -3,7 +3,7 @@ import { Either } from "effect"
 import { type FieldReader, LazyFields, type PlatformEvent } from "../eventFields.ts"
 import type { KeywordField, NumberField, TextField } from "../expression.ts"
 import type { Tokens } from "../firehose/tokens.ts"
-import { type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../json.ts"
+import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../json.ts"
 import type { WordRow } from "../WordRow.ts"
 import { Post } from "./Post.ts"
 import { inARow, tokens, writeTokens } from "./tokens.ts"
@@ -18,6 +18,10 @@ export const xEvent = (record: unknown): Either.Either<PlatformEvent, string> =>
 /** The post's own id. */
 export const xEventId = (record: unknown): Either.Either<string, string> =>
   Either.map(postOf(record), (post) => textOf(post["id"]) ?? "")
+
+/** When the post was written, in milliseconds. */
+export const xEventTime = (record: unknown): number | undefined =>
+  instantOf(objectOf(objectOf(record)?.["data"])?.["created_at"])
 
 // ---- helpers ----
 
