@@ -1,9 +1,10 @@
 /** The way of events to the store: no more under way than the store takes, and no longer than it makes progress. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Fiber, Layer, Logger, TestClock } from "effect"
+import { Effect, Either, Fiber, Layer, Logger, Stream, TestClock } from "effect"
 import { type Outlet, publisher } from "../../../adapters/local/publish.ts"
 import { sentEvents } from "../../../core/LocalFeed.ts"
 import type { Delivery } from "../../../core/Platform.ts"
+import { RecentEvents } from "../../../core/RecentEvents.ts"
 import { RuleStore } from "../../../core/RuleStore.ts"
 
 const posts = (count: number) =>
@@ -73,10 +74,12 @@ const behind = Effect.gen(function* () {
   const rules = yield* RuleStore
   const underWay: Array<Delivery> = []
   const outlet: Outlet = { met: () => ["rule"], offer: (delivery) => Effect.sync(() => void underWay.push(delivery)) }
-  const publish = publisher({ outlets: { x: outlet, firehose: outlet }, rules, sha256: (text) => text })
+  const publish = publisher({ outlets: { x: outlet, firehose: outlet }, rules, recent: noLog, sha256: (text) => text })
   const ackAll = Effect.suspend(() => Effect.forEach(underWay.splice(0), ({ ack }) => ack))
   return { publish, underWay, ackAll }
 })
+
+const noLog = RecentEvents.of({ keep: 0, record: () => Effect.void, newest: () => Stream.empty })
 
 /** Lets the other fibers run until they wait for something. */
 const settled = Effect.repeatN(Effect.yieldNow(), 50)
