@@ -1,8 +1,9 @@
 /** From a term to the programs that wait for it. */
+import { MOST_TERMS } from "./eventTerms.ts"
 import type { Pool } from "./Pool.ts"
 
 /** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
-const SEGMENT_BITS = 8
+const SEGMENT_BITS = 6
 const SEGMENT_SHIFT = 32 - SEGMENT_BITS
 const FIRST_SLOTS = 8
 const FIRST_GATE_BITS = 1
@@ -48,9 +49,32 @@ export class AnchorIndex {
     return this.segments[high >>> SEGMENT_SHIFT] ?? nothing
   }
 
-  /** False only if nothing waits for the term. */
-  mayHold(high: number, low: number): boolean {
-    return (((this.gate[this.gateWord(high >>> SEGMENT_SHIFT, low)] ?? 0) >>> low) & 1) !== 0
+  /**
+   * Writes what waits for the terms, as [program, filter] or [~list, 0], and gives the number of words written. The
+   * terms are [high, low] from 1 up to `count`. In two steps, so that what is far away in memory is fetched side by side.
+   */
+  gather(pairs: Int32Array, count: number, found: Int32Array): number {
+    const { gate, gateBits, segments } = this
+    const part = (1 << gateBits) - 1
+    let open = 0
+    for (let term = 1; term <= count; term++) {
+      const low = pairs[2 * term + 1] ?? 0
+      const segment = (pairs[2 * term] ?? 0) >>> SEGMENT_SHIFT
+      candidates[open] = term
+      open += ((gate[(segment << gateBits) | ((low >>> 5) & part)] ?? 0) >>> low) & 1
+    }
+    let written = 0
+    for (let candidate = 0; candidate < open; candidate++) {
+      const term = candidates[candidate] ?? 0
+      const high = pairs[2 * term] ?? 0
+      const segment = segments[high >>> SEGMENT_SHIFT] ?? nothing
+      const slot = this.find(segment, high, pairs[2 * term + 1] ?? 0)
+      if (slot < 0) continue
+      found[written] = segment[slot + 2] ?? 0
+      found[written + 1] = segment[slot + 3] ?? 0
+      written += 2
+    }
+    return written
   }
 
   /** Where the term's slot begins in its segment; -1 if nothing waits for the term. */
@@ -163,8 +187,8 @@ export class AnchorIndex {
     segment[slot + 2] = program
     segment[slot + 3] = filter
     this.open(number, low)
-    // Eight bits and more for each term let through few that are not there.
-    if (count > 4 << this.gateBits) this.widenGate()
+    // Sixteen bits and more for each term let through few that are not there.
+    if (count > 2 << this.gateBits) this.widenGate()
   }
 
   private gateWord(number: number, low: number): number {
@@ -251,6 +275,9 @@ export class AnchorIndex {
 // ---- helpers ----
 
 const nothing = new Int32Array(0)
+
+/** Terms of the event at hand that the gate lets through. */
+const candidates = new Int32Array(MOST_TERMS + 1)
 
 /** Half as much again each time: a power of two would leave more places empty. */
 const homeOf = (segment: Int32Array, high: number): number =>

@@ -15,6 +15,7 @@ import {
   AND,
   asNoAnchor,
   Compiler,
+  cellOf,
   gramOf,
   isAnchor,
   isNegated,
@@ -25,11 +26,10 @@ import {
   spaceOf,
   TERM,
   TEST,
-  tagOf,
-  wordCountOf
+  tagOf
 } from "./code.ts"
 import { ANCHOR, Cover } from "./cover.ts"
-import { EventTerms } from "./EventTerms.ts"
+import { isAt, lastPlaceOf, pairs, passes, placeBeforeThat, readTerms, termOf } from "./eventTerms.ts"
 import { Frequencies } from "./Frequencies.ts"
 import { Fingerprints } from "./fingerprints.ts"
 import { Pool } from "./Pool.ts"
@@ -52,8 +52,9 @@ const HEAD = 2
 export class Engine {
   /** Postings that the last event led to: what matching it cost beyond reading it. */
   looked = 0
-  private readonly fingerprints: Fingerprints
-  private readonly spaces = new Spaces()
+  readonly fingerprints: Fingerprints
+  readonly spaces = new Spaces()
+  reach = 1
   private readonly pool = new Pool()
   private readonly index = new AnchorIndex(this.pool)
   private readonly rules = new RuleTable()
@@ -61,10 +62,10 @@ export class Engine {
   private readonly predicates: Predicates
   private readonly compiler: Compiler
   private readonly cover: Cover
-  private readonly terms: EventTerms
   private readonly review = new Review()
   private stamp = 0
-  private readonly met: Array<number> = []
+  private found = new Int32Array(1_024)
+  private waiting = new Int32Array(1_024)
 
   /** The seed draws the keys of the fingerprints: one that callers cannot know keeps them from making words collide. */
   constructor({ seed }: { readonly seed: number }) {
@@ -72,15 +73,14 @@ export class Engine {
     this.predicates = new Predicates(this.fingerprints)
     this.compiler = new Compiler(this.fingerprints, this.predicates)
     this.cover = new Cover(this.frequencies, this.predicates)
-    this.terms = new EventTerms(this.fingerprints)
   }
 
   get stats(): EngineStats {
-    const { pool, index, rules, frequencies, terms } = this
+    const { pool, index, rules, frequencies } = this
     return {
       rules: rules.count,
       unindexed: this.spaces.usesOf(EVERY_EVENT),
-      bytes: pool.bytes + index.bytes + rules.bytes + frequencies.bytes + terms.bytes
+      bytes: pool.bytes + index.bytes + rules.bytes + frequencies.bytes
     }
   }
 
@@ -97,7 +97,7 @@ export class Engine {
     words[at] = rule
     words[at + 1] = 0
     for (let word = 0; word < length; word++) words[at + HEAD + word] = code[word] ?? 0
-    this.useSpaces(words, at + HEAD, at + HEAD + length)
+    this.countTerms(words, at + HEAD, 1)
     this.hang(program)
     this.rules.set(rule, program)
     return rule
@@ -110,62 +110,72 @@ export class Engine {
     const start = this.pool.offsetOf(program) + HEAD
     const length = lengthOf(words, start)
     this.unhang(program)
-    this.releaseSpaces(words, start, start + length)
+    this.countTerms(words, start, -1)
+    this.releaseTests(words, start)
     this.pool.giveBack(program, HEAD + length)
     this.rules.giveBack(rule)
   }
 
-  /** Numbers of the rules that the event meets, each once, in no order. Good until the next call. */
+  /** Numbers of the rules that the event meets, each once, in no order. */
   match(event: PlatformEvent): ReadonlyArray<number> {
-    this.met.length = 0
-    if (this.rules.count === 0) return this.met
-    this.terms.read(event, this.spaces)
+    const met: Array<number> = []
+    if (this.rules.count === 0) return met
+    const terms = readTerms(event, this)
     this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
-    const { index, terms, pool } = this
-    const { pairs, count } = terms
+    const programs = this.gather(terms)
+    for (let program = 0; program < programs; program++) {
+      const rule = this.run(this.waiting[program] ?? 0, event)
+      if (rule >= 0) met.push(rule)
+    }
+    this.frequencies.learn(pairs, terms)
+    this.rehang()
+    return met
+  }
+
+  /** Programs that the terms of the event lead to and whose filter it passes; some may come twice. */
+  private gather(terms: number): number {
+    const { pool } = this
+    if (this.found.length < 2 * terms) this.found = new Int32Array(4 * terms)
+    const { found } = this
+    const end = this.index.gather(pairs, terms, found)
+    let programs = 0
     let looked = 0
-    for (let term = 1; term <= count; term++) {
-      const high = pairs[2 * term] ?? 0
-      const low = pairs[2 * term + 1] ?? 0
-      if (!index.mayHold(high, low)) continue
-      const segment = index.segmentOf(high)
-      const slot = index.find(segment, high, low)
-      if (slot < 0) continue
-      const held = segment[slot + 2] ?? 0
+    for (let at = 0; at < end; at += 2) {
+      const held = found[at] ?? 0
       if (held > 0) {
         looked++
-        const filter = segment[slot + 3] ?? 0
-        if (filter === 0 || terms.mayHave(filter)) this.run(held, event)
+        this.waiting[programs] = held
+        programs += passes(found[at + 1] ?? 0)
         continue
       }
       const list = pool.chunkOf(~held)
-      const at = pool.offsetOf(~held)
-      looked += list[at] ?? 0
-      const end = at + LIST_HEAD + 2 * (list[at] ?? 0)
-      for (let posting = at + LIST_HEAD; posting < end; posting += 2) {
-        const filter = list[posting + 1] ?? 0
-        if (filter === 0 || terms.mayHave(filter)) this.run(list[posting] ?? 0, event)
+      const start = pool.offsetOf(~held)
+      const count = list[start] ?? 0
+      looked += count
+      if (looked >= this.waiting.length) this.waiting = longer(this.waiting, 2 * looked)
+      for (let posting = start + LIST_HEAD; posting < start + LIST_HEAD + 2 * count; posting += 2) {
+        this.waiting[programs] = list[posting] ?? 0
+        programs += passes(list[posting + 1] ?? 0)
       }
     }
     this.looked = looked
-    this.frequencies.learn(pairs, count)
-    this.rehang()
-    return this.met
+    return programs
   }
 
-  private run(program: number, event: EventFields): void {
+  /** The rule of the program if it holds; -1 if not, or if it was run for this event before. */
+  private run(program: number, event: EventFields): number {
     const words = this.pool.chunkOf(program)
     const at = this.pool.offsetOf(program)
-    if (words[at + 1] === this.stamp) return
+    if (words[at + 1] === this.stamp) return -1
     words[at + 1] = this.stamp
-    if (this.holds(words, at + HEAD, event)) this.met.push(words[at] ?? 0)
+    return this.holds(words, at + HEAD, event) ? (words[at] ?? 0) : -1
   }
 
   private holds(code: Int32Array, at: number, event: EventFields): boolean {
     const word = code[at] ?? 0
     switch (tagOf(word)) {
       case TERM:
-        return this.terms.has(code[at + 1] ?? 0, code[at + 2] ?? 0) !== isNegated(word)
+        return (termOf(code[at + 1] ?? 0, code[at + 2] ?? 0) !== 0) !== isNegated(word)
       case PHRASE:
         return this.holdsPhrase(code, at) !== isNegated(word)
       case TEST:
@@ -190,13 +200,12 @@ export class Engine {
   }
 
   private holdsPhrase(code: Int32Array, at: number): boolean {
-    const { terms } = this
     const end = at + lengthOf(code, at)
-    const first = terms.termOf(code[at + 1] ?? 0, code[at + 2] ?? 0)
-    for (let place = terms.lastPlaceOf(first); place > 0; place = terms.placeBeforeThat(place)) {
+    const first = termOf(code[at + 1] ?? 0, code[at + 2] ?? 0)
+    for (let place = lastPlaceOf(first); place > 0; place = placeBeforeThat(place)) {
       const start = place - (code[at + 3] ?? 0)
       let word = at + 4
-      while (word < end && terms.isAt(start + (code[word + 2] ?? 0), code[word] ?? 0, code[word + 1] ?? 0)) word += 3
+      while (word < end && isAt(start + (code[word + 2] ?? 0), code[word] ?? 0, code[word + 1] ?? 0)) word += 3
       if (word >= end) return true
     }
     return false
@@ -208,13 +217,12 @@ export class Engine {
     for (let anchor = 0; anchor < cover.count * ANCHOR; anchor += ANCHOR) {
       const { anchors } = cover
       index.add(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0, program, anchors[anchor + 2] ?? 0)
-      const gramSpace = anchors[anchor + 3] ?? 0
-      if (gramSpace !== 0) this.spaces.use(gramSpace)
     }
+    this.countGramAnchors(program, 1)
   }
 
   private unhang(program: number): void {
-    const { index, predicates, spaces } = this
+    this.countGramAnchors(program, -1)
     const words = this.pool.chunkOf(program)
     const start = this.pool.offsetOf(program) + HEAD
     const end = start + lengthOf(words, start)
@@ -222,14 +230,24 @@ export class Engine {
       const word = words[leaf] ?? 0
       if (!isAnchor(word)) continue
       words[leaf] = asNoAnchor(word)
-      if (tagOf(word) === TEST) {
-        const grams = predicates.gramsOf(words[leaf + 1] ?? 0)
-        const gram = gramOf(word)
-        index.remove(grams[gram] ?? 0, grams[gram + 1] ?? 0, program)
-        spaces.release(grams[gram + 2] ?? 0)
-      } else {
-        index.remove(words[leaf + 1] ?? 0, words[leaf + 2] ?? 0, program)
-      }
+      const isTest = tagOf(word) === TEST
+      const from = isTest ? this.predicates.gramsOf(words[leaf + 1] ?? 0) : words
+      const pair = isTest ? gramOf(word) : leaf + 1
+      this.index.remove(from[pair] ?? 0, from[pair + 1] ?? 0, program)
+    }
+  }
+
+  /** Grams are only looked for in events while a rule hangs on one. */
+  private countGramAnchors(program: number, change: 1 | -1): void {
+    const words = this.pool.chunkOf(program)
+    const start = this.pool.offsetOf(program) + HEAD
+    const end = start + lengthOf(words, start)
+    for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
+      const word = words[leaf] ?? 0
+      if (tagOf(word) !== TEST || !isAnchor(word)) continue
+      const grams = this.predicates.gramsOf(words[leaf + 1] ?? 0)
+      const gram = gramOf(word)
+      this.spaces.count(grams[gram + 2] ?? 0, grams[gram + 3] ?? 0, change)
     }
   }
 
@@ -257,24 +275,34 @@ export class Engine {
     return cost
   }
 
-  private useSpaces(code: Int32Array, start: number, end: number): void {
+  private releaseTests(code: Int32Array, start: number): void {
+    const end = start + lengthOf(code, start)
     for (let at = start; at < end; at += leafLengthOf(code, at)) {
-      const word = code[at] ?? 0
-      const tag = tagOf(word)
-      if (tag === TERM || tag === PHRASE) this.spaces.use(spaceOf(word))
-      if (tag === PHRASE) {
-        const last = at + 3 * wordCountOf(word)
-        this.terms.reach = Math.max(this.terms.reach, (code[last] ?? 0) + 1)
-      }
+      if (tagOf(code[at] ?? 0) === TEST) this.predicates.release(code[at + 1] ?? 0)
     }
   }
 
-  private releaseSpaces(code: Int32Array, start: number, end: number): void {
+  /** What the rule needs to be read of an event. `change` is 1 for one rule more, -1 for one less. */
+  private countTerms(code: Int32Array, start: number, change: 1 | -1): void {
+    const end = start + lengthOf(code, start)
     for (let at = start; at < end; at += leafLengthOf(code, at)) {
       const word = code[at] ?? 0
       const tag = tagOf(word)
-      if (tag === TERM || tag === PHRASE) this.spaces.release(spaceOf(word))
-      else if (tag === TEST) this.predicates.release(code[at + 1] ?? 0)
+      if (tag === TERM) this.spaces.count(spaceOf(word), cellOf(word), change)
+      if (tag === PHRASE) {
+        this.spaces.count(spaceOf(word), 0, change)
+        for (let offset = at + 3; offset < at + lengthOf(code, at); offset += 3) {
+          this.reach = Math.max(this.reach, (code[offset] ?? 0) + 1)
+        }
+      }
     }
   }
+}
+
+// ---- helpers ----
+
+const longer = (words: Int32Array, length: number): Int32Array<ArrayBuffer> => {
+  const copy = new Int32Array(length)
+  copy.set(words)
+  return copy
 }

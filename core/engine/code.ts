@@ -13,7 +13,7 @@ import type { Expression, Predicate } from "../syntax/expression.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { startOf } from "./grams.ts"
 import type { Predicates } from "./Predicates.ts"
-import { EVERY_EVENT, GRAM, keywordSpace, PLACED_EVENT, startSpace, textSpace } from "./spaces.ts"
+import { EVERY_EVENT, GRAM, gramCell, keywordSpace, PLACED_EVENT, startSpace, textSpace } from "./spaces.ts"
 
 export const TERM = 0
 export const PHRASE = 1
@@ -35,6 +35,8 @@ export const wordCountOf = (word: number): number => word >>> 16
 export const isAnchor = (word: number): boolean => (word & ANCHORED) !== 0
 export const asAnchor = (word: number): number => word | ANCHORED
 export const asNoAnchor = (word: number): number => word & ~ANCHORED
+/** Of a term that is a gram: see `gramCell`. */
+export const cellOf = (word: number): number => word >>> 16
 /** Of a test that is an anchor. */
 export const gramOf = (word: number): number => word >>> 16
 export const asGramAnchor = (word: number, gram: number): number => (word & 0xffff) | ANCHORED | (gram << 16)
@@ -110,12 +112,19 @@ export class Compiler {
     const decisive: Outcome = tag === AND ? "never" : "always"
     let children = 0
     for (const clause of clauses.length > 1 ? clauses.toSorted(cheapestFirst) : clauses) {
+      const child = this.length
       const outcome = this.emit(clause, negated)
       if (outcome === decisive) {
         this.takeBack(start)
         return decisive
       }
       if (outcome === "node") children++
+      // A node of the same kind gives its children to this one: more of them can be looked up by, or filter.
+      if (outcome === "node" && tagOf(this.code[child] ?? 0) === tag) {
+        this.code.copyWithin(child, child + 1, this.length)
+        this.length--
+        children++
+      }
     }
     if (children === 0) {
       this.length = start
@@ -172,7 +181,10 @@ export class Compiler {
     const start = this.length
     const needed = negated ? [] : termsNeededBy(predicate)
     if (needed.length > 0) this.push(AND)
-    for (const { space, text, likelihood } of needed) this.emitTerm(space, text, likelihood, false)
+    for (const { space, text, likelihood, cell = 0 } of needed) {
+      this.emitTerm(space, text, likelihood, false)
+      this.code[this.length - 3] = (this.code[this.length - 3] ?? 0) | (cell << 16)
+    }
     this.push(TEST | (negated ? NEGATED : 0))
     this.push(this.predicates.use(predicate))
     if (needed.length > 0) this.close(start)
@@ -219,6 +231,8 @@ interface Needed {
   readonly space: number
   readonly text: string
   readonly likelihood: number
+  /** Of a gram. */
+  readonly cell?: number
 }
 
 const termsNeededBy = (predicate: Predicate): ReadonlyArray<Needed> => {
@@ -233,7 +247,8 @@ const termsNeededBy = (predicate: Predicate): ReadonlyArray<Needed> => {
     default: {
       const start = startOf(predicate)
       if (start === undefined) return []
-      return [{ space: startSpace(start.space), text: start.text.slice(0, GRAM), likelihood: 2 }]
+      const cell = gramCell(start.text.charCodeAt(0), start.text.charCodeAt(1), start.text.charCodeAt(2))
+      return [{ space: startSpace(start.space), text: start.text.slice(0, GRAM), likelihood: 2, cell }]
     }
   }
 }

@@ -22,8 +22,8 @@ import type { Frequencies } from "./Frequencies.ts"
 import { GRAM_WORDS } from "./grams.ts"
 import type { Predicates } from "./Predicates.ts"
 
-/** An anchor is [high, low, filter, gram space]; see `AnchorIndex` on the filter. The space is 0 for a term. */
-export const ANCHOR = 4
+/** An anchor is [high, low, filter]; see `AnchorIndex` on the filter. */
+export const ANCHOR = 3
 
 export class Cover {
   /** The anchors chosen last, up to `count` of them. */
@@ -95,18 +95,18 @@ export class Cover {
     switch (tagOf(word)) {
       case TERM:
         code[at] = asAnchor(word)
-        this.push(code[at + 1] ?? 0, code[at + 2] ?? 0, filter, 0)
+        this.push(code[at + 1] ?? 0, code[at + 2] ?? 0, filter)
         return
       case PHRASE:
         code[at] = asAnchor(word)
         swapWords(code, at, 0, this.rarestWord(code, at, 0))
-        this.push(code[at + 1] ?? 0, code[at + 2] ?? 0, code[at + 1 + 3 * this.rarestWord(code, at, 1)] ?? 0, 0)
+        this.push(code[at + 1] ?? 0, code[at + 2] ?? 0, code[at + 1 + 3 * this.rarestWord(code, at, 1)] ?? 0)
         return
       case TEST: {
         const grams = this.predicates.gramsOf(code[at + 1] ?? 0)
         const gram = this.rarestGram(grams)
         code[at] = asGramAnchor(word, gram)
-        this.push(grams[gram] ?? 0, grams[gram + 1] ?? 0, filter, grams[gram + 2] ?? 0)
+        this.push(grams[gram] ?? 0, grams[gram + 1] ?? 0, filter)
         return
       }
       case AND:
@@ -193,7 +193,7 @@ export class Cover {
     return rarest
   }
 
-  private push(high: number, low: number, filter: number, gramSpace: number): void {
+  private push(high: number, low: number, filter: number): void {
     const at = this.count * ANCHOR
     if (at === this.anchors.length) {
       const longer = new Int32Array(2 * at)
@@ -203,7 +203,6 @@ export class Cover {
     this.anchors[at] = high
     this.anchors[at + 1] = low
     this.anchors[at + 2] = filter
-    this.anchors[at + 3] = gramSpace
     this.count++
   }
 }

@@ -1,5 +1,5 @@
 /** Terms as the engine knows them: 64 bits of a keyed hash over a word and the space it belongs to. */
-import { WordRow } from "../syntax/WordRow.ts"
+import { codes, writeWord } from "../syntax/wordRow.ts"
 
 /** Most spaces there can be: one for each field and way of looking at it. */
 const SPACES = 256
@@ -13,9 +13,9 @@ export class Fingerprints {
   /** The fingerprint read last. `high` is never 0. */
   high = 0
   low = 0
-  private readonly row = new WordRow()
-  private readonly highKeys = new Int32Array(SPACES)
-  private readonly lowKeys = new Int32Array(SPACES)
+  /** Where reading a word of a space begins: see `stepHigh`. */
+  readonly highKeys = new Int32Array(SPACES)
+  readonly lowKeys = new Int32Array(SPACES)
 
   constructor(seed: number) {
     let state = seed | 0
@@ -29,31 +29,49 @@ export class Fingerprints {
     }
   }
 
-  /** Reads the code units from `start` up to `end`. */
-  read(space: number, codes: Uint16Array, start: number, end: number): void {
+  /** Reads `count` code units. */
+  read(space: number, codes: Uint16Array, start: number, count: number): void {
     let high = this.highKeys[space] ?? 0
     let low = this.lowKeys[space] ?? 0
-    for (let at = start; at < end; at++) {
-      high = Math.imul(high ^ (codes[at] ?? 0), 0x9e3779b1)
-      low = Math.imul(low ^ high, 0x85ebca6b)
+    for (let at = start; at < start + count; at++) {
+      high = stepHigh(high, codes[at] ?? 0)
+      low = stepLow(low, high)
     }
-    low = mixed(low)
-    high = mixed(high ^ low)
-    this.high = high === 0 ? 1 : high
-    this.low = low
+    this.low = endLow(low)
+    this.high = endHigh(high, this.low)
   }
 
   readText(space: number, text: string): void {
-    this.row.write(text)
-    this.read(space, this.row.codes, 0, text.length)
+    this.read(space, codes, 0, writeWord(text))
   }
+}
+
+// Each code unit is taken in by `stepHigh`, then `stepLow`; `endLow`, then `endHigh` give the fingerprint.
+
+export const stepHigh = (high: number, code: number): number => Math.imul(high ^ code, HIGH_STEP)
+export const stepLow = (low: number, high: number): number => Math.imul(low ^ high, LOW_STEP)
+
+export const endLow = (low: number): number => {
+  const end = Math.imul(low ^ (low >>> 15), LOW_END)
+  return end ^ (end >>> 13)
+}
+
+/** `low` has had its end. */
+export const endHigh = (high: number, low: number): number => {
+  const end = mixed(high ^ low)
+  return end === 0 ? 1 : end
 }
 
 // ---- helpers ----
 
+/** Odd numbers whose bits look like chance. */
+const HIGH_STEP = 0x9e3779b1 | 0
+const LOW_STEP = 0x85ebca6b | 0
+const LOW_END = 0xc2b2ae35 | 0
+
 /** Every bit of the number has its say in every bit of the result. */
 const mixed = (number: number): number => {
-  let value = Math.imul(number ^ (number >>> 16), 0x85ebca6b)
-  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35)
+  let value = Math.imul(number ^ (number >>> 16), LOW_STEP)
+  value = Math.imul(value ^ (value >>> 13), LOW_END)
   return value ^ (value >>> 16)
 }

@@ -2,10 +2,10 @@
 import { isTextField, type Predicate } from "../syntax/expression.ts"
 import { type Patterned, patternOf } from "../syntax/patterns.ts"
 import type { Fingerprints } from "./fingerprints.ts"
-import { GRAM, innerSpace, keywordSpace, textSpace } from "./spaces.ts"
+import { GRAM, gramCell, innerSpace, keywordSpace, textSpace } from "./spaces.ts"
 
-/** A gram is [high, low, space]. */
-export const GRAM_WORDS = 3
+/** A gram is [high, low, space, cell]. */
+export const GRAM_WORDS = 4
 
 /** Enough to find a rare one among. */
 const MOST_GRAMS = 16
@@ -18,7 +18,8 @@ export const gramsOf = (predicate: Predicate, fingerprints: Fingerprints): Int32
     for (const text of patternOf(predicate).inner) {
       for (let at = 0; at + GRAM <= text.length && found.length < MOST_GRAMS * GRAM_WORDS; at++) {
         fingerprints.readText(space, text.slice(at, at + GRAM))
-        found.push(fingerprints.high, fingerprints.low, space)
+        const cell = gramCell(text.charCodeAt(at), text.charCodeAt(at + 1), text.charCodeAt(at + 2))
+        found.push(fingerprints.high, fingerprints.low, space, cell)
       }
     }
   }

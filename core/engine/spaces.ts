@@ -16,6 +16,12 @@ export const PLACED_EVENT = 255
 /** How many characters of a value make a term of `startSpace` and `innerSpace`. */
 export const GRAM = 3
 
+export const GRAM_CELLS = 1 << 13
+
+/** Where a gram of these code units is counted; others may share the cell. */
+export const gramCell = (first: number, second: number, third: number): number =>
+  (Math.imul(first, 961) + Math.imul(second, 31) + third) & (GRAM_CELLS - 1)
+
 /** What to read of one field. */
 export interface Reading<Field> {
   readonly field: Field
@@ -29,6 +35,8 @@ export class Spaces {
   texts: ReadonlyArray<Reading<TextField>> = []
   keywords: ReadonlyArray<Reading<KeywordField>> = []
   private readonly uses = new Int32Array(256)
+  /** How many rules want a gram, by its cell: an event has far more grams than any rule asks for. */
+  readonly wanted = new Int32Array(GRAM_CELLS)
 
   usesOf(space: number): number {
     return this.uses[space] ?? 0
@@ -38,16 +46,12 @@ export class Spaces {
     return this.usesOf(space) > 0
   }
 
-  use(space: number): void {
-    const uses = this.usesOf(space) + 1
+  /** A rule more, or one less, that looks at the space, for a gram also at its cell. */
+  count(space: number, cell: number, change: 1 | -1): void {
+    const uses = this.usesOf(space) + change
     this.uses[space] = uses
-    if (uses === 1) this.refresh()
-  }
-
-  release(space: number): void {
-    const uses = this.usesOf(space) - 1
-    this.uses[space] = uses
-    if (uses === 0) this.refresh()
+    this.wanted[cell] = (this.wanted[cell] ?? 0) + change
+    if (uses === 0 || (uses === 1 && change === 1)) this.refresh()
   }
 
   private refresh(): void {

@@ -1,7 +1,6 @@
 /** What a rule can see of an event: its values by field, worked out when first asked for and then kept. */
 import type { KeywordField, NumberField, TextField } from "./expression.ts"
 import type { Tokens } from "./firehose/tokens.ts"
-import type { WordRow } from "./WordRow.ts"
 
 /** An area in degrees. `west` is greater than `east` where it crosses the 180th meridian; a point is an area of no size. */
 export interface Area {
@@ -31,8 +30,8 @@ export interface PlatformEvent extends EventFields {
   readonly values: (field: KeywordField) => ReadonlyArray<string>
   /** What `text` analyses, value by value. */
   readonly texts: (field: TextField) => ReadonlyArray<string>
-  /** Writes the words of one such value, the same as `text` gives. */
-  readonly writeWords: (row: WordRow, text: string, field: TextField) => void
+  /** Writes the words of one such value to the row of words, the same as `text` gives; gives the length of the row. */
+  readonly writeWords: (text: string, field: TextField) => number
 }
 
 /** How a platform reads each of its fields. A field that its events do not have gives nothing. */
@@ -40,7 +39,7 @@ export interface FieldReader {
   readonly id: () => string
   readonly texts: (field: TextField) => ReadonlyArray<string>
   readonly analyse: (text: string, field: TextField) => Tokens
-  readonly writeWords: (row: WordRow, text: string, field: TextField) => void
+  readonly writeWords: (text: string, field: TextField) => number
   readonly values: (field: KeywordField) => ReadonlyArray<string>
   readonly number: (field: NumberField) => number | undefined
   readonly places: () => ReadonlyArray<Area>
@@ -91,8 +90,8 @@ export class LazyFields implements PlatformEvent {
     return distinct(this.reader.texts(field))
   }
 
-  writeWords(row: WordRow, text: string, field: TextField): void {
-    this.reader.writeWords(row, text, field)
+  writeWords(text: string, field: TextField): number {
+    return this.reader.writeWords(text, field)
   }
 
   number(field: NumberField): number | undefined {

@@ -3,7 +3,7 @@ import { Either } from "effect"
 import { type FieldReader, LazyFields, type PlatformEvent } from "../eventFields.ts"
 import type { KeywordField, NumberField, TextField } from "../expression.ts"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
-import type { WordRow } from "../WordRow.ts"
+import { writeTokens } from "../wordRow.ts"
 import { domainsOf } from "./domains.ts"
 import { anchorsOf } from "./markdown.ts"
 import { analyse, type Tokens } from "./tokens.ts"
@@ -70,8 +70,8 @@ class PageReader implements FieldReader {
     return analyse(text, field === "firehose.title")
   }
 
-  writeWords(row: WordRow, text: string, field: TextField): void {
-    row.writeTokens(this.analyse(text, field))
+  writeWords(text: string, field: TextField): number {
+    return writeTokens(this.analyse(text, field))
   }
 
   texts(field: TextField): ReadonlyArray<string> {

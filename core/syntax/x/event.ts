@@ -4,9 +4,8 @@ import { type FieldReader, LazyFields, type PlatformEvent } from "../eventFields
 import type { KeywordField, NumberField, TextField } from "../expression.ts"
 import type { Tokens } from "../firehose/tokens.ts"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../json.ts"
-import type { WordRow } from "../WordRow.ts"
 import { Post } from "./Post.ts"
-import { inARow, tokens, writeTokens } from "./tokens.ts"
+import { inARow, tokens, writeWords } from "./tokens.ts"
 
 /** Left is a sentence on what the record lacks. */
 export const xEvent = (record: unknown): Either.Either<PlatformEvent, string> =>
@@ -51,8 +50,8 @@ class PostReader implements FieldReader {
     return inARow(tokens(text))
   }
 
-  writeWords(row: WordRow, text: string): void {
-    writeTokens(row, text)
+  writeWords(text: string): number {
+    return writeWords(text)
   }
 
   texts(field: TextField): ReadonlyArray<string> {

