@@ -1,0 +1,102 @@
+/** One workload at one number of rules: all engines on the same rules and events, in turns. */
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+import { type Contender, type Latency, startContender } from "./contender.ts"
+import type { LoadFigures, ReplaceFigures } from "./peers/loaded.ts"
+import type { WorkloadName } from "./workload/workload.ts"
+
+export interface Entry {
+  readonly title: string
+  readonly start: () => Promise<Contender>
+}
+
+export interface Result {
+  readonly title: string
+  readonly figures: LoadFigures
+  /** CPU microseconds per event, round by round. */
+  readonly micros: ReadonlyArray<number>
+  readonly matchesPerEvent: number
+  readonly latency: Latency | null
+  readonly replace: ReplaceFigures | null
+  /** The first event whose matches are not ours. */
+  readonly difference: string | undefined
+}
+
+export interface Race {
+  readonly workload: WorkloadName
+  readonly count: number
+  /** Ours is the first. */
+  readonly results: ReadonlyArray<Result>
+}
+
+/** An engine of Node in a process of its own. */
+export const startNode = (peer: string, folder: string, workload: WorkloadName, count: number): Promise<Contender> =>
+  startContender(process.execPath, [
+    "--expose-gc",
+    "--max-old-space-size=8192",
+    fileURLToPath(new URL("./runner.js", import.meta.url)),
+    peer,
+    folder,
+    workload,
+    String(count)
+  ])
+
+export const runRace = async (workload: WorkloadName, count: number, entries: ReadonlyArray<Entry>): Promise<Race> => {
+  const running: Array<{ readonly title: string; readonly contender: Contender; readonly rounds: Array<Timed> }> = []
+  try {
+    for (const { title, start } of entries) {
+      progress(`${workload}, ${count} rules: ${title} takes in the rules`)
+      running.push({ title, contender: await start(), rounds: [] })
+    }
+    progress(`${workload}, ${count} rules: matches of the first ${COMPARED_EVENTS} events`)
+    const sets = []
+    for (const { contender } of running) sets.push(await contender.sets(COMPARED_EVENTS))
+    progress(`${workload}, ${count} rules: warm-up and ${ROUNDS} rounds`)
+    for (const { contender } of running) await contender.round(WARM_UP_MILLIS)
+    // One after the other in each round: whatever else the machine does falls on all alike.
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const { contender, rounds } of running) rounds.push(await contender.round(ROUND_MILLIS))
+    }
+    const results: Array<Result> = []
+    for (const [index, { title, contender, rounds }] of running.entries()) {
+      results.push({
+        title,
+        figures: contender.figures,
+        micros: rounds.map(({ cpuMicros, events }) => cpuMicros / events),
+        matchesPerEvent: sum(rounds.map(({ matches }) => matches)) / sum(rounds.map(({ events }) => events)),
+        latency: await contender.latency(LATENCY_MILLIS),
+        replace: await contender.replace(),
+        difference: differenceOf(sets[0] ?? [], sets[index] ?? [])
+      })
+    }
+    return { workload, count, results }
+  } finally {
+    for (const { contender } of running) await contender.stop()
+  }
+}
+
+export const progress = (text: string): void => {
+  process.stderr.write(`${text}\n`)
+}
+
+// ---- helpers ----
+
+const ROUNDS = 7
+const ROUND_MILLIS = 400
+/** Until the compilers of the runtimes are through. */
+const WARM_UP_MILLIS = 2_500
+const LATENCY_MILLIS = 1_500
+const COMPARED_EVENTS = 100
+
+interface Timed {
+  readonly events: number
+  readonly cpuMicros: number
+  readonly matches: number
+}
+
+const sum = (values: ReadonlyArray<number>): number => values.reduce((one, other) => one + other, 0)
+
+const differenceOf = (ours: ReadonlyArray<string>, theirs: ReadonlyArray<string>): string | undefined => {
+  const event = ours.findIndex((set, index) => set !== theirs[index])
+  return event < 0 ? undefined : `event ${event}: ours meets rules "${ours[event]}", theirs "${theirs[event]}"`
+}
