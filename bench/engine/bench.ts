@@ -14,6 +14,17 @@ import { type Entry, progress, type Race, runRace, startNode } from "./race.ts"
 import { CLOSURES, differencesOf, LUCENE, OURS, POSTGRES, tableOf, verdictLine, verdictsOf } from "./summary.ts"
 import { type WorkloadName, writeEvents, writeRules } from "./workload/workload.ts"
 
+type Plan = ReadonlyArray<readonly [workload: WorkloadName, counts: ReadonlyArray<number>]>
+
+const FULL: Plan = [
+  ["posts", [1_000, 10_000, 100_000, 1_000_000]],
+  ["pages", [1_000, 10_000, 100_000]]
+]
+const QUICK: Plan = [
+  ["posts", [1_000, 10_000]],
+  ["pages", [1_000]]
+]
+
 const { values: options } = parseArgs({
   options: { help: { type: "boolean", default: false }, quick: { type: "boolean", default: false } }
 })
@@ -63,17 +74,6 @@ async function main(isQuick: boolean): Promise<void> {
     rmSync(folder, { recursive: true, force: true })
   }
 }
-
-type Plan = ReadonlyArray<readonly [workload: WorkloadName, counts: ReadonlyArray<number>]>
-
-const FULL: Plan = [
-  ["posts", [1_000, 10_000, 100_000, 1_000_000]],
-  ["pages", [1_000, 10_000, 100_000]]
-]
-const QUICK: Plan = [
-  ["posts", [1_000, 10_000]],
-  ["pages", [1_000]]
-]
 
 /** Who takes part: the slow ones only where a round of theirs is short. */
 function entries(options: {
