@@ -10,20 +10,29 @@ import { parseArgs } from "node:util"
 import { isInstalled } from "./peers/luceneFilter.ts"
 import { compileLuceneMonitor, luceneMonitorLacks, startLuceneMonitor } from "./peers/luceneMonitor.ts"
 import { PostgresCluster, postgresLacks } from "./peers/Postgres.ts"
-import { type Entry, progress, type Race, runRace, startNode } from "./race.ts"
+import { type Entry, type Pace, progress, type Race, runRace, startNode } from "./race.ts"
 import { CLOSURES, differencesOf, LUCENE, OURS, POSTGRES, tableOf, verdictLine, verdictsOf } from "./summary.ts"
 import { type WorkloadName, writeEvents, writeRules } from "./workload/workload.ts"
 
-type Plan = ReadonlyArray<readonly [workload: WorkloadName, counts: ReadonlyArray<number>]>
+interface Plan {
+  readonly pace: Pace
+  readonly sizes: ReadonlyArray<readonly [workload: WorkloadName, counts: ReadonlyArray<number>]>
+}
 
-const FULL: Plan = [
-  ["posts", [1_000, 10_000, 100_000, 1_000_000]],
-  ["pages", [1_000, 10_000, 100_000]]
-]
-const QUICK: Plan = [
-  ["posts", [1_000, 10_000]],
-  ["pages", [1_000]]
-]
+const FULL: Plan = {
+  pace: { warmUpMillis: 2_500, rounds: 7, roundMillis: 400, latencyMillis: 1_000 },
+  sizes: [
+    ["posts", [1_000, 10_000, 100_000, 1_000_000]],
+    ["pages", [1_000, 10_000, 100_000]]
+  ]
+}
+const QUICK: Plan = {
+  pace: { warmUpMillis: 800, rounds: 5, roundMillis: 150, latencyMillis: 300 },
+  sizes: [
+    ["posts", [1_000, 10_000]],
+    ["pages", [1_000]]
+  ]
+}
 
 const { values: options } = parseArgs({
   options: { help: { type: "boolean", default: false }, quick: { type: "boolean", default: false } }
@@ -58,13 +67,16 @@ async function main(isQuick: boolean): Promise<void> {
     cluster = postgresLacks() === undefined ? new PostgresCluster(folder) : undefined
 
     const races: Array<Race> = []
-    for (const [workload, counts] of isQuick ? QUICK : FULL) {
+    const { pace, sizes } = isQuick ? QUICK : FULL
+    for (const [workload, counts] of sizes) {
       progress(`${workload}: writing the events`)
       await writeEvents(folder, workload)
       for (const count of counts) {
         progress(`${workload}, ${count} rules: writing the rules`)
         await writeRules(folder, workload, count)
-        races.push(await runRace(workload, count, entries({ folder, classes, cluster, workload, count })))
+        races.push(
+          await runRace({ workload, count, pace, entries: entries({ folder, classes, cluster, workload, count }) })
+        )
         console.log(tableOf(races.slice(-1)))
       }
     }

@@ -22,6 +22,15 @@ export interface Result {
   readonly difference: string | undefined
 }
 
+/** How long each engine is watched. */
+export interface Pace {
+  /** Until the compilers of the runtimes are through. */
+  readonly warmUpMillis: number
+  readonly rounds: number
+  readonly roundMillis: number
+  readonly latencyMillis: number
+}
+
 export interface Race {
   readonly workload: WorkloadName
   readonly count: number
@@ -41,7 +50,13 @@ export const startNode = (peer: string, folder: string, workload: WorkloadName, 
     String(count)
   ])
 
-export const runRace = async (workload: WorkloadName, count: number, entries: ReadonlyArray<Entry>): Promise<Race> => {
+export const runRace = async (options: {
+  readonly workload: WorkloadName
+  readonly count: number
+  readonly pace: Pace
+  readonly entries: ReadonlyArray<Entry>
+}): Promise<Race> => {
+  const { workload, count, pace, entries } = options
   const running: Array<{ readonly title: string; readonly contender: Contender; readonly rounds: Array<Timed> }> = []
   try {
     for (const { title, start } of entries) {
@@ -51,11 +66,11 @@ export const runRace = async (workload: WorkloadName, count: number, entries: Re
     progress(`${workload}, ${count} rules: matches of the first ${COMPARED_EVENTS} events`)
     const sets = []
     for (const { contender } of running) sets.push(await contender.sets(COMPARED_EVENTS))
-    progress(`${workload}, ${count} rules: warm-up and ${ROUNDS} rounds`)
-    for (const { contender } of running) await contender.round(WARM_UP_MILLIS)
+    progress(`${workload}, ${count} rules: warm-up and ${pace.rounds} rounds`)
+    for (const { contender } of running) await contender.round(pace.warmUpMillis)
     // One after the other in each round: whatever else the machine does falls on all alike.
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const { contender, rounds } of running) rounds.push(await contender.round(ROUND_MILLIS))
+    for (let round = 0; round < pace.rounds; round++) {
+      for (const { contender, rounds } of running) rounds.push(await contender.round(pace.roundMillis))
     }
     const results: Array<Result> = []
     for (const [index, { title, contender, rounds }] of running.entries()) {
@@ -64,7 +79,7 @@ export const runRace = async (workload: WorkloadName, count: number, entries: Re
         figures: contender.figures,
         micros: rounds.map(({ cpuMicros, events }) => cpuMicros / events),
         matchesPerEvent: sum(rounds.map(({ matches }) => matches)) / sum(rounds.map(({ events }) => events)),
-        latency: await contender.latency(LATENCY_MILLIS),
+        latency: await contender.latency(pace.latencyMillis),
         replace: await contender.replace(),
         difference: differenceOf(sets[0] ?? [], sets[index] ?? [])
       })
@@ -81,11 +96,6 @@ export const progress = (text: string): void => {
 
 // ---- helpers ----
 
-const ROUNDS = 7
-const ROUND_MILLIS = 400
-/** Until the compilers of the runtimes are through. */
-const WARM_UP_MILLIS = 2_500
-const LATENCY_MILLIS = 1_500
 const COMPARED_EVENTS = 100
 
 interface Timed {
