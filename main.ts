@@ -19,11 +19,14 @@ import {
   Redacted,
   Schedule
 } from "effect"
+import * as DemoFeed from "./adapters/local/demo/DemoFeed.ts"
 import * as Local from "./adapters/local/Local.ts"
+import * as Remote from "./adapters/remote/Remote.ts"
 import * as Assets from "./adapters/runtimes/assets.ts"
 import * as PlainConsole from "./adapters/runtimes/console.ts"
 import * as DenoServer from "./adapters/runtimes/deno.ts"
 import * as RuntimeEntropy from "./adapters/runtimes/entropy.ts"
+import * as FileInput from "./adapters/runtimes/input.ts"
 import * as Log from "./adapters/runtimes/log.ts"
 import * as NodeServer from "./adapters/runtimes/node.ts"
 import * as CliTerminal from "./adapters/runtimes/terminal.ts"
@@ -32,11 +35,14 @@ import * as Postgres from "./adapters/sql/postgres.ts"
 import * as SqlStores from "./adapters/sql/stores.ts"
 import { earshot } from "./cli/earshot.ts"
 import { RuleIsWrong } from "./cli/syntax.ts"
+import { Backtests } from "./core/Backtests.ts"
 import { Ids } from "./core/Ids.ts"
 import * as Ingest from "./core/Ingest.ts"
 import { Keys } from "./core/Keys.ts"
 import { Matches } from "./core/Matches.ts"
 import { Platforms } from "./core/Platform.ts"
+import { PLATFORM_IDS, type PlatformId } from "./core/PlatformId.ts"
+import { RecentEvents } from "./core/RecentEvents.ts"
 import { Rules } from "./core/Rules.ts"
 import { unreadableRequest } from "./gateway/errors.ts"
 import { gateway } from "./gateway/gateway.ts"
@@ -62,7 +68,9 @@ const serveSettings = Config.all({
       Redacted.make
     )
   ),
-  xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25)
+  xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25),
+  recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, 1_000_000), 10_000),
+  demoFeed: Config.withDefault(Config.literal("on", "off")("EARSHOT_DEMO_FEED"), "on" as const)
 })
 
 function wholeNumber(name: string, min: number, max: number): Config.Config<number> {
@@ -73,6 +81,11 @@ function wholeNumber(name: string, min: number, max: number): Config.Config<numb
   })
   return Config.map(digits, Number)
 }
+
+const remoteSettings = Config.all({
+  url: Config.withDefault(Config.nonEmptyString("EARSHOT_URL"), "http://127.0.0.1:8787"),
+  key: Config.option(Config.redacted(Config.nonEmptyString("EARSHOT_API_KEY")))
+})
 
 const LOG_LEVELS = {
   trace: LogLevel.Trace,
@@ -112,13 +125,21 @@ const stores = Layer.unwrapEffect(
   )
 )
 
+/** Those that run in process. */
+const localPlatforms: ReadonlySet<PlatformId> = new Set(PLATFORM_IDS)
+
 const service = (settings: Config.Config.Success<typeof serveSettings>) => {
   const platforms = Layer.provideMerge(
     Local.layerWith({ rulesPerAccount: new Map([["x", settings.xRulesPerAccount]]) }),
     Platforms.layer
   )
-  const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer)
-  return useCases.pipe(Layer.provideMerge(platforms), Layer.provideMerge(stores), Layer.provideMerge(runtime))
+  const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer)
+  return useCases.pipe(
+    Layer.provideMerge(platforms),
+    Layer.provideMerge(RecentEvents.layerWith({ keep: settings.recentEvents })),
+    Layer.provideMerge(stores),
+    Layer.provideMerge(runtime)
+  )
 }
 
 const storePlace = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
@@ -157,6 +178,13 @@ const serve = Effect.gen(function* () {
     yield* Console.log(`Earshot listens on ${url} (the API as a page: ${url}/docs)`)
     yield* Console.log(yield* storePlace)
     yield* Console.log("Platforms: x and firehose run in process; hand in events with POST /local/events")
+    // Never beside a real platform: what is made up must not be taken for what happened.
+    if (settings.demoFeed === "on" && PLATFORM_IDS.every((id) => localPlatforms.has(id))) {
+      yield* Layer.build(DemoFeed.layer)
+      yield* Console.log("Demo feed: on, with made-up posts and pages; turn it off with EARSHOT_DEMO_FEED=off")
+    } else {
+      yield* Console.log("Demo feed: off")
+    }
     yield* firstKey(settings.bootstrapKey, url)
     yield* Effect.never
   }).pipe(Effect.scoped, Effect.provide(service(settings)))
@@ -164,10 +192,19 @@ const serve = Effect.gen(function* () {
 
 const program = Effect.gen(function* () {
   const { level, format } = yield* logSettings
-  const run = earshot(
+  // Whatever a command fails with is reported alike.
+  const run = earshot<unknown>(
     {
       serve,
-      withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime)))
+      withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime))),
+      replay: {
+        remote: (url) =>
+          Effect.flatMap(remoteSettings, (settings) =>
+            Remote.connect({ url: Option.getOrElse(url, () => settings.url), key: settings.key })
+          ),
+        open: FileInput.open,
+        screen: CliTerminal.screen
+      }
     },
     VERSION
   )
@@ -210,7 +247,9 @@ process.on("SIGINT", stop)
 process.on("SIGTERM", stop)
 
 fiber.addObserver((exit) => {
-  if (Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause)) process.exit(0)
+  if (Exit.isSuccess(exit)) process.exit(0)
+  // A service that is told to stop has done what it is for; a command has not.
+  if (Cause.isInterruptedOnly(exit.cause)) process.exit(process.argv[2] === "serve" ? 0 : 130)
   const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
   // The command line has said itself what is wrong with its arguments, or with the rule it was asked to check.
   const isSaid = ValidationError.isValidationError(failure) || failure instanceof RuleIsWrong

@@ -3,6 +3,7 @@ import { Args, Command, HelpDoc, Options, Span } from "@effect/cli"
 import { Array as Arr, Console, Effect, Redacted, Schema } from "effect"
 import type { Key } from "../core/Key.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
+import { type ReplayActions, replayCommand } from "./replay.ts"
 import { SETTINGS } from "./settings.ts"
 import { checkCommand, syntaxCommand } from "./syntax.ts"
 
@@ -11,6 +12,7 @@ export interface Actions<E> {
   readonly serve: Effect.Effect<void, E>
   /** Gives an effect the keys of the store that the settings name. */
   readonly withKeys: <A, E2>(effect: Effect.Effect<A, E2, Keys>) => Effect.Effect<A, E | E2>
+  readonly replay: ReplayActions<E>
 }
 
 /** The program, given the arguments as the process got them. */
@@ -18,7 +20,13 @@ export const earshot = <E>(actions: Actions<E>, version: string) =>
   Command.run(
     Command.make("earshot").pipe(
       Command.withDescription("Rule-based live event monitoring"),
-      Command.withSubcommands([serveCommand(actions), checkCommand, syntaxCommand, keysCommand(actions)])
+      Command.withSubcommands([
+        serveCommand(actions),
+        checkCommand,
+        syntaxCommand,
+        replayCommand(actions.replay),
+        keysCommand(actions)
+      ])
     ),
     { name: "Earshot", version, executable: "earshot" }
   )

@@ -13,6 +13,16 @@ export const SETTINGS: readonly [Setting, ...ReadonlyArray<Setting>] = [
   { name: "EARSHOT_DATA_DIR", fallback: "./data", about: "Folder of the embedded store" },
   { name: "EARSHOT_BOOTSTRAP_KEY", fallback: "none", about: "Your own first key, 16 characters or more" },
   { name: "X_RULES_PER_ACCOUNT", fallback: "25", about: "How many rules on x an account may hold" },
+  {
+    name: "EARSHOT_RECENT_EVENTS",
+    fallback: "10000",
+    about: "How many events of each platform to keep for backtests; 0 for none"
+  },
+  {
+    name: "EARSHOT_DEMO_FEED",
+    fallback: "on",
+    about: "on or off: made-up posts and pages to try rules on; never beside a real platform"
+  },
   { name: "LOG_LEVEL", fallback: "info", about: "trace, debug, info, warning, error, fatal or none" },
   { name: "LOG_FORMAT", fallback: "by terminal", about: "pretty or json; on a terminal pretty, elsewhere json" }
 ]

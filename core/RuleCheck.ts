@@ -1,13 +1,14 @@
 /** The check use case: what a filter means, what is wrong with it, and what it would do, before anything is saved. */
 import { Array as Arr, Clock, Effect, Either, Schema } from "effect"
-import { type ArgumentIssue, InvalidArgument } from "./Errors.ts"
+import { Backtest, BacktestRequest, Backtests } from "./Backtests.ts"
+import { type ArgumentIssue, InvalidArgument, type StorageUnavailable } from "./Errors.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
 import { readEvent } from "./syntax/event.ts"
 import type { EventFields } from "./syntax/eventFields.ts"
 import { explain } from "./syntax/explain.ts"
 import { checkRule, type Understood } from "./syntax/language.ts"
 import { translate } from "./syntax/translate.ts"
-import { CheckedFilter, toWireTranslation } from "./syntax/wire.ts"
+import { toWireTranslation, WireExplanation, WireIssue, WireTranslation } from "./syntax/wire.ts"
 
 export const CheckRequest = Schema.Struct({
   overrides: Schema.partial(Schema.Record({ key: PlatformId, value: Schema.String })).pipe(
@@ -15,50 +16,87 @@ export const CheckRequest = Schema.Struct({
   ),
   events: Schema.optionalWith(Schema.partial(Schema.Record({ key: PlatformId, value: Schema.Unknown })), {
     exact: true
-  })
+  }),
+  backtest: Schema.optionalWith(BacktestRequest, { exact: true })
 })
 export type CheckRequest = typeof CheckRequest.Type
+
+export const CheckedFilter = Schema.Struct({
+  valid: Schema.Boolean,
+  issues: Schema.Array(WireIssue),
+  canonical: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+    description: "The text that would be registered; absent when the filter is not valid"
+  }),
+  translations: Schema.partial(Schema.Record({ key: PlatformId, value: WireTranslation })),
+  explanation: Schema.optionalWith(WireExplanation, { exact: true }),
+  backtest: Schema.optionalWith(Backtest, { exact: true })
+}).annotations({ identifier: "CheckedFilter" })
+export type CheckedFilter = typeof CheckedFilter.Type
 
 export const CheckResult = Schema.Struct({
   platforms: Schema.partial(Schema.Record({ key: PlatformId, value: CheckedFilter }))
 })
 export type CheckResult = typeof CheckResult.Type
 
-/** Checks each filter, carries it to the other platforms, and explains it on the sample event of its platform. */
-export const checkFilters = ({ overrides, events = {} }: CheckRequest): Effect.Effect<CheckResult, InvalidArgument> =>
+/**
+ * Checks each filter, carries it to the other platforms, explains it on the sample event of its platform, and tests it
+ * on the recent ones.
+ */
+export const checkFilters = ({
+  overrides,
+  events = {},
+  backtest
+}: CheckRequest): Effect.Effect<CheckResult, InvalidArgument | StorageUnavailable, Backtests> =>
   Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const samples = yield* readSamples(events, yield* Clock.currentTimeMillis)
     const platforms: Partial<Record<PlatformId, CheckedFilter>> = {}
-    const issues: Array<ArgumentIssue> = []
     for (const platform of PLATFORM_IDS) {
       const text = overrides[platform]
-      const record = events[platform]
-      const sample = record === undefined ? Either.right(undefined) : readEvent(platform, record, now)
-      if (Either.isLeft(sample)) issues.push({ path: `events.${platform}`, message: sample.left })
-      if (text === undefined || Either.isLeft(sample)) continue
-      platforms[platform] = checkOne(platform, text, sample.right)
+      if (text === undefined) continue
+      const { issues, rule } = checkRule(platform, text)
+      platforms[platform] =
+        rule === undefined
+          ? { valid: false, issues, translations: {} }
+          : {
+              valid: true,
+              issues,
+              canonical: rule.canonical,
+              translations: translations(platform, text),
+              ...explained(rule, samples.get(platform)),
+              ...(yield* tested(platform, rule, backtest))
+            }
     }
-    return Arr.isNonEmptyArray(issues) ? yield* new InvalidArgument({ issues }) : { platforms }
+    return { platforms }
   })
 
 // ---- helpers ----
 
-const checkOne = (platform: PlatformId, text: string, sample: EventFields | undefined): CheckedFilter => {
-  const { issues, rule } = checkRule(platform, text)
-  if (rule === undefined) return { valid: false, issues, translations: {} }
-  return {
-    valid: true,
-    issues,
-    canonical: rule.canonical,
-    translations: Object.fromEntries(
-      PLATFORM_IDS.filter((other) => other !== platform).map((other) => [
-        other,
-        toWireTranslation(translate({ platform, text }, other))
-      ])
-    ),
-    ...explained(rule, sample)
+const readSamples = (events: NonNullable<CheckRequest["events"]>, now: number) => {
+  const samples = new Map<PlatformId, EventFields>()
+  const issues: Array<ArgumentIssue> = []
+  for (const platform of PLATFORM_IDS) {
+    if (events[platform] === undefined) continue
+    const sample = readEvent(platform, events[platform], now)
+    if (Either.isRight(sample)) samples.set(platform, sample.right)
+    else issues.push({ path: `events.${platform}`, message: sample.left })
   }
+  return Arr.isNonEmptyArray(issues) ? new InvalidArgument({ issues }) : Effect.succeed(samples)
 }
+
+const translations = (platform: PlatformId, text: string) =>
+  Object.fromEntries(
+    PLATFORM_IDS.filter((other) => other !== platform).map((other) => [
+      other,
+      toWireTranslation(translate({ platform, text }, other))
+    ])
+  )
 
 const explained = (rule: Understood, sample: EventFields | undefined) =>
   sample === undefined ? {} : { explanation: explain(rule.expression, sample) }
+
+const tested = (platform: PlatformId, { expression }: Understood, request: BacktestRequest | undefined) =>
+  Effect.gen(function* () {
+    if (request === undefined) return {}
+    const backtests = yield* Backtests
+    return { backtest: yield* backtests.run({ platform, expression }, request) }
+  })

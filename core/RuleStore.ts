@@ -33,6 +33,7 @@ export interface StoredRegistration {
 export interface Holder {
   readonly platformRuleId: string
   readonly ruleId: RuleId
+  readonly accountId: AccountId
 }
 
 /** A rule is visible once all its registrations are active, and until it is marked for removal. */
@@ -150,7 +151,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
               registration.platform === platform
                 ? Option.toArray(registration.platformRuleId)
                     .filter((id) => wanted.has(id))
-                    .map((platformRuleId) => ({ platformRuleId, ruleId: rule.id }))
+                    .map((platformRuleId) => ({ platformRuleId, ruleId: rule.id, accountId: rule.accountId }))
                 : []
             )
           )

@@ -2,6 +2,7 @@
 import { Either } from "effect"
 import { bodyTooLarge, type RequestError, unreadableBody, wrongContentType } from "./errors.ts"
 
+/** Of a body that is one piece of JSON. */
 export const MAX_BODY_BYTES = 1_048_576
 
 export const JSON_TYPE = "application/json"
@@ -18,16 +19,21 @@ export const contentType = <T extends string>(
   )
 }
 
-/** The whole body as text; stops reading at the limit. */
-export const readText = async (request: Request): Promise<Either.Either<string, RequestError>> => {
-  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) {
-    return Either.left(bodyTooLarge(MAX_BODY_BYTES))
-  }
-  const bytes = await readBytes(request).catch(() => "cut" as const)
+/** The whole body; stops reading at the limit. */
+export const readBytes = async (request: Request, limit: number): Promise<Either.Either<Uint8Array, RequestError>> => {
+  if (Number(request.headers.get("content-length") ?? 0) > limit) return Either.left(bodyTooLarge(limit))
+  const bytes = await collect(request, limit).catch(() => "cut" as const)
   if (bytes === "cut") return Either.left(unreadableBody("Request body ended before it was complete"))
-  if (bytes === "too large") return Either.left(bodyTooLarge(MAX_BODY_BYTES))
-  return Either.try({ try: () => utf8.decode(bytes), catch: () => unreadableBody("Request body is not valid UTF-8") })
+  return bytes === "too large" ? Either.left(bodyTooLarge(limit)) : Either.right(bytes)
 }
+
+export const readText = async (request: Request): Promise<Either.Either<string, RequestError>> =>
+  Either.flatMap(await readBytes(request, MAX_BODY_BYTES), (bytes) =>
+    Either.mapLeft(decodeText(bytes), () => unreadableBody("Request body is not valid UTF-8"))
+  )
+
+export const decodeText = (bytes: Uint8Array): Either.Either<string, "not UTF-8"> =>
+  Either.try({ try: () => utf8.decode(bytes), catch: () => "not UTF-8" as const })
 
 export const parseJson = (text: string): Either.Either<unknown, RequestError> =>
   Either.try({
@@ -45,13 +51,13 @@ export const readJson = async (request: Request): Promise<Either.Either<unknown,
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /** A declared length has been checked before and cannot be exceeded. */
-const readBytes = async (request: Request): Promise<Uint8Array | "too large"> => {
+const collect = async (request: Request, limit: number): Promise<Uint8Array | "too large"> => {
   if (request.headers.has("content-length")) return new Uint8Array(await request.arrayBuffer())
   const chunks: Array<Uint8Array> = []
   let size = 0
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength
-    if (size > MAX_BODY_BYTES) return "too large"
+    if (size > limit) return "too large"
     chunks.push(chunk)
   }
   const whole = new Uint8Array(size)

@@ -1,12 +1,12 @@
 /** Client data into core shapes: one decode, by the core's own schema, and an issue for each thing that is wrong. */
-import { Array as Arr, Either, Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
+import { Array as Arr, Either, Option, ParseResult, Predicate, type Schema, SchemaAST } from "effect"
 import { type ArgumentIssue, InvalidArgument } from "../core/Errors.ts"
 import { nearest } from "../core/nearest.ts"
 
 /** The decoder of a struct. An unknown field is refused by name: a typing error must not silently widen a query. */
 export const decoder = <A, I>(schema: Schema.Schema<A, I>): ((data: unknown) => Either.Either<A, InvalidArgument>) => {
   const decode = ParseResult.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })
-  const fields = SchemaAST.getPropertySignatures(Schema.encodedSchema(schema).ast).map(({ name }) => String(name))
+  const fields = fieldsOf(schema.ast)
   return (data) => {
     // A struct without fields accepts whatever is not null; here it takes an object without fields.
     if (fields.length === 0 && Predicate.isRecord(data) && Object.keys(data).length > 0) {
@@ -39,16 +39,20 @@ const unkeepableNames = (data: unknown): ReadonlyArray<ArgumentIssue> =>
       )
     : []
 
+const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
+  SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ name }) => String(name))
+
+/** `fields`: of the object in which it is. */
 const issuesOf = (issue: ParseResult.ParseIssue, path: Path, fields: ReadonlyArray<string>): Array<ArgumentIssue> => {
   const one = (message: string): Array<ArgumentIssue> => [{ path: path.map(String).join("."), message }]
   if (issue._tag === "Pointer") return issuesOf(issue.issue, path.concat(issue.path), fields)
   if (issue._tag === "Missing") return one("Is missing")
-  if (issue._tag === "Unexpected") return one(unknownField(String(path.at(-1)), path.length === 1 ? fields : []))
+  if (issue._tag === "Unexpected") return one(unknownField(String(path.at(-1)), fields))
   const written = writtenMessage(issue)
   if (written !== undefined) return one(written)
   switch (issue._tag) {
     case "Composite":
-      return Arr.ensure(issue.issues).flatMap((inner) => issuesOf(inner, path, fields))
+      return Arr.ensure(issue.issues).flatMap((inner) => issuesOf(inner, path, fieldsOf(issue.ast)))
     case "Refinement":
     case "Transformation":
       return issuesOf(issue.issue, path, fields)

@@ -1,14 +1,16 @@
 /** The door of the local feed: callers hand in events for the platforms that run in process. */
-import { Array as Arr, Effect, Either } from "effect"
-import { type ArgumentIssue, InvalidArgument } from "../core/Errors.ts"
-import { LocalFeed } from "../core/LocalFeed.ts"
-import { contentType, JSON_TYPE, parseJson, readText } from "./body.ts"
+import { Effect, Either } from "effect"
+import { LocalFeed, type SentEvent, sentEvents } from "../core/LocalFeed.ts"
+import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
 import type { DoorFailure } from "./errors.ts"
 import { json, type KeyedRoute, type Work } from "./route.ts"
 
 export const EVENTS_PATH = "/local/events"
 
 export const LINES_TYPE = "application/x-ndjson"
+
+/** Many events at a time are the point of it. */
+const MAX_LINES_BYTES = 32 * MAX_BODY_BYTES
 
 export const localRoutes: ReadonlyArray<KeyedRoute<LocalFeed>> = [
   {
@@ -21,38 +23,53 @@ export const localRoutes: ReadonlyArray<KeyedRoute<LocalFeed>> = [
 // ---- helpers ----
 
 const publish =
-  (events: ReadonlyArray<unknown>): Work<LocalFeed> =>
-  () =>
+  (events: Iterable<SentEvent>): Work<LocalFeed> =>
+  (account) =>
     Effect.gen(function* () {
       const feed = yield* LocalFeed
-      return json(200, yield* feed.publish(events))
+      return json(200, yield* feed.publish(events, account))
     })
 
-const readEvents = async (request: Request): Promise<Either.Either<ReadonlyArray<unknown>, DoorFailure>> => {
+const readEvents = async (request: Request): Promise<Either.Either<Iterable<SentEvent>, DoorFailure>> => {
   const type = contentType(request, [LINES_TYPE, JSON_TYPE])
   if (Either.isLeft(type)) return Either.left(type.left)
-  return Either.flatMap(
-    await readText(request),
-    (text): Either.Either<ReadonlyArray<unknown>, DoorFailure> =>
-      (type.right === LINES_TYPE ? parseLines : parseOne)(text)
-  )
+  if (type.right === LINES_TYPE) return Either.map(await readBytes(request, MAX_LINES_BYTES), linesOf)
+  const value = Either.flatMap(await readText(request), parseJson)
+  return Either.map(value, (one) => sentEvents(Array.isArray(one) ? one : [one]))
 }
 
-/** One event, or an array of them. */
-const parseOne = (text: string) =>
-  Either.map(parseJson(text), (value): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [value]))
-
-/** One event a line; empty lines are passed over. */
-const parseLines = (text: string): Either.Either<ReadonlyArray<unknown>, InvalidArgument> => {
-  const events: Array<unknown> = []
-  const issues: Array<ArgumentIssue> = []
-  for (const [index, line] of text.split("\n").entries()) {
-    if (line.trim() === "") continue
-    try {
-      events.push(JSON.parse(line))
-    } catch {
-      issues.push({ path: `line ${index + 1}`, message: "Is not valid JSON: send one event a line" })
+/** One event a line; empty lines are passed over. A line is parsed when it is its turn, each time anew. */
+const linesOf = (bytes: Uint8Array): Iterable<SentEvent> => ({
+  *[Symbol.iterator]() {
+    let line = 1
+    for (let at = isMarked(bytes) ? BYTE_ORDER_MARK.length : 0; at < bytes.length; at++) {
+      const byte = bytes[at]
+      if (byte === LINE_FEED) line++
+      else if (byte !== RETURN && byte !== SPACE && byte !== TAB) {
+        const found = bytes.indexOf(LINE_FEED, at)
+        const end = found < 0 ? bytes.length : found
+        yield { place: `line ${line}`, data: parseLine(bytes.subarray(at, end)) }
+        line++
+        at = end
+      }
     }
   }
-  return Arr.isNonEmptyArray(issues) ? Either.left(new InvalidArgument({ issues })) : Either.right(events)
+})
+
+const parseLine = (bytes: Uint8Array): Either.Either<unknown, string> => {
+  if (bytes.length > MAX_BODY_BYTES) return Either.left(`Is too long: at most ${MAX_BODY_BYTES} bytes are allowed`)
+  const text = decodeText(bytes)
+  if (Either.isLeft(text)) return Either.left("Is not valid UTF-8")
+  return Either.try({
+    try: (): unknown => JSON.parse(text.right),
+    catch: () => "Is not valid JSON: send one event a line"
+  })
 }
+
+const LINE_FEED = 10
+const RETURN = 13
+const SPACE = 32
+const TAB = 9
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+
+const isMarked = (bytes: Uint8Array): boolean => BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte)

@@ -127,7 +127,11 @@ const ERRORS = {
   },
   401: { name: "Unauthenticated", description: "The key is missing or not valid", headers: {} },
   404: { name: "NotFound", description: "There is no such thing in this account", headers: {} },
-  413: { name: "TooLarge", description: "The request body is larger than 1 MiB", headers: {} },
+  413: {
+    name: "TooLarge",
+    description: "The request body is larger than 1 MiB, or as NDJSON larger than 32 MiB",
+    headers: {}
+  },
   415: { name: "WrongContentType", description: "The request body is not JSON", headers: {} },
   429: { name: "ResourceExhausted", description: "A limit is reached", headers: RETRY_AFTER },
   500: { name: "Internal", description: "A defect on our side; the log has it under the request id", headers: {} },
@@ -197,13 +201,13 @@ const LOCAL_EVENTS = {
   tags: ["local"],
   summary: "Hand in events for the local platforms",
   description:
-    "Each event in the form in which its platform streams it: an X v2 post (`data.id`, `data.text`) or a Firehose update (`document.url`). Answers when every match they gave is stored; events that are there already are counted and change nothing.",
+    "Each event in the form in which its platform streams it: an X v2 post (`data.id`, `data.text`) or a Firehose update (`document.url`). As NDJSON in bulk: one event a line, at most 1 MiB a line and 32 MiB in all. Every event is checked before any is taken in: if one is wrong, none is, and `details.issues` names each wrong line (`line 17`; the first 100). Answers when every match they gave is stored, so a sender is never faster than the store. After `unavailable` send the same again: nothing is stored twice.",
   security: [{ apiKey: [] }],
   requestBody: {
     required: true,
     content: {
       [LINES_TYPE]: {
-        schema: { type: "string", description: "One event a line" },
+        schema: { type: "string", description: "One event a line; empty lines are passed over" },
         example: '{"data":{"id":"1","text":"Felt a strong earthquake just now"}}\n'
       },
       "application/json": {
@@ -219,12 +223,20 @@ const LOCAL_EVENTS = {
         "application/json": {
           schema: {
             type: "object",
-            required: ["accepted"],
+            required: ["accepted", "matches"],
             properties: {
-              accepted: { type: "object", additionalProperties: { type: "integer" }, description: "Events by platform" }
+              accepted: {
+                type: "object",
+                additionalProperties: { type: "integer" },
+                description: "Events by platform"
+              },
+              matches: {
+                type: "integer",
+                description: "How often one of the events met a rule of this account, stored now or before"
+              }
             }
           },
-          example: { accepted: { x: 1 } }
+          example: { accepted: { x: 1 }, matches: 1 }
         }
       }
     },

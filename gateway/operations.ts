@@ -1,5 +1,6 @@
 /** Every operation of the service, once. The REST paths, the tRPC router and the OpenAPI document derive from this. */
 import { Effect, Schema } from "effect"
+import type { Backtests } from "../core/Backtests.ts"
 import type { CoreError } from "../core/Errors.ts"
 import { type AccountId, RuleId } from "../core/Ids.ts"
 import { Matches, MatchList, MatchQuery } from "../core/Matches.ts"
@@ -13,7 +14,7 @@ import type { Issue } from "../core/syntax/issue.ts"
 import { WireIssue } from "../core/syntax/wire.ts"
 
 /** What the operations call. */
-export type Services = Rules | Matches | Platforms
+export type Services = Rules | Matches | Platforms | Backtests
 
 /** `A` reaches the use case, `I` is sent by the client; `O` comes back and `OI` is what the client receives. */
 export interface Operation<A, I, O, OI> {
@@ -203,16 +204,66 @@ export const platformSyntax = endpoint({
     Effect.map(syntaxHelp(platforms), (help) => ({ platforms: Object.fromEntries(help) }))
 })
 
-/** Reached over tRPC alone: the specification has no path for it. */
-export const checkRule: Operation<CheckRequest, typeof CheckRequest.Encoded, CheckResult, typeof CheckResult.Encoded> =
-  {
-    name: "checkRule",
-    input: CheckRequest,
-    output: CheckResult,
-    handle: (_account, request) => checkFilters(request)
-  }
+export const checkRule = endpoint({
+  method: "POST",
+  path: "/rules/check",
+  name: "checkRule",
+  tag: "rules",
+  summary: "Check filters before a rule is created",
+  description:
+    "What is wrong with each filter, what it means on the other platform, and on request what it would give: `events` explains it on an event of yours, `backtest` tests it on the newest events that came in. Nothing is saved. Recent events are public posts and pages and belong to no account: a backtest tests on, and shows, whatever this server received, whoever handed it in.",
+  input: CheckRequest,
+  output: CheckResult,
+  example: {
+    request: { overrides: { x: "earthquake lang:en" }, backtest: { events: 1000, samples: 1 } },
+    response: {
+      platforms: {
+        x: {
+          valid: true,
+          issues: [],
+          canonical: "earthquake lang:en",
+          translations: {
+            firehose: {
+              text: "earthquake AND language:en",
+              fidelity: "exact",
+              clauses: [
+                {
+                  span: { start: 0, end: 10 },
+                  fidelity: "exact",
+                  reason: "The same word in the text that a page gained"
+                },
+                {
+                  span: { start: 11, end: 18 },
+                  fidelity: "exact",
+                  reason: 'The same language, which Firehose calls "en"'
+                }
+              ]
+            }
+          },
+          backtest: {
+            tested: 1000,
+            matched: 12,
+            share: 0.012,
+            per_hour: 86.4,
+            from: "2026-11-15T08:00:00.000Z",
+            to: "2026-11-15T08:08:20.000Z",
+            samples: [{ data: { id: "1866223344556677889", text: "Felt a strong earthquake just now", lang: "en" } }]
+          }
+        }
+      }
+    }
+  },
+  handle: (_account, request) => checkFilters(request)
+})
 
-export const endpoints: ReadonlyArray<AnyEndpoint> = [createRule, listRules, deleteRule, listMatches, platformSyntax]
+export const endpoints: ReadonlyArray<AnyEndpoint> = [
+  createRule,
+  listRules,
+  deleteRule,
+  checkRule,
+  listMatches,
+  platformSyntax
+]
 
 // ---- helpers ----
 

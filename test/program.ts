@@ -81,6 +81,16 @@ export const runCommand = async (
   return ended.finally(() => rm(folder, { recursive: true, force: true }))
 }
 
+/** Starts a command that needs no store, and leaves its standard input to the caller. */
+export const startCommand = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Environment = {}) => {
+  const { child, ended } = launch(runtime, args, settings)
+  return {
+    stdin: child.stdin,
+    signal: (name: NodeJS.Signals) => void child.kill(name),
+    ended
+  }
+}
+
 // ---- helpers ----
 
 const COMMANDS: Readonly<Record<RuntimeName, readonly [string, ...ReadonlyArray<string>]>> = {
@@ -92,9 +102,9 @@ const launch = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Env
   const [command, ...first] = COMMANDS[runtime]
   const child = spawn(command, [...first, ...args], {
     cwd: ROOT,
-    // Nothing of the tester's own settings may leak in.
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NO_COLOR: "1", ...settings },
-    stdio: ["ignore", "pipe", "pipe"]
+    // Nothing of the tester's own settings may leak in, and no event that the test did not hand in.
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NO_COLOR: "1", EARSHOT_DEMO_FEED: "off", ...settings },
+    stdio: ["pipe", "pipe", "pipe"]
   })
   const output = { stdout: "", stderr: "" }
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -10,11 +10,12 @@ import * as pglite from "../adapters/sql/pglite.ts"
 import * as postgres from "../adapters/sql/postgres.ts"
 import type { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
 import * as stores from "../adapters/sql/stores.ts"
+import { EventLog } from "../core/EventLog.ts"
 import { KeyStore } from "../core/KeyStore.ts"
 import { MatchStore } from "../core/MatchStore.ts"
 import { RuleStore } from "../core/RuleStore.ts"
 
-export type Stores = RuleStore | MatchStore | KeyStore
+export type Stores = RuleStore | MatchStore | KeyStore | EventLog
 
 /** A folder that is deleted when the scope closes. */
 export const temporaryFolder = Effect.acquireRelease(
@@ -42,9 +43,11 @@ export const postgresClient: Layer.Layer<SqlClient, StoreCannotOpen> = Layer.unw
   Effect.map(temporaryDatabase, ({ url }) => postgres.layerWith({ url }))
 )
 
-const memory: Layer.Layer<Stores> = Layer.mergeAll(MatchStore.layerMemory, KeyStore.layerMemory).pipe(
-  Layer.provideMerge(RuleStore.layerMemory)
-)
+const memory: Layer.Layer<Stores> = Layer.mergeAll(
+  MatchStore.layerMemory,
+  KeyStore.layerMemory,
+  EventLog.layerMemory
+).pipe(Layer.provideMerge(RuleStore.layerMemory))
 
 /** What every contract is run over. */
 export const everyStore: ReadonlyArray<readonly [name: string, layer: Layer.Layer<Stores, StoreCannotOpen>]> = [

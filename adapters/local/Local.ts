@@ -1,71 +1,54 @@
 /** Both platforms in process, over events that callers hand in. No account anywhere is needed. */
-import { Array as Arr, Clock, Deferred, Effect, Either, Layer, Option, Queue, Stream } from "effect"
+import { Effect, Layer, Option, Queue, Stream } from "effect"
 import { Entropy } from "../../core/Entropy.ts"
-import { type ArgumentIssue, InvalidArgument, PlatformRefused, StorageUnavailable } from "../../core/Errors.ts"
+import { PlatformRefused } from "../../core/Errors.ts"
+import { NamedRules } from "../../core/engine/NamedRules.ts"
 import { LocalFeed } from "../../core/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms } from "../../core/Platform.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
-import { holds } from "../../core/syntax/evaluate.ts"
-import type { Expression } from "../../core/syntax/expression.ts"
+import type { PlatformId } from "../../core/PlatformId.ts"
+import { RecentEvents } from "../../core/RecentEvents.ts"
+import { RuleStore } from "../../core/RuleStore.ts"
 import { helpFor } from "../../core/syntax/help.ts"
 import { checkRule } from "../../core/syntax/language.ts"
-import { decodeEvent, type LocalEvent } from "./events.ts"
+import { type Outlet, publisher } from "./publish.ts"
 
 /** `rulesPerAccount`: of the platforms that limit their rules. A platform that is not named has none. */
 export const layerWith = (options: {
   readonly rulesPerAccount: ReadonlyMap<PlatformId, number>
-}): Layer.Layer<LocalFeed, never, Platforms | Entropy> =>
+}): Layer.Layer<LocalFeed, never, Platforms | RuleStore | RecentEvents | Entropy> =>
   Layer.scoped(
     LocalFeed,
     Effect.gen(function* () {
       const platforms = yield* Platforms
-      const { sha256 } = yield* Entropy
-      const locals = new Map<PlatformId, LocalPlatform>()
-      for (const id of PLATFORM_IDS) {
-        const local = yield* makePlatform(id, sha256, Option.fromNullable(options.rulesPerAccount.get(id)))
-        yield* platforms.register(local.platform)
-        locals.set(id, local)
-      }
-
-      const publish = (data: ReadonlyArray<unknown>) =>
+      const rules = yield* RuleStore
+      const recent = yield* RecentEvents
+      const { sha256, bytes } = yield* Entropy
+      const open = (id: PlatformId) =>
         Effect.gen(function* () {
-          const events = yield* decodeAll(data, sha256, yield* Clock.currentTimeMillis)
-          const accepted: Partial<Record<PlatformId, number>> = {}
-          const waiting: Array<Effect.Effect<void>> = []
-          for (const event of events) {
-            accepted[event.platform] = (accepted[event.platform] ?? 0) + 1
-            const stored = yield* locals.get(event.platform)?.offer(event) ?? Effect.succeed(Effect.void)
-            waiting.push(stored)
-          }
-          yield* Effect.all(waiting, { discard: true })
-          return { accepted }
+          const rulesPerAccount = Option.fromNullable(options.rulesPerAccount.get(id))
+          // Nobody who writes rules or posts can know the seed.
+          const named = new NamedRules({ seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0) })
+          const { platform, outlet } = yield* makePlatform(id, named, sha256, rulesPerAccount)
+          yield* platforms.register(platform)
+          return outlet
         })
+      const outlets = { x: yield* open("x"), firehose: yield* open("firehose") }
 
-      return LocalFeed.of({
-        publish: (data) =>
-          // Sending the events again is safe: nothing is stored twice.
-          Effect.timeoutFail(publish(data), {
-            duration: "30 seconds",
-            onTimeout: () =>
-              new StorageUnavailable({ operation: "LocalFeed.publish", cause: "Matches were not stored in time" })
-          })
-      })
+      return LocalFeed.of({ publish: publisher({ outlets, rules, recent, sha256 }) })
     })
   )
 
 // ---- helpers ----
 
-interface LocalPlatform {
-  readonly platform: Platform
-  /** Hands the event to the rules it meets; the inner effect waits until the matches are durable. */
-  readonly offer: (event: LocalEvent) => Effect.Effect<Effect.Effect<void>>
-}
-
-const makePlatform = (id: PlatformId, sha256: (text: string) => string, rulesPerAccount: Option.Option<number>) =>
+const makePlatform = (
+  id: PlatformId,
+  rules: NamedRules,
+  sha256: (text: string) => string,
+  rulesPerAccount: Option.Option<number>
+) =>
   Effect.gen(function* () {
     // Full means that the store is behind: whoever hands in events then waits.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Delivery>(1_000), Queue.shutdown)
-    const rules = new Map<string, Expression>()
 
     const platform: Platform = {
       id,
@@ -86,33 +69,15 @@ const makePlatform = (id: PlatformId, sha256: (text: string) => string, rulesPer
           rules.set(platformRuleId, rule.expression)
           return Effect.succeed({ platformRuleId, translatedValue: text })
         }),
-      unregister: (platformRuleId) => Effect.sync(() => void rules.delete(platformRuleId)),
+      unregister: (platformRuleId) => Effect.sync(() => rules.delete(platformRuleId)),
       // Small enough that the embedded store does not hold up everyone else for long.
       deliveries: Stream.fromQueue(queue, { maxChunkSize: 200 })
     }
 
-    const offer = ({ platformPostId, payload, fields }: LocalEvent) =>
-      Effect.gen(function* () {
-        const platformRuleIds = [...rules]
-          .filter(([, expression]) => holds(expression, fields))
-          .map(([platformRuleId]) => platformRuleId)
-        if (platformRuleIds.length === 0) return Effect.void
-        const stored = yield* Deferred.make<void>()
-        const ack = Effect.asVoid(Deferred.succeed(stored, undefined))
-        yield* Queue.offer(queue, { platformPostId, payload, platformRuleIds, ack })
-        return Deferred.await(stored)
-      })
+    const outlet: Outlet = {
+      met: (event) => rules.match(event),
+      offer: (delivery) => Effect.asVoid(Queue.offer(queue, delivery))
+    }
 
-    return { platform, offer }
+    return { platform, outlet }
   })
-
-const decodeAll = (data: ReadonlyArray<unknown>, digest: (text: string) => string, now: number) => {
-  const events: Array<LocalEvent> = []
-  const issues: Array<ArgumentIssue> = []
-  for (const [index, item] of data.entries()) {
-    const event = decodeEvent(item, digest, now)
-    if (Either.isRight(event)) events.push(event.right)
-    else issues.push({ path: `event ${index + 1}`, message: event.left })
-  }
-  return Arr.isNonEmptyArray(issues) ? new InvalidArgument({ issues }) : Effect.succeed(events)
-}

@@ -1,7 +1,7 @@
 /** What the command line asks of its terminal. It never prompts, so nothing is ever read. */
 import process from "node:process"
 import * as Terminal from "@effect/platform/Terminal"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 
 export const layer: Layer.Layer<Terminal.Terminal> = Layer.succeed(
   Terminal.Terminal,
@@ -13,4 +13,13 @@ export const layer: Layer.Layer<Terminal.Terminal> = Layer.succeed(
     readInput: Effect.dieMessage("The command line does not prompt"),
     readLine: Effect.dieMessage("The command line does not prompt")
   })
+)
+
+/** Standard error as a place to draw on, if it is one. */
+export const screen = Option.liftPredicate(
+  {
+    columns: Effect.sync(() => process.stderr.columns ?? 80),
+    write: (text: string) => Effect.sync(() => void process.stderr.write(text))
+  },
+  () => process.stderr.isTTY === true
 )

@@ -110,7 +110,7 @@ const make = Effect.gen(function* () {
     limit 1`
 
   const holders = (platform: PlatformId, ids: ReadonlyArray<string>) => sql<HolderRow>`
-    select r.platform_rule_id, r.rule_id from registrations r
+    select r.platform_rule_id, r.rule_id, r.account_id from registrations r
     where r.platform = ${platform} and r.platform_rule_id = any(${ids}::text[])
       and not exists (select 1 from registrations h where h.rule_id = r.rule_id and h.state <> 'active')`
 
@@ -176,11 +176,13 @@ const toRegistration = (row: RegistrationRow): StoredRegistration => ({
 interface HolderRow {
   readonly platform_rule_id: string
   readonly rule_id: string
+  readonly account_id: string
 }
 
 const toHolder = (row: HolderRow) => ({
   platformRuleId: row.platform_rule_id,
-  ruleId: fromUuid("rule", row.rule_id)
+  ruleId: fromUuid("rule", row.rule_id),
+  accountId: fromUuid("acct", row.account_id)
 })
 
 const isSome = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0

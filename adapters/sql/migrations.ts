@@ -75,6 +75,30 @@ const steps = {
     )`
     yield* sql`create index matches_of_rule on matches (rule_id, platform, id desc)`
     yield* sql`create index matches_of_account on matches (account_id, platform, id desc)`
+  }),
+
+  "0002_recent_events": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // How much of each platform was ever logged. Its row is what makes those who append take turns.
+    yield* sql`create table event_logs (
+      platform text primary key,
+      events bigint not null,
+      size bigint not null
+    )`
+    // A segment is known by where it ends, counted in events and in characters since the log began: what to read and
+    // what to delete are then ranges of the one index.
+    yield* sql`create table event_segments (
+      platform text not null,
+      last_event bigint not null,
+      last_size bigint not null,
+      events integer not null,
+      size integer not null,
+      missed integer not null,
+      lines text not null,
+      primary key (platform, last_event)
+    )`
+    // Not compressed: on the embedded store that would double the time of writing, for events that are soon gone.
+    yield* sql`alter table event_segments alter column lines set storage external`
   })
 }
 

@@ -185,13 +185,18 @@ const maintain = (sql: SqlClient) => {
     ["matches", "registrations", "rules", "keys", "accounts"],
     (table) => sql`vacuum (analyze) ${sql(table)}`
   )
-  const regularly = <A>(work: Effect.Effect<A, SqlError>, every: "5 seconds" | "10 minutes") =>
+  // All of it is replaced again and again, so the space of what was deleted is needed soon.
+  const vacuumLog = Effect.forEach(["event_segments", "event_logs"], (table) => sql`vacuum ${sql(table)}`)
+  const regularly = <A>(work: Effect.Effect<A, SqlError>, every: "5 seconds" | "1 minute" | "10 minutes") =>
     work.pipe(
       Effect.catchAll((error) => Effect.logWarning("Maintenance of the store failed and is tried again", error.cause)),
       Effect.delay(every),
       Effect.repeat(Schedule.forever)
     )
-  return Effect.all([regularly(checkpoint, "5 seconds"), regularly(vacuum, "10 minutes")], { concurrency: 2 })
+  return Effect.all(
+    [regularly(checkpoint, "5 seconds"), regularly(vacuumLog, "1 minute"), regularly(vacuum, "10 minutes")],
+    { concurrency: "unbounded" }
+  )
 }
 const CHECKPOINT_AFTER_BYTES = 64 * 1024 * 1024
 

@@ -1,15 +1,18 @@
 /** The SQL stores together, on either engine. */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Layer } from "effect"
+import type { EventLog } from "../../core/EventLog.ts"
 import type { KeyStore } from "../../core/KeyStore.ts"
 import type { MatchStore } from "../../core/MatchStore.ts"
 import type { RuleStore } from "../../core/RuleStore.ts"
+import * as SqlEventLog from "./SqlEventLog.ts"
 import * as SqlKeyStore from "./SqlKeyStore.ts"
 import * as SqlMatchStore from "./SqlMatchStore.ts"
 import * as SqlRuleStore from "./SqlRuleStore.ts"
 
-export const layer: Layer.Layer<RuleStore | MatchStore | KeyStore, never, SqlClient> = Layer.mergeAll(
+export const layer: Layer.Layer<RuleStore | MatchStore | KeyStore | EventLog, never, SqlClient> = Layer.mergeAll(
   SqlRuleStore.layer,
   SqlMatchStore.layer,
-  SqlKeyStore.layer
+  SqlKeyStore.layer,
+  SqlEventLog.layer
 )

@@ -17,18 +17,27 @@ export interface Compared {
 
 const NOW = Date.parse("2026-11-15T12:00:00Z")
 
-/** One life of an engine: `steps` times a few changes and an event. */
-export const compare = (platform: PlatformId, seed: number, steps: number): Compared => {
+export interface Life {
+  readonly platform: PlatformId
+  readonly seed: number
+  /** Times that some rules change and an event comes. */
+  readonly steps: number
+  /** About how many rules there are in the end. */
+  readonly rules: number
+}
+
+/** One life of an engine, from the first rule to the removal of the last. */
+export const compare = ({ platform, seed, steps, rules: most }: Life): Compared => {
   const random = randomFrom(seed)
   const engine = new Engine({ seed })
   const rules = new Map<number, Expression>()
   let comparisons = 0
   let matches = 0
   for (let step = 0; step < steps; step++) {
-    for (let changes = Math.floor(random() * 8); changes > 0; changes--) {
-      const known = [...rules.keys()]
-      if (random() < known.length / 100) {
-        const rule = known[Math.floor(random() * known.length)] ?? 0
+    const known = [...rules.keys()]
+    for (let changes = Math.floor((random() * most) / 12); changes > 0; changes--) {
+      if (known.length > 0 && random() < rules.size / most / 2) {
+        const [rule = 0] = known.splice(Math.floor(random() * known.length), 1)
         engine.remove(rule)
         rules.delete(rule)
       } else {

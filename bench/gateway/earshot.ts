@@ -4,12 +4,15 @@ import * as Local from "../../adapters/local/Local.ts"
 import * as Assets from "../../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as Log from "../../adapters/runtimes/log.ts"
+import { Backtests } from "../../core/Backtests.ts"
+import { EventLog } from "../../core/EventLog.ts"
 import { Ids } from "../../core/Ids.ts"
 import { KeyStore } from "../../core/KeyStore.ts"
 import { Keys } from "../../core/Keys.ts"
 import { Matches } from "../../core/Matches.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
 import { Platforms } from "../../core/Platform.ts"
+import { RecentEvents } from "../../core/RecentEvents.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import { Rules } from "../../core/Rules.ts"
 import { gateway } from "../../gateway/gateway.ts"
@@ -17,8 +20,9 @@ import { KEY, matches, rules } from "./data.ts"
 
 const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, KeyStore.layerMemory))
 
-export const layer = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer).pipe(
+export const layer = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer).pipe(
   Layer.provideMerge(Layer.provideMerge(Local.layerWith({ rulesPerAccount: new Map() }), Platforms.layer)),
+  Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)),
   Layer.provideMerge(stores),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)),
   Layer.provideMerge(Log.layerWith("json"))

@@ -19,13 +19,18 @@ export const LIST_HEAD = 2
 export class AnchorIndex {
   private readonly pool: Pool
   private readonly segments: Array<Int32Array> = []
+  /** Eight bits or more for each slot: one is set for each term. Small enough to stay near where the tables do not. */
+  private readonly gates: Array<Int32Array> = []
+  /** Bits that no term needs any more. */
+  private readonly stale = new Int32Array(1 << SEGMENT_BITS)
   private readonly counts = new Int32Array(1 << SEGMENT_BITS)
   private words = 0
 
   constructor(pool: Pool) {
     this.pool = pool
     for (let segment = 0; segment < 1 << SEGMENT_BITS; segment++) {
-      this.segments.push(this.table(FIRST_SLOTS))
+      this.segments.push(this.table(FIRST_SLOTS * SLOT))
+      this.gates.push(this.table(gateWords(FIRST_SLOTS)))
     }
   }
 
@@ -37,10 +42,15 @@ export class AnchorIndex {
     return this.segments[high >>> SEGMENT_SHIFT] ?? nothing
   }
 
+  /** False only if nothing waits for the term. */
+  mayHold(high: number, low: number): boolean {
+    const gate = this.gates[high >>> SEGMENT_SHIFT] ?? nothing
+    return (((gate[(low >>> 5) & (gate.length - 1)] ?? 0) >>> low) & 1) !== 0
+  }
+
   /** Where the term's slot begins in its segment; -1 if nothing waits for the term. */
   find(segment: Int32Array, high: number, low: number): number {
-    const mask = segment.length - 1
-    for (let slot = (high << 2) & mask; ; slot = (slot + SLOT) & mask) {
+    for (let slot = homeOf(segment, high); ; slot = nextSlot(segment, slot)) {
       const found = segment[slot] ?? 0
       if (found === high && segment[slot + 1] === low) return slot
       if (found === 0) return -1
@@ -138,23 +148,24 @@ export class AnchorIndex {
     const count = (this.counts[number] ?? 0) + 1
     this.counts[number] = count
     let segment = this.segmentOf(high)
-    if (count * SLOT * 4 > segment.length * 3) {
-      segment = this.resized(number, segment.length * 2)
+    if (count * SLOT * 8 > segment.length * 7) {
+      segment = this.resized(number, segment.length + SLOT * (segment.length >> 3))
     }
     const slot = freeSlot(segment, high)
     segment[slot] = high
     segment[slot + 1] = low
     segment[slot + 2] = program
     segment[slot + 3] = filter
+    open(this.gates[number] ?? nothing, low)
   }
 
   /** Entries behind the free place move up, so that no search ends too early. */
   private empty(high: number, segment: Int32Array, slot: number): void {
-    const mask = segment.length - 1
+    const { length } = segment
     let hole = slot
-    for (let next = (hole + SLOT) & mask; segment[next] !== 0; next = (next + SLOT) & mask) {
-      const home = ((segment[next] ?? 0) << 2) & mask
-      if (((next - home) & mask) >= ((next - hole) & mask)) {
+    for (let next = nextSlot(segment, hole); segment[next] !== 0; next = nextSlot(segment, next)) {
+      const home = homeOf(segment, segment[next] ?? 0)
+      if ((next - home + length) % length >= (next - hole + length) % length) {
         segment.copyWithin(hole, next, next + SLOT)
         hole = next
       }
@@ -163,15 +174,20 @@ export class AnchorIndex {
     const number = high >>> SEGMENT_SHIFT
     const count = (this.counts[number] ?? 0) - 1
     this.counts[number] = count
-    if (segment.length > FIRST_SLOTS * SLOT && count * SLOT * 8 < segment.length) {
-      this.resized(number, segment.length / 2)
+    const stale = (this.stale[number] ?? 0) + 1
+    this.stale[number] = stale
+    if (segment.length > FIRST_SLOTS * SLOT && count * SLOT * 4 < segment.length) {
+      this.resized(number, Math.max(SLOT * (segment.length >> 3), FIRST_SLOTS * SLOT))
+    } else if (stale * SLOT * 2 > segment.length) {
+      this.resized(number, segment.length)
     }
   }
 
   private resized(number: number, length: number): Int32Array {
     const old = this.segments[number] ?? nothing
-    this.words -= old.length
-    const segment = this.table(length / SLOT)
+    this.words -= old.length + (this.gates[number]?.length ?? 0)
+    const segment = this.table(length)
+    const gate = this.table(gateWords(length / SLOT))
     for (let slot = 0; slot < old.length; slot += SLOT) {
       const high = old[slot] ?? 0
       if (high !== 0) {
@@ -180,15 +196,18 @@ export class AnchorIndex {
         segment[place + 1] = old[slot + 1] ?? 0
         segment[place + 2] = old[slot + 2] ?? 0
         segment[place + 3] = old[slot + 3] ?? 0
+        open(gate, old[slot + 1] ?? 0)
       }
     }
     this.segments[number] = segment
+    this.gates[number] = gate
+    this.stale[number] = 0
     return segment
   }
 
-  private table(slots: number): Int32Array {
-    this.words += slots * SLOT
-    return new Int32Array(slots * SLOT)
+  private table(words: number): Int32Array {
+    this.words += words
+    return new Int32Array(words)
   }
 }
 
@@ -196,9 +215,22 @@ export class AnchorIndex {
 
 const nothing = new Int32Array(0)
 
+const open = (gate: Int32Array, low: number): void => {
+  const word = (low >>> 5) & (gate.length - 1)
+  gate[word] = (gate[word] ?? 0) | (1 << low)
+}
+
+/** Half as much again each time: a power of two would leave more places empty. */
+const homeOf = (segment: Int32Array, high: number): number =>
+  (((high & 0xffffff) * (segment.length / SLOT / 0x1000000)) | 0) * SLOT
+
+const nextSlot = (segment: Int32Array, slot: number): number => (slot + SLOT < segment.length ? slot + SLOT : 0)
+
 const freeSlot = (segment: Int32Array, high: number): number => {
-  const mask = segment.length - 1
-  let slot = (high << 2) & mask
-  while (segment[slot] !== 0) slot = (slot + SLOT) & mask
+  let slot = homeOf(segment, high)
+  while (segment[slot] !== 0) slot = nextSlot(segment, slot)
   return slot
 }
+
+/** A power of two, eight bits or more for each slot. */
+const gateWords = (slots: number): number => 1 << (32 - Math.clz32(slots / 4 - 1))

@@ -7,13 +7,16 @@
  * themselves; rules that hang on a term that turned out common are moved to a better one as the engine runs. Everything
  * is in flat memory that is changed in place (`Pool`): a rule counts from the next event on, and leaves no trace.
  */
-import type { EventFields } from "../syntax/eventFields.ts"
+import type { EventFields, PlatformEvent } from "../syntax/eventFields.ts"
 import type { Expression } from "../syntax/expression.ts"
 import { AnchorIndex, LIST_HEAD } from "./AnchorIndex.ts"
 import {
   ALWAYS,
   AND,
+  asNoAnchor,
   Compiler,
+  gramOf,
+  isAnchor,
   isNegated,
   leafLengthOf,
   lengthOf,
@@ -29,9 +32,9 @@ import { ANCHOR, Cover } from "./cover.ts"
 import { EventTerms } from "./EventTerms.ts"
 import { Frequencies } from "./Frequencies.ts"
 import { Fingerprints } from "./fingerprints.ts"
-import { Pace } from "./Pace.ts"
 import { Pool } from "./Pool.ts"
 import { Predicates } from "./Predicates.ts"
+import { Review } from "./Review.ts"
 import { RuleTable } from "./RuleTable.ts"
 import { EVERY_EVENT, Spaces } from "./spaces.ts"
 
@@ -43,11 +46,12 @@ export interface EngineStats {
   readonly bytes: number
 }
 
-/** A program is [rule, words of code, number of anchors, stamp], the code, [high, low, space] of each anchor. */
-const HEAD = 4
-const ANCHOR_WORDS = 3
+/** A program is [rule, event it was run for last], then the code. */
+const HEAD = 2
 
 export class Engine {
+  /** Postings that the last event led to: what matching it cost beyond reading it. */
+  looked = 0
   private readonly fingerprints: Fingerprints
   private readonly spaces = new Spaces()
   private readonly pool = new Pool()
@@ -58,11 +62,8 @@ export class Engine {
   private readonly compiler: Compiler
   private readonly cover: Cover
   private readonly terms: EventTerms
-  private readonly rehanging = new Pace()
-  private unindexed = 0
+  private readonly review = new Review()
   private stamp = 0
-  /** Postings looked at for the event at hand. */
-  private looked = 0
   private readonly met: Array<number> = []
 
   /** The seed draws the keys of the fingerprints: one that callers cannot know keeps them from making words collide. */
@@ -78,18 +79,27 @@ export class Engine {
     const { pool, index, rules, frequencies, terms } = this
     return {
       rules: rules.count,
-      unindexed: this.unindexed,
+      unindexed: this.spaces.usesOf(EVERY_EVENT),
       bytes: pool.bytes + index.bytes + rules.bytes + frequencies.bytes + terms.bytes
     }
   }
 
   /** The number by which the rule goes from now on. Numbers of removed rules are given again. */
   add(expression: Expression): number {
-    this.compiler.compile(expression)
-    const { code, length } = this.compiler
-    this.useSpaces(code, 0, length)
+    const { compiler, pool } = this
+    compiler.compile(expression)
+    if (this.cover.costOf(compiler.code, 0) === Number.POSITIVE_INFINITY) compiler.requireEveryEvent()
+    const { code, length } = compiler
     const rule = this.rules.take()
-    this.hang(rule, code, 0, length)
+    const program = pool.take(HEAD + length)
+    const words = pool.chunkOf(program)
+    const at = pool.offsetOf(program)
+    words[at] = rule
+    words[at + 1] = 0
+    for (let word = 0; word < length; word++) words[at + HEAD + word] = code[word] ?? 0
+    this.useSpaces(words, at + HEAD, at + HEAD + length)
+    this.hang(program)
+    this.rules.set(rule, program)
     return rule
   }
 
@@ -97,16 +107,16 @@ export class Engine {
     const program = this.rules.programOf(rule)
     if (program === 0) return
     const words = this.pool.chunkOf(program)
-    const at = this.pool.offsetOf(program)
-    const length = words[at + 1] ?? 0
+    const start = this.pool.offsetOf(program) + HEAD
+    const length = lengthOf(words, start)
     this.unhang(program)
-    this.releaseSpaces(words, at + HEAD, at + HEAD + length)
-    this.pool.giveBack(program, HEAD + length + ANCHOR_WORDS * (words[at + 2] ?? 0))
+    this.releaseSpaces(words, start, start + length)
+    this.pool.giveBack(program, HEAD + length)
     this.rules.giveBack(rule)
   }
 
   /** Numbers of the rules that the event meets, each once, in no order. Good until the next call. */
-  match(event: EventFields): ReadonlyArray<number> {
+  match(event: PlatformEvent): ReadonlyArray<number> {
     this.met.length = 0
     if (this.rules.count === 0) return this.met
     this.terms.read(event, this.spaces)
@@ -116,8 +126,10 @@ export class Engine {
     let looked = 0
     for (let term = 1; term <= count; term++) {
       const high = pairs[2 * term] ?? 0
+      const low = pairs[2 * term + 1] ?? 0
+      if (!index.mayHold(high, low)) continue
       const segment = index.segmentOf(high)
-      const slot = index.find(segment, high, pairs[2 * term + 1] ?? 0)
+      const slot = index.find(segment, high, low)
       if (slot < 0) continue
       const held = segment[slot + 2] ?? 0
       if (held > 0) {
@@ -137,15 +149,15 @@ export class Engine {
     }
     this.looked = looked
     this.frequencies.learn(pairs, count)
-    if (this.rehanging.isDue()) this.rehang()
+    this.rehang()
     return this.met
   }
 
   private run(program: number, event: EventFields): void {
     const words = this.pool.chunkOf(program)
     const at = this.pool.offsetOf(program)
-    if (words[at + 3] === this.stamp) return
-    words[at + 3] = this.stamp
+    if (words[at + 1] === this.stamp) return
+    words[at + 1] = this.stamp
     if (this.holds(words, at + HEAD, event)) this.met.push(words[at] ?? 0)
   }
 
@@ -160,14 +172,14 @@ export class Engine {
         return this.predicates.holds(code[at + 1] ?? 0, event, this.stamp) !== isNegated(word)
       case AND: {
         const end = at + lengthOf(code, at)
-        for (let child = at + 2; child < end; child += lengthOf(code, child)) {
+        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
           if (!this.holds(code, child, event)) return false
         }
         return true
       }
       case OR: {
         const end = at + lengthOf(code, at)
-        for (let child = at + 2; child < end; child += lengthOf(code, child)) {
+        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
           if (this.holds(code, child, event)) return true
         }
         return false
@@ -181,111 +193,66 @@ export class Engine {
     const { terms } = this
     const end = at + lengthOf(code, at)
     const first = terms.termOf(code[at + 1] ?? 0, code[at + 2] ?? 0)
-    if (first === 0) return false
-    for (let word = at + 4; word < end; word += 3) {
-      if (!terms.has(code[word] ?? 0, code[word + 1] ?? 0)) return false
-    }
     for (let place = terms.lastPlaceOf(first); place > 0; place = terms.placeBeforeThat(place)) {
+      const start = place - (code[at + 3] ?? 0)
       let word = at + 4
-      while (
-        word < end &&
-        terms.isAt(place + (code[word + 2] ?? 0), terms.termOf(code[word] ?? 0, code[word + 1] ?? 0))
-      ) {
-        word += 3
-      }
+      while (word < end && terms.isAt(start + (code[word + 2] ?? 0), code[word] ?? 0, code[word + 1] ?? 0)) word += 3
       if (word >= end) return true
     }
     return false
   }
 
-  private hang(rule: number, code: Int32Array, start: number, length: number): void {
-    const { cover, pool, index } = this
-    if (!cover.choose(code, start)) {
-      this.unindexed++
-      cover.everyEvent(this.fingerprints)
-    }
-    const program = pool.take(HEAD + length + ANCHOR_WORDS * cover.count)
-    const words = pool.chunkOf(program)
-    const at = pool.offsetOf(program)
-    words[at] = rule
-    words[at + 1] = length
-    words[at + 2] = cover.count
-    words[at + 3] = 0
-    for (let word = 0; word < length; word++) words[at + HEAD + word] = code[start + word] ?? 0
-    let place = at + HEAD + length
+  private hang(program: number): void {
+    const { cover, index } = this
+    cover.choose(this.pool.chunkOf(program), this.pool.offsetOf(program) + HEAD)
     for (let anchor = 0; anchor < cover.count * ANCHOR; anchor += ANCHOR) {
-      const high = cover.anchors[anchor] ?? 0
-      const low = cover.anchors[anchor + 1] ?? 0
-      const space = cover.anchors[anchor + 2] ?? 0
-      words[place] = high
-      words[place + 1] = low
-      words[place + 2] = space
-      place += ANCHOR_WORDS
-      this.spaces.use(space)
-      index.add(high, low, program, cover.anchors[anchor + 3] ?? 0)
+      const { anchors } = cover
+      index.add(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0, program, anchors[anchor + 2] ?? 0)
+      const gramSpace = anchors[anchor + 3] ?? 0
+      if (gramSpace !== 0) this.spaces.use(gramSpace)
     }
-    this.rules.set(rule, program)
   }
 
   private unhang(program: number): void {
+    const { index, predicates, spaces } = this
     const words = this.pool.chunkOf(program)
-    const at = this.pool.offsetOf(program)
-    let anchor = at + HEAD + (words[at + 1] ?? 0)
-    for (let count = words[at + 2] ?? 0; count > 0; count--) {
-      const space = words[anchor + 2] ?? 0
-      if (space === EVERY_EVENT) this.unindexed--
-      this.spaces.release(space)
-      this.index.remove(words[anchor] ?? 0, words[anchor + 1] ?? 0, program)
-      anchor += ANCHOR_WORDS
+    const start = this.pool.offsetOf(program) + HEAD
+    const end = start + lengthOf(words, start)
+    for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
+      const word = words[leaf] ?? 0
+      if (!isAnchor(word)) continue
+      words[leaf] = asNoAnchor(word)
+      if (tagOf(word) === TEST) {
+        const grams = predicates.gramsOf(words[leaf + 1] ?? 0)
+        const gram = gramOf(word)
+        index.remove(grams[gram] ?? 0, grams[gram + 1] ?? 0, program)
+        spaces.release(grams[gram + 2] ?? 0)
+      } else {
+        index.remove(words[leaf + 1] ?? 0, words[leaf + 2] ?? 0, program)
+      }
     }
   }
 
-  /**
-   * Takes one of the postings that the last event made us look at, each as likely as the other, so that what costs most
-   * is found first, and hangs its program on better anchors if there are any by now.
-   */
+  /** Looks at a few rules, if it is time, and hangs those on better anchors for which there are any by now. */
   private rehang(): void {
-    const program = this.postingAt(this.rehanging.draw(this.looked))
-    if (program === 0) return
-    const words = this.pool.chunkOf(program)
-    const at = this.pool.offsetOf(program)
-    const length = words[at + 1] ?? 0
-    const best = this.cover.costOf(words, at + HEAD)
-    const present = this.costOfAnchors(words, at)
-    const isWorthIt = 2 * best + 2 < present
-    this.rehanging.went(isWorthIt)
-    if (!isWorthIt) return
-    const rule = words[at] ?? 0
-    this.unhang(program)
-    this.hang(rule, words, at + HEAD, length)
-    this.pool.giveBack(program, HEAD + length + ANCHOR_WORDS * (words[at + 2] ?? 0))
-  }
-
-  /** The program of the posting with this number, counted over all postings that the last event led to; 0 for none. */
-  private postingAt(number: number): number {
-    const { pairs, count } = this.terms
-    let left = number
-    for (let term = 1; term <= count; term++) {
-      const high = pairs[2 * term] ?? 0
-      const segment = this.index.segmentOf(high)
-      const slot = this.index.find(segment, high, pairs[2 * term + 1] ?? 0)
-      if (slot < 0) continue
-      const held = segment[slot + 2] ?? 0
-      const list = this.pool.chunkOf(~held)
-      const at = this.pool.offsetOf(~held)
-      const postings = held > 0 ? 1 : (list[at] ?? 0)
-      if (left < postings) return held > 0 ? held : (list[at + LIST_HEAD + 2 * left] ?? 0)
-      left -= postings
+    const { review, cover } = this
+    for (let left = review.due(this.rules.highest); left > 0; left--) {
+      const program = this.rules.programOf(review.next(this.rules.highest))
+      if (program === 0) continue
+      const words = this.pool.chunkOf(program)
+      const start = this.pool.offsetOf(program) + HEAD
+      if (1.1 * cover.costOf(words, start) + 1 < this.costOfAnchors(words, start)) {
+        this.unhang(program)
+        this.hang(program)
+      }
     }
-    return 0
   }
 
-  private costOfAnchors(words: Int32Array, at: number): number {
-    const start = at + HEAD + (words[at + 1] ?? 0)
-    const end = start + ANCHOR_WORDS * (words[at + 2] ?? 0)
+  private costOfAnchors(words: Int32Array, start: number): number {
+    const end = start + lengthOf(words, start)
     let cost = 0
-    for (let anchor = start; anchor < end; anchor += ANCHOR_WORDS) {
-      cost += this.frequencies.of(words[anchor] ?? 0, words[anchor + 1] ?? 0)
+    for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
+      if (isAnchor(words[leaf] ?? 0)) cost += this.cover.costOfAnchor(words, leaf)
     }
     return cost
   }

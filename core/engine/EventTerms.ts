@@ -1,8 +1,8 @@
 /** The terms of one event: a small hash table that stays in the processor's nearest memory. */
-import type { EventFields } from "../syntax/eventFields.ts"
-import type { Tokens } from "../syntax/firehose/tokens.ts"
+import type { PlatformEvent } from "../syntax/eventFields.ts"
+import { WordRow } from "../syntax/WordRow.ts"
 import type { Fingerprints } from "./fingerprints.ts"
-import { EVERY_EVENT, GRAM, innerSpace, PLACED_EVENT, type Spaces, startSpace } from "./spaces.ts"
+import { EVERY_EVENT, GRAM, innerSpace, PLACED_EVENT, type Reading, type Spaces, startSpace } from "./spaces.ts"
 
 const FIRST_SLOTS = 256
 const SLOT = 4
@@ -18,6 +18,7 @@ export class EventTerms {
   /** [high, low] of each term; the pair of term `n` begins at `2 * n`. */
   pairs = new Int32Array(2 * (FIRST_SLOTS / 2 + 1))
   private readonly fingerprints: Fingerprints
+  private readonly row = new WordRow()
   /** [high, low, stamp, term]; a slot with an earlier stamp is free. */
   private slots = new Int32Array(FIRST_SLOTS * SLOT)
   private mask = FIRST_SLOTS * SLOT - 1
@@ -38,22 +39,21 @@ export class EventTerms {
     return 4 * (slots.length + pairs.length + lastPlaces.length + termAt.length + placeBefore.length)
   }
 
-  read(event: EventFields, spaces: Spaces): void {
+  read(event: PlatformEvent, spaces: Spaces): void {
     this.begin()
-    if (spaces.isUsed(EVERY_EVENT)) this.add(EVERY_EVENT, "", 0, 0)
-    if (spaces.isUsed(PLACED_EVENT) && event.places().length > 0) this.add(PLACED_EVENT, "", 0, 0)
-    for (const { field, space, values, starts, inners } of spaces.keywords) {
-      for (const value of event.keywords(field)) {
-        if (values) this.add(space, value, 0, value.length)
-        if (starts) this.addStart(space, value)
-        if (inners) this.addInner(space, value)
+    if (spaces.isUsed(EVERY_EVENT)) this.addWord(EVERY_EVENT, 0, 0)
+    if (spaces.isUsed(PLACED_EVENT) && event.places().length > 0) this.addWord(PLACED_EVENT, 0, 0)
+    for (const reading of spaces.keywords) {
+      for (const value of event.keywords(reading.field)) {
+        this.row.write(value)
+        if (reading.values) this.addWord(reading.space, 0, value.length)
+        this.addGrams(reading, 0, value.length)
       }
     }
-    for (const { field, space, values, starts, inners } of spaces.texts) {
-      for (const tokens of event.text(field)) {
-        if (values) this.addText(space, tokens)
-        if (starts) for (const word of tokens.words) this.addStart(space, word)
-        if (inners) for (const word of tokens.words) this.addInner(space, word)
+    for (const reading of spaces.texts) {
+      for (const text of event.texts(reading.field)) {
+        event.writeWords(this.row, text, reading.field)
+        this.addRow(reading)
       }
     }
   }
@@ -88,8 +88,10 @@ export class EventTerms {
     return this.placeBefore[place] ?? 0
   }
 
-  isAt(place: number, term: number): boolean {
-    return place > 0 && place <= this.places && this.termAt[place] === term
+  isAt(place: number, high: number, low: number): boolean {
+    if (place <= 0 || place > this.places) return false
+    const term = this.termAt[place] ?? 0
+    return this.pairs[2 * term] === high && this.pairs[2 * term + 1] === low
   }
 
   private begin(): void {
@@ -102,32 +104,39 @@ export class EventTerms {
     this.stamp++
   }
 
-  private addText(space: number, { words, positions }: Tokens): void {
-    const base = this.places + this.reach + 1
-    const last = base + (positions[positions.length - 1] ?? 0)
-    this.reservePlaces(last)
-    this.termAt.fill(0, this.places + 1, last + 1)
-    for (let index = 0; index < words.length; index++) {
-      const word = words[index] ?? ""
-      const place = base + (positions[index] ?? 0)
-      const term = this.add(space, word, 0, word.length)
-      this.termAt[place] = term
-      this.placeBefore[place] = this.lastPlaces[term] ?? 0
-      this.lastPlaces[term] = place
+  /** The words of one value, with their places. */
+  private addRow(reading: Reading<unknown>): void {
+    const { space, values } = reading
+    const { length } = this.row
+    let place = this.places + this.reach
+    this.reservePlaces(place + length)
+    this.termAt.fill(0, this.places + 1, place + 1)
+    for (let start = 0; start < length; start++) {
+      let end = start
+      while (this.row.codes[end] !== 0) end++
+      place++
+      if (end === start || !values) {
+        this.termAt[place] = 0
+      } else {
+        const term = this.addWord(space, start, end)
+        this.termAt[place] = term
+        this.placeBefore[place] = this.lastPlaces[term] ?? 0
+        this.lastPlaces[term] = place
+      }
+      this.addGrams(reading, start, end)
+      start = end
     }
-    this.places = last
+    this.places = place
   }
 
-  private addStart(space: number, value: string): void {
-    if (value.length >= GRAM) this.add(startSpace(space), value, 0, GRAM)
+  private addGrams({ space, starts, inners }: Reading<unknown>, start: number, end: number): void {
+    if (starts && end - start >= GRAM) this.addWord(startSpace(space), start, start + GRAM)
+    if (inners) for (let to = start + GRAM; to <= end; to++) this.addWord(innerSpace(space), to - GRAM, to)
   }
 
-  private addInner(space: number, value: string): void {
-    for (let end = GRAM; end <= value.length; end++) this.add(innerSpace(space), value, end - GRAM, end)
-  }
-
-  private add(space: number, text: string, start: number, end: number): number {
-    this.fingerprints.read(space, text, start, end)
+  /** The code units of the row from `start` up to `end` as a term. */
+  private addWord(space: number, start: number, end: number): number {
+    this.fingerprints.read(space, this.row.codes, start, end)
     const { high, low } = this.fingerprints
     const { slots, mask, stamp } = this
     let slot = (high << 2) & mask

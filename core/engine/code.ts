@@ -3,16 +3,17 @@
  * pushed down to the leaves. What is run, and what a rule's anchors are chosen from.
  *
  *   term       [tag, high, low]
- *   phrase     [tag, (high, low, offset)...]      words at fixed distances
+ *   phrase     [tag, (high, low, offset)...]      words at fixed distances, in any order
  *   test       [tag, number]                      a predicate
- *   and, or    [tag, words of the whole node], children
+ *   and, or    [tag], children                    the tag says how many words the whole node has
  *   always     [tag]
  *   never      [tag]
  */
 import type { Expression, Predicate } from "../syntax/expression.ts"
 import type { Fingerprints } from "./fingerprints.ts"
+import { startOf } from "./grams.ts"
 import type { Predicates } from "./Predicates.ts"
-import { keywordSpace, textSpace } from "./spaces.ts"
+import { EVERY_EVENT, GRAM, keywordSpace, PLACED_EVENT, startSpace, textSpace } from "./spaces.ts"
 
 export const TERM = 0
 export const PHRASE = 1
@@ -30,6 +31,13 @@ export const spaceOf = (word: number): number => (word >>> 4) & 0xff
 export const likelihoodOf = (word: number): number => (word >>> 12) & 3
 /** Of a phrase. */
 export const wordCountOf = (word: number): number => word >>> 16
+/** Whether the rule hangs on this leaf: on the term, on the first word of the phrase, on a gram of the test. */
+export const isAnchor = (word: number): boolean => (word & ANCHORED) !== 0
+export const asAnchor = (word: number): number => word | ANCHORED
+export const asNoAnchor = (word: number): number => word & ~ANCHORED
+/** Of a test that is an anchor. */
+export const gramOf = (word: number): number => word >>> 16
+export const asGramAnchor = (word: number, gram: number): number => (word & 0xffff) | ANCHORED | (gram << 16)
 
 /** Words of the node that begins here. */
 export const lengthOf = (code: Int32Array, at: number): number => {
@@ -43,7 +51,7 @@ export const lengthOf = (code: Int32Array, at: number): number => {
       return 2
     case AND:
     case OR:
-      return code[at + 1] ?? 0
+      return word >>> 16
     default:
       return 1
   }
@@ -67,6 +75,17 @@ export class Compiler {
     if (outcome !== "node") this.push(outcome === "always" ? ALWAYS : NEVER)
   }
 
+  /** For a rule that no term can be looked up for: adds the term that every event has. */
+  requireEveryEvent(): void {
+    const { length } = this
+    const rest = this.code.slice(0, length)
+    this.length = 0
+    this.push(AND)
+    this.emitTerm(EVERY_EVENT, "", 3, false)
+    for (const word of rest) this.push(word)
+    this.close(0)
+  }
+
   private emit(expression: Expression, negated: boolean): Outcome {
     switch (expression._tag) {
       case "And":
@@ -88,7 +107,6 @@ export class Compiler {
   private emitAll(tag: typeof AND | typeof OR, clauses: ReadonlyArray<Expression>, negated: boolean): Outcome {
     const start = this.length
     this.push(tag)
-    this.push(0)
     const decisive: Outcome = tag === AND ? "never" : "always"
     let children = 0
     for (const clause of clauses.length > 1 ? clauses.toSorted(cheapestFirst) : clauses) {
@@ -104,10 +122,10 @@ export class Compiler {
       return tag === AND ? "always" : "never"
     }
     if (children === 1) {
-      this.code.copyWithin(start, start + 2, this.length)
-      this.length -= 2
+      this.code.copyWithin(start, start + 1, this.length)
+      this.length--
     } else {
-      this.code[start + 1] = this.length - start
+      this.close(start)
     }
     return "node"
   }
@@ -117,33 +135,23 @@ export class Compiler {
       this.emitTerm(keywordSpace(predicate.field), predicate.value, likelihoods[predicate.field] ?? 0, negated)
       return "node"
     }
-    if (predicate._tag !== "Phrase") {
+    if (predicate._tag !== "Phrase" || (predicate.words.length > 1 && predicate.slop > 0)) {
       this.emitTest(predicate, negated)
       return "node"
     }
-    const { words, slop } = predicate
+    const { words } = predicate
     const [first] = words
     const space = textSpace(predicate.field)
     if (words.length === 1 && first !== undefined) {
       this.emitTerm(space, first, likelihoodOfWord(first), negated)
-    } else if (slop === 0) {
-      this.emitPhrase(predicate, space, negated)
-    } else if (negated) {
-      this.emitTest(predicate, true)
     } else {
-      // The words are needed wherever they stand: they can be looked up, the test itself cannot.
-      const start = this.length
-      this.push(AND)
-      this.push(0)
-      for (const word of new Set(words)) this.emitTerm(space, word, likelihoodOfWord(word), false)
-      this.emitTest(predicate, false)
-      this.code[start + 1] = this.length - start
+      this.emitPhrase(predicate, space, negated)
     }
     return "node"
   }
 
   private emitTerm(space: number, text: string, likelihood: number, negated: boolean): void {
-    this.fingerprints.read(space, text, 0, text.length)
+    this.fingerprints.readText(space, text)
     this.push(TERM | (negated ? NEGATED : 0) | (space << 4) | (likelihood << 12))
     this.push(this.fingerprints.high)
     this.push(this.fingerprints.low)
@@ -152,16 +160,27 @@ export class Compiler {
   private emitPhrase({ words, offsets }: Predicate & { _tag: "Phrase" }, space: number, negated: boolean): void {
     this.push(PHRASE | (negated ? NEGATED : 0) | (space << 4) | (words.length << 16))
     words.forEach((word, index) => {
-      this.fingerprints.read(space, word, 0, word.length)
+      this.fingerprints.readText(space, word)
       this.push(this.fingerprints.high)
       this.push(this.fingerprints.low)
       this.push(offsets?.[index] ?? index)
     })
   }
 
+  /** With the terms that an event needs in order to pass: they can be looked up, and spare most events the test. */
   private emitTest(predicate: Predicate, negated: boolean): void {
+    const start = this.length
+    const needed = negated ? [] : termsNeededBy(predicate)
+    if (needed.length > 0) this.push(AND)
+    for (const { space, text, likelihood } of needed) this.emitTerm(space, text, likelihood, false)
     this.push(TEST | (negated ? NEGATED : 0))
     this.push(this.predicates.use(predicate))
+    if (needed.length > 0) this.close(start)
+  }
+
+  /** The node that begins here is complete. */
+  private close(start: number): void {
+    this.code[start] = (this.code[start] ?? 0) | ((this.length - start) << 16)
   }
 
   private push(word: number): void {
@@ -175,7 +194,7 @@ export class Compiler {
 
   /** Forgets the node that begins here, and that its tests were asked for. */
   private takeBack(start: number): void {
-    for (let at = start + 2; at < this.length; at += leafLengthOf(this.code, at)) {
+    for (let at = start + 1; at < this.length; at += leafLengthOf(this.code, at)) {
       const word = this.code[at] ?? 0
       if (tagOf(word) === TEST) this.predicates.release(this.code[at + 1] ?? 0)
     }
@@ -186,7 +205,7 @@ export class Compiler {
 /** Like `lengthOf`, but goes into a node in place of over it: steps through all the leaves. */
 export const leafLengthOf = (code: Int32Array, at: number): number => {
   const tag = tagOf(code[at] ?? 0)
-  return tag === AND || tag === OR ? 2 : lengthOf(code, at)
+  return tag === AND || tag === OR ? 1 : lengthOf(code, at)
 }
 
 // ---- helpers ----
@@ -194,6 +213,30 @@ export const leafLengthOf = (code: Int32Array, at: number): number => {
 type Outcome = "node" | "always" | "never"
 
 const NEGATED = 8
+const ANCHORED = 1 << 14
+
+interface Needed {
+  readonly space: number
+  readonly text: string
+  readonly likelihood: number
+}
+
+const termsNeededBy = (predicate: Predicate): ReadonlyArray<Needed> => {
+  switch (predicate._tag) {
+    case "Phrase": {
+      const space = textSpace(predicate.field)
+      return [...new Set(predicate.words)].map((text) => ({ space, text, likelihood: likelihoodOfWord(text) }))
+    }
+    case "Radius":
+    case "Box":
+      return [{ space: PLACED_EVENT, text: "", likelihood: 3 }]
+    default: {
+      const start = startOf(predicate)
+      if (start === undefined) return []
+      return [{ space: startSpace(start.space), text: start.text.slice(0, GRAM), likelihood: 2 }]
+    }
+  }
+}
 
 const likelihoodOfWord = (word: string): number => (word.length >= 7 ? 0 : word.length >= 4 ? 1 : 2)
 

@@ -5,25 +5,24 @@
 import {
   ALWAYS,
   AND,
+  asAnchor,
+  asGramAnchor,
+  gramOf,
   isNegated,
   lengthOf,
   likelihoodOf,
-  NEVER,
   OR,
   PHRASE,
-  spaceOf,
   TERM,
   TEST,
   tagOf,
   wordCountOf
 } from "./code.ts"
 import type { Frequencies } from "./Frequencies.ts"
-import type { Fingerprints } from "./fingerprints.ts"
 import { GRAM_WORDS } from "./grams.ts"
 import type { Predicates } from "./Predicates.ts"
-import { EVERY_EVENT } from "./spaces.ts"
 
-/** An anchor is [high, low, space, filter]; see `AnchorIndex` on the filter. */
+/** An anchor is [high, low, filter, gram space]; see `AnchorIndex` on the filter. The space is 0 for a term. */
 export const ANCHOR = 4
 
 export class Cover {
@@ -38,23 +37,13 @@ export class Cover {
     this.predicates = predicates
   }
 
-  /** False if some events can meet the rule without any term that could be looked up. */
-  choose(code: Int32Array, at: number): boolean {
+  /** Marks the leaves that the rule is to hang on. Its cost must be finite. */
+  choose(code: Int32Array, at: number): void {
     this.count = 0
-    if (tagOf(code[at] ?? 0) === NEVER) return true
-    if (this.costOf(code, at) === Number.POSITIVE_INFINITY) return false
     this.collect(code, at, 0)
-    return true
   }
 
-  /** The term of every event in place of anchors. */
-  everyEvent(fingerprints: Fingerprints): void {
-    fingerprints.read(EVERY_EVENT, "", 0, 0)
-    this.count = 0
-    this.push(fingerprints.high, fingerprints.low, EVERY_EVENT, 0)
-  }
-
-  /** How many postings' worth of looking an event costs, in events counted by `Frequencies`. */
+  /** Events that lead to the rule, out of those counted by `Frequencies`. Infinite if it can be met without any term. */
   costOf(code: Int32Array, at: number): number {
     const word = code[at] ?? 0
     if (isNegated(word)) return Number.POSITIVE_INFINITY
@@ -62,13 +51,13 @@ export class Cover {
       case TERM:
         return this.costOfTerm(code, at)
       case PHRASE:
-        return this.costOfPair(code, at + 1 + 3 * this.rarestWord(code, at, -1), priors[1] ?? 0)
+        return this.costOfPair(code, at + 1 + 3 * this.rarestWord(code, at, 0), priors[1] ?? 0)
       case TEST:
         return this.costOfTest(code[at + 1] ?? 0)
       case AND: {
         let least = Number.POSITIVE_INFINITY
         const end = at + lengthOf(code, at)
-        for (let child = at + 2; child < end; child += lengthOf(code, child)) {
+        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
           least = Math.min(least, this.costOf(code, child))
         }
         return least
@@ -76,7 +65,7 @@ export class Cover {
       case OR: {
         let sum = 0
         const end = at + lengthOf(code, at)
-        for (let child = at + 2; child < end && sum < Number.POSITIVE_INFINITY; child += lengthOf(code, child)) {
+        for (let child = at + 1; child < end && sum < Number.POSITIVE_INFINITY; child += lengthOf(code, child)) {
           sum += this.costOf(code, child)
         }
         return sum
@@ -88,23 +77,36 @@ export class Cover {
     }
   }
 
+  /** Of a leaf that the rule hangs on: a phrase and a test may hang on a part that is not the cheapest any more. */
+  costOfAnchor(code: Int32Array, at: number): number {
+    const word = code[at] ?? 0
+    switch (tagOf(word)) {
+      case PHRASE:
+        return this.costOfPair(code, at + 1, priors[1] ?? 0)
+      case TEST:
+        return this.costOfGram(this.predicates.gramsOf(code[at + 1] ?? 0), gramOf(word))
+      default:
+        return this.costOfTerm(code, at)
+    }
+  }
+
   private collect(code: Int32Array, at: number, filter: number): void {
     const word = code[at] ?? 0
     switch (tagOf(word)) {
       case TERM:
-        this.push(code[at + 1] ?? 0, code[at + 2] ?? 0, spaceOf(word), filter)
+        code[at] = asAnchor(word)
+        this.push(code[at + 1] ?? 0, code[at + 2] ?? 0, filter, 0)
         return
-      case PHRASE: {
-        const rarest = this.rarestWord(code, at, -1)
-        const second = this.rarestWord(code, at, rarest)
-        const pair = at + 1 + 3 * rarest
-        this.push(code[pair] ?? 0, code[pair + 1] ?? 0, spaceOf(word), code[at + 1 + 3 * second] ?? 0)
+      case PHRASE:
+        code[at] = asAnchor(word)
+        swapWords(code, at, 0, this.rarestWord(code, at, 0))
+        this.push(code[at + 1] ?? 0, code[at + 2] ?? 0, code[at + 1 + 3 * this.rarestWord(code, at, 1)] ?? 0, 0)
         return
-      }
       case TEST: {
         const grams = this.predicates.gramsOf(code[at + 1] ?? 0)
         const gram = this.rarestGram(grams)
-        this.push(grams[gram] ?? 0, grams[gram + 1] ?? 0, grams[gram + 2] ?? 0, filter)
+        code[at] = asGramAnchor(word, gram)
+        this.push(grams[gram] ?? 0, grams[gram + 1] ?? 0, filter, grams[gram + 2] ?? 0)
         return
       }
       case AND:
@@ -112,7 +114,7 @@ export class Cover {
         return
       case OR: {
         const end = at + lengthOf(code, at)
-        for (let child = at + 2; child < end; child += lengthOf(code, child)) this.collect(code, child, filter)
+        for (let child = at + 1; child < end; child += lengthOf(code, child)) this.collect(code, child, filter)
         return
       }
     }
@@ -121,9 +123,9 @@ export class Cover {
   /** The clause that is looked up, and the rarest term of the others as its filter. */
   private collectCheapest(code: Int32Array, at: number, outer: number): void {
     const end = at + lengthOf(code, at)
-    let cheapest = at + 2
+    let cheapest = at + 1
     let least = Number.POSITIVE_INFINITY
-    for (let child = at + 2; child < end; child += lengthOf(code, child)) {
+    for (let child = at + 1; child < end; child += lengthOf(code, child)) {
       const cost = this.costOf(code, child)
       if (cost < least) {
         cheapest = child
@@ -132,12 +134,12 @@ export class Cover {
     }
     let filter = outer
     least = Number.POSITIVE_INFINITY
-    for (let child = at + 2; child < end; child += lengthOf(code, child)) {
+    for (let child = at + 1; child < end; child += lengthOf(code, child)) {
       const word = code[child] ?? 0
       if (child === cheapest || isNegated(word) || tagOf(word) > PHRASE) continue
       const cost = this.costOf(code, child)
       if (cost < least) {
-        filter = code[tagOf(word) === TERM ? child + 1 : child + 1 + 3 * this.rarestWord(code, child, -1)] ?? 0
+        filter = code[tagOf(word) === TERM ? child + 1 : child + 1 + 3 * this.rarestWord(code, child, 0)] ?? 0
         least = cost
       }
     }
@@ -155,7 +157,10 @@ export class Cover {
   private costOfTest(number: number): number {
     const grams = this.predicates.gramsOf(number)
     if (grams.length === 0) return Number.POSITIVE_INFINITY
-    const gram = this.rarestGram(grams)
+    return this.costOfGram(grams, this.rarestGram(grams))
+  }
+
+  private costOfGram(grams: Int32Array, gram: number): number {
     // Cutting up the values of every event is work too.
     return 1 + this.frequencies.share(0.02) + this.frequencies.of(grams[gram] ?? 0, grams[gram + 1] ?? 0)
   }
@@ -173,14 +178,14 @@ export class Cover {
     return rarest
   }
 
-  /** Of a phrase, by number, `without` left out. */
-  private rarestWord(code: Int32Array, at: number, without: number): number {
+  /** Of a phrase, by number, beginning with the word `from`. */
+  private rarestWord(code: Int32Array, at: number, from: number): number {
     const count = wordCountOf(code[at] ?? 0)
-    let rarest = 0
+    let rarest = from
     let least = Number.POSITIVE_INFINITY
-    for (let index = 0; index < count; index++) {
+    for (let index = from; index < count; index++) {
       const cost = this.costOfPair(code, at + 1 + 3 * index, 0)
-      if (index !== without && cost < least) {
+      if (cost < least) {
         rarest = index
         least = cost
       }
@@ -188,7 +193,7 @@ export class Cover {
     return rarest
   }
 
-  private push(high: number, low: number, space: number, filter: number): void {
+  private push(high: number, low: number, filter: number, gramSpace: number): void {
     const at = this.count * ANCHOR
     if (at === this.anchors.length) {
       const longer = new Int32Array(2 * at)
@@ -197,8 +202,8 @@ export class Cover {
     }
     this.anchors[at] = high
     this.anchors[at + 1] = low
-    this.anchors[at + 2] = space
-    this.anchors[at + 3] = filter
+    this.anchors[at + 2] = filter
+    this.anchors[at + 3] = gramSpace
     this.count++
   }
 }
@@ -207,3 +212,13 @@ export class Cover {
 
 /** What a term counts for beyond what was seen of it, by how common it is likely to be. Settles ties while little was seen. */
 const priors = [0.1, 0.5, 2, 20]
+
+const swapWords = (code: Int32Array, at: number, one: number, other: number): void => {
+  for (let part = 0; part < 3; part++) {
+    const first = at + 1 + 3 * one + part
+    const second = at + 1 + 3 * other + part
+    const kept = code[first] ?? 0
+    code[first] = code[second] ?? 0
+    code[second] = kept
+  }
+}

@@ -1,4 +1,5 @@
 /** Terms as the engine knows them: 64 bits of a keyed hash over a word and the space it belongs to. */
+import { WordRow } from "../syntax/WordRow.ts"
 
 /** Most spaces there can be: one for each field and way of looking at it. */
 const SPACES = 256
@@ -12,6 +13,7 @@ export class Fingerprints {
   /** The fingerprint read last. `high` is never 0. */
   high = 0
   low = 0
+  private readonly row = new WordRow()
   private readonly highKeys = new Int32Array(SPACES)
   private readonly lowKeys = new Int32Array(SPACES)
 
@@ -27,18 +29,23 @@ export class Fingerprints {
     }
   }
 
-  /** Reads the UTF-16 code units from `start` up to `end`. */
-  read(space: number, text: string, start: number, end: number): void {
+  /** Reads the code units from `start` up to `end`. */
+  read(space: number, codes: Uint16Array, start: number, end: number): void {
     let high = this.highKeys[space] ?? 0
     let low = this.lowKeys[space] ?? 0
     for (let at = start; at < end; at++) {
-      high = Math.imul(high ^ text.charCodeAt(at), 0x9e3779b1)
+      high = Math.imul(high ^ (codes[at] ?? 0), 0x9e3779b1)
       low = Math.imul(low ^ high, 0x85ebca6b)
     }
     low = mixed(low)
     high = mixed(high ^ low)
     this.high = high === 0 ? 1 : high
     this.low = low
+  }
+
+  readText(space: number, text: string): void {
+    this.row.write(text)
+    this.read(space, this.row.codes, 0, text.length)
   }
 }
 

@@ -1,53 +1,42 @@
-/** By what a test can be looked up that is no term of its own: a piece of text that every value it fits must hold. */
-import type { KeywordField, Predicate, TextField } from "../syntax/expression.ts"
-import { isTextField } from "../syntax/expression.ts"
+/** Pieces of text that every value a test fits must hold: what a test without a term of its own can be looked up by. */
+import { isTextField, type Predicate } from "../syntax/expression.ts"
+import { type Patterned, patternOf } from "../syntax/patterns.ts"
 import type { Fingerprints } from "./fingerprints.ts"
-import { GRAM, innerSpace, keywordSpace, PLACED_EVENT, startSpace, textSpace } from "./spaces.ts"
+import { GRAM, innerSpace, keywordSpace, textSpace } from "./spaces.ts"
 
-/** A gram is [high, low, space]. Any one of a test's grams will do; none means that it cannot be looked up. */
+/** A gram is [high, low, space]. */
 export const GRAM_WORDS = 3
 
 /** Enough to find a rare one among. */
 const MOST_GRAMS = 16
 
+/** Any one of them will do; none means that the test cannot be looked up. */
 export const gramsOf = (predicate: Predicate, fingerprints: Fingerprints): Int32Array => {
   const found: Array<number> = []
-  const push = (space: number, text: string, start: number) => {
-    fingerprints.read(space, text, start, Math.min(start + GRAM, text.length))
-    found.push(fingerprints.high, fingerprints.low, space)
-  }
-  switch (predicate._tag) {
-    case "Radius":
-    case "Box":
-      push(PLACED_EVENT, "", 0)
-      break
-    case "Wildcard":
-    case "Contains": {
-      const space = spaceOfField(predicate.field)
-      const { start, inner } = literalsOf(predicate)
-      if (start.length >= GRAM) push(startSpace(space), start, 0)
-      else {
-        for (const text of inner) {
-          for (let at = 0; at + GRAM <= text.length && found.length < MOST_GRAMS * GRAM_WORDS; at++) {
-            push(innerSpace(space), text, at)
-          }
-        }
+  if (isPatterned(predicate)) {
+    const space = innerSpace(spaceOfField(predicate))
+    for (const text of patternOf(predicate).inner) {
+      for (let at = 0; at + GRAM <= text.length && found.length < MOST_GRAMS * GRAM_WORDS; at++) {
+        fingerprints.readText(space, text.slice(at, at + GRAM))
+        found.push(fingerprints.high, fingerprints.low, space)
       }
     }
   }
   return Int32Array.from(found)
 }
 
+/** What every value begins with that the test fits, if that is long enough to be looked up. */
+export const startOf = (predicate: Predicate): { readonly space: number; readonly text: string } | undefined => {
+  const text = isPatterned(predicate) ? patternOf(predicate).start : ""
+  return isPatterned(predicate) && text.length >= GRAM ? { space: spaceOfField(predicate), text } : undefined
+}
+
 // ---- helpers ----
 
-const spaceOfField = (field: TextField | KeywordField): number =>
-  isTextField(field) ? textSpace(field) : keywordSpace(field)
+const isPatterned = (predicate: Predicate): predicate is Patterned =>
+  predicate._tag === "Wildcard" ||
+  predicate._tag === "Fuzzy" ||
+  predicate._tag === "Regex" ||
+  predicate._tag === "Contains"
 
-const literalsOf = (predicate: Predicate & { _tag: "Wildcard" | "Contains" }) => {
-  if (predicate._tag === "Contains") return { start: "", inner: [predicate.text] }
-  const [first] = predicate.parts
-  return {
-    start: typeof first === "string" ? first : "",
-    inner: predicate.parts.filter((part) => typeof part === "string")
-  }
-}
+const spaceOfField = ({ field }: Patterned): number => (isTextField(field) ? textSpace(field) : keywordSpace(field))

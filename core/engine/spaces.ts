@@ -30,18 +30,22 @@ export class Spaces {
   keywords: ReadonlyArray<Reading<KeywordField>> = []
   private readonly uses = new Int32Array(256)
 
+  usesOf(space: number): number {
+    return this.uses[space] ?? 0
+  }
+
   isUsed(space: number): boolean {
-    return (this.uses[space] ?? 0) > 0
+    return this.usesOf(space) > 0
   }
 
   use(space: number): void {
-    const uses = (this.uses[space] ?? 0) + 1
+    const uses = this.usesOf(space) + 1
     this.uses[space] = uses
     if (uses === 1) this.refresh()
   }
 
   release(space: number): void {
-    const uses = (this.uses[space] ?? 0) - 1
+    const uses = this.usesOf(space) - 1
     this.uses[space] = uses
     if (uses === 0) this.refresh()
   }

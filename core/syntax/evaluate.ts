@@ -8,10 +8,9 @@ import {
   type Predicate,
   type TextField
 } from "./expression.ts"
-import { type Matcher, matcherOf } from "./firehose/automaton.ts"
-import { parseRegex } from "./firehose/regex.ts"
 import { areaInBox, areaInCircle } from "./geometry.ts"
-import { fitsWildcard, holdsPhrase, isWithinEdits } from "./words.ts"
+import { type Pattern, patternOf } from "./patterns.ts"
+import { holdsPhrase } from "./words.ts"
 
 export const holds = (expression: Expression, event: EventFields): boolean => {
   switch (expression._tag) {
@@ -36,19 +35,12 @@ export const meets = (predicate: Predicate, event: EventFields): boolean => {
     case "Phrase":
       return event.text(predicate.field).some((tokens) => holdsPhrase(tokens, predicate))
     case "Wildcard":
-      return candidates(predicate.field, event).some((value) => fitsWildcard(predicate.parts, value))
     case "Fuzzy":
-      return candidates(predicate.field, event).some((value) =>
-        isWithinEdits(predicate.word, value, predicate.distance)
-      )
-    case "Regex": {
-      const matcher = matcherFor(predicate)
-      return matcher !== undefined && candidates(predicate.field, event).some(matcher)
-    }
+    case "Regex":
+    case "Contains":
+      return anyFits(predicate.field, event, patternOf(predicate).fits)
     case "Equals":
       return event.keywords(predicate.field).includes(predicate.value)
-    case "Contains":
-      return event.keywords(predicate.field).some((value) => value.includes(predicate.text))
     case "NumberRange": {
       const value = event.number(predicate.field)
       return value !== undefined && isBetween(value, predicate.from, predicate.to)
@@ -79,8 +71,8 @@ export const sampleOf = (id: string): number => {
 
 // ---- helpers ----
 
-const candidates = (field: TextField | KeywordField, event: EventFields): ReadonlyArray<string> =>
-  isTextField(field) ? event.text(field).flatMap(({ words }) => words) : event.keywords(field)
+const anyFits = (field: TextField | KeywordField, event: EventFields, fits: Pattern["fits"]): boolean =>
+  isTextField(field) ? event.text(field).some(({ words }) => words.some(fits)) : event.keywords(field).some(fits)
 
 const isBetween = <A extends number | string>(
   value: A,
@@ -89,22 +81,3 @@ const isBetween = <A extends number | string>(
 ): boolean =>
   (from === undefined || value > from.value || (from.inclusive && value === from.value)) &&
   (to === undefined || value < to.value || (to.inclusive && value === to.value))
-
-type Regex = Predicate & { readonly _tag: "Regex" }
-
-/** Built once for a rule, and gone with it. */
-const matchers = new WeakMap<Regex, Matcher>()
-
-const matcherFor = (predicate: Regex): Matcher | undefined => {
-  const known = matchers.get(predicate)
-  if (known !== undefined) {
-    return known
-  }
-  const { tree } = parseRegex(predicate.pattern)
-  const matcher = tree === undefined ? undefined : matcherOf(tree)
-  // A pattern that cannot be run fits nothing.
-  matchers.set(predicate, matcher ?? fitsNothing)
-  return matcher
-}
-
-const fitsNothing: Matcher = () => false

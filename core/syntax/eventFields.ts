@@ -1,6 +1,7 @@
 /** What a rule can see of an event: its values by field, worked out when first asked for and then kept. */
 import type { KeywordField, NumberField, TextField } from "./expression.ts"
 import type { Tokens } from "./firehose/tokens.ts"
+import type { WordRow } from "./WordRow.ts"
 
 /** An area in degrees. `west` is greater than `east` where it crosses the 180th meridian; a point is an area of no size. */
 export interface Area {
@@ -24,18 +25,27 @@ export interface EventFields {
   readonly ageHours: number | undefined
 }
 
+/** An event as it came from its platform: its texts can also be had without making a string of every word. */
+export interface PlatformEvent extends EventFields {
+  /** What `text` analyses, value by value. */
+  readonly texts: (field: TextField) => ReadonlyArray<string>
+  /** Writes the words of one such value, the same as `text` gives. */
+  readonly writeWords: (row: WordRow, text: string, field: TextField) => void
+}
+
 /** How a platform reads each of its fields. A field that its events do not have gives nothing. */
 export interface FieldReader {
   readonly id: () => string
   readonly texts: (field: TextField) => ReadonlyArray<string>
   readonly analyse: (text: string, field: TextField) => Tokens
+  readonly writeWords: (row: WordRow, text: string, field: TextField) => void
   readonly values: (field: KeywordField) => ReadonlyArray<string>
   readonly number: (field: NumberField) => number | undefined
   readonly places: () => ReadonlyArray<Area>
   readonly ageHours: () => number | undefined
 }
 
-export class LazyFields implements EventFields {
+export class LazyFields implements PlatformEvent {
   private readonly reader: FieldReader
   private readonly analysed = new Map<TextField, ReadonlyArray<Tokens>>()
   private readonly values = new Map<KeywordField, ReadonlyArray<string>>()
@@ -54,10 +64,18 @@ export class LazyFields implements EventFields {
     let found = this.analysed.get(field)
     if (found === undefined) {
       const { reader } = this
-      found = distinct(reader.texts(field)).map((text) => reader.analyse(text, field))
+      found = this.texts(field).map((text) => reader.analyse(text, field))
       this.analysed.set(field, found)
     }
     return found
+  }
+
+  texts(field: TextField): ReadonlyArray<string> {
+    return distinct(this.reader.texts(field))
+  }
+
+  writeWords(row: WordRow, text: string, field: TextField): void {
+    this.reader.writeWords(row, text, field)
   }
 
   keywords(field: KeywordField): ReadonlyArray<string> {

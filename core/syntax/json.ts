@@ -6,7 +6,11 @@ export const objectOf = (value: unknown): JsonObject | undefined => (isObject(va
 
 export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-export const objectsOf = (value: unknown): ReadonlyArray<JsonObject> => listOf(value).filter(isObject)
+export const objectsOf = (value: unknown): ReadonlyArray<JsonObject> => {
+  if (!Array.isArray(value) || value.length === 0) return nothing
+  // Nearly every list holds nothing else, and this is read for every event.
+  return value.every(isObject) ? value : value.filter(isObject)
+}
 
 /** The empty text counts as absent. */
 export const textOf = (value: unknown): string | undefined =>
@@ -23,7 +27,22 @@ export const numberOf = (value: unknown): number | undefined => {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined
 }
 
+/** Milliseconds. A time without a zone is read as UTC. */
+export const instantOf = (value: unknown): number | undefined => {
+  const found = moment.exec(textOf(value) ?? "")
+  if (found === null) {
+    return undefined
+  }
+  const [, date = "", time = "00:00", seconds = ":00", zone = "Z"] = found
+  const at = Date.parse(`${date}T${time}${seconds.slice(0, 7)}${zone}`)
+  return Number.isNaN(at) ? undefined : at
+}
+
 // ---- helpers ----
+
+const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,12})?)?(Z|[+-]\d\d:\d\d)?)?$/
+
+const nothing: ReadonlyArray<never> = []
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)

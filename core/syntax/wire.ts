@@ -1,6 +1,5 @@
 /** What the rule languages have to say, as it goes over the wire. */
 import { Schema } from "effect"
-import { PlatformId } from "../PlatformId.ts"
 import type { Translation } from "./translate.ts"
 
 export const WireSpan = Schema.Struct({ start: Schema.Number, end: Schema.Number }).annotations({
@@ -43,17 +42,6 @@ export const WireExplanation = Schema.Struct({
       "The smallest set of clauses that decided: for a miss, had just these come out the other way, the rule would have matched"
   })
 }).annotations({ identifier: "Explanation" })
-
-export const CheckedFilter = Schema.Struct({
-  valid: Schema.Boolean,
-  issues: Schema.Array(WireIssue),
-  canonical: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "The text that would be registered; absent when the filter is not valid"
-  }),
-  translations: Schema.partial(Schema.Record({ key: PlatformId, value: WireTranslation })),
-  explanation: Schema.optionalWith(WireExplanation, { exact: true })
-}).annotations({ identifier: "CheckedFilter" })
-export type CheckedFilter = typeof CheckedFilter.Type
 
 export const toWireTranslation = ({ text, ...rest }: Translation): typeof WireTranslation.Type =>
   text === undefined ? rest : { text, ...rest }

@@ -1,5 +1,4 @@
-/** Compares words and rows of words: phrases with room between the words, wildcards, spelling distance. */
-import type { WildcardSign } from "./expression.ts"
+/** Looks for rows of words in a text: phrases with room between the words. */
 import type { Tokens } from "./firehose/tokens.ts"
 
 export interface WordRow {
@@ -41,77 +40,7 @@ export const holdsPhrase = (text: Tokens, phrase: WordRow): boolean => {
   return false
 }
 
-/** `?` is one character, `*` any number of them. */
-export const fitsWildcard = (parts: ReadonlyArray<string | WildcardSign>, value: string): boolean => {
-  const pattern = parts.flatMap(
-    (part): ReadonlyArray<string | symbol> => (typeof part === "string" ? [...part] : [part.sign === "*" ? any : one])
-  )
-  const characters = [...value]
-  let at = 0
-  let next = 0
-  // Where to go on when the last * has to take one character more; earlier ones never have to.
-  let star = -1
-  let taken = 0
-  while (at < characters.length) {
-    const sign = pattern[next]
-    if (sign === any) {
-      star = next
-      taken = at
-      next++
-    } else if (sign === one || (sign !== undefined && sign === characters[at])) {
-      at++
-      next++
-    } else if (star >= 0) {
-      taken++
-      at = taken
-      next = star + 1
-    } else {
-      return false
-    }
-  }
-  while (pattern[next] === any) {
-    next++
-  }
-  return next === pattern.length
-}
-
-/** One edit puts in, takes out or replaces a character, or makes two neighbours change places. */
-export const isWithinEdits = (word: string, value: string, distance: number): boolean => {
-  if (word === value) {
-    return true
-  }
-  const a = [...word]
-  const b = [...value]
-  if (Math.abs(a.length - b.length) > distance) {
-    return false
-  }
-  let beforeLast: ReadonlyArray<number> = []
-  let last: ReadonlyArray<number> = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    let least = i
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1]
-      let edits = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1))
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        edits = Math.min(edits, (beforeLast[j - 2] ?? 0) + 1)
-      }
-      row.push(edits)
-      least = Math.min(least, edits)
-    }
-    if (least > distance + 1) {
-      return false
-    }
-    beforeLast = last
-    last = row
-  }
-  return (last[b.length] ?? 0) <= distance
-}
-
 // ---- helpers ----
-
-const any = Symbol("*")
-const one = Symbol("?")
 
 /** Positions of each of the words, rising; `undefined` if one of them is not there. */
 const placesOf = (text: Tokens, words: ReadonlyArray<string>): ReadonlyMap<string, Array<number>> | undefined => {

@@ -23,7 +23,8 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
   it("--help names every command", async () => {
     const { code, stdout } = await node(["--help"])
     assert.strictEqual(code, 0)
-    for (const command of ["serve", "keys create", "keys list", "keys revoke"]) assert.include(plain(stdout), command)
+    for (const command of ["serve", "replay", "keys create", "keys list", "keys revoke"])
+      assert.include(plain(stdout), command)
   })
 
   it("--version gives the version of the package", async () => {
@@ -32,14 +33,17 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     assert.deepStrictEqual([code, plain(stdout).trim()], [0, version])
   })
 
-  it("serve --help names every setting that main.ts reads", async () => {
+  it("the help of serve and of replay names every setting that main.ts reads", async () => {
     const main = readFileSync(join(ROOT, "main.ts"), "utf8")
     const names = [...main.matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"/g)].map((match) => match[1] ?? "")
     const settings = names.filter((name) => !name.startsWith("SIG"))
     assert.includeMembers(settings, ["PORT", "HOST", "LOG_LEVEL", "EARSHOT_BOOTSTRAP_KEY"])
-    const { code, stdout } = await node(["serve", "--help"])
-    assert.strictEqual(code, 0)
-    const lines = plain(stdout)
+    const helps = [await node(["serve", "--help"]), await node(["replay", "--help"])]
+    assert.deepStrictEqual(
+      helps.map(({ code }) => code),
+      [0, 0]
+    )
+    const lines = plain(helps.map(({ stdout }) => stdout).join("\n"))
       .split("\n")
       .map((line) => line.trim())
     for (const name of settings) assert.include(lines, name)
@@ -81,6 +85,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     ["LOG_FORMAT", "xml"],
     ["X_RULES_PER_ACCOUNT", "many"],
     ["X_RULES_PER_ACCOUNT", "-1"],
+    ["EARSHOT_DEMO_FEED", "yes"],
     ["EARSHOT_BOOTSTRAP_KEY", "short"],
     ["EARSHOT_BOOTSTRAP_KEY", "sixteen or more but with spaces"]
   ]
@@ -118,6 +123,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     const headers = { authorization: `Bearer ${key}` }
     assert.strictEqual((await fetch(`${running.url}/api.ListRules`, { headers })).status, 200)
     const { stdout, stderr } = await running.stop()
+    assert.match(stdout, /^Demo feed: off$/m)
     assert.include(stdout, `curl -s ${running.url}/api.ListRules -H "Authorization: Bearer ${key}"`)
     assert.notInclude(stderr, key, "the key is not logged")
   })

@@ -95,7 +95,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         const moved = { platformRuleId: `moved ${rule.id}`, translatedValue: "moved" }
         yield* rules.activate(rule.id, new Map([["x", moved]]), at(9))
         assert.deepStrictEqual(yield* rules.holders("x", [`x of ${rule.id}`, moved.platformRuleId]), [
-          { platformRuleId: moved.platformRuleId, ruleId: rule.id }
+          { platformRuleId: moved.platformRuleId, ruleId: rule.id, accountId: account }
         ])
         const [listed] = yield* rules.list(account)
         assert.deepStrictEqual(listed?.platforms.x, {
@@ -325,9 +325,9 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         assert.sameDeepMembers(
           [...(yield* rules.holders("x", wanted))],
           [
-            { platformRuleId: shared.platformRuleId, ruleId: first.id },
-            { platformRuleId: shared.platformRuleId, ruleId: second.id },
-            { platformRuleId: `x of ${third.id}`, ruleId: third.id }
+            { platformRuleId: shared.platformRuleId, ruleId: first.id, accountId: first.accountId },
+            { platformRuleId: shared.platformRuleId, ruleId: second.id, accountId: second.accountId },
+            { platformRuleId: `x of ${third.id}`, ruleId: third.id, accountId: third.accountId }
           ]
         )
         assert.deepStrictEqual(yield* rules.holders("firehose", wanted), [])

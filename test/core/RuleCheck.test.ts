@@ -1,7 +1,13 @@
 /** The check use case: issues, canonical text, translation and explanation, before anything is saved. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { Backtests } from "../../core/Backtests.ts"
+import { EventLog } from "../../core/EventLog.ts"
+import { RecentEvents } from "../../core/RecentEvents.ts"
 import { checkFilters } from "../../core/RuleCheck.ts"
+
+const recent = Layer.provide(RecentEvents.layerWith({ keep: 100 }), EventLog.layerMemory)
+const layer = Layer.provideMerge(Backtests.layer, recent)
 
 describe("checkFilters", () => {
   it.effect("says what is wrong with a filter, where, and how to mend it", () =>
@@ -14,7 +20,7 @@ describe("checkFilters", () => {
       assert.deepStrictEqual(issue?.span, { start: 6, end: 9 })
       assert.strictEqual(issue?.fix?.text, "storm flood")
       assert.notProperty(platforms, "firehose")
-    })
+    }).pipe(Effect.provide(layer))
   )
 
   it.effect("gives the canonical text and the translation with what it loses", () =>
@@ -29,7 +35,7 @@ describe("checkFilters", () => {
         translation?.clauses.map(({ fidelity }) => fidelity),
         ["exact", "impossible"]
       )
-    })
+    }).pipe(Effect.provide(layer))
   )
 
   it.effect("explains on a sample event which clauses held and which one decided", () =>
@@ -50,7 +56,7 @@ describe("checkFilters", () => {
       )
       assert.deepStrictEqual(x?.decisive, [{ start: 6, end: 13 }])
       assert.isTrue(platforms.firehose?.explanation?.matched)
-    })
+    }).pipe(Effect.provide(layer))
   )
 
   it.effect("refuses a sample that is no event of its platform, and names what it lacks", () =>
@@ -58,11 +64,23 @@ describe("checkFilters", () => {
       const error = yield* Effect.flip(
         checkFilters({ overrides: { x: "storm" }, events: { x: { data: { id: "1" } } } })
       )
-      assert.deepStrictEqual(
-        error.issues.map(({ path }) => path),
-        ["events.x"]
-      )
-      assert.match(error.message, /"text"/)
-    })
+      assert.strictEqual(error.message, 'Request is not valid: "events.x": Is no X post: "data" has no "text"')
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("tests each valid filter on the recent events of its platform, when asked to", () =>
+    Effect.gen(function* () {
+      const events = yield* RecentEvents
+      const posts = ["A storm", "Calm"].map((text, n) => ({ data: { id: String(n), text } }))
+      yield* events.record("x", posts)
+      const backtest = { events: 1_000, samples: 3 }
+      const { platforms } = yield* checkFilters({ overrides: { x: "storm", firehose: "storm" }, backtest })
+      assert.deepInclude(platforms.x?.backtest, { tested: 2, matched: 1, share: 0.5, samples: [posts[0]] })
+      assert.deepInclude(platforms.firehose?.backtest, { tested: 0, matched: 0 })
+      const wrong = yield* checkFilters({ overrides: { x: "storm AND" }, backtest })
+      assert.notProperty(wrong.platforms.x, "backtest")
+      const unasked = yield* checkFilters({ overrides: { x: "storm" } })
+      assert.notProperty(unasked.platforms.x, "backtest")
+    }).pipe(Effect.provide(layer))
   )
 })

@@ -47,6 +47,19 @@ describe("two accounts", () => {
     }).pipe(Effect.provide(service))
   )
 
+  it.scopedLive("who hands in events is told of meetings with own rules, and not that others have rules", () =>
+    Effect.gen(function* () {
+      const as = yield* serve
+      const [ann, bob] = [yield* as("ann"), yield* as("bob")]
+      for (const owner of [ann, bob, bob]) yield* ask(owner, "/api.CreateRule", draft("shared"))
+      yield* ask(ann, "/api.CreateRule", draft("secret"))
+      const events = [firehoseUpdate("http://a", "shared secret"), firehoseUpdate("http://b", "secret")]
+      const told = (who: Target) => Effect.map(ask(who, "/local/events", events), ({ body }) => Number(body["matches"]))
+      assert.deepStrictEqual([yield* told(ann), yield* told(bob)], [3, 2])
+      assert.strictEqual(yield* told(yield* as("carol")), 0)
+    }).pipe(Effect.provide(service))
+  )
+
   it.scopedLive("a revoked key answers at once like one that never was", () =>
     Effect.gen(function* () {
       const as = yield* serve

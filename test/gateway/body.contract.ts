@@ -130,6 +130,8 @@ export const bodyContract = (target: () => Target): void => {
             overrides: fc.oneof(fc.dictionary(fc.constantFrom("x", "firehose"), fc.fullUnicodeString()), fc.anything()),
             rule_id: fc.oneof(fc.string(), fc.anything()),
             limit: fc.oneof(fc.integer(), fc.double(), fc.anything()),
+            events: fc.oneof(fc.dictionary(fc.constantFrom("x", "firehose"), fc.anything()), fc.anything()),
+            backtest: fc.oneof(fc.record({ events: fc.integer(), samples: fc.nat({ max: 20 }) }), fc.anything()),
             cursor: fc.anything(),
             platform: fc.anything()
           },

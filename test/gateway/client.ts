@@ -21,6 +21,7 @@ export const OPERATIONS = [
   ["POST", "/api.CreateRule"],
   ["GET", "/api.ListRules"],
   ["POST", "/api.DeleteRule"],
+  ["POST", "/rules/check"],
   ["POST", "/matches"],
   ["POST", "/platforms/syntax"]
 ] as const

@@ -4,6 +4,7 @@ import { KEY, type Running, type RuntimeName, START_MILLIS } from "../program.ts
 import { bodyContract } from "./body.contract.ts"
 import { call, type Target } from "./client.ts"
 import { endpointsContract } from "./endpoints.contract.ts"
+import { eventsContract } from "./events.contract.ts"
 import { fieldsContract } from "./fields.contract.ts"
 import { journeyContract } from "./journey.contract.ts"
 import { keyContract } from "./key.contract.ts"
@@ -31,6 +32,7 @@ export const httpContract = (runtime: RuntimeName, start: () => Promise<Running>
 
     endpointsContract(target)
     journeyContract(target)
+    eventsContract(target)
     keyContract(target)
     fieldsContract(target)
     bodyContract(target)

@@ -3,6 +3,8 @@ import { Effect, Layer, Redacted } from "effect"
 import * as Local from "../../adapters/local/Local.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
+import { Backtests } from "../../core/Backtests.ts"
+import { EventLog } from "../../core/EventLog.ts"
 import { Ids } from "../../core/Ids.ts"
 import * as Ingest from "../../core/Ingest.ts"
 import { KeyStore } from "../../core/KeyStore.ts"
@@ -10,6 +12,7 @@ import { Keys } from "../../core/Keys.ts"
 import { Matches } from "../../core/Matches.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
 import { Platforms } from "../../core/Platform.ts"
+import { RecentEvents } from "../../core/RecentEvents.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import { Rules } from "../../core/Rules.ts"
 import { unreadableRequest } from "../../gateway/errors.ts"
@@ -24,12 +27,14 @@ export const X_LIMIT = 2
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, KeyStore.layerMemory))
 const platforms = Layer.provideMerge(Local.layerWith({ rulesPerAccount: new Map([["x", X_LIMIT]]) }), Platforms.layer)
-const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer)
+const recent = Layer.provide(RecentEvents.layerWith({ keep: 1_000 }), EventLog.layerMemory)
+const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer)
 
 /** Everything that the gateway calls, as the program composes it. */
 export const service = Ingest.layer.pipe(
   Layer.provideMerge(useCases),
   Layer.provideMerge(platforms),
+  Layer.provideMerge(recent),
   Layer.provideMerge(stores),
   Layer.provideMerge(runtime)
 )

@@ -20,11 +20,14 @@ export const journeyContract = (target: () => Target): void => {
         xPost("2", "Nothing"),
         firehoseUpdate("http://a", "volcano")
       ])
-      assert.deepStrictEqual([lines.status, lines.body as unknown], [200, { accepted: { x: 2, firehose: 1 } }])
+      assert.deepStrictEqual(
+        [lines.status, lines.body as unknown],
+        [200, { accepted: { x: 2, firehose: 1 }, matches: 2 }]
+      )
       const one = await call(target(), "/local/events", firehoseUpdate("http://b", "the volcano"))
-      assert.deepStrictEqual(one.body as unknown, { accepted: { firehose: 1 } })
+      assert.deepStrictEqual(one.body as unknown, { accepted: { firehose: 1 }, matches: 1 })
       const several = await call(target(), "/local/events", [xPost("3", "volcano"), xPost("1", "A Volcano!")])
-      assert.deepStrictEqual(several.body as unknown, { accepted: { x: 2 } })
+      assert.deepStrictEqual(several.body as unknown, { accepted: { x: 2 }, matches: 2 })
 
       const found = await call(target(), "/matches", { rule_id })
       const matches = [...(found.body["matches"] ?? [])]
@@ -100,7 +103,9 @@ export const journeyContract = (target: () => Target): void => {
     it("takes in all events of a request or none, and says which is wrong", async () => {
       const created = await call(target(), "/api.CreateRule", draft("tornado", ["x"]))
       const rule_id = created.body["rule_id"]
-      assertError(await publishLines([xPost("t1", "tornado"), { nonsense: 1 }]), 400, "invalid_argument", /event 2/)
+      assertError(await publishLines([xPost("t1", "tornado"), { nonsense: 1 }]), 400, "invalid_argument", /line 2/)
+      const array = await call(target(), "/local/events", [xPost("t1", "tornado"), { nonsense: 1 }])
+      assertError(array, 400, "invalid_argument", /event 2/)
       const broken = await call(target(), "/local/events", undefined, {
         method: "POST",
         headers: { "content-type": "application/x-ndjson" },

@@ -97,11 +97,19 @@ describe("/openapi.json", () => {
     const answers = {
       "/api.CreateRule": created,
       "/api.ListRules": await call(target, "/api.ListRules"),
+      "/rules/check": await call(target, "/rules/check", {
+        overrides: { x: "earthquake" },
+        events: { x: event },
+        backtest: {}
+      }),
       "/matches": await call(target, "/matches", { limit: 1 }),
       "/platforms/syntax": await call(target, "/platforms/syntax", {}),
       "/local/events": await call(target, "/local/events", event)
     }
     assert.lengthOf([...(answers["/matches"].body["matches"] ?? [])], 1)
+    const checked = answers["/rules/check"].body["platforms"]?.["x"]
+    assert.lengthOf([...(checked?.["backtest"]?.["samples"] ?? [])], 1)
+    assert.isDefined(checked?.["explanation"])
     for (const [path, { status, body }] of Object.entries(answers)) {
       assert.strictEqual(status, 200, path)
       const [operation] = Object.values(document.paths[path] ?? {})

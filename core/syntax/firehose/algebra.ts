@@ -1,6 +1,7 @@
 /** Automata for what both of two automata accept, and for all that one refuses. Each can be far larger than what it is made of. */
-import { automatonLimits, type Budget, Draft } from "./draft.ts"
-import { type Automaton, type Edge, lastCharacter, Machine } from "./machine.ts"
+import { bordersOf, indexOf, lastCharacter } from "./characterKinds.ts"
+import { closureOf } from "./closure.ts"
+import { type Automaton, automatonLimits, type Budget, Draft, type Edge } from "./draft.ts"
 
 /** The two are walked side by side: a state here stands for one state of each. */
 export const intersection = (one: Automaton, other: Automaton, budget: Budget): Automaton | undefined => {
@@ -49,8 +50,8 @@ export const intersection = (one: Automaton, other: Automaton, budget: Budget): 
 
 /** Made deterministic, an automaton refuses exactly the strings that end in a state that does not accept. */
 export const complement = (inner: Automaton, budget: Budget): Automaton | undefined => {
-  const machine = new Machine(inner)
-  const borders = bordersOf(inner)
+  const closure = closureOf(inner)
+  const borders = bordersOf(inner.edges.flat())
   const draft = new Draft(budget)
   const end = draft.state()
   const subsets = new Map<string, { readonly states: ReadonlyArray<number>; readonly state: number }>()
@@ -71,15 +72,18 @@ export const complement = (inner: Automaton, budget: Budget): Automaton | undefi
     }
     return state
   }
-  const start = stateOf(machine.closure([inner.start]))
+  const start = stateOf(closure([inner.start]))
   for (const { states, state } of subsets.values()) {
-    const targets = targetsOf(inner, states, borders, budget)
-    for (let index = 0; index < targets.length; index++) {
-      if (budget.isSpent) {
-        return undefined
-      }
-      const upTo = (borders[index + 1] ?? lastCharacter + 1) - 1
-      draft.edge(state, borders[index] ?? 0, upTo, stateOf(machine.closure(targets[index] ?? [])))
+    const targets = targetsOf(inner, states, borders, budget).map((found) => stateOf(closure(found)))
+    if (budget.isSpent) {
+      return undefined
+    }
+    for (let index = 0; index < targets.length; ) {
+      // Neighbours that lead to one state are one edge.
+      const from = borders[index] ?? 0
+      const target = targets[index] ?? 0
+      while (index < targets.length && targets[index] === target) index++
+      draft.edge(state, from, (borders[index] ?? lastCharacter + 1) - 1, target)
     }
   }
   return draft.finish(start, end)
@@ -94,14 +98,14 @@ interface PlainState {
 
 /** Without jumps and without states that lead nowhere; it begins at 0. */
 const plainOf = (automaton: Automaton, budget: Budget): ReadonlyArray<PlainState> => {
-  const machine = new Machine(automaton)
+  const closure = closureOf(automaton)
   const names = new Map([[automaton.start, 0]])
   const states: Array<PlainState> = []
   for (const state of names.keys()) {
     if (budget.isSpent) {
       return []
     }
-    const together = machine.closure([state])
+    const together = closure([state])
     budget.spend(together.length)
     const edges: Array<Edge> = []
     for (const one of together) {
@@ -135,20 +139,6 @@ const liveOf = (states: ReadonlyArray<PlainState>): ReadonlySet<number> => {
   return live
 }
 
-/** Where the characters that some edge tells apart begin, rising from 0. */
-const bordersOf = (automaton: Automaton): ReadonlyArray<number> => {
-  const borders = new Set([0])
-  for (const edges of automaton.edges) {
-    for (const { from, to } of edges) {
-      borders.add(from)
-      if (to < lastCharacter) {
-        borders.add(to + 1)
-      }
-    }
-  }
-  return [...borders].sort((a, b) => a - b)
-}
-
 /** Where the states lead, for the characters from each border to the next. */
 const targetsOf = (
   automaton: Automaton,
@@ -167,18 +157,4 @@ const targetsOf = (
     }
   }
   return targets
-}
-
-const indexOf = (borders: ReadonlyArray<number>, border: number): number => {
-  let low = 0
-  let high = borders.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((borders[middle] ?? 0) < border) {
-      low = middle + 1
-    } else {
-      high = middle
-    }
-  }
-  return low
 }

@@ -1,23 +1,54 @@
 /** An automaton in the making, with an account of what it may cost. */
-import type { Automaton, Edge } from "./machine.ts"
 
+/** Reads one character between `from` and `to`, both included. */
+export interface Edge {
+  readonly from: number
+  readonly to: number
+  readonly target: number
+}
+
+export interface Automaton {
+  readonly edges: ReadonlyArray<ReadonlyArray<Edge>>
+  /** Steps that read nothing. */
+  readonly jumps: ReadonlyArray<ReadonlyArray<number>>
+  readonly start: number
+  readonly end: number
+}
+
+/** What all patterns of one rule may cost together. */
 export const automatonLimits = {
-  maxStates: 100_000,
-  /** Of the deterministic automaton that a `~` needs. */
+  /** Positions of the automata that are run; a move takes them 32 at once. */
+  maxPositions: 10_000,
+  /** Ways from one position to another that is not the next, as `Layout` packs them. */
+  maxLinks: 5_000,
+  /** States of the deterministic automaton that a `~` inside a pattern needs. */
   maxSubsets: 5_000,
-  /** Steps taken to build all automata of one pattern. */
-  maxWork: 500_000
+  /** Steps taken to build the automata. */
+  maxWork: 200_000,
+  /** Memory for the moves of one automaton, in numbers of four bytes. */
+  maxCells: 65_536
 } as const
 
+/** What is left of the limits. */
 export class Budget {
   private work: number = automatonLimits.maxWork
+  private positions: number = automatonLimits.maxPositions
+  private links: number = automatonLimits.maxLinks
 
   get isSpent(): boolean {
-    return this.work <= 0
+    return this.work <= 0 || this.positions < 0 || this.links < 0
   }
 
   spend(work: number): void {
     this.work -= work
+  }
+
+  spendPositions(count: number): void {
+    this.positions -= count
+  }
+
+  spendLinks(count: number): void {
+    this.links -= count
   }
 }
 
@@ -32,9 +63,6 @@ export class Draft {
 
   /** Once the budget is spent no more states are made, and the draft comes to nothing. */
   state(): number {
-    if (this.edges.length >= automatonLimits.maxStates) {
-      this.budget.spend(automatonLimits.maxWork)
-    }
     if (this.budget.isSpent) {
       return 0
     }
@@ -45,10 +73,12 @@ export class Draft {
   }
 
   edge(state: number, from: number, to: number, target: number): void {
+    this.budget.spend(1)
     this.edges[state]?.push({ from, to, target })
   }
 
   jump(state: number, target: number): void {
+    this.budget.spend(1)
     this.jumps[state]?.push(target)
   }
 

@@ -1,17 +1,21 @@
 /** An update of Firehose's stream, `{document, matched_at}`, as a rule sees it. */
 import { Either } from "effect"
-import { type EventFields, type FieldReader, LazyFields } from "../eventFields.ts"
+import { type FieldReader, LazyFields, type PlatformEvent } from "../eventFields.ts"
 import type { KeywordField, NumberField, TextField } from "../expression.ts"
-import { type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
+import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
+import type { WordRow } from "../WordRow.ts"
 import { domainsOf } from "./domains.ts"
 import { anchorsOf } from "./markdown.ts"
 import { analyse, type Tokens } from "./tokens.ts"
 
 /** `now`, in milliseconds, stands in for the time of the match where the record has none. Left is a sentence on what the record lacks. */
-export const firehoseEvent = (record: unknown, options: { readonly now: number }): Either.Either<EventFields, string> =>
+export const firehoseEvent = (
+  record: unknown,
+  options: { readonly now: number }
+): Either.Either<PlatformEvent, string> =>
   Either.map(
     documentOf(record),
-    (document) => new LazyFields(new PageReader(document, textOf(objectOf(record)?.["matched_at"]), options.now))
+    (document) => new LazyFields(new PageReader(document, objectOf(record)?.["matched_at"], options.now))
   )
 
 /** Updates have no id of their own: the same content is the same event. `digest` makes a short name of the content. */
@@ -22,6 +26,9 @@ export const firehoseEventId = (record: unknown, digest: (text: string) => strin
       ? Either.left('Is no Firehose update: "document" is nested too deep')
       : Either.right(digest(written))
   })
+
+/** When the update matched, in milliseconds. */
+export const firehoseEventTime = (record: unknown): number | undefined => instantOf(objectOf(record)?.["matched_at"])
 
 // ---- helpers ----
 
@@ -46,10 +53,10 @@ const documentOf = (record: unknown): Either.Either<JsonObject, string> => {
 
 class PageReader implements FieldReader {
   private readonly document: JsonObject
-  private readonly matchedAt: string | undefined
+  private readonly matchedAt: unknown
   private readonly now: number
 
-  constructor(document: JsonObject, matchedAt: string | undefined, now: number) {
+  constructor(document: JsonObject, matchedAt: unknown, now: number) {
     this.document = document
     this.matchedAt = matchedAt
     this.now = now
@@ -61,6 +68,10 @@ class PageReader implements FieldReader {
 
   analyse(text: string, field: TextField): Tokens {
     return analyse(text, field === "firehose.title")
+  }
+
+  writeWords(row: WordRow, text: string, field: TextField): void {
+    row.writeTokens(this.analyse(text, field))
   }
 
   texts(field: TextField): ReadonlyArray<string> {
@@ -108,7 +119,7 @@ class PageReader implements FieldReader {
   }
 
   ageHours(): number | undefined {
-    const published = instantOf(textOf(this.document["publish_time"]))
+    const published = instantOf(this.document["publish_time"])
     if (published === undefined) return undefined
     return ((instantOf(this.matchedAt) ?? this.now) - published) / 3_600_000
   }
@@ -139,16 +150,3 @@ const withParents = (label: string): ReadonlyArray<string> => {
   }
   return found
 }
-
-/** Milliseconds. A time without a zone is read as UTC. */
-const instantOf = (text: string | undefined): number | undefined => {
-  const found = text === undefined ? null : moment.exec(text)
-  if (found === null) {
-    return undefined
-  }
-  const [, date = "", time = "00:00", seconds = ":00", zone = "Z"] = found
-  const at = Date.parse(`${date}T${time}${seconds.slice(0, 7)}${zone}`)
-  return Number.isNaN(at) ? undefined : at
-}
-
-const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,12})?)?(Z|[+-]\d\d:\d\d)?)?$/

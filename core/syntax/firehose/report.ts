@@ -1,5 +1,6 @@
 /** Collects the issues of one rule text, a bounded number of them, and writes the small edits that mend them. */
 import type { Fix, Issue } from "../issue.ts"
+import { Budget } from "./draft.ts"
 
 export interface Advice {
   readonly expected?: ReadonlyArray<string>
@@ -8,6 +9,8 @@ export interface Advice {
 
 export class Report {
   readonly text: string
+  /** For all patterns of the rule. */
+  readonly budget = new Budget()
   private readonly errors: Array<Issue> = []
   private readonly warnings: Array<Issue> = []
 

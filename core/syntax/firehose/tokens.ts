@@ -5,7 +5,7 @@
 
 export interface Tokens {
   readonly words: ReadonlyArray<string>
-  /** Place of each word in the text, rising; a stop word that was taken out leaves a hole. */
+  /** Place of each word in the text, rising; a stop word that was taken out leaves a hole. May be longer than `words`. */
   readonly positions: ReadonlyArray<number>
 }
 

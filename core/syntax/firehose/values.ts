@@ -149,8 +149,8 @@ export const checkPattern = (report: Report, query: Regex, field: TextFieldFacts
       report.warning(code, base + start, base + end, message, { fix })
     }
   }
-  // Only these two can multiply states beyond what the parser's own limit on size allows.
-  if (tree !== undefined && /[~&]/.test(query.pattern) && matcherOf(tree) === undefined) {
+  // Once the budget is spent the rule is refused, and each further pattern would only say so again.
+  if (tree !== undefined && !report.budget.isSpent && matcherOf(tree, report.budget) === undefined) {
     const { start, end } = query.value
     report.error(
       "regex-too-large",

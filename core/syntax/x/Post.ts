@@ -34,18 +34,15 @@ export class Post {
 
   /** The words of links count as words of the post. */
   get texts(): ReadonlyArray<string> {
-    const found = [ownText(this.data, this.original)].flat()
+    const found = this.ownTexts()
     if (this.quoted !== undefined) found.push(fullText(this.quoted))
-    return this.addresses.length === 0 ? found : [...found, ...this.addresses]
+    for (const address of this.addresses) found.push(address)
+    return found
   }
 
   get contents(): ReadonlyArray<Content> {
     if (this.knownContents === undefined) {
-      const own = {
-        post: this.data,
-        entities: entitiesOf(this.data, () => [ownText(this.data, this.original)].flat().join("\n"))
-      }
-      const contents: Array<Content> = [own]
+      const contents = [{ post: this.data, entities: entitiesOf(this.data, () => this.ownTexts().join("\n")) }]
       for (const post of [this.original, this.quoted]) {
         if (post !== undefined) contents.push({ post, entities: entitiesOf(post, () => fullText(post)) })
       }
@@ -60,7 +57,7 @@ export class Post {
   }
 
   get addresses(): ReadonlyArray<string> {
-    this.knownAddresses ??= this.links.flatMap((link) => link.addresses)
+    this.knownAddresses ??= this.links.length === 0 ? none : this.links.flatMap((link) => link.addresses)
     return this.knownAddresses
   }
 
@@ -91,7 +88,7 @@ export class Post {
   }
 
   get place(): JsonObject | undefined {
-    return named(objectsIn(this.includes["places"]), "id", this.placeId)
+    return named(objectsOf(this.includes["places"]), "id", this.placeId)
   }
 
   get areas(): ReadonlyArray<Area> {
@@ -162,7 +159,7 @@ export class Post {
     const found: Array<string | undefined> = []
     for (const { post } of this.contents) {
       for (const key of textsOf(objectOf(post["attachments"])?.["media_keys"])) {
-        found.push(textOf(named(objectsIn(this.includes["media"]), "media_key", key)?.["type"]))
+        found.push(textOf(named(objectsOf(this.includes["media"]), "media_key", key)?.["type"]))
       }
     }
     for (const address of this.addresses) {
@@ -172,53 +169,50 @@ export class Post {
     return found
   }
 
+  /** The text of a retweet is a copy that may be cut in the middle of a word: the original stands in for it. */
+  private ownTexts(): Array<string> {
+    const own = fullText(this.data)
+    if (this.original === undefined) return [own]
+    const mark = retweetMark.exec(own)?.[0]
+    return mark === undefined ? [own, fullText(this.original)] : [`${mark}${fullText(this.original)}`]
+  }
+
   private all<A>(of: (entities: Entities) => ReadonlyArray<A>): ReadonlyArray<A> {
-    const [first, ...others] = this.contents
-    if (first === undefined) return []
-    return others.length === 0 ? of(first.entities) : this.contents.flatMap(({ entities }) => of(entities))
+    const { contents } = this
+    const [first] = contents
+    return contents.length === 1 && first !== undefined
+      ? of(first.entities)
+      : contents.flatMap(({ entities }) => of(entities))
   }
 
   private user(id: string | undefined): JsonObject | undefined {
-    return named(objectsIn(this.includes["users"]), "id", id)
+    return named(objectsOf(this.includes["users"]), "id", id)
   }
 
   private included(id: string | undefined): JsonObject | undefined {
-    return named(objectsIn(this.includes["tweets"]), "id", id) ?? named(objectsIn(this.includes["posts"]), "id", id)
+    return named(objectsOf(this.includes["tweets"]), "id", id) ?? named(objectsOf(this.includes["posts"]), "id", id)
   }
 }
 
 // ---- helpers ----
 
+const none: ReadonlyArray<string> = []
+
 /** A native retweet begins so; what follows may be cut short. */
 const retweetMark = /^RT @([A-Za-z0-9_]{1,20}): ?/
-
-/** The text of a retweet is a copy that may be cut in the middle of a word: the original stands in for it. */
-const ownText = (post: JsonObject, original: JsonObject | undefined): string | Array<string> => {
-  const own = fullText(post)
-  if (original === undefined) {
-    return own
-  }
-  const mark = retweetMark.exec(own)?.[0]
-  return mark === undefined ? [own, fullText(original)] : `${mark}${fullText(original)}`
-}
 
 const isReply = (post: JsonObject): boolean =>
   referenced(post, "replied_to") !== undefined || textOf(post["in_reply_to_user_id"]) !== undefined
 
 const referenced = (post: JsonObject, type: "retweeted" | "quoted" | "replied_to"): string | undefined =>
   textOf(
-    (named(objectsIn(post["referenced_tweets"]), "type", type) ??
-      named(objectsIn(post["referenced_posts"]), "type", type))?.["id"]
+    (named(objectsOf(post["referenced_tweets"]), "type", type) ??
+      named(objectsOf(post["referenced_posts"]), "type", type))?.["id"]
   )
 
 /** The first that goes by the name. */
 const named = (list: ReadonlyArray<JsonObject>, key: string, name: string | undefined): JsonObject | undefined =>
   name === undefined ? undefined : list.find((one) => one[key] === name)
-
-/** Most posts refer to nothing. */
-const objectsIn = (value: unknown): ReadonlyArray<JsonObject> => (value === undefined ? nothing : objectsOf(value))
-
-const nothing: ReadonlyArray<JsonObject> = []
 
 /** A post's own media are linked from its text, also where the media themselves were not asked for. */
 const linkedMedia = (address: string): "photo" | "video" | undefined => {

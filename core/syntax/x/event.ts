@@ -1,14 +1,15 @@
 /** A record of X's stream, `{data, includes}`, as a rule sees it. The words of both vocabularies, tweet and post, are read. */
 import { Either } from "effect"
-import { type EventFields, type FieldReader, LazyFields } from "../eventFields.ts"
+import { type FieldReader, LazyFields, type PlatformEvent } from "../eventFields.ts"
 import type { KeywordField, NumberField, TextField } from "../expression.ts"
 import type { Tokens } from "../firehose/tokens.ts"
-import { type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../json.ts"
+import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../json.ts"
+import type { WordRow } from "../WordRow.ts"
 import { Post } from "./Post.ts"
-import { tokens } from "./tokens.ts"
+import { inARow, tokens, writeTokens } from "./tokens.ts"
 
 /** Left is a sentence on what the record lacks. */
-export const xEvent = (record: unknown): Either.Either<EventFields, string> =>
+export const xEvent = (record: unknown): Either.Either<PlatformEvent, string> =>
   Either.map(
     postOf(record),
     (post) => new LazyFields(new PostReader(new Post(post, objectOf(objectOf(record)?.["includes"]) ?? {})))
@@ -17,6 +18,10 @@ export const xEvent = (record: unknown): Either.Either<EventFields, string> =>
 /** The post's own id. */
 export const xEventId = (record: unknown): Either.Either<string, string> =>
   Either.map(postOf(record), (post) => textOf(post["id"]) ?? "")
+
+/** When the post was written, in milliseconds. */
+export const xEventTime = (record: unknown): number | undefined =>
+  instantOf(objectOf(objectOf(record)?.["data"])?.["created_at"])
 
 // ---- helpers ----
 
@@ -43,8 +48,11 @@ class PostReader implements FieldReader {
   }
 
   analyse(text: string): Tokens {
-    const words = tokens(text)
-    return { words, positions: countedTo(words.length) }
+    return inARow(tokens(text))
+  }
+
+  writeWords(row: WordRow, text: string): void {
+    writeTokens(row, text)
   }
 
   texts(field: TextField): ReadonlyArray<string> {
@@ -169,11 +177,3 @@ const languageOf = (post: JsonObject): string | undefined => {
 }
 
 const lower = (text: string): string => text.toLowerCase()
-
-/** 0, 1, 2 and on, at least up to the count: one list for all posts. */
-const countedTo = (count: number): ReadonlyArray<number> => {
-  while (counted.length < count) counted.push(counted.length)
-  return counted
-}
-
-const counted: Array<number> = []

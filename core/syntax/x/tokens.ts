@@ -6,6 +6,9 @@
  * is one word in every script.
  */
 
+import type { Tokens } from "../firehose/tokens.ts"
+import type { WordRow } from "../WordRow.ts"
+
 export const tokens = (text: string): ReadonlyArray<string> => {
   const words: Array<string> = []
   const length = text.length
@@ -40,7 +43,41 @@ export const tokens = (text: string): ReadonlyArray<string> => {
   return words
 }
 
+/** The same words as `tokens` gives. */
+export const writeTokens = (row: WordRow, text: string): void => {
+  const { length } = text
+  const codes = row.begin(length + 1)
+  let at = 0
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i)
+    if (code > 127) {
+      row.writeTokens(inARow(wideTokens(text)))
+      return
+    }
+    const folded = asciiFolded[code] ?? 0
+    // Separators in a row, and those at the start, end no word.
+    if (folded !== 0 || (at > 0 && codes[at - 1] !== 0)) {
+      codes[at++] = folded
+    }
+  }
+  if (at > 0 && codes[at - 1] !== 0) {
+    codes[at++] = 0
+  }
+  row.length = at
+}
+
+/** With their places: X leaves none empty. */
+export const inARow = (words: ReadonlyArray<string>): Tokens => {
+  while (counted.length < words.length) {
+    counted.push(counted.length)
+  }
+  return { words, positions: counted }
+}
+
 // ---- helpers ----
+
+/** 0, 1, 2 and on: one list for all texts, as long as the longest needed. */
+const counted: Array<number> = []
 
 const separator = 0
 const letter = 1
@@ -55,6 +92,12 @@ const ascii = new Uint8Array(128)
 for (let code = 0; code < 128; code++) {
   const char = String.fromCharCode(code)
   ascii[code] = /[A-Z]/.test(char) ? capital : /[a-z0-9]/.test(char) ? letter : separator
+}
+
+/** In lower case; 0 for a separator. */
+const asciiFolded = new Uint8Array(128)
+for (let code = 0; code < 128; code++) {
+  asciiFolded[code] = ascii[code] === separator ? 0 : String.fromCharCode(code).toLowerCase().charCodeAt(0)
 }
 
 const variationSelector = 0xfe0f

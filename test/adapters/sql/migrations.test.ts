@@ -37,6 +37,23 @@ describe("migrations", () => {
     })
   )
 
+  it.scopedLive("a database of an earlier version gains what it lacks, and keeps what it has", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      const goBack = Effect.flatMap(SqlClient, (sql) =>
+        sql.unsafe(`drop table event_segments, event_logs;
+          delete from earshot_migrations where migration_id > 1;
+          insert into accounts values (gen_random_uuid(), 'ann', now())`)
+      )
+      yield* Effect.provide(goBack, postgres.layerWith({ url }))
+      const counts = Effect.flatMap(
+        SqlClient,
+        (sql) => sql`select (select count(*)::int from accounts), (select count(*)::int as logs from event_logs)`
+      )
+      assert.deepStrictEqual(yield* Effect.provide(counts, postgres.layerWith({ url })), [{ count: 1, logs: 0 }])
+    })
+  )
+
   it.scopedLive("a database of a newer version is refused", () =>
     Effect.gen(function* () {
       const { url } = yield* temporaryDatabase

@@ -1,10 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import type { WildcardSign } from "../../../core/syntax/expression.ts"
-import { fitsWildcard, holdsPhrase, isWithinEdits } from "../../../core/syntax/words.ts"
-
-const star: WildcardSign = { sign: "*" }
-const mark: WildcardSign = { sign: "?" }
+import { holdsPhrase } from "../../../core/syntax/words.ts"
 
 const text = (words: string) => {
   const all = words.split(" ")
@@ -81,78 +77,5 @@ describe("holdsPhrase", () => {
     assert.isFalse(holdsPhrase(long, phrase("a c", 1000)))
     const words = "a b ".repeat(1000)
     assert.isFalse(holdsPhrase(text(`c ${"a b ".repeat(20_000).trim()}`), phrase(`${words}c`, 1000)))
-  })
-})
-
-describe("fitsWildcard", () => {
-  it("agrees with the same pattern as a regular expression", () => {
-    const part = fc.oneof(
-      fc.constantFrom(star, mark),
-      fc.string({ unit: fc.constantFrom("a", "b", ".", "🍕", "*", "?"), minLength: 1, maxLength: 3 })
-    )
-    const value = fc.string({ unit: fc.constantFrom("a", "b", ".", "🍕", "*"), maxLength: 8 })
-    fc.assert(
-      fc.property(fc.array(part, { maxLength: 6 }), value, (parts, subject) => {
-        const source = parts
-          .map((one) => (typeof one === "string" ? one.replaceAll(/[.*?]/g, "\\$&") : one.sign === "*" ? ".*" : "."))
-          .join("")
-        assert.strictEqual(fitsWildcard(parts, subject), new RegExp(`^${source}$`, "su").test(subject))
-      }),
-      { numRuns: 3000 }
-    )
-  })
-
-  it("stays quick where backtracking would not", () => {
-    const parts = Array.from({ length: 60 }, () => [star, "a"]).flat()
-    assert.isFalse(fitsWildcard([...parts, "b"], "a".repeat(5000)))
-    assert.isTrue(fitsWildcard(parts, "a".repeat(5000)))
-  })
-})
-
-describe("isWithinEdits", () => {
-  const cases: ReadonlyArray<readonly [string, string, number]> = [
-    ["tesla", "tesla", 0],
-    ["tesla", "telsa", 1],
-    ["tesla", "tesl", 1],
-    ["tesla", "teslas", 1],
-    ["tesla", "tisla", 1],
-    ["tesla", "etsal", 2],
-    ["tesla", "tes", 2],
-    ["ab", "ba", 1],
-    ["ca", "abc", 3],
-    ["a", "", 1],
-    ["🍕a", "🍔a", 1],
-    ["kitten", "sitting", 3]
-  ]
-  for (const [word, value, distance] of cases) {
-    it(`counts ${distance} from "${word}" to "${value}"`, () => {
-      for (const most of [0, 1, 2, 3]) {
-        assert.strictEqual(isWithinEdits(word, value, most), most >= distance, `at most ${most}`)
-        assert.strictEqual(isWithinEdits(value, word, most), most >= distance, `at most ${most}`)
-      }
-    })
-  }
-
-  it("agrees with all words that one edit reaches", () => {
-    const short = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 5 })
-    const reached = (word: string): ReadonlySet<string> => {
-      const found = new Set([word])
-      for (let at = 0; at <= word.length; at++) {
-        const [before, after] = [word.slice(0, at), word.slice(at)]
-        for (const letter of "abc") {
-          found.add(before + letter + after)
-          if (after !== "") found.add(before + letter + after.slice(1))
-        }
-        if (after !== "") found.add(before + after.slice(1))
-        if (after.length > 1) found.add(before + after.charAt(1) + after.charAt(0) + after.slice(2))
-      }
-      return found
-    }
-    fc.assert(
-      fc.property(short, short, (word, value) => {
-        assert.strictEqual(isWithinEdits(word, value, 1), reached(word).has(value))
-      }),
-      { numRuns: 3000 }
-    )
   })
 })

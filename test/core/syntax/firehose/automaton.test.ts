@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { matcherOf } from "../../../../core/syntax/firehose/automaton.ts"
+import { Budget } from "../../../../core/syntax/firehose/draft.ts"
 import { parseRegex } from "../../../../core/syntax/firehose/regex.ts"
 import type { RegexNode } from "../../../../core/syntax/firehose/regexTree.ts"
+import { fitsByDefinition, regexTree, shortText } from "./regexDefinition.ts"
 
 const compile = (pattern: string) => {
   const { tree } = parseRegex(pattern)
-  return tree === undefined ? undefined : matcherOf(tree)
+  return tree === undefined ? undefined : matcherOf(tree, new Budget())
 }
 
 const fits = (pattern: string, value: string): boolean => {
@@ -16,109 +18,6 @@ const fits = (pattern: string, value: string): boolean => {
   }
   return matcher(value)
 }
-
-/** Every end of a stretch from `start` that fits: the definition of each node, with no thought of speed. */
-const ends = (node: RegexNode, text: string, start: number): ReadonlySet<number> => {
-  const all = Array.from({ length: text.length - start + 1 }, (_, index) => start + index)
-  const where = (test: (end: number) => boolean) => new Set(all.filter(test))
-  const after = (starts: Iterable<number>, part: RegexNode) =>
-    new Set([...starts].flatMap((at) => [...ends(part, text, at)]))
-  switch (node._tag) {
-    case "Empty":
-      return new Set([start])
-    case "None":
-      return new Set()
-    case "AnyString":
-      return new Set(all)
-    case "AnyCharacter":
-      return where((end) => end === start + 1)
-    case "Literal":
-      return where((end) => text.slice(start, end) === node.text)
-    case "Class": {
-      const code = text.charCodeAt(start)
-      const inside = node.ranges.some(({ from, to }) => from <= code && code <= to)
-      return where((end) => end === start + 1 && inside !== node.negated)
-    }
-    case "Concat":
-      return node.parts.reduce<ReadonlySet<number>>((starts, part) => after(starts, part), new Set([start]))
-    case "Union":
-      return new Set(node.parts.flatMap((part) => [...ends(part, text, start)]))
-    case "Intersection":
-      return where((end) => node.parts.every((part) => ends(part, text, start).has(end)))
-    case "Complement": {
-      const inner = ends(node.part, text, start)
-      return where((end) => !inner.has(end))
-    }
-    case "Repeat": {
-      let reached: ReadonlySet<number> = new Set([start])
-      for (let count = 0; count < node.min; count++) {
-        reached = after(reached, node.part)
-      }
-      const found = new Set(reached)
-      for (let count = node.min; count < (node.max ?? node.min + text.length + 1); count++) {
-        reached = after(reached, node.part)
-        for (const end of reached) found.add(end)
-      }
-      return found
-    }
-    case "Interval":
-      return where((end) => {
-        const digits = text.slice(start, end)
-        const hasWidth = node.digits === 0 || digits.length === node.digits
-        return /^[0-9]+$/.test(digits) && hasWidth && Number(digits) >= node.from && Number(digits) <= node.to
-      })
-  }
-}
-
-const leaf: fc.Arbitrary<RegexNode> = fc.oneof(
-  fc.constantFrom<RegexNode>(
-    { _tag: "Empty" },
-    { _tag: "None" },
-    { _tag: "AnyString" },
-    { _tag: "AnyCharacter" },
-    { _tag: "Literal", text: "a" },
-    { _tag: "Literal", text: "ab" },
-    { _tag: "Literal", text: "1" },
-    { _tag: "Interval", from: 1, to: 12, digits: 0 },
-    { _tag: "Interval", from: 1, to: 12, digits: 2 },
-    { _tag: "Interval", from: 0, to: 210, digits: 0 }
-  ),
-  fc.record({
-    _tag: fc.constant("Class" as const),
-    negated: fc.boolean(),
-    ranges: fc.constantFrom(
-      [{ from: 97, to: 97 }],
-      [{ from: 49, to: 98 }],
-      [
-        { from: 98, to: 98 },
-        { from: 48, to: 49 }
-      ]
-    )
-  })
-)
-const tree = fc.letrec<{ node: RegexNode }>((tie) => {
-  const parts = fc.array(tie("node"), { minLength: 1, maxLength: 3 })
-  return {
-    node: fc.oneof(
-      { depthSize: "small", maxDepth: 4, withCrossShrink: true },
-      leaf,
-      parts.map((found): RegexNode => ({ _tag: "Concat", parts: found })),
-      parts.map((found): RegexNode => ({ _tag: "Union", parts: found })),
-      parts.map((found): RegexNode => ({ _tag: "Intersection", parts: found })),
-      tie("node").map((part): RegexNode => ({ _tag: "Complement", part })),
-      fc.tuple(tie("node"), fc.nat(2), fc.option(fc.nat(2), { nil: undefined })).map(
-        ([part, min, more]): RegexNode => ({
-          _tag: "Repeat",
-          part,
-          min,
-          max: more === undefined ? undefined : min + more
-        })
-      )
-    )
-  }
-}).node
-
-const shortText = fc.string({ unit: fc.constantFrom("a", "b", "0", "1", "2"), maxLength: 5 })
 
 /** Patterns that mean the same in JavaScript. */
 const commonPattern = fc.letrec<{ pattern: string }>((tie) => ({
@@ -179,12 +78,12 @@ describe("matcherOf", () => {
 
   it("agrees with the plain definition, for the signs that JavaScript lacks too", () => {
     fc.assert(
-      fc.property(tree, fc.array(shortText, { minLength: 3, maxLength: 6 }), (node, values) => {
-        const matcher = matcherOf(node)
+      fc.property(regexTree, fc.array(shortText, { minLength: 3, maxLength: 6 }), (node, values) => {
+        const matcher = matcherOf(node, new Budget())
         // A complement of large spans may unfold beyond the budget; what happens then has a test of its own.
         fc.pre(matcher !== undefined)
         for (const value of values) {
-          assert.strictEqual(matcher?.(value), ends(node, value, 0).has(value.length), JSON.stringify(value))
+          assert.strictEqual(matcher?.(value), fitsByDefinition(node, value), JSON.stringify(value))
         }
       }),
       { numRuns: 1500 }
@@ -220,39 +119,63 @@ describe("matcherOf", () => {
     }
   })
 
-  it("runs or refuses hostile patterns without hanging", () => {
-    const long = `${"a".repeat(3000)}!`
-    for (const pattern of [
-      "(a+)+",
-      "(a|a)*",
-      "(a*)*b",
-      "(a|aa)+$",
-      "([a-z]+)*!!",
-      `${"a?".repeat(500)}${"a".repeat(500)}`,
-      "(.*.*.*.*.*.*.*.*)x",
-      "[a-z]{1,1000}{1,1000}",
-      "([a-z]{1,90}){1,90}",
-      "~(.*a.{18}b)",
-      "~((a|b)*a(a|b){30})",
-      "~(~(~(.*a.{8})b)c)",
-      "(.{1,60}a)&(.{1,70}b)&(.{1,80}c)",
-      "(.*a.{40})&(.*b.{50})&(.*c.{60})&(.*d.{70})",
-      "<1-999999999>{500}",
-      `a${"*".repeat(4000)}`,
-      `a${"{1}".repeat(2500)}`,
-      `a${"{0}".repeat(2500)}`,
-      `a${"?*{1,}".repeat(1000)}`,
-      `(${"()".repeat(40)}){999999}`,
-      `${"(".repeat(49)}a${")*".repeat(49)}`
-    ]) {
-      compile(pattern)?.(long)
+  const hostile: ReadonlyArray<readonly [pattern: string, isRun: boolean]> = [
+    ["(a+)+", true],
+    ["(a|a)*", true],
+    ["(a*)*b", true],
+    ["(a|aa)+$", true],
+    ["([a-z]+)*!!", true],
+    ["(a|b|ab)*c{0,90}", true],
+    [`${"a?".repeat(90)}${"a".repeat(500)}`, true],
+    [`${"a?".repeat(1500)}a`, false],
+    ["(.*.*.*.*.*.*.*.*)x", true],
+    ["([a-z]{1,90}){1,90}", true],
+    ["[ab]*a[ab]{5000}", true],
+    ["(a?b?){800}", false],
+    ["~(.*a.{18}b)", true],
+    ["~((a|b)*a(a|b){30})", true],
+    ["x~((a|b)*a(a|b){30})", false],
+    ["~(~(~(.*a.{8})b)c)", true],
+    ["(.{1,60}a)&(.{1,70}b)&(.{1,80}c)", true],
+    ["(.*a.{40})&(.*b.{50})&(.*c.{60})&(.*d.{70})", true],
+    ["x((.*a.{40})&(.*b.{50})&(.*c.{60})&(.*d.{70}))", true],
+    ["<1-999999999>{500}", false],
+    [`a${"*".repeat(4000)}`, true],
+    [`a${"{1}".repeat(2500)}`, true],
+    [`a${"{0}".repeat(2500)}`, true],
+    [`a${"?*{1,}".repeat(1000)}`, true],
+    [`(${"()".repeat(40)}){999999}`, true],
+    [`${"(".repeat(49)}a${")*".repeat(49)}`, true]
+  ]
+  for (const [pattern, isRun] of hostile) {
+    const title = pattern.length > 50 ? `${pattern.slice(0, 50)}…` : pattern
+    it(`${isRun ? "runs" : "refuses"} ${title} without hanging`, () => {
+      const matcher = compile(pattern)
+      assert.strictEqual(matcher !== undefined, isRun)
+      matcher?.(`${"ab".repeat(2000)}${"a".repeat(3000)}!`)
+    })
+  }
+
+  it("runs a list of words as long as a rule can be", () => {
+    const word = (index: number) => `${(index * 7919).toString(36)}.example`
+    const words = Array.from({ length: 600 }, (_, index) => word(index))
+    const matcher = compile(`https?://(.*\\.)?(${words.join("|").replaceAll(".", "\\.")})/.*`)
+    for (const one of words) {
+      assert.isTrue(matcher?.(`https://www.${one}/a`), one)
+      assert.isFalse(matcher?.(`https://www.${one}x/a`), one)
     }
   })
 
   it("takes no tree that unfolds beyond its states", () => {
     const a: RegexNode = { _tag: "Literal", text: "a" }
     const often = (part: RegexNode): RegexNode => ({ _tag: "Repeat", part, min: 1, max: 100_000 })
-    assert.isUndefined(matcherOf(often(often(a))))
-    assert.isUndefined(compile("~((a|b)*a(a|b){30})"))
+    assert.isUndefined(matcherOf(often(often(a)), new Budget()))
+  })
+
+  it("takes from one budget for all patterns of a rule", () => {
+    const budget = new Budget()
+    const { tree } = parseRegex("[ab]*a[ab]{4000}")
+    const taken = [1, 2, 3].map(() => (tree && matcherOf(tree, budget)) !== undefined)
+    assert.deepStrictEqual(taken, [true, true, false])
   })
 })

@@ -1,0 +1,161 @@
+/** The way of events from their sender to the rules they meet: all are checked, then handed on as fast as the store takes them. */
+import { Array as Arr, Deferred, Effect, Either } from "effect"
+import { type ArgumentIssue, InvalidArgument, StorageUnavailable } from "../../core/Errors.ts"
+import type { AccountId } from "../../core/Ids.ts"
+import type { LocalFeed, SentEvent } from "../../core/LocalFeed.ts"
+import type { Delivery } from "../../core/Platform.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
+import type { RecentEvents } from "../../core/RecentEvents.ts"
+import type { RuleStore } from "../../core/RuleStore.ts"
+import type { PlatformEvent } from "../../core/syntax/eventFields.ts"
+import { checkEvent, decodeEvent, type LocalEvent } from "./events.ts"
+
+/** Where the events of one platform go. */
+export interface Outlet {
+  /** The platform's rules that the event meets. */
+  readonly met: (event: PlatformEvent) => ReadonlyArray<string>
+  /** Hands it on to be stored; waits while the store is behind. */
+  readonly offer: (delivery: Delivery) => Effect.Effect<void>
+}
+
+export const publisher = (options: {
+  readonly outlets: Readonly<Record<PlatformId, Outlet>>
+  readonly rules: RuleStore["Type"]
+  readonly recent: RecentEvents["Type"]
+  readonly sha256: (text: string) => string
+}): LocalFeed["Type"]["publish"] => {
+  const { outlets, rules, recent, sha256 } = options
+
+  const offer = ({ event, platformRuleIds }: Met) =>
+    Effect.gen(function* () {
+      const { platform, platformPostId, payload } = event
+      const stored = yield* Deferred.make<void>()
+      const ack = Effect.asVoid(Deferred.succeed(stored, undefined))
+      yield* outlets[platform].offer({ platformPostId, payload, platformRuleIds, ack })
+      return Deferred.await(stored)
+    })
+
+  const store = (batch: ReadonlyArray<Met>) =>
+    Effect.flatMap(Effect.forEach(batch, offer), (waiting) => Effect.all(waiting, { discard: true })).pipe(
+      Effect.timeoutFail({
+        duration: "30 seconds",
+        onTimeout: () =>
+          new StorageUnavailable({ operation: "LocalFeed.publish", cause: "Matches were not stored in time" })
+      })
+    )
+
+  const record = (seen: ReadonlyArray<LocalEvent>) =>
+    Effect.forEach(
+      PLATFORM_IDS,
+      (id) =>
+        recent.record(
+          id,
+          seen.flatMap(({ platform, payload }) => (platform === id ? [payload] : []))
+        ),
+      { discard: true }
+    )
+
+  return (events, sender) =>
+    Effect.gen(function* () {
+      const clock = yield* Effect.clock
+      const now = clock.unsafeCurrentTimeMillis()
+      const pause = pauses(() => clock.unsafeCurrentTimeMillis())
+      const decode = ({ data }: SentEvent) => Either.flatMap(data, (value) => decodeEvent(value, sha256, now))
+
+      const issues: Array<ArgumentIssue> = []
+      let wrong = 0
+      for (const sent of events) {
+        const event = Either.flatMap(sent.data, (value) => checkEvent(value, sha256))
+        if (Either.isLeft(event) && ++wrong <= MOST_ISSUES) issues.push({ path: sent.place, message: event.left })
+        yield* pause
+      }
+      if (wrong > MOST_ISSUES) issues.push({ path: "", message: `And ${wrong - MOST_ISSUES} more are wrong` })
+      if (Arr.isNonEmptyArray(issues)) return yield* new InvalidArgument({ issues })
+
+      const countOwn = ownRules(rules, sender)
+      const accepted: Partial<Record<PlatformId, number>> = {}
+      let matches = 0
+      let batch: Array<Met> = []
+      let seen: Array<LocalEvent> = []
+      // Read a second time rather than kept: what was sent is small beside what it is once parsed.
+      for (const event of rights(events, decode)) {
+        accepted[event.platform] = (accepted[event.platform] ?? 0) + 1
+        const platformRuleIds = outlets[event.platform].met(event.fields)
+        if (platformRuleIds.length > 0) batch.push({ event, platformRuleIds })
+        if (batch.length === BATCH) {
+          matches += yield* countOwn(batch)
+          yield* store(batch)
+          batch = []
+        }
+        if (seen.push(event) === BATCH) {
+          yield* record(seen)
+          seen = []
+        }
+        yield* pause
+      }
+      matches += yield* countOwn(batch)
+      yield* store(batch)
+      yield* record(seen)
+      return { accepted, matches }
+    })
+}
+
+// ---- helpers ----
+
+/** An event that goes on, and why. */
+interface Met {
+  readonly event: LocalEvent
+  readonly platformRuleIds: ReadonlyArray<string>
+}
+
+/** As many as the store takes in one step: the embedded one must not hold up everyone else for long. */
+const BATCH = 200
+
+const MOST_ISSUES = 100
+
+/** How long one sender may keep the process to itself. */
+const TURN_MILLIS = 10
+
+/** To be run between two pieces of work: now and then it lets everyone else have a turn. */
+const pauses = (now: () => number): Effect.Effect<void> => {
+  let since = now()
+  const next = Effect.map(Effect.sleep(0), () => {
+    since = now()
+  })
+  return Effect.suspend(() => (now() - since < TURN_MILLIS ? Effect.void : next))
+}
+
+function* rights<A, B>(all: Iterable<A>, decode: (one: A) => Either.Either<B, unknown>): Iterable<B> {
+  for (const one of all) {
+    const decoded = decode(one)
+    if (Either.isRight(decoded)) yield decoded.right
+  }
+}
+
+/** Counts how often events meet rules of this account. Of the rules of others nobody is told, not even that there are any. */
+const ownRules = (rules: RuleStore["Type"], account: AccountId | undefined) => {
+  // By the platform's rule: several rules of an account may share one.
+  const known: Readonly<Record<PlatformId, Map<string, number>>> = { x: new Map(), firehose: new Map() }
+
+  const learn = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>) =>
+    Effect.map(rules.holders(platform, platformRuleIds), (holders) => {
+      const counts = known[platform]
+      for (const id of platformRuleIds) counts.set(id, 0)
+      for (const { platformRuleId, accountId } of holders) {
+        if (accountId === account) counts.set(platformRuleId, (counts.get(platformRuleId) ?? 0) + 1)
+      }
+    })
+
+  return (batch: ReadonlyArray<Met>) =>
+    Effect.gen(function* () {
+      let count = 0
+      if (account === undefined) return count
+      for (const platform of PLATFORM_IDS) {
+        const met = batch.flatMap(({ event, platformRuleIds }) => (event.platform === platform ? platformRuleIds : []))
+        const unknown = [...new Set(met)].filter((id) => !known[platform].has(id))
+        if (unknown.length > 0) yield* learn(platform, unknown)
+        for (const id of met) count += known[platform].get(id) ?? 0
+      }
+      return count
+    })
+}

@@ -1,0 +1,129 @@
+/** A client of a running Earshot: its address, a key, and what it says, decoded. */
+import { Data, Effect, Option, Redacted, Schema } from "effect"
+
+/** What the server itself said, in the fields of its error body. */
+export class RemoteRefused extends Data.TaggedError("RemoteRefused")<{
+  readonly code: string
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>>
+  readonly retryAfterSeconds: number | undefined
+}> {}
+
+/** Nothing answered, or something that is no Earshot. */
+export class RemoteUnreachable extends Data.TaggedError("RemoteUnreachable")<{
+  readonly url: string
+  readonly reason: string
+}> {
+  override get message() {
+    return `Cannot reach Earshot at ${this.url}: ${this.reason}`
+  }
+}
+
+/** Settings with which no server can be asked anything. */
+export class RemoteNotSet extends Data.TaggedError("RemoteNotSet")<{ readonly message: string }> {}
+
+export interface Call<A, I> {
+  readonly method: "GET" | "POST"
+  readonly path: string
+  readonly body?: { readonly type: string; readonly content: Uint8Array<ArrayBuffer> }
+  readonly answer: Schema.Schema<A, I>
+}
+
+/** Checks the settings; nothing is sent yet. */
+export const connect = (settings: { readonly url: string; readonly key: Option.Option<Redacted.Redacted> }) =>
+  Effect.gen(function* () {
+    const url = yield* checkedUrl(settings.url)
+    const authorization = yield* checkedKey(settings.key)
+
+    const request = <A, I>({ method, path, body, answer }: Call<A, I>) =>
+      Effect.gen(function* () {
+        const response = yield* Effect.tryPromise({
+          try: async (signal) => {
+            const response = await fetch(`${url}${path}`, {
+              method,
+              headers: {
+                authorization: Redacted.value(authorization),
+                ...(body === undefined ? {} : { "content-type": body.type })
+              },
+              body: body?.content ?? null,
+              redirect: "manual",
+              signal
+            })
+            return { status: response.status, headers: response.headers, text: await response.text() }
+          },
+          catch: (cause) => new RemoteUnreachable({ url, reason: reasonOf(cause) })
+        })
+        if (response.status !== 200) return yield* refusal(url, response)
+        return yield* Effect.mapError(
+          Schema.decodeUnknown(Schema.parseJson(answer))(response.text),
+          () => new RemoteUnreachable({ url, reason: notEarshot })
+        )
+      })
+
+    return { request }
+  })
+
+// ---- helpers ----
+
+const notEarshot = "what answers there does not speak as Earshot does; is the address right?"
+
+const wrongKey = (url: string) => `Earshot at ${url} does not take the key: set EARSHOT_API_KEY to one of its own`
+
+const checkedUrl = (text: string): Effect.Effect<string, RemoteNotSet> => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  // Anything but an origin and perhaps a path could hold a secret, or would be dropped without a word.
+  const isPlain =
+    url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === ""
+  return isPlain
+    ? Effect.succeed(url.href.replace(/\/+$/, ""))
+    : new RemoteNotSet({ message: "The address of Earshot is not valid: expected one like http://127.0.0.1:8787" })
+}
+
+const checkedKey = (key: Option.Option<Redacted.Redacted>): Effect.Effect<Redacted.Redacted, RemoteNotSet> => {
+  const secret = Option.match(key, { onNone: () => "", onSome: (value) => Redacted.value(value).trim() })
+  if (secret === "")
+    return new RemoteNotSet({ message: "No API key: set EARSHOT_API_KEY to one that the server takes" })
+  return /^[!-~]{1,512}$/.test(secret)
+    ? Effect.succeed(Redacted.make(`Bearer ${secret}`))
+    : new RemoteNotSet({ message: "EARSHOT_API_KEY is not a key: it holds characters that no key has" })
+}
+
+const ErrorBody = Schema.parseJson(
+  Schema.Struct({
+    code: Schema.String,
+    message: Schema.String,
+    details: Schema.Record({ key: Schema.String, value: Schema.Unknown })
+  })
+)
+
+const refusal = (url: string, { headers, text }: { readonly headers: Headers; readonly text: string }) => {
+  const retryAfter = headers.get("retry-after")
+  const retryAfterSeconds = /^\d{1,6}$/.test(retryAfter ?? "") ? Number(retryAfter) : undefined
+  return Option.match(Schema.decodeOption(ErrorBody)(text), {
+    onNone: () => new RemoteUnreachable({ url, reason: notEarshot }),
+    onSome: (error) =>
+      new RemoteRefused({
+        ...error,
+        // The server speaks of a header; here it is a setting.
+        message: error.code === "unauthenticated" ? wrongKey(url) : error.message,
+        retryAfterSeconds
+      })
+  })
+}
+
+/** The code of the operating system is below the error that `fetch` gives, on Node; on Deno it is in the words. */
+const reasonOf = (cause: unknown): string => {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  const code = inner instanceof Error && "code" in inner ? String(inner.code) : ""
+  const words = inner instanceof Error ? inner.message : String(inner)
+  const known = REASONS.find(([pattern]) => pattern.test(`${code} ${words}`))
+  return known?.[1] ?? (code === "" ? words : code)
+}
+
+const REASONS: ReadonlyArray<readonly [RegExp, string]> = [
+  [/ECONNREFUSED|connection refused/i, "nothing listens there; is it running?"],
+  [/ENOTFOUND|EAI_AGAIN|lookup address|dns error/i, "the name is not known"],
+  [/ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|connection (closed|reset)/i, "the connection was cut"],
+  [/ETIMEDOUT|UND_ERR_\w*TIMEOUT|timed out/i, "it did not answer in time"],
+  [/EHOSTUNREACH|ENETUNREACH/i, "there is no way to it from here"]
+]

@@ -1,0 +1,91 @@
+/** A progress bar on standard error, drawn in place. Where that is no terminal, nothing is drawn. */
+import { Console, Effect, Option, Schedule, type Scope } from "effect"
+
+export interface Progress {
+  readonly doneBytes: number
+  readonly totalBytes: Option.Option<number>
+  readonly events: number
+  readonly matches: number
+  readonly seconds: number
+}
+
+/** A terminal to draw on. */
+export interface Screen {
+  readonly columns: Effect.Effect<number>
+  readonly write: (text: string) => Effect.Effect<void>
+}
+
+/** One line, shorter than the screen is wide: a full one would wrap, and could not be drawn over. */
+export const draw = (progress: Progress, columns: number): string => {
+  const { events, matches, seconds } = progress
+  const part = shareDone(progress)
+  const counters = [
+    plural(events, "event"),
+    `${count(Math.round(seconds > 0 ? events / seconds : 0))}/s`,
+    plural(matches, "match", "matches"),
+    ...Option.match(part, {
+      onNone: () => [],
+      onSome: (share) => (share > 0 && share < 1 ? [`${duration((seconds / share) * (1 - share))} left`] : [])
+    })
+  ].join("  ")
+  const line = Option.match(part, {
+    onNone: () => counters,
+    onSome: (share) => {
+      const percent = `${Math.floor(share * 100)}%`.padStart(4)
+      const width = Math.min(WIDEST_BAR, columns - counters.length - percent.length - 6)
+      return `${width < 5 ? "" : bar(share, width)}${percent}  ${counters}`
+    }
+  })
+  return line.slice(0, Math.max(columns - 1, 0))
+}
+
+export interface ProgressBar {
+  /** Prints a line on standard error above the bar. */
+  readonly tell: (line: string) => Effect.Effect<void>
+}
+
+/** Shows the progress until the scope closes, and then takes the bar away. */
+export const progressBar = (
+  screen: Option.Option<Screen>,
+  progress: Effect.Effect<Progress>
+): Effect.Effect<ProgressBar, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    if (Option.isNone(screen)) return { tell: Console.error }
+    const { columns, write } = screen.value
+    const show = Effect.gen(function* () {
+      yield* write(`${ERASE}${draw(yield* progress, yield* columns)}`)
+    })
+    yield* Effect.addFinalizer(() => write(ERASE))
+    yield* Effect.forkScoped(Effect.schedule(show, Schedule.spaced("100 millis")))
+    return { tell: (line) => Effect.zipRight(write(ERASE), Console.error(line)) }
+  })
+
+/** `12,345` */
+export const count = (value: number): string => value.toLocaleString("en-US")
+
+/** `1 match`, `12,345 matches` */
+export const plural = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`
+
+/** `4.2 s`, `42 s`, `3 min 5 s`, `2 h 10 min` */
+export const duration = (seconds: number): string => {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`
+  const whole = Math.round(seconds)
+  if (whole < 60) return `${whole} s`
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
+  return `${count(Math.floor(whole / 3600))} h ${Math.floor((whole % 3600) / 60)} min`
+}
+
+// ---- helpers ----
+
+const ERASE = "\r\u001b[K"
+
+const WIDEST_BAR = 30
+
+const shareDone = ({ doneBytes, totalBytes }: Progress): Option.Option<number> =>
+  Option.map(totalBytes, (total) => (total === 0 ? 1 : Math.min(1, doneBytes / total)))
+
+const bar = (share: number, width: number): string => {
+  const full = Math.floor(share * width)
+  return `[${"#".repeat(full)}${"-".repeat(width - full)}] `
+}

@@ -1,0 +1,32 @@
+/** The port to a running Earshot, for commands that ask something of one. */
+import type { Effect, Schema } from "effect"
+
+export interface Remote {
+  /** Gives the answer, decoded. */
+  readonly request: <A, I>(call: RemoteCall<A, I>) => Effect.Effect<A, RemoteFailure>
+}
+
+export interface RemoteCall<A, I> {
+  readonly method: "GET" | "POST"
+  readonly path: string
+  readonly body?: { readonly type: string; readonly content: Uint8Array<ArrayBuffer> }
+  readonly answer: Schema.Schema<A, I>
+}
+
+export type RemoteFailure = RemoteRefused | RemoteUnreachable
+
+/** It said no. The first three fields are as it sent them. */
+export interface RemoteRefused extends Error {
+  readonly _tag: "RemoteRefused"
+  readonly code: string
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>>
+  /** How long it asks to wait before trying again. */
+  readonly retryAfterSeconds: number | undefined
+}
+
+/** Nothing answered, or something that is no Earshot. */
+export interface RemoteUnreachable extends Error {
+  readonly _tag: "RemoteUnreachable"
+  readonly message: string
+}

@@ -1,0 +1,156 @@
+/** `earshot replay`: sends a recorded stream to a running Earshot, as fast as it takes it or at a given rate. */
+import { Args, Command, HelpDoc, Options, Span } from "@effect/cli"
+import { Clock, Console, Effect, Option, Schema, type Scope, Stream } from "effect"
+import { PLATFORM_IDS } from "../core/PlatformId.ts"
+import { type Line, lineCutter } from "./lines.ts"
+import { count, duration, type Progress, plural, progressBar, type Screen } from "./progress.ts"
+import type { Remote } from "./remote.ts"
+import { eventsOf, ReplayStopped, sender, type Tally } from "./sending.ts"
+
+/** What is replayed. */
+export interface Input<E> {
+  /** For messages. */
+  readonly name: string
+  /** In bytes, where it is known beforehand. */
+  readonly size: Option.Option<number>
+  /** Small ones: a request never holds more than the lines that end in one of them. */
+  readonly chunks: Stream.Stream<Uint8Array, E>
+}
+
+export interface ReplayActions<E> {
+  /** The server that the settings name; the address here goes before theirs. */
+  readonly remote: (url: Option.Option<string>) => Effect.Effect<Remote, E>
+  /** `-` is standard input. */
+  readonly open: (path: string) => Effect.Effect<Input<E>, E, Scope.Scope>
+  /** Standard error, if it is a terminal. */
+  readonly screen: Option.Option<Screen>
+}
+
+export const replayCommand = <E>(actions: ReplayActions<E>) =>
+  Command.make(
+    "replay",
+    {
+      file: Args.text({ name: "file" }).pipe(
+        Args.withDescription(
+          "One event a line (NDJSON), of both platforms as they come; - is standard input, and comes after the options"
+        )
+      ),
+      url: Options.text("url").pipe(
+        Options.withDescription("Address of the server, instead of EARSHOT_URL"),
+        Options.optional
+      ),
+      rate: Options.integer("rate").pipe(
+        Options.withSchema(Rate),
+        Options.withDescription("Events per second, to replay as if live; without it as fast as the server takes them"),
+        Options.optional
+      ),
+      skipBadLines: Options.boolean("skip-bad-lines").pipe(
+        Options.withDescription(
+          "Leave out lines that the server refuses, and count them; without it the first one stops"
+        )
+      ),
+      json: Options.boolean("json").pipe(Options.withDescription("Print the summary as JSON"))
+    },
+    (options) => replay(actions, options)
+  ).pipe(Command.withDescription(help()))
+
+// ---- helpers ----
+
+interface ReplayOptions {
+  readonly file: string
+  readonly url: Option.Option<string>
+  readonly rate: Option.Option<number>
+  readonly skipBadLines: boolean
+  readonly json: boolean
+}
+
+const Rate = Schema.Number.pipe(
+  Schema.filter((rate) => rate >= 1 && rate <= 1_000_000, {
+    message: () => "Expected --rate to be a whole number from 1 to 1000000"
+  })
+)
+
+function help(): HelpDoc.HelpDoc {
+  return HelpDoc.blocks([
+    HelpDoc.p(
+      "Send recorded events to a running Earshot whose platforms run in process. Events that are there already change nothing, so a replay can be repeated. It is set up by environment variables:"
+    ),
+    HelpDoc.descriptionList([
+      [Span.code("EARSHOT_URL"), HelpDoc.p("Address of the server (default: http://127.0.0.1:8787)")],
+      [Span.code("EARSHOT_API_KEY"), HelpDoc.p("A key that the server takes (default: none)")]
+    ])
+  ])
+}
+
+/** What one request holds at most. */
+const MAX_LINES = 1_000
+
+/** Requests a second when the rate is given: few enough to cost nothing, many enough to look steady. */
+const BEATS = 10
+
+const replay = <E>(actions: ReplayActions<E>, options: ReplayOptions) =>
+  Effect.gen(function* () {
+    const remote = yield* actions.remote(options.url)
+    const input = yield* actions.open(options.file)
+    const tally: Tally = { accepted: { x: 0, firehose: 0 }, matches: 0, skipped: 0, doneBytes: 0, doneLine: 0 }
+    const start = yield* Clock.currentTimeMillis
+    const seconds = Effect.map(Clock.currentTimeMillis, (now) => (now - start) / 1000)
+    const progress = Effect.map(
+      seconds,
+      (passed): Progress => ({ ...tally, totalBytes: input.size, events: eventsOf(tally), seconds: passed })
+    )
+
+    yield* Effect.gen(function* () {
+      const bar = yield* progressBar(actions.screen, progress)
+      const send = sender({ remote, bar, tally, skipBadLines: options.skipBadLines })
+      // With a rate: waits until the next event is due, and then sends all that are by the next beat.
+      const dueLines = Option.match(options.rate, {
+        onNone: () => Effect.succeed(MAX_LINES),
+        onSome: (rate) =>
+          Effect.gen(function* () {
+            yield* Effect.sleep(Math.max(0, 1000 * (eventsOf(tally) / rate - (yield* seconds))))
+            const due = Math.ceil(((yield* seconds) + 1 / BEATS) * rate) - eventsOf(tally)
+            return Math.max(1, Math.min(MAX_LINES, due))
+          })
+      })
+      const sendAll = (lines: ReadonlyArray<Line>) =>
+        Effect.gen(function* () {
+          for (let at = 0; at < lines.length; ) {
+            const due = yield* dueLines
+            yield* send(lines.slice(at, at + due))
+            at += due
+          }
+        })
+
+      const cutter = lineCutter()
+      yield* Stream.runForEach(input.chunks, (chunk) => sendAll(cutter.push(chunk)))
+      yield* sendAll(cutter.end())
+    }).pipe(
+      Effect.scoped,
+      Effect.onInterrupt(() =>
+        Effect.flatMap(seconds, (passed) =>
+          Console.error(`Stopped. ${summary(tally, passed)}${toGoOn(options.file, tally)}`)
+        )
+      )
+    )
+
+    if (tally.doneLine === 0) {
+      return yield* new ReplayStopped({ message: `There is no event in ${input.name}: expected one a line, as JSON` })
+    }
+    yield* Console.log((options.json ? jsonSummary : summary)(tally, yield* seconds))
+  }).pipe(Effect.scoped)
+
+const toGoOn = (file: string, { doneLine }: Tally): string =>
+  file === "-" || doneLine === 0 ? "" : `\nTo go on: tail -n +${doneLine + 1} ${quoted(file)} | earshot replay -`
+
+const quoted = (file: string): string => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)
+
+const summary = (tally: Tally, seconds: number): string => {
+  const platforms = PLATFORM_IDS.filter((platform) => tally.accepted[platform] > 0)
+  const each = platforms.map((platform) => `${platform} ${count(tally.accepted[platform])}`).join(", ")
+  const skipped = tally.skipped === 0 ? "" : `; ${plural(tally.skipped, "bad line")} left out`
+  return `Replayed ${plural(eventsOf(tally), "event")}${each === "" ? "" : ` (${each})`} in ${duration(seconds)}: ${plural(tally.matches, "match", "matches")}${skipped}`
+}
+
+const jsonSummary = ({ accepted, matches, skipped }: Tally, seconds: number): string =>
+  JSON.stringify({ accepted, matches, skipped, seconds })

@@ -1,0 +1,38 @@
+/** The engine for rules that go by a name. */
+import type { PlatformEvent } from "../syntax/eventFields.ts"
+import type { Expression } from "../syntax/expression.ts"
+import { Engine, type EngineStats } from "./Engine.ts"
+
+export class NamedRules {
+  private readonly engine: Engine
+  private readonly numbers = new Map<string, number>()
+  private readonly names: Array<string> = []
+
+  constructor(options: { readonly seed: number }) {
+    this.engine = new Engine(options)
+  }
+
+  get stats(): EngineStats {
+    return this.engine.stats
+  }
+
+  /** A rule of the same name is replaced. */
+  set(name: string, expression: Expression): void {
+    this.delete(name)
+    const number = this.engine.add(expression)
+    this.numbers.set(name, number)
+    this.names[number] = name
+  }
+
+  delete(name: string): void {
+    const number = this.numbers.get(name)
+    if (number === undefined) return
+    this.engine.remove(number)
+    this.numbers.delete(name)
+  }
+
+  /** Names of the rules that the event meets, in no order. */
+  match(event: PlatformEvent): ReadonlyArray<string> {
+    return this.engine.match(event).map((number) => this.names[number] ?? "")
+  }
+}

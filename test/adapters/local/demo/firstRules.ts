@@ -1,0 +1,36 @@
+/** What a newcomer is likely to type as a first rule. */
+import type { PlatformId } from "../../../../core/PlatformId.ts"
+
+export const FIRST_RULES: ReadonlyArray<readonly [platform: PlatformId, rule: string]> = [
+  ["x", "nasa"],
+  ["x", "bitcoin"],
+  ["x", "openai"],
+  ["x", "#ai"],
+  ["x", "from:nasa"],
+  ["x", "$BTC"],
+  ["x", "tesla lang:en"],
+  ["x", '"climate change"'],
+  ["x", '"electric vehicle"'],
+  ["x", "(earthquake OR quake) lang:en -is:retweet"],
+  ["x", "coffee"],
+  ["x", "football -is:retweet"],
+  ["x", "election OR vote"],
+  ["x", "(nasa OR spacex OR ai) has:images"],
+  ["x", '"open source" OR github OR python'],
+  ["x", "(bitcoin OR ai) has:links -is:retweet"],
+  ["x", "nasa is:verified"],
+  ["x", 'url:"example.com"'],
+  ["x", "(nasa OR ai OR bitcoin OR earthquake) -lang:en"],
+  ["firehose", "bitcoin"],
+  ["firehose", "openai"],
+  ["firehose", "title:tesla"],
+  ["firehose", '"climate change"'],
+  ["firehose", '"electric vehicle"'],
+  ["firehose", "title:earthquake AND language:en"],
+  ["firehose", "nasa AND recent:24h"],
+  ["firehose", "domain:example.com"],
+  ["firehose", "language:en"],
+  ["firehose", "language:de"],
+  ["firehose", 'page_category:"/News" AND dr:[50 TO 100]'],
+  ["firehose", 'page_type:"/Article/How_to"']
+]

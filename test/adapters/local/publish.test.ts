@@ -1,0 +1,85 @@
+/** The way of events to the store: no more under way than the store takes, and no longer than it makes progress. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either, Fiber, Layer, Logger, Stream, TestClock } from "effect"
+import { type Outlet, publisher } from "../../../adapters/local/publish.ts"
+import { sentEvents } from "../../../core/LocalFeed.ts"
+import type { Delivery } from "../../../core/Platform.ts"
+import { RecentEvents } from "../../../core/RecentEvents.ts"
+import { RuleStore } from "../../../core/RuleStore.ts"
+
+const posts = (count: number) =>
+  sentEvents(Array.from({ length: count }, (_, index) => ({ data: { id: String(index), text: "storm" } })))
+
+describe("publisher", () => {
+  it.effect("hands on a batch, and the next one only once that is durable", () =>
+    Effect.gen(function* () {
+      const { publish, underWay, ackAll } = yield* behind
+      const fiber = yield* Effect.fork(publish(posts(450)))
+      const seen: Array<number> = []
+      while (seen.length < 3) {
+        yield* settled
+        seen.push(underWay.length)
+        yield* ackAll
+      }
+      assert.deepStrictEqual(seen, [200, 200, 50])
+      assert.deepStrictEqual(yield* Fiber.join(fiber), { accepted: { x: 450 }, matches: 0 })
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("waits for as long as there is progress", () =>
+    Effect.gen(function* () {
+      const { publish, ackAll } = yield* behind
+      const fiber = yield* Effect.fork(publish(posts(1_000)))
+      for (let batch = 0; batch < 5; batch++) {
+        yield* settled
+        yield* TestClock.adjust("29 seconds")
+        yield* ackAll
+      }
+      assert.deepStrictEqual((yield* Fiber.join(fiber)).accepted, { x: 1_000 })
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("fails with StorageUnavailable when no batch becomes durable for 30 seconds", () =>
+    Effect.gen(function* () {
+      const { publish, ackAll } = yield* behind
+      const fiber = yield* Effect.fork(Effect.flip(publish(posts(300))))
+      yield* settled
+      yield* TestClock.adjust("29 seconds")
+      yield* ackAll
+      yield* settled
+      yield* TestClock.adjust("29 seconds")
+      assert.isNull(fiber.unsafePoll())
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "StorageUnavailable")
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("hands on nothing when the last of many is wrong", () =>
+    Effect.gen(function* () {
+      const { publish, underWay } = yield* behind
+      const events = [...posts(500), { place: "line 501", data: Either.left("Is torn") }]
+      const error = yield* Effect.flip(publish(events))
+      assert.strictEqual(error.message, 'Request is not valid: "line 501": Is torn')
+      assert.lengthOf(underWay, 0)
+    }).pipe(Effect.provide(environment))
+  )
+})
+
+// ---- helpers ----
+
+const environment = Layer.merge(RuleStore.layerMemory, Logger.remove(Logger.defaultLogger))
+
+/** A publisher whose every event meets a rule, and whose store takes in what it has only when told to. */
+const behind = Effect.gen(function* () {
+  const rules = yield* RuleStore
+  const underWay: Array<Delivery> = []
+  const outlet: Outlet = { met: () => ["rule"], offer: (delivery) => Effect.sync(() => void underWay.push(delivery)) }
+  const publish = publisher({ outlets: { x: outlet, firehose: outlet }, rules, recent: noLog, sha256: (text) => text })
+  const ackAll = Effect.suspend(() => Effect.forEach(underWay.splice(0), ({ ack }) => ack))
+  return { publish, underWay, ackAll }
+})
+
+const noLog = RecentEvents.of({ keep: 0, record: () => Effect.void, newest: () => Stream.empty })
+
+/** Lets the other fibers run until they wait for something. */
+const settled = Effect.repeatN(Effect.yieldNow(), 50)

@@ -1,0 +1,60 @@
+/** Bytes cut into lines: the same lines however the bytes come, and none that fills the memory. */
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { bodyOf, lineCutter, MAX_LINE_BYTES } from "../../cli/lines.ts"
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+
+const cut = (bytes: Uint8Array, size: number) => {
+  const cutter = lineCutter()
+  const lines = []
+  for (let at = 0; at < bytes.length; at += size) lines.push(...cutter.push(bytes.subarray(at, at + size)))
+  return [...lines, ...cutter.end()]
+}
+
+describe("lineCutter", () => {
+  it("gives the lines that are not blank, with the number that an editor shows and the place of their end", () => {
+    const lines = cut(bytesOf("a\n\n b \r\n\t\r\nč\nlast"), 3)
+    assert.deepStrictEqual(
+      lines.map(({ number, bytes, end }) => [number, new TextDecoder().decode(bytes), end]),
+      [
+        [1, "a", 2],
+        [3, " b \r", 8],
+        [5, "č", 14],
+        [6, "last", 18]
+      ]
+    )
+  })
+
+  it("gives the same lines however the bytes are cut, and the body gives them back", () => {
+    const text = fc.stringOf(fc.constantFrom("a", "č", "💥", " ", "\r", "\n"), { maxLength: 60 })
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 9 }), (written, size) => {
+        const lines = cut(bytesOf(written), size)
+        const expected = written
+          .split("\n")
+          .map((line, index) => [index + 1, line] as const)
+          .filter(([, line]) => /[^ \t\r]/.test(line))
+        assert.deepStrictEqual(
+          lines.map(({ number, bytes }) => [number, new TextDecoder().decode(bytes)] as const),
+          expected
+        )
+        assert.strictEqual(new TextDecoder().decode(bodyOf(lines)), expected.map(([, line]) => `${line}\n`).join(""))
+      })
+    )
+  })
+
+  it("keeps a line of the size that is allowed, and nothing of a longer one but its place", () => {
+    const longest = "x".repeat(MAX_LINE_BYTES)
+    const lines = cut(bytesOf(`${longest}\n${longest}x\n${longest}xyz\nshort`), 65_536)
+    assert.deepStrictEqual(
+      lines.map(({ number, bytes, isTooLong }) => [number, bytes.length, isTooLong]),
+      [
+        [1, MAX_LINE_BYTES, false],
+        [2, 0, true],
+        [3, 0, true],
+        [4, 5, false]
+      ]
+    )
+  })
+})

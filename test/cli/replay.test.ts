@@ -1,0 +1,306 @@
+/** `earshot replay` as a user meets it: the real program, against the real service. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { text } from "node:stream/consumers"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { call, firehoseUpdate, type Json, type Target, xPost } from "../gateway/client.ts"
+import { type Ended, KEY, ROOT, RUNTIMES, type Running, START_MILLIS, startCommand, startService } from "../program.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "earshot-replay-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
+  let service: Running | undefined
+  const target = (): Target => {
+    if (service === undefined) throw new Error("The service is not running")
+    return { url: service.url, host: service.host, port: service.port, key: KEY }
+  }
+  beforeAll(async () => {
+    service = await startService("node")
+  }, START_MILLIS)
+  afterAll(async () => void (await service?.stop()), START_MILLIS)
+
+  const replay = (args: ReadonlyArray<string>, settings: Readonly<Record<string, string | undefined>> = {}) =>
+    startCommand("node", ["replay", ...args], { EARSHOT_URL: target().url, EARSHOT_API_KEY: KEY, ...settings })
+
+  for (const runtime of RUNTIMES) {
+    it(`sends a file of both platforms, and the matches are those that must be, on ${runtime}`, async () => {
+      const rule_id = await newRule(target(), { x: "(checkout OR 502) -from:quillmoor", firehose: "checkout OR 502" })
+      const file = join(ROOT, "examples/launch-day.ndjson")
+      const lines = readFileSync(file, "utf8").trim().split("\n")
+      const must = lines.filter(
+        (line) => /checkout|502/i.test(addedText(line)) && !line.includes('"username":"quillmoor"')
+      )
+      assert.isAbove(must.length, 5)
+
+      const ended = await startCommand(runtime, ["replay", "--url", target().url, file], { EARSHOT_API_KEY: KEY }).ended
+      assert.deepStrictEqual([ended.code, ended.stderr], [0, ""])
+      assert.match(ended.stdout, /^Replayed 200 events \(x 145, firehose 55\) in [\d.]+ s: (\d+) matches\n$/)
+      assert.include(ended.stdout, `: ${must.length} matches`)
+      const found = (await matchesOf(target(), rule_id)).map((match) => JSON.stringify(match["payload"]))
+      assert.sameMembers(found.map(canonical), must.map(canonical))
+      await call(target(), "/api.DeleteRule", { rule_id })
+    })
+  }
+
+  it("sends 20,000 lines in several requests, each event once, with a summary for programs", async () => {
+    const rule_id = await newRule(target(), { x: "monsoon", firehose: "monsoon" })
+    const events = Array.from({ length: 20_000 }, (_, index) => {
+      const word = index % 40 === 0 ? "monsoon" : "drizzle"
+      return index % 3 === 0 ? firehoseUpdate(`http://${index}`, `${word} ${index}`) : xPost(`m${index}`, word)
+    })
+    const file = written("many.ndjson", `\ufeff${events.map((event) => JSON.stringify(event)).join("\r\n\n")}`)
+    for (const round of ["at first", "again"]) {
+      const ended = await replay([file, "--json"]).ended
+      assert.deepStrictEqual([ended.code, ended.stderr], [0, ""], round)
+      const { seconds, ...rest } = JSON.parse(ended.stdout) as Record<string, unknown>
+      assert.isAbove(Number(seconds), 0)
+      assert.deepStrictEqual(rest, { accepted: { x: 13_333, firehose: 6_667 }, matches: 500, skipped: 0 })
+      assert.lengthOf(await matchesOf(target(), rule_id), 500, round)
+    }
+    await call(target(), "/api.DeleteRule", { rule_id })
+  })
+
+  it("sends what comes on standard input when it comes", async () => {
+    const rule_id = await newRule(target(), { x: "sirocco" })
+    const { stdin, ended } = replay(["--rate", "1000", "-"])
+    stdin.write(`${JSON.stringify(xPost("i1", "sirocco"))}\n`)
+    await until(async () => (await matchesOf(target(), rule_id)).length === 1)
+    stdin.end(JSON.stringify(xPost("i2", "sirocco")))
+    assert.match((await ended).stdout, /^Replayed 2 events \(x 2\) in [\d.]+ s: 2 matches\n$/)
+    await call(target(), "/api.DeleteRule", { rule_id })
+  })
+
+  it("stops at a bad line with its number in the file, and says what was taken in and what not", async () => {
+    const rule_id = await newRule(target(), { x: "tempest" })
+    const good = Array.from({ length: 1_500 }, (_, index) => JSON.stringify(xPost(`b${index}`, "tempest")))
+    const file = written("bad.ndjson", [...good.slice(0, 1_200), "", "{torn", ...good.slice(1_200)].join("\n"))
+    assertPlain(
+      await replay([file]).ended,
+      /^earshot: Line 1202: Is not valid JSON.*Nothing of lines 1001 to 1\d{3} was taken in, everything up to line 1000 was; --skip-bad-lines/
+    )
+    assert.lengthOf(await matchesOf(target(), rule_id), 1_000)
+
+    const { code, stdout, stderr } = await replay([file, "--skip-bad-lines"]).ended
+    assert.deepStrictEqual([code, stderr], [0, "Left out line 1202: Is not valid JSON: send one event a line\n"])
+    assert.match(stdout, /^Replayed 1,500 events \(x 1,500\) in [\d.]+ s: 1,500 matches; 1 bad line left out\n$/)
+    assert.lengthOf(await matchesOf(target(), rule_id), 1_500)
+    await call(target(), "/api.DeleteRule", { rule_id })
+  })
+
+  it("leaves out more bad lines than the server names at a time, and one that is too long", async () => {
+    const line = JSON.stringify(xPost("q1", "calm"))
+    const long = JSON.stringify(xPost("q2", "long".repeat(300_000)))
+    const file = written(
+      "worse.ndjson",
+      [line, ...Array.from({ length: 250 }, () => "torn"), long, "\xff", line].join("\n")
+    )
+    assertPlain(await replay([file]).ended, /^earshot: Line \d+: Is .*Nothing was taken in; --skip-bad-lines/)
+    const { code, stdout, stderr } = await replay([file, "--skip-bad-lines"]).ended
+    assert.strictEqual(code, 0, stderr)
+    assert.match(stdout, /^Replayed 2 events \(x 2\) in [\d.]+ s: 0 matches; 252 bad lines left out\n$/)
+    assert.lengthOf(stderr.trim().split("\n"), 21)
+  })
+
+  const badInput: ReadonlyArray<readonly [what: string, path: string, message: RegExp]> = [
+    ["there is no such file", join(folder, "nothing"), /^earshot: Cannot read ".*nothing": there is no such file$/],
+    ["it is a folder", folder, /^earshot: Cannot read ".*": it is a folder$/],
+    ["it is empty", written("empty.ndjson", ""), /^earshot: There is no event in ".*empty.ndjson"/],
+    ["it is blank", written("blank.ndjson", "\n \r\n\n"), /^earshot: There is no event in ".*blank.ndjson"/]
+  ]
+  for (const [what, path, message] of badInput) {
+    it(`says so when ${what}`, async () => assertPlain(await replay([path]).ended, message))
+  }
+
+  it.skipIf(process.getuid?.() === 0)("says so when the file may not be read (root may read all)", async () => {
+    const file = written("secret.ndjson", "{}", 0o000)
+    assertPlain(await replay([file]).ended, /^earshot: Cannot read ".*": not permitted$/)
+  })
+
+  it("says so when the key is missing, refused or no key at all, and never shows it", async () => {
+    const file = written("one.ndjson", JSON.stringify(xPost("k1", "calm")))
+    assertPlain(await replay([file], { EARSHOT_API_KEY: undefined }).ended, /^earshot: No API key: set EARSHOT_API_KEY/)
+    for (const key of ["some-other-key-of-nobody", "käse\nbrot"]) {
+      const ended = await replay([file], { EARSHOT_API_KEY: key }).ended
+      assertPlain(ended, /^earshot: .*EARSHOT_API_KEY/)
+      assert.notInclude(ended.stderr, key.slice(0, 4))
+    }
+  })
+
+  it("says so when nothing or something else answers, and when the address is none", async () => {
+    const file = written("one.ndjson", JSON.stringify(xPost("k1", "calm")))
+    const other = await scripted([(_, response) => response.end("<html>Hello</html>")])
+    assertPlain(await replay(["--url", other.url, file]).ended, /does not speak as Earshot does/)
+    await other.close()
+    for (const runtime of RUNTIMES) {
+      const { ended } = startCommand(runtime, ["replay", "--url", other.url, file], { EARSHOT_API_KEY: KEY })
+      assertPlain(await ended, /^earshot: Cannot reach Earshot at http:\S+: nothing listens there/)
+    }
+    for (const url of ["localhost", "ftp://a.b", "http://user:pass@a.b"]) {
+      const ended = await replay([file], { EARSHOT_URL: url }).ended
+      assertPlain(ended, /^earshot: The address of Earshot is not valid/)
+      assert.notInclude(ended.stderr, "pass")
+    }
+  })
+
+  it("refuses a rate that is none", async () => {
+    const { code, stderr } = await replay(["--rate", "0", "file"]).ended
+    assert.strictEqual(code, 1)
+    assert.match(stderr, /^Expected --rate to be a whole number from 1 to 1000000\n/)
+  })
+
+  it("tries again when the server is behind or cuts the connection, and says so", async () => {
+    const lines = Array.from({ length: 1_001 }, (_, index) => `${JSON.stringify(xPost(`t${index}`, "calm"))}\n`)
+    const [many, last] = [lines.slice(0, 1_000).join(""), lines.at(-1)]
+    const taken = (x: number) => (_: IncomingMessage, response: ServerResponse) =>
+      response.end(JSON.stringify({ accepted: { x }, matches: 0 }))
+    const server = await scripted([
+      (_, response) => {
+        response.writeHead(503, { "retry-after": "3" })
+        response.end(JSON.stringify({ code: "unavailable", message: "The store cannot be reached", details: {} }))
+      },
+      taken(1_000),
+      (request) => request.socket.destroy(),
+      taken(1)
+    ])
+    const { ended } = replay(["--url", server.url, written("cut.ndjson", lines.join(""))])
+    const { code, stdout, stderr } = await ended
+    assert.strictEqual(code, 0, stderr)
+    assert.match(stdout, /^Replayed 1,001 events \(x 1,001\)/)
+    assert.deepStrictEqual(stderr.split("\n").slice(0, 2), [
+      "The store cannot be reached. Trying again in 3 s (try 2 of 5)",
+      `Cannot reach Earshot at ${server.url}: the connection was cut. Trying again in 1 s (try 2 of 5)`
+    ])
+    assert.deepStrictEqual(server.bodies, [many, many, last, last])
+    await server.close()
+  })
+
+  it("gives up on a server that is gone for good, and says what was taken in", async () => {
+    const other = await startService("node")
+    const place = { url: other.url, host: other.host, port: other.port, key: KEY }
+    const rule_id = await newRule(place, { x: "typhoon" })
+    const { stdin, ended } = replay(["--url", other.url, "-"])
+    stdin.write(`${JSON.stringify(xPost("g1", "typhoon"))}\n`)
+    await until(async () => (await matchesOf(place, rule_id)).length === 1)
+    other.signal("SIGKILL")
+    await other.ended
+    stdin.end(`${JSON.stringify(xPost("g2", "typhoon"))}\n`)
+    const { code, stdout, stderr } = await ended
+    assert.deepStrictEqual([code, stdout], [1, ""])
+    const told = stderr.trim().split("\n")
+    assert.lengthOf(told, 5, stderr)
+    assert.match(
+      told[4] ?? "",
+      /nothing listens there.*\(tried 5 times\). Everything up to line 1 was taken in, of line 2 perhaps a part/
+    )
+    assert.notMatch(stderr, /\bat .*:\d+:\d+|node:internal/)
+  })
+
+  for (const runtime of RUNTIMES) {
+    it(`ends at Ctrl-C with a line that says how far it got, also while it waits for input, on ${runtime}`, async () => {
+      const rule_id = await newRule(target(), { x: "blizzard" })
+      const file = written(
+        "slow.ndjson",
+        Array.from({ length: 500 }, (_, index) => JSON.stringify(xPost(`s${index}`, "blizzard"))).join("\n")
+      )
+      const settings = { EARSHOT_URL: target().url, EARSHOT_API_KEY: KEY }
+      const slow = startCommand(runtime, ["replay", "--rate", "5", file], settings)
+      await until(async () => (await matchesOf(target(), rule_id)).length > 0)
+      slow.signal("SIGINT")
+      const stopped = await slow.ended
+      assert.deepStrictEqual([stopped.code, stopped.stdout], [130, ""])
+      assert.match(
+        stopped.stderr,
+        /^Stopped. Replayed \d+ events? \(x \d+\) in [\d.]+ s: \d+ match(es)?\nTo go on: tail -n \+\d+ \S+slow.ndjson \| earshot replay -\n$/
+      )
+
+      const waiting = startCommand(runtime, ["replay", "-"], settings)
+      waiting.stdin.write(`${JSON.stringify(xPost(`w${runtime}`, "blizzard"))}\n`)
+      await until(async () =>
+        (await matchesOf(target(), rule_id)).some((match) => String(match["platform_post_id"]) === `w${runtime}`)
+      )
+      waiting.signal("SIGINT")
+      assert.match((await waiting.ended).stderr, /^Stopped. Replayed 1 event \(x 1\)/)
+      await call(target(), "/api.DeleteRule", { rule_id })
+    })
+  }
+})
+
+// ---- helpers ----
+
+/** One line that a person can read, and the exit code of a failure. */
+const assertPlain = ({ code, stdout, stderr }: Ended, message: RegExp) => {
+  assert.deepStrictEqual([code, stdout], [1, ""], stderr)
+  assert.match(stderr.trim(), message)
+  assert.lengthOf(stderr.trim().split("\n"), 1, stderr)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what draws on a terminal begins with one
+  assert.notMatch(stderr, /\bat .*:\d+:\d+|node:internal|Error:|FiberFailure|[\u0000-\u0009\u000b-\u001f]/)
+}
+
+function written(name: string, content: string, mode = 0o600): string {
+  const path = join(folder, name)
+  writeFileSync(path, Buffer.from(content, content.includes("\xff") ? "latin1" : "utf8"), { mode })
+  return path
+}
+
+const newRule = async (target: Target, overrides: Readonly<Record<string, string>>): Promise<Json | undefined> => {
+  const draft = { name: "Test", intent: "Show that it works", platforms: Object.keys(overrides), overrides }
+  const { status, body } = await call(target, "/api.CreateRule", draft)
+  assert.strictEqual(status, 200, JSON.stringify(body))
+  return body["rule_id"]
+}
+
+const matchesOf = async (target: Target, rule_id: Json | undefined): Promise<ReadonlyArray<Json>> => {
+  const found: Array<Json> = []
+  let cursor: Json | undefined
+  do {
+    const page = { rule_id, limit: 500, ...(cursor === undefined ? {} : { cursor }) }
+    const { body } = await call(target, "/matches", page)
+    found.push(...(body["matches"] ?? []))
+    cursor = body["next_cursor"]
+  } while (cursor !== undefined)
+  return found
+}
+
+/** What a rule of plain words looks at: the text of a post, what a page gained. */
+const addedText = (line: string): string => {
+  const { data, document } = JSON.parse(line) as {
+    readonly data?: { readonly text: string }
+    readonly document?: {
+      readonly diff: { readonly chunks: ReadonlyArray<{ readonly typ: string; readonly text: string }> }
+    }
+  }
+  const added = document?.diff.chunks.filter(({ typ }) => typ === "ins").map((chunk) => chunk.text) ?? []
+  return [data?.text ?? "", ...added].join("\n")
+}
+
+/** The store keeps the fields of an object in an order of its own. */
+const canonical = (line: string): string =>
+  JSON.stringify(JSON.parse(line), (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value
+  )
+
+const until = async (holds: () => Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50))
+}
+
+/** A server that answers one request after the other as written. */
+const scripted = async (answers: ReadonlyArray<(request: IncomingMessage, response: ServerResponse) => void>) => {
+  const bodies: Array<string> = []
+  const server = createServer(async (request, response) => {
+    bodies.push(await text(request))
+    answers[bodies.length - 1]?.(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    bodies,
+    close: () => new Promise<void>((resolve) => void server.close(() => resolve()))
+  }
+}

@@ -1,0 +1,187 @@
+/** What every `EventLog` does. */
+import { assert, layer as withLayer } from "@effect/vitest"
+import { Chunk, Effect, type Layer, Stream } from "effect"
+import * as fc from "fast-check"
+import { EventLog, type LoggedEvent, type Segment, sizeOf } from "../../core/EventLog.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
+import type { Stores } from "../stores.ts"
+
+export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
+  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`EventLog on ${name}`, (it) => {
+    it.effect("recent gives the segments back as they were appended, newest first, each platform apart", () =>
+      Effect.gen(function* () {
+        const log = yield* emptied
+        const [first, second, third] = [segmentOf(3), segmentOf(1, 7), segmentOf(2)]
+        yield* log.append("x", first)
+        yield* log.append("firehose", third)
+        yield* log.append("x", second)
+        assert.deepStrictEqual(yield* recent("x", 100), [second, first])
+        assert.deepStrictEqual(yield* recent("firehose", 100), [third])
+      })
+    )
+
+    it.effect("recent of a platform that has no events is empty, before and after there were any", () =>
+      Effect.gen(function* () {
+        const log = yield* emptied
+        assert.deepStrictEqual(yield* recent("x", 1), [])
+        yield* log.append("x", segmentOf(2))
+        yield* log.trim("x", { events: 0, size: LARGE })
+        assert.deepStrictEqual(yield* recent("x", 1), [])
+      })
+    )
+
+    it.effect("recent gives exactly as many events as asked for, the newest, whatever the segments", () =>
+      Effect.gen(function* () {
+        const log = yield* emptied
+        const segments = [segmentOf(4), segmentOf(1), segmentOf(5)]
+        for (const segment of segments) yield* log.append("x", segment)
+        const all = segments.flatMap(({ events }) => events)
+        for (let limit = 1; limit <= 12; limit++) {
+          assert.deepStrictEqual(inOrder(yield* recent("x", limit)), all.slice(-limit), `limit ${limit}`)
+        }
+      })
+    )
+
+    it.effect("recent reads a long log to its end: many small segments, and few large ones", () =>
+      Effect.gen(function* () {
+        const log = yield* emptied
+        const large = Array.from({ length: 4 }, () => segmentOf(2, 0, "y".repeat(1_000_000)))
+        const small = Array.from({ length: 1_050 }, () => segmentOf(1))
+        const segments = [...large, ...small, segmentOf(500), segmentOf(500), segmentOf(500), ...large]
+        for (const segment of segments) yield* log.append("x", segment)
+        const found = yield* recent("x", 100_000)
+        assert.strictEqual(found.length, segments.length)
+        assert.isTrue(found.every((segment, i) => sizeOf(segment) === sizeOf(segments.at(-1 - i) ?? segment)))
+        assert.deepStrictEqual(
+          inOrder(found).map(({ receivedAt }) => receivedAt),
+          segments.flatMap(({ events }) => events.map(({ receivedAt }) => receivedAt))
+        )
+      })
+    )
+
+    it.effect("keeps NUL, halves of surrogate pairs, line breaks and every other text as it is", () =>
+      Effect.gen(function* () {
+        const log = yield* emptied
+        const odd = ["\0", "\ud83d", "\udc08x", "a\nb\r\n\u2028\u2029", "🐈 ünï", "\\u0000", "\ufffe\uffff", " \t", ""]
+        const records = [...odd, { [odd.join("")]: odd, __proto__: null }, 1e300, null]
+        yield* log.append("firehose", { events: records.map(eventOf), missed: 0 })
+        const read = inOrder(yield* recent("firehose", 100)).map(({ json }): unknown => JSON.parse(json))
+        assert.deepStrictEqual(read, JSON.parse(JSON.stringify(records)))
+      })
+    )
+
+    it.effect("trim keeps the segments that have an event among the newest, and no others", () =>
+      Effect.gen(function* () {
+        for (let events = 0; events <= 11; events++) {
+          const log = yield* emptied
+          const segments = [segmentOf(4), segmentOf(1), segmentOf(5)]
+          for (const segment of segments) yield* log.append("x", segment)
+          yield* log.append("firehose", segmentOf(1))
+          yield* log.trim("x", { events, size: LARGE })
+          const kept = events === 0 ? 0 : events <= 5 ? 1 : events <= 6 ? 2 : 3
+          assert.deepStrictEqual(yield* recent("x", 100), segments.toReversed().slice(0, kept), `keep ${events}`)
+          assert.lengthOf(yield* recent("firehose", 100), 1)
+        }
+      })
+    )
+
+    it.effect("trim keeps no more than the given size, counted from the newest segment", () =>
+      Effect.gen(function* () {
+        for (const [size, kept] of [
+          [0, 0],
+          [99, 0],
+          [100, 1],
+          [299, 1],
+          [300, 2],
+          [349, 2],
+          [350, 3]
+        ] as const) {
+          const log = yield* emptied
+          for (const length of [50, 200, 100]) {
+            yield* log.append("x", {
+              events: [{ receivedAt: 1, json: JSON.stringify("z".repeat(length - 2)) }],
+              missed: 0
+            })
+          }
+          yield* log.trim("x", { events: 100, size })
+          assert.lengthOf(yield* recent("x", 100), kept, `size ${size}`)
+        }
+      })
+    )
+
+    it.effect("trim ends, however much there is to delete", () =>
+      Effect.gen(function* () {
+        const log = yield* emptied
+        for (let i = 0; i < 61; i++) yield* log.append("x", segmentOf(1))
+        yield* log.trim("x", { events: 1, size: LARGE })
+        assert.lengthOf(yield* recent("x", 100), 1)
+      })
+    )
+
+    it.effect("does what a plain list does, through any appends and trims", () =>
+      Effect.gen(function* () {
+        const run = (steps: ReadonlyArray<Step>) =>
+          Effect.gen(function* () {
+            const log = yield* emptied
+            let model: ReadonlyArray<Segment> = []
+            for (const { append, keep, limit } of steps) {
+              const segment = segmentOf(append)
+              yield* log.append("x", segment)
+              model = [segment, ...model]
+              if (keep !== null) {
+                yield* log.trim("x", { events: keep, size: LARGE })
+                model = model.filter((_, i) => keep > countOf(model.slice(0, i)))
+              }
+              const expected = inOrder(model).slice(-limit)
+              assert.deepStrictEqual(inOrder(yield* recent("x", limit)), expected)
+            }
+          })
+        const context = yield* Effect.context<EventLog>()
+        yield* Effect.promise(() =>
+          fc.assert(
+            fc.asyncProperty(fc.array(step, { maxLength: 12 }), (steps) =>
+              Effect.runPromise(Effect.provide(run(steps), context))
+            ),
+            { numRuns: 20 }
+          )
+        )
+      })
+    )
+  })
+
+// ---- helpers ----
+
+const LARGE = 1_000_000_000
+
+const step = fc.record({
+  append: fc.integer({ min: 1, max: 6 }),
+  keep: fc.option(fc.nat({ max: 15 })),
+  limit: fc.integer({ min: 1, max: 20 })
+})
+type Step = typeof step extends fc.Arbitrary<infer A> ? A : never
+
+/** The layer is shared by all tests of a suite. */
+const emptied = Effect.gen(function* () {
+  const log = yield* EventLog
+  for (const platform of PLATFORM_IDS) yield* log.trim(platform, { events: 0, size: 0 })
+  return log
+})
+
+const recent = (platform: PlatformId, limit: number) =>
+  Effect.gen(function* () {
+    const log = yield* EventLog
+    return Chunk.toReadonlyArray(yield* Stream.runCollect(log.recent(platform, limit)))
+  })
+
+let received = 0
+
+const eventOf = (record: unknown): LoggedEvent => ({ receivedAt: ++received, json: JSON.stringify(record) })
+
+const segmentOf = (count: number, missed = 0, text = "y"): Segment => ({
+  events: Array.from({ length: count }, () => eventOf({ data: { id: String(received), text } })),
+  missed
+})
+
+const inOrder = (newestFirst: ReadonlyArray<Segment>) => newestFirst.toReversed().flatMap(({ events }) => events)
+
+const countOf = (segments: ReadonlyArray<Segment>) => inOrder(segments).length

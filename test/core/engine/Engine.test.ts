@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Either } from "effect"
+import { compare } from "../../../bench/engine/comparison.ts"
+import { Engine } from "../../../core/engine/Engine.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../../core/PlatformId.ts"
+import { readEvent } from "../../../core/syntax/event.ts"
+import { checkRule } from "../../../core/syntax/language.ts"
+
+const NOW = Date.parse("2026-11-15T12:00:00Z")
+
+const rule = (platform: PlatformId, text: string) => {
+  const { rule: understood, issues } = checkRule(platform, text)
+  if (understood === undefined) throw new Error(`${text}: ${issues[0]?.message}`)
+  return understood.expression
+}
+
+const read = (platform: PlatformId, record: unknown) => Either.getOrThrow(readEvent(platform, record, NOW))
+const post = (text: string, more: object = {}) => read("x", { data: { id: "1", text, ...more } })
+const page = (added: string, more: object = {}) =>
+  read("firehose", {
+    document: { url: "https://news.example.com/a", diff: { chunks: [{ typ: "ins", text: added }] }, ...more }
+  })
+
+/** The engine of one platform with rules by their text. */
+const engineOf = (platform: PlatformId, texts: ReadonlyArray<string>) => {
+  const engine = new Engine({ seed: 7 })
+  const names = new Map(texts.map((text) => [engine.add(rule(platform, text)), text]))
+  return { engine, met: (event: ReturnType<typeof post>) => engine.match(event).map((number) => names.get(number)) }
+}
+
+describe("Engine", () => {
+  for (const platform of PLATFORM_IDS) {
+    it(`says what the plain evaluator says, for random rules and events of ${platform}`, () => {
+      let matches = 0
+      for (let seed = 1; seed <= 25; seed++) {
+        const compared = compare({ platform, seed, steps: 40, rules: 60 })
+        assert.isUndefined(compared.difference)
+        matches += compared.matches
+      }
+      assert.isAbove(matches, 1_000)
+    })
+
+    it(`says what the plain evaluator says when many rules of ${platform} come and go`, () => {
+      assert.isUndefined(compare({ platform, seed: 99, steps: 60, rules: 1_200 }).difference)
+    })
+  }
+
+  it("counts a rule from the next event on, and no more after its removal", () => {
+    const engine = new Engine({ seed: 1 })
+    assert.deepStrictEqual([...engine.match(post("red moon"))], [])
+    const moon = engine.add(rule("x", "moon"))
+    assert.deepStrictEqual([...engine.match(post("red moon"))], [moon])
+    engine.remove(moon)
+    assert.deepStrictEqual([...engine.match(post("red moon"))], [])
+  })
+
+  it("takes the removal of a rule that is not there for nothing to do", () => {
+    const engine = new Engine({ seed: 1 })
+    const moon = engine.add(rule("x", "moon"))
+    engine.remove(moon)
+    engine.remove(moon)
+    engine.remove(12_345)
+    const sun = engine.add(rule("x", "sun"))
+    assert.strictEqual(engine.stats.rules, 1)
+    assert.deepStrictEqual([...engine.match(post("sun"))], [sun])
+  })
+
+  it("keeps a phrase within one value of a field", () => {
+    const { met } = engineOf("firehose", ['"red moon"', '"moon rises"'])
+    const chunks = { diff: { chunks: ["big red", "moon rises late"].map((text) => ({ typ: "ins", text })) } }
+    assert.deepStrictEqual(met(page("", chunks)), ['"moon rises"'])
+  })
+
+  it("finds a phrase in which a word comes twice", () => {
+    const { met } = engineOf("x", ['"very very good"', '"very good very"'])
+    assert.deepStrictEqual(met(post("a very very very good thing")), ['"very very good"'])
+  })
+
+  it("gives a rule once, by however many words it is found", () => {
+    const { met } = engineOf("x", ["cat OR dog OR bird"])
+    assert.deepStrictEqual(met(post("cat dog bird cat")), ["cat OR dog OR bird"])
+  })
+
+  it("counts the rules that have to be run for every event", () => {
+    const { engine } = engineOf("firehose", ["*:*", "dr:[1 TO 5]", "cat~1", "cat", "url:*moon*", "title:/moon.*/"])
+    assert.strictEqual(engine.stats.rules, 6)
+    assert.strictEqual(engine.stats.unindexed, 3)
+  })
+
+  it("looks rules up by the middle of a value that they ask for", () => {
+    const { engine, met } = engineOf("firehose", ["url:*moon*", "title:*fish"])
+    assert.strictEqual(engine.stats.unindexed, 0)
+    assert.deepStrictEqual(met(page("", { url: "https://example.com/red-moon-7", title: "Catfish soup" })), [
+      "url:*moon*",
+      "title:*fish"
+    ])
+    assert.deepStrictEqual(met(page("moon fish", { title: "mo on, fi sh" })), [])
+  })
+
+  it("moves rules away from a word that turns out common", () => {
+    const engine = new Engine({ seed: 3 })
+    // Nothing is known yet, so the longer word is held to be the rarer one.
+    for (let number = 0; number < 200; number++) engine.add(rule("x", `everywhere w${number}`))
+    const events = Array.from({ length: 3_000 }, (_, number) => post(`everywhere w${number % 400} and more`))
+    for (const event of events) engine.match(event)
+    assert.isBelow(engine.looked, 10)
+    assert.strictEqual(engine.match(post("everywhere w7")).length, 1)
+    assert.strictEqual(engine.match(post("w7")).length, 0)
+  })
+
+  it("takes no more memory after rules have come and gone many times", () => {
+    const engine = new Engine({ seed: 1 })
+    const expressions = Array.from({ length: 500 }, (_, number) => rule("x", `w${number} OR "v${number} u" OR t -s`))
+    const round = () => {
+      for (const number of expressions.map((expression) => engine.add(expression))) engine.remove(number)
+      return engine.stats.bytes
+    }
+    const first = round()
+    for (let rounds = 0; rounds < 50; rounds++) assert.strictEqual(round(), first)
+  })
+})
