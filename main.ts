@@ -146,6 +146,10 @@ const storePlace = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
   Option.isSome(databaseUrl) ? "Store: Postgres, by DATABASE_URL" : `Store: embedded, in ${dataDir}`
 )
 
+/** The demo feed meets it within seconds. */
+const FIRST_RULE =
+  '{"name": "NASA", "intent": "Hear what is said of NASA", "platforms": ["x", "firehose"], "overrides": {"x": "nasa -is:retweet", "firehose": "nasa"}}'
+
 /** The first key of a new store is shown once; nothing is shown when there are keys already. */
 const firstKey = (bootstrapKey: Option.Option<Redacted.Redacted>, url: string) =>
   Effect.gen(function* () {
@@ -155,7 +159,13 @@ const firstKey = (bootstrapKey: Option.Option<Redacted.Redacted>, url: string) =
     if (Option.isNone(issued)) return
     const secret = Redacted.value(issued.value.secret)
     yield* Console.log(
-      `\nYour API key. It is shown this once:\n\n  ${secret}\n\nTry it:\n\n  curl -s ${url}/api.ListRules -H "Authorization: Bearer ${secret}"\n`
+      [
+        "\nYour API key. It is shown this once:",
+        `  ${secret}`,
+        "Try it: create a rule, and a little later ask what it matched:",
+        `  curl -s ${url}/api.CreateRule -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '${FIRST_RULE}'`,
+        `  curl -s ${url}/matches -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"limit": 3}'\n`
+      ].join("\n\n")
     )
   })
 

@@ -5,6 +5,7 @@ import type { Pool } from "./Pool.ts"
 const SEGMENT_BITS = 8
 const SEGMENT_SHIFT = 32 - SEGMENT_BITS
 const FIRST_SLOTS = 8
+const FIRST_GATE_BITS = 1
 
 /** A slot is [high, low, program, filter] for one posting, [high, low, ~list, 0] for several; high 0 is a free slot. */
 const SLOT = 4
@@ -19,8 +20,13 @@ export const LIST_HEAD = 2
 export class AnchorIndex {
   private readonly pool: Pool
   private readonly segments: Array<Int32Array> = []
-  /** Eight bits or more for each slot: one is set for each term. Small enough to stay near where the tables do not. */
-  private readonly gates: Array<Int32Array> = []
+  /**
+   * Which terms may be there, by one bit each; a part for each segment, all of the same size. Small enough to stay near
+   * where the tables do not: it spares most terms of an event the way to them.
+   */
+  private gate: Int32Array
+  /** Of words in the part of one segment. */
+  private gateBits = FIRST_GATE_BITS
   /** Bits that no term needs any more. */
   private readonly stale = new Int32Array(1 << SEGMENT_BITS)
   private readonly counts = new Int32Array(1 << SEGMENT_BITS)
@@ -30,8 +36,8 @@ export class AnchorIndex {
     this.pool = pool
     for (let segment = 0; segment < 1 << SEGMENT_BITS; segment++) {
       this.segments.push(this.table(FIRST_SLOTS * SLOT))
-      this.gates.push(this.table(gateWords(FIRST_SLOTS)))
     }
+    this.gate = this.table(1 << (SEGMENT_BITS + FIRST_GATE_BITS))
   }
 
   get bytes(): number {
@@ -44,8 +50,7 @@ export class AnchorIndex {
 
   /** False only if nothing waits for the term. */
   mayHold(high: number, low: number): boolean {
-    const gate = this.gates[high >>> SEGMENT_SHIFT] ?? nothing
-    return (((gate[(low >>> 5) & (gate.length - 1)] ?? 0) >>> low) & 1) !== 0
+    return (((this.gate[this.gateWord(high >>> SEGMENT_SHIFT, low)] ?? 0) >>> low) & 1) !== 0
   }
 
   /** Where the term's slot begins in its segment; -1 if nothing waits for the term. */
@@ -148,6 +153,7 @@ export class AnchorIndex {
     const count = (this.counts[number] ?? 0) + 1
     this.counts[number] = count
     let segment = this.segmentOf(high)
+    this.cleanGate(number)
     if (count * SLOT * 8 > segment.length * 7) {
       segment = this.resized(number, segment.length + SLOT * (segment.length >> 3))
     }
@@ -156,7 +162,34 @@ export class AnchorIndex {
     segment[slot + 1] = low
     segment[slot + 2] = program
     segment[slot + 3] = filter
-    open(this.gates[number] ?? nothing, low)
+    this.open(number, low)
+    // Eight bits and more for each term let through few that are not there.
+    if (count > 4 << this.gateBits) this.widenGate()
+  }
+
+  private gateWord(number: number, low: number): number {
+    return (number << this.gateBits) | ((low >>> 5) & ((1 << this.gateBits) - 1))
+  }
+
+  private open(number: number, low: number): void {
+    const word = this.gateWord(number, low)
+    this.gate[word] = (this.gate[word] ?? 0) | (1 << low)
+  }
+
+  /** Twice as wide, each half as it was: lets through whatever it let through before, until the parts are made anew. */
+  private widenGate(): void {
+    const old = this.gate
+    const part = 1 << this.gateBits
+    this.gate = this.table(2 * old.length)
+    this.words -= old.length
+    this.gateBits++
+    for (let start = 0; start < old.length; start += part) {
+      const words = old.subarray(start, start + part)
+      this.gate.set(words, 2 * start)
+      this.gate.set(words, 2 * start + part)
+    }
+    // So that each part is made anew with one of the next terms of its segment.
+    this.stale.fill(0x3fffffff)
   }
 
   /** Entries behind the free place move up, so that no search ends too early. */
@@ -174,20 +207,27 @@ export class AnchorIndex {
     const number = high >>> SEGMENT_SHIFT
     const count = (this.counts[number] ?? 0) - 1
     this.counts[number] = count
-    const stale = (this.stale[number] ?? 0) + 1
-    this.stale[number] = stale
+    this.stale[number] = (this.stale[number] ?? 0) + 1
     if (segment.length > FIRST_SLOTS * SLOT && count * SLOT * 4 < segment.length) {
       this.resized(number, Math.max(SLOT * (segment.length >> 3), FIRST_SLOTS * SLOT))
-    } else if (stale * SLOT * 2 > segment.length) {
-      this.resized(number, segment.length)
+    }
+    this.cleanGate(number)
+  }
+
+  private cleanGate(number: number): void {
+    const segment = this.segments[number] ?? nothing
+    if ((this.stale[number] ?? 0) * SLOT * 2 <= segment.length) return
+    this.stale[number] = 0
+    this.gate.fill(0, number << this.gateBits, (number + 1) << this.gateBits)
+    for (let slot = 0; slot < segment.length; slot += SLOT) {
+      if (segment[slot] !== 0) this.open(number, segment[slot + 1] ?? 0)
     }
   }
 
   private resized(number: number, length: number): Int32Array {
     const old = this.segments[number] ?? nothing
-    this.words -= old.length + (this.gates[number]?.length ?? 0)
+    this.words -= old.length
     const segment = this.table(length)
-    const gate = this.table(gateWords(length / SLOT))
     for (let slot = 0; slot < old.length; slot += SLOT) {
       const high = old[slot] ?? 0
       if (high !== 0) {
@@ -196,16 +236,13 @@ export class AnchorIndex {
         segment[place + 1] = old[slot + 1] ?? 0
         segment[place + 2] = old[slot + 2] ?? 0
         segment[place + 3] = old[slot + 3] ?? 0
-        open(gate, old[slot + 1] ?? 0)
       }
     }
     this.segments[number] = segment
-    this.gates[number] = gate
-    this.stale[number] = 0
     return segment
   }
 
-  private table(words: number): Int32Array {
+  private table(words: number): Int32Array<ArrayBuffer> {
     this.words += words
     return new Int32Array(words)
   }
@@ -214,11 +251,6 @@ export class AnchorIndex {
 // ---- helpers ----
 
 const nothing = new Int32Array(0)
-
-const open = (gate: Int32Array, low: number): void => {
-  const word = (low >>> 5) & (gate.length - 1)
-  gate[word] = (gate[word] ?? 0) | (1 << low)
-}
 
 /** Half as much again each time: a power of two would leave more places empty. */
 const homeOf = (segment: Int32Array, high: number): number =>
@@ -231,6 +263,3 @@ const freeSlot = (segment: Int32Array, high: number): number => {
   while (segment[slot] !== 0) slot = nextSlot(segment, slot)
   return slot
 }
-
-/** A power of two, eight bits or more for each slot. */
-const gateWords = (slots: number): number => 1 << (32 - Math.clz32(slots / 4 - 1))

@@ -44,7 +44,7 @@ export class EventTerms {
     if (spaces.isUsed(EVERY_EVENT)) this.addWord(EVERY_EVENT, 0, 0)
     if (spaces.isUsed(PLACED_EVENT) && event.places().length > 0) this.addWord(PLACED_EVENT, 0, 0)
     for (const reading of spaces.keywords) {
-      for (const value of event.keywords(reading.field)) {
+      for (const value of event.values(reading.field)) {
         this.row.write(value)
         if (reading.values) this.addWord(reading.space, 0, value.length)
         this.addGrams(reading, 0, value.length)
@@ -107,13 +107,13 @@ export class EventTerms {
   /** The words of one value, with their places. */
   private addRow(reading: Reading<unknown>): void {
     const { space, values } = reading
-    const { length } = this.row
+    const { codes, length } = this.row
     let place = this.places + this.reach
     this.reservePlaces(place + length)
     this.termAt.fill(0, this.places + 1, place + 1)
     for (let start = 0; start < length; start++) {
       let end = start
-      while (this.row.codes[end] !== 0) end++
+      while (codes[end] !== 0) end++
       place++
       if (end === start || !values) {
         this.termAt[place] = 0

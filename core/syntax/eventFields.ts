@@ -25,8 +25,10 @@ export interface EventFields {
   readonly ageHours: number | undefined
 }
 
-/** An event as it came from its platform: its texts can also be had without making a string of every word. */
+/** An event as it came from its platform: for those who go through all of it once, without keeping anything. */
 export interface PlatformEvent extends EventFields {
+  /** The same as `keywords`. */
+  readonly values: (field: KeywordField) => ReadonlyArray<string>
   /** What `text` analyses, value by value. */
   readonly texts: (field: TextField) => ReadonlyArray<string>
   /** Writes the words of one such value, the same as `text` gives. */
@@ -47,27 +49,42 @@ export interface FieldReader {
 
 export class LazyFields implements PlatformEvent {
   private readonly reader: FieldReader
-  private readonly analysed = new Map<TextField, ReadonlyArray<Tokens>>()
-  private readonly values = new Map<KeywordField, ReadonlyArray<string>>()
-  private name: string | undefined
+  private knownTexts: Map<TextField, ReadonlyArray<Tokens>> | undefined
+  private knownValues: Map<KeywordField, ReadonlyArray<string>> | undefined
+  private knownId: string | undefined
 
   constructor(reader: FieldReader) {
     this.reader = reader
   }
 
   get id(): string {
-    this.name ??= this.reader.id()
-    return this.name
+    this.knownId ??= this.reader.id()
+    return this.knownId
   }
 
   text(field: TextField): ReadonlyArray<Tokens> {
-    let found = this.analysed.get(field)
+    this.knownTexts ??= new Map()
+    let found = this.knownTexts.get(field)
     if (found === undefined) {
       const { reader } = this
       found = this.texts(field).map((text) => reader.analyse(text, field))
-      this.analysed.set(field, found)
+      this.knownTexts.set(field, found)
     }
     return found
+  }
+
+  keywords(field: KeywordField): ReadonlyArray<string> {
+    this.knownValues ??= new Map()
+    let found = this.knownValues.get(field)
+    if (found === undefined) {
+      found = this.values(field)
+      this.knownValues.set(field, found)
+    }
+    return found
+  }
+
+  values(field: KeywordField): ReadonlyArray<string> {
+    return distinct(this.reader.values(field))
   }
 
   texts(field: TextField): ReadonlyArray<string> {
@@ -76,15 +93,6 @@ export class LazyFields implements PlatformEvent {
 
   writeWords(row: WordRow, text: string, field: TextField): void {
     this.reader.writeWords(row, text, field)
-  }
-
-  keywords(field: KeywordField): ReadonlyArray<string> {
-    let found = this.values.get(field)
-    if (found === undefined) {
-      found = distinct(this.reader.values(field))
-      this.values.set(field, found)
-    }
-    return found
   }
 
   number(field: NumberField): number | undefined {

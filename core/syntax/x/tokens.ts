@@ -46,21 +46,25 @@ export const tokens = (text: string): ReadonlyArray<string> => {
 /** The same words as `tokens` gives. */
 export const writeTokens = (row: WordRow, text: string): void => {
   const { length } = text
+  if (length > bytes.length) {
+    bytes = new Uint8Array(2 * length)
+  }
+  // Bytes of an array are read several times as fast as characters of a string; more bytes than characters: not ASCII.
+  if (encoder.encodeInto(text, bytes).written !== length) {
+    row.writeTokens(inARow(wideTokens(text)))
+    return
+  }
   const codes = row.begin(length + 1)
   let at = 0
+  let last = 0
   for (let i = 0; i < length; i++) {
-    const code = text.charCodeAt(i)
-    if (code > 127) {
-      row.writeTokens(inARow(wideTokens(text)))
-      return
-    }
-    const folded = asciiFolded[code] ?? 0
+    const code = asciiFolded[bytes[i] ?? 0] ?? 0
+    codes[at] = code
     // Separators in a row, and those at the start, end no word.
-    if (folded !== 0 || (at > 0 && codes[at - 1] !== 0)) {
-      codes[at++] = folded
-    }
+    at += (code | last) === 0 ? 0 : 1
+    last = code
   }
-  if (at > 0 && codes[at - 1] !== 0) {
+  if (last !== 0) {
     codes[at++] = 0
   }
   row.length = at
@@ -75,6 +79,9 @@ export const inARow = (words: ReadonlyArray<string>): Tokens => {
 }
 
 // ---- helpers ----
+
+const encoder = new TextEncoder()
+let bytes = new Uint8Array(4_096)
 
 /** 0, 1, 2 and on: one list for all texts, as long as the longest needed. */
 const counted: Array<number> = []
