@@ -66,7 +66,7 @@ function round(millis: number): { readonly events: number; readonly cpuMicros: n
     const { user, system } = process.cpuUsage(start)
     cpuMicros += user + system
     events += prepared.length
-    if (user + system < 10_000 && batch < 512) batch *= 2
+    if (user + system < 10_000 && batch < 64) batch *= 2
   }
   return { events, cpuMicros, matches }
 }

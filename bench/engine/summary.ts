@@ -33,15 +33,14 @@ export const differencesOf = (races: ReadonlyArray<Race>): ReadonlyArray<string>
   )
 
 export const verdictsOf = (races: ReadonlyArray<Race>): ReadonlyArray<Verdict> => {
-  const at = (count: number) => races.find((race) => race.workload === "posts" && race.count === count)
-  const ours = (count: number) => at(count)?.results.find(({ title }) => title === OURS)
+  const at = (count: number) => races.find((race) => race.workload === "posts" && race.count === count)?.results ?? []
   return [
-    ratio(at(100_000), LUCENE, 200),
-    ratio(at(1_000_000), LUCENE, 300),
-    ratio(at(100_000), POSTGRES, 400),
-    ratio(at(100_000), CLOSURES, 15),
+    ratio(LUCENE, 100_000, at(100_000), 200),
+    ratio(LUCENE, 1_000_000, at(1_000_000), 300),
+    ratio(POSTGRES, 100_000, at(100_000), 400),
+    ratio(CLOSURES, 100_000, at(100_000), 15),
     ...[100_000, 1_000_000].flatMap((count) => {
-      const result = ours(count)
+      const result = at(count)[0]
       const growth = result?.figures.pauses?.callMillis
       const replacing = result?.replace?.pauses.callMillis
       return [
@@ -74,12 +73,12 @@ const HEADINGS = [
 
 const cellsOf = (result: Result, ours: Result | undefined): ReadonlyArray<string> => {
   const { title, figures, micros, matchesPerEvent, latency } = result
-  const shown = (value: number | undefined, digits: number) => value?.toFixed(digits) ?? "-"
+  const shown = (value: number | undefined, digits: number) => value?.toFixed(value < 1_000 ? digits : 0) ?? "-"
   return [
     title,
     (1e6 / median(micros)).toFixed(0),
     shown(median(micros), 1),
-    `${Math.min(...micros).toFixed(1)}–${Math.max(...micros).toFixed(1)}`,
+    `${shown(Math.min(...micros), 1)}–${shown(Math.max(...micros), 1)}`,
     shown(latency?.p50Micros, 1),
     shown(latency?.p99Micros, 1),
     shown(matchesPerEvent, 3),
@@ -94,13 +93,13 @@ const ratioOf = (ours: Result, theirs: Result): number =>
   median(ours.micros.map((micros, round) => (theirs.micros[round] ?? Number.NaN) / micros))
 
 /** Against the better of the peer's ways, where it was run in several. */
-const ratio = (race: Race | undefined, peer: string, floor: number): Verdict => {
-  const ours = race?.results.find(({ title }) => title === OURS)
-  const peers = race?.results.filter(({ title }) => title.startsWith(peer)) ?? []
+const ratio = (peer: string, count: number, results: ReadonlyArray<Result>, floor: number): Verdict => {
+  const [ours] = results
+  const peers = results.filter(({ title }) => title.startsWith(peer))
   const reached =
     ours === undefined || peers.length === 0 ? undefined : Math.min(...peers.map((one) => ratioOf(ours, one)))
   return {
-    title: `× ${peer}${race === undefined ? "" : ` at ${race.count} rules`}`,
+    title: `times as fast as ${peer} at ${count}`,
     floor: `at least ${floor}`,
     reached: reached?.toFixed(1),
     isMet: reached === undefined || reached >= floor

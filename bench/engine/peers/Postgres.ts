@@ -7,7 +7,7 @@ import pg from "pg"
 import type { Contender, Round } from "../contender.ts"
 import { readPlain } from "../workload/event.ts"
 import { plainFile, readLines, readRules, type WorkloadName, workloads } from "../workload/workload.ts"
-import { widened, writeTsquery } from "./tsquery.ts"
+import { fieldLexeme, widened, writeTsquery } from "./tsquery.ts"
 
 /** Nothing when it can run; else what to do about it. */
 export const postgresLacks = (): string | undefined => {
@@ -66,7 +66,11 @@ export class PostgresCluster {
     await this.#copy(
       client,
       "events",
-      events.map(({ text, fields }, id) => [id, text, `{${fields.map((field) => `"${field}"`).join(",")}}`])
+      events.map(({ text, fields }, id) => [
+        id,
+        text,
+        `{${fields.map((field) => `"${fieldLexeme(field)}"`).join(",")}}`
+      ])
     )
 
     const { rows } = await client.query("select pg_backend_pid() as pid")

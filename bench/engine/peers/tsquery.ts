@@ -17,7 +17,7 @@ export const writeTsquery = (rule: Rule): string => {
     case "phrase":
       return `(${rule.words.map(quoted).join(" <-> ")})`
     case "field":
-      return quoted(fieldTerm(rule.field, rule.value))
+      return quoted(fieldLexeme(fieldTerm(rule.field, rule.value)))
   }
 }
 
@@ -34,6 +34,9 @@ export const widened = (rule: Rule): Rule => {
       return rule
   }
 }
+
+/** No word begins so: a prefix must not find the name of a field. */
+export const fieldLexeme = (term: string): string => `=${term}`
 
 // ---- helpers ----
 
