@@ -57,6 +57,17 @@ Peers beyond npm come from Debian: postgresql-15-rum, liblucene8-java, default-j
 async function main(isQuick: boolean): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "earshot-bench-"))
   let cluster: PostgresCluster | undefined
+  const cleanUp = () => {
+    cluster?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  // The server of Postgres would outlive a benchmark that is broken off; the other engines end with their input.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      cleanUp()
+      process.exit(1)
+    })
+  }
   try {
     const missing = [
       lacks(LUCENE, luceneMonitorLacks()),
@@ -82,8 +93,7 @@ async function main(isQuick: boolean): Promise<void> {
     }
     report(races, missing)
   } finally {
-    cluster?.stop()
-    rmSync(folder, { recursive: true, force: true })
+    cleanUp()
   }
 }
 
