@@ -1,0 +1,158 @@
+/**
+ * The matching engine beside its peers on one workload: events per second of CPU time, bytes per rule, what changing
+ * rules costs. Peers that are not installed are named and left out.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
+import { parseArgs } from "node:util"
+import { isInstalled } from "./peers/luceneFilter.ts"
+import { compileLuceneMonitor, luceneMonitorLacks, startLuceneMonitor } from "./peers/luceneMonitor.ts"
+import { PostgresCluster, postgresLacks } from "./peers/Postgres.ts"
+import { type Entry, type Pace, progress, type Race, runRace, startNode } from "./race.ts"
+import { CLOSURES, differencesOf, LUCENE, OURS, POSTGRES, tableOf, verdictLine, verdictsOf } from "./summary.ts"
+import { type WorkloadName, writeEvents, writeRules } from "./workload/workload.ts"
+
+interface Plan {
+  readonly pace: Pace
+  readonly sizes: ReadonlyArray<readonly [workload: WorkloadName, counts: ReadonlyArray<number>]>
+}
+
+const FULL: Plan = {
+  pace: { warmUpMillis: 2_000, rounds: 5, roundMillis: 400, latencyMillis: 700 },
+  sizes: [
+    ["posts", [1_000, 10_000, 100_000, 1_000_000]],
+    ["pages", [1_000, 10_000, 100_000]]
+  ]
+}
+const QUICK: Plan = {
+  pace: { warmUpMillis: 800, rounds: 5, roundMillis: 150, latencyMillis: 300 },
+  sizes: [
+    ["posts", [1_000, 10_000]],
+    ["pages", [1_000]]
+  ]
+}
+
+const { values: options } = parseArgs({
+  options: { help: { type: "boolean", default: false }, quick: { type: "boolean", default: false } }
+})
+if (options.help) {
+  console.log(`npm run bench:engine [-- --quick]
+
+Runs the matching engine and its peers on the same rules and events, each in a process of its own, and prints
+events per second of CPU time, time per event, bytes per rule and what adding a rule costs.
+  --quick   up to 10,000 rules, about two minutes; the floors are for more and are not judged
+  --help    this text
+
+Ends with 1 when a floor that was measured is missed or an engine gives other matches than ours.
+Peers beyond npm come from Debian: postgresql-15-rum, liblucene8-java, default-jdk-headless, and the source of Lucene
+8.8.1, found in LUCENE_SOURCE or in ~/.cache/earshot-bench. What is missing is named with the commands to get it.`)
+} else {
+  await main(options.quick)
+}
+
+// ---- helpers ----
+
+async function main(isQuick: boolean): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "earshot-bench-"))
+  let cluster: PostgresCluster | undefined
+  const cleanUp = () => {
+    cluster?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  // The server of Postgres would outlive a benchmark that is broken off; the other engines end with their input.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      cleanUp()
+      process.exit(1)
+    })
+  }
+  try {
+    const missing = [
+      lacks(LUCENE, luceneMonitorLacks()),
+      lacks(POSTGRES, postgresLacks()),
+      lacks("lucene-filter", isInstalled() ? undefined : "npm install --no-save lucene-filter")
+    ].filter((line) => line !== undefined)
+    const classes = luceneMonitorLacks() === undefined ? compileLuceneMonitor(folder) : undefined
+    cluster = postgresLacks() === undefined ? new PostgresCluster(folder) : undefined
+
+    const races: Array<Race> = []
+    const { pace, sizes } = isQuick ? QUICK : FULL
+    for (const [workload, counts] of sizes) {
+      progress(`${workload}: writing the events`)
+      await writeEvents(folder, workload)
+      for (const count of counts) {
+        progress(`${workload}, ${count} rules: writing the rules`)
+        await writeRules(folder, workload, count)
+        races.push(
+          await runRace({ workload, count, pace, entries: entries({ folder, classes, cluster, workload, count }) })
+        )
+        console.log(tableOf(races.slice(-1)))
+      }
+    }
+    report(races, missing)
+  } finally {
+    cleanUp()
+  }
+}
+
+/** Who takes part: the slow ones only where a round of theirs is short. */
+function entries(options: {
+  readonly folder: string
+  readonly classes: string | undefined
+  readonly cluster: PostgresCluster | undefined
+  readonly workload: WorkloadName
+  readonly count: number
+}): ReadonlyArray<Entry> {
+  const { folder, classes, cluster, workload, count } = options
+  const node = (title: string, peer: string): Entry => ({
+    title,
+    start: () => startNode(peer, folder, workload, count)
+  })
+  const all = [node(OURS, "ours"), node(CLOSURES, "closures")]
+  if (count <= (workload === "posts" ? 10_000 : 1_000)) all.push(node("naive, all rules", "naive"))
+  if (count <= 1_000) all.push(node("liqe", "liqe"))
+  if (count <= 1_000 && isInstalled()) {
+    // Its "AND NOT" never holds where what is excluded is absent.
+    all.push({ ...node("lucene-filter (inexact)", "lucene-filter"), isInexact: true })
+  }
+  if (cluster !== undefined && count <= (workload === "posts" ? 100_000 : 10_000)) {
+    all.push({ title: POSTGRES, start: () => cluster.load(folder, workload, count) })
+  }
+  if (classes !== undefined) {
+    // At a million rules each takes more than a minute to load: the one that was the faster there stands for both.
+    for (const presearcher of count < 1_000_000 ? (["term", "frequency"] as const) : (["frequency"] as const)) {
+      all.push({
+        title: `${LUCENE}, ${presearcher}`,
+        start: () => startLuceneMonitor({ folder, classes, presearcher, workload, count })
+      })
+    }
+  }
+  return all
+}
+
+function lacks(peer: string, remedy: string | undefined): string | undefined {
+  if (remedy === undefined) return undefined
+  const line = `${peer} is not installed:\n    ${remedy}`
+  progress(line)
+  return line
+}
+
+function report(races: ReadonlyArray<Race>, missing: ReadonlyArray<string>): void {
+  console.log(`\nCPU time of one core; ratios are medians over rounds in turns`)
+  for (const line of missing) console.log(`  ${line}`)
+  for (const { workload, count, results } of races) {
+    const { figures, replace } = results[0] ?? {}
+    console.log(
+      `  ${OURS}, ${workload}, ${count} rules: ${figures?.processBytesPerRule?.toFixed(0)} bytes per rule by the process, ${figures?.unindexed} rules without an anchor, longest call while growing ${figures?.pauses?.callMillis.toFixed(2)} ms (collector ${figures?.pauses?.collectorMillis.toFixed(2)}), replace p50 ${replace?.p50Micros.toFixed(1)} p99 ${replace?.p99Micros.toFixed(1)} µs, longest call ${replace?.pauses.callMillis.toFixed(2)} ms (collector ${replace?.pauses.collectorMillis.toFixed(2)})`
+    )
+  }
+  const differences = differencesOf(races)
+  console.log(differences.length === 0 ? "\nAll gave the same matches" : "\nMatches DIFFER")
+  for (const line of differences) console.log(`  ${line}`)
+  const verdicts = verdictsOf(races)
+  console.log("\nFloors")
+  for (const verdict of verdicts) console.log(verdictLine(verdict))
+  process.exitCode = differences.length === 0 && verdicts.every(({ isMet }) => isMet) ? 0 : 1
+}

@@ -1,0 +1,76 @@
+/** Whether the engine gives memory back: a hundred times it takes in a hundred thousand rules and loses them all again. */
+import process from "node:process"
+import { Engine } from "../../core/engine/Engine.ts"
+import { heapBytes } from "./peers/memory.ts"
+import { expressionOf } from "./workload/expression.ts"
+import { Random } from "./workload/random.ts"
+import { makeRule, postFields } from "./workload/rules.ts"
+
+const RULES = 100_000
+const ROUNDS = 100
+/** Until pools and free lists have the sizes that such rules need. */
+const FIRST_ROUNDS = 10
+/** What the last rounds may hold beyond the first ones. */
+const MOST_GROWTH = 1.02
+
+if (globalThis.gc === undefined) throw new Error("Start it with --expose-gc: npm run churn:engine")
+
+const random = new Random(7)
+const expressions = Array.from({ length: RULES }, () =>
+  expressionOf("x", makeRule(random, postFields, { rarity: 10_000, names: 0.85 }))
+)
+const before = heapBytes()
+const engine = new Engine({ seed: 1 })
+const figures: Array<Figures> = []
+console.log(`${RULES} rules added and removed in another order, ${ROUNDS} times`)
+console.log("round   index MB full   index MB empty   heap and buffers MB   resident MB")
+for (let round = 1; round <= ROUNDS; round++) {
+  const numbers = expressions.map((expression) => engine.add(expression))
+  const full = engine.stats.bytes
+  shuffle(numbers)
+  for (const number of numbers) engine.remove(number)
+  const { bytes: empty, rules } = engine.stats
+  if (rules !== 0) throw new Error(`${rules} rules are left after the last was removed`)
+  const held = heapBytes() - before
+  const resident = process.memoryUsage.rss()
+  figures.push({ full, empty, held, resident })
+  if (round <= 3 || round % 10 === 0) {
+    console.log(
+      `${String(round).padStart(5)}${[full, empty, held, resident].map((bytes, column) => (bytes / 1e6).toFixed(1).padStart([16, 17, 22, 14][column] ?? 0)).join("")}`
+    )
+  }
+}
+
+const growths = (["full", "empty", "held", "resident"] as const).map((figure) => ({
+  figure,
+  growth: medianOf(figures.slice(-FIRST_ROUNDS), figure) / medianOf(figures.slice(0, FIRST_ROUNDS), figure)
+}))
+const isFlat = growths.every(({ growth }) => growth <= MOST_GROWTH)
+console.log(
+  `\n${isFlat ? "Flat" : "GROWS"}: the last ${FIRST_ROUNDS} rounds against the first, ${growths.map(({ figure, growth }) => `${figure} × ${growth.toFixed(3)}`).join(", ")}; at most × ${MOST_GROWTH}`
+)
+process.exitCode = isFlat ? 0 : 1
+
+// ---- helpers ----
+
+/** Bytes. */
+interface Figures {
+  readonly full: number
+  readonly empty: number
+  readonly held: number
+  readonly resident: number
+}
+
+/** Not the most: in a round here and there the collector leaves a megabyte lying. */
+function medianOf(rounds: ReadonlyArray<Figures>, figure: keyof Figures): number {
+  return rounds.map((round) => round[figure]).sort((a, b) => a - b)[rounds.length >> 1] ?? Number.NaN
+}
+
+function shuffle(numbers: Array<number>): void {
+  for (let last = numbers.length - 1; last > 0; last--) {
+    const other = random.below(last + 1)
+    const moved = numbers[last] ?? 0
+    numbers[last] = numbers[other] ?? 0
+    numbers[other] = moved
+  }
+}

@@ -1,0 +1,60 @@
+/** An engine in the race, as the benchmark sees it: a process that takes commands and answers them. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createInterface } from "node:readline"
+import type { LoadFigures, ReplaceFigures } from "./peers/loaded.ts"
+
+export interface Contender {
+  readonly figures: LoadFigures
+  /** Matches events until this much CPU time is used. */
+  readonly round: (millis: number) => Promise<Round>
+  /** The rules that the first timed events meet: numbers, rising, parted by commas. */
+  readonly sets: (events: number) => Promise<ReadonlyArray<string>>
+  readonly latency: (millis: number) => Promise<Latency | null>
+  readonly replace: () => Promise<ReplaceFigures | null>
+  readonly stop: () => Promise<void>
+}
+
+export interface Round {
+  readonly events: number
+  readonly cpuMicros: number
+  readonly matches: number
+}
+
+export interface Latency {
+  readonly p50Micros: number
+  readonly p99Micros: number
+}
+
+/** Resolves when the process has taken in its rules. */
+export const startContender = async (command: string, options: ReadonlyArray<string>): Promise<Contender> => {
+  const child = spawn(command, options, { stdio: ["pipe", "pipe", "inherit"] })
+  const exited = once(child, "exit")
+  const ended = exited.then(() => Promise.reject(new Error(`"${command} ${options.join(" ")}" ended`)))
+  // It may end when nothing is asked of it.
+  ended.catch(() => {})
+
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  // The processes are our own, and each command has one shape of answer.
+  const answer = async <A>() => JSON.parse((await Promise.race([lines.next(), ended])).value) as A
+  const ask = <A>(request: string): Promise<A> => {
+    child.stdin.write(`${request}\n`)
+    return answer<A>()
+  }
+  try {
+    return {
+      figures: await answer<LoadFigures>(),
+      round: (millis) => ask(`round ${millis}`),
+      sets: (events) => ask(`sets ${events}`),
+      latency: (millis) => ask(`latency ${millis}`),
+      replace: () => ask("replace"),
+      stop: async () => {
+        child.kill()
+        await exited
+      }
+    }
+  } catch (error) {
+    child.kill()
+    throw error
+  }
+}

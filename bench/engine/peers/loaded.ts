@@ -1,0 +1,36 @@
+/** What an engine that runs in Node is to the benchmark once it holds its rules. */
+
+export interface Loaded {
+  readonly figures: LoadFigures
+  /** The workload's events as this engine is given them; the training events come first. */
+  readonly lines: ReadonlyArray<string>
+  /**
+   * Reading the line is not timed; the function it gives is: the rules that hold, by their line in the file of rules,
+   * from 0, valid until the next call.
+   */
+  readonly prepare: (line: string) => () => ReadonlyArray<number>
+  /** Timed by itself: what replacing rules costs. */
+  readonly replace?: () => Promise<ReplaceFigures>
+}
+
+export interface LoadFigures {
+  readonly addMicros?: number
+  readonly bytesPerRule?: number
+  /** What the process grew by for each rule, as a check on the figure above. */
+  readonly processBytesPerRule?: number
+  /** Rules that every event is tested on. */
+  readonly unindexed?: number
+  readonly pauses?: PauseFigures
+}
+
+export interface ReplaceFigures {
+  readonly p50Micros: number
+  readonly p99Micros: number
+  readonly pauses: PauseFigures
+}
+
+/** The longest time that one call took, and the longest time that the garbage collector took meanwhile. */
+export interface PauseFigures {
+  readonly callMillis: number
+  readonly collectorMillis: number
+}

@@ -1,0 +1,31 @@
+/** Every rule on every event: the evaluator that all others must agree with. */
+import { Either } from "effect"
+import { holds } from "../../../core/syntax/evaluate.ts"
+import { readEvent } from "../../../core/syntax/event.ts"
+import { expressionOf } from "../workload/expression.ts"
+import { readLines, readRules, recordsFile, type WorkloadName, workloads } from "../workload/workload.ts"
+import type { Loaded } from "./loaded.ts"
+import { heapBytes } from "./memory.ts"
+
+export const load = (folder: string, name: WorkloadName, count: number): Loaded => {
+  const { platform } = workloads[name]
+  const rules = readRules(folder, name, count)
+  const before = heapBytes()
+  const expressions = rules.map((rule) => expressionOf(platform, rule))
+  const match = (record: unknown): ReadonlyArray<number> => {
+    const event = Either.getOrThrow(readEvent(platform, record, 0))
+    const found: Array<number> = []
+    for (const [index, expression] of expressions.entries()) {
+      if (holds(expression, event)) found.push(index)
+    }
+    return found
+  }
+  return {
+    figures: { bytesPerRule: (heapBytes() - before) / count },
+    lines: readLines(recordsFile(folder, name)),
+    prepare: (line) => {
+      const record: unknown = JSON.parse(line)
+      return () => match(record)
+    }
+  }
+}

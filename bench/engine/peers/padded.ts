@@ -1,0 +1,47 @@
+/**
+ * Rules and events for the evaluators of npm, which look for a text anywhere inside another. A space on either side of
+ * every word makes them find whole words, so that they give the matches that everyone gives.
+ */
+import type { PlainEvent } from "../workload/event.ts"
+import type { Rule } from "../workload/rule.ts"
+
+export type Row = Readonly<Record<string, string | ReadonlyArray<string>>>
+
+export const rowOf = ({ text, fields }: PlainEvent): Row => {
+  const row: Record<string, string | Array<string>> = { text: ` ${text.toLowerCase().replaceAll(/[^a-z0-9]+/g, " ")} ` }
+  for (const term of fields) {
+    const equals = term.indexOf("=")
+    const name = term.slice(0, equals)
+    const known = row[name]
+    const value = ` ${term.slice(equals + 1)} `
+    if (Array.isArray(known)) known.push(value)
+    else row[name] = [value]
+  }
+  return row
+}
+
+/** In Lucene's syntax. */
+export const writePadded = (rule: Rule): string => {
+  switch (rule.op) {
+    case "and":
+      return nested(" AND ", rule.clauses)
+    case "or":
+      return nested(" OR ", rule.clauses)
+    case "not":
+      return `NOT ${writePadded(rule.clause)}`
+    case "word":
+      return `text:" ${rule.word} "`
+    case "prefix":
+      return `text:" ${rule.start}"`
+    case "phrase":
+      return `text:" ${rule.words.join(" ")} "`
+    case "field":
+      return `${rule.field}:" ${rule.value} "`
+  }
+}
+
+// ---- helpers ----
+
+/** Two by two: in longer rows their operators bind in ways of their own. */
+const nested = (operator: string, clauses: ReadonlyArray<Rule>): string =>
+  clauses.map(writePadded).reduce((left, right) => `(${left}${operator}${right})`)

@@ -1,0 +1,115 @@
+/** One workload at one number of rules: all engines on the same rules and events, in turns. */
+import process from "node:process"
+import { fileURLToPath } from "node:url"
+import { type Contender, type Latency, type Round, startContender } from "./contender.ts"
+import type { LoadFigures, ReplaceFigures } from "./peers/loaded.ts"
+import type { WorkloadName } from "./workload/workload.ts"
+
+export interface Entry {
+  readonly title: string
+  readonly start: () => Promise<Contender>
+  /** Its matches are not ours for a reason of its own, so they are not held against ours. */
+  readonly isInexact?: boolean
+}
+
+export interface Result {
+  readonly title: string
+  readonly figures: LoadFigures
+  /** CPU microseconds per event, round by round. */
+  readonly micros: ReadonlyArray<number>
+  readonly matchesPerEvent: number
+  readonly latency: Latency | null
+  readonly replace: ReplaceFigures | null
+  /** The first event whose matches are not ours. */
+  readonly difference: string | undefined
+}
+
+/** How long each engine is watched. */
+export interface Pace {
+  /** Until the compilers of the runtimes are through. */
+  readonly warmUpMillis: number
+  readonly rounds: number
+  readonly roundMillis: number
+  readonly latencyMillis: number
+}
+
+export interface Race {
+  readonly workload: WorkloadName
+  readonly count: number
+  /** Ours is the first. */
+  readonly results: ReadonlyArray<Result>
+}
+
+/** An engine of Node in a process of its own. */
+export const startNode = (peer: string, folder: string, workload: WorkloadName, count: number): Promise<Contender> =>
+  startContender(process.execPath, [
+    "--expose-gc",
+    "--max-old-space-size=8192",
+    fileURLToPath(new URL("./runner.js", import.meta.url)),
+    peer,
+    folder,
+    workload,
+    String(count)
+  ])
+
+export const runRace = async (options: {
+  readonly workload: WorkloadName
+  readonly count: number
+  readonly pace: Pace
+  readonly entries: ReadonlyArray<Entry>
+}): Promise<Race> => {
+  const { workload, count, pace, entries } = options
+  const running: Array<Running> = []
+  try {
+    for (const { title, start, isInexact = false } of entries) {
+      progress(`${workload}, ${count} rules: ${title} takes in the rules`)
+      running.push({ title, isInexact, contender: await start(), rounds: [] })
+    }
+    progress(`${workload}, ${count} rules: matches of the first ${COMPARED_EVENTS} events`)
+    const sets = []
+    for (const { contender } of running) sets.push(await contender.sets(COMPARED_EVENTS))
+    progress(`${workload}, ${count} rules: warm-up and ${pace.rounds} rounds`)
+    for (const { contender } of running) await contender.round(pace.warmUpMillis)
+    // One after the other in each round: whatever else the machine does falls on all alike.
+    for (let round = 0; round < pace.rounds; round++) {
+      for (const { contender, rounds } of running) rounds.push(await contender.round(pace.roundMillis))
+    }
+    const results: Array<Result> = []
+    for (const [index, { title, isInexact, contender, rounds }] of running.entries()) {
+      results.push({
+        title,
+        figures: contender.figures,
+        micros: rounds.map(({ cpuMicros, events }) => cpuMicros / events),
+        matchesPerEvent: sum(rounds.map(({ matches }) => matches)) / sum(rounds.map(({ events }) => events)),
+        latency: await contender.latency(pace.latencyMillis),
+        replace: await contender.replace(),
+        difference: isInexact ? undefined : differenceOf(sets[0] ?? [], sets[index] ?? [])
+      })
+    }
+    return { workload, count, results }
+  } finally {
+    for (const { contender } of running) await contender.stop()
+  }
+}
+
+export const progress = (text: string): void => {
+  process.stderr.write(`${process.uptime().toFixed(0).padStart(4)} s  ${text}\n`)
+}
+
+// ---- helpers ----
+
+const COMPARED_EVENTS = 50
+
+interface Running {
+  readonly title: string
+  readonly isInexact: boolean
+  readonly contender: Contender
+  readonly rounds: Array<Round>
+}
+
+const sum = (values: ReadonlyArray<number>): number => values.reduce((one, other) => one + other, 0)
+
+const differenceOf = (ours: ReadonlyArray<string>, theirs: ReadonlyArray<string>): string | undefined => {
+  const event = ours.findIndex((set, index) => set !== theirs[index])
+  return event < 0 ? undefined : `event ${event}: ours meets rules "${ours[event]}", theirs "${theirs[event]}"`
+}

@@ -1,0 +1,91 @@
+/**
+ * One engine in a process of its own. Takes commands on standard input, one a line, and answers each with a line of JSON:
+ * `round` milliseconds (CPU time of some events), `sets` count (the exact matches of the first events), `latency`
+ * milliseconds (time of single events), `replace`.
+ */
+import process from "node:process"
+import { createInterface } from "node:readline"
+import type { Loaded } from "./peers/loaded.ts"
+import { percentile } from "./peers/pauses.ts"
+import { type WorkloadName, workloads } from "./workload/workload.ts"
+
+const loaders: Readonly<Record<string, () => Promise<Load>>> = {
+  ours: async () => (await import("./peers/ours.ts")).load,
+  naive: async () => (await import("./peers/naive.ts")).load,
+  closures: async () => (await import("./peers/closures.ts")).load,
+  liqe: async () => (await import("./peers/liqe.ts")).load,
+  "lucene-filter": async () => (await import("./peers/luceneFilter.ts")).load
+}
+
+type Load = (folder: string, name: WorkloadName, count: number) => Loaded | Promise<Loaded>
+
+const [peer = "", folder = "", name = "", count = ""] = process.argv.slice(2)
+if (name !== "posts" && name !== "pages") throw new Error(`No workload "${name}"`)
+const loader = await loaders[peer]?.()
+if (loader === undefined) throw new Error(`No engine "${peer}"`)
+const { training } = workloads[name]
+const loaded = await loader(folder, name, Number(count))
+answer(loaded.figures)
+
+/** The event to go on with; after the last one the first timed one comes again. */
+let next = training
+/** Events at a time: few where each takes long. */
+let batch = 1
+
+for await (const line of createInterface(process.stdin)) {
+  const [command, amount] = line.split(" ")
+  if (command === "round") answer(round(Number(amount)))
+  if (command === "sets") answer(sets(Number(amount)))
+  if (command === "latency") answer(latency(Number(amount)))
+  if (command === "replace") answer((await loaded.replace?.()) ?? null)
+}
+
+// ---- helpers ----
+
+function answer(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`)
+}
+
+/** Prepared events, fresh ones each time: what the last run left in the caches of an object is not there. */
+function take(events: number): ReadonlyArray<() => ReadonlyArray<number>> {
+  return Array.from({ length: events }, () => {
+    const line = loaded.lines[next] ?? ""
+    next = next + 1 < loaded.lines.length ? next + 1 : training
+    return loaded.prepare(line)
+  })
+}
+
+function round(millis: number): { readonly events: number; readonly cpuMicros: number; readonly matches: number } {
+  let events = 0
+  let cpuMicros = 0
+  let matches = 0
+  while (cpuMicros < millis * 1_000) {
+    const prepared = take(batch)
+    const start = process.cpuUsage()
+    for (const match of prepared) matches += match().length
+    const { user, system } = process.cpuUsage(start)
+    cpuMicros += user + system
+    events += prepared.length
+    if (user + system < 10_000 && batch < 64) batch *= 2
+  }
+  return { events, cpuMicros, matches }
+}
+
+function sets(events: number): ReadonlyArray<string> {
+  return loaded.lines
+    .slice(training, training + events)
+    .map((line) => [...loaded.prepare(line)()].sort((a, b) => a - b).join(","))
+}
+
+function latency(millis: number): { readonly p50Micros: number; readonly p99Micros: number } {
+  const times: Array<number> = []
+  const end = performance.now() + millis
+  while (performance.now() < end) {
+    for (const match of take(batch)) {
+      const start = performance.now()
+      match()
+      times.push(performance.now() - start)
+    }
+  }
+  return { p50Micros: percentile(times, 0.5) * 1_000, p99Micros: percentile(times, 0.99) * 1_000 }
+}

@@ -1,0 +1,73 @@
+/** Chance that is the same in every run: a seeded generator and the uneven distributions that live streams show. */
+
+export class Random {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0
+  }
+
+  /** From 0 up to, and without, 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+
+  below(end: number): number {
+    return Math.floor(this.next() * end)
+  }
+
+  between(first: number, last: number): number {
+    return first + this.below(last - first + 1)
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability
+  }
+
+  pick<A>(list: ReadonlyArray<A>): A {
+    const found = list[this.below(list.length)]
+    if (found === undefined) throw new Error("Cannot pick from an empty list")
+    return found
+  }
+
+  /** As likely between 100 and 1,000 as between 1,000 and 10,000. */
+  magnitude(first: number, end: number): number {
+    return Math.floor(first * (end / first) ** this.next())
+  }
+
+  /** About `mean`, never below 1; a few are many times as large. */
+  logNormal(mean: number, sigma: number): number {
+    const normal = Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(2 * Math.PI * this.next())
+    return Math.max(1, Math.round(mean * Math.exp(sigma * normal - (sigma * sigma) / 2)))
+  }
+}
+
+/** Zipf-Mandelbrot: the rank `r`, from 0, comes with a weight of 1 / (r + 1 + q) ^ s. */
+export class Zipf {
+  readonly #sums: Float64Array
+
+  constructor(size: number, s: number, q: number) {
+    this.#sums = new Float64Array(size)
+    let sum = 0
+    for (let rank = 0; rank < size; rank++) {
+      sum += (rank + 1 + q) ** -s
+      this.#sums[rank] = sum
+    }
+  }
+
+  draw(random: Random): number {
+    const sums = this.#sums
+    const wanted = random.next() * (sums.at(-1) ?? 0)
+    let low = 0
+    let high = sums.length - 1
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((sums[middle] ?? 0) <= wanted) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
