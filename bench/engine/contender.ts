@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
-import type { LoadFigures, ReplaceFigures } from "./peers/loaded.ts"
+import type { LoadFigures } from "./peers/loaded.ts"
 
 export interface Contender {
   readonly figures: LoadFigures
@@ -11,7 +11,6 @@ export interface Contender {
   /** The rules that the first timed events meet: numbers, rising, parted by commas. */
   readonly sets: (events: number) => Promise<ReadonlyArray<string>>
   readonly latency: (millis: number) => Promise<Latency | null>
-  readonly replace: () => Promise<ReplaceFigures | null>
   readonly stop: () => Promise<void>
 }
 
@@ -47,7 +46,6 @@ export const startContender = async (command: string, options: ReadonlyArray<str
       round: (millis) => ask(`round ${millis}`),
       sets: (events) => ask(`sets ${events}`),
       latency: (millis) => ask(`latency ${millis}`),
-      replace: () => ask("replace"),
       stop: async () => {
         child.kill()
         await exited

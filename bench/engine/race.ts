@@ -2,7 +2,7 @@
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { type Contender, type Latency, type Round, startContender } from "./contender.ts"
-import type { LoadFigures, ReplaceFigures } from "./peers/loaded.ts"
+import type { LoadFigures } from "./peers/loaded.ts"
 import type { WorkloadName } from "./workload/workload.ts"
 
 export interface Entry {
@@ -19,7 +19,6 @@ export interface Result {
   readonly micros: ReadonlyArray<number>
   readonly matchesPerEvent: number
   readonly latency: Latency | null
-  readonly replace: ReplaceFigures | null
   /** The first event whose matches are not ours. */
   readonly difference: string | undefined
 }
@@ -82,7 +81,6 @@ export const runRace = async (options: {
         micros: rounds.map(({ cpuMicros, events }) => cpuMicros / events),
         matchesPerEvent: sum(rounds.map(({ matches }) => matches)) / sum(rounds.map(({ events }) => events)),
         latency: await contender.latency(pace.latencyMillis),
-        replace: await contender.replace(),
         difference: isInexact ? undefined : differenceOf(sets[0] ?? [], sets[index] ?? [])
       })
     }

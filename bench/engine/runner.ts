@@ -1,7 +1,7 @@
 /**
  * One engine in a process of its own. Takes commands on standard input, one a line, and answers each with a line of JSON:
  * `round` milliseconds (CPU time of some events), `sets` count (the exact matches of the first events), `latency`
- * milliseconds (time of single events), `replace`.
+ * milliseconds (time of single events).
  */
 import process from "node:process"
 import { createInterface } from "node:readline"
@@ -11,6 +11,7 @@ import { type WorkloadName, workloads } from "./workload/workload.ts"
 
 const loaders: Readonly<Record<string, () => Promise<Load>>> = {
   ours: async () => (await import("./peers/ours.ts")).load,
+  records: async () => (await import("./peers/ours.ts")).loadRecords,
   naive: async () => (await import("./peers/naive.ts")).load,
   closures: async () => (await import("./peers/closures.ts")).load,
   liqe: async () => (await import("./peers/liqe.ts")).load,
@@ -37,7 +38,6 @@ for await (const line of createInterface(process.stdin)) {
   if (command === "round") answer(round(Number(amount)))
   if (command === "sets") answer(sets(Number(amount)))
   if (command === "latency") answer(latency(Number(amount)))
-  if (command === "replace") answer((await loaded.replace?.()) ?? null)
 }
 
 // ---- helpers ----

@@ -10,6 +10,7 @@ export interface Verdict {
 }
 
 export const OURS = "earshot"
+export const RECORDS = "earshot, whole records"
 export const CLOSURES = "map + closures"
 export const POSTGRES = "postgres + rum"
 export const LUCENE = "lucene monitor"
@@ -41,13 +42,13 @@ export const verdictsOf = (races: ReadonlyArray<Race>): ReadonlyArray<Verdict> =
     ratio(CLOSURES, 100_000, at(100_000), 15),
     ...[100_000, 1_000_000].flatMap((count) => {
       const result = at(count)[0]
-      const growth = result?.figures.pauses?.callMillis
-      const replacing = result?.replace?.pauses.callMillis
+      const calls = result?.figures.calls
       return [
         most(`bytes per rule at ${count}`, result?.figures.bytesPerRule, 150, "bytes"),
-        most(`replace p99 at ${count}`, result?.replace?.p99Micros, 30, "µs"),
-        most(`longest call while growing to ${count}`, growth, 2, "ms"),
-        most(`longest call while replacing at ${count}`, replacing, 2, "ms")
+        most(`replace p99 at ${count}`, calls && 1_000 * calls.replaceP99, 30, "µs"),
+        most(`longest add while growing to ${count}`, calls?.longestAdd, 2, "ms"),
+        most(`longest replace at ${count}`, calls?.longestReplace, 2, "ms"),
+        most(`longest match while replacing at ${count}`, calls?.longestMatch, 2, "ms")
       ]
     })
   ]

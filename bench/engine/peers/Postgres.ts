@@ -120,7 +120,6 @@ export class PostgresCluster {
         return sets
       },
       latency: () => Promise.resolve(null),
-      replace: () => Promise.resolve(null),
       stop: () => client.end()
     }
   }

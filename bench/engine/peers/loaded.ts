@@ -9,8 +9,6 @@ export interface Loaded {
    * from 0, valid until the next call.
    */
   readonly prepare: (line: string) => () => ReadonlyArray<number>
-  /** Timed by itself: what replacing rules costs. */
-  readonly replace?: () => Promise<ReplaceFigures>
 }
 
 export interface LoadFigures {
@@ -20,17 +18,15 @@ export interface LoadFigures {
   readonly processBytesPerRule?: number
   /** Rules that every event is tested on. */
   readonly unindexed?: number
-  readonly pauses?: PauseFigures
+  readonly calls?: CallFigures
 }
 
-export interface ReplaceFigures {
-  readonly p50Micros: number
-  readonly p99Micros: number
-  readonly pauses: PauseFigures
-}
-
-/** The longest time that one call took, and the longest time that the garbage collector took meanwhile. */
-export interface PauseFigures {
-  readonly callMillis: number
-  readonly collectorMillis: number
+/** Of single calls, in milliseconds. The longest time that the garbage collector took is no part of the others. */
+export interface CallFigures {
+  readonly longestAdd: number
+  readonly longestReplace: number
+  readonly longestMatch: number
+  readonly replaceP50: number
+  readonly replaceP99: number
+  readonly longestCollection: number
 }
