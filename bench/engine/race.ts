@@ -42,6 +42,8 @@ export interface Race {
 /** An engine of Node in a process of its own. */
 export const startNode = (peer: string, folder: string, workload: WorkloadName, count: number): Promise<Contender> =>
   startContender(process.execPath, [
+    // One core means one thread: what the collector and the compiler do counts where they do it.
+    "--single-threaded",
     "--expose-gc",
     "--max-old-space-size=8192",
     fileURLToPath(new URL("./runner.js", import.meta.url)),

@@ -35,8 +35,9 @@ export class Spaces {
   texts: ReadonlyArray<Reading<TextField>> = []
   keywords: ReadonlyArray<Reading<KeywordField>> = []
   private readonly uses = new Int32Array(256)
-  /** How many rules want a gram, by its cell: an event has far more grams than any rule asks for. */
-  readonly wanted = new Int32Array(GRAM_CELLS)
+  /** 1 where some rule wants a gram, by its cell: an event has far more grams than any rule asks for. */
+  readonly wanted = new Uint8Array(GRAM_CELLS)
+  private readonly wishes = new Int32Array(GRAM_CELLS)
 
   usesOf(space: number): number {
     return this.uses[space] ?? 0
@@ -50,7 +51,9 @@ export class Spaces {
   count(space: number, cell: number, change: 1 | -1): void {
     const uses = this.usesOf(space) + change
     this.uses[space] = uses
-    this.wanted[cell] = (this.wanted[cell] ?? 0) + change
+    const wishes = (this.wishes[cell] ?? 0) + change
+    this.wishes[cell] = wishes
+    this.wanted[cell] = wishes === 0 ? 0 : 1
     if (uses === 0 || (uses === 1 && change === 1)) this.refresh()
   }
 
