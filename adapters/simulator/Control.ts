@@ -126,11 +126,8 @@ export class Control {
     })
   )
 
-  /** Ends every open stream. */
-  readonly hangUp: Effect.Effect<void> = Effect.sync(() => {
-    for (const connection of this.x.open()) connection.end(undefined, "shutdown")
-    for (const connection of this.firehose.connections) connection.end()
-  })
+  /** Ends every open stream, for good. */
+  readonly hangUp: Effect.Effect<void> = Effect.sync(() => this.world.close())
 }
 
 /** As it goes over the wire; times of connections are in milliseconds. */

@@ -69,9 +69,10 @@ const callOf = (request: Request, body: string, now: number): Call => {
   return { method: request.method, path: pathname, query: searchParams, headers: request.headers, body, now }
 }
 
-const aborted = (signal: AbortSignal): Effect.Effect<void> =>
+/** Fails as the body of a fetch does. */
+const aborted = (signal: AbortSignal): Effect.Effect<never, unknown> =>
   Effect.async((resume) => {
-    const abort = () => resume(Effect.void)
+    const abort = () => resume(Effect.fail(signal.reason))
     if (signal.aborted) abort()
     else signal.addEventListener("abort", abort, { once: true })
     return Effect.sync(() => signal.removeEventListener("abort", abort))

@@ -11,6 +11,7 @@ export class World {
   readonly faults = new Faults()
   readonly ledger = new Ledger()
   readonly random: Random
+  isClosing = false
   private aheadMillis = 0
   private readonly listeners = new Set<() => void>()
 
@@ -25,6 +26,12 @@ export class World {
   /** Limits end, matches grow too old and timeouts come, as if that much time had passed. */
   advance(millis: number): void {
     this.aheadMillis += millis
+    this.changed()
+  }
+
+  /** Ends every open stream, for good. */
+  close(): void {
+    this.isClosing = true
     this.changed()
   }
 

@@ -46,6 +46,13 @@ export const byteStream = (world: World, source: Source): Stream.Stream<Uint8Arr
     /** Puts what is to be done next on the list; false when there is nothing. */
     const look = (now: number): boolean => {
       const place = { platform, endpoint: "stream", now }
+      const send = (items: ReadonlyArray<Item | undefined>) => {
+        for (const item of items) if (item !== undefined) pending.push(...actionsOf(item, world, platform, now))
+        return pending.length > 0
+      }
+      // A stream that stalls can still be ended.
+      if (world.isClosing || world.faults.take("close", place) !== undefined) return send([{ type: "end" }])
+      if (send(source.farewell(now) ?? [])) return true
       const stall = world.faults.take("stall", place)
       if (stall !== undefined) {
         const { keep_alives, stall_seconds } = stall
@@ -56,11 +63,7 @@ export const byteStream = (world: World, source: Source): Stream.Stream<Uint8Arr
       }
       if (state.stall !== undefined && state.stall.until > now) return keepAlive(now, state.stall.isSilent)
       state.stall = undefined
-      if (world.faults.take("close", place) !== undefined) return pending.push({ do: "end" }) > 0
-      const farewell = source.farewell(now)
-      const items = farewell ?? [source.next(now)]
-      for (const item of items) if (item !== undefined) pending.push(...actionsOf(item, world, platform, now))
-      return pending.length > 0 || keepAlive(now, false)
+      return send([source.next(now)]) || keepAlive(now, false)
     }
 
     const keepAlive = (now: number, isSilent: boolean): boolean => {

@@ -17,6 +17,7 @@ export class FirehoseConnection implements Source {
   /** Offset of the next match to send. */
   private position: number
   private readonly script: Array<Item>
+  private isGone = false
   private wake = () => {}
 
   constructor(options: {
@@ -47,7 +48,7 @@ export class FirehoseConnection implements Source {
 
   /** The tap is no more. */
   end(): void {
-    this.script.push(END)
+    this.isGone = true
     this.wake()
   }
 
@@ -60,6 +61,7 @@ export class FirehoseConnection implements Source {
   }
 
   farewell(now: number): ReadonlyArray<Item> | undefined {
+    if (this.isGone) return [END]
     const { world } = this.state
     const fault = world.faults.take("stream-error", { platform: "firehose", endpoint: "stream", now })
     return fault === undefined ? undefined : [event("error", JSON.stringify({ message: fault.message })), END]

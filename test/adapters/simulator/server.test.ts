@@ -11,7 +11,7 @@ const HOST = "127.0.0.1"
 const started = Effect.gen(function* () {
   const simulator = yield* Simulator.make({
     seed: 1,
-    settings: { x: { keep_alive_seconds: 0.05, dead_slot_seconds: 0.2 } }
+    settings: { x: { dead_slot_seconds: 0.2 } }
   })
   const port = yield* serve(simulator, { host: HOST, port: 0 })
   const url = `http://${HOST}:${port}`
@@ -43,7 +43,7 @@ const waitFor = async (isThere: () => Promise<boolean>): Promise<void> => {
 }
 
 describe("the simulator's server", { timeout: 30_000 }, () => {
-  it.scopedLive("streams X's posts and keep-alives, chunked, as they come", () =>
+  it.scopedLive("shows that X's stream is open before anything comes, then posts and keep-alives as they come", () =>
     Effect.gen(function* () {
       const { url, control } = yield* started
       const response = yield* Effect.promise(() => fetch(url + STREAM, { headers: X }))
@@ -51,6 +51,7 @@ describe("the simulator's server", { timeout: 30_000 }, () => {
         [response.status, response.headers.get("transfer-encoding"), response.headers.get("x-rate-limit-limit")],
         [200, "chunked", "50"]
       )
+      yield* control.patch({ x: { keep_alive_seconds: 0.05 } })
       yield* control.publish([postOf("a cat", 1)])
       const text = yield* Effect.promise(() => readUntil(response, /\}\r\n\r\n/))
       assert.match(text, /^(\r\n)*\{"data".*\}\r\n\r\n/)

@@ -1,6 +1,6 @@
 /** X's stream: who may connect, how records and keep-alives are framed, slots, speed, credits, backfill; and what tells of connections. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit, Scope } from "effect"
 import { NOW, pass, RULES, recordsOf, STREAM, settle, stage, X } from "./stage.ts"
 
 const PROBLEM = "https://api.x.com/2/problems"
@@ -242,6 +242,50 @@ describe("GET stream", () => {
       yield* settle
       assert.lengthOf(recordsOf(live.text()), 1)
       assert.lengthOf(recordsOf(backfill.text()), 2)
+    })
+  )
+})
+
+describe("an open stream", () => {
+  it.scoped("ends for a client that aborts its request, as if it had gone away", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      yield* on.addX("cat")
+      const leaving = new AbortController()
+      const request = new Request(`http://simulator${STREAM}`, { headers: X, signal: leaving.signal })
+      const response = yield* Effect.promise(() => on.handler(request))
+      const read = Effect.tryPromise({ try: () => response.text(), catch: (error) => error })
+      leaving.abort()
+      assert.strictEqual(yield* Effect.flip(read), leaving.signal.reason)
+      yield* settle
+      const { x } = yield* on.control.state
+      assert.deepStrictEqual([x.connections.length, x.slots_taken], [0, 1])
+    })
+  )
+
+  it.effect("ends with the simulator, even if it stalls, and leaves nothing running", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const on = yield* Scope.extend(stage(), scope)
+      yield* on.addX("cat")
+      yield* on.control.inject({ kind: "stall", platform: "x", keep_alives: false })
+      const stream = yield* on.listen(STREAM, X)
+      yield* Scope.close(scope, Exit.void)
+      yield* settle
+      assert.strictEqual(stream.ended(), "end")
+    })
+  )
+
+  it.scoped("can be killed while it stalls", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      yield* on.addX("cat")
+      yield* on.control.inject({ kind: "stall", platform: "x", keep_alives: true })
+      const stream = yield* on.listen(STREAM, X)
+      yield* on.call("/2/connections/all", { method: "DELETE", headers: X })
+      yield* settle
+      assert.strictEqual(stream.ended(), "end")
+      assert.strictEqual((yield* on.listen(STREAM, X)).status, 200)
     })
   )
 })
