@@ -43,7 +43,15 @@ export const make = (options: {
         return jsonReply(404, {
           message: "The simulator plays X below /2 and Firehose below /v1; its strings are below /control"
         })
-      })
+      }).pipe(
+        // Not to be taken for one of the faults that it plays.
+        Effect.catchAllDefect((defect) =>
+          Effect.as(
+            Effect.logError(`${request.method} ${request.url} failed`, defect),
+            jsonReply(500, { message: "The simulator itself failed: its log has the reason" })
+          )
+        )
+      )
 
     const runtime = yield* Effect.runtime()
     const run = yield* FiberSet.makeRuntimePromise()

@@ -1,7 +1,7 @@
 /** Everything about the simulator that can be set: what the platforms leave open is a switch here, with its default. */
 import { Either, ParseResult, Schema, SchemaAST } from "effect"
 
-export const Tier = Schema.Literal("free", "basic", "pro", "pay-per-use", "enterprise")
+const Tier = Schema.Literal("free", "basic", "pro", "pay-per-use", "enterprise")
 export type Tier = typeof Tier.Type
 
 const Count = Schema.Int.pipe(Schema.between(0, 1_000_000_000))
@@ -227,30 +227,6 @@ export const inOneLine = (error: ParseResult.ParseError): string => {
   return issue === undefined ? error.message : `Setting "${issue.path.join(".")}" is not valid: ${issue.message}`
 }
 
-/** What the settings leave to the tier. */
-export interface XPlan {
-  readonly hasStream: boolean
-  readonly hasBackfill: boolean
-  readonly ruleCap: number
-  readonly projectRuleCap: number
-  readonly maxRuleLength: number
-  readonly connectionCap: number
-  readonly postsPerSecond: number
-  readonly monthlyPosts: number
-}
-
-export const planOf = ({ x }: Settings): XPlan => {
-  const tier = TIERS[x.tier]
-  return {
-    ...tier,
-    ruleCap: x.rule_cap ?? tier.ruleCap,
-    projectRuleCap: x.project_rule_cap ?? x.rule_cap ?? tier.ruleCap,
-    maxRuleLength: x.max_rule_length ?? tier.maxRuleLength,
-    connectionCap: x.connection_cap ?? tier.connectionCap,
-    postsPerSecond: x.posts_per_second ?? tier.postsPerSecond
-  }
-}
-
 // ---- helpers ----
 
 const GROUPS = [
@@ -261,29 +237,4 @@ const GROUPS = [
 
 function annotation(ast: SchemaAST.AST, id: symbol): unknown {
   return ast.annotations[id]
-}
-
-const NO_STREAM = {
-  hasStream: false,
-  hasBackfill: false,
-  ruleCap: 0,
-  maxRuleLength: 1_024,
-  connectionCap: 0,
-  postsPerSecond: 250
-}
-
-const TIERS: Readonly<Record<Tier, Omit<XPlan, "projectRuleCap">>> = {
-  free: { ...NO_STREAM, monthlyPosts: 100 },
-  basic: { ...NO_STREAM, monthlyPosts: 15_000 },
-  pro: { ...NO_STREAM, hasStream: true, ruleCap: 1_000, connectionCap: 1, monthlyPosts: 1_000_000 },
-  "pay-per-use": { ...NO_STREAM, hasStream: true, ruleCap: 1_000, connectionCap: 1, monthlyPosts: 3_000_000 },
-  enterprise: {
-    hasStream: true,
-    hasBackfill: true,
-    ruleCap: 25_000,
-    maxRuleLength: 2_048,
-    connectionCap: 2,
-    postsPerSecond: 10_000,
-    monthlyPosts: 100_000_000
-  }
 }

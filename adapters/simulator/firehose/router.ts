@@ -26,7 +26,7 @@ export const answerFirehose = (state: FirehoseState, call: Call): Effect.Effect<
   Effect.suspend(() => {
     const path = PATHS.find(({ pattern }) => pattern.test(call.path))
     if (path === undefined) return Effect.succeed(notFound(state.world.settings))
-    const route = path.methods[call.method]
+    const route = Object.hasOwn(path.methods, call.method) ? path.methods[call.method] : undefined
     if (route === undefined) {
       const headers = { allow: Object.keys(path.methods).join(", ") }
       return Effect.succeed(failure(state.world.settings, 405, "Method not allowed.", { headers }))

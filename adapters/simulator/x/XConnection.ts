@@ -1,7 +1,7 @@
 /** One connection to X's stream: what waits to be sent on it, and the slot that it takes. */
 import type { Item, Source } from "../body.ts"
-import { planOf } from "../settings.ts"
 import { type Fields, recordOf } from "./fields.ts"
+import { planOf } from "./plan.ts"
 import { disconnectLine, usageCappedLine } from "./problems.ts"
 import type { Published, XState } from "./XState.ts"
 

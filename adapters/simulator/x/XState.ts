@@ -2,12 +2,13 @@
 import { Either } from "effect"
 import { NamedRules } from "../../../core/engine/NamedRules.ts"
 import { readEvent } from "../../../core/syntax/event.ts"
+import type { Expression } from "../../../core/syntax/expression.ts"
 import type { JsonObject } from "../../../core/syntax/json.ts"
 import * as Language from "../../../core/syntax/x/language.ts"
 import { risingIds } from "../../local/demo/addresses.ts"
 import { refusing } from "../refusing.ts"
-import { planOf } from "../settings.ts"
 import type { World } from "../World.ts"
+import { planOf } from "./plan.ts"
 import { detailsOf } from "./ruleErrors.ts"
 import { Usage } from "./Usage.ts"
 import type { XConnection } from "./XConnection.ts"
@@ -30,7 +31,7 @@ export interface Published {
 
 /** A rule text that X takes, or why not. */
 export type Examined =
-  | { readonly canonical: string; readonly expression: ReturnType<typeof Language.lower> }
+  | { readonly canonical: string; readonly expression: Expression }
   | { readonly details: ReadonlyArray<string> }
 
 export class XState {
@@ -81,7 +82,7 @@ export class XState {
     return String(this.idAt(now))
   }
 
-  addRule(rule: XRule, expression: ReturnType<typeof Language.lower>): void {
+  addRule(rule: XRule, expression: Expression): void {
     this.rules.set(rule.id, rule)
     this.engine.set(rule.id, expression)
   }

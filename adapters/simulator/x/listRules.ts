@@ -1,6 +1,7 @@
 /** GET rules and rules/counts. */
-import { planOf } from "../settings.ts"
+
 import { jsonReply, type Reply } from "../wire.ts"
+import { planOf } from "./plan.ts"
 import { CLIENT_APP_ID, invalidRequest } from "./problems.ts"
 import type { XCall } from "./router.ts"
 import type { XRule } from "./XState.ts"

@@ -2,9 +2,9 @@
 import { Either } from "effect"
 import { instantOf } from "../../../core/syntax/json.ts"
 import { byteStream } from "../body.ts"
-import { planOf } from "../settings.ts"
 import type { Reply } from "../wire.ts"
 import { FIELD_LISTS, type FieldList, type Fields } from "./fields.ts"
+import { planOf } from "./plan.ts"
 import {
   clientForbidden,
   creditsDepleted,
@@ -99,7 +99,7 @@ const timeOf = (text: string | null): number | undefined =>
 
 const OTHER_PARAMETERS = ["backfill_minutes", "start_time", "end_time"]
 
-const isFieldList = (name: string): name is FieldList => name in FIELD_LISTS
+const isFieldList = (name: string): name is FieldList => Object.hasOwn(FIELD_LISTS, name)
 
 const fieldsOf = (query: URLSearchParams): Either.Either<Fields, ParameterError> => {
   const lists: Record<FieldList, ReadonlySet<string>> = {

@@ -1,6 +1,7 @@
 /** GET usage. */
-import { planOf } from "../settings.ts"
+
 import { jsonReply, type Reply } from "../wire.ts"
+import { planOf } from "./plan.ts"
 import { CLIENT_APP_ID, invalidRequest, PROJECT_ID } from "./problems.ts"
 import type { XCall } from "./router.ts"
 

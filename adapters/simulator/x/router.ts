@@ -25,7 +25,7 @@ export const answerX = (state: XState, call: Call): Effect.Effect<Reply, Dropped
   Effect.suspend(() => {
     const path = PATHS.find(({ pattern }) => pattern.test(call.path))
     if (path === undefined) return Effect.succeed(plainProblem(404, "Not Found"))
-    const route = path.methods[call.method]
+    const route = Object.hasOwn(path.methods, call.method) ? path.methods[call.method] : undefined
     if (route === undefined)
       return Effect.succeed(plainProblem(405, "Method Not Allowed", { allow: Object.keys(path.methods).join(", ") }))
     const { faults, ledger } = state.world

@@ -1,5 +1,6 @@
 /** POST rules: add, delete or delete all, for real or as a dry run. */
 import { Either, ParseResult, Schema } from "effect"
+import type { Expression } from "../../../core/syntax/expression.ts"
 import { jsonReply, parsedJson, type Reply } from "../wire.ts"
 import { shownRule } from "./listRules.ts"
 import {
@@ -147,7 +148,7 @@ const addRules = (xCall: XCall, rules: ReadonlyArray<NewRule>, isDry: boolean): 
 
 interface Fresh {
   readonly rule: XRule
-  readonly expression: Parameters<XState["addRule"]>[1]
+  readonly expression: Expression
 }
 
 /** Which of the rules are new, which are not valid, and which are there already or come twice. */
