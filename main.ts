@@ -30,10 +30,14 @@ import * as FileInput from "./adapters/runtimes/input.ts"
 import * as Log from "./adapters/runtimes/log.ts"
 import * as NodeServer from "./adapters/runtimes/node.ts"
 import * as CliTerminal from "./adapters/runtimes/terminal.ts"
+import * as Simulator from "./adapters/simulator/Simulator.ts"
+import * as SimulatorServer from "./adapters/simulator/server.ts"
+import { settingLines } from "./adapters/simulator/settings.ts"
 import * as Pglite from "./adapters/sql/pglite.ts"
 import * as Postgres from "./adapters/sql/postgres.ts"
 import * as SqlStores from "./adapters/sql/stores.ts"
 import { earshot } from "./cli/earshot.ts"
+import type { SimulateOptions } from "./cli/simulate.ts"
 import { RuleIsWrong } from "./cli/syntax.ts"
 import { Backtests } from "./core/Backtests.ts"
 import { Ids } from "./core/Ids.ts"
@@ -200,6 +204,25 @@ const serve = Effect.gen(function* () {
   }).pipe(Effect.scoped, Effect.provide(service(settings)))
 })
 
+const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
+  Effect.gen(function* () {
+    const feed = { posts_per_second: rate, pages_per_second: rate }
+    const simulator = yield* Simulator.make({ seed, settings: { x: { tier }, feed } })
+    const host = "127.0.0.1"
+    const url = `http://${host}:${yield* SimulatorServer.serve(simulator, { host, port })}`
+    const { x, firehose } = simulator.control.settings
+    yield* Console.log(
+      [
+        `The simulator plays X and Firehose on ${url} (what goes on, settings and faults: ${url}/control)`,
+        "Point Earshot at it:",
+        `  export X_BASE_URL=${url} X_BEARER_TOKEN=${x.bearer_token}`,
+        `  export FIREHOSE_BASE_URL=${url} FIREHOSE_TAP_TOKEN=${firehose.tap_token}`,
+        `The key for Firehose's taps: ${firehose.management_key}`
+      ].join("\n")
+    )
+    yield* Effect.never
+  }).pipe(Effect.scoped)
+
 const program = Effect.gen(function* () {
   const { level, format } = yield* logSettings
   // Whatever a command fails with is reported alike.
@@ -214,7 +237,8 @@ const program = Effect.gen(function* () {
           ),
         open: FileInput.open,
         screen: CliTerminal.screen
-      }
+      },
+      simulate: { run: simulate, settings: settingLines() }
     },
     VERSION
   )
@@ -259,7 +283,7 @@ process.on("SIGTERM", stop)
 fiber.addObserver((exit) => {
   if (Exit.isSuccess(exit)) process.exit(0)
   // A service that is told to stop has done what it is for; a command has not.
-  if (Cause.isInterruptedOnly(exit.cause)) process.exit(process.argv[2] === "serve" ? 0 : 130)
+  if (Cause.isInterruptedOnly(exit.cause)) process.exit(["serve", "simulate"].includes(process.argv[2] ?? "") ? 0 : 130)
   const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
   // The command line has said itself what is wrong with its arguments, or with the rule it was asked to check.
   const isSaid = ValidationError.isValidationError(failure) || failure instanceof RuleIsWrong

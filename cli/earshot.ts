@@ -5,6 +5,7 @@ import type { Key } from "../core/Key.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
 import { type ReplayActions, replayCommand } from "./replay.ts"
 import { SETTINGS } from "./settings.ts"
+import { type SimulateActions, simulateCommand } from "./simulate.ts"
 import { checkCommand, syntaxCommand } from "./syntax.ts"
 
 export interface Actions<E> {
@@ -13,6 +14,7 @@ export interface Actions<E> {
   /** Gives an effect the keys of the store that the settings name. */
   readonly withKeys: <A, E2>(effect: Effect.Effect<A, E2, Keys>) => Effect.Effect<A, E | E2>
   readonly replay: ReplayActions<E>
+  readonly simulate: SimulateActions<E>
 }
 
 /** The program, given the arguments as the process got them. */
@@ -25,6 +27,7 @@ export const earshot = <E>(actions: Actions<E>, version: string) =>
         checkCommand,
         syntaxCommand,
         replayCommand(actions.replay),
+        simulateCommand(actions.simulate),
         keysCommand(actions)
       ])
     ),

@@ -83,9 +83,11 @@ export const runCommand = async (
 
 /** Starts a command that needs no store, and leaves its standard input to the caller. */
 export const startCommand = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Environment = {}) => {
-  const { child, ended } = launch(runtime, args, settings)
+  const { child, ended, output } = launch(runtime, args, settings)
   return {
     stdin: child.stdin,
+    /** Resolves with what is found in what it prints. */
+    printed: (pattern: RegExp) => printed(child, output, pattern),
     signal: (name: NodeJS.Signals) => void child.kill(name),
     ended
   }

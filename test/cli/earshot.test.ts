@@ -23,7 +23,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
   it("--help names every command", async () => {
     const { code, stdout } = await node(["--help"])
     assert.strictEqual(code, 0)
-    for (const command of ["serve", "replay", "keys create", "keys list", "keys revoke"])
+    for (const command of ["serve", "replay", "simulate", "keys create", "keys list", "keys revoke"])
       assert.include(plain(stdout), command)
   })
 
@@ -35,7 +35,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
 
   it("the help of serve and of replay names every setting that main.ts reads", async () => {
     const main = readFileSync(join(ROOT, "main.ts"), "utf8")
-    const names = [...main.matchAll(/"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"/g)].map((match) => match[1] ?? "")
+    const names = [...main.matchAll(/\("([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"/g)].map((match) => match[1] ?? "")
     const settings = names.filter((name) => !name.startsWith("SIG"))
     assert.includeMembers(settings, ["PORT", "HOST", "LOG_LEVEL", "EARSHOT_BOOTSTRAP_KEY"])
     const helps = [await node(["serve", "--help"]), await node(["replay", "--help"])]
@@ -124,7 +124,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     assert.strictEqual((await fetch(`${running.url}/api.ListRules`, { headers })).status, 200)
     const { stdout, stderr } = await running.stop()
     assert.match(stdout, /^Demo feed: off$/m)
-    assert.include(stdout, `curl -s ${running.url}/api.ListRules -H "Authorization: Bearer ${key}"`)
+    assert.include(stdout, `curl -s ${running.url}/api.CreateRule -H "Authorization: Bearer ${key}"`)
     assert.notInclude(stderr, key, "the key is not logged")
   })
 })

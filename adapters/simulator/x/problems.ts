@@ -1,0 +1,152 @@
+/** X's problems, as they go over the wire. */
+import type { DisconnectType } from "../faults.ts"
+import type { Settings } from "../settings.ts"
+import { jsonReply, type Reply } from "../wire.ts"
+
+type Headers = Readonly<Record<string, string>>
+
+const typeOf = ({ x }: Settings, name: string): string => `${x.problem_host}/2/problems/${name}`
+
+/** A status with nothing more to say. */
+export const plainProblem = (status: number, title: string, headers: Headers = {}): Reply =>
+  jsonReply(status, { title, detail: title, type: "about:blank", status }, headers)
+
+/** Without the headers of the rate limit. */
+export const unauthorized = (): Reply => plainProblem(401, "Unauthorized")
+
+export interface ParameterError {
+  readonly message: string
+  readonly parameters: Readonly<Record<string, ReadonlyArray<string>>>
+}
+
+export const invalidRequestBody = (settings: Settings, errors: ReadonlyArray<ParameterError>) => ({
+  errors,
+  title: "Invalid Request",
+  detail: "One or more parameters to your request was invalid.",
+  type: typeOf(settings, "invalid-request")
+})
+
+export const invalidRequest = (settings: Settings, error: ParameterError, headers: Headers): Reply =>
+  jsonReply(400, invalidRequestBody(settings, [error]), headers)
+
+export const tooManyRequests = (settings: Settings, headers: Headers): Reply =>
+  settings.x.rate_limit_body === "v1.1"
+    ? jsonReply(429, { errors: [{ code: 88, message: "Rate limit exceeded" }] }, headers)
+    : plainProblem(429, "Too Many Requests", headers)
+
+export const clientForbidden = (settings: Settings, headers: Headers): Reply =>
+  jsonReply(
+    403,
+    {
+      client_id: CLIENT_APP_ID,
+      detail:
+        "When authenticating requests to the X API v2 endpoints, you must use keys and tokens from a developer App that is attached to a Project.",
+      registration_url: "https://developer.x.com/en/docs/projects/overview",
+      title: "Client Forbidden",
+      required_enrollment: "Appropriate Level of API Access",
+      reason: "client-not-enrolled",
+      type: typeOf(settings, "client-forbidden")
+    },
+    headers
+  )
+
+export const creditsDepleted = (settings: Settings, headers: Headers): Reply =>
+  jsonReply(
+    402,
+    {
+      account_id: ACCOUNT_ID,
+      title: "CreditsDepleted",
+      detail: "Your enrolled account does not have any credits to fulfill this request.",
+      type: typeOf(settings, "credits-depleted")
+    },
+    headers
+  )
+
+export const noRules = (settings: Settings, headers: Headers): Reply =>
+  jsonReply(
+    409,
+    {
+      title: "ConnectionException",
+      detail:
+        "You must define rules using the POST /2/tweets/search/stream/rules endpoint before connecting to filtered stream.",
+      connection_issue: "RuleConfigurationIssue",
+      type: typeOf(settings, "streaming-connection")
+    },
+    headers
+  )
+
+export const tooManyConnections = (settings: Settings, headers: Headers): Reply =>
+  jsonReply(
+    429,
+    {
+      title: "ConnectionException",
+      detail: "This stream is currently at the maximum allowed connection limit.",
+      connection_issue: "TooManyConnections",
+      type: typeOf(settings, "streaming-connection")
+    },
+    headers
+  )
+
+export const rulesCapExceeded = (settings: Settings, cap: number, headers: Headers): Reply =>
+  jsonReply(
+    settings.x.rule_cap_status,
+    {
+      title: "RulesCapExceeded",
+      detail: `Rules capacity exceeded: the app may hold ${cap} rules.`,
+      type: typeOf(settings, "rule-cap")
+    },
+    headers
+  )
+
+export const duplicateRule = (settings: Settings, rule: { readonly value: string; readonly id: string }) => ({
+  value: rule.value,
+  id: rule.id,
+  title: "DuplicateRule",
+  type: typeOf(settings, "duplicate-rules")
+})
+
+export const invalidRule = (settings: Settings, value: string, details: ReadonlyArray<string>) => ({
+  value,
+  details,
+  title: "UnprocessableEntity",
+  type: typeOf(settings, "invalid-rules")
+})
+
+/** A line of the stream that says why it ends. */
+export const disconnectLine = (settings: Settings, type: DisconnectType): string =>
+  inStream(settings, {
+    title: "operational-disconnect",
+    disconnect_type: type,
+    detail: DISCONNECTS[type],
+    type: typeOf(settings, "operational-disconnect")
+  })
+
+export const usageCappedLine = (settings: Settings): string =>
+  inStream(settings, {
+    title: "UsageCapExceeded",
+    detail: "Usage cap exceeded: Monthly product cap",
+    period: "Monthly",
+    scope: "Product",
+    type: typeOf(settings, "usage-capped")
+  })
+
+export const CLIENT_APP_ID = "27000001"
+export const PROJECT_ID = "1700000000000000001"
+
+// ---- helpers ----
+
+const ACCOUNT_ID = "1600000000000000001"
+
+const inStream = ({ x }: Settings, problem: unknown): string =>
+  `${JSON.stringify(x.stream_errors === "bare" ? problem : { errors: [problem] })}\r\n`
+
+const DISCONNECTS: Readonly<Record<DisconnectType, string>> = {
+  OperationalDisconnect: "This stream has been disconnected for operational reasons.",
+  UpstreamOperationalDisconnect: "This stream has been disconnected upstream for operational reasons.",
+  ForceDisconnect: "This stream has been disconnected by the server.",
+  UpstreamUncleanDisconnect: "This stream has been disconnected upstream uncleanly.",
+  SlowReader: "This stream has been disconnected because the client reads too slowly.",
+  InternalError: "This stream has been disconnected because of an internal error.",
+  ClientApplicationStateDegraded: "This stream has been disconnected because the client application is degraded.",
+  InvalidRules: "This stream has been disconnected because its rules are not valid."
+}

@@ -1,0 +1,182 @@
+/** The simulator in process on the test clock, and how tests talk to it and listen to its streams. */
+import { Effect, TestClock } from "effect"
+import * as Simulator from "../../../adapters/simulator/Simulator.ts"
+import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
+import { defaultSettings } from "../../../adapters/simulator/settings.ts"
+
+export const NOW = Date.UTC(2026, 10, 15, 12)
+export const defaults = defaultSettings()
+export const X = { authorization: `Bearer ${defaults.x.bearer_token}` }
+export const TAP = { authorization: `Bearer ${defaults.firehose.tap_token}` }
+export const MANAGER = { authorization: `Bearer ${defaults.firehose.management_key}` }
+
+export const RULES = "/2/tweets/search/stream/rules"
+export const STREAM = "/2/tweets/search/stream"
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any
+}
+
+export interface Options {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON unless it is a text. */
+  readonly body?: unknown
+}
+
+export interface Stage extends Simulator.Simulator {
+  readonly call: (path: string, options?: Options) => Effect.Effect<Answer>
+  readonly addX: (...values: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
+  readonly addFirehose: (...values: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
+  readonly post: (...texts: ReadonlyArray<string>) => Effect.Effect<void>
+  readonly page: (...texts: ReadonlyArray<string>) => Effect.Effect<void>
+  readonly listen: (path: string, headers: Readonly<Record<string, string>>) => Effect.Effect<Listening>
+}
+
+export const stage = (settings: SettingsPatch = {}, seed = 1) =>
+  Effect.gen(function* () {
+    yield* TestClock.setTime(NOW)
+    const simulator = yield* Simulator.make({ seed, settings })
+    const call = (path: string, options: Options = {}) => Effect.promise(() => answerOf(simulator, path, options))
+    let last = 0
+    const stageOf: Stage = {
+      ...simulator,
+      call,
+      addX: (...values) =>
+        Effect.map(
+          call(RULES, { method: "POST", headers: X, body: { add: values.map((value) => ({ value })) } }),
+          ({ body }) => body.data.map(({ id }: { id: string }) => id)
+        ),
+      addFirehose: (...values) =>
+        Effect.forEach(values, (value) =>
+          Effect.map(call("/v1/rules", { method: "POST", headers: TAP, body: { value } }), ({ body }) => body.data.id)
+        ),
+      post: (...texts) => Effect.orDie(simulator.control.publish(texts.map((text) => postOf(text, ++last)))),
+      page: (...texts) => Effect.orDie(simulator.control.publish(texts.map((text) => pageOf(text, ++last)))),
+      listen: (path, headers) => listening(simulator, path, headers)
+    }
+    return stageOf
+  })
+
+export const postOf = (text: string, number: number) => ({
+  data: {
+    id: String(1_000_000 + number),
+    text,
+    lang: "en",
+    author_id: "7",
+    edit_history_tweet_ids: [String(1_000_000 + number)]
+  },
+  includes: { users: [{ id: "7", name: "Seven", username: "seven", verified: true }] }
+})
+
+export const pageOf = (text: string, number: number) => ({
+  document: {
+    url: `https://news.example.com/${number}`,
+    title: text,
+    publish_time: new Date(NOW).toISOString().slice(0, 19),
+    diff: { chunks: [{ typ: "ins", text }] },
+    language: "en"
+  }
+})
+
+/** What has come on a stream so far. */
+export interface Listening extends Answer {
+  readonly bytes: () => Uint8Array
+  readonly text: () => string
+  /** How it ended: not yet, in order, or dropped. */
+  readonly ended: () => "open" | "end" | "dropped"
+  /** As a client that goes away. */
+  readonly hangUp: Effect.Effect<void>
+}
+
+/** Lets everything happen that needs no more time. */
+export const settle = Effect.promise(async () => {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+})
+
+/** Lets time pass, and then everything happen. */
+export const pass = (seconds: number) => TestClock.adjust(`${seconds * 1_000} millis`).pipe(Effect.zipRight(settle))
+
+/** The records among the lines of X's stream. */
+export const recordsOf = (text: string) =>
+  text
+    .split("\r\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line))
+
+export interface SseEvent {
+  readonly id?: string
+  readonly event: string
+  readonly data: string
+}
+
+export const eventsOf = (text: string): ReadonlyArray<SseEvent> =>
+  text
+    .split("\n\n")
+    .filter((block) => block !== "" && !block.startsWith(":"))
+    .map((block) => {
+      const lines = block
+        .split("\n")
+        .map((line) => [line.slice(0, line.indexOf(": ")), line.slice(line.indexOf(": ") + 2)])
+      return Object.fromEntries(lines)
+    })
+
+// ---- helpers ----
+
+const requestOf = (path: string, { method = "GET", headers = {}, body }: Options): Request =>
+  new Request(`http://simulator${path}`, {
+    method,
+    headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) })
+  })
+
+const answerOf = async (simulator: Simulator.Simulator, path: string, options: Options): Promise<Answer> => {
+  const { status, headers, body } = await simulator.handler(requestOf(path, options))
+  if (/event-stream/.test(headers.get("content-type") ?? "")) {
+    await body?.cancel()
+    return { status, headers, body: "" }
+  }
+  const text = await new Response(body).text()
+  return { status, headers, body: text === "" ? "" : JSON.parse(text) }
+}
+
+const listening = (simulator: Simulator.Simulator, path: string, headers: Readonly<Record<string, string>>) =>
+  Effect.gen(function* () {
+    const response = yield* Effect.promise(() => simulator.handler(requestOf(path, { headers })))
+    const parts: Array<Uint8Array> = []
+    let state: "open" | "end" | "dropped" = "open"
+    const reader = response.body?.getReader()
+    const read = async () => {
+      for (;;) {
+        const chunk = await reader?.read()
+        if (chunk === undefined || chunk.done) return
+        parts.push(chunk.value)
+      }
+    }
+    read().then(
+      () => {
+        state = "end"
+      },
+      () => {
+        state = "dropped"
+      }
+    )
+    yield* settle
+    const bytes = () => Buffer.concat(parts)
+    const listening: Listening = {
+      status: response.status,
+      headers: response.headers,
+      body: "",
+      bytes,
+      text: () => bytes().toString("utf8"),
+      ended: () => state,
+      hangUp: Effect.zipRight(
+        Effect.promise(async () => reader?.cancel()),
+        settle
+      )
+    }
+    return listening
+  })

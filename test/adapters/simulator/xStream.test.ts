@@ -1,0 +1,361 @@
+/** X's stream: who may connect, how records and keep-alives are framed, slots, speed, credits, backfill; and what tells of connections. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { NOW, pass, RULES, recordsOf, STREAM, settle, stage, X } from "./stage.ts"
+
+const PROBLEM = "https://api.x.com/2/problems"
+
+describe("GET stream", () => {
+  it.scoped("frames records and keep-alives with CRLF, and sends nothing else", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      const [cat, dog] = yield* on.addX("cat", "dog")
+      const stream = yield* on.listen(STREAM, X)
+      assert.deepStrictEqual(
+        [stream.status, stream.headers.get("content-type"), stream.headers.get("x-rate-limit-remaining")],
+        [200, "application/json; charset=utf-8", "49"]
+      )
+      yield* on.post("a cat and a dog", "a bird", "a cat")
+      yield* settle
+      assert.match(stream.text(), /^\{.*\}\r\n\{.*\}\r\n$/)
+      const [both, one] = recordsOf(stream.text())
+      assert.deepStrictEqual(both, {
+        data: { id: "1000001", text: "a cat and a dog", edit_history_tweet_ids: ["1000001"] },
+        matching_rules: [{ id: cat }, { id: dog }]
+      })
+      assert.deepStrictEqual(one.matching_rules, [{ id: cat }])
+      const before = stream.text().length
+      yield* pass(19)
+      assert.strictEqual(stream.text().length, before)
+      yield* pass(1)
+      assert.strictEqual(stream.text().slice(before), "\r\n")
+      yield* pass(40)
+      assert.strictEqual(stream.text().slice(before), "\r\n\r\n\r\n")
+      assert.strictEqual(stream.ended(), "open")
+    })
+  )
+
+  it.scoped("sends the fields and expansions that were asked for, in the words of the call", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      yield* on.addX("cat")
+      const stream = yield* on.listen(
+        `${STREAM}?tweet.fields=lang,author_id&expansions=author_id&user.fields=verified`,
+        X
+      )
+      yield* on.post("a cat")
+      yield* settle
+      const [record] = recordsOf(stream.text())
+      assert.hasAllKeys(record.data, ["id", "text", "edit_history_tweet_ids", "lang", "author_id"])
+      assert.deepStrictEqual(record.includes, {
+        users: [{ id: "7", name: "Seven", username: "seven", verified: true }]
+      })
+      yield* stream.hangUp
+      yield* pass(5)
+      const words = yield* on.listen(`${STREAM}?post.fields=lang`, X)
+      yield* on.post("a cat")
+      yield* settle
+      assert.hasAllKeys(recordsOf(words.text())[0].data, ["id", "text", "edit_history_post_ids", "lang"])
+    })
+  )
+
+  it.scoped("matches new rules on an open connection, after the delay that is set", () =>
+    Effect.gen(function* () {
+      const on = yield* stage({ x: { rule_delay_seconds: 20 } })
+      yield* on.addX("cat")
+      const stream = yield* on.listen(STREAM, X)
+      yield* on.post("a cat")
+      yield* settle
+      assert.strictEqual(stream.text(), "")
+      yield* pass(20)
+      yield* on.post("a cat")
+      yield* settle
+      assert.lengthOf(recordsOf(stream.text()), 1)
+    })
+  )
+
+  it.scoped(
+    "answers 409 without rules, 403 without the plan, 400 for bad parameters and for backfill without the right",
+    () =>
+      Effect.gen(function* () {
+        const on = yield* stage()
+        const none = yield* on.call(STREAM, { headers: X })
+        assert.deepStrictEqual(
+          [none.status, none.body],
+          [
+            409,
+            {
+              title: "ConnectionException",
+              detail:
+                "You must define rules using the POST /2/tweets/search/stream/rules endpoint before connecting to filtered stream.",
+              connection_issue: "RuleConfigurationIssue",
+              type: `${PROBLEM}/streaming-connection`
+            }
+          ]
+        )
+        yield* on.addX("cat")
+        for (const query of [
+          "tweet.fields=nonsense",
+          "partition=1",
+          "backfill_minutes=2",
+          "start_time=2026-11-15T11:00:00Z"
+        ]) {
+          const { status, body } = yield* on.call(`${STREAM}?${query}`, { headers: X })
+          assert.deepStrictEqual([status, body.title], [400, "Invalid Request"], query)
+        }
+        yield* on.control.patch({ x: { tier: "free" } })
+        const free = yield* on.call(STREAM, { headers: X })
+        assert.deepStrictEqual([free.status, free.body.reason], [403, "client-not-enrolled"])
+      })
+  )
+
+  it.scoped("refuses the second connection, and keeps the slot of a client that went away for five seconds", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      yield* on.addX("cat")
+      const first = yield* on.listen(STREAM, X)
+      const second = yield* on.call(STREAM, { headers: X })
+      assert.deepStrictEqual(
+        [second.status, second.body.connection_issue, second.body.detail],
+        [429, "TooManyConnections", "This stream is currently at the maximum allowed connection limit."]
+      )
+      assert.strictEqual(first.ended(), "open")
+      const state = yield* on.control.state
+      assert.deepStrictEqual(
+        state.violations.map(({ kind }) => kind),
+        ["connections"]
+      )
+
+      yield* first.hangUp
+      assert.strictEqual((yield* on.call(STREAM, { headers: X })).status, 429)
+      assert.lengthOf((yield* on.control.state).violations, 1, "a held slot is not the client's doing")
+      yield* pass(5)
+      const third = yield* on.listen(STREAM, X)
+      assert.strictEqual(third.status, 200)
+      assert.strictEqual(third.headers.get("x-rate-limit-remaining"), "46", "refused ones count too")
+      const { connection_attempts, most_connections } = yield* on.control.state
+      assert.deepStrictEqual(
+        connection_attempts.map(({ at, status }) => [(at - NOW) / 1_000, status]),
+        [
+          [0, 200],
+          [0, 429],
+          [0, 429],
+          [5, 200]
+        ]
+      )
+      assert.strictEqual(most_connections["x"], 1)
+    })
+  )
+
+  it.scoped("frees the slot at once when it ends the stream itself", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      yield* on.addX("cat")
+      const stream = yield* on.listen(STREAM, X)
+      yield* on.control.inject({ kind: "disconnect", platform: "x", disconnect_type: "UpstreamOperationalDisconnect" })
+      yield* settle
+      assert.deepStrictEqual(recordsOf(stream.text()), [
+        {
+          errors: [
+            {
+              title: "operational-disconnect",
+              disconnect_type: "UpstreamOperationalDisconnect",
+              detail: "This stream has been disconnected upstream for operational reasons.",
+              type: `${PROBLEM}/operational-disconnect`
+            }
+          ]
+        }
+      ])
+      assert.strictEqual(stream.ended(), "end")
+      assert.strictEqual((yield* on.listen(STREAM, X)).status, 200)
+    })
+  )
+
+  it.scoped(
+    "sends no more posts in a second than the plan allows, the rest later, and cuts off a queue that grows too long",
+    () =>
+      Effect.gen(function* () {
+        const on = yield* stage({ x: { posts_per_second: 2, send_queue: 5 } })
+        yield* on.addX("cat")
+        const stream = yield* on.listen(STREAM, X)
+        yield* on.post("cat 1", "cat 2", "cat 3", "cat 4", "cat 5")
+        yield* settle
+        assert.lengthOf(recordsOf(stream.text()), 2)
+        yield* pass(1)
+        assert.lengthOf(recordsOf(stream.text()), 4)
+        yield* on.post("cat", "cat", "cat", "cat", "cat", "cat")
+        yield* settle
+        assert.strictEqual(recordsOf(stream.text()).at(-1).errors[0].disconnect_type, "SlowReader")
+        assert.strictEqual(stream.ended(), "end")
+      })
+  )
+
+  it.scoped("ends with a word on it when the credits are used up, and answers 402 from then on", () =>
+    Effect.gen(function* () {
+      const on = yield* stage({ x: { credits: 1 } })
+      yield* on.addX("cat")
+      const stream = yield* on.listen(STREAM, X)
+      yield* on.post("cat 1", "cat 2")
+      yield* settle
+      const [record, notice] = recordsOf(stream.text())
+      assert.deepStrictEqual(
+        [record.data.text, notice.errors[0].title, stream.ended()],
+        ["cat 1", "UsageCapExceeded", "end"]
+      )
+      const next = yield* on.call(STREAM, { headers: X })
+      assert.deepStrictEqual([next.status, next.body.title], [402, "CreditsDepleted"])
+    })
+  )
+
+  it.scoped("stays open when the last rule goes, or ends if that is set", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      yield* on.addX("cat")
+      const stream = yield* on.listen(STREAM, X)
+      yield* on.call(`${RULES}?delete_all=true`, { method: "POST", headers: X, body: {} })
+      yield* pass(20)
+      assert.deepStrictEqual([stream.text(), stream.ended()], ["\r\n", "open"])
+      yield* on.control.patch({ x: { rules_gone: "disconnect", stream_errors: "bare" } })
+      yield* settle
+      const [notice] = recordsOf(stream.text())
+      assert.deepStrictEqual([notice.disconnect_type, stream.ended()], ["InvalidRules", "end"])
+    })
+  )
+
+  it.scoped("gives Enterprise a second connection, backfill, and recovery that ends by itself", () =>
+    Effect.gen(function* () {
+      const on = yield* stage({ x: { tier: "enterprise" } })
+      yield* on.addX("cat")
+      yield* on.post("cat 1")
+      yield* pass(90)
+      yield* on.post("cat 2")
+      const live = yield* on.listen(STREAM, X)
+      const backfill = yield* on.listen(`${STREAM}?backfill_minutes=1`, X)
+      assert.deepStrictEqual([live.text(), recordsOf(backfill.text()).map(({ data }) => data.text)], ["", ["cat 2"]])
+      const recovery = yield* on.listen(`${STREAM}?start_time=2026-11-15T11:59:00Z&end_time=2026-11-15T12:01:00Z`, X)
+      assert.deepStrictEqual(
+        recordsOf(recovery.text()).map(({ data }) => data.text),
+        ["cat 1"]
+      )
+      assert.strictEqual(recovery.ended(), "end")
+      yield* on.post("cat 3")
+      yield* settle
+      assert.lengthOf(recordsOf(live.text()), 1)
+      assert.lengthOf(recordsOf(backfill.text()), 2)
+    })
+  )
+})
+
+describe("an open stream", () => {
+  it.scoped("ends for a client that aborts its request, as if it had gone away", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      yield* on.addX("cat")
+      const leaving = new AbortController()
+      const request = new Request(`http://simulator${STREAM}`, { headers: X, signal: leaving.signal })
+      const response = yield* Effect.promise(() => on.handler(request))
+      const read = Effect.tryPromise({ try: () => response.text(), catch: (error) => error })
+      leaving.abort()
+      assert.strictEqual(yield* Effect.flip(read), leaving.signal.reason)
+      yield* settle
+      const { x } = yield* on.control.state
+      assert.deepStrictEqual([x.connections.length, x.slots_taken], [0, 1])
+    })
+  )
+
+  it.effect("ends with the simulator, even if it stalls, and leaves nothing running", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const on = yield* Scope.extend(stage(), scope)
+      yield* on.addX("cat")
+      yield* on.control.inject({ kind: "stall", platform: "x", keep_alives: false })
+      const stream = yield* on.listen(STREAM, X)
+      yield* Scope.close(scope, Exit.void)
+      yield* settle
+      assert.strictEqual(stream.ended(), "end")
+    })
+  )
+
+  it.scoped("can be killed while it stalls", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      yield* on.addX("cat")
+      yield* on.control.inject({ kind: "stall", platform: "x", keep_alives: true })
+      const stream = yield* on.listen(STREAM, X)
+      yield* on.call("/2/connections/all", { method: "DELETE", headers: X })
+      yield* settle
+      assert.strictEqual(stream.ended(), "end")
+      assert.strictEqual((yield* on.listen(STREAM, X)).status, 200)
+    })
+  )
+})
+
+describe("connections", () => {
+  it.scoped("are listed, and end when they are killed by id, by endpoint or all", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      yield* on.addX("cat")
+      const kill = (path: string, body?: unknown) =>
+        on.call(`/2/connections${path}`, { method: "DELETE", headers: X, ...(body !== undefined && { body }) })
+      const empty = yield* on.call("/2/connections", { headers: X })
+      assert.deepStrictEqual(empty.body, { meta: { result_count: 0 } })
+
+      const stream = yield* on.listen(STREAM, X)
+      const { body } = yield* on.call("/2/connections?endpoints=filtered_stream", { headers: X })
+      assert.deepStrictEqual(
+        body.data.map(({ endpoint_name, connected_at }: Record<string, string>) => [endpoint_name, connected_at]),
+        [["filtered_stream", new Date(NOW).toISOString()]]
+      )
+      const { id } = body.data[0]
+      const killed = yield* kill("", { uuids: [id, "unknown"] })
+      assert.deepStrictEqual(killed.body.data, {
+        successful_kills: 1,
+        failed_kills: 1,
+        results: [
+          { uuid: id, success: true },
+          { uuid: "unknown", success: false, error_message: "Connection not found" }
+        ]
+      })
+      yield* settle
+      assert.strictEqual(stream.ended(), "end")
+      const past = yield* on.call("/2/connections?status=inactive", { headers: X })
+      assert.strictEqual(past.body.data[0].disconnect_reason, "operator_disconnect")
+
+      for (const path of ["/all", "/filtered_stream"]) {
+        const next = yield* on.listen(STREAM, X)
+        assert.strictEqual(next.status, 200, "the slot is free at once")
+        assert.strictEqual((yield* kill(path)).body.data.successful_kills, 1)
+        yield* settle
+        assert.strictEqual(next.ended(), "end")
+      }
+      assert.strictEqual((yield* kill("/sample_stream")).status, 400)
+      assert.strictEqual((yield* kill("", { uuids: [] })).status, 400)
+      assert.strictEqual((yield* on.call("/2/connections?status=odd", { headers: X })).status, 400)
+    })
+  )
+})
+
+describe("GET usage", () => {
+  it.scoped("counts each post once a day, however often it was sent", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      yield* on.addX("cat")
+      yield* on.listen(STREAM, X)
+      yield* on.control.inject({ kind: "duplicate", platform: "x" })
+      yield* on.post("cat 1", "cat 2")
+      yield* settle
+      const { body } = yield* on.call("/2/usage/tweets?days=2", { headers: X })
+      assert.deepStrictEqual(
+        [body.data.project_usage, body.data.daily_project_usage.usage],
+        [
+          "2",
+          [
+            { date: "2026-11-14T00:00:00.000Z", usage: 0 },
+            { date: "2026-11-15T00:00:00.000Z", usage: 2 }
+          ]
+        ]
+      )
+      assert.strictEqual((yield* on.call("/2/usage/tweets?days=91", { headers: X })).status, 400)
+    })
+  )
+})
