@@ -1,5 +1,5 @@
 /** From a term to the programs that wait for it. */
-import { MOST_TERMS } from "./eventTerms.ts"
+import { MOST_TERMS, pairs } from "./eventTerms.ts"
 import type { Pool } from "./Pool.ts"
 
 /** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
@@ -13,6 +13,9 @@ const SLOT = 4
 
 /** A list is [count, capacity, (program, filter)...]. */
 export const LIST_HEAD = 2
+
+/** What `gather` found, good until it is called again. */
+export const found = new Int32Array(2 * MOST_TERMS)
 
 /**
  * A posting is the address of a program and a filter: the first half of another term that the event must hold, or 0.
@@ -50,28 +53,28 @@ export class AnchorIndex {
   }
 
   /**
-   * Writes what waits for the terms, as [program, filter] or [~list, 0], and gives the number of words written. The
-   * terms are [high, low] from 1 up to `count`. In two steps, so that what is far away in memory is fetched side by side.
+   * Writes to `found` what waits for the terms of the event at hand, as [program, filter] or [~list, 0], and gives the
+   * number of words written. In two steps, so that what is far away in memory is fetched side by side.
    */
-  gather(pairs: Int32Array, count: number, found: Int32Array): number {
+  gather(count: number): number {
     const { gate, gateBits, segments } = this
     const part = (1 << gateBits) - 1
     let open = 0
     for (let term = 1; term <= count; term++) {
-      const low = pairs[2 * term + 1] ?? 0
-      const segment = (pairs[2 * term] ?? 0) >>> SEGMENT_SHIFT
+      const low = terms[2 * term + 1] ?? 0
+      const segment = (terms[2 * term] ?? 0) >>> SEGMENT_SHIFT
       candidates[open] = term
       open += ((gate[(segment << gateBits) | ((low >>> 5) & part)] ?? 0) >>> low) & 1
     }
     let written = 0
     for (let candidate = 0; candidate < open; candidate++) {
       const term = candidates[candidate] ?? 0
-      const high = pairs[2 * term] ?? 0
+      const high = terms[2 * term] ?? 0
       const segment = segments[high >>> SEGMENT_SHIFT] ?? nothing
-      const slot = this.find(segment, high, pairs[2 * term + 1] ?? 0)
+      const slot = this.find(segment, high, terms[2 * term + 1] ?? 0)
       if (slot < 0) continue
-      found[written] = segment[slot + 2] ?? 0
-      found[written + 1] = segment[slot + 3] ?? 0
+      waiting[written] = segment[slot + 2] ?? 0
+      waiting[written + 1] = segment[slot + 3] ?? 0
       written += 2
     }
     return written
@@ -276,8 +279,12 @@ export class AnchorIndex {
 
 const nothing = new Int32Array(0)
 
+// What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
+const terms = pairs
+
 /** Terms of the event at hand that the gate lets through. */
 const candidates = new Int32Array(MOST_TERMS + 1)
+const waiting = found
 
 /** Half as much again each time: a power of two would leave more places empty. */
 const homeOf = (segment: Int32Array, high: number): number =>

@@ -9,7 +9,7 @@
  */
 import type { EventFields, PlatformEvent } from "../syntax/eventFields.ts"
 import type { Expression } from "../syntax/expression.ts"
-import { AnchorIndex, LIST_HEAD } from "./AnchorIndex.ts"
+import { AnchorIndex, found, LIST_HEAD } from "./AnchorIndex.ts"
 import {
   ALWAYS,
   AND,
@@ -64,7 +64,6 @@ export class Engine {
   private readonly cover: Cover
   private readonly review = new Review()
   private stamp = 0
-  private found = new Int32Array(1_024)
   private waiting = new Int32Array(1_024)
 
   /** The seed draws the keys of the fingerprints: one that callers cannot know keeps them from making words collide. */
@@ -135,17 +134,15 @@ export class Engine {
   /** Programs that the terms of the event lead to and whose filter it passes; some may come twice. */
   private gather(terms: number): number {
     const { pool } = this
-    if (this.found.length < 2 * terms) this.found = new Int32Array(4 * terms)
-    const { found } = this
-    const end = this.index.gather(pairs, terms, found)
+    const end = this.index.gather(terms)
     let programs = 0
     let looked = 0
     for (let at = 0; at < end; at += 2) {
-      const held = found[at] ?? 0
+      const held = postings[at] ?? 0
       if (held > 0) {
         looked++
         this.waiting[programs] = held
-        programs += passes(found[at + 1] ?? 0)
+        programs += passes(postings[at + 1] ?? 0)
         continue
       }
       const list = pool.chunkOf(~held)
@@ -300,6 +297,9 @@ export class Engine {
 }
 
 // ---- helpers ----
+
+// What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
+const postings = found
 
 const longer = (words: Int32Array, length: number): Int32Array<ArrayBuffer> => {
   const copy = new Int32Array(length)

@@ -24,7 +24,15 @@ export const MOST_TERMS = 1 << 18
 const MOST_PLACES = MOST_CODES
 
 /** [high, low] of each term; the pair of term `n` begins at `2 * n`. */
-export const pairs = new Int32Array(2 * MOST_TERMS + 2)
+const terms = new Int32Array(2 * MOST_TERMS + 2)
+export const pairs = terms
+
+// What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
+const row = codes
+const takeHigh = stepHigh
+const takeLow = stepLow
+const finishHigh = endHigh
+const finishLow = endLow
 
 export interface Source {
   readonly spaces: Spaces
@@ -81,7 +89,7 @@ export const placeBeforeThat = (place: number): number => placeBefore[place] ?? 
 export const isAt = (place: number, high: number, low: number): boolean => {
   if (place <= 0 || place > places) return false
   const term = termAt[place] ?? 0
-  return pairs[2 * term] === high && pairs[2 * term + 1] === low
+  return terms[2 * term] === high && terms[2 * term + 1] === low
 }
 
 // ---- helpers ----
@@ -132,34 +140,34 @@ function addRow(source: Source, { space, starts }: Reading<unknown>, rowLength: 
   const last = Math.min(count + (length >> 1) + 1, MOST_TERMS)
   const event = stamp
   const bits = mask
-  let terms = count
+  let known = count
   let place = first
-  for (let at = 0; at < length && terms < last; at++) {
+  for (let at = 0; at < length && known < last; at++) {
     const start = at
     let high = highKey
     let low = lowKey
-    for (let code = codes[at] ?? 0; code !== 0; code = codes[++at] ?? 0) {
-      high = stepHigh(high, code)
-      low = stepLow(low, high)
+    for (let code = row[at] ?? 0; code !== 0; code = row[++at] ?? 0) {
+      high = takeHigh(high, code)
+      low = takeLow(low, high)
     }
     place++
     if (at === start) {
       termAt[place] = 0
       continue
     }
-    low = endLow(low)
-    high = endHigh(high, low)
+    low = finishLow(low)
+    high = finishHigh(high, low)
     let slot = (high << 2) & bits
     while (slots[slot + 2] === event && (slots[slot] !== high || slots[slot + 1] !== low)) slot = (slot + SLOT) & bits
     let term = slots[slot + 3] ?? 0
     if (slots[slot + 2] !== event) {
-      term = ++terms
+      term = ++known
       slots[slot] = high
       slots[slot + 1] = low
       slots[slot + 2] = event
       slots[slot + 3] = term
-      pairs[2 * term] = high
-      pairs[2 * term + 1] = low
+      terms[2 * term] = high
+      terms[2 * term + 1] = low
       lastPlaces[term] = 0
     }
     termAt[place] = term
@@ -169,7 +177,7 @@ function addRow(source: Source, { space, starts }: Reading<unknown>, rowLength: 
     found += starts && wanted[cellAt(start)] !== 0 ? 1 : 0
   }
   for (let empty = places + 1; empty <= first; empty++) termAt[empty] = 0
-  count = terms
+  count = known
   places = place
   for (let index = 0; index < found; index++) addGram(source, startSpace(space), startsAt[index] ?? 0)
 }
@@ -181,18 +189,18 @@ function addInnerGrams(source: Source, { space }: Reading<unknown>, length: numb
 /** Nothing if a word ends within. */
 function addGram({ spaces, fingerprints }: Source, space: number, start: number): void {
   if (spaces.wanted[cellAt(start)] === 0) return
-  if (codes[start] === 0 || codes[start + 1] === 0 || codes[start + 2] === 0) return
-  fingerprints.read(space, codes, start, GRAM)
+  if (row[start] === 0 || row[start + 1] === 0 || row[start + 2] === 0) return
+  fingerprints.read(space, row, start, GRAM)
   add(fingerprints.high, fingerprints.low)
 }
 
 function cellAt(start: number): number {
-  return gramCell(codes[start] ?? 0, codes[start + 1] ?? 0, codes[start + 2] ?? 0)
+  return gramCell(row[start] ?? 0, row[start + 1] ?? 0, row[start + 2] ?? 0)
 }
 
 /** The first `length` code units of the row as a term. */
 function addWord(fingerprints: Fingerprints, space: number, length: number): void {
-  fingerprints.read(space, codes, 0, length)
+  fingerprints.read(space, row, 0, length)
   add(fingerprints.high, fingerprints.low)
 }
 
@@ -201,8 +209,8 @@ function add(high: number, low: number): void {
   if (termOf(high, low) !== 0 || count === MOST_TERMS) return
   const term = ++count
   insert(high, low, term)
-  pairs[2 * term] = high
-  pairs[2 * term + 1] = low
+  terms[2 * term] = high
+  terms[2 * term + 1] = low
   lastPlaces[term] = 0
 }
 
@@ -215,11 +223,11 @@ function insert(high: number, low: number, term: number): void {
   slots[slot + 3] = term
 }
 
-function makeRoom(terms: number): void {
-  if (2 * terms * SLOT <= mask) return
-  const wanted = Math.min(terms, MOST_TERMS)
-  while (2 * wanted * SLOT > mask + 1) mask = 2 * mask + 1
+function makeRoom(number: number): void {
+  if (2 * number * SLOT <= mask) return
+  const most = Math.min(number, MOST_TERMS)
+  while (2 * most * SLOT > mask + 1) mask = 2 * mask + 1
   // A new stamp frees all slots at once.
   stamp++
-  for (let term = 1; term <= count; term++) insert(pairs[2 * term] ?? 0, pairs[2 * term + 1] ?? 0, term)
+  for (let term = 1; term <= count; term++) insert(terms[2 * term] ?? 0, terms[2 * term + 1] ?? 0, term)
 }

@@ -54,13 +54,13 @@ export const writeWords = (text: string): number => {
   let last = 0
   for (let i = 0; i < length; i++) {
     const code = asciiFolded[bytes[i] ?? 0] ?? 0
-    codes[at] = code
+    row[at] = code
     // Separators in a row, and those at the start, end no word. Without a branch: which it is cannot be foreseen.
     at += ((code | last) + 127) >> 7
     last = code
   }
   if (last !== 0) {
-    codes[at++] = 0
+    row[at++] = 0
   }
   return at
 }
@@ -74,6 +74,9 @@ export const inARow = (words: ReadonlyArray<string>): Tokens => {
 }
 
 // ---- helpers ----
+
+// What is imported is looked up anew each time it is used; a constant of the module's own is not.
+const row = codes
 
 const encoder = new TextEncoder()
 const bytes = new Uint8Array(MOST_CODES)
