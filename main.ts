@@ -214,7 +214,7 @@ const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
     yield* Console.log(
       [
         `The simulator plays X and Firehose on ${url} (what goes on, settings and faults: ${url}/control)`,
-        "Point Earshot at it:",
+        "Point a client at it:",
         `  export X_BASE_URL=${url} X_BEARER_TOKEN=${x.bearer_token}`,
         `  export FIREHOSE_BASE_URL=${url} FIREHOSE_TAP_TOKEN=${firehose.tap_token}`,
         `The key for Firehose's taps: ${firehose.management_key}`
