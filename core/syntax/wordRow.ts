@@ -5,8 +5,8 @@
  */
 import type { Tokens } from "./firehose/tokens.ts"
 
-/** Words beyond are not read: more than any event that is taken in can have. */
-export const MOST_CODES = 1 << 21
+/** Words beyond are not read: no event that is taken in is as long. */
+export const MOST_CODES = 1 << 20
 
 export const codes = new Uint16Array(MOST_CODES)
 

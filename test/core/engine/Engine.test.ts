@@ -81,6 +81,26 @@ describe("Engine", () => {
     assert.deepStrictEqual(met(post("cat dog bird cat")), ["cat OR dog OR bird"])
   })
 
+  it("reads an event of a megabyte to its last word, and the small one after it as if nothing had been", () => {
+    const { engine, met } = engineOf("x", ["lastword", '"w9 lastword"', "w199999 -absent", "w3"])
+    const words = Array.from({ length: 140_000 }, (_, number) => `w${number}`).join(" ")
+    assert.sameMembers(
+      [...met(post(`${words} w199999 w9 lastword`))],
+      ["lastword", '"w9 lastword"', "w199999 -absent", "w3"]
+    )
+    assert.deepStrictEqual(met(post("w3 and w9")), ["w3"])
+    assert.strictEqual(engine.stats.rules, 4)
+  })
+
+  it("keeps two engines apart that work in turns", () => {
+    const one = engineOf("x", ["cat", '"red cat"'])
+    const other = engineOf("firehose", ["cat", "title:dog"])
+    for (let turn = 0; turn < 3; turn++) {
+      assert.sameMembers([...one.met(post("a red cat"))], ["cat", '"red cat"'])
+      assert.sameMembers([...other.met(page("a cat", { title: "dog" }))], ["cat", "title:dog"])
+    }
+  })
+
   it("counts the rules that have to be run for every event", () => {
     const { engine } = engineOf("firehose", ["*:*", "dr:[1 TO 5]", "cat~1", "cat", "url:*moon*", "title:/moon.*/"])
     assert.strictEqual(engine.stats.rules, 6)
