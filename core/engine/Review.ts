@@ -1,8 +1,9 @@
-/** When rules are looked at again for better anchors: all of them each time the number of events seen has doubled. */
+/** When rules are looked at again for better anchors: all of them each time that eight times as many events were seen. */
 
 /** Rules at a time, so that no event waits for long. */
 const AT_ONCE = 8
 const FIRST = 256
+const TIMES = 8
 /** From here on at a steady pace: what people talk about changes. */
 const LONGEST = 1 << 20
 
@@ -17,7 +18,7 @@ export class Review {
     if (++this.events === this.nextAt) {
       this.left = rules
       this.events = this.nextAt < LONGEST ? this.events : 0
-      this.nextAt = Math.min(2 * this.nextAt, LONGEST)
+      this.nextAt = Math.min(TIMES * this.nextAt, LONGEST)
     }
     const now = Math.min(this.left, AT_ONCE)
     this.left -= now
