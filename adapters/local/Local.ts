@@ -59,15 +59,24 @@ const makePlatform = (
       capabilities: { rulesPerAccount },
       check: (text) => checkRule(id, text),
       register: (text) =>
-        Effect.suspend(() => {
+        Effect.gen(function* () {
           const { rule, issues } = checkRule(id, text)
           if (rule === undefined) {
-            return new PlatformRefused({ platform: id, reason: issues[0]?.message ?? "the filter is not valid" })
+            return yield* new PlatformRefused({ platform: id, reason: issues[0]?.message ?? "the filter is not valid" })
           }
           // Named by its text: the same text is the same rule, also after a restart.
           const platformRuleId = sha256(`${id}\n${text}`).slice(0, 32)
-          rules.set(platformRuleId, rule.expression)
-          return Effect.succeed({ platformRuleId, translatedValue: text })
+          if (!rules.has(platformRuleId)) {
+            const { unindexed } = rules.stats
+            rules.set(platformRuleId, rule.expression)
+            const { stats } = rules
+            if (stats.unindexed > unindexed) {
+              yield* Effect.logInfo(
+                `A rule on "${id}" asks for no word that events could be looked up by, so it is run for each of them: ${stats.unindexed} of ${stats.rules} rules are of that kind`
+              )
+            }
+          }
+          return { platformRuleId, translatedValue: text }
         }),
       unregister: (platformRuleId) => Effect.sync(() => rules.delete(platformRuleId)),
       // Small enough that the embedded store does not hold up everyone else for long.

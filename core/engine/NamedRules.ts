@@ -16,6 +16,10 @@ export class NamedRules {
     return this.engine.stats
   }
 
+  has(name: string): boolean {
+    return this.numbers.has(name)
+  }
+
   /** A rule of the same name is replaced. */
   set(name: string, expression: Expression): void {
     this.delete(name)
