@@ -129,7 +129,7 @@ const replay = <E>(actions: ReplayActions<E>, options: ReplayOptions) =>
       Effect.scoped,
       Effect.onInterrupt(() =>
         Effect.flatMap(seconds, (passed) =>
-          Console.error(`Stopped. ${summary(tally, passed)}${toGoOn(options.file, tally)}`)
+          Console.error(`Stopped. ${summary(tally, passed)}${toGoOn(options, tally)}`)
         )
       )
     )
@@ -140,8 +140,15 @@ const replay = <E>(actions: ReplayActions<E>, options: ReplayOptions) =>
     yield* Console.log((options.json ? jsonSummary : summary)(tally, yield* seconds))
   }).pipe(Effect.scoped)
 
-const toGoOn = (file: string, { doneLine }: Tally): string =>
-  file === "-" || doneLine === 0 ? "" : `\nTo go on: tail -n +${doneLine + 1} ${quoted(file)} | earshot replay -`
+const toGoOn = (options: ReplayOptions, { doneLine }: Tally): string => {
+  if (doneLine === 0) return ""
+  if (options.file === "-") return `\nTo go on: begin with line ${doneLine + 1} of what was sent`
+  const flags = [
+    ...Option.toArray(options.rate).map((rate) => `--rate ${rate} `),
+    ...(options.skipBadLines ? ["--skip-bad-lines "] : [])
+  ]
+  return `\nTo go on: tail -n +${doneLine + 1} ${quoted(options.file)} | npx earshot replay ${flags.join("")}-`
+}
 
 const quoted = (file: string): string => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)
 

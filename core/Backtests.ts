@@ -2,6 +2,7 @@
 import { Clock, Context, Effect, Either, Layer, Schema, Stream } from "effect"
 import type { StorageUnavailable } from "./Errors.ts"
 import type { LoggedEvent } from "./EventLog.ts"
+import { Fingerprints } from "./engine/fingerprints.ts"
 import type { PlatformId } from "./PlatformId.ts"
 import { RecentEvents } from "./RecentEvents.ts"
 import { holds } from "./syntax/evaluate.ts"
@@ -20,7 +21,7 @@ export const BacktestRequest = Schema.Struct({
 export type BacktestRequest = typeof BacktestRequest.Type
 
 export const Backtest = Schema.Struct({
-  tested: count("How many events the filter was tested on"),
+  tested: count("How many events the filter was tested on, each once, also where it came in several times"),
   matched: count("How many of them it matches"),
   share: optionalNumber("matched / tested; absent when there was nothing to test"),
   per_hour: optionalNumber(
@@ -131,6 +132,9 @@ class Tally {
   readonly #expression: Expression
   readonly #mostSamples: number
   readonly #samples: Array<unknown> = []
+  /** Short names of the events tested: an id can be a whole page. */
+  readonly #known = new Set<string>()
+  readonly #fingerprints = new Fingerprints(1)
   #tested = 0
   #matched = 0
   #unreadable = 0
@@ -175,6 +179,14 @@ class Tally {
     }
   }
 
+  #isKnown(id: string): boolean {
+    this.#fingerprints.readText(0, id)
+    const name = `${this.#fingerprints.high} ${this.#fingerprints.low}`
+    const isKnown = this.#known.has(name)
+    this.#known.add(name)
+    return isKnown
+  }
+
   #testOne({ receivedAt, json }: LoggedEvent): void {
     const record = parsed(json)
     const event = readEvent(this.#platform, record, receivedAt)
@@ -182,6 +194,8 @@ class Tally {
       this.#unreadable++
       return
     }
+    // Whoever hands in an event again does not make it happen again.
+    if (this.#isKnown(event.right.id)) return
     this.#tested++
     const own = eventTimeOf(this.#platform, record)
     const time = own !== undefined && own >= 0 && own <= LAST_MILLIS ? own : receivedAt

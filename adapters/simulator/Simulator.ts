@@ -41,7 +41,8 @@ export const make = (options: {
         if (/^\/v1(\/|$)/.test(call.path)) return yield* answerFirehose(firehose, call)
         if (/^\/control(\/|$)/.test(call.path)) return yield* answerControl(control, call)
         return jsonReply(404, {
-          message: "The simulator plays X below /2 and Firehose below /v1; its strings are below /control"
+          message:
+            "The simulator plays X below /2 and Firehose below /v1; its state, settings and faults are below /control"
         })
       }).pipe(
         // Not to be taken for one of the faults that it plays.

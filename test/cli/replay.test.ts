@@ -214,7 +214,7 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
       assert.deepStrictEqual([stopped.code, stopped.stdout], [130, ""])
       assert.match(
         stopped.stderr,
-        /^Stopped. Replayed \d+ events? \(x \d+\) in [\d.]+ s: \d+ match(es)?\nTo go on: tail -n \+\d+ \S+slow.ndjson \| earshot replay -\n$/
+        /^Stopped. Replayed \d+ events? \(x \d+\) in [\d.]+ s: \d+ match(es)?\nTo go on: tail -n \+\d+ \S+slow.ndjson \| npx earshot replay (--rate \d+ )?-\n$/
       )
 
       const waiting = startCommand(runtime, ["replay", "-"], settings)

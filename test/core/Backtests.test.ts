@@ -33,6 +33,14 @@ describe("Backtests", () => {
     })
   )
 
+  it.scoped("run tests an event once that came in several times", () =>
+    Effect.gen(function* () {
+      const events = [post(1, "A storm"), post(2, "Calm"), post(1, "A storm"), post(1, "A storm")]
+      const result = yield* backtest("x", "storm", [segment(events.map((one, n) => event(one, NOON + n)))])
+      assert.deepStrictEqual([result.tested, result.matched, result.samples.length], [2, 1, 1])
+    })
+  )
+
   it.scoped("run tests as many of the newest events as asked for, and shows as many samples", () =>
     Effect.gen(function* () {
       const events = Array.from({ length: 50 }, (_, n) => event(post(n, "A storm"), NOON + n))
