@@ -21,7 +21,10 @@ export interface Actions<E> {
 export const earshot = <E>(actions: Actions<E>, version: string) =>
   Command.run(
     Command.make("earshot").pipe(
-      Command.withDescription("Rule-based live event monitoring"),
+      // The list of commands below it leaves out descriptions of more than one paragraph.
+      Command.withDescription(
+        "Rule-based live event monitoring. serve runs the service, replay sends it recorded events, simulate plays X and Firehose over their own protocols"
+      ),
       Command.withSubcommands([
         serveCommand(actions),
         checkCommand,
