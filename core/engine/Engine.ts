@@ -2,7 +2,7 @@
  * Which of very many rules an event meets.
  *
  * A rule is compiled to flat code and hung on its anchors: the rarest terms that an event meeting it cannot lack
- * (`cover.ts`). An event is read once into a small table of its terms (`EventTerms`); each term is looked up among the
+ * (`cover.ts`). An event is read once into a small table of its terms (`eventTerms.ts`); each term is looked up among the
  * anchors (`AnchorIndex`), and the code of what hangs there is run. Which terms are rare is learned from the events
  * themselves; rules that hang on a term that turned out common are moved to a better one as the engine runs. Everything
  * is in flat memory that is changed in place (`Pool`): a rule counts from the next event on, and leaves no trace.
@@ -52,6 +52,7 @@ const HEAD = 2
 export class Engine {
   /** Postings that the last event led to: what matching it cost beyond reading it. */
   looked = 0
+  // What `readTerms` needs to know.
   readonly fingerprints: Fingerprints
   readonly spaces = new Spaces()
   reach = 1
@@ -141,6 +142,7 @@ export class Engine {
       const held = postings[at] ?? 0
       if (held > 0) {
         looked++
+        this.reserve(looked)
         this.waiting[programs] = held
         programs += passes(postings[at + 1] ?? 0)
         continue
@@ -149,7 +151,7 @@ export class Engine {
       const start = pool.offsetOf(~held)
       const count = list[start] ?? 0
       looked += count
-      if (looked >= this.waiting.length) this.waiting = longer(this.waiting, 2 * looked)
+      this.reserve(looked)
       for (let posting = start + LIST_HEAD; posting < start + LIST_HEAD + 2 * count; posting += 2) {
         this.waiting[programs] = list[posting] ?? 0
         programs += passes(list[posting + 1] ?? 0)
@@ -157,6 +159,13 @@ export class Engine {
     }
     this.looked = looked
     return programs
+  }
+
+  private reserve(programs: number): void {
+    if (programs <= this.waiting.length) return
+    const longer = new Int32Array(2 * programs)
+    longer.set(this.waiting)
+    this.waiting = longer
   }
 
   /** The rule of the program if it holds; -1 if not, or if it was run for this event before. */
@@ -300,9 +309,3 @@ export class Engine {
 
 // What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
 const postings = found
-
-const longer = (words: Int32Array, length: number): Int32Array<ArrayBuffer> => {
-  const copy = new Int32Array(length)
-  copy.set(words)
-  return copy
-}

@@ -93,6 +93,13 @@ describe("Engine", () => {
     assert.strictEqual(engine.stats.rules, 4)
   })
 
+  it("finds all of the rules that one event meets, however many", () => {
+    const words = Array.from({ length: 3_000 }, (_, number) => `w${number}`)
+    const { met } = engineOf("x", [...words, ...words.slice(0, 500).map((word) => `common ${word}`)])
+    assert.lengthOf(met(post(words.join(" "))), 3_000)
+    assert.lengthOf(met(post(`common ${words.join(" ")}`)), 3_500)
+  })
+
   it("keeps two engines apart that work in turns", () => {
     const one = engineOf("x", ["cat", '"red cat"'])
     const other = engineOf("firehose", ["cat", "title:dog"])
