@@ -144,7 +144,7 @@ export class Compiler {
       this.emitTerm(keywordSpace(predicate.field), predicate.value, likelihoods[predicate.field] ?? 0, negated)
       return "node"
     }
-    if (predicate._tag !== "Phrase" || (predicate.words.length > 1 && predicate.slop > 0)) {
+    if (predicate._tag !== "Phrase" || !isPlain(predicate)) {
       this.emitTest(predicate, negated)
       return "node"
     }
@@ -226,6 +226,13 @@ type Outcome = "node" | "always" | "never"
 
 const NEGATED = 8
 const ANCHORED = 1 << 14
+
+/** Phrases of greater length would keep the values of events so far apart that a long event runs out of places. */
+const MOST_REACH = 32
+
+/** One word, or words at fixed distances that are not too far apart. */
+const isPlain = ({ words, offsets, slop }: Predicate & { _tag: "Phrase" }): boolean =>
+  words.length === 1 || (slop === 0 && Math.max(words.length, ...(offsets ?? [])) <= MOST_REACH)
 
 interface Needed {
   readonly space: number

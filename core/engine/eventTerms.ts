@@ -21,7 +21,8 @@ import {
 
 /** Terms beyond are not read: more than any event that is taken in can have. */
 export const MOST_TERMS = 1 << 18
-const MOST_PLACES = MOST_CODES
+/** Also for an event of nothing but short values, each kept apart from the next. */
+const MOST_PLACES = 2 * MOST_CODES
 
 /** [high, low] of each term; the pair of term `n` begins at `2 * n`. */
 const terms = new Int32Array(2 * MOST_TERMS + 2)

@@ -100,6 +100,18 @@ describe("Engine", () => {
     assert.lengthOf(met(post(`common ${words.join(" ")}`)), 3_500)
   })
 
+  it("finds a long phrase, and reads all of many short values beside it", () => {
+    const long = Array.from({ length: 60 }, (_, number) => `l${number}`).join(" ")
+    const { met } = engineOf("firehose", [`"${long}"`, "lastword"])
+    const chunks = Array.from({ length: 20_000 }, (_, number) => ({ typ: "ins", text: `w${number}` }))
+    const ends = [
+      { typ: "ins", text: `so ${long}` },
+      { typ: "ins", text: "lastword" }
+    ]
+    assert.sameMembers([...met(page("", { diff: { chunks: [...chunks, ...ends] } }))], [`"${long}"`, "lastword"])
+    assert.deepStrictEqual(met(page(long.replace("l7 ", "l8 "))), [])
+  })
+
   it("keeps two engines apart that work in turns", () => {
     const one = engineOf("x", ["cat", '"red cat"'])
     const other = engineOf("firehose", ["cat", "title:dog"])
