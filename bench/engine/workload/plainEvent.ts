@@ -13,6 +13,7 @@ export class PlainEvent implements PlatformEvent {
   readonly #platform: PlatformId
   readonly #texts: ReadonlyArray<string>
   readonly #fields = new Map<string, Array<string>>()
+  readonly #analysed = new Map<TextField, ReadonlyArray<Tokens>>()
 
   constructor(platform: PlatformId, line: string) {
     const { text, fields } = readPlain(line)
@@ -41,7 +42,13 @@ export class PlainEvent implements PlatformEvent {
   }
 
   text(field: TextField): ReadonlyArray<Tokens> {
-    return this.texts(field).map((text) => (this.#platform === "x" ? inARow(tokens(text)) : analyse(text, false)))
+    const known = this.#analysed.get(field)
+    if (known !== undefined) return known
+    const found = this.texts(field).map((text) =>
+      this.#platform === "x" ? inARow(tokens(text)) : analyse(text, false)
+    )
+    this.#analysed.set(field, found)
+    return found
   }
 
   keywords(field: KeywordField): ReadonlyArray<string> {
