@@ -5,7 +5,8 @@ import type { PlatformId } from "../../core/PlatformId.ts"
 import { holds } from "../../core/syntax/evaluate.ts"
 import { readEvent } from "../../core/syntax/event.ts"
 import type { Expression } from "../../core/syntax/expression.ts"
-import { randomEvent, randomFrom, randomRule } from "./world.ts"
+import { randomFrom } from "../random.ts"
+import { randomEvent, randomRule } from "./world.ts"
 
 export interface Compared {
   /** Pairs of one rule and one event. */

@@ -2,19 +2,7 @@
 import type { PlatformId } from "../../core/PlatformId.ts"
 import type { Expression, KeywordField, Predicate, TextField } from "../../core/syntax/expression.ts"
 import { checkRule } from "../../core/syntax/language.ts"
-
-export type Random = () => number
-
-/** Rising numbers from 0 up to 1 that are the same for the same seed. */
-export const randomFrom = (seed: number): Random => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
+import type { Random } from "../random.ts"
 
 /** Half of the rules are texts of the platform's language, half are trees that say what no text can. */
 export const randomRule = (platform: PlatformId, random: Random): Expression => {

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs"
 import process from "node:process"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import { checkRule } from "../../core/syntax/language.ts"
+import { randomFrom } from "../random.ts"
 
 const count = Number(process.argv[2] ?? 1_000_000)
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31)
@@ -17,7 +18,7 @@ const PIECES =
   )
 
 const corpora: Readonly<Record<PlatformId, ReadonlyArray<string>>> = { x: corpus("x"), firehose: corpus("firehose") }
-const random = mulberry(seed)
+const random = randomFrom(seed)
 const between = (limit: number) => Math.floor(random() * limit)
 const one = <A>(list: ReadonlyArray<A>, fallback: A): A => list[between(list.length)] ?? fallback
 
@@ -79,15 +80,4 @@ function assembled(): string {
 function corpus(name: PlatformId): ReadonlyArray<string> {
   const lines = readFileSync(new URL(`../../../test/fixtures/rules-${name}.txt`, import.meta.url), "utf8").split("\n")
   return lines.flatMap((line) => line.split("\t")[1] ?? [])
-}
-
-/** A small generator of random numbers that gives the same for the same seed. */
-function mulberry(start: number): () => number {
-  let state = start
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }

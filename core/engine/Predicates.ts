@@ -25,10 +25,6 @@ export class Predicates {
     this.fingerprints = fingerprints
   }
 
-  get count(): number {
-    return this.numbers.size
-  }
-
   /** The number of the test; each call is to be matched by one of `release`. */
   use(predicate: Predicate): number {
     const { span: _, ...meaning } = predicate

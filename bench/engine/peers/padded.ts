@@ -2,10 +2,44 @@
  * Rules and events for the evaluators of npm, which look for a text anywhere inside another. A space on either side of
  * every word makes them find whole words, so that they give the matches that everyone gives.
  */
-import type { PlainEvent } from "../workload/event.ts"
+import process from "node:process"
+import { type PlainEvent, readPlain } from "../workload/event.ts"
 import type { Rule } from "../workload/rule.ts"
+import { plainFile, readLines, readRules, type WorkloadName } from "../workload/workload.ts"
+import type { Loaded } from "./loaded.ts"
+import { heapBytes } from "./memory.ts"
 
 export type Row = Readonly<Record<string, string | ReadonlyArray<string>>>
+
+/** An engine that tests every rule on every event; `testOf` is how it compiles one. */
+export const loadEveryRule = (
+  folder: string,
+  name: WorkloadName,
+  count: number,
+  testOf: (query: string) => (row: Row) => unknown
+): Loaded => {
+  const rules = readRules(folder, name, count)
+  const before = heapBytes()
+  const started = process.cpuUsage()
+  const tests = rules.map((rule) => testOf(writePadded(rule)))
+  const { user, system } = process.cpuUsage(started)
+  const match = (plain: PlainEvent): ReadonlyArray<number> => {
+    const row = rowOf(plain)
+    const found: Array<number> = []
+    for (const [index, test] of tests.entries()) {
+      if (test(row)) found.push(index)
+    }
+    return found
+  }
+  return {
+    figures: { addMicros: (user + system) / count, bytesPerRule: (heapBytes() - before) / count },
+    lines: readLines(plainFile(folder, name)),
+    prepare: (line) => {
+      const plain = readPlain(line)
+      return () => match(plain)
+    }
+  }
+}
 
 export const rowOf = ({ text, fields }: PlainEvent): Row => {
   const row: Record<string, string | Array<string>> = { text: ` ${text.toLowerCase().replaceAll(/[^a-z0-9]+/g, " ")} ` }

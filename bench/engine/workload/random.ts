@@ -1,18 +1,12 @@
 /** Chance that is the same in every run: a seeded generator and the uneven distributions that live streams show. */
+import { randomFrom } from "../../random.ts"
 
 export class Random {
-  #state: number
+  /** From 0 up to, and without, 1. */
+  readonly next: () => number
 
   constructor(seed: number) {
-    this.#state = seed >>> 0
-  }
-
-  /** From 0 up to, and without, 1. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+    this.next = randomFrom(seed)
   }
 
   below(end: number): number {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { randomFrom } from "../../../bench/engine/world.ts"
+import { randomFrom } from "../../../bench/random.ts"
 import { Pool } from "../../../core/engine/Pool.ts"
 
 describe("Pool", () => {
