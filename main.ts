@@ -12,6 +12,7 @@ import {
   Effect,
   Exit,
   Fiber,
+  identity,
   Layer,
   Logger,
   LogLevel,
@@ -47,7 +48,9 @@ import { Matches } from "./core/Matches.ts"
 import { Platforms } from "./core/Platform.ts"
 import { PLATFORM_IDS, type PlatformId } from "./core/PlatformId.ts"
 import { RecentEvents } from "./core/RecentEvents.ts"
+import { Registrations } from "./core/Registrations.ts"
 import { Rules } from "./core/Rules.ts"
+import { STEPS, type Step, Steps } from "./core/Steps.ts"
 import { unreadableRequest } from "./gateway/errors.ts"
 import { gateway } from "./gateway/gateway.ts"
 
@@ -62,20 +65,35 @@ const serveSettings = Config.all({
   // Not `Config.port`, which refuses 0: any free port.
   port: Config.withDefault(wholeNumber("PORT", 0, 65_535), 8787),
   host: Config.withDefault(Config.nonEmptyString("HOST"), "127.0.0.1"),
-  bootstrapKey: Config.option(
-    // Not `Config.redacted`, which hides what is wrong with the value along with the value.
-    Config.map(
-      Config.validate(Config.nonEmptyString("EARSHOT_BOOTSTRAP_KEY"), {
-        message: "Expected 16 or more characters, none of them a space",
-        validation: (secret) => /^[!-~]{16,512}$/.test(secret)
-      }),
-      Redacted.make
-    )
-  ),
+  bootstrapKey: secretSetting("EARSHOT_BOOTSTRAP_KEY"),
+  xToken: secretSetting("X_BEARER_TOKEN"),
+  xBaseUrl: address("X_BASE_URL", "https://api.x.com"),
+  firehoseToken: secretSetting("FIREHOSE_TAP_TOKEN"),
+  firehoseBaseUrl: address("FIREHOSE_BASE_URL", "https://api.firehose.com"),
+  crashAt: Config.option(Config.literal(...STEPS)("EARSHOT_CRASH_AT")),
   xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25),
   recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, 1_000_000), 10_000),
   demoFeed: Config.withDefault(Config.literal("on", "off")("EARSHOT_DEMO_FEED"), "on" as const)
 })
+
+function secretSetting(name: string): Config.Config<Option.Option<Redacted.Redacted>> {
+  // Not `Config.redacted`, which hides what is wrong with the value along with the value.
+  const valid = Config.validate(Config.nonEmptyString(name), {
+    message: "Expected 16 or more characters, none of them a space",
+    validation: (text) => /^[!-~]{16,512}$/.test(text)
+  })
+  return Config.option(Config.map(valid, Redacted.make))
+}
+
+function address(name: string, fallback: string): Config.Config<string> {
+  return Config.withDefault(
+    Config.validate(Config.nonEmptyString(name), {
+      message: "Expected an address like https://api.example.com",
+      validation: (text) => /^https?:\/\/[^\s/?#@]+[^\s?#@]*$/.test(text) && URL.canParse(text)
+    }),
+    fallback
+  )
+}
 
 function wholeNumber(name: string, min: number, max: number): Config.Config<number> {
   // Not `Config.integer`, which takes an empty value, as a settings file may hold it, for 0.
@@ -129,22 +147,34 @@ const stores = Layer.unwrapEffect(
   )
 )
 
-/** Those that run in process. */
-const localPlatforms: ReadonlySet<PlatformId> = new Set(PLATFORM_IDS)
+type Settings = Config.Config.Success<typeof serveSettings>
 
-const service = (settings: Config.Config.Success<typeof serveSettings>) => {
-  const platforms = Layer.provideMerge(
-    Local.layerWith({ rulesPerAccount: new Map([["x", settings.xRulesPerAccount]]) }),
-    Platforms.layer
-  )
+/** Platforms without a credential. */
+const localPlatforms = (settings: Settings): ReadonlyArray<PlatformId> => {
+  const tokens = { x: settings.xToken, firehose: settings.firehoseToken }
+  return PLATFORM_IDS.filter((id) => Option.isNone(tokens[id]))
+}
+
+const service = (settings: Settings, isAlone: boolean) => {
+  const local = Local.layerWith({
+    platforms: localPlatforms(settings),
+    rulesPerAccount: new Map([["x", settings.xRulesPerAccount]])
+  })
+  const platforms = Layer.provideMerge(local, Platforms.layer)
   const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer)
   return useCases.pipe(
+    Layer.provideMerge(Registrations.layerWith({ isAlone })),
     Layer.provideMerge(platforms),
     Layer.provideMerge(RecentEvents.layerWith({ keep: settings.recentEvents })),
     Layer.provideMerge(stores),
     Layer.provideMerge(runtime)
   )
 }
+
+/** For tests of recovery: the process ends at that step as if the power had failed. */
+const crashing = (at: Step) => ({
+  reached: (step: Step) => Effect.sync(() => step === at && process.kill(process.pid, "SIGKILL")).pipe(Effect.asVoid)
+})
 
 const storePlace = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
   Option.isSome(databaseUrl) ? "Store: Postgres, by DATABASE_URL" : `Store: embedded, in ${dataDir}`
@@ -154,11 +184,24 @@ const storePlace = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
 const FIRST_RULE =
   '{"name": "NASA", "intent": "Hear what is said of NASA", "platforms": ["x", "firehose"], "overrides": {"x": "nasa -is:retweet", "firehose": "nasa"}}'
 
+const platformsInWords = (local: ReadonlyArray<PlatformId>): string => {
+  const real = PLATFORM_IDS.filter((id) => !local.includes(id))
+  return [
+    ...(real.length === 0
+      ? []
+      : [`Platforms: ${real.join(" and ")} as the real service; see how with: earshot platforms`]),
+    ...(local.length === 0
+      ? []
+      : [
+          `Platforms: ${local.join(" and ")} in process, for want of a credential; hand in events with POST /local/events`
+        ])
+  ].join("\n")
+}
+
 /** The first key of a new store is shown once; nothing is shown when there are keys already. */
-const firstKey = (bootstrapKey: Option.Option<Redacted.Redacted>, url: string) =>
+const firstKey = (url: string) =>
   Effect.gen(function* () {
     const keys = yield* Keys
-    if (Option.isSome(bootstrapKey)) return yield* Effect.asVoid(keys.adopt(bootstrapKey.value))
     const issued = yield* keys.issueFirst
     if (Option.isNone(issued)) return
     const secret = Redacted.value(issued.value.secret)
@@ -177,12 +220,13 @@ const serve = Effect.gen(function* () {
   const settings = yield* serveSettings
 
   yield* Effect.gen(function* () {
-    const rules = yield* Rules
-    yield* rules.settle
-    yield* Effect.forkScoped(
-      Effect.schedule(Effect.ignoreLogged(rules.settle), Schedule.spaced("1 minute")).pipe(Effect.delay("1 minute"))
-    )
+    const { reconcile } = yield* Registrations
+    // A platform that hangs goes on in the background.
+    yield* Effect.timeoutOption(Effect.disconnect(reconcile), "10 seconds")
+    yield* Effect.forkScoped(Effect.schedule(reconcile, Schedule.spaced("2 minutes")).pipe(Effect.delay("2 minutes")))
     yield* Layer.build(Ingest.layer)
+    const keys = yield* Keys
+    if (Option.isSome(settings.bootstrapKey)) yield* keys.adopt(settings.bootstrapKey.value)
 
     const handler = yield* gateway(Assets.scalar)
     const open = "Deno" in globalThis ? DenoServer.serve : NodeServer.serve
@@ -191,17 +235,23 @@ const serve = Effect.gen(function* () {
     const url = `http://${settings.host}:${port}`
     yield* Console.log(`Earshot listens on ${url} (the API as a page: ${url}/docs)`)
     yield* Console.log(yield* storePlace)
-    yield* Console.log("Platforms: x and firehose run in process; hand in events with POST /local/events")
+    const local = localPlatforms(settings)
+    yield* Console.log(platformsInWords(local))
     // Never beside a real platform: what is made up must not be taken for what happened.
-    if (settings.demoFeed === "on" && PLATFORM_IDS.every((id) => localPlatforms.has(id))) {
+    if (settings.demoFeed === "on" && local.length === PLATFORM_IDS.length) {
       yield* Layer.build(DemoFeed.layer)
       yield* Console.log("Demo feed: on, with made-up posts and pages; turn it off with EARSHOT_DEMO_FEED=off")
     } else {
       yield* Console.log("Demo feed: off")
     }
-    yield* firstKey(settings.bootstrapKey, url)
+    // Not before it listens: a key that is never shown would be the first one all the same.
+    yield* firstKey(url)
     yield* Effect.never
-  }).pipe(Effect.scoped, Effect.provide(service(settings)))
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(service(settings, Option.isNone((yield* storeSettings).databaseUrl))),
+    Option.isNone(settings.crashAt) ? identity : Effect.provideService(Steps, crashing(settings.crashAt.value))
+  )
 })
 
 const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
@@ -223,6 +273,11 @@ const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
     yield* Effect.never
   }).pipe(Effect.scoped)
 
+const remote = (url: Option.Option<string>) =>
+  Effect.flatMap(remoteSettings, (settings) =>
+    Remote.connect({ url: Option.getOrElse(url, () => settings.url), key: settings.key })
+  )
+
 const program = Effect.gen(function* () {
   const { level, format } = yield* logSettings
   // Whatever a command fails with is reported alike.
@@ -230,11 +285,9 @@ const program = Effect.gen(function* () {
     {
       serve,
       withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime))),
+      platforms: { remote },
       replay: {
-        remote: (url) =>
-          Effect.flatMap(remoteSettings, (settings) =>
-            Remote.connect({ url: Option.getOrElse(url, () => settings.url), key: settings.key })
-          ),
+        remote,
         open: FileInput.open,
         screen: CliTerminal.screen
       },

@@ -3,6 +3,7 @@ import { Args, Command, HelpDoc, Options, Span } from "@effect/cli"
 import { Array as Arr, Console, Effect, Redacted, Schema } from "effect"
 import type { Key } from "../core/Key.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
+import { type PlatformsActions, platformsCommand } from "./platforms.ts"
 import { type ReplayActions, replayCommand } from "./replay.ts"
 import { SETTINGS } from "./settings.ts"
 import { type SimulateActions, simulateCommand } from "./simulate.ts"
@@ -13,6 +14,7 @@ export interface Actions<E> {
   readonly serve: Effect.Effect<void, E>
   /** Gives an effect the keys of the store that the settings name. */
   readonly withKeys: <A, E2>(effect: Effect.Effect<A, E2, Keys>) => Effect.Effect<A, E | E2>
+  readonly platforms: PlatformsActions<E>
   readonly replay: ReplayActions<E>
   readonly simulate: SimulateActions<E>
 }
@@ -23,12 +25,13 @@ export const earshot = <E>(actions: Actions<E>, version: string) =>
     Command.make("earshot").pipe(
       // The list of commands below it leaves out descriptions of more than one paragraph.
       Command.withDescription(
-        "Rule-based live event monitoring. serve runs the service, replay sends it recorded events, simulate plays X and Firehose over their own protocols"
+        "Rule-based live event monitoring. serve runs the service, platforms shows how its platforms are doing, replay sends it recorded events, simulate plays X and Firehose over their own protocols"
       ),
       Command.withSubcommands([
         serveCommand(actions),
         checkCommand,
         syntaxCommand,
+        platformsCommand(actions.platforms),
         replayCommand(actions.replay),
         simulateCommand(actions.simulate),
         keysCommand(actions)

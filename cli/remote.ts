@@ -1,5 +1,12 @@
 /** The port to a running Earshot, for commands that ask something of one. */
+import { HelpDoc, Span } from "@effect/cli"
 import type { Effect, Schema } from "effect"
+
+/** For the help of every command that asks a server. */
+export const remoteSettings: HelpDoc.HelpDoc = HelpDoc.descriptionList([
+  [Span.code("EARSHOT_URL"), HelpDoc.p("Address of the server (default: http://127.0.0.1:8787)")],
+  [Span.code("EARSHOT_API_KEY"), HelpDoc.p("A key that the server takes (default: none)")]
+])
 
 export interface Remote {
   /** Gives the answer, decoded. */

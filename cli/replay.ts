@@ -1,10 +1,10 @@
 /** `earshot replay`: sends a recorded stream to a running Earshot, as fast as it takes it or at a given rate. */
-import { Args, Command, HelpDoc, Options, Span } from "@effect/cli"
+import { Args, Command, HelpDoc, Options } from "@effect/cli"
 import { Clock, Console, Effect, Option, Schema, type Scope, Stream } from "effect"
 import { PLATFORM_IDS } from "../core/PlatformId.ts"
 import { type Line, lineCutter } from "./lines.ts"
 import { count, duration, type Progress, plural, progressBar, type Screen } from "./progress.ts"
-import type { Remote } from "./remote.ts"
+import { type Remote, remoteSettings } from "./remote.ts"
 import { eventsOf, ReplayStopped, sender, type Tally } from "./sending.ts"
 
 /** What is replayed. */
@@ -75,10 +75,7 @@ function help(): HelpDoc.HelpDoc {
     HelpDoc.p(
       "Send recorded events to a running Earshot whose platforms run in process. Events that are there already change nothing, so a replay can be repeated. It is set up by environment variables:"
     ),
-    HelpDoc.descriptionList([
-      [Span.code("EARSHOT_URL"), HelpDoc.p("Address of the server (default: http://127.0.0.1:8787)")],
-      [Span.code("EARSHOT_API_KEY"), HelpDoc.p("A key that the server takes (default: none)")]
-    ])
+    remoteSettings
   ])
 }
 

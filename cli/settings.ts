@@ -12,6 +12,18 @@ export const SETTINGS: readonly [Setting, ...ReadonlyArray<Setting>] = [
   { name: "DATABASE_URL", fallback: "none", about: "A Postgres database; without it the embedded store is used" },
   { name: "EARSHOT_DATA_DIR", fallback: "./data", about: "Folder of the embedded store" },
   { name: "EARSHOT_BOOTSTRAP_KEY", fallback: "none", about: "Your own first key, 16 characters or more" },
+  {
+    name: "X_BEARER_TOKEN",
+    fallback: "none",
+    about: "App-only bearer token of X; without it the platform x runs in process"
+  },
+  { name: "X_BASE_URL", fallback: "https://api.x.com", about: "Where X is, for a simulator or a proxy" },
+  {
+    name: "FIREHOSE_TAP_TOKEN",
+    fallback: "none",
+    about: "Token of a Firehose tap (fh_…); without it the platform firehose runs in process"
+  },
+  { name: "FIREHOSE_BASE_URL", fallback: "https://api.firehose.com", about: "Where Firehose is" },
   { name: "X_RULES_PER_ACCOUNT", fallback: "25", about: "How many rules on x an account may hold" },
   {
     name: "EARSHOT_RECENT_EVENTS",
@@ -22,6 +34,11 @@ export const SETTINGS: readonly [Setting, ...ReadonlyArray<Setting>] = [
     name: "EARSHOT_DEMO_FEED",
     fallback: "on",
     about: "on or off: made-up posts and pages to try rules on; never beside a real platform"
+  },
+  {
+    name: "EARSHOT_CRASH_AT",
+    fallback: "none",
+    about: "For tests of recovery: the step of creating or deleting a rule at which the process kills itself"
   },
   { name: "LOG_LEVEL", fallback: "info", about: "trace, debug, info, warning, error, fatal or none" },
   { name: "LOG_FORMAT", fallback: "by terminal", about: "pretty or json; on a terminal pretty, elsewhere json" }

@@ -68,20 +68,47 @@ export class PlatformNotConfigured extends Schema.TaggedError<PlatformNotConfigu
   }
 }
 
-/** The platform understood and said no. `reason` is in its own words. */
+/** The platform understood and does not take this filter. */
 export class PlatformRefused extends Schema.TaggedError<PlatformRefused>()("PlatformRefused", {
   platform: PlatformId,
-  reason: Schema.String
+  /** In the platform's own words. */
+  reason: Schema.String,
+  /** What it sent. */
+  upstream: Schema.Unknown
 }) {
   override get message() {
     return `Platform "${this.platform}" refused the rule: ${this.reason}`
   }
 }
 
-/** The platform could not be reached or did not answer in time. Trying again later may help. */
+/** The platform holds as many rules for this deployment as it takes. */
+export class PlatformLimitReached extends Schema.TaggedError<PlatformLimitReached>()("PlatformLimitReached", {
+  platform: PlatformId,
+  reason: Schema.String,
+  upstream: Schema.Unknown
+}) {
+  override get message() {
+    return `Platform "${this.platform}" takes no more rules: ${this.reason}; delete one or ask the operator for a higher limit`
+  }
+}
+
+/** The platform does not let this deployment in: wrong credential, no access, no credit. The operator can mend it. */
+export class PlatformNotReady extends Schema.TaggedError<PlatformNotReady>()("PlatformNotReady", {
+  platform: PlatformId,
+  reason: Schema.String,
+  upstream: Schema.Unknown
+}) {
+  override get message() {
+    return `Platform "${this.platform}" does not let this server in: ${this.reason}`
+  }
+}
+
+/** The platform could not be reached, did not answer in time, or asks to wait. Trying again later may help. */
 export class PlatformUnavailable extends Schema.TaggedError<PlatformUnavailable>()("PlatformUnavailable", {
   platform: PlatformId,
-  reason: Schema.String
+  reason: Schema.String,
+  retryAfterSeconds: Schema.optionalWith(Schema.Number, { exact: true }),
+  upstream: Schema.optionalWith(Schema.Unknown, { exact: true })
 }) {
   override get message() {
     return `Platform "${this.platform}" cannot be reached: ${this.reason}`
@@ -106,5 +133,7 @@ export type CoreError =
   | RuleLimitReached
   | PlatformNotConfigured
   | PlatformRefused
+  | PlatformLimitReached
+  | PlatformNotReady
   | PlatformUnavailable
   | StorageUnavailable

@@ -1,5 +1,5 @@
 /** From the platforms' streams into the store: one supervised fiber per platform. */
-import { Chunk, Effect, Layer, Schedule, Stream } from "effect"
+import { Array as Arr, Cause, Chunk, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { Ids } from "./Ids.ts"
 import type { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
@@ -41,7 +41,13 @@ export const layer: Layer.Layer<never, never, Platforms | RuleStore | MatchStore
     const storeBatch = (platform: Platform, batch: Chunk.Chunk<Delivery>) =>
       Effect.gen(function* () {
         const deliveries = Chunk.toReadonlyArray(batch)
-        yield* Effect.flatMap(matchesOf(platform, deliveries), store.insert).pipe(
+        const cursor = Arr.findLast(deliveries, ({ cursor }) => Option.isSome(cursor)).pipe(
+          Option.flatMap(({ cursor }) => cursor),
+          Option.map((cursor) => ({ platform: platform.id, cursor }))
+        )
+        yield* Effect.flatMap(matchesOf(platform, deliveries), (matches) =>
+          store.insert(matches, Option.getOrUndefined(cursor))
+        ).pipe(
           Effect.tapError((error) => Effect.logWarning(`Matches of "${platform.id}" wait for the store`, error.cause)),
           Effect.retry(untilItWorks)
         )
@@ -52,10 +58,14 @@ export const layer: Layer.Layer<never, never, Platforms | RuleStore | MatchStore
       )
 
     const consume = (platform: Platform) =>
-      platform.deliveries.pipe(
-        Stream.runForEachChunk((batch) => storeBatch(platform, batch)),
-        Effect.tapErrorCause((cause) => Effect.logError(`The stream of "${platform.id}" broke and is resumed`, cause)),
-        Effect.retry(untilItWorks)
+      Effect.gen(function* () {
+        const from = yield* Effect.retry(store.reached(platform.id), untilItWorks)
+        yield* Stream.runForEachChunk(platform.deliveries(from), (batch) => storeBatch(platform, batch))
+      }).pipe(
+        // A platform's stream does not fail by itself; a bug in it must not be the end of it.
+        Effect.sandbox,
+        Effect.tapError((cause) => Effect.logError(`The stream of "${platform.id}" broke and is resumed`, cause)),
+        Effect.retry({ schedule: untilItWorks, while: (cause) => !Cause.isInterruptedOnly(cause) })
       )
 
     yield* Effect.forEach(yield* platforms.all, (platform) => Effect.forkScoped(consume(platform)), { discard: true })

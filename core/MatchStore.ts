@@ -15,14 +15,26 @@ export interface MatchPage {
   readonly limit: number
 }
 
+/** How far a platform's stream has been stored. */
+export interface StreamPosition {
+  readonly platform: PlatformId
+  readonly cursor: string
+}
+
 export class MatchStore extends Context.Tag("core/MatchStore")<
   MatchStore,
   {
     /**
      * Stores the matches, all or none, and answers how many were new. A match that is there already (same rule,
-     * platform and post) and a match of a rule that is gone are passed over.
+     * platform and post) and a match of a rule that is gone are passed over. `reached` is stored with them, in the
+     * same step: a cursor never runs ahead of what is durable.
      */
-    readonly insert: (matches: ReadonlyArray<Match>) => Effect.Effect<number, StorageUnavailable>
+    readonly insert: (
+      matches: ReadonlyArray<Match>,
+      reached?: StreamPosition
+    ) => Effect.Effect<number, StorageUnavailable>
+    /** Where the platform's stream is to go on. */
+    readonly reached: (platform: PlatformId) => Effect.Effect<Option.Option<string>, StorageUnavailable>
     /** Newest first. Costs the same at any depth. */
     readonly list: (page: MatchPage) => Effect.Effect<ReadonlyArray<Match>, StorageUnavailable>
   }
@@ -32,11 +44,12 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
     Effect.gen(function* () {
       const rules = yield* RuleStore
       const byKey = new Map<string, Match>()
+      const cursors = new Map<PlatformId, string>()
       let newestFirst: ReadonlyArray<Match> = []
 
       const isThere = (id: RuleId) => Effect.map(rules.registrations(id), (found) => found.length > 0)
 
-      const insert = (matches: ReadonlyArray<Match>) =>
+      const insert = (matches: ReadonlyArray<Match>, reached?: StreamPosition) =>
         Effect.gen(function* () {
           let added = 0
           for (const match of matches) {
@@ -45,6 +58,7 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
             byKey.set(key, match)
             added++
           }
+          if (reached !== undefined) cursors.set(reached.platform, reached.cursor)
           newestFirst = [...byKey.values()].sort((a, b) => (a.id < b.id ? 1 : -1))
           return added
         })
@@ -69,7 +83,9 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
           return found
         })
 
-      return MatchStore.of({ insert, list })
+      const reached = (platform: PlatformId) => Effect.sync(() => Option.fromNullable(cursors.get(platform)))
+
+      return MatchStore.of({ insert, reached, list })
     })
   )
 }

@@ -1,6 +1,12 @@
 /** The port to one platform: its rule language, its rules, its live stream. */
-import { Context, Effect, Layer, type Option, Schema, type Scope, type Stream } from "effect"
-import { PlatformNotConfigured, type PlatformRefused, type PlatformUnavailable } from "./Errors.ts"
+import { Context, Effect, type Either, Layer, type Option, Schema, type Scope, type Stream } from "effect"
+import {
+  type PlatformLimitReached,
+  PlatformNotConfigured,
+  type PlatformNotReady,
+  type PlatformRefused,
+  type PlatformUnavailable
+} from "./Errors.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
 import type { Checked } from "./syntax/language.ts"
 
@@ -34,13 +40,55 @@ export interface Registered {
   readonly translatedValue: string
 }
 
+/** Why a platform does not take one text, whatever it does with others. */
+export type RuleRefusal = PlatformRefused | PlatformLimitReached
+
+/** Why a platform does nothing at all for now. */
+export type PlatformFailure = PlatformNotReady | PlatformUnavailable
+
+/** A rule that the platform holds, whoever made it. */
+export interface UpstreamRule extends Registered {
+  /** Made by this deployment. Those of others are never touched. */
+  readonly isOurs: boolean
+}
+
+/** What the platform says that it holds for us. */
+export interface Inventory {
+  readonly rules: ReadonlyArray<UpstreamRule>
+  /** How many rules it lets us hold, where it says so. */
+  readonly ruleLimit: Option.Option<number>
+  /** Events of the billing period, where it says so. */
+  readonly usage: Option.Option<{ readonly used: number; readonly limit: number }>
+}
+
 /** One event that met one or more rules of the platform. */
 export interface Delivery {
   readonly platformPostId: string
   readonly payload: Record<string, unknown>
   readonly platformRuleIds: ReadonlyArray<string>
+  /** Where the stream is to go on once this delivery is durable; none when the platform cannot go back. */
+  readonly cursor: Option.Option<string>
   /** Run once the matches of this delivery are durable. */
   readonly ack: Effect.Effect<void>
+}
+
+/**
+ * idle: there is no rule to watch for. waiting: the stream broke and is opened again at a set time. refused: the
+ * platform does not let us in, and only someone with the account can change that; it is asked again now and then.
+ */
+export const StreamState = Schema.Literal("idle", "connecting", "live", "waiting", "refused").annotations({
+  identifier: "StreamState"
+})
+export type StreamState = typeof StreamState.Type
+
+/** Times in milliseconds. */
+export interface StreamStatus {
+  readonly state: StreamState
+  /** The state in words: why, and what comes next. */
+  readonly detail: string
+  readonly since: number
+  readonly lastEventAt: Option.Option<number>
+  readonly lastError: Option.Option<{ readonly at: number; readonly message: string }>
 }
 
 export interface Platform {
@@ -49,15 +97,26 @@ export interface Platform {
   readonly capabilities: {
     /** How many rules one account may hold here. */
     readonly rulesPerAccount: Option.Option<number>
+    /** False: it runs in this process, on events that are handed in. */
+    readonly isRemote: boolean
   }
   /** Reads a filter in the platform's language. Sends nothing. */
   readonly check: (text: string) => Checked
-  /** Makes the platform watch for the text. Registering the same text again gives the same rule. */
-  readonly register: (text: string) => Effect.Effect<Registered, PlatformRefused | PlatformUnavailable>
-  /** Makes the platform forget the rule. Succeeds when it is already gone. */
-  readonly unregister: (platformRuleId: string) => Effect.Effect<void, PlatformUnavailable>
-  /** The live stream. Run it once: it ends only with its scope. */
-  readonly deliveries: Stream.Stream<Delivery, PlatformUnavailable>
+  /** Asks the platform itself whether it takes the text. Nothing is registered. */
+  readonly verify: (text: string) => Effect.Effect<Either.Either<void, RuleRefusal>, PlatformFailure>
+  /**
+   * Makes the platform watch for the texts, and answers in their order. Registering the same text again gives the same
+   * rule. When it fails, some of them may be registered: `inventory` tells.
+   */
+  readonly register: (
+    texts: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<Either.Either<Registered, RuleRefusal>>, PlatformFailure>
+  /** Makes the platform forget our rules. Those that are gone already, or not ours, are passed over. */
+  readonly unregister: (platformRuleIds: ReadonlyArray<string>) => Effect.Effect<void, PlatformFailure>
+  readonly inventory: Effect.Effect<Inventory, PlatformFailure>
+  /** The live stream, from the cursor on as far as the platform can. Run it once: it ends only with its scope. */
+  readonly deliveries: (from: Option.Option<string>) => Stream.Stream<Delivery>
+  readonly status: Effect.Effect<StreamStatus>
 }
 
 /** The platforms of this deployment. Providing an adapter's layer is what turns a platform on. */

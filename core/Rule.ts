@@ -27,15 +27,17 @@ export const RuleDraft = Schema.Struct({
 })
 export type RuleDraft = typeof RuleDraft.Type
 
-export const RegistrationState = Schema.Literal("pending", "active", "removing").annotations({
-  identifier: "RegistrationState"
+export const RegistrationState = Schema.Literal("pending", "active", "removing", "failed").annotations({
+  identifier: "RegistrationState",
+  description: "failed: the platform dropped the rule and does not take it again; it is tried again every few minutes"
 })
 export type RegistrationState = typeof RegistrationState.Type
 
 export const Registration = Schema.Struct({
   platform_rule_id: Schema.String,
   translated_value: Schema.String,
-  state: RegistrationState
+  state: RegistrationState,
+  reason: Schema.optionalWith(Schema.String, { exact: true }).annotations({ description: "Why it failed" })
 }).annotations({ identifier: "Registration" })
 export type Registration = typeof Registration.Type
 

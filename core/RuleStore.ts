@@ -24,6 +24,8 @@ export interface StoredRegistration {
   /** In canonical form: two registrations with the same text share one rule of the platform. */
   readonly text: string
   readonly platformRuleId: Option.Option<string>
+  /** As the platform told it. */
+  readonly translatedValue: string
   readonly state: RegistrationState
   /** When it came into this state. */
   readonly since: Timestamp
@@ -36,7 +38,7 @@ export interface Holder {
   readonly accountId: AccountId
 }
 
-/** A rule is visible once all its registrations are active, and until it is marked for removal. */
+/** A rule is visible once all its registrations have been active, and until it is marked for removal. */
 export class RuleStore extends Context.Tag("core/RuleStore")<
   RuleStore,
   {
@@ -45,10 +47,19 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
       rule: NewRule,
       limits: ReadonlyMap<PlatformId, number>
     ) => Effect.Effect<void, RuleLimitReached | StorageUnavailable>
+    /** The name of this store among others, made with it: rules on platforms carry it. */
+    readonly deployment: Effect.Effect<string, StorageUnavailable>
     /** Makes the registrations active, all in one step. What is being removed stays so. */
     readonly activate: (
       id: RuleId,
       registered: ReadonlyMap<PlatformId, Registered>,
+      at: Timestamp
+    ) => Effect.Effect<void, StorageUnavailable>
+    /** An active registration that its platform takes no longer. Nothing else is changed. */
+    readonly fail: (
+      id: RuleId,
+      platform: PlatformId,
+      reason: string,
       at: Timestamp
     ) => Effect.Effect<void, StorageUnavailable>
     /** Visible rules of the account, newest first. */
@@ -99,6 +110,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
           platformRuleId: Option.none<string>(),
           translatedValue: text,
           state: "pending" as const,
+          reason: undefined,
           since: rule.createdAt
         }))
         rules.set(rule.id, { ...rule, registrations })
@@ -118,9 +130,22 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
                 platformRuleId: Option.some(found.platformRuleId),
                 translatedValue: found.translatedValue,
                 state: "active" as const,
+                reason: undefined,
                 since: at
               }
         })
+        rules.set(id, { ...rule, registrations })
+      })
+
+    const fail = (id: RuleId, platform: PlatformId, reason: string, at: Timestamp) =>
+      Effect.sync(() => {
+        const rule = rules.get(id)
+        if (rule === undefined) return
+        const registrations = rule.registrations.map((registration) =>
+          registration.platform === platform && isSettled(registration.state)
+            ? { ...registration, state: "failed" as const, reason, since: at }
+            : registration
+        )
         rules.set(id, { ...rule, registrations })
       })
 
@@ -159,7 +184,9 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
 
     return RuleStore.of({
       reserve,
+      deployment: Effect.succeed("memory"),
       activate,
+      fail,
       list,
       exists: (account, id) => Effect.sync(() => visibleIn(account, id) !== undefined),
       hide,
@@ -187,10 +214,12 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
 // ---- helpers ----
 
 interface MemoryRule extends NewRule {
-  readonly registrations: ReadonlyArray<StoredRegistration & { readonly translatedValue: string }>
+  readonly registrations: ReadonlyArray<StoredRegistration & { readonly reason: string | undefined }>
 }
 
-const isVisible = (rule: MemoryRule) => rule.registrations.every(({ state }) => state === "active")
+const isSettled = (state: RegistrationState) => state === "active" || state === "failed"
+
+const isVisible = (rule: MemoryRule) => rule.registrations.every(({ state }) => isSettled(state))
 
 const toRule = (rule: MemoryRule): Rule => ({
   id: rule.id,
@@ -202,7 +231,8 @@ const toRule = (rule: MemoryRule): Rule => ({
       {
         platform_rule_id: Option.getOrElse(registration.platformRuleId, () => ""),
         translated_value: registration.translatedValue,
-        state: registration.state
+        state: registration.state,
+        ...(registration.reason !== undefined && { reason: registration.reason })
       }
     ])
   ),

@@ -89,7 +89,7 @@ export const canceled: WireError = { status: 499, code: "canceled", message: "Th
 
 // ---- helpers ----
 
-const RETRY_AFTER_SECONDS = "5"
+const RETRY_AFTER_SECONDS = 5
 
 const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailure, { _tag: Tag }>) => WireError } = {
   RequestError: (error) => error,
@@ -120,24 +120,36 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     message,
     details: { platform }
   }),
-  PlatformRefused: ({ message, platform, reason }) => ({
+  PlatformRefused: ({ message, platform, reason, upstream }) => ({
+    status: 400,
+    code: "invalid_argument",
+    message,
+    details: { issues: [{ path: `overrides.${platform}`, message: reason }], platform, upstream }
+  }),
+  PlatformLimitReached: ({ message, platform, upstream }) => ({
+    status: 429,
+    code: "resource_exhausted",
+    message,
+    details: { platform, upstream }
+  }),
+  PlatformNotReady: ({ message, platform, upstream }) => ({
     status: 400,
     code: "failed_precondition",
     message,
-    details: { platform, upstream: reason }
+    details: { platform, upstream }
   }),
-  PlatformUnavailable: ({ message, platform }) => ({
+  PlatformUnavailable: ({ message, platform, retryAfterSeconds = RETRY_AFTER_SECONDS, upstream }) => ({
     status: 503,
     code: "unavailable",
     message,
-    details: { platform },
-    headers: { "retry-after": RETRY_AFTER_SECONDS }
+    details: { platform, ...(upstream !== undefined && { upstream }) },
+    headers: { "retry-after": String(retryAfterSeconds) }
   }),
   StorageUnavailable: ({ message }) => ({
     status: 503,
     code: "unavailable",
     message,
     details: {},
-    headers: { "retry-after": RETRY_AFTER_SECONDS }
+    headers: { "retry-after": String(RETRY_AFTER_SECONDS) }
   })
 }

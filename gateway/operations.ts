@@ -6,6 +6,8 @@ import { type AccountId, RuleId } from "../core/Ids.ts"
 import { Matches, MatchList, MatchQuery } from "../core/Matches.ts"
 import { type Platforms, SyntaxHelp } from "../core/Platform.ts"
 import { PlatformId } from "../core/PlatformId.ts"
+import { PlatformStatus, platformStatus as status } from "../core/PlatformStatus.ts"
+import type { Registrations } from "../core/Registrations.ts"
 import { Rule, RuleDraft } from "../core/Rule.ts"
 import { CheckRequest, CheckResult, checkFilters } from "../core/RuleCheck.ts"
 import { Rules } from "../core/Rules.ts"
@@ -14,7 +16,7 @@ import type { Issue } from "../core/syntax/issue.ts"
 import { WireIssue } from "../core/syntax/wire.ts"
 
 /** What the operations call. */
-export type Services = Rules | Matches | Platforms | Backtests
+export type Services = Rules | Matches | Platforms | Backtests | Registrations
 
 /** `A` reaches the use case, `I` is sent by the client; `O` comes back and `OI` is what the client receives. */
 export interface Operation<A, I, O, OI> {
@@ -204,6 +206,46 @@ export const platformSyntax = endpoint({
     Effect.map(syntaxHelp(platforms), (help) => ({ platforms: Object.fromEntries(help) }))
 })
 
+export const platformStatus = endpoint({
+  method: "GET",
+  path: "/platforms/status",
+  name: "platformStatus",
+  tag: "platforms",
+  summary: "See how the platforms are doing",
+  description:
+    "Of each platform: whether its stream is open, when the last event came, what went wrong last, which rules it holds and how many it takes.",
+  input: Nothing,
+  output: Schema.Struct({ platforms: Schema.Array(PlatformStatus) }),
+  example: {
+    response: {
+      platforms: [
+        {
+          platform: "x",
+          source: "upstream",
+          summary:
+            "The stream is open. 3 rules to watch for, 1000 allowed. The last event came in at 2026-11-15T08:31:07.402Z",
+          stream: {
+            state: "live",
+            detail: "The stream is open",
+            since: "2026-11-15T08:30:00.000Z",
+            last_event_at: "2026-11-15T08:31:07.402Z"
+          },
+          rules: {
+            checked_at: "2026-11-15T08:31:00.000Z",
+            wanted: 3,
+            missing: 0,
+            orphaned: 0,
+            foreign: 0,
+            limit: 1000
+          },
+          usage: { used: 41_204, limit: 3_000_000 }
+        }
+      ]
+    }
+  },
+  handle: () => Effect.map(status, (platforms) => ({ platforms }))
+})
+
 export const checkRule = endpoint({
   method: "POST",
   path: "/rules/check",
@@ -262,7 +304,8 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   deleteRule,
   checkRule,
   listMatches,
-  platformSyntax
+  platformSyntax,
+  platformStatus
 ]
 
 // ---- helpers ----

@@ -30,6 +30,7 @@ import {
   listMatches,
   listRules,
   type Operation,
+  platformStatus,
   platformSyntax,
   type Services
 } from "./operations.ts"
@@ -74,7 +75,8 @@ export const router = t.router({
     list: query(listMatches)
   }),
   platforms: t.router({
-    syntax: query(platformSyntax)
+    syntax: query(platformSyntax),
+    status: query(platformStatus)
   })
 })
 

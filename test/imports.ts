@@ -59,8 +59,8 @@ const PACKAGES: Readonly<Record<Area, ReadonlyArray<string>>> = {
   cli: ["effect", "@effect/cli", "@effect/cli/"]
 }
 
-/** Adapters that play on top of another. */
-const ADAPTERS_ON: Readonly<Record<string, string>> = { simulator: "local" }
+/** Adapters that stand on another. */
+const ADAPTERS_ON: Readonly<Record<string, string>> = { simulator: "local", x: "http", firehose: "http" }
 
 /** Where an effect may become a promise outside of `main.ts`: the boundary to the web-standard handler and to tRPC. */
 const PROMISE_BOUNDARY = ["gateway/handler.ts", "gateway/trpc.ts"]

@@ -1,5 +1,5 @@
-/** Both platforms in process, over events that callers hand in. No account anywhere is needed. */
-import { Effect, Layer, Option, Queue, Stream } from "effect"
+/** Platforms in process, over events that callers hand in. No account anywhere is needed. */
+import { Clock, Effect, Either, Layer, Option, Queue, Stream } from "effect"
 import { Entropy } from "../../core/Entropy.ts"
 import { PlatformRefused } from "../../core/Errors.ts"
 import { NamedRules } from "../../core/engine/NamedRules.ts"
@@ -12,8 +12,12 @@ import { helpFor } from "../../core/syntax/help.ts"
 import { checkRule } from "../../core/syntax/language.ts"
 import { type Outlet, publisher } from "./publish.ts"
 
-/** `rulesPerAccount`: of the platforms that limit their rules. A platform that is not named has none. */
+/**
+ * `platforms`: those that run here; the others are real. `rulesPerAccount`: of the platforms that limit their rules. A
+ * platform that is not named has none.
+ */
 export const layerWith = (options: {
+  readonly platforms: ReadonlyArray<PlatformId>
   readonly rulesPerAccount: ReadonlyMap<PlatformId, number>
 }): Layer.Layer<LocalFeed, never, Platforms | RuleStore | RecentEvents | Entropy> =>
   Layer.scoped(
@@ -30,9 +34,9 @@ export const layerWith = (options: {
           const named = new NamedRules({ seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0) })
           const { platform, outlet } = yield* makePlatform(id, named, sha256, rulesPerAccount)
           yield* platforms.register(platform)
-          return outlet
+          return [id, outlet] as const
         })
-      const outlets = { x: yield* open("x"), firehose: yield* open("firehose") }
+      const outlets = new Map(yield* Effect.forEach(options.platforms, open))
 
       return LocalFeed.of({ publish: publisher({ outlets, rules, recent, sha256 }) })
     })
@@ -50,42 +54,82 @@ const makePlatform = (
     // Full means that the store is behind: whoever hands in events then waits.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Delivery>(1_000), Queue.shutdown)
 
+    // By the platform's id of the rule.
+    const texts = new Map<string, string>()
+    const since = yield* Clock.currentTimeMillis
+    let lastEventAt: number | undefined
+
+    const understand = (text: string) => {
+      const { rule, issues } = checkRule(id, text)
+      if (rule !== undefined) return Either.right(rule)
+      const reason = issues[0]?.message ?? "the filter is not valid"
+      return Either.left(new PlatformRefused({ platform: id, reason, upstream: issues }))
+    }
+
+    const register = (text: string) =>
+      Effect.gen(function* () {
+        const rule = understand(text)
+        if (Either.isLeft(rule)) return Either.left(rule.left)
+        // Named by its text: the same text is the same rule, also after a restart.
+        const platformRuleId = sha256(`${id}\n${text}`).slice(0, 32)
+        if (!rules.has(platformRuleId)) {
+          const { unindexed } = rules.stats
+          rules.set(platformRuleId, rule.right.expression)
+          texts.set(platformRuleId, text)
+          const { stats } = rules
+          if (stats.unindexed > unindexed) {
+            yield* Effect.logInfo(
+              `A rule on "${id}" asks for no word that events could be looked up by, so it is run for each of them: ${stats.unindexed} of ${stats.rules} rules are of that kind`
+            )
+          }
+        }
+        return Either.right({ platformRuleId, translatedValue: text })
+      })
+
     const platform: Platform = {
       id,
       syntax: helpFor(
         id,
         Option.match(rulesPerAccount, { onNone: () => ({}), onSome: (limit) => ({ rules_per_account: limit }) })
       ),
-      capabilities: { rulesPerAccount },
+      capabilities: { rulesPerAccount, isRemote: false },
       check: (text) => checkRule(id, text),
-      register: (text) =>
-        Effect.gen(function* () {
-          const { rule, issues } = checkRule(id, text)
-          if (rule === undefined) {
-            return yield* new PlatformRefused({ platform: id, reason: issues[0]?.message ?? "the filter is not valid" })
+      verify: (text) => Effect.succeed(Either.map(understand(text), () => undefined)),
+      register: Effect.forEach(register),
+      unregister: (platformRuleIds) =>
+        Effect.sync(() => {
+          for (const platformRuleId of platformRuleIds) {
+            rules.delete(platformRuleId)
+            texts.delete(platformRuleId)
           }
-          // Named by its text: the same text is the same rule, also after a restart.
-          const platformRuleId = sha256(`${id}\n${text}`).slice(0, 32)
-          if (!rules.has(platformRuleId)) {
-            const { unindexed } = rules.stats
-            rules.set(platformRuleId, rule.expression)
-            const { stats } = rules
-            if (stats.unindexed > unindexed) {
-              yield* Effect.logInfo(
-                `A rule on "${id}" asks for no word that events could be looked up by, so it is run for each of them: ${stats.unindexed} of ${stats.rules} rules are of that kind`
-              )
-            }
-          }
-          return { platformRuleId, translatedValue: text }
         }),
-      unregister: (platformRuleId) => Effect.sync(() => rules.delete(platformRuleId)),
+      inventory: Effect.sync(() => ({
+        rules: [...texts].map(([platformRuleId, translatedValue]) => ({
+          platformRuleId,
+          translatedValue,
+          isOurs: true
+        })),
+        ruleLimit: Option.none(),
+        usage: Option.none()
+      })),
       // Small enough that the embedded store does not hold up everyone else for long.
-      deliveries: Stream.fromQueue(queue, { maxChunkSize: 200 })
+      deliveries: () => Stream.fromQueue(queue, { maxChunkSize: 200 }),
+      status: Effect.sync(() => ({
+        state: "live" as const,
+        detail: "Runs in this process, on events that are handed in with POST /local/events",
+        since,
+        lastEventAt: Option.fromNullable(lastEventAt),
+        lastError: Option.none()
+      }))
     }
 
     const outlet: Outlet = {
       met: (event) => rules.match(event),
-      offer: (delivery) => Effect.asVoid(Queue.offer(queue, delivery))
+      offer: (delivery) =>
+        Effect.gen(function* () {
+          lastEventAt = yield* Clock.currentTimeMillis
+          yield* Queue.offer(queue, delivery)
+        })
     }
 
     return { platform, outlet }

@@ -1,5 +1,5 @@
 /** The way of events from their sender to the rules they meet: all are checked, then handed on as fast as the store takes them. */
-import { Array as Arr, Deferred, Effect, Either } from "effect"
+import { Array as Arr, Deferred, Effect, Either, Option } from "effect"
 import { type ArgumentIssue, InvalidArgument, StorageUnavailable } from "../../core/Errors.ts"
 import type { AccountId } from "../../core/Ids.ts"
 import type { LocalFeed, SentEvent } from "../../core/LocalFeed.ts"
@@ -8,7 +8,7 @@ import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
 import type { RecentEvents } from "../../core/RecentEvents.ts"
 import type { RuleStore } from "../../core/RuleStore.ts"
 import type { PlatformEvent } from "../../core/syntax/eventFields.ts"
-import { checkEvent, decodeEvent, type LocalEvent } from "./events.ts"
+import { type CheckedEvent, checkEvent, decodeEvent, type LocalEvent } from "./events.ts"
 
 /** Where the events of one platform go. */
 export interface Outlet {
@@ -19,19 +19,25 @@ export interface Outlet {
 }
 
 export const publisher = (options: {
-  readonly outlets: Readonly<Record<PlatformId, Outlet>>
+  /** Of the platforms that run in process. */
+  readonly outlets: ReadonlyMap<PlatformId, Outlet>
   readonly rules: RuleStore["Type"]
   readonly recent: RecentEvents["Type"]
   readonly sha256: (text: string) => string
 }): LocalFeed["Type"]["publish"] => {
   const { outlets, rules, recent, sha256 } = options
 
-  const offer = ({ event, platformRuleIds }: Met) =>
+  const isLocal = (event: CheckedEvent): Either.Either<CheckedEvent, string> =>
+    outlets.has(event.platform)
+      ? Either.right(event)
+      : Either.left(`Platform "${event.platform}" is the real one on this server: it takes no events from outside`)
+
+  const offer = ({ event, outlet, platformRuleIds }: Met) =>
     Effect.gen(function* () {
-      const { platform, platformPostId, payload } = event
+      const { platformPostId, payload } = event
       const stored = yield* Deferred.make<void>()
       const ack = Effect.asVoid(Deferred.succeed(stored, undefined))
-      yield* outlets[platform].offer({ platformPostId, payload, platformRuleIds, ack })
+      yield* outlet.offer({ platformPostId, payload, platformRuleIds, cursor: Option.none(), ack })
       return Deferred.await(stored)
     })
 
@@ -65,7 +71,8 @@ export const publisher = (options: {
       const issues: Array<ArgumentIssue> = []
       let wrong = 0
       for (const sent of events) {
-        const event = Either.flatMap(sent.data, (value) => checkEvent(value, sha256))
+        const checked = Either.flatMap(sent.data, (value) => checkEvent(value, sha256))
+        const event = Either.flatMap(checked, isLocal)
         if (Either.isLeft(event) && ++wrong <= MOST_ISSUES) issues.push({ path: sent.place, message: event.left })
         yield* pause
       }
@@ -79,9 +86,11 @@ export const publisher = (options: {
       let seen: Array<LocalEvent> = []
       // Read a second time rather than kept: what was sent is small beside what it is once parsed.
       for (const event of rights(events, decode)) {
+        const outlet = outlets.get(event.platform)
+        if (outlet === undefined) continue
         accepted[event.platform] = (accepted[event.platform] ?? 0) + 1
-        const platformRuleIds = outlets[event.platform].met(event.fields)
-        if (platformRuleIds.length > 0) batch.push({ event, platformRuleIds })
+        const platformRuleIds = outlet.met(event.fields)
+        if (platformRuleIds.length > 0) batch.push({ event, outlet, platformRuleIds })
         if (batch.length === BATCH) {
           matches += yield* countOwn(batch)
           yield* store(batch)
@@ -105,6 +114,7 @@ export const publisher = (options: {
 /** An event that goes on, and why. */
 interface Met {
   readonly event: LocalEvent
+  readonly outlet: Outlet
   readonly platformRuleIds: ReadonlyArray<string>
 }
 

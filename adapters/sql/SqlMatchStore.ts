@@ -5,7 +5,7 @@ import type { Statement } from "@effect/sql/Statement"
 import { Effect, Layer, Option } from "effect"
 import { fromUuid, toUuid } from "../../core/Ids.ts"
 import type { Match } from "../../core/Match.ts"
-import { type MatchPage, MatchStore } from "../../core/MatchStore.ts"
+import { type MatchPage, MatchStore, type StreamPosition } from "../../core/MatchStore.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import { fromDate } from "../../core/Timestamp.ts"
 import { codeOf, unavailable } from "./unavailable.ts"
@@ -14,8 +14,13 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient
 
   // Sorted, so that two processes with the same events take their locks in the same order and never wait in a circle.
-  const insertBatch = (json: string) => sql<{ readonly added: number }>`
-    with added as (
+  const insertBatch = (json: string, { platform, cursor }: Partial<StreamPosition>) => sql<{ readonly added: number }>`
+    with reached as (
+      insert into streams (platform, cursor)
+      select s.platform, s.cursor from (values (${platform ?? null}::text, ${cursor ?? null}::text)) as s(platform, cursor)
+      where s.cursor is not null
+      on conflict (platform) do update set cursor = excluded.cursor
+    ), added as (
       insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, created_at)
       select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, x.created_at
       from jsonb_to_recordset(${json}::jsonb) as x(
@@ -28,8 +33,10 @@ const make = Effect.gen(function* () {
     )
     select count(*)::int as added from added`
 
-  const insert = (matches: ReadonlyArray<Match>) =>
-    Effect.suspend(() => (matches.length === 0 ? Effect.succeed([]) : insertBatch(toJson(matches)))).pipe(
+  const insert = (matches: ReadonlyArray<Match>, reached?: StreamPosition) =>
+    Effect.suspend(() =>
+      matches.length === 0 && reached === undefined ? Effect.succeed([]) : insertBatch(toJson(matches), reached ?? {})
+    ).pipe(
       Effect.retry({ times: 3, while: lostARace }),
       Effect.map(([row]) => row?.added ?? 0),
       unavailable("matches.insert")
@@ -38,7 +45,13 @@ const make = Effect.gen(function* () {
   const list = (page: MatchPage) =>
     Effect.map(pageStatement(sql, page), (rows) => rows.map(toMatch)).pipe(unavailable("matches.list"))
 
-  return MatchStore.of({ insert, list })
+  const reached = (platform: PlatformId) =>
+    sql<{ readonly cursor: string }>`select cursor from streams where platform = ${platform}`.pipe(
+      Effect.map(([row]) => Option.fromNullable(row?.cursor)),
+      unavailable("matches.reached")
+    )
+
+  return MatchStore.of({ insert, reached, list })
 })
 
 export const layer: Layer.Layer<MatchStore, never, SqlClient> = Layer.effect(MatchStore, make)
@@ -57,7 +70,7 @@ export const pageStatement = (sql: SqlClient, page: MatchPage): Statement<MatchR
       select m.* from ${platforms} cross join lateral (
         select ${columns} from matches m
         where m.account_id = ${account} and m.platform = p.platform and m.id < ${before}
-          and not exists (select 1 from registrations g where g.rule_id = m.rule_id and g.state <> 'active')
+          and not exists (select 1 from registrations g where g.rule_id = m.rule_id and g.state in ('pending', 'removing'))
         order by m.id desc limit ${page.limit}
       ) m
       order by m.id desc limit ${page.limit}`,
@@ -69,7 +82,7 @@ export const pageStatement = (sql: SqlClient, page: MatchPage): Statement<MatchR
         order by m.id desc limit ${page.limit}
       ) m
       where r.id = ${toUuid(rule)} and r.account_id = ${account}
-        and not exists (select 1 from registrations g where g.rule_id = r.id and g.state <> 'active')
+        and not exists (select 1 from registrations g where g.rule_id = r.id and g.state in ('pending', 'removing'))
       order by m.id desc limit ${page.limit}`
   })
 }

@@ -17,9 +17,11 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient
 
   const visible = sql.literal(
-    "not exists (select 1 from registrations h where h.rule_id = r.id and h.state <> 'active')"
+    "not exists (select 1 from registrations h where h.rule_id = r.id and h.state in ('pending', 'removing'))"
   )
-  const registrations = sql.literal("select rule_id, platform, text, platform_rule_id, state, since from registrations")
+  const registrations = sql.literal(
+    "select rule_id, platform, text, platform_rule_id, translated_value, state, since from registrations"
+  )
 
   const checkLimits = (account: string, limits: ReadonlyMap<PlatformId, number>) =>
     Effect.gen(function* () {
@@ -60,18 +62,24 @@ const make = Effect.gen(function* () {
   const activate = (id: RuleId, registered: ReadonlyMap<PlatformId, Registered>, at: Timestamp) => {
     const json = JSON.stringify([...registered].map(([platform, place]) => ({ platform, ...place })))
     return sql`update registrations g
-      set platform_rule_id = x."platformRuleId", translated_value = x."translatedValue", state = 'active', since = ${at}
+      set platform_rule_id = x."platformRuleId", translated_value = x."translatedValue", state = 'active',
+        reason = null, since = ${at}
       from jsonb_to_recordset(${json}::jsonb) as x(platform text, "platformRuleId" text, "translatedValue" text)
       where g.rule_id = ${toUuid(id)} and g.platform = x.platform and g.state <> 'removing'`
   }
 
+  const fail = (id: RuleId, platform: PlatformId, reason: string, at: Timestamp) => sql`
+    update registrations set state = 'failed', reason = ${reason}, since = ${at}
+    where rule_id = ${toUuid(id)} and platform = ${platform} and state in ('active', 'failed')`
+
   const list = (account: AccountId) => sql<RuleRow>`
     select r.id, r.name, r.intent, r.created_at, g.platforms from rules r cross join lateral (
-      select json_object_agg(g.platform, json_build_object(
+      select json_object_agg(g.platform, json_strip_nulls(json_build_object(
         'platform_rule_id', coalesce(g.platform_rule_id, ''),
         'translated_value', g.translated_value,
-        'state', g.state
-      ) order by g.platform) as platforms
+        'state', g.state,
+        'reason', g.reason
+      )) order by g.platform) as platforms
       from registrations g where g.rule_id = r.id
     ) g
     where r.account_id = ${toUuid(account)} and ${visible}
@@ -84,7 +92,7 @@ const make = Effect.gen(function* () {
   const markRemoving = (account: AccountId, id: RuleId, at: Timestamp) => sql`
     update registrations g set state = 'removing', since = ${at} from rules r
     where r.id = ${toUuid(id)} and r.account_id = ${toUuid(account)} and ${visible}
-      and g.rule_id = r.id and g.state = 'active'
+      and g.rule_id = r.id and g.state in ('active', 'failed')
     returning 1`
 
   const deleteMatches = (id: RuleId) =>
@@ -112,10 +120,16 @@ const make = Effect.gen(function* () {
   const holders = (platform: PlatformId, ids: ReadonlyArray<string>) => sql<HolderRow>`
     select r.platform_rule_id, r.rule_id, r.account_id from registrations r
     where r.platform = ${platform} and r.platform_rule_id = any(${ids}::text[])
-      and not exists (select 1 from registrations h where h.rule_id = r.rule_id and h.state <> 'active')`
+      and not exists (
+        select 1 from registrations h where h.rule_id = r.rule_id and h.state in ('pending', 'removing')
+      )`
 
   return RuleStore.of({
     reserve,
+    deployment: Effect.map(sql<{ readonly id: string }>`select id from deployment`, ([row]) => row?.id ?? "").pipe(
+      unavailable("rules.deployment")
+    ),
+    fail: (id, platform, reason, at) => Effect.asVoid(fail(id, platform, reason, at)).pipe(unavailable("rules.fail")),
     activate: (id, registered, at) => Effect.asVoid(activate(id, registered, at)).pipe(unavailable("rules.activate")),
     list: (account) => Effect.map(list(account), (rows) => rows.map(toRule)).pipe(unavailable("rules.list")),
     exists: (account, id) => Effect.map(exists(account, id), isSome).pipe(unavailable("rules.exists")),
@@ -160,6 +174,7 @@ interface RegistrationRow {
   readonly platform: PlatformId
   readonly text: string
   readonly platform_rule_id: string | null
+  readonly translated_value: string
   readonly state: RegistrationState
   readonly since: Date
 }
@@ -169,6 +184,7 @@ const toRegistration = (row: RegistrationRow): StoredRegistration => ({
   platform: row.platform,
   text: row.text,
   platformRuleId: Option.fromNullable(row.platform_rule_id),
+  translatedValue: row.translated_value,
   state: row.state,
   since: fromDate(row.since)
 })

@@ -99,6 +99,20 @@ const steps = {
     )`
     // Not compressed: on the embedded store that would double the time of writing, for events that are soon gone.
     yield* sql`alter table event_segments alter column lines set storage external`
+  }),
+
+  "0003_real_platforms": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    yield* sql`create table deployment (id uuid not null)`
+    yield* sql`insert into deployment (id) values (gen_random_uuid())`
+    // How far each stream has been stored.
+    yield* sql`create table streams (platform text primary key, cursor text not null)`
+    yield* sql`alter table registrations add column reason text`
+    yield* sql`alter table registrations drop constraint registrations_state_check`
+    yield* sql`alter table registrations add constraint registrations_state_check
+      check (state in ('pending', 'active', 'removing', 'failed'))`
+    yield* sql`drop index registrations_not_active`
+    yield* sql`create index registrations_hidden on registrations (rule_id) where state in ('pending', 'removing')`
   })
 }
 

@@ -12,7 +12,9 @@ import { Keys } from "../../core/Keys.ts"
 import { Matches } from "../../core/Matches.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
 import { Platforms } from "../../core/Platform.ts"
+import { PLATFORM_IDS } from "../../core/PlatformId.ts"
 import { RecentEvents } from "../../core/RecentEvents.ts"
+import { Registrations } from "../../core/Registrations.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import { Rules } from "../../core/Rules.ts"
 import { gateway } from "../../gateway/gateway.ts"
@@ -20,8 +22,13 @@ import { KEY, matches, rules } from "./data.ts"
 
 const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, KeyStore.layerMemory))
 
-export const layer = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer).pipe(
-  Layer.provideMerge(Layer.provideMerge(Local.layerWith({ rulesPerAccount: new Map() }), Platforms.layer)),
+export const layer = Layer.provideMerge(
+  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer),
+  Registrations.layerWith({ isAlone: true })
+).pipe(
+  Layer.provideMerge(
+    Layer.provideMerge(Local.layerWith({ platforms: PLATFORM_IDS, rulesPerAccount: new Map() }), Platforms.layer)
+  ),
   Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)),
   Layer.provideMerge(stores),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)),

@@ -89,12 +89,28 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
             keptMatches.push(match)
             return [match, ...Array.from({ length: 50 }, () => newMatch(doomed.id))]
           })
-          yield* Effect.all([Effect.forEach(batches, store.insert, { concurrency: 4 }), rules.remove(doomed.id)], {
-            concurrency: "unbounded"
-          })
+          yield* Effect.all(
+            [Effect.forEach(batches, (batch) => store.insert(batch), { concurrency: 4 }), rules.remove(doomed.id)],
+            {
+              concurrency: "unbounded"
+            }
+          )
         }
         const listed = yield* store.list({ ...pageOf(account), limit: 500 })
         assert.deepStrictEqual(idsOf(listed), idsOf(newestFirst(keptMatches)))
+      })
+    )
+
+    it.effect("insert stores how far the stream is, with the matches or without any", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const rule = yield* visibleRule(yield* newAccount)
+        yield* store.insert([newMatch(rule.id)], { platform: "firehose", cursor: "0-1" })
+        assert.deepStrictEqual(yield* store.reached("firehose"), Option.some("0-1"))
+        yield* store.insert([], { platform: "firehose", cursor: "0-2" })
+        yield* store.insert([newMatch(rule.id)])
+        assert.deepStrictEqual(yield* store.reached("firehose"), Option.some("0-2"))
+        assert.deepStrictEqual(yield* store.reached("x"), Option.none())
       })
     )
 
@@ -108,7 +124,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
           const batch = posts.map((platform_post_id) => newMatch(rule.id, { platform_post_id }))
           return i % 2 === 0 ? batch : batch.reverse()
         })
-        const added = yield* Effect.forEach(batches, store.insert, { concurrency: "unbounded" })
+        const added = yield* Effect.forEach(batches, (batch) => store.insert(batch), { concurrency: "unbounded" })
         assert.strictEqual(
           added.reduce((sum, n) => sum + n, 0),
           100

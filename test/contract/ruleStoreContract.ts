@@ -107,6 +107,41 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
+    it.effect("fail keeps the rule visible with its reason, until activate takes that away", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        yield* rules.fail(rule.id, "x", "no room", at(5))
+        const [failed] = yield* rules.list(account)
+        assert.deepInclude(failed?.platforms.x, { state: "failed", reason: "no room" })
+        assert.strictEqual(failed?.platforms.firehose?.state, "active")
+        assert.isTrue(yield* rules.exists(account, rule.id))
+        assert.lengthOf(yield* rules.holders("x", [`x of ${rule.id}`]), 1, "what still comes in is its")
+        assert.deepInclude(
+          (yield* rules.registrationsOn("x")).find(({ ruleId }) => ruleId === rule.id),
+          { state: "failed", since: at(5) }
+        )
+        yield* rules.activate(rule.id, placesOf(rule), at(6))
+        const [back] = yield* rules.list(account)
+        assert.strictEqual(back?.platforms.x?.state, "active")
+        assert.notProperty(back?.platforms.x, "reason")
+        yield* rules.fail(rule.id, "x", "again", at(7))
+        assert.isTrue(yield* rules.hide(account, rule.id, at(8)))
+        yield* rules.fail(rule.id, "x", "too late", at(9))
+        assert.isTrue((yield* rules.registrations(rule.id)).every(({ state }) => state === "removing"))
+      })
+    )
+
+    it.effect("deployment is a name, and always the same", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const name = yield* rules.deployment
+        assert.match(name, /^[\w-]{6,36}$/)
+        assert.strictEqual(yield* rules.deployment, name)
+      })
+    )
+
     it.effect("activate neither brings back a hidden rule nor creates an unknown one", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore

@@ -1,6 +1,6 @@
 /** From deliveries to stored matches: every rule that holds the text, once, and acknowledged only when durable. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Option, Queue, Ref, Stream, TestClock } from "effect"
+import { Effect, Either, Layer, Logger, Option, Queue, Ref, Stream, TestClock } from "effect"
 import { Entropy } from "../../core/Entropy.ts"
 import { StorageUnavailable } from "../../core/Errors.ts"
 import { fromUuid, Ids } from "../../core/Ids.ts"
@@ -34,16 +34,33 @@ describe("Ingest", () => {
     }).pipe(Effect.provide(base))
   )
 
+  it.scoped("goes on from where the store is, also when nothing was met there", () =>
+    Effect.gen(function* () {
+      const { deliver, from } = yield* platformX
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Layer.build(Ingest.layer)
+          yield* deliver("1")
+          yield* deliver("2")
+          yield* settled
+        })
+      )
+      yield* Layer.build(Ingest.layer)
+      yield* settled
+      assert.deepStrictEqual(from, ["the start", "after 2"])
+    }).pipe(Effect.provide(base))
+  )
+
   it.scoped("keeps what the store does not take until it does, and acknowledges nothing before", () =>
     Effect.gen(function* () {
       const { deliver, acked } = yield* platformX
       yield* activeRule
       const working = yield* MatchStore
       const failing = { left: 3 }
-      const insert: typeof working.insert = (matches) =>
+      const insert: typeof working.insert = (matches, reached) =>
         failing.left-- > 0
           ? new StorageUnavailable({ operation: "matches.insert", cause: "down" })
-          : working.insert(matches)
+          : working.insert(matches, reached)
       yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
       yield* deliver("1")
       yield* settled
@@ -79,23 +96,32 @@ const platformX = Effect.gen(function* () {
   const platforms = yield* Platforms
   const queue = yield* Queue.unbounded<Delivery>()
   const acked = yield* Ref.make<ReadonlyArray<string>>([])
+  /** From where each run of the stream was asked for. */
+  const from: Array<string> = []
   yield* platforms.register({
     id: "x",
     syntax: { platform: "x", rule_type: "premium", summary: "", syntax: "", operators: [], examples: [], limits: {} },
-    capabilities: { rulesPerAccount: Option.none() },
+    capabilities: { rulesPerAccount: Option.none(), isRemote: true },
     check: (text) => checkRule("x", text),
-    register: (text) => Effect.succeed({ platformRuleId: "shared", translatedValue: text }),
+    verify: () => Effect.succeed(Either.void),
+    register: () => Effect.succeed([]),
     unregister: () => Effect.void,
-    deliveries: Stream.fromQueue(queue)
+    inventory: Effect.succeed({ rules: [], ruleLimit: Option.none(), usage: Option.none() }),
+    deliveries: (cursor) => {
+      from.push(Option.getOrElse(cursor, () => "the start"))
+      return Stream.fromQueue(queue)
+    },
+    status: Effect.dieMessage("not asked for")
   })
   const deliver = (platformPostId: string) =>
     Queue.offer(queue, {
       platformPostId,
       payload: { data: { id: platformPostId } },
       platformRuleIds: ["shared", "unknown"],
+      cursor: Option.some(`after ${platformPostId}`),
       ack: Ref.update(acked, (ids) => [...ids, platformPostId])
     })
-  return { deliver, acked: Ref.get(acked) }
+  return { deliver, acked: Ref.get(acked), from }
 })
 
 const activeRule = Effect.gen(function* () {

@@ -5,7 +5,9 @@ import {
   type CoreError,
   InvalidArgument,
   KeyNotFound,
+  PlatformLimitReached,
   PlatformNotConfigured,
+  PlatformNotReady,
   PlatformRefused,
   PlatformUnavailable,
   RuleLimitReached,
@@ -42,10 +44,28 @@ const rows: ReadonlyArray<Row> = [
   ],
   [new PlatformNotConfigured({ platform: "x" }), 400, "failed_precondition", { platform: "x" }],
   [
-    new PlatformRefused({ platform: "x", reason: "no credit" }),
+    new PlatformRefused({ platform: "x", reason: "bad rule", upstream: { title: "bad" } }),
+    400,
+    "invalid_argument",
+    { issues: [{ path: "overrides.x", message: "bad rule" }], platform: "x", upstream: { title: "bad" } }
+  ],
+  [
+    new PlatformLimitReached({ platform: "x", reason: "full", upstream: { title: "cap" } }),
+    429,
+    "resource_exhausted",
+    { platform: "x", upstream: { title: "cap" } }
+  ],
+  [
+    new PlatformNotReady({ platform: "x", reason: "no credit", upstream: { title: "credits" } }),
     400,
     "failed_precondition",
-    { platform: "x", upstream: "no credit" }
+    { platform: "x", upstream: { title: "credits" } }
+  ],
+  [
+    new PlatformUnavailable({ platform: "x", reason: "busy", retryAfterSeconds: 17, upstream: "busy" }),
+    503,
+    "unavailable",
+    { platform: "x", upstream: "busy" }
   ],
   [new PlatformUnavailable({ platform: "x", reason: "timed out" }), 503, "unavailable", { platform: "x" }],
   [new StorageUnavailable({ operation: "rules.reserve", cause: new Error(SECRET) }), 503, "unavailable", {}]
@@ -92,7 +112,7 @@ describe("a defect", () => {
   const defects: ReadonlyArray<readonly [string, Effect.Effect<never>]> = [
     ["a thrown error", Effect.die(new Error(SECRET))],
     ["a thrown string", Effect.die(SECRET)],
-    ["a thrown core error", Effect.die(new PlatformRefused({ platform: "x", reason: SECRET }))],
+    ["a thrown core error", Effect.die(new PlatformRefused({ platform: "x", reason: SECRET, upstream: SECRET }))],
     [
       "a throw in plain code",
       Effect.sync(() => {

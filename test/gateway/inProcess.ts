@@ -12,7 +12,9 @@ import { Keys } from "../../core/Keys.ts"
 import { Matches } from "../../core/Matches.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
 import { Platforms } from "../../core/Platform.ts"
+import { PLATFORM_IDS } from "../../core/PlatformId.ts"
 import { RecentEvents } from "../../core/RecentEvents.ts"
+import { Registrations } from "../../core/Registrations.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import { Rules } from "../../core/Rules.ts"
 import { unreadableRequest } from "../../gateway/errors.ts"
@@ -26,9 +28,15 @@ export const X_LIMIT = 2
 
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, KeyStore.layerMemory))
-const platforms = Layer.provideMerge(Local.layerWith({ rulesPerAccount: new Map([["x", X_LIMIT]]) }), Platforms.layer)
+const platforms = Layer.provideMerge(
+  Local.layerWith({ platforms: PLATFORM_IDS, rulesPerAccount: new Map([["x", X_LIMIT]]) }),
+  Platforms.layer
+)
 const recent = Layer.provide(RecentEvents.layerWith({ keep: 1_000 }), EventLog.layerMemory)
-const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer)
+const useCases = Layer.provideMerge(
+  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer),
+  Registrations.layerWith({ isAlone: true })
+)
 
 /** Everything that the gateway calls, as the program composes it. */
 export const service = Ingest.layer.pipe(

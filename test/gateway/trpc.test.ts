@@ -162,7 +162,8 @@ describe("AppRouter", () => {
       readonly translated_value: string
     }
     interface Listed extends Registered {
-      readonly state: "pending" | "active" | "removing"
+      readonly state: "pending" | "active" | "removing" | "failed"
+      readonly reason?: string
     }
     type Inputs = inferRouterInputs<AppRouter>
     type Outputs = inferRouterOutputs<AppRouter>

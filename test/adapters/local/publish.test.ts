@@ -4,6 +4,7 @@ import { Effect, Either, Fiber, Layer, Logger, Stream, TestClock } from "effect"
 import { type Outlet, publisher } from "../../../adapters/local/publish.ts"
 import { sentEvents } from "../../../core/LocalFeed.ts"
 import type { Delivery } from "../../../core/Platform.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../../core/PlatformId.ts"
 import { RecentEvents } from "../../../core/RecentEvents.ts"
 import { RuleStore } from "../../../core/RuleStore.ts"
 
@@ -74,7 +75,8 @@ const behind = Effect.gen(function* () {
   const rules = yield* RuleStore
   const underWay: Array<Delivery> = []
   const outlet: Outlet = { met: () => ["rule"], offer: (delivery) => Effect.sync(() => void underWay.push(delivery)) }
-  const publish = publisher({ outlets: { x: outlet, firehose: outlet }, rules, recent: noLog, sha256: (text) => text })
+  const outlets = new Map<PlatformId, Outlet>(PLATFORM_IDS.map((id) => [id, outlet]))
+  const publish = publisher({ outlets, rules, recent: noLog, sha256: (text) => text })
   const ackAll = Effect.suspend(() => Effect.forEach(underWay.splice(0), ({ ack }) => ack))
   return { publish, underWay, ackAll }
 })

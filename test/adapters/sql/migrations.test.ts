@@ -41,16 +41,21 @@ describe("migrations", () => {
     Effect.gen(function* () {
       const { url } = yield* temporaryDatabase
       const goBack = Effect.flatMap(SqlClient, (sql) =>
-        sql.unsafe(`drop table event_segments, event_logs;
+        sql.unsafe(`drop table event_segments, event_logs, deployment, streams;
+          drop index registrations_hidden;
+          alter table registrations drop column reason;
+          create index registrations_not_active on registrations (rule_id) where state <> 'active';
           delete from earshot_migrations where migration_id > 1;
           insert into accounts values (gen_random_uuid(), 'ann', now())`)
       )
       yield* Effect.provide(goBack, postgres.layerWith({ url }))
       const counts = Effect.flatMap(
         SqlClient,
-        (sql) => sql`select (select count(*)::int from accounts), (select count(*)::int as logs from event_logs)`
+        (sql) => sql`select (select count(*)::int as accounts from accounts),
+          (select count(*)::int as logs from event_logs), (select count(*)::int as names from deployment)`
       )
-      assert.deepStrictEqual(yield* Effect.provide(counts, postgres.layerWith({ url })), [{ count: 1, logs: 0 }])
+      const found = yield* Effect.provide(counts, postgres.layerWith({ url }))
+      assert.deepStrictEqual(found, [{ accounts: 1, logs: 0, names: 1 }])
     })
   )
 

@@ -1,0 +1,136 @@
+/** The rule use cases over platforms that do what a test tells them to. */
+import { it } from "@effect/vitest"
+import { Context, Effect, Either, Layer, Option, Stream } from "effect"
+import { Entropy } from "../../core/Entropy.ts"
+import { PlatformLimitReached, PlatformRefused, PlatformUnavailable } from "../../core/Errors.ts"
+import { fromUuid, Ids } from "../../core/Ids.ts"
+import { type Platform, Platforms, type UpstreamRule } from "../../core/Platform.ts"
+import type { PlatformId } from "../../core/PlatformId.ts"
+import { Registrations } from "../../core/Registrations.ts"
+import type { RuleDraft } from "../../core/Rule.ts"
+import { RuleStore } from "../../core/RuleStore.ts"
+import { Rules } from "../../core/Rules.ts"
+import { checkRule } from "../../core/syntax/language.ts"
+
+export const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
+export const bob = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
+
+export class FakePlatform {
+  state: "up" | "refused" | "away" = "up"
+  /** Rules that it takes. */
+  limit = Number.POSITIVE_INFINITY
+  /** Calls to register. */
+  calls = 0
+  /** What it holds, by its own ids. */
+  readonly held = new Map<string, UpstreamRule>()
+  private minted = 0
+  readonly platform: Platform
+
+  constructor(id: PlatformId, rulesPerAccount: Option.Option<number>) {
+    const unavailable = new PlatformUnavailable({ platform: id, reason: "away" })
+    // Gives way, as a real platform does, so that others get their turn in between.
+    const ifUp = <A>(use: () => A) =>
+      Effect.suspend(() => (this.state === "away" ? unavailable : Effect.map(Effect.yieldNow(), use)))
+    this.platform = {
+      id,
+      syntax: { platform: id, rule_type: "regular", summary: "", syntax: "", operators: [], examples: [], limits: {} },
+      capabilities: { rulesPerAccount, isRemote: true },
+      check: (text) => checkRule(id, text),
+      verify: () => ifUp(() => Either.void),
+      register: (texts) => {
+        this.calls++
+        return ifUp(() => texts.map((text) => this.register(id, text)))
+      },
+      unregister: (ids) =>
+        ifUp(() => {
+          for (const ruleId of ids) if (this.held.get(ruleId)?.isOurs === true) this.held.delete(ruleId)
+        }),
+      inventory: ifUp(() => ({ rules: [...this.held.values()], ruleLimit: Option.none(), usage: Option.none() })),
+      deliveries: () => Stream.never,
+      status: Effect.succeed({
+        state: "live",
+        detail: "",
+        since: 0,
+        lastEventAt: Option.none(),
+        lastError: Option.none()
+      })
+    }
+  }
+
+  get texts(): ReadonlyArray<string> {
+    return [...this.held.values()].map(({ translatedValue }) => translatedValue)
+  }
+
+  idOf(text: string): string | undefined {
+    return [...this.held.values()].find(({ translatedValue }) => translatedValue === text)?.platformRuleId
+  }
+
+  /** A rule is there without anyone having asked for it here. */
+  put(text: string, isOurs: boolean): string {
+    const platformRuleId = `${this.platform.id}-${++this.minted}`
+    this.held.set(platformRuleId, { platformRuleId, translatedValue: text, isOurs })
+    return platformRuleId
+  }
+
+  private register(id: PlatformId, text: string) {
+    if (this.state === "refused") return Either.left(new PlatformRefused({ platform: id, reason: "no", upstream: {} }))
+    const there = this.idOf(text)
+    if (there === undefined && this.held.size >= this.limit) {
+      return Either.left(new PlatformLimitReached({ platform: id, reason: "full", upstream: {} }))
+    }
+    return Either.right({ platformRuleId: there ?? this.put(text, true), translatedValue: text })
+  }
+}
+
+export interface World {
+  readonly rules: typeof Rules.Service
+  readonly registrations: typeof Registrations.Service
+  readonly store: typeof RuleStore.Service
+  readonly x: FakePlatform
+  readonly firehose: FakePlatform
+}
+
+class Fakes extends Context.Tag("test/Fakes")<Fakes, Pick<World, "x" | "firehose">>() {}
+
+const fakes = Layer.scoped(
+  Fakes,
+  Effect.gen(function* () {
+    const platforms = yield* Platforms
+    const x = new FakePlatform("x", Option.some(2))
+    const firehose = new FakePlatform("firehose", Option.none())
+    yield* platforms.register(x.platform)
+    yield* platforms.register(firehose.platform)
+    return { x, firehose }
+  })
+)
+
+const layerWith = (isAlone: boolean) =>
+  Rules.layer.pipe(
+    Layer.provideMerge(Registrations.layerWith({ isAlone })),
+    Layer.provideMerge(fakes),
+    Layer.provideMerge(Layer.merge(Platforms.layer, RuleStore.layerMemory)),
+    Layer.provide(Ids.layer),
+    Layer.provide(Entropy.layerCounting)
+  )
+
+/** Each test has stores and platforms of its own, which other processes may use too unless it says otherwise. */
+export function test(
+  title: string,
+  body: (world: World) => Effect.Effect<void, unknown>,
+  { isAlone = false }: { readonly isAlone?: boolean } = {}
+): void {
+  it.effect(title, () =>
+    Effect.gen(function* () {
+      const registrations = yield* Registrations
+      yield* body({ ...(yield* Fakes), rules: yield* Rules, registrations, store: yield* RuleStore })
+    }).pipe(Effect.provide(layerWith(isAlone)))
+  )
+}
+
+export function on(platform: PlatformId, text: string): RuleDraft {
+  return { name: "n", intent: "i", platforms: [platform], overrides: { [platform]: text } }
+}
+
+export function both(text: string): RuleDraft {
+  return { name: "n", intent: "i", platforms: ["x", "firehose"], overrides: { x: text, firehose: text } }
+}
