@@ -1,7 +1,8 @@
 /** The check use case: what a filter means, what is wrong with it, and what it would do, before anything is saved. */
 import { Array as Arr, Clock, Effect, Either, Schema } from "effect"
 import { Backtest, BacktestRequest, Backtests } from "./Backtests.ts"
-import { type ArgumentIssue, InvalidArgument, type StorageUnavailable } from "./Errors.ts"
+import { type ArgumentIssue, InvalidArgument, type PlatformNotConfigured, type StorageUnavailable } from "./Errors.ts"
+import { type PlatformFailure, Platforms } from "./Platform.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
 import { readEvent } from "./syntax/event.ts"
 import type { EventFields } from "./syntax/eventFields.ts"
@@ -17,7 +18,10 @@ export const CheckRequest = Schema.Struct({
   events: Schema.optionalWith(Schema.partial(Schema.Record({ key: PlatformId, value: Schema.Unknown })), {
     exact: true
   }),
-  backtest: Schema.optionalWith(BacktestRequest, { exact: true })
+  backtest: Schema.optionalWith(BacktestRequest, { exact: true }),
+  ask_platforms: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
+    description: "Ask each platform itself too, without registering anything there"
+  })
 })
 export type CheckRequest = typeof CheckRequest.Type
 
@@ -29,7 +33,16 @@ export const CheckedFilter = Schema.Struct({
   }),
   translations: Schema.partial(Schema.Record({ key: PlatformId, value: WireTranslation })),
   explanation: Schema.optionalWith(WireExplanation, { exact: true }),
-  backtest: Schema.optionalWith(Backtest, { exact: true })
+  backtest: Schema.optionalWith(Backtest, { exact: true }),
+  platform_verdict: Schema.optionalWith(
+    Schema.Struct({
+      accepted: Schema.Boolean,
+      reason: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+        description: "In the platform's own words; absent when it takes the filter"
+      })
+    }),
+    { exact: true }
+  ).annotations({ description: "What the platform itself says, when it was asked" })
 }).annotations({ identifier: "CheckedFilter" })
 export type CheckedFilter = typeof CheckedFilter.Type
 
@@ -39,14 +52,19 @@ export const CheckResult = Schema.Struct({
 export type CheckResult = typeof CheckResult.Type
 
 /**
- * Checks each filter, carries it to the other platforms, explains it on the sample event of its platform, and tests it
- * on the recent ones.
+ * Checks each filter, carries it to the other platforms, explains it on the sample event of its platform, tests it on
+ * the recent ones, and asks the platform itself.
  */
 export const checkFilters = ({
   overrides,
   events = {},
-  backtest
-}: CheckRequest): Effect.Effect<CheckResult, InvalidArgument | StorageUnavailable, Backtests> =>
+  backtest,
+  ask_platforms = false
+}: CheckRequest): Effect.Effect<
+  CheckResult,
+  InvalidArgument | StorageUnavailable | PlatformNotConfigured | PlatformFailure,
+  Backtests | Platforms
+> =>
   Effect.gen(function* () {
     const samples = yield* readSamples(events, yield* Clock.currentTimeMillis)
     const platforms: Partial<Record<PlatformId, CheckedFilter>> = {}
@@ -63,7 +81,8 @@ export const checkFilters = ({
               canonical: rule.canonical,
               translations: translations(platform, text),
               ...explained(rule, samples.get(platform)),
-              ...(yield* tested(platform, rule, backtest))
+              ...(yield* tested(platform, rule, backtest)),
+              ...(ask_platforms ? yield* asked(platform, rule.canonical) : {})
             }
     }
     return { platforms }
@@ -99,4 +118,16 @@ const tested = (platform: PlatformId, { expression }: Understood, request: Backt
     if (request === undefined) return {}
     const backtests = yield* Backtests
     return { backtest: yield* backtests.run({ platform, expression }, request) }
+  })
+
+const asked = (id: PlatformId, text: string) =>
+  Effect.gen(function* () {
+    const platforms = yield* Platforms
+    const verdict = yield* (yield* platforms.get(id)).verify(text)
+    return {
+      platform_verdict: Either.match(verdict, {
+        onLeft: ({ reason }) => ({ accepted: false, reason }),
+        onRight: () => ({ accepted: true })
+      })
+    }
   })

@@ -253,7 +253,7 @@ export const checkRule = endpoint({
   tag: "rules",
   summary: "Check filters before a rule is created",
   description:
-    "What is wrong with each filter, what it means on the other platform, and on request what it would give: `events` explains it on an event of yours, `backtest` tests it on the newest events that came in. Nothing is saved. Recent events are public posts and pages and belong to no account: a backtest tests on, and shows, whatever this server received, whoever handed it in.",
+    "What is wrong with each filter, what it means on the other platform, and on request what it would give: `events` explains it on an event of yours, `backtest` tests it on the newest events that came in, `ask_platforms` asks the platform itself. Nothing is saved. Recent events are public posts and pages and belong to no account: a backtest tests on, and shows, whatever this server received, whoever handed it in.",
   input: CheckRequest,
   output: CheckResult,
   example: {

@@ -3,11 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Backtests } from "../../core/Backtests.ts"
 import { EventLog } from "../../core/EventLog.ts"
+import { Platforms } from "../../core/Platform.ts"
 import { RecentEvents } from "../../core/RecentEvents.ts"
 import { checkFilters } from "../../core/RuleCheck.ts"
+import { Fakes, fakes } from "./world.ts"
 
 const recent = Layer.provide(RecentEvents.layerWith({ keep: 100 }), EventLog.layerMemory)
-const layer = Layer.provideMerge(Backtests.layer, recent)
+const layer = Layer.provideMerge(Layer.merge(Backtests.layer, fakes), Layer.merge(recent, Platforms.layer))
 
 describe("checkFilters", () => {
   it.effect("says what is wrong with a filter, where, and how to mend it", () =>
@@ -35,6 +37,22 @@ describe("checkFilters", () => {
         translation?.clauses.map(({ fidelity }) => fidelity),
         ["exact", "impossible"]
       )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("asks the platform itself when told to, and not otherwise", () =>
+    Effect.gen(function* () {
+      const { x } = yield* Fakes
+      const overrides = { x: "storm" }
+      assert.notProperty((yield* checkFilters({ overrides })).platforms.x, "platform_verdict")
+      const taken = yield* checkFilters({ overrides, ask_platforms: true })
+      assert.deepStrictEqual(taken.platforms.x?.platform_verdict, { accepted: true })
+      x.state = "refused"
+      const refused = yield* checkFilters({ overrides, ask_platforms: true })
+      assert.deepStrictEqual(refused.platforms.x?.platform_verdict, { accepted: false, reason: "no" })
+      x.state = "away"
+      const error = yield* Effect.flip(checkFilters({ overrides, ask_platforms: true }))
+      assert.strictEqual(error._tag, "PlatformUnavailable")
     }).pipe(Effect.provide(layer))
   )
 

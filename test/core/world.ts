@@ -36,7 +36,7 @@ export class FakePlatform {
       syntax: { platform: id, rule_type: "regular", summary: "", syntax: "", operators: [], examples: [], limits: {} },
       capabilities: { rulesPerAccount, isRemote: true },
       check: (text) => checkRule(id, text),
-      verify: () => ifUp(() => Either.void),
+      verify: () => ifUp(() => (this.state === "refused" ? Either.left(this.refusal) : Either.void)),
       register: (texts) => {
         this.calls++
         return ifUp(() => texts.map((text) => this.register(id, text)))
@@ -57,6 +57,10 @@ export class FakePlatform {
     }
   }
 
+  private get refusal(): PlatformRefused {
+    return new PlatformRefused({ platform: this.platform.id, reason: "no", upstream: {} })
+  }
+
   get texts(): ReadonlyArray<string> {
     return [...this.held.values()].map(({ translatedValue }) => translatedValue)
   }
@@ -73,7 +77,7 @@ export class FakePlatform {
   }
 
   private register(id: PlatformId, text: string) {
-    if (this.state === "refused") return Either.left(new PlatformRefused({ platform: id, reason: "no", upstream: {} }))
+    if (this.state === "refused") return Either.left(this.refusal)
     const there = this.idOf(text)
     if (there === undefined && this.held.size >= this.limit) {
       return Either.left(new PlatformLimitReached({ platform: id, reason: "full", upstream: {} }))
@@ -90,9 +94,9 @@ export interface World {
   readonly firehose: FakePlatform
 }
 
-class Fakes extends Context.Tag("test/Fakes")<Fakes, Pick<World, "x" | "firehose">>() {}
+export class Fakes extends Context.Tag("test/Fakes")<Fakes, Pick<World, "x" | "firehose">>() {}
 
-const fakes = Layer.scoped(
+export const fakes = Layer.scoped(
   Fakes,
   Effect.gen(function* () {
     const platforms = yield* Platforms
