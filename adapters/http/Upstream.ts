@@ -1,0 +1,52 @@
+/** One upstream: its address, its token, and calls to it. The token leaves this file only on the wire. */
+import { Effect, Redacted, type Scope } from "effect"
+import { type Answer, call, type OpenAnswer, open, type Unreachable } from "./call.ts"
+
+export interface UpstreamCall {
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE"
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly body?: unknown
+}
+
+export class Upstream {
+  private readonly baseUrl: string
+  private readonly token: Redacted.Redacted
+
+  constructor(options: { readonly baseUrl: string; readonly token: Redacted.Redacted }) {
+    this.baseUrl = options.baseUrl.replace(/\/+$/, "")
+    this.token = options.token
+  }
+
+  call(wanted: UpstreamCall): Effect.Effect<Answer, Unreachable> {
+    return Effect.map(call(this.request(wanted)), (answer) => ({ ...answer, text: this.scrubbed(answer.text) }))
+  }
+
+  /** For an answer that is a stream. */
+  open(wanted: UpstreamCall): Effect.Effect<OpenAnswer, Unreachable, Scope.Scope> {
+    // Compressed, records would wait for others to fill a block.
+    const headers = { ...wanted.headers, "accept-encoding": "identity" }
+    return Effect.suspend(() => open(this.request({ ...wanted, headers })))
+  }
+
+  /** Upstreams have been seen to repeat what they were sent. */
+  scrubbed(text: string): string {
+    return text.replaceAll(Redacted.value(this.token), "***")
+  }
+
+  private request({ method = "GET", path, query = {}, headers = {}, body }: UpstreamCall): Request {
+    const parameters = new URLSearchParams(query).toString()
+    return new Request(`${this.baseUrl}${path}${parameters === "" ? "" : `?${parameters}`}`, {
+      method,
+      headers: {
+        ...headers,
+        authorization: `Bearer ${Redacted.value(this.token)}`,
+        "user-agent": "earshot",
+        ...(body !== undefined && { "content-type": "application/json" })
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) })
+    })
+  }
+}

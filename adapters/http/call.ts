@@ -1,0 +1,102 @@
+/** Calls to an upstream: bounded in time and size, and every way in which they fail is one error. */
+import { Data, Duration, Effect, Option, type Scope, Stream } from "effect"
+import { Fetch } from "./Fetch.ts"
+
+/** No answer, or none that can be read to its end. */
+export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly reason: string }> {
+  override get message() {
+    return this.reason
+  }
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** An answer whose body comes for as long as the scope is open. */
+export interface OpenAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly bytes: Stream.Stream<Uint8Array, Unreachable>
+}
+
+/** How long an upstream may take to begin its answer, and to end one that is not a stream. */
+const PATIENCE = Duration.seconds(30)
+
+/** Upstream bodies are hostile. */
+const MOST_BYTES = 32 * 1024 * 1024
+
+export const call = (request: Request): Effect.Effect<Answer, Unreachable> =>
+  Effect.scoped(Effect.flatMap(open(request), read)).pipe(
+    Effect.timeoutFail({
+      duration: PATIENCE,
+      onTimeout: () => new Unreachable({ reason: "it did not answer in time" })
+    })
+  )
+
+/** The connection is given up when the scope closes. Redirects are not followed: they would carry the token along. */
+export const open = (request: Request): Effect.Effect<OpenAnswer, Unreachable, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { send } = yield* Fetch
+    const leaving = new AbortController()
+    const response = yield* Effect.acquireReleaseInterruptible(
+      Effect.tryPromise({
+        try: () => send(new Request(request, { signal: leaving.signal, redirect: "manual" })),
+        catch: (cause) => new Unreachable({ reason: reasonOf(cause) })
+      }),
+      () => Effect.sync(() => leaving.abort())
+    ).pipe(
+      Effect.timeoutFail({
+        duration: PATIENCE,
+        onTimeout: () => new Unreachable({ reason: "it did not answer in time" })
+      })
+    )
+    return { status: response.status, headers: response.headers, bytes: bytesOf(response) }
+  })
+
+/** The body of an answer that is not a stream. */
+export const read = ({ status, headers, bytes }: OpenAnswer): Effect.Effect<Answer, Unreachable> =>
+  Effect.gen(function* () {
+    const decoder = new TextDecoder()
+    let text = ""
+    let size = 0
+    yield* Stream.runForEach(bytes, (chunk) => {
+      size += chunk.length
+      text += decoder.decode(chunk, { stream: true })
+      return size <= MOST_BYTES ? Effect.void : new Unreachable({ reason: `it answered more than ${MOST_BYTES} bytes` })
+    })
+    return { status, headers, text: text + decoder.decode() }
+  }).pipe(
+    Effect.timeoutFail({ duration: PATIENCE, onTimeout: () => new Unreachable({ reason: "its answer did not end" }) })
+  )
+
+// ---- helpers ----
+
+const bytesOf = ({ body }: Response): Stream.Stream<Uint8Array, Unreachable> => {
+  if (body === null) return Stream.empty
+  const reader = body.getReader()
+  const next = Effect.tryPromise({
+    try: () => reader.read(),
+    catch: (cause) => Option.some(new Unreachable({ reason: reasonOf(cause) }))
+  }).pipe(Effect.flatMap(({ value }) => (value === undefined ? Effect.fail(Option.none()) : Effect.succeed(value))))
+  return Stream.repeatEffectOption(next)
+}
+
+/** The code of the operating system is below the error that `fetch` gives, on Node; on Deno it is in the words. */
+const reasonOf = (cause: unknown): string => {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  const code = inner instanceof Error && "code" in inner ? String(inner.code) : ""
+  const words = inner instanceof Error ? inner.message : String(inner)
+  const known = REASONS.find(([pattern]) => pattern.test(`${code} ${words}`))
+  return known?.[1] ?? (code === "" ? words : code)
+}
+
+const REASONS: ReadonlyArray<readonly [RegExp, string]> = [
+  [/ECONNREFUSED|connection refused/i, "nothing listens there"],
+  [/ENOTFOUND|EAI_AGAIN|lookup address|dns error/i, "its name is not known"],
+  [/ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|terminated|connection (closed|reset)/i, "the connection was cut"],
+  [/ETIMEDOUT|UND_ERR_\w*TIMEOUT|timed out/i, "it did not answer in time"],
+  [/EHOSTUNREACH|ENETUNREACH/i, "there is no way to it from here"]
+]
