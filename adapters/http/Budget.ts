@@ -28,6 +28,11 @@ export class Budget {
     { while: (millis) => millis > 0 }
   ).pipe(Effect.asVoid)
 
+  /** The last call that was taken did not reach the platform. */
+  readonly giveBack: Effect.Effect<void> = Effect.sync(() => {
+    this.times.pop()
+  })
+
   /** The platform itself says that there is nothing to be had for so long. */
   readonly close = (millis: number): Effect.Effect<void> =>
     Effect.map(Clock.currentTimeMillis, (now) => {
