@@ -1,6 +1,6 @@
 /** One upstream: its address, its token, and calls to it. The token leaves this file only on the wire. */
 import { Effect, Redacted, type Scope } from "effect"
-import { type Answer, call, type OpenAnswer, open, type Unreachable } from "./call.ts"
+import { type Answer, call, type OpenAnswer, open, Unreachable } from "./call.ts"
 
 export interface UpstreamCall {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE"
@@ -21,14 +21,16 @@ export class Upstream {
   }
 
   call(wanted: UpstreamCall): Effect.Effect<Answer, Unreachable> {
-    return Effect.map(call(this.request(wanted)), (answer) => ({ ...answer, text: this.scrubbed(answer.text) }))
+    return Effect.flatMap(this.request(wanted), call).pipe(
+      Effect.map((answer) => ({ ...answer, text: this.scrubbed(answer.text) }))
+    )
   }
 
   /** For an answer that is a stream. */
   open(wanted: UpstreamCall): Effect.Effect<OpenAnswer, Unreachable, Scope.Scope> {
     // Compressed, records would wait for others to fill a block.
     const headers = { ...wanted.headers, "accept-encoding": "identity" }
-    return Effect.suspend(() => open(this.request({ ...wanted, headers })))
+    return Effect.flatMap(this.request({ ...wanted, headers }), open)
   }
 
   /** Upstreams have been seen to repeat what they were sent. */
@@ -36,17 +38,20 @@ export class Upstream {
     return text.replaceAll(Redacted.value(this.token), "***")
   }
 
-  private request({ method = "GET", path, query = {}, headers = {}, body }: UpstreamCall): Request {
+  private request({ method = "GET", path, query = {}, headers = {}, body }: UpstreamCall) {
     const parameters = new URLSearchParams(query).toString()
-    return new Request(`${this.baseUrl}${path}${parameters === "" ? "" : `?${parameters}`}`, {
-      method,
-      headers: {
-        ...headers,
-        authorization: `Bearer ${Redacted.value(this.token)}`,
-        "user-agent": "earshot",
-        ...(body !== undefined && { "content-type": "application/json" })
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) })
-    })
+    const make = () =>
+      new Request(`${this.baseUrl}${path}${parameters === "" ? "" : `?${parameters}`}`, {
+        method,
+        headers: {
+          ...headers,
+          authorization: `Bearer ${Redacted.value(this.token)}`,
+          "user-agent": "earshot",
+          ...(body !== undefined && { "content-type": "application/json" })
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) })
+      })
+    // The runtime's own message would quote the token.
+    return Effect.try({ try: make, catch: () => new Unreachable({ reason: "its address or token is malformed" }) })
   }
 }
