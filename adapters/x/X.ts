@@ -1,0 +1,43 @@
+/** The X platform: rules on its filtered stream, and the posts that it sends for them. */
+import { Clock, Effect, Layer, Option, type Redacted } from "effect"
+import { Platforms } from "../../core/Platform.ts"
+import { RecentEvents } from "../../core/RecentEvents.ts"
+import { RuleStore } from "../../core/RuleStore.ts"
+import { helpFor } from "../../core/syntax/help.ts"
+import { checkRule } from "../../core/syntax/language.ts"
+import { KnownRules } from "../http/KnownRules.ts"
+import { StreamHealth } from "../http/StreamHealth.ts"
+import { Upstream } from "../http/Upstream.ts"
+import { Api } from "./api.ts"
+import { makeRules } from "./rules.ts"
+import { makeDeliveries } from "./stream.ts"
+
+export const layerWith = (options: {
+  readonly baseUrl: string
+  readonly token: Redacted.Redacted
+  readonly rulesPerAccount: number
+}): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents> =>
+  Layer.scopedDiscard(
+    Effect.gen(function* () {
+      const platforms = yield* Platforms
+      const store = yield* RuleStore
+      const recent = yield* RecentEvents
+      const deployment = yield* store.deployment.pipe(
+        Effect.tapError(({ cause }) => Effect.logWarning('Platform "x" waits for the store', cause)),
+        Effect.tapError(() => Effect.sleep("1 second")),
+        Effect.eventually
+      )
+      const upstream = new Upstream(options)
+      const known = new KnownRules()
+      const health = new StreamHealth(yield* Clock.currentTimeMillis)
+      yield* platforms.register({
+        id: "x",
+        syntax: helpFor("x", { rules_per_account: options.rulesPerAccount }),
+        capabilities: { rulesPerAccount: Option.some(options.rulesPerAccount), isRemote: true },
+        check: (text) => checkRule("x", text),
+        ...makeRules({ api: new Api(upstream), known, tag: `earshot:${deployment}` }),
+        deliveries: makeDeliveries({ upstream, known, health, recent }),
+        status: health.status
+      })
+    })
+  )

@@ -1,0 +1,50 @@
+/** How a connection to X's stream ended, or why there was none. */
+import type { Answer, Unreachable } from "../http/call.ts"
+import { Ended } from "../http/supervised.ts"
+import { secondsUntilReset } from "./limits.ts"
+import { failureOf, notReadyReason, type Problem, parsed, problemIn } from "./problems.ts"
+
+export const endedByNetwork = ({ reason }: Unreachable): Ended =>
+  new Ended({ kind: "cut", reason: `The connection failed: ${reason}` })
+
+/** X says so in the stream itself. */
+export const endedByWord = (problem: Problem, reason: string): Ended =>
+  notReadyReason(problem) === undefined
+    ? new Ended({ kind: isTaken(problem) ? "limited" : "cut", reason })
+    : new Ended({ kind: "failed", reason, isRefused: true })
+
+/** X answered, but not with a stream. */
+export const endedByAnswer = (answer: Answer, now: number): Ended => {
+  const failure = failureOf(answer, now)
+  const reason = capitalised(failure.reason)
+  const problem = problemIn(parsed(answer.text))
+  if (failure._tag === "PlatformNotReady") return new Ended({ kind: "failed", reason, isRefused: true })
+  if (answer.status === 409 && ISSUES_WITHOUT_RULES.includes(problem.connectionIssue)) {
+    return new Ended({ kind: "unruled", reason })
+  }
+  if (answer.status !== 429) return new Ended({ kind: "failed", reason })
+  // The limit of calls has nothing to do with a connection that is still taken.
+  const seconds = isTaken(problem) ? undefined : secondsUntilReset(answer.headers, now)
+  return new Ended({ kind: "limited", reason, ...(seconds !== undefined && { waitMillis: seconds * 1_000 }) })
+}
+
+export const silent = (): Ended =>
+  new Ended({ kind: "stalled", reason: `Nothing came for ${SILENCE_SECONDS} s, not even a sign of life` })
+
+/** X sends a sign of life every 20 seconds. */
+export const SILENCE_SECONDS = 30
+
+export const tooQuiet = (millis: number): Ended =>
+  new Ended({
+    kind: "stalled",
+    reason: `No post came for ${Math.round(millis / 60_000)} min, which is unusual here, so it may have gone deaf`
+  })
+
+// ---- helpers ----
+
+/** Other issues that come with 409 are not about rules that are missing. */
+const ISSUES_WITHOUT_RULES: ReadonlyArray<string | undefined> = ["RuleConfigurationIssue", undefined]
+
+const isTaken = ({ connectionIssue }: Problem): boolean => connectionIssue === "TooManyConnections"
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
