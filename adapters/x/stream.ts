@@ -64,7 +64,8 @@ export const makeDeliveries = (options: {
         )
         yield* keepLimit(budget, answer.headers)
         if (answer.status === 200) {
-          reader.opened(yield* Clock.currentTimeMillis)
+          lastByteAt = yield* Clock.currentTimeMillis
+          reader.opened(lastByteAt)
           return recordsOf(answer)
         }
         if (answer.status === 400 && minutes > 0) {
