@@ -3,6 +3,7 @@ import { Either, Predicate } from "effect"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import { eventIdOf, readEvent } from "../../core/syntax/event.ts"
 import type { PlatformEvent } from "../../core/syntax/eventFields.ts"
+import { isDeep, MOST_LEVELS } from "../../core/syntax/json.ts"
 
 /** An event that is as it should be, and not looked into yet. */
 export interface CheckedEvent {
@@ -40,17 +41,3 @@ export const decodeEvent = (
   Either.flatMap(checkEvent(data, digest), (event) =>
     Either.map(readEvent(event.platform, data, now), (fields) => ({ ...event, fields }))
   )
-
-// ---- helpers ----
-
-/** Far beyond any real event, and far below where writing JSON runs out of stack. */
-const MOST_LEVELS = 100
-
-const isDeep = (value: unknown): boolean => {
-  let level: ReadonlyArray<unknown> = [value]
-  for (let depth = 0; depth < MOST_LEVELS; depth++) {
-    level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []))
-    if (level.length === 0) return false
-  }
-  return true
-}

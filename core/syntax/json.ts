@@ -38,6 +38,19 @@ export const instantOf = (value: unknown): number | undefined => {
   return Number.isNaN(at) ? undefined : at
 }
 
+/** Far beyond any real event, and far below where writing JSON runs out of stack. */
+export const MOST_LEVELS = 100
+
+/** Nested more than `MOST_LEVELS` levels deep. */
+export const isDeep = (value: unknown): boolean => {
+  let level: ReadonlyArray<unknown> = [value]
+  for (let depth = 0; depth < MOST_LEVELS; depth++) {
+    level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []))
+    if (level.length === 0) return false
+  }
+  return true
+}
+
 // ---- helpers ----
 
 const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,12})?)?(Z|[+-]\d\d:\d\d)?)?$/
