@@ -22,7 +22,8 @@ export class Upstream {
 
   call(wanted: UpstreamCall): Effect.Effect<Answer, Unreachable> {
     return Effect.flatMap(this.request(wanted), call).pipe(
-      Effect.map((answer) => ({ ...answer, text: this.scrubbed(answer.text) }))
+      Effect.map((answer) => ({ ...answer, text: this.scrubbed(answer.text) })),
+      Effect.mapError(this.scrubbedReason)
     )
   }
 
@@ -30,7 +31,7 @@ export class Upstream {
   open(wanted: UpstreamCall): Effect.Effect<OpenAnswer, Unreachable, Scope.Scope> {
     // Compressed, records would wait for others to fill a block.
     const headers = { ...wanted.headers, "accept-encoding": "identity" }
-    return Effect.flatMap(this.request({ ...wanted, headers }), open)
+    return Effect.flatMap(this.request({ ...wanted, headers }), open).pipe(Effect.mapError(this.scrubbedReason))
   }
 
   /** Upstreams have been seen to repeat what they were sent. */
@@ -38,20 +39,31 @@ export class Upstream {
     return text.replaceAll(Redacted.value(this.token), "***")
   }
 
-  private request({ method = "GET", path, query = {}, headers = {}, body }: UpstreamCall) {
+  private readonly scrubbedReason = ({ reason }: Unreachable): Unreachable =>
+    new Unreachable({ reason: this.scrubbed(reason) })
+
+  /** Fails on an address that is none, and on a token that no header can carry: the words for that would show it. */
+  private request({
+    method = "GET",
+    path,
+    query = {},
+    headers = {},
+    body
+  }: UpstreamCall): Effect.Effect<Request, Unreachable> {
     const parameters = new URLSearchParams(query).toString()
-    const make = () =>
-      new Request(`${this.baseUrl}${path}${parameters === "" ? "" : `?${parameters}`}`, {
-        method,
-        headers: {
-          ...headers,
-          authorization: `Bearer ${Redacted.value(this.token)}`,
-          "user-agent": "earshot",
-          ...(body !== undefined && { "content-type": "application/json" })
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) })
-      })
-    // The runtime's own message would quote the token.
-    return Effect.try({ try: make, catch: () => new Unreachable({ reason: "its address or token is malformed" }) })
+    return Effect.try({
+      try: () =>
+        new Request(`${this.baseUrl}${path}${parameters === "" ? "" : `?${parameters}`}`, {
+          method,
+          headers: {
+            ...headers,
+            authorization: `Bearer ${Redacted.value(this.token)}`,
+            "user-agent": "earshot",
+            ...(body !== undefined && { "content-type": "application/json" })
+          },
+          ...(body !== undefined && { body: JSON.stringify(body) })
+        }),
+      catch: () => new Unreachable({ reason: "its address or its token cannot be used as it is set" })
+    })
   }
 }
