@@ -1,0 +1,101 @@
+/** The platform `firehose`, on the real service: one tap, whose rules and stream are reached with its token. */
+import { Clock, Effect, Either, Layer, Option, type Redacted, Schedule } from "effect"
+import { Entropy } from "../../core/Entropy.ts"
+import { type Platform, Platforms, type Registered, type RuleRefusal, type UpstreamRule } from "../../core/Platform.ts"
+import { RecentEvents } from "../../core/RecentEvents.ts"
+import { RuleStore } from "../../core/RuleStore.ts"
+import { helpFor } from "../../core/syntax/help.ts"
+import { checkRule } from "../../core/syntax/language.ts"
+import { Budget } from "../http/Budget.ts"
+import { KnownRules } from "../http/KnownRules.ts"
+import { StreamHealth } from "../http/StreamHealth.ts"
+import { Upstream } from "../http/Upstream.ts"
+import { type FirehoseRule, makeApi } from "./api.ts"
+import { watch } from "./stream.ts"
+
+export const layerWith = (options: {
+  readonly baseUrl: string
+  readonly token: Redacted.Redacted
+}): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents | Entropy> =>
+  Layer.scopedDiscard(
+    Effect.gen(function* () {
+      const platforms = yield* Platforms
+      const store = yield* RuleStore
+      const recent = yield* RecentEvents
+      const { sha256 } = yield* Entropy
+      const deployment = yield* store.deployment.pipe(
+        Effect.tapError((error) => Effect.logWarning('The platform "firehose" waits for the store', error.cause)),
+        Effect.retry(Schedule.spaced("5 seconds")),
+        // The schedule does not end.
+        Effect.orDie
+      )
+      const upstream = new Upstream(options)
+      const known = new KnownRules()
+      const health = new StreamHealth(yield* Clock.currentTimeMillis)
+      const watching = { upstream, budget: new Budget(CONNECTIONS), known, health, recent, digest: sha256 }
+      const api = makeApi(upstream)
+      const tag = `earshot:${deployment}`
+
+      const list = Effect.map(api.list, (rules): ReadonlyArray<UpstreamRule> => {
+        const found = rules.map((rule) => ({ ...registeredOf(rule), isOurs: rule.tag === tag }))
+        known.found(found)
+        return found
+      })
+
+      const create = (value: string) =>
+        Effect.map(
+          api.create({ value, tag }),
+          Either.map((rule) => {
+            known.add([rule.id])
+            return registeredOf(rule)
+          })
+        )
+
+      const register = (texts: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          const rules = texts.length === 0 ? [] : yield* list
+          // Firehose would make another rule of the same text. One that someone else made may go when they like.
+          const outcomes = new Map<string, Either.Either<Registered, RuleRefusal>>(
+            rules.flatMap(({ isOurs, ...rule }) => (isOurs ? [[rule.translatedValue, Either.right(rule)]] : []))
+          )
+          return yield* Effect.forEach(texts, (text) =>
+            Effect.gen(function* () {
+              const outcome = outcomes.get(text) ?? (yield* create(text))
+              outcomes.set(text, outcome)
+              return outcome
+            })
+          )
+        })
+
+      const unregister = (platformRuleIds: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          if (platformRuleIds.length === 0) return
+          const ours = (yield* list).filter((rule) => rule.isOurs && platformRuleIds.includes(rule.platformRuleId))
+          for (const { platformRuleId } of ours) {
+            yield* api.remove(platformRuleId)
+            known.delete([platformRuleId])
+          }
+        })
+
+      const platform: Platform = {
+        id: "firehose",
+        syntax: helpFor("firehose", {}),
+        capabilities: { rulesPerAccount: Option.none(), isRemote: true },
+        check: (text) => checkRule("firehose", text),
+        verify: api.validate,
+        register,
+        unregister,
+        inventory: Effect.map(list, (rules) => ({ rules, ruleLimit: Option.none(), usage: Option.none() })),
+        deliveries: (from) => watch(watching, from),
+        status: health.status
+      }
+      yield* platforms.register(platform)
+    })
+  )
+
+// ---- helpers ----
+
+/** A little below its 30 in a minute: its clock is not ours. */
+const CONNECTIONS = { limit: 28, windowMillis: 60_000 }
+
+const registeredOf = ({ id, value }: FirehoseRule): Registered => ({ platformRuleId: id, translatedValue: value })

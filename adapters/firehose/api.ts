@@ -1,0 +1,108 @@
+/** The calls of Firehose's API that rules need: within its limits, every answer typed. */
+import { Clock, Effect, Either, Option, Schema } from "effect"
+import { PlatformUnavailable } from "../../core/Errors.ts"
+import type { PlatformFailure, RuleRefusal } from "../../core/Platform.ts"
+import { Budget } from "../http/Budget.ts"
+import type { Answer } from "../http/call.ts"
+import type { Upstream, UpstreamCall } from "../http/Upstream.ts"
+import { failureOf, refusalOf, unreadable, verdictOf, waitMillisOf } from "./problems.ts"
+
+export type FirehoseRule = typeof FirehoseRule.Type
+
+export interface Api {
+  /** All rules of the tap, whoever made them. */
+  readonly list: Effect.Effect<ReadonlyArray<FirehoseRule>, PlatformFailure>
+  readonly create: (rule: {
+    readonly value: string
+    readonly tag: string
+  }) => Effect.Effect<Either.Either<FirehoseRule, RuleRefusal>, PlatformFailure>
+  /** Also when there is no such rule any more. */
+  readonly remove: (id: string) => Effect.Effect<void, PlatformFailure>
+  /** Whether it would take the text. */
+  readonly validate: (value: string) => Effect.Effect<Either.Either<void, RuleRefusal>, PlatformFailure>
+}
+
+export const makeApi = (upstream: Upstream): Api => {
+  const rules = new Budget(CALLS)
+  const validations = new Budget(CALLS)
+
+  const ask = (budget: Budget, wanted: UpstreamCall): Effect.Effect<Answer, PlatformFailure> =>
+    Effect.gen(function* () {
+      const millis = yield* budget.take
+      if (millis > 0) {
+        return yield* new PlatformUnavailable({
+          platform: "firehose",
+          reason: "it has had as many calls in this minute as it allows",
+          retryAfterSeconds: Math.ceil(millis / 1_000)
+        })
+      }
+      const answer = yield* Effect.mapError(
+        upstream.call(wanted),
+        ({ reason }) => new PlatformUnavailable({ platform: "firehose", reason })
+      )
+      if (answer.status === 429) {
+        const wait = waitMillisOf(answer, yield* Clock.currentTimeMillis)
+        if (Option.isSome(wait)) yield* budget.close(wait.value)
+      }
+      return answer
+    })
+
+  const list = Effect.gen(function* () {
+    const answer = yield* ask(rules, { path: "/v1/rules" })
+    if (answer.status !== 200) return yield* failed(answer)
+    const { data, meta } = yield* Effect.mapError(decodeList(answer.text), unreadable)
+    // Taking a part for the whole would register the rest again, over and over.
+    if ((meta?.count ?? 0) > data.length) return yield* unreadable()
+    return data
+  })
+
+  const create: Api["create"] = (rule) =>
+    Effect.gen(function* () {
+      const answer = yield* ask(rules, { method: "POST", path: "/v1/rules", body: rule })
+      if (isRefusal(answer)) return Either.left(refusalOf(answer))
+      if (!isGood(answer)) return yield* failed(answer)
+      return Either.right((yield* Effect.mapError(decodeCreated(answer.text), unreadable)).data)
+    })
+
+  const remove: Api["remove"] = (id) =>
+    Effect.gen(function* () {
+      const answer = yield* ask(rules, { method: "DELETE", path: `/v1/rules/${encodeURIComponent(id)}` })
+      if (!isGood(answer) && answer.status !== 404) return yield* failed(answer)
+    })
+
+  const validate: Api["validate"] = (value) =>
+    Effect.gen(function* () {
+      const answer = yield* ask(validations, { method: "POST", path: "/v1/validate", body: { value } })
+      if (!isGood(answer) && !isRefusal(answer) && answer.status !== 404) return yield* failed(answer)
+      return verdictOf(answer)
+    })
+
+  return { list, create, remove, validate }
+}
+
+// ---- helpers ----
+
+/** A little below its 60 in a minute: its clock is not ours. */
+const CALLS = { limit: 55, windowMillis: 60_000 }
+
+const FirehoseRule = Schema.Struct({
+  // Opaque, but it has to go into a path.
+  id: Schema.String.pipe(Schema.pattern(/^[\x21-\x7e]{1,255}$/)),
+  value: Schema.String,
+  tag: Schema.optional(Schema.Unknown)
+})
+
+const Meta = Schema.Struct({ count: Schema.optional(Schema.Number) })
+
+const decodeList = Schema.decodeUnknown(
+  Schema.parseJson(Schema.Struct({ data: Schema.Array(FirehoseRule), meta: Schema.optional(Meta) }))
+)
+
+const decodeCreated = Schema.decodeUnknown(Schema.parseJson(Schema.Struct({ data: FirehoseRule })))
+
+const isGood = ({ status }: Answer): boolean => status >= 200 && status < 300
+
+const isRefusal = ({ status }: Answer): boolean => status === 400 || status === 422
+
+const failed = (answer: Answer): Effect.Effect<never, PlatformFailure> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(failureOf(answer, now)))

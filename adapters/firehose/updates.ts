@@ -1,0 +1,37 @@
+/** From an update of the stream to what was found. */
+import { Effect, Either, Option } from "effect"
+import type { Delivery } from "../../core/Platform.ts"
+import { eventIdOf } from "../../core/syntax/event.ts"
+import { isDeep, MOST_LEVELS, objectOf, textOf, textsOf } from "../../core/syntax/json.ts"
+import type { SseEvent } from "./sse.ts"
+
+/** Left says what is wrong with it. `digest` names the page change: Firehose gives it no name. */
+export const deliveryOf = (
+  { id, data }: SseEvent,
+  digest: (text: string) => string
+): Either.Either<Delivery, string> => {
+  const update = parsed(data)
+  if (update === undefined) return Either.left("Is no JSON object")
+  if (isDeep(update)) return Either.left(`Is nested more than ${MOST_LEVELS} levels deep`)
+  // One update told of one rule before it told of all that were met; a page then comes once for each.
+  const { tap_id: _, query_id, query_ids, ...payload } = update
+  const platformRuleIds = textsOf(query_ids ?? [textOf(query_id)])
+  if (platformRuleIds.length === 0) return Either.left("Names no rule")
+  return Either.map(eventIdOf("firehose", payload, digest), (platformPostId) => ({
+    platformPostId,
+    payload,
+    platformRuleIds,
+    cursor: Option.fromNullable(id),
+    ack: Effect.void
+  }))
+}
+
+// ---- helpers ----
+
+const parsed = (text: string) => {
+  try {
+    return objectOf(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
