@@ -20,6 +20,7 @@ import {
   Redacted,
   Schedule
 } from "effect"
+import * as Firehose from "./adapters/firehose/Firehose.ts"
 import * as DemoFeed from "./adapters/local/demo/DemoFeed.ts"
 import * as Local from "./adapters/local/Local.ts"
 import * as Remote from "./adapters/remote/Remote.ts"
@@ -37,6 +38,7 @@ import { settingLines } from "./adapters/simulator/settings.ts"
 import * as Pglite from "./adapters/sql/pglite.ts"
 import * as Postgres from "./adapters/sql/postgres.ts"
 import * as SqlStores from "./adapters/sql/stores.ts"
+import * as X from "./adapters/x/X.ts"
 import { earshot } from "./cli/earshot.ts"
 import type { SimulateOptions } from "./cli/simulate.ts"
 import { RuleIsWrong } from "./cli/syntax.ts"
@@ -160,7 +162,15 @@ const service = (settings: Settings, isAlone: boolean) => {
     platforms: localPlatforms(settings),
     rulesPerAccount: new Map([["x", settings.xRulesPerAccount]])
   })
-  const platforms = Layer.provideMerge(local, Platforms.layer)
+  const x = Option.match(settings.xToken, {
+    onNone: () => Layer.empty,
+    onSome: (token) => X.layerWith({ baseUrl: settings.xBaseUrl, token, rulesPerAccount: settings.xRulesPerAccount })
+  })
+  const firehose = Option.match(settings.firehoseToken, {
+    onNone: () => Layer.empty,
+    onSome: (token) => Firehose.layerWith({ baseUrl: settings.firehoseBaseUrl, token })
+  })
+  const platforms = Layer.provideMerge(Layer.mergeAll(local, x, firehose), Platforms.layer)
   const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer)
   return useCases.pipe(
     Layer.provideMerge(Registrations.layerWith({ isAlone })),

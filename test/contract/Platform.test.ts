@@ -1,0 +1,135 @@
+/** The platform contract over every adapter: in process, and over real sockets to the simulator. */
+import { Effect, Either, Layer, Redacted } from "effect"
+import * as Firehose from "../../adapters/firehose/Firehose.ts"
+import * as Local from "../../adapters/local/Local.ts"
+import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
+import * as Simulator from "../../adapters/simulator/Simulator.ts"
+import { serve } from "../../adapters/simulator/server.ts"
+import * as X from "../../adapters/x/X.ts"
+import { Entropy } from "../../core/Entropy.ts"
+import { EventLog } from "../../core/EventLog.ts"
+import { LocalFeed, sentEvents } from "../../core/LocalFeed.ts"
+import { Platforms } from "../../core/Platform.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
+import { RecentEvents } from "../../core/RecentEvents.ts"
+import { RuleStore } from "../../core/RuleStore.ts"
+import { eventIdOf } from "../../core/syntax/event.ts"
+import { platformContract } from "./platformContract.ts"
+
+const NOBODY_ELSE = "nobody else makes rules in this process"
+const NO_PAST = "what happened while nobody listened is gone"
+
+for (const id of PLATFORM_IDS) {
+  platformContract({
+    name: `${id} in process`,
+    id,
+    open: Effect.gen(function* () {
+      const context = yield* Layer.build(local)
+      const { publish } = yield* Effect.provide(LocalFeed, context)
+      const platform = yield* Effect.flatMap(Platforms, (platforms) => platforms.get(id)).pipe(Effect.provide(context))
+      return {
+        platform,
+        happens: (text) =>
+          Effect.gen(function* () {
+            const { event, name } = yield* eventOf(id, text)
+            // It waits until the event is durable, which nobody sees to before the stream is open.
+            yield* Effect.timeoutOption(Effect.orDie(publish(sentEvents([event]))), "1 second")
+            return name
+          })
+      }
+    }),
+    skip: {
+      "a rule of someone else is told from ours and never removed": NOBODY_ELSE,
+      "a stream that begins at a cursor brings what happened since": NO_PAST
+    }
+  })
+}
+
+platformContract({
+  name: "x over the wire",
+  id: "x",
+  open: overTheWire("x"),
+  skip: {
+    "a stream that begins at a cursor brings what happened since": "X has no cursors; its backfill has tests of its own"
+  }
+})
+
+platformContract({ name: "firehose over the wire", id: "firehose", open: overTheWire("firehose") })
+
+// ---- helpers ----
+
+function overTheWire(id: PlatformId) {
+  return Effect.gen(function* () {
+    const simulator = yield* Simulator.make({ seed: 1, settings: { x: { dead_slot_seconds: 0 } } })
+    const baseUrl = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
+    const { x, firehose } = simulator.control.settings
+    const adapters = {
+      x: X.layerWith({ baseUrl, token: Redacted.make(x.bearer_token), rulesPerAccount: 25 }),
+      firehose: Firehose.layerWith({ baseUrl, token: Redacted.make(firehose.tap_token) })
+    }
+    const context = yield* Layer.build(Layer.provideMerge(adapters[id], services))
+    const platform = yield* Effect.flatMap(Platforms, (platforms) => platforms.get(id)).pipe(Effect.provide(context))
+    const { call, path, body } = {
+      x: {
+        call: x.bearer_token,
+        path: "/2/tweets/search/stream/rules",
+        body: (value: string) => ({ add: [{ value }] })
+      },
+      firehose: { call: firehose.tap_token, path: "/v1/rules", body: (value: string) => ({ value }) }
+    }[id]
+    return {
+      platform,
+      happens: (text: string) =>
+        Effect.gen(function* () {
+          const { event, name } = yield* eventOf(id, text)
+          yield* Effect.orDie(simulator.control.publish([event]))
+          return name
+        }),
+      foreign: (text: string) =>
+        Effect.promise(async () => {
+          const answer = await fetch(`${baseUrl}${path}`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${call}`, "content-type": "application/json" },
+            body: JSON.stringify(body(text))
+          })
+          const { data } = (await answer.json()) as { data: { id: string } | [{ id: string }] }
+          return Array.isArray(data) ? data[0].id : data.id
+        })
+    }
+  })
+}
+
+const services = Layer.mergeAll(
+  Platforms.layer,
+  RuleStore.layerMemory,
+  RuntimeEntropy.layer,
+  Layer.provide(RecentEvents.layerWith({ keep: 100 }), EventLog.layerMemory)
+)
+
+const local = Layer.provideMerge(
+  Local.layerWith({ platforms: PLATFORM_IDS, rulesPerAccount: new Map([["x", 25]]) }),
+  services
+)
+
+let last = 0
+
+/** An event that nobody has seen, and its name on the platform. */
+function eventOf(id: PlatformId, text: string) {
+  const number = ++last
+  const event = {
+    x: { data: { id: String(1_000_000 + number), text, lang: "en", author_id: "7" } },
+    firehose: {
+      document: {
+        url: `https://news.example.com/${number}`,
+        title: text,
+        publish_time: new Date().toISOString().slice(0, 19),
+        diff: { chunks: [{ typ: "ins", text }] },
+        language: "en"
+      }
+    }
+  }[id]
+  return Effect.gen(function* () {
+    const { sha256 } = yield* Entropy
+    return { event, name: Either.getOrThrow(eventIdOf(id, event, sha256)) }
+  }).pipe(Effect.provide(RuntimeEntropy.layer))
+}
