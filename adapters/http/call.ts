@@ -53,7 +53,10 @@ export const open = (request: Request): Effect.Effect<OpenAnswer, Unreachable, S
         onTimeout: () => new Unreachable({ reason: "it did not answer in time" })
       })
     )
-    return { status: response.status, headers: response.headers, bytes: bytesOf(response) }
+    const reader = response.body?.getReader()
+    // Not by the signal alone: on Node, that of a request which is collected never tells.
+    yield* Effect.addFinalizer(() => Effect.ignore(Effect.tryPromise(async () => reader?.cancel())))
+    return { status: response.status, headers: response.headers, bytes: bytesOf(reader) }
   })
 
 /** The body of an answer that is not a stream. */
@@ -74,9 +77,10 @@ export const read = ({ status, headers, bytes }: OpenAnswer): Effect.Effect<Answ
 
 // ---- helpers ----
 
-const bytesOf = ({ body }: Response): Stream.Stream<Uint8Array, Unreachable> => {
-  if (body === null) return Stream.empty
-  const reader = body.getReader()
+const bytesOf = (
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+): Stream.Stream<Uint8Array, Unreachable> => {
+  if (reader === undefined) return Stream.empty
   const next = Effect.tryPromise({
     try: () => reader.read(),
     catch: (cause) => Option.some(new Unreachable({ reason: reasonOf(cause) }))

@@ -61,7 +61,7 @@ export const make = (options: {
     const handler = async (request: Request): Promise<Response> => {
       const { status, headers, body } = await run(answer(request))
       if (body === null || typeof body === "string") return new Response(body, { status, headers })
-      const bytes = Stream.interruptWhen(body, aborted(request.signal))
+      const bytes = Stream.interruptWhen(body, aborted(request))
       // Nothing is read ahead: an error must not overtake the bytes before it.
       return new Response(Stream.toReadableStreamRuntime(bytes, runtime, { strategy: { highWaterMark: 0 } }), {
         status,
@@ -78,11 +78,11 @@ const callOf = (request: Request, body: string, now: number): Call => {
   return { method: request.method, path: pathname, query: searchParams, headers: request.headers, body, now }
 }
 
-/** Fails as the body of a fetch does. */
-const aborted = (signal: AbortSignal): Effect.Effect<never, unknown> =>
+/** Fails as the body of a fetch does. Holds the request: on Node, the signal of one that is collected never tells. */
+const aborted = (request: Request): Effect.Effect<never, unknown> =>
   Effect.async((resume) => {
-    const abort = () => resume(Effect.fail(signal.reason))
-    if (signal.aborted) abort()
-    else signal.addEventListener("abort", abort, { once: true })
-    return Effect.sync(() => signal.removeEventListener("abort", abort))
+    const abort = () => resume(Effect.fail(request.signal.reason))
+    if (request.signal.aborted) abort()
+    else request.signal.addEventListener("abort", abort, { once: true })
+    return Effect.sync(() => request.signal.removeEventListener("abort", abort))
   })

@@ -1,0 +1,205 @@
+/** The real program is killed at every named step of creating and deleting a rule; started again, all is as it should be. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import pg from "pg"
+import * as Simulator from "../adapters/simulator/Simulator.ts"
+import { serve } from "../adapters/simulator/server.ts"
+import type { Match } from "../core/Match.ts"
+import type { Rule } from "../core/Rule.ts"
+import { STEPS, type Step } from "../core/Steps.ts"
+import { KEY, type Running, type RuntimeName, startService } from "./program.ts"
+import { temporaryDatabase } from "./stores.ts"
+
+interface Store {
+  readonly settings: Readonly<Record<string, string>>
+  /** With other processes on the store, what is in the middle of its way is given a minute: here it has passed. */
+  readonly aMinutePasses: Effect.Effect<void>
+}
+
+const embedded = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "earshot-test-"))),
+  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+).pipe(
+  // A service that ends takes its own folder along; this one outlives several.
+  Effect.map((folder): Store => ({ settings: { EARSHOT_DATA_DIR: folder }, aMinutePasses: Effect.void }))
+)
+
+const postgres = Effect.map(temporaryDatabase, ({ url }): Store => {
+  const aMinutePasses = Effect.promise(async () => {
+    const client = new pg.Client({ connectionString: Redacted.value(url) })
+    await client.connect()
+    await client.query("update registrations set since = since - interval '2 minutes'")
+    await client.end()
+  })
+  return { settings: { DATABASE_URL: Redacted.value(url) }, aMinutePasses }
+})
+
+const cases: ReadonlyArray<readonly [string, RuntimeName, ReadonlyArray<Step>, typeof embedded | typeof postgres]> = [
+  ["the embedded store, on Node", "node", STEPS, embedded],
+  ["Postgres, on Node", "node", STEPS, postgres],
+  ["the embedded store, on Deno", "deno", ["create.registered", "delete.unregistered-first"], embedded]
+]
+
+describe("kill -9", () => {
+  for (const [where, runtime, steps, open] of cases) {
+    it.scopedLive(`at each step leaves nothing half done, with ${where}`, () =>
+      Effect.gen(function* () {
+        const store = yield* open
+        const world = yield* makeWorld
+        const start = (more: Readonly<Record<string, string>>) =>
+          Effect.promise(() => startService(runtime, { ...world.settings, ...store.settings, ...more }))
+
+        const first = yield* start({})
+        yield* world.addForeign("foreign words")
+        const kept = yield* create(first, "keeper")
+        yield* Effect.promise(() => first.stop())
+
+        for (const step of steps) {
+          const service = yield* start({ EARSHOT_CRASH_AT: step })
+          yield* agree(service, world, ["keeper"])
+          const isDelete = step.startsWith("delete")
+          if (isDelete) {
+            const doomed = yield* create(service, `doomed by ${step}`)
+            yield* cutOff(call(service, "/api.DeleteRule", { rule_id: doomed }))
+          } else {
+            yield* cutOff(create(service, `made by ${step}`))
+          }
+          assert.isNull((yield* Effect.promise(() => service.ended)).code, `it was killed at ${step}`)
+
+          yield* store.aMinutePasses
+          const again = yield* start({})
+          const isMade = step === "create.activated"
+          yield* agree(again, world, isMade ? ["keeper", `made by ${step}`] : ["keeper"])
+          const [made] = (yield* rulesOf(again)).filter(({ id }) => id !== kept)
+          if (made !== undefined) yield* call(again, "/api.DeleteRule", { rule_id: made.id })
+          yield* eventually(`the kept rule still gets its matches after ${step}`, () =>
+            Effect.gen(function* () {
+              yield* world.happens(`keeper after ${step}`)
+              const { matches } = yield* call(again, "/matches", { rule_id: kept })
+              const found = (matches as ReadonlyArray<Match>).filter((m) => JSON.stringify(m.payload).includes(step))
+              return new Set(found.map(({ platform }) => platform)).size === 2
+            })
+          )
+          yield* Effect.promise(() => again.stop())
+        }
+      })
+    )
+  }
+})
+
+// ---- helpers ----
+
+/** Both platforms, played over the wire, and someone else's rule on each. */
+const makeWorld = Effect.gen(function* () {
+  const simulator = yield* Simulator.make({ seed: 1, settings: { x: { dead_slot_seconds: 0 } } })
+  const url = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
+  const { x, firehose } = simulator.control.settings
+  let last = 0
+  const post = (path: string, token: string, body: unknown) =>
+    Effect.promise(() =>
+      fetch(`${url}${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify(body)
+      })
+    )
+  return {
+    settings: {
+      X_BASE_URL: url,
+      X_BEARER_TOKEN: x.bearer_token,
+      FIREHOSE_BASE_URL: url,
+      FIREHOSE_TAP_TOKEN: firehose.tap_token
+    },
+    addForeign: (value: string) =>
+      Effect.zipRight(
+        post("/2/tweets/search/stream/rules", x.bearer_token, { add: [{ value }] }),
+        post("/v1/rules", firehose.tap_token, { value })
+      ),
+    happens: (text: string) => {
+      const number = ++last
+      return Effect.orDie(
+        simulator.control.publish([
+          { data: { id: String(number), text } },
+          {
+            document: {
+              url: `https://news.example.com/${number}`,
+              publish_time: new Date().toISOString().slice(0, 19),
+              diff: { chunks: [{ typ: "ins", text }] }
+            }
+          }
+        ])
+      )
+    },
+    /** The rules of each platform by id. */
+    upstream: Effect.map(simulator.control.state, (state) => ({
+      x: new Map(state.x.rules.map(({ id, value }) => [id, value])),
+      firehose: new Map(
+        state.firehose.taps.flatMap((tap) =>
+          (tap["rules"] as ReadonlyArray<{ id: string; value: string }>).map(({ id, value }) => [id, value] as const)
+        )
+      )
+    }))
+  }
+})
+
+type World = Effect.Effect.Success<typeof makeWorld>
+
+const call = (service: Running, path: string, body?: unknown) =>
+  Effect.promise(async () => {
+    const answer = await fetch(`${service.url}${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) })
+    })
+    const json = (await answer.json()) as Readonly<Record<string, unknown>>
+    assert.strictEqual(answer.status, 200, JSON.stringify(json))
+    return json
+  })
+
+const create = (service: Running, text: string) =>
+  Effect.map(
+    call(service, "/api.CreateRule", {
+      name: text,
+      intent: "Survive",
+      platforms: ["x", "firehose"],
+      overrides: { x: `"${text}"`, firehose: `"${text}"` }
+    }),
+    (answer) => String(answer["rule_id"])
+  )
+
+const cutOff = (calling: Effect.Effect<unknown>) =>
+  Effect.flatMap(Effect.exit(calling), (exit) => {
+    assert.strictEqual(exit._tag, "Failure", "the connection ends without an answer")
+    return Effect.void
+  })
+
+const rulesOf = (service: Running) =>
+  Effect.map(call(service, "/api.ListRules"), (answer) => answer["rules"] as ReadonlyArray<Rule>)
+
+/** The store has exactly these rules, the platforms have them and the foreign one and nothing else, under the same ids. */
+const agree = (service: Running, world: World, names: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    yield* eventually(`store and platforms agree on ${names.join(", ")}`, () =>
+      Effect.map(world.upstream, ({ x, firehose }) => x.size === names.length + 1 && firehose.size === names.length + 1)
+    )
+    const rules = yield* rulesOf(service)
+    const { x, firehose } = yield* world.upstream
+    assert.sameMembers(
+      rules.map(({ name }) => name),
+      [...names]
+    )
+    for (const { name, platforms } of rules) {
+      assert.strictEqual(x.get(platforms.x?.platform_rule_id ?? ""), platforms.x?.translated_value, name)
+      assert.strictEqual(firehose.get(platforms.firehose?.platform_rule_id ?? ""), platforms.firehose?.translated_value)
+    }
+    assert.include([...x.values()], "foreign words")
+    assert.include([...firehose.values()], "foreign words")
+  })
+
+const eventually = (what: string, isSo: () => Effect.Effect<boolean>) =>
+  Effect.repeat(Effect.delay(Effect.suspend(isSo), "100 millis"), { until: (so) => so, times: 300 }).pipe(
+    Effect.flatMap((so) => (so ? Effect.void : Effect.dieMessage(`Thirty seconds on, it is not so that ${what}`)))
+  )
