@@ -167,10 +167,15 @@ const endedBy = (last: SseEvent, livedMillis: number): Ended => {
 }
 
 const pause = ({ kind, isRefused, waitMillis }: Ended, inARow: number): number => {
-  if (waitMillis !== undefined) return waitMillis
-  if (isRefused === true) return doubling(30 * SECOND, inARow, LONG_PAUSE)
-  if (kind === "unruled") return doubling(5 * SECOND, inARow, LONG_PAUSE)
-  return doubling(SECOND, inARow, 30 * SECOND)
+  if (waitMillis === 0) return 0
+  const [first, most] = isRefused === true ? REFUSED : kind === "unruled" ? UNRULED : BROKEN
+  // Also not sooner than this: who is told to come back in a second must not do so for ever.
+  return Math.max(doubling(first, inARow, most), waitMillis ?? 0)
 }
+
+/** The first pause, and the longest. */
+const BROKEN = [SECOND, 30 * SECOND] as const
+const UNRULED = [5 * SECOND, LONG_PAUSE] as const
+const REFUSED = [30 * SECOND, LONG_PAUSE] as const
 
 const doubling = (first: number, inARow: number, most: number): number => Math.min(first * 2 ** (inARow - 1), most)

@@ -1,5 +1,18 @@
 /** The Firehose platform against the simulator in process, on the test clock, and how tests watch it. */
-import { Chunk, Clock, Context, Effect, Layer, Logger, Option, Redacted, type Scope, Stream, TestClock } from "effect"
+import {
+  Chunk,
+  Clock,
+  Context,
+  Effect,
+  Fiber,
+  Layer,
+  Logger,
+  Option,
+  Redacted,
+  type Scope,
+  Stream,
+  TestClock
+} from "effect"
 import { layerWith } from "../../../adapters/firehose/Firehose.ts"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
@@ -78,11 +91,12 @@ export const watched = (
 export const listened = (platform: Platform, from?: string) =>
   Effect.gen(function* () {
     const deliveries: Array<Delivery> = []
-    yield* Stream.runForEach(platform.deliveries(Option.fromNullable(from)), (delivery) =>
+    const fiber = yield* Stream.runForEach(platform.deliveries(Option.fromNullable(from)), (delivery) =>
       Effect.sync(() => void deliveries.push(delivery))
     ).pipe(Effect.forkScoped)
     yield* settle
-    return { deliveries, titles: () => deliveries.map(titleOf) }
+    const isRunning = Effect.map(Fiber.poll(fiber), Option.isNone)
+    return { deliveries, isRunning, titles: () => deliveries.map(titleOf) }
   })
 
 /** Time passes from one thing that is to happen to the next, and each of them happens when it should. */

@@ -1,0 +1,431 @@
+/** The rules of Firehose through the port: what is made, found again, left alone, and how refusals are told. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either, Option } from "effect"
+import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
+import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
+import { MANAGER, settle, stage, TAP } from "../simulator/stage.ts"
+import { listened, passing, scene, TOKEN } from "./stage.ts"
+
+const platform = "firehose"
+
+const setUp = (settings: SettingsPatch = {}, token = TOKEN) =>
+  Effect.gen(function* () {
+    const on = yield* stage(settings)
+    return { ...on, ...(yield* scene(on.handler, token)) }
+  })
+
+/** As Firehose holds them. */
+const held = (on: { readonly call: Effect.Effect.Success<ReturnType<typeof stage>>["call"] }) =>
+  Effect.map(on.call("/v1/rules", { headers: TAP }), ({ body }): ReadonlyArray<Record<string, unknown>> => body.data)
+
+const calls = (on: Effect.Effect.Success<ReturnType<typeof stage>>) =>
+  Effect.map(on.control.state, ({ calls }) => calls["firehose.rules"]?.calls ?? 0)
+
+describe("the platform", () => {
+  it.scoped("is remote, has no limit of rules for an account and checks texts by itself", () =>
+    Effect.gen(function* () {
+      const on = yield* setUp()
+      assert.deepStrictEqual(on.platform.capabilities, { isRemote: true, rulesPerAccount: Option.none() })
+      assert.strictEqual(on.platform.syntax.rule_type, "regular")
+      assert.isDefined(on.platform.check("title:cat").rule)
+      assert.isUndefined(on.platform.check("title:").rule)
+      assert.strictEqual(yield* calls(on), 0)
+    })
+  )
+})
+
+describe("register", () => {
+  it.scoped("makes a rule with our tag and the defaults, and answers in the order of the texts", () =>
+    Effect.gen(function* () {
+      const on = yield* setUp()
+      const outcomes = yield* on.platform.register(["title:cat", "dog", "title:cat"])
+      const rules = yield* held(on)
+      assert.deepStrictEqual(
+        rules.map(({ value, tag, quality, nsfw }) => ({ value, tag, quality, nsfw })),
+        ["title:cat", "dog"].map((value) => ({ value, tag: "earshot:memory", quality: true, nsfw: false }))
+      )
+      const [cat, dog] = rules.map(({ id, value }) => ({ platformRuleId: id, translatedValue: value }))
+      assert.deepStrictEqual(outcomes.map(Either.getOrUndefined), [cat, dog, cat])
+      assert.strictEqual(yield* calls(on), 4, "one to list, two to make, one of this test")
+    })
+  )
+
+  it.scoped("gives the same rule for the same text, also in a second run", () =>
+    Effect.gen(function* () {
+      const on = yield* setUp()
+      const first = yield* on.platform.register(["cat"])
+      const again = yield* scene(on.handler)
+      assert.deepStrictEqual(yield* again.platform.register(["cat"]), first)
+      assert.lengthOf(yield* held(on), 1)
+    })
+  )
+
+  it.scoped("finds a rule again whose making got no answer", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      let isLost = true
+      const { platform } = yield* scene(async (request) => {
+        const answer = await on.handler(request)
+        if (request.method !== "POST" || !isLost) return answer
+        isLost = false
+        throw new TypeError("fetch failed")
+      })
+      const error = yield* Effect.flip(platform.register(["cat"]))
+      assert.strictEqual(error._tag, "PlatformUnavailable")
+      const [outcome] = yield* platform.register(["cat"])
+      const rules = yield* held(on)
+      assert.lengthOf(rules, 1)
+      assert.strictEqual(outcome?.pipe(Either.getOrThrow).platformRuleId, rules[0]?.["id"])
+    })
+  )
+
+  it.scoped("makes its own rule beside a foreign one of the same text", () =>
+    Effect.gen(function* () {
+      const on = yield* setUp()
+      const [foreign] = yield* on.addFirehose("cat")
+      yield* on.call("/v1/rules", { method: "POST", headers: TAP, body: { value: "cat", tag: "earshot:other" } })
+      const [outcome] = yield* on.platform.register(["cat"])
+      assert.lengthOf(yield* held(on), 3)
+      assert.notStrictEqual(outcome?.pipe(Either.getOrThrow).platformRuleId, foreign)
+    })
+  )
+
+  for (const error_body of ["message", "nested"] as const) {
+    it.scoped(`tells a refused text with Firehose's words, of a body of the form "${error_body}", and goes on`, () =>
+      Effect.gen(function* () {
+        const on = yield* setUp({ firehose: { error_body } })
+        const [bad, good] = yield* on.platform.register(["nonsense:cat", "dog"])
+        assert.isTrue(good !== undefined && Either.isRight(good))
+        const refusal = bad?.pipe(Either.flip, Either.getOrThrow)
+        assert.strictEqual(refusal?._tag, "PlatformRefused")
+        assert.match(refusal?.reason ?? "", /nonsense/)
+        assert.notMatch(refusal?.message ?? "", /\.$/)
+        assert.property(refusal?.upstream, error_body === "message" ? "message" : "error")
+      })
+    )
+
+    it.scoped(`tells a reached limit of rules, of a body of the form "${error_body}"`, () =>
+      Effect.gen(function* () {
+        const on = yield* setUp({ firehose: { error_body } })
+        yield* on.control.inject({ kind: "lower-caps", platform, rules: 1 })
+        const [first, second] = yield* on.platform.register(["cat", "dog"])
+        assert.isTrue(first !== undefined && Either.isRight(first))
+        const refusal = second?.pipe(Either.flip, Either.getOrThrow)
+        assert.strictEqual(refusal?._tag, "PlatformLimitReached")
+        assert.match(refusal?.reason ?? "", /^Rule limit reached: your organization may have 1 rules$/)
+        assert.strictEqual((yield* on.control.state).faults_fired["firehose.lower-caps"], 1)
+      })
+    )
+  }
+
+  it.scoped("tells it as a refusal when Firehose takes no duplicates and a foreign rule has the text", () =>
+    Effect.gen(function* () {
+      const on = yield* setUp({ firehose: { duplicates: "refused" } })
+      yield* on.addFirehose("cat")
+      const [outcome] = yield* on.platform.register(["cat"])
+      const refusal = outcome?.pipe(Either.flip, Either.getOrThrow)
+      assert.deepStrictEqual([refusal?._tag, refusal?.reason], ["PlatformRefused", "The value has already been taken"])
+      assert.deepStrictEqual(yield* on.platform.register(["dog"]), yield* on.platform.register(["dog"]))
+    })
+  )
+
+  it.scoped("asks no more than Firehose allows, and what was made by then is found the next time", () =>
+    Effect.gen(function* () {
+      const on = yield* setUp({ firehose: { rule_cap: 100 } })
+      const texts = Array.from({ length: 80 }, (_, at) => `cat${at}`)
+      const error = yield* Effect.flip(on.platform.register(texts))
+      assert.strictEqual(error._tag, "PlatformUnavailable")
+      assert.strictEqual(error._tag === "PlatformUnavailable" && error.retryAfterSeconds, 60)
+      assert.strictEqual(yield* calls(on), 55)
+      yield* Effect.flip(on.platform.inventory)
+      assert.strictEqual(yield* calls(on), 55, "nothing is sent")
+      yield* passing(60)
+      yield* on.platform.register(texts)
+      const rules = yield* held(on)
+      assert.deepStrictEqual(
+        rules.map(({ value }) => value),
+        texts
+      )
+      assert.deepStrictEqual((yield* on.control.state).violations, [])
+    })
+  )
+
+  it.scoped("of nothing asks nothing", () =>
+    Effect.gen(function* () {
+      const on = yield* setUp()
+      assert.deepStrictEqual(yield* on.platform.register([]), [])
+      yield* on.platform.unregister([])
+      assert.strictEqual(yield* calls(on), 0)
+    })
+  )
+})
+
+describe("unregister", () => {
+  it.scoped("removes ours, passes over those that are gone and leaves foreign ones alone", () =>
+    Effect.gen(function* () {
+      const on = yield* setUp()
+      const [foreign = ""] = yield* on.addFirehose("bird")
+      const outcomes = yield* on.platform.register(["cat", "dog", "cow"])
+      const [cat = "", dog = ""] = outcomes.map((one) => Either.getOrThrow(one).platformRuleId)
+      yield* on.platform.unregister([cat, "gone", foreign])
+      yield* on.platform.unregister([cat])
+      assert.deepStrictEqual((yield* held(on)).map(({ value }) => value).toSorted(), ["bird", "cow", "dog"])
+      assert.isDefined((yield* held(on)).find(({ id }) => id === dog))
+    })
+  )
+
+  it.scoped("does not mind a rule that goes between the list and the call", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      const { platform } = yield* scene(async (request) => {
+        if (request.method === "DELETE") await on.handler(request.clone())
+        return on.handler(request)
+      })
+      const [outcome] = yield* platform.register(["cat"])
+      yield* platform.unregister([outcome?.pipe(Either.getOrThrow).platformRuleId ?? ""])
+      assert.deepStrictEqual(yield* held(on), [])
+      assert.strictEqual((yield* on.control.state).calls["firehose.rules"]?.statuses[404], 1)
+    })
+  )
+})
+
+describe("inventory", () => {
+  it.scoped("tells all rules and which are ours; of limits and use Firehose says nothing", () =>
+    Effect.gen(function* () {
+      const on = yield* setUp()
+      yield* on.addFirehose("bird")
+      yield* on.platform.register(["cat"])
+      const { rules, ruleLimit, usage } = yield* on.platform.inventory
+      assert.deepStrictEqual(
+        rules.map(({ translatedValue, isOurs }) => [translatedValue, isOurs]),
+        [
+          ["bird", false],
+          ["cat", true]
+        ]
+      )
+      assert.deepStrictEqual([ruleLimit, usage], [Option.none(), Option.none()])
+    })
+  )
+
+  it.scoped("does not take a part of the list for the whole", () =>
+    Effect.gen(function* () {
+      const list = { data: [{ id: "1", value: "cat" }], meta: { count: 2 } }
+      const { platform } = yield* scene(async () => Response.json(list))
+      assert.strictEqual((yield* Effect.flip(platform.inventory))._tag, "PlatformUnavailable")
+    })
+  )
+})
+
+describe("verify", () => {
+  it.scoped("takes what Firehose takes, tells its words for what it does not, and makes nothing", () =>
+    Effect.gen(function* () {
+      const on = yield* setUp()
+      assert.isTrue(Either.isRight(yield* on.platform.verify("title:cat")))
+      const refusal = Either.getOrThrow(Either.flip(yield* on.platform.verify("nonsense:cat")))
+      assert.strictEqual(refusal._tag, "PlatformRefused")
+      assert.match(refusal.reason, /nonsense/)
+      assert.deepStrictEqual(yield* held(on), [])
+    })
+  )
+
+  const answers: ReadonlyArray<readonly [status: number, body: string]> = [
+    [404, '{"message":"Not found."}'],
+    [422, '{"message":"The query field is required."}'],
+    [400, ""],
+    [200, ""],
+    [200, "valid"],
+    [200, "{}"],
+    [200, '{"data":{"valid":"no"}}'],
+    [200, '{"data":[]}'],
+    [204, ""]
+  ]
+  for (const [status, body] of answers) {
+    it.scoped(`counts ${status} ${JSON.stringify(body)} as taken`, () =>
+      Effect.gen(function* () {
+        const { platform } = yield* scene(async () => new Response(status === 204 ? null : body, { status }))
+        assert.isTrue(Either.isRight(yield* platform.verify("cat")))
+      })
+    )
+  }
+  for (const body of ['{"valid":false}', '{"data":{"valid":false,"diagnostics":"many"}}']) {
+    it.scoped(`counts ${body} as refused`, () =>
+      Effect.gen(function* () {
+        const { platform } = yield* scene(async () => new Response(body))
+        assert.isTrue(Either.isLeft(yield* platform.verify("cat")))
+      })
+    )
+  }
+})
+
+describe("a failure", () => {
+  interface Case {
+    readonly title: string
+    readonly settings?: SettingsPatch
+    readonly token?: string
+    readonly fault?: FaultRequest
+    readonly tag: "PlatformNotReady" | "PlatformUnavailable"
+    readonly message: RegExp
+    readonly retryAfterSeconds?: number
+  }
+  const managementKey = MANAGER.authorization.slice("Bearer ".length)
+  const cases: ReadonlyArray<Case> = [
+    { title: "an unknown token", token: "fh_unknown", tag: "PlatformNotReady", message: /FIREHOSE_TAP_TOKEN.*"fhm_…"/ },
+    {
+      title: "a management key",
+      token: managementKey,
+      tag: "PlatformNotReady",
+      message: /does not take the token in FIREHOSE_TAP_TOKEN/
+    },
+    {
+      title: "a management key that is told by 403",
+      settings: { firehose: { wrong_key_status: 403, error_body: "nested" } },
+      token: managementKey,
+      tag: "PlatformNotReady",
+      message: /FIREHOSE_TAP_TOKEN may not do this.*it says "This action is unauthorized"/
+    },
+    {
+      title: "no credit",
+      fault: { kind: "payment-required", platform },
+      tag: "PlatformNotReady",
+      message: /credit is used up: top it up/
+    },
+    {
+      title: "429 with a time",
+      fault: { kind: "rate-limit", platform, headers: true, reset_seconds: 17 },
+      tag: "PlatformUnavailable",
+      message: /asks for fewer calls/,
+      retryAfterSeconds: 17
+    },
+    {
+      title: "429 with no time at all",
+      fault: { kind: "rate-limit", platform, headers: true, reset_seconds: 0 },
+      tag: "PlatformUnavailable",
+      message: /fewer calls/,
+      retryAfterSeconds: 1
+    },
+    {
+      title: "429 with years",
+      fault: { kind: "rate-limit", platform, headers: true, reset_seconds: 1_000_000 },
+      tag: "PlatformUnavailable",
+      message: /fewer calls/,
+      retryAfterSeconds: 900
+    },
+    {
+      title: "429 without a time",
+      settings: { firehose: { retry_after: false } },
+      fault: { kind: "rate-limit", platform, headers: true, reset_seconds: 17 },
+      tag: "PlatformUnavailable",
+      message: /fewer calls/,
+      retryAfterSeconds: 60
+    },
+    {
+      title: "502",
+      fault: { kind: "server-error", platform, status: 502 },
+      tag: "PlatformUnavailable",
+      message: /status 502; it says "Bad Gateway"/
+    },
+    {
+      title: "no answer",
+      fault: { kind: "refuse", platform },
+      tag: "PlatformUnavailable",
+      message: /cannot be reached/
+    }
+  ]
+  for (const { title, settings, token, fault, tag, message, retryAfterSeconds } of cases) {
+    it.scoped(`is typed and in plain words: ${title}`, () =>
+      Effect.gen(function* () {
+        const on = yield* setUp(settings, token)
+        if (fault !== undefined) yield* on.control.inject(fault)
+        const error = yield* Effect.flip(on.platform.register(["cat"]))
+        assert.strictEqual(error._tag, tag)
+        assert.match(error.message, message)
+        if (error._tag === "PlatformUnavailable") assert.strictEqual(error.retryAfterSeconds, retryAfterSeconds)
+        if (fault !== undefined) {
+          assert.strictEqual((yield* on.control.state).faults_fired[`firehose.${fault.kind}`], 1)
+        }
+      })
+    )
+  }
+
+  it.scoped("with 429 keeps every call back until its time is over", () =>
+    Effect.gen(function* () {
+      const on = yield* setUp()
+      yield* on.control.inject({ kind: "rate-limit", platform, headers: true, reset_seconds: 17 })
+      yield* Effect.flip(on.platform.inventory)
+      yield* passing(10)
+      const error = yield* Effect.flip(on.platform.register(["cat"]))
+      assert.strictEqual(error._tag === "PlatformUnavailable" && error.retryAfterSeconds, 7)
+      assert.strictEqual(yield* calls(on), 1)
+      yield* passing(7)
+      yield* on.platform.register(["cat"])
+    })
+  )
+})
+
+describe("the token", () => {
+  const echo = async (request: Request) => {
+    const told = request.headers.get("authorization") ?? ""
+    if (!request.url.includes("/v1/stream")) {
+      return Response.json({ message: `Who is ${told}?`, errors: { value: [told] } }, { status: 422 })
+    }
+    const update = `{"query_id":"${told}","document":{"url":`
+    return new Response(
+      `id: ${told.slice(7)}\nevent: update\ndata: ${update}\n\nevent: error\ndata: {"message":"${told}"}\n\n`
+    )
+  }
+
+  it.scoped("is in no error, no status and no line of the log, even if Firehose repeats it", () =>
+    Effect.gen(function* () {
+      const heard: Array<string> = []
+      let status = 422
+      const { platform, lines } = yield* scene(async (request) => {
+        heard.push(request.headers.get("authorization") ?? "")
+        if (request.method === "GET" && request.url.endsWith("/v1/rules") && status === 422) {
+          return Response.json({ data: [{ id: "1", value: "cat", tag: "earshot:memory" }] })
+        }
+        if (request.url.includes("/v1/stream") && heard.length % 3 === 0) throw new Error(`No way for ${heard[0]}`)
+        if (status === 422) return echo(request)
+        return new Response(heard[0], { status })
+      })
+      const said: Array<unknown> = [yield* platform.register(["cat", "dog"])]
+      yield* listened(platform)
+      yield* passing(60)
+      said.push(yield* platform.status)
+      for (status of [401, 402, 403, 404, 429, 500]) {
+        said.push(yield* Effect.either(platform.inventory), yield* Effect.either(platform.verify("cat")))
+        yield* passing(61)
+        said.push(yield* platform.status)
+      }
+      assert.include(heard[0], TOKEN)
+      assert.isAbove(lines.length, 10)
+      assert.include(lines.join("\n"), "***")
+      assert.include(JSON.stringify(said), "***")
+      for (const text of [...lines, ...said.map((one) => JSON.stringify(one)), ...said.map(String)]) {
+        assert.notInclude(text, TOKEN)
+      }
+    })
+  )
+
+  it.scoped("is not shown when no header can carry it", () =>
+    Effect.gen(function* () {
+      const token = "fh_not\nquite"
+      const { platform, lines } = yield* scene(async () => Response.json({ data: [] }), token)
+      const error = yield* Effect.flip(platform.inventory)
+      assert.match(error.message, /its token cannot be used as it is set/)
+      for (const text of [error.message, JSON.stringify(error), ...lines]) assert.notMatch(text, /not\\?n?\s?quite/)
+    })
+  )
+
+  it.scoped("does not follow a redirect", () =>
+    Effect.gen(function* () {
+      const urls: Array<string> = []
+      const { platform } = yield* scene(async (request) => {
+        urls.push(`${request.url} ${request.redirect}`)
+        return new Response(null, { status: 302, headers: { location: "http://elsewhere/" } })
+      })
+      assert.strictEqual((yield* Effect.flip(platform.inventory))._tag, "PlatformUnavailable")
+      yield* settle
+      assert.deepStrictEqual(urls, ["http://simulator/v1/rules manual"])
+    })
+  )
+})
