@@ -85,7 +85,9 @@ const bytesOf = (
     try: () => reader.read(),
     catch: (cause) => Option.some(new Unreachable({ reason: reasonOf(cause) }))
   }).pipe(Effect.flatMap(({ value }) => (value === undefined ? Effect.fail(Option.none()) : Effect.succeed(value))))
-  return Stream.repeatEffectOption(next)
+  // Aborting tells only whoever waits for the next read; without one, the other side would not hear that we left.
+  const leave = Effect.sync(() => void reader.cancel().catch(() => undefined))
+  return Stream.ensuring(Stream.repeatEffectOption(next), leave)
 }
 
 /** The code of the operating system is below the error that `fetch` gives, on Node; on Deno it is in the words. */
