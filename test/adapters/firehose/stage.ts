@@ -37,14 +37,15 @@ export interface Scene {
 /** The platform on its own, with the other side played by `send`. */
 export const scene = (
   send: (request: Request) => Promise<Response>,
-  token: string = TOKEN
+  token = TOKEN,
+  baseUrl = "http://simulator/"
 ): Effect.Effect<Scene, never, Scope.Scope> =>
   Effect.gen(function* () {
     const lines: Lines = []
     const logger = Logger.map(Logger.logfmtLogger, (line) => void lines.push(line))
     const services = Layer.mergeAll(Platforms.layer, RuleStore.layerMemory, Entropy.layerCounting, recentEvents)
     const logging = Logger.replace(Logger.defaultLogger, logger)
-    const context = yield* layerWith({ baseUrl: "http://simulator/", token: Redacted.make(token) }).pipe(
+    const context = yield* layerWith({ baseUrl, token: Redacted.make(token) }).pipe(
       Layer.provideMerge(services),
       Layer.provide(logging),
       Layer.build

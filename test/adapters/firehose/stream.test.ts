@@ -2,9 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Option, Stream } from "effect"
 import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
+import * as Simulator from "../../../adapters/simulator/Simulator.ts"
+import { serve } from "../../../adapters/simulator/server.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import { settle, stage } from "../simulator/stage.ts"
-import { gaps, listened, passing, scene, watched } from "./stage.ts"
+import { gaps, listened, passing, scene, TOKEN, watched } from "./stage.ts"
 
 const platform = "firehose"
 
@@ -412,6 +414,74 @@ describe("after", () => {
   )
 })
 
+describe("a store that is slow", () => {
+  it.scoped("costs connections, and no event", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      const { platform } = yield* scene(on.handler)
+      yield* platform.register(["cat"])
+      const stored: Array<Option.Option<string>> = []
+      yield* Stream.runForEachChunk(platform.deliveries(Option.none()), (batch) =>
+        Effect.sync(() => stored.push(...Chunk.map(batch, ({ cursor }) => cursor))).pipe(Effect.delay("400 seconds"))
+      ).pipe(Effect.forkScoped)
+      yield* settle
+      for (let number = 0; number < 10; number++) {
+        yield* on.page(`cat ${number}`)
+        yield* passing(40)
+      }
+      yield* passing(6_000)
+      assert.deepStrictEqual(
+        stored,
+        Array.from({ length: 10 }, (_, at) => Option.some(`0-${43_000 + at}`))
+      )
+      const { most_connections, violations } = yield* on.control.state
+      assert.strictEqual(most_connections["firehose"], 1)
+      assert.deepStrictEqual(violations, [])
+    })
+  )
+})
+
+describe("over real sockets", () => {
+  it.scopedLive("the stream goes on after a cut, and its connection is closed with it", () =>
+    Effect.gen(function* () {
+      const simulator = yield* Simulator.make({ seed: 1 })
+      const port = yield* serve(simulator, { host: "127.0.0.1", port: 0 })
+      const { control } = simulator
+      const until = <E>(isSo: Effect.Effect<boolean, E>) =>
+        Effect.repeat(Effect.delay(isSo, "20 millis"), { until: (is) => is })
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { platform } = yield* scene((request) => fetch(request), TOKEN, `http://127.0.0.1:${port}`)
+          yield* platform.register(["cat"])
+          const { titles } = yield* listened(platform)
+          yield* until(Effect.map(platform.status, ({ state }) => state === "live"))
+          yield* control.publish([pageNow("cat 1")])
+          yield* until(Effect.sync(() => titles().length === 1))
+          yield* control.inject({ kind: "cut", platform: "firehose" })
+          yield* control.publish([pageNow("cat 2")])
+          yield* until(Effect.sync(() => titles().length === 2))
+          assert.deepStrictEqual(titles(), ["cat 1", "cat 2"])
+          assert.strictEqual((yield* control.state).faults_fired["firehose.cut"], 1)
+          const { lastError } = yield* platform.status
+          assert.include(Option.getOrThrow(lastError).message, "the connection was cut")
+        })
+      )
+      yield* until(Effect.map(control.state, ({ firehose }) => firehose.connections.length === 0))
+    })
+  )
+
+  it.scopedLive("nobody there is told in words", () =>
+    Effect.gen(function* () {
+      const port = yield* Effect.scoped(
+        Effect.flatMap(Simulator.make({ seed: 1 }), (simulator) => serve(simulator, { host: "127.0.0.1", port: 0 }))
+      )
+      const { platform } = yield* scene((request) => fetch(request), TOKEN, `http://127.0.0.1:${port}`)
+      const error = yield* Effect.flip(platform.inventory)
+      assert.strictEqual(error.message, 'Platform "firehose" cannot be reached: nothing listens there')
+    })
+  )
+})
+
 describe("while Firehose does not let us in", () => {
   for (const [name, settings, words] of [
     ["an unknown token", { tap_token: `fh_${"x".repeat(40)}` }, /FIREHOSE_TAP_TOKEN.*fhm_/],
@@ -428,7 +498,7 @@ describe("while Firehose does not let us in", () => {
         const found = yield* gaps(on)
         assert.deepStrictEqual(found.slice(0, 6), [30, 60, 120, 240, 300, 300])
         assert.isBelow(found.length, 20)
-        yield* on.control.patch({ firehose: { tap_token: TOKEN_BEFORE, credits: null } })
+        yield* on.control.patch({ firehose: { tap_token: TOKEN, credits: null } })
         yield* passing(300)
         assert.strictEqual((yield* on.platform.status).state, "live")
       })
@@ -500,4 +570,12 @@ describe("a tap that has no rules", () => {
 // ---- helpers ----
 
 const RULE = { id: "1", value: "cat", tag: "earshot:memory" }
-const TOKEN_BEFORE = `fh_${"simulator".padEnd(40, "0")}`
+
+const pageNow = (title: string) => ({
+  document: {
+    url: "https://news.example.com/1",
+    title,
+    publish_time: new Date().toISOString().slice(0, 19),
+    diff: { chunks: [{ typ: "ins", text: title }] }
+  }
+})
