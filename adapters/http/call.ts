@@ -54,8 +54,9 @@ export const open = (request: Request): Effect.Effect<OpenAnswer, Unreachable, S
       })
     )
     const reader = response.body?.getReader()
-    // Not by the signal alone: on Node, that of a request which is collected never tells.
-    yield* Effect.addFinalizer(() => Effect.ignore(Effect.tryPromise(async () => reader?.cancel())))
+    // Not by the signal alone: it tells only whoever waits for the next read, and on Node nobody once the request that
+    // holds it is collected.
+    yield* Effect.addFinalizer(() => Effect.sync(() => void reader?.cancel().catch(() => undefined)))
     return { status: response.status, headers: response.headers, bytes: bytesOf(reader) }
   })
 
@@ -85,9 +86,7 @@ const bytesOf = (
     try: () => reader.read(),
     catch: (cause) => Option.some(new Unreachable({ reason: reasonOf(cause) }))
   }).pipe(Effect.flatMap(({ value }) => (value === undefined ? Effect.fail(Option.none()) : Effect.succeed(value))))
-  // Aborting tells only whoever waits for the next read; without one, the other side would not hear that we left.
-  const leave = Effect.sync(() => void reader.cancel().catch(() => undefined))
-  return Stream.ensuring(Stream.repeatEffectOption(next), leave)
+  return Stream.repeatEffectOption(next)
 }
 
 /** The code of the operating system is below the error that `fetch` gives, on Node; on Deno it is in the words. */
