@@ -39,22 +39,26 @@ export const platformsCommand = <E>(actions: PlatformsActions<E>) =>
 
 const Answer = Schema.Struct({ platforms: Schema.Array(PlatformStatus) })
 
-const inWords = ({ platform, source, stream, rules, rules_error, usage }: PlatformStatus): string =>
+const inWords = ({ platform, source, stream, rules, usage }: PlatformStatus): string =>
   [
     `${platform}  ${stream.state}${source === "local" ? " (in process)" : ""} since ${stream.since}`,
     `  ${stream.detail}`,
     `  Last event: ${stream.last_event_at ?? "none since the start"}`,
     ...(stream.last_error === undefined ? [] : [`  Last error: ${stream.last_error.message}, ${stream.last_error.at}`]),
-    ...(rules === undefined ? [] : [`  Rules: ${rulesInWords(rules)}`]),
-    ...(rules_error === undefined ? [] : [`  Rules could not be compared: ${rules_error.message}, ${rules_error.at}`]),
+    `  Rules: ${rulesInWords(rules)}`,
+    ...(rules.error === undefined ? [] : [`  Rules could not be compared: ${rules.error.message}, ${rules.error.at}`]),
     ...(usage === undefined ? [] : [`  Events of the billing period: ${usage.used} of ${usage.limit}`])
   ].join("\n")
 
-const rulesInWords = (rules: NonNullable<PlatformStatus["rules"]>): string =>
+const rulesInWords = ({ wanted, limit, drift }: PlatformStatus["rules"]): string =>
   [
-    `${rules.wanted} wanted${rules.limit === undefined ? "" : `, ${rules.limit} allowed`}`,
-    ...(rules.missing === 0 ? [] : [`${rules.missing} that the platform does not take now`]),
-    ...(rules.orphaned === 0 ? [] : [`${rules.orphaned} still to be removed there`]),
-    ...(rules.foreign === 0 ? [] : [`${plural(rules.foreign, "rule")} there of someone else`]),
-    `compared ${rules.checked_at}`
+    `${wanted} wanted${limit === undefined ? "" : `, ${limit} allowed`}`,
+    ...(drift === undefined
+      ? []
+      : [
+          ...(drift.missing === 0 ? [] : [`${drift.missing} that the platform does not take now`]),
+          ...(drift.orphaned === 0 ? [] : [`${drift.orphaned} still to be removed there`]),
+          ...(drift.foreign === 0 ? [] : [`${plural(drift.foreign, "rule")} there of someone else`]),
+          `compared with the platform ${drift.checked_at}`
+        ])
   ].join(", ")

@@ -24,9 +24,7 @@ export interface Filter {
 /** What the last comparison of a platform with the store came to. */
 export interface Comparison {
   readonly at: Timestamp.Timestamp
-  /** Rules of the platform that should be there. */
-  readonly wanted: number
-  /** Of those: the platform does not take them now. */
+  /** Rules of the platform that should be there: it does not take them now. */
   readonly missing: number
   /** There, ours, wanted by nobody, and not removed yet. */
   readonly orphaned: number
@@ -39,7 +37,12 @@ export interface Comparison {
 /** The last comparison that worked, and why the one after it did not. */
 export interface Standing {
   readonly comparison: Option.Option<Comparison>
-  readonly error: Option.Option<{ readonly at: Timestamp.Timestamp; readonly message: string }>
+  readonly error: Option.Option<{
+    readonly at: Timestamp.Timestamp
+    readonly message: string
+    /** The platform does not let us in. */
+    readonly isRefused: boolean
+  }>
 }
 
 /** With other processes on the store, a step of create or delete that took longer than this was cut off by a crash. */
@@ -219,7 +222,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
               isHidden(state) && (options.isAlone || since < before)
             for (const { ruleId } of registrations.filter(isCutOff)) yield* store.remove(ruleId)
 
-            const { missing, orphans, wanted } = difference(
+            const { missing, orphans } = difference(
               inventory,
               registrations.filter((registration) => !isCutOff(registration))
             )
@@ -228,7 +231,6 @@ export class Registrations extends Context.Tag("core/Registrations")<
             const failed = yield* registerMissing(platform, missing)
             const comparison: Comparison = {
               at: yield* Timestamp.now,
-              wanted,
               missing: failed,
               orphaned: Either.getOrElse(orphaned, () => orphans.length),
               foreign: inventory.rules.filter(({ isOurs }) => !isOurs).length,
@@ -240,11 +242,12 @@ export class Registrations extends Context.Tag("core/Registrations")<
           })
 
         const reconcileOne = (platform: Platform) =>
-          Effect.catchAll(exclusively(new Set([platform.id]), compare(platform)), ({ message }) =>
+          Effect.catchAll(exclusively(new Set([platform.id]), compare(platform)), ({ _tag, message }) =>
             Effect.gen(function* () {
               const last = standings.get(platform.id) ?? NOTHING_YET
               const isNews = !Option.exists(last.error, (error) => error.message === message)
-              standings.set(platform.id, { ...last, error: Option.some({ at: yield* Timestamp.now, message }) })
+              const error = { at: yield* Timestamp.now, message, isRefused: _tag === "PlatformNotReady" }
+              standings.set(platform.id, { ...last, error: Option.some(error) })
               if (isNews) yield* Effect.logWarning(`Rules on "${platform.id}" could not be compared: ${message}`)
             })
           )
@@ -294,5 +297,5 @@ const difference = (inventory: Inventory, registrations: ReadonlyArray<StoredReg
   const orphans = inventory.rules.filter(
     (rule) => rule.isOurs && !held.has(rule.platformRuleId) && !texts.has(rule.translatedValue)
   )
-  return { missing, orphans, wanted: new Set(settled.map(({ text }) => text)).size }
+  return { missing, orphans }
 }

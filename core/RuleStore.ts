@@ -74,6 +74,8 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly registrationsOn: (
       platform: PlatformId
     ) => Effect.Effect<ReadonlyArray<StoredRegistration>, StorageUnavailable>
+    /** How many texts visible rules want on the platform. */
+    readonly wanted: (platform: PlatformId) => Effect.Effect<number, StorageUnavailable>
     /** Whether a rule other than this one wants the same text on the platform. */
     readonly isShared: (
       registration: Pick<StoredRegistration, "ruleId" | "platform" | "text">
@@ -198,6 +200,11 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
             .sort((a, b) => (a.id < b.id ? -1 : 1))
             .flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))
         ),
+      wanted: (platform) =>
+        Effect.sync(() => {
+          const on = all().flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))
+          return new Set(on.filter(({ state }) => isSettled(state)).map(({ text }) => text)).size
+        }),
       isShared: ({ ruleId, platform, text }) =>
         Effect.sync(() =>
           all().some(

@@ -10,13 +10,14 @@ import { PlatformStatus, platformStatus as status } from "../core/PlatformStatus
 import type { Registrations } from "../core/Registrations.ts"
 import { Rule, RuleDraft } from "../core/Rule.ts"
 import { CheckRequest, CheckResult, checkFilters } from "../core/RuleCheck.ts"
+import type { RuleStore } from "../core/RuleStore.ts"
 import { Rules } from "../core/Rules.ts"
 import { syntaxHelp } from "../core/Syntax.ts"
 import type { Issue } from "../core/syntax/issue.ts"
 import { WireIssue } from "../core/syntax/wire.ts"
 
 /** What the operations call. */
-export type Services = Rules | Matches | Platforms | Backtests | Registrations
+export type Services = Rules | Matches | Platforms | Backtests | Registrations | RuleStore
 
 /** `A` reaches the use case, `I` is sent by the client; `O` comes back and `OI` is what the client receives. */
 export interface Operation<A, I, O, OI> {
@@ -231,12 +232,9 @@ export const platformStatus = endpoint({
             last_event_at: "2026-11-15T08:31:07.402Z"
           },
           rules: {
-            checked_at: "2026-11-15T08:31:00.000Z",
             wanted: 3,
-            missing: 0,
-            orphaned: 0,
-            foreign: 0,
-            limit: 1000
+            limit: 1000,
+            drift: { checked_at: "2026-11-15T08:31:00.000Z", missing: 0, orphaned: 0, foreign: 0 }
           },
           usage: { used: 41_204, limit: 3_000_000 }
         }

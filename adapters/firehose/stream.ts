@@ -123,8 +123,7 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
       platform: "firehose",
       health,
       budget,
-      hasRules: known.hasRules,
-      hasNoRules: known.hasNoRules,
+      known,
       connect,
       goodAfterMillis: GOOD_AFTER,
       pause

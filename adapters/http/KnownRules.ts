@@ -11,6 +11,10 @@ export class KnownRules {
   /** Waits until there is none. */
   readonly hasNoRules: Effect.Effect<void> = this.none.await
 
+  get isEmpty(): boolean {
+    return this.ids.size === 0
+  }
+
   add(ids: Iterable<string>): void {
     for (const id of ids) this.ids.add(id)
     this.changed()
@@ -38,7 +42,7 @@ export class KnownRules {
   }
 
   private changed(): void {
-    const [open, closed] = this.ids.size > 0 ? [this.some, this.none] : [this.none, this.some]
+    const [open, closed] = this.isEmpty ? [this.none, this.some] : [this.some, this.none]
     open.unsafeOpen()
     closed.unsafeClose()
   }

@@ -2,6 +2,7 @@
 import { Clock, Data, Effect, type Scope, Stream } from "effect"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import type { Budget } from "./Budget.ts"
+import type { KnownRules } from "./KnownRules.ts"
 import { NO_RULES, type StreamHealth } from "./StreamHealth.ts"
 
 /** How a connection ended, or why there was none. */
@@ -27,10 +28,8 @@ export interface Supervised<A> {
   readonly platform: PlatformId
   readonly health: StreamHealth
   readonly budget: Budget
-  /** Waits until there is a rule to watch for. */
-  readonly hasRules: Effect.Effect<void>
-  /** Waits until there is none. */
-  readonly hasNoRules: Effect.Effect<void>
+  /** There is no connection while there is no rule. */
+  readonly known: KnownRules
   /** One connection. It is open when this succeeds; the stream fails with how it ended. */
   readonly connect: Effect.Effect<Stream.Stream<A, Ended>, Ended, Scope.Scope>
   /** A connection that has lived as long as this was a good one: what went wrong before it is forgotten. */
@@ -41,22 +40,25 @@ export interface Supervised<A> {
 
 export const supervised = <A>(options: Supervised<A>): Stream.Stream<A> =>
   Stream.suspend(() => {
-    const { platform, health, budget } = options
+    const { platform, health, budget, known } = options
     let last: { readonly kind: Ended["kind"]; readonly inARow: number } | undefined
     let openedAt: number | undefined
 
     const connect = Effect.gen(function* () {
       openedAt = undefined
-      yield* health.enter("idle", NO_RULES)
-      yield* options.hasRules
-      yield* health.enter("connecting", "The stream is being opened")
+      if (known.isEmpty) {
+        yield* health.enter("idle", NO_RULES)
+        yield* known.hasRules
+      }
+      // One connection after the other in the normal course of things is one stream to whoever looks at it.
+      if (last?.kind !== "planned") yield* health.enter("connecting", "The stream is being opened")
       yield* budget.wait
       const records = yield* options.connect
       openedAt = yield* Clock.currentTimeMillis
       yield* health.enter("live", "The stream is open")
       yield* Effect.logInfo(`The stream of "${platform}" is open`)
       const unwatched = Effect.zipRight(
-        options.hasNoRules,
+        known.hasNoRules,
         Effect.fail(new Ended({ kind: "planned", reason: "The last rule is gone" }))
       )
       return Stream.interruptWhen(records, unwatched)

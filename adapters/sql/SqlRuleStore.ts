@@ -143,6 +143,12 @@ const make = Effect.gen(function* () {
       Effect.map(sql<RegistrationRow>`${registrations} where platform = ${platform} order by rule_id`, (rows) =>
         rows.map(toRegistration)
       ).pipe(unavailable("rules.registrationsOn")),
+    wanted: (platform) =>
+      sql<{ readonly texts: number }>`select count(distinct text)::int as texts from registrations
+        where platform = ${platform} and state in ('active', 'failed')`.pipe(
+        Effect.map(([row]) => row?.texts ?? 0),
+        unavailable("rules.wanted")
+      ),
     isShared: (registration) => Effect.map(isShared(registration), isSome).pipe(unavailable("rules.isShared")),
     holders: (platform, ids) =>
       Effect.map(holders(platform, ids), (rows) => rows.map(toHolder)).pipe(unavailable("rules.holders"))

@@ -85,8 +85,7 @@ export const makeDeliveries = (options: {
         platform: "x",
         health,
         budget,
-        hasRules: known.hasRules,
-        hasNoRules: known.hasNoRules,
+        known,
         connect,
         goodAfterMillis: GOOD_AFTER_MILLIS,
         pause

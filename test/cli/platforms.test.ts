@@ -1,0 +1,94 @@
+/** `earshot platforms` and what it tells of: the real program beside the simulator, with right and wrong tokens. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Simulator from "../../adapters/simulator/Simulator.ts"
+import { serve } from "../../adapters/simulator/server.ts"
+import { KEY, type Running, runCommand, startService } from "../program.ts"
+
+const WRONG = "a-token-that-nobody-ever-issued"
+
+describe("earshot platforms", () => {
+  it.scopedLive("tells of both platforms in process", () =>
+    Effect.gen(function* () {
+      const service = yield* started({})
+      const { code, stdout, stderr } = yield* platforms(service)
+      assert.strictEqual(code, 0, stderr)
+      assert.match(stdout, /^x {2}live \(in process\) since 20\d\d-.*\n {2}Runs in this process/)
+      assert.match(stdout, /\n\nfirehose {2}live \(in process\)/)
+      assert.match(stdout, /Rules: 0 wanted, compared with the platform 20/)
+      assert.match(stdout, /Last event: none since the start/)
+    })
+  )
+
+  it.scopedLive("tells of a token that is refused, while the other platform works, and never shows it", () =>
+    Effect.gen(function* () {
+      const simulator = yield* Simulator.make({ seed: 1 })
+      const url = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
+      const service = yield* started({
+        X_BASE_URL: url,
+        X_BEARER_TOKEN: WRONG,
+        FIREHOSE_BASE_URL: url,
+        FIREHOSE_TAP_TOKEN: simulator.control.settings.firehose.tap_token
+      })
+
+      const refused = yield* create(service, "x")
+      assert.deepInclude(refused, { status: 400 })
+      assert.deepInclude(refused.body, { code: "failed_precondition" })
+      assert.match(String(refused.body["message"]), /X_BEARER_TOKEN/)
+      assert.deepInclude(refused.body["details"], { platform: "x" })
+      assert.property(refused.body["details"], "upstream")
+      assert.strictEqual((yield* create(service, "firehose")).status, 200)
+
+      const shown = yield* platforms(service)
+      assert.match(
+        shown.stdout,
+        /^x {2}refused since .*\n {2}Platform "x" does not let this server in: .*X_BEARER_TOKEN/
+      )
+      assert.match(shown.stdout, /\nfirehose {2}(live|connecting) since .*\n(?: {2}.*\n)* {2}Rules: 1 wanted/)
+
+      const json = yield* platforms(service, "--json")
+      const [x, firehose] = JSON.parse(json.stdout).platforms
+      assert.deepInclude(x, { platform: "x", source: "upstream" })
+      assert.match(x.summary, /X_BEARER_TOKEN/)
+      assert.deepInclude(firehose.rules, { wanted: 1 })
+
+      const { stdout, stderr } = yield* Effect.promise(() => service.stop())
+      assert.notInclude(stdout + stderr + shown.stdout + json.stdout + JSON.stringify(refused.body), WRONG)
+      assert.match(stdout, /Platforms: x and firehose as the real service/)
+      assert.match(stdout, /Demo feed: off/)
+    })
+  )
+
+  it.live("says what to do without a server or a key", () =>
+    Effect.gen(function* () {
+      const away = yield* Effect.promise(() =>
+        runCommand("node", ["platforms"], { EARSHOT_URL: "http://127.0.0.1:1", EARSHOT_API_KEY: KEY })
+      )
+      assert.strictEqual(away.code, 1)
+      assert.match(away.stderr, /Cannot reach Earshot at http:\/\/127\.0\.0\.1:1/)
+      const keyless = yield* Effect.promise(() => runCommand("node", ["platforms"]))
+      assert.match(keyless.stderr, /set EARSHOT_API_KEY/)
+    })
+  )
+})
+
+// ---- helpers ----
+
+const started = (settings: Readonly<Record<string, string>>) =>
+  Effect.acquireRelease(
+    Effect.promise(() => startService("node", settings)),
+    (service) => Effect.promise(() => service.stop())
+  )
+
+const platforms = (service: Running, ...args: ReadonlyArray<string>) =>
+  Effect.promise(() => runCommand("node", ["platforms", ...args], { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY }))
+
+const create = (service: Running, platform: string) =>
+  Effect.promise(async () => {
+    const answer = await fetch(`${service.url}/api.CreateRule`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "n", intent: "i", platforms: [platform], overrides: { [platform]: "storm" } })
+    })
+    return { status: answer.status, body: (await answer.json()) as Readonly<Record<string, unknown>> }
+  })
