@@ -41,12 +41,14 @@ export const open = (request: Request): Effect.Effect<OpenAnswer, Unreachable, S
   Effect.gen(function* () {
     const { send } = yield* Fetch
     const leaving = new AbortController()
+    // Together, so that both live until then: on Node the signal of a request that was collected never fires.
+    const sent = { leaving, request: new Request(request, { signal: leaving.signal, redirect: "manual" }) }
     const response = yield* Effect.acquireReleaseInterruptible(
       Effect.tryPromise({
-        try: () => send(new Request(request, { signal: leaving.signal, redirect: "manual" })),
+        try: () => send(sent.request),
         catch: (cause) => new Unreachable({ reason: reasonOf(cause) })
       }),
-      () => Effect.sync(() => leaving.abort())
+      () => Effect.sync(() => sent.leaving.abort())
     ).pipe(
       Effect.timeoutFail({
         duration: PATIENCE,
