@@ -68,14 +68,14 @@ export const makeDeliveries = (options: {
           reader.opened(lastByteAt)
           return recordsOf(answer)
         }
+        // The status says enough when the rest cannot be read.
+        const { text } = yield* Effect.orElseSucceed(read(answer), () => ({ text: "" }))
         if (answer.status === 400 && minutes > 0) {
           hasBackfill = false
           yield* Effect.logInfo('The app has no backfill on "x": what is posted while the stream is down is missed')
           yield* budget.wait
           return yield* connect
         }
-        // The status says enough when the rest cannot be read.
-        const { text } = yield* Effect.orElseSucceed(read(answer), () => ({ text: "" }))
         const ended = endedByAnswer({ ...answer, text: upstream.scrubbed(text) }, yield* Clock.currentTimeMillis)
         if (ended.kind === "unruled") known.clear()
         return yield* ended

@@ -17,6 +17,7 @@ export interface Watching {
   /** So far, in their order. */
   readonly deliveries: ReadonlyArray<Delivery>
   readonly texts: () => ReadonlyArray<string>
+  readonly isRunning: Effect.Effect<boolean>
   /** The stream is left, as by a service that stops. */
   readonly leave: Effect.Effect<void>
 }
@@ -99,6 +100,7 @@ const watching = (platform: Platform, from: string | undefined) =>
     return {
       deliveries,
       texts: () => deliveries.map(({ payload }) => textIn(payload)),
+      isRunning: Effect.map(Fiber.poll(fiber), Option.isNone),
       leave: Effect.zipRight(Fiber.interrupt(fiber), settle)
     }
   })
