@@ -1,6 +1,6 @@
 /** Whatever X answers, the adapter never breaks, never calls too often, and never tells its token. */
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, FastCheck, Option, TestClock } from "effect"
+import { Cause, Chunk, Effect, Exit, FastCheck, Option, Stream, TestClock } from "effect"
 import { NOW, pass, RULES, STREAM, settle } from "../simulator/stage.ts"
 import { type Adapter, passSlowly, TOKEN, withX } from "./platform.ts"
 
@@ -174,6 +174,25 @@ describe("a line of the stream", () => {
       }),
     { fastCheck: { numRuns: 100 } }
   )
+})
+
+describe("records that come together", () => {
+  it.scoped("are handed on together, those before the last word of X too", () => {
+    const ids = Array.from({ length: 50 }, (_, at) => String(at + 100))
+    const posts = ids.map((id) => JSON.stringify({ data: { id, text: "cat" }, matching_rules: [{ id: "1" }] }))
+    const word = JSON.stringify({ errors: [{ title: "operational-disconnect", disconnect_type: "ForceDisconnect" }] })
+    const { send } = streaming(() => open(`${[...posts, word].join("\r\n")}\r\n`))
+    return withX(send, ({ platform }) =>
+      Effect.gen(function* () {
+        yield* platform.inventory
+        const first = yield* Stream.runHead(Stream.chunks(platform.deliveries(Option.none())))
+        assert.deepStrictEqual(
+          Chunk.toReadonlyArray(Option.getOrThrow(first)).map(({ platformPostId }) => platformPostId),
+          ids
+        )
+      })
+    )
+  })
 })
 
 describe("an answer that does not come, or does not end", () => {

@@ -173,12 +173,15 @@ const REFUSALS: ReadonlyArray<{
   readonly fault: FaultRequest
   readonly state: string
   readonly reason: RegExp
+  /** What the status says about the next attempt, at first. */
+  readonly next: string
   readonly attempts: ReadonlyArray<readonly [number, number]>
 }> = [
   {
     fault: { kind: "refuse", platform: "x", endpoint: "stream", count: 4 },
     state: "waiting",
     reason: /^The connection failed: /,
+    next: "it is opened again in 250 ms",
     attempts: [
       [0, 0],
       [0, 0],
@@ -191,6 +194,7 @@ const REFUSALS: ReadonlyArray<{
     fault: { kind: "server-error", platform: "x", endpoint: "stream", status: 503, count: 3 },
     state: "waiting",
     reason: /^It answered 503 \(Service Unavailable\)$/,
+    next: "it is opened again in 5 s",
     attempts: [
       [0, 503],
       [5, 503],
@@ -202,6 +206,7 @@ const REFUSALS: ReadonlyArray<{
     fault: { kind: "payment-required", platform: "x", endpoint: "stream", count: 2 },
     state: "refused",
     reason: /out of credit/,
+    next: "it is opened again in 5 s",
     attempts: [
       [0, 402],
       [5, 402],
@@ -212,6 +217,7 @@ const REFUSALS: ReadonlyArray<{
     fault: { kind: "rate-limit", platform: "x", endpoint: "stream", headers: false, reset_seconds: 60, count: 2 },
     state: "waiting",
     reason: /Too Many Requests/,
+    next: "it is opened again in 60 s",
     attempts: [
       [0, 429],
       [60, 429],
@@ -222,6 +228,7 @@ const REFUSALS: ReadonlyArray<{
     fault: { kind: "rate-limit", platform: "x", endpoint: "stream", headers: true, reset_seconds: 300 },
     state: "waiting",
     reason: /Too Many Requests/,
+    next: "it is opened again in 5 min",
     attempts: [
       [0, 429],
       [300, 200]
@@ -231,6 +238,7 @@ const REFUSALS: ReadonlyArray<{
     fault: { kind: "lower-caps", platform: "x", connections: 0, seconds: 100 },
     state: "waiting",
     reason: /maximum allowed connection limit/,
+    next: "it is opened again in 60 s",
     attempts: [
       [0, 429],
       [60, 429],
@@ -240,7 +248,7 @@ const REFUSALS: ReadonlyArray<{
 ]
 
 describe("a connection that is not had", () => {
-  for (const { fault, state, reason, attempts: expected } of REFUSALS) {
+  for (const { fault, state, reason, next, attempts: expected } of REFUSALS) {
     it.scoped(`is asked for again by X's manners after ${JSON.stringify(fault)}`, () =>
       staged({}, (on, adapter) =>
         Effect.gen(function* () {
@@ -250,6 +258,7 @@ describe("a connection that is not had", () => {
           const status = yield* adapter.platform.status
           assert.strictEqual(status.state, state)
           assert.match(Option.getOrThrow(status.lastError).message, reason)
+          assert.isTrue(status.detail.endsWith(next), status.detail)
           const last = expected.at(-1)?.[0] ?? 0
           yield* passSlowly(last + 1, last > 20 ? 5 : 0.25)
           assert.deepStrictEqual(yield* attempts(on), expected)
