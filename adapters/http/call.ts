@@ -56,8 +56,7 @@ export const open = (request: Request): Effect.Effect<OpenAnswer, Unreachable, S
       })
     )
     const reader = response.body?.getReader()
-    // Not by the signal alone: it tells only whoever waits for the next read, and on Node nobody once the request that
-    // holds it is collected.
+    // Not by the signal alone, which tells only whoever waits for the next read.
     yield* Effect.addFinalizer(() => Effect.sync(() => void reader?.cancel().catch(() => undefined)))
     return { status: response.status, headers: response.headers, bytes: bytesOf(reader) }
   })

@@ -10,7 +10,7 @@ export const endedByNetwork = ({ reason }: Unreachable): Ended =>
 /** X says so in the stream itself. */
 export const endedByWord = (problem: Problem, reason: string): Ended =>
   notReadyReason(problem) === undefined
-    ? new Ended({ kind: isTaken(problem) ? "limited" : "cut", reason })
+    ? new Ended({ kind: isTaken(problem) ? "failed" : "cut", reason })
     : new Ended({ kind: "failed", reason, isRefused: true })
 
 /** X answered, but not with a stream. */
@@ -22,9 +22,9 @@ export const endedByAnswer = (answer: Answer, now: number): Ended => {
   if (answer.status === 409 && ISSUES_WITHOUT_RULES.includes(problem.connectionIssue)) {
     return new Ended({ kind: "unruled", reason })
   }
+  if (isTaken(problem)) return new Ended({ kind: "failed", reason: TAKEN })
   if (answer.status !== 429) return new Ended({ kind: "failed", reason })
-  // The limit of calls has nothing to do with a connection that is still taken.
-  const seconds = isTaken(problem) ? undefined : secondsUntilReset(answer.headers, now)
+  const seconds = secondsUntilReset(answer.headers, now)
   return new Ended({ kind: "limited", reason, ...(seconds !== undefined && { waitMillis: seconds * 1_000 }) })
 }
 
@@ -45,6 +45,13 @@ export const tooQuiet = (millis: number): Ended =>
 /** Other issues that come with 409 are not about rules that are missing. */
 const ISSUES_WITHOUT_RULES: ReadonlyArray<string | undefined> = ["RuleConfigurationIssue", undefined]
 
+/**
+ * Has nothing to do with the limit of calls, although it comes as a 429: a connection that was not closed in order
+ * counts for some seconds more, as after a restart, and a minute of waiting would be a minute of posts.
+ */
 const isTaken = ({ connectionIssue }: Problem): boolean => connectionIssue === "TooManyConnections"
+
+const TAKEN =
+  "X counts another connection of this app: one that broke is let go after a while, one of another program is not"
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -237,12 +237,15 @@ const REFUSALS: ReadonlyArray<{
   {
     fault: { kind: "lower-caps", platform: "x", connections: 0, seconds: 100 },
     state: "waiting",
-    reason: /maximum allowed connection limit/,
-    next: "it is opened again in 60 s",
+    reason: /^X counts another connection of this app/,
+    next: "it is opened again in 5 s",
     attempts: [
       [0, 429],
-      [60, 429],
-      [180, 200]
+      [5, 429],
+      [15, 429],
+      [35, 429],
+      [75, 429],
+      [155, 200]
     ]
   }
 ]
@@ -566,8 +569,11 @@ describe("a connection that breaks", () => {
         assert.deepStrictEqual(yield* attempts(on), [
           [0, 200],
           [36, 429],
-          [96, 429],
-          [216, 200]
+          [41, 429],
+          [51, 429],
+          [71, 429],
+          [111, 429],
+          [191, 200]
         ])
         assert.deepStrictEqual([yield* fired(on, "hold-slot"), yield* fired(on, "stall")], [1, 1])
         yield* goesOn(on, watching)
