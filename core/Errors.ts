@@ -125,6 +125,15 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()
   }
 }
 
+/** The store understood, and can never hold these matches as they are. */
+export class MatchesUnstorable extends Schema.TaggedError<MatchesUnstorable>()("MatchesUnstorable", {
+  reason: Schema.String
+}) {
+  override get message() {
+    return `The store cannot hold the match: ${this.reason}`
+  }
+}
+
 export type CoreError =
   | InvalidArgument
   | Unauthenticated

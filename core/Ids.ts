@@ -85,6 +85,10 @@ export const toUuid = (id: AccountId | KeyId | RuleId | MatchId): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
+/** When the id was made, in milliseconds. An id that someone made up may say anything. */
+export const timeOf = (id: AccountId | KeyId | RuleId | MatchId): number =>
+  Number.parseInt(toUuid(id).slice(0, 13).replace("-", ""), 16)
+
 // ---- helpers ----
 
 /** Crockford's base32: in the order of its ASCII codes, without the letters that read as digits. */

@@ -1,10 +1,11 @@
 /** The port to where matches are kept, and a layer of it in memory. */
 import { Context, Effect, Layer, Option } from "effect"
-import type { StorageUnavailable } from "./Errors.ts"
+import type { MatchesUnstorable, StorageUnavailable } from "./Errors.ts"
 import type { AccountId, MatchId, RuleId } from "./Ids.ts"
 import type { Match } from "./Match.ts"
 import type { PlatformId } from "./PlatformId.ts"
 import { RuleStore } from "./RuleStore.ts"
+import { type StreamProgress, StreamStore } from "./StreamStore.ts"
 
 export interface MatchPage {
   readonly account: AccountId
@@ -15,41 +16,33 @@ export interface MatchPage {
   readonly limit: number
 }
 
-/** How far a platform's stream has been stored. */
-export interface StreamPosition {
-  readonly platform: PlatformId
-  readonly cursor: string
-}
-
 export class MatchStore extends Context.Tag("core/MatchStore")<
   MatchStore,
   {
     /**
      * Stores the matches, all or none, and answers how many were new. A match that is there already (same rule,
-     * platform and post) and a match of a rule that is gone are passed over. `reached` is stored with them, in the
+     * platform and post) and a match of a rule that is gone are passed over. `progress` is stored with them, in the
      * same step: a cursor never runs ahead of what is durable.
      */
     readonly insert: (
       matches: ReadonlyArray<Match>,
-      reached?: StreamPosition
-    ) => Effect.Effect<number, StorageUnavailable>
-    /** Where the platform's stream is to go on. */
-    readonly reached: (platform: PlatformId) => Effect.Effect<Option.Option<string>, StorageUnavailable>
+      progress?: StreamProgress
+    ) => Effect.Effect<number, StorageUnavailable | MatchesUnstorable>
     /** Newest first. Costs the same at any depth. */
     readonly list: (page: MatchPage) => Effect.Effect<ReadonlyArray<Match>, StorageUnavailable>
   }
 >() {
-  static readonly layerMemory: Layer.Layer<MatchStore, never, RuleStore> = Layer.effect(
+  static readonly layerMemory: Layer.Layer<MatchStore, never, RuleStore | StreamStore> = Layer.effect(
     MatchStore,
     Effect.gen(function* () {
       const rules = yield* RuleStore
+      const streams = yield* StreamStore
       const byKey = new Map<string, Match>()
-      const cursors = new Map<PlatformId, string>()
       let newestFirst: ReadonlyArray<Match> = []
 
       const isThere = (id: RuleId) => Effect.map(rules.registrations(id), (found) => found.length > 0)
 
-      const insert = (matches: ReadonlyArray<Match>, reached?: StreamPosition) =>
+      const insert = (matches: ReadonlyArray<Match>, progress?: StreamProgress) =>
         Effect.gen(function* () {
           let added = 0
           for (const match of matches) {
@@ -58,7 +51,7 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
             byKey.set(key, match)
             added++
           }
-          if (reached !== undefined) cursors.set(reached.platform, reached.cursor)
+          if (progress !== undefined) yield* streams.save(progress)
           newestFirst = [...byKey.values()].sort((a, b) => (a.id < b.id ? 1 : -1))
           return added
         })
@@ -83,9 +76,7 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
           return found
         })
 
-      const reached = (platform: PlatformId) => Effect.sync(() => Option.fromNullable(cursors.get(platform)))
-
-      return MatchStore.of({ insert, reached, list })
+      return MatchStore.of({ insert, list })
     })
   )
 }

@@ -1,11 +1,14 @@
 /** The match use cases. Every door calls this and nothing below it. */
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Coverage } from "./Coverage.ts"
+import { makeCoverageOf } from "./coverageOf.ts"
 import { RuleNotFound, type StorageUnavailable } from "./Errors.ts"
-import { type AccountId, asRuleId, MatchId } from "./Ids.ts"
+import { type AccountId, asRuleId, MatchId, timeOf } from "./Ids.ts"
 import { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
 import { RuleStore } from "./RuleStore.ts"
+import { StreamStore } from "./StreamStore.ts"
 
 export const MatchQuery = Schema.Struct({
   rule_id: Schema.optionalWith(Schema.String.annotations({ description: "Only matches of this rule" }), {
@@ -35,7 +38,10 @@ export const MatchList = Schema.Struct({
       jsonSchema: { type: "string", description: "Send it as cursor for the next page; absent on the last one" }
     }),
     { exact: true }
-  )
+  ),
+  coverage: Coverage.annotations({
+    description: "What of the time that this answer is about was watched: whether nothing happened, or nobody looked"
+  })
 })
 export type MatchList = typeof MatchList.Type
 
@@ -49,11 +55,12 @@ export class Matches extends Context.Tag("core/Matches")<
     ) => Effect.Effect<MatchList, RuleNotFound | StorageUnavailable>
   }
 >() {
-  static readonly layer: Layer.Layer<Matches, never, MatchStore | RuleStore> = Layer.effect(
+  static readonly layer: Layer.Layer<Matches, never, MatchStore | RuleStore | StreamStore> = Layer.effect(
     Matches,
     Effect.gen(function* () {
       const rules = yield* RuleStore
       const store = yield* MatchStore
+      const coverageOf = yield* makeCoverageOf(yield* StreamStore)
 
       // Untraced: a span would cost as much as the rest of the request.
       const list = Effect.fnUntraced(function* (account: AccountId, query: MatchQuery) {
@@ -61,16 +68,20 @@ export class Matches extends Context.Tag("core/Matches")<
         if (query.rule_id !== undefined && !(Option.isSome(rule) && (yield* rules.exists(account, rule.value)))) {
           return yield* new RuleNotFound({ ruleId: query.rule_id })
         }
-        const found = yield* store.list({
-          account,
-          rule,
-          platforms: query.platform === undefined ? PLATFORM_IDS : [query.platform],
-          before: Option.fromNullable(query.cursor),
-          limit: query.limit + 1
-        })
+        const platforms = query.platform === undefined ? PLATFORM_IDS : [query.platform]
+        const now = yield* Clock.currentTimeMillis
+        const before = Option.fromNullable(query.cursor)
+        const found = yield* store.list({ account, rule, platforms, before, limit: query.limit + 1 })
         const matches = found.slice(0, query.limit)
-        const last = matches.at(-1)
-        return found.length > query.limit && last !== undefined ? { matches, next_cursor: last.id } : { matches }
+        const next = found.length > query.limit ? Option.fromNullable(matches.at(-1)) : Option.none()
+        const coverage = yield* coverageOf(platforms, {
+          from: Option.orElse(
+            Option.map(next, ({ id }) => timeOf(id)),
+            () => Option.map(rule, timeOf)
+          ),
+          to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })
+        })
+        return { matches, ...(Option.isSome(next) && { next_cursor: next.value.id }), coverage }
       })
 
       return Matches.of({ list })

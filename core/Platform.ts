@@ -68,9 +68,36 @@ export interface Delivery {
   readonly platformRuleIds: ReadonlyArray<string>
   /** Where the stream is to go on once this delivery is durable; none when the platform cannot go back. */
   readonly cursor: Option.Option<string>
+  /** When it came in, in milliseconds. */
+  readonly receivedAt: number
   /** Run once the matches of this delivery are durable. */
   readonly ack: Effect.Effect<void>
 }
+
+/** Why a platform was not watched for a while. */
+export const GapCause = Schema.Literal(
+  "outage",
+  "stall",
+  "cap",
+  "credit",
+  "not_configured",
+  "no_rules",
+  "store_down",
+  "process_down"
+).annotations({
+  identifier: "GapCause",
+  description:
+    "outage: the platform could not be reached. stall: the stream had gone silent. cap: a limit of the platform. credit: the account ran out of it. not_configured: the platform does not let this server in. no_rules: there was nothing to watch for. store_down: matches could not be stored. process_down: this server did not run."
+})
+export type GapCause = typeof GapCause.Type
+
+/** What happens on a platform's stream, in its order. Times in milliseconds. */
+export type Signal =
+  | { readonly _tag: "Event"; readonly delivery: Delivery }
+  /** It is watched again. What happened from `since` on, which may lie before now, comes or has come. */
+  | { readonly _tag: "Watching"; readonly at: number; readonly since: number }
+  /** It is not watched since then. */
+  | { readonly _tag: "Blind"; readonly at: number; readonly cause: GapCause; readonly detail: string }
 
 /**
  * idle: there is no rule to watch for. waiting: the stream broke and is opened again at a set time. refused: the
@@ -115,7 +142,7 @@ export interface Platform {
   readonly unregister: (platformRuleIds: ReadonlyArray<string>) => Effect.Effect<void, PlatformFailure>
   readonly inventory: Effect.Effect<Inventory, PlatformFailure>
   /** The live stream, from the cursor on as far as the platform can. Run it once: it ends only with its scope. */
-  readonly deliveries: (from: Option.Option<string>) => Stream.Stream<Delivery>
+  readonly watch: (from: Option.Option<string>) => Stream.Stream<Signal>
   readonly status: Effect.Effect<StreamStatus>
 }
 

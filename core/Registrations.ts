@@ -74,6 +74,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
      */
     readonly reconcile: Effect.Effect<void>
     readonly standing: (platform: PlatformId) => Effect.Effect<Standing>
+    /** Waits until nothing is on its way to or from the platform in this process. */
+    readonly settled: (platform: PlatformId) => Effect.Effect<void>
   }
 >() {
   /** `isAlone`: no other process uses the store, so nothing is in the middle of its way unless it is so here. */
@@ -262,7 +264,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
             exclusively(new Set(filters.map(({ platform }) => platform.id)), add(rule, filters, limits)),
           remove,
           reconcile,
-          standing: (platform) => Effect.sync(() => standings.get(platform) ?? NOTHING_YET)
+          standing: (platform) => Effect.sync(() => standings.get(platform) ?? NOTHING_YET),
+          settled: (platform) => locks.get(platform)?.withPermits(1)(Effect.void) ?? Effect.void
         })
       })
     )

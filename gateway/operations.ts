@@ -151,7 +151,7 @@ export const listMatches = endpoint({
   tag: "matches",
   summary: "List matches",
   description:
-    "Newest first, of one rule or of all rules of the account. Where more follow, next_cursor is given: send it as cursor for the next page.",
+    "Newest first, of one rule or of all rules of the account. Where more follow, next_cursor is given: send it as cursor for the next page. `coverage` says when the platforms were watched in that time and when not, so that no match can be told from no look.",
   input: MatchQuery,
   output: MatchList,
   example: {
@@ -166,7 +166,28 @@ export const listMatches = endpoint({
           platform_post_id: "1866223344556677889",
           payload: { data: { id: "1866223344556677889", text: "Felt a strong earthquake just now" } }
         }
-      ]
+      ],
+      coverage: {
+        from: "2026-11-15T08:30:00.000Z",
+        to: "2026-11-15T09:00:00.000Z",
+        platforms: [
+          {
+            platform: "x",
+            watched_since: "2026-11-14T10:00:00.000Z",
+            watched_until: "2026-11-15T08:59:58.120Z",
+            gaps: [
+              {
+                from: "2026-11-15T08:40:12.000Z",
+                to: "2026-11-15T08:40:18.000Z",
+                cause: "outage",
+                detail: "The connection failed: the connection was cut",
+                recovered: false
+              }
+            ],
+            more_gaps: false
+          }
+        ]
+      }
     }
   },
   handle: (account, query) =>

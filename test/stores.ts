@@ -14,8 +14,9 @@ import { EventLog } from "../core/EventLog.ts"
 import { KeyStore } from "../core/KeyStore.ts"
 import { MatchStore } from "../core/MatchStore.ts"
 import { RuleStore } from "../core/RuleStore.ts"
+import { StreamStore } from "../core/StreamStore.ts"
 
-export type Stores = RuleStore | MatchStore | KeyStore | EventLog
+export type Stores = RuleStore | MatchStore | StreamStore | KeyStore | EventLog
 
 /** A folder that is deleted when the scope closes. */
 export const temporaryFolder = Effect.acquireRelease(
@@ -47,7 +48,7 @@ const memory: Layer.Layer<Stores> = Layer.mergeAll(
   MatchStore.layerMemory,
   KeyStore.layerMemory,
   EventLog.layerMemory
-).pipe(Layer.provideMerge(RuleStore.layerMemory))
+).pipe(Layer.provideMerge(Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory)))
 
 /** What every contract is run over. */
 export const everyStore: ReadonlyArray<readonly [name: string, layer: Layer.Layer<Stores, StoreCannotOpen>]> = [

@@ -86,7 +86,7 @@ export const layerWith = (options: {
         register,
         unregister,
         inventory: Effect.map(list, (rules) => ({ rules, ruleLimit: Option.none(), usage: Option.none() })),
-        deliveries: (from) => watch(watching, from),
+        watch: (from) => watch(watching, from),
         status: health.status
       }
       yield* platforms.register(platform)

@@ -11,12 +11,16 @@ export class Place {
     this.id = Option.getOrUndefined(from)
   }
 
-  /** How to ask for what follows. The first time without an id it is what happens from then on. */
-  asked(now: number): Required<Pick<UpstreamCall, "headers" | "query">> {
-    if (this.id !== undefined) return { headers: { "last-event-id": this.id }, query: {} }
+  /**
+   * How to ask for what follows, and since when events then come, in milliseconds. The first time without an id it is
+   * what happens from then on.
+   */
+  asked(now: number): Required<Pick<UpstreamCall, "headers" | "query">> & { readonly since: number } {
+    if (this.id !== undefined) return { headers: { "last-event-id": this.id }, query: {}, since: now - KEPT_MILLIS }
     const { since } = this
     this.since ??= now
-    return { headers: {}, query: since === undefined ? {} : { since: windowOf(now - since) } }
+    if (since === undefined) return { headers: {}, query: {}, since: now }
+    return { headers: {}, query: { since: windowOf(now - since) }, since: Math.max(since, now - KEPT_MILLIS) }
   }
 
   reached(id: string): void {
@@ -34,6 +38,9 @@ export class Place {
 }
 
 // ---- helpers ----
+
+/** How long Firehose keeps events: about a day. */
+const KEPT_MILLIS = 24 * 3_600_000
 
 /** In minutes or hours, a minute more than asked for, and at most the day that is kept. */
 const windowOf = (millis: number): string => {

@@ -1,13 +1,13 @@
 /** The live stream: connections of five minutes, one after the other, with nothing lost in between. */
 import { Chunk, Clock, Effect, Either, type Option, Stream } from "effect"
-import type { Delivery } from "../../core/Platform.ts"
+import type { Signal } from "../../core/Platform.ts"
 import type { RecentEvents } from "../../core/RecentEvents.ts"
 import type { Budget } from "../http/Budget.ts"
 import { type OpenAnswer, read, type Unreachable } from "../http/call.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
 import { lines } from "../http/lines.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
-import { Ended, supervised } from "../http/supervised.ts"
+import { Ended, type Sighting, supervised } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
 import { Place } from "./Place.ts"
 import { failureOf, shortened, wordsOf } from "./problems.ts"
@@ -24,7 +24,7 @@ export interface Watching {
   readonly digest: (text: string) => string
 }
 
-export const watch = (watching: Watching, from: Option.Option<string>): Stream.Stream<Delivery> =>
+export const watch = (watching: Watching, from: Option.Option<string>): Stream.Stream<Signal> =>
   Stream.suspend(() => {
     const { upstream, budget, known, health, recent, digest } = watching
     const place = new Place(from)
@@ -40,7 +40,9 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
         const { status } = answer
         const failure = failureOf({ ...answer, text: upstream.scrubbed(text) }, yield* Clock.currentTimeMillis)
         const reason = failure.message
-        if (failure._tag === "PlatformNotReady") return yield* new Ended({ kind: "failed", reason, isRefused: true })
+        if (failure._tag === "PlatformNotReady") {
+          return yield* new Ended({ kind: "failed", reason, refusal: status === 402 ? "credit" : "not_configured" })
+        }
         const id = status === 400 || status === 422 ? place.giveUp() : undefined
         if (id !== undefined) {
           placesRefused++
@@ -59,7 +61,7 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
 
     const connect = Effect.gen(function* () {
       const openedAt = yield* Clock.currentTimeMillis
-      const { headers, query } = place.asked(openedAt)
+      const { headers, query, since } = place.asked(openedAt)
       const answer = yield* upstream
         .open({
           path: "/v1/stream",
@@ -88,20 +90,32 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
           if (last !== undefined && saysNoRules(last)) known.clear()
         })
       )
-      return Stream.mapError(events, broken).pipe(Stream.concat(ending), Stream.interruptWhen(guard))
+      const records = Stream.mapError(events, broken).pipe(Stream.concat(ending), Stream.interruptWhen(guard))
+      return { records, since }
     })
 
     /** Outside of the connection, which may be given up with events in hand: those were not reached. */
-    const take = (events: Chunk.Chunk<SseEvent>) =>
+    const take = (sightings: Chunk.Chunk<Sighting<SseEvent>>) =>
       Effect.gen(function* () {
-        const found: Array<Delivery> = []
+        const receivedAt = yield* Clock.currentTimeMillis
+        const signals: Array<Signal> = []
+        const payloads: Array<unknown> = []
         const unreadable: Array<string> = []
-        for (const event of events) {
+        for (const sighting of sightings) {
+          if (sighting._tag !== "Record") {
+            signals.push(sighting)
+            continue
+          }
+          const event = sighting.record
           if (event.id !== undefined) place.reached(event.id)
           if (event.name !== "update") continue
-          const delivery = deliveryOf(event, digest)
-          if (Either.isRight(delivery)) found.push(delivery.right)
-          else unreadable.push(`${delivery.left}: "${shortened(upstream.scrubbed(event.data))}"`)
+          const found = deliveryOf(event, { digest, receivedAt })
+          if (Either.isRight(found)) {
+            signals.push({ _tag: "Event", delivery: found.right })
+            payloads.push(found.right.payload)
+          } else {
+            unreadable.push(`${found.left}: "${shortened(upstream.scrubbed(event.data))}"`)
+          }
         }
         if (unreadable.length > 0) {
           skipped += unreadable.length
@@ -109,17 +123,14 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
             `Skipped ${unreadable.length} updates of "firehose" that cannot be read (${skipped} so far). The first: ${unreadable[0]}`
           )
         }
-        if (found.length > 0) {
+        if (payloads.length > 0) {
           yield* health.sawEvent
-          yield* recent.record(
-            "firehose",
-            found.map(({ payload }) => payload)
-          )
+          yield* recent.record("firehose", payloads)
         }
-        return Chunk.unsafeFromArray(found)
+        return Chunk.unsafeFromArray(signals)
       })
 
-    const events = supervised({
+    const sightings = supervised({
       platform: "firehose",
       health,
       budget,
@@ -128,7 +139,7 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
       goodAfterMillis: GOOD_AFTER,
       pause
     })
-    return Stream.chunks(events).pipe(Stream.mapEffect(take), Stream.filter(Chunk.isNonEmpty), Stream.flattenChunks)
+    return Stream.chunks(sightings).pipe(Stream.mapEffect(take), Stream.filter(Chunk.isNonEmpty), Stream.flattenChunks)
   })
 
 // ---- helpers ----
@@ -165,9 +176,9 @@ const endedBy = (last: SseEvent, livedMillis: number): Ended => {
     : new Ended({ kind: "failed", reason: `It ended the connection with an error: ${words}` })
 }
 
-const pause = ({ kind, isRefused, waitMillis }: Ended, inARow: number): number => {
+const pause = ({ kind, refusal, waitMillis }: Ended, inARow: number): number => {
   if (waitMillis === 0) return 0
-  const [first, most] = isRefused === true ? REFUSED : kind === "unruled" ? UNRULED : BROKEN
+  const [first, most] = refusal !== undefined ? REFUSED : kind === "unruled" ? UNRULED : BROKEN
   // Also not sooner than this: who is told to come back in a second must not do so for ever.
   return Math.max(doubling(first, inARow, most), waitMillis ?? 0)
 }

@@ -8,7 +8,7 @@ import type { SseEvent } from "./sse.ts"
 /** Left says what is wrong with it. `digest` names the page change: Firehose gives it no name. */
 export const deliveryOf = (
   { id, data }: SseEvent,
-  digest: (text: string) => string
+  { digest, receivedAt }: { readonly digest: (text: string) => string; readonly receivedAt: number }
 ): Either.Either<Delivery, string> => {
   const update = parsed(data)
   if (update === undefined) return Either.left("Is no JSON object")
@@ -22,6 +22,7 @@ export const deliveryOf = (
     payload,
     platformRuleIds,
     cursor: Option.fromNullable(id),
+    receivedAt,
     ack: Effect.void
   }))
 }

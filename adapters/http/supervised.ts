@@ -1,5 +1,6 @@
 /** A stream that never ends, out of connections that do. */
 import { Clock, Data, Effect, type Scope, Stream } from "effect"
+import type { GapCause, Signal } from "../../core/Platform.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import type { Budget } from "./Budget.ts"
 import type { KnownRules } from "./KnownRules.ts"
@@ -14,14 +15,23 @@ export class Ended extends Data.TaggedError("Ended")<{
   readonly kind: "planned" | "cut" | "stalled" | "failed" | "limited" | "unruled"
   /** In words. */
   readonly reason: string
-  /** Only someone with the account can change it. */
-  readonly isRefused?: boolean
+  /** Only someone with the account can change it: what is wrong with it. */
+  readonly refusal?: "cap" | "credit" | "not_configured"
   /** How long the platform asks to wait. */
   readonly waitMillis?: number
+  /** Since when nothing came that could be relied on, where that is not now. */
+  readonly deafSince?: number
 }> {
   override get message() {
     return this.reason
   }
+}
+
+export interface Connection<A> {
+  /** Fails with how it ended. */
+  readonly records: Stream.Stream<A, Ended>
+  /** Before now, where the platform makes up for what was missed. */
+  readonly since: number
 }
 
 export interface Supervised<A> {
@@ -30,38 +40,59 @@ export interface Supervised<A> {
   readonly budget: Budget
   /** There is no connection while there is no rule. */
   readonly known: KnownRules
-  /** One connection. It is open when this succeeds; the stream fails with how it ended. */
-  readonly connect: Effect.Effect<Stream.Stream<A, Ended>, Ended, Scope.Scope>
+  /** One connection. It is open when this succeeds. */
+  readonly connect: Effect.Effect<Connection<A>, Ended, Scope.Scope>
   /** A connection that has lived as long as this was a good one: what went wrong before it is forgotten. */
   readonly goodAfterMillis: number
   /** Milliseconds before the next connection, by the manners of the platform, after so many such endings in a row. */
   readonly pause: (ended: Ended, inARow: number) => number
 }
 
-export const supervised = <A>(options: Supervised<A>): Stream.Stream<A> =>
+export type Sighting<A> = { readonly _tag: "Record"; readonly record: A } | Exclude<Signal, { readonly _tag: "Event" }>
+
+export const supervised = <A>(options: Supervised<A>): Stream.Stream<Sighting<A>> =>
   Stream.suspend(() => {
     const { platform, health, budget, known } = options
     let last: { readonly kind: Ended["kind"]; readonly inARow: number } | undefined
     let openedAt: number | undefined
+    /** The cause that was told since the stream was last open; none before it ever was. */
+    let blind: GapCause | "untold" | undefined = "untold"
+
+    const tell = (at: number, cause: GapCause, detail: string): Stream.Stream<Sighting<A>> => {
+      if (blind === cause) return Stream.empty
+      blind = cause
+      return Stream.succeed<Sighting<A>>({ _tag: "Blind", at, cause, detail })
+    }
+
+    const waitForRules = Stream.unwrap(
+      Effect.gen(function* () {
+        if (!known.isEmpty) return Stream.empty
+        yield* health.enter("idle", NO_RULES)
+        const now = yield* Clock.currentTimeMillis
+        return Stream.concat(tell(now, "no_rules", NO_RULES), Stream.drain(Stream.fromEffect(known.hasRules)))
+      })
+    )
 
     const connect = Effect.gen(function* () {
       openedAt = undefined
-      if (known.isEmpty) {
-        yield* health.enter("idle", NO_RULES)
-        yield* known.hasRules
-      }
       // One connection after the other in the normal course of things is one stream to whoever looks at it.
       if (last?.kind !== "planned") yield* health.enter("connecting", "The stream is being opened")
       yield* budget.wait
-      const records = yield* options.connect
-      openedAt = yield* Clock.currentTimeMillis
+      const { records, since } = yield* options.connect
+      const at = yield* Clock.currentTimeMillis
+      openedAt = at
       yield* health.enter("live", "The stream is open")
       yield* Effect.logInfo(`The stream of "${platform}" is open`)
       const unwatched = Effect.zipRight(
         known.hasNoRules,
         Effect.fail(new Ended({ kind: "planned", reason: "The last rule is gone" }))
       )
-      return Stream.interruptWhen(records, unwatched)
+      const opened = blind === undefined ? Stream.empty : Stream.succeed<Sighting<A>>({ _tag: "Watching", at, since })
+      blind = undefined
+      return Stream.concat(
+        opened,
+        Stream.map(Stream.interruptWhen(records, unwatched), (record): Sighting<A> => ({ _tag: "Record", record }))
+      )
     })
 
     const rest = (ended: Ended) =>
@@ -76,18 +107,27 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<A> =>
         } else {
           const then = millis === 0 ? "it is opened again at once" : `it is opened again in ${inWords(millis)}`
           yield* health.sawError(ended.reason)
-          yield* health.enter(ended.isRefused === true ? "refused" : "waiting", `${ended.reason}; ${then}`)
+          yield* health.enter(ended.refusal === undefined ? "waiting" : "refused", `${ended.reason}; ${then}`)
           yield* Effect.logWarning(`The stream of "${platform}" ended: ${ended.reason}; ${then}`)
         }
         yield* Effect.sleep(millis)
       })
 
+    const afterwards = (ended: Ended) =>
+      Stream.unwrap(
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const cause = ended.refusal ?? CAUSES[ended.kind]
+          const told = cause === undefined ? Stream.empty : tell(ended.deafSince ?? now, cause, ended.reason)
+          return Stream.concat(told, Stream.drain(Stream.fromEffect(rest(ended))))
+        })
+      )
+
     const once = Stream.unwrapScoped(connect).pipe(
       // A stream that ends without a word was closed by the other side.
       Stream.concat(Stream.fail(new Ended({ kind: "cut", reason: "It closed the stream" }))),
-      Stream.catchAll((ended) => Stream.drain(Stream.fromEffect(rest(ended))))
+      Stream.catchAll(afterwards)
     )
-    return Stream.forever(once)
+    return Stream.forever(Stream.concat(waitForRules, once))
   })
 
 // ---- helpers ----
@@ -98,3 +138,12 @@ const inWords = (millis: number): string =>
     : millis < 120_000
       ? `${Math.round(millis / 1_000)} s`
       : `${Math.round(millis / 60_000)} min`
+
+/** Why the platform is not watched after such an ending; after a planned one it is opened again at once. */
+const CAUSES: Readonly<Partial<Record<Ended["kind"], GapCause>>> = {
+  cut: "outage",
+  stalled: "stall",
+  failed: "outage",
+  limited: "cap",
+  unruled: "no_rules"
+}

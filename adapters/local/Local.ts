@@ -4,7 +4,7 @@ import { Entropy } from "../../core/Entropy.ts"
 import { PlatformRefused } from "../../core/Errors.ts"
 import { NamedRules } from "../../core/engine/NamedRules.ts"
 import { LocalFeed } from "../../core/LocalFeed.ts"
-import { type Delivery, type Platform, Platforms } from "../../core/Platform.ts"
+import { type Delivery, type Platform, Platforms, type Signal } from "../../core/Platform.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import { RecentEvents } from "../../core/RecentEvents.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
@@ -113,7 +113,14 @@ const makePlatform = (
         usage: Option.none()
       })),
       // Small enough that the embedded store does not hold up everyone else for long.
-      deliveries: () => Stream.fromQueue(queue, { maxChunkSize: 200 }),
+      watch: () =>
+        Stream.concat(
+          Stream.fromEffect(Effect.map(Clock.currentTimeMillis, (at): Signal => ({ _tag: "Watching", at, since: at }))),
+          Stream.map(
+            Stream.fromQueue(queue, { maxChunkSize: 200 }),
+            (delivery): Signal => ({ _tag: "Event", delivery })
+          )
+        ),
       status: Effect.sync(() => ({
         state: "live" as const,
         detail: "Runs in this process, on events that are handed in with POST /local/events",

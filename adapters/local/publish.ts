@@ -1,5 +1,5 @@
 /** The way of events from their sender to the rules they meet: all are checked, then handed on as fast as the store takes them. */
-import { Array as Arr, Deferred, Effect, Either, Option } from "effect"
+import { Array as Arr, Clock, Deferred, Effect, Either, Option } from "effect"
 import { type ArgumentIssue, InvalidArgument, StorageUnavailable } from "../../core/Errors.ts"
 import type { AccountId } from "../../core/Ids.ts"
 import type { LocalFeed, SentEvent } from "../../core/LocalFeed.ts"
@@ -37,7 +37,14 @@ export const publisher = (options: {
       const { platformPostId, payload } = event
       const stored = yield* Deferred.make<void>()
       const ack = Effect.asVoid(Deferred.succeed(stored, undefined))
-      yield* outlet.offer({ platformPostId, payload, platformRuleIds, cursor: Option.none(), ack })
+      yield* outlet.offer({
+        platformPostId,
+        payload,
+        platformRuleIds,
+        cursor: Option.none(),
+        receivedAt: yield* Clock.currentTimeMillis,
+        ack
+      })
       return Deferred.await(stored)
     })
 

@@ -3,24 +3,22 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Statement } from "@effect/sql/Statement"
 import { Effect, Layer, Option } from "effect"
+import { MatchesUnstorable } from "../../core/Errors.ts"
 import { fromUuid, toUuid } from "../../core/Ids.ts"
 import type { Match } from "../../core/Match.ts"
-import { type MatchPage, MatchStore, type StreamPosition } from "../../core/MatchStore.ts"
+import { type MatchPage, MatchStore } from "../../core/MatchStore.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
+import type { StreamProgress } from "../../core/StreamStore.ts"
 import { fromDate } from "../../core/Timestamp.ts"
+import { progressTables } from "./SqlStreamStore.ts"
+import { storableJson } from "./storable.ts"
 import { codeOf, unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient
 
   // Sorted, so that two processes with the same events take their locks in the same order and never wait in a circle.
-  const insertBatch = (json: string, { platform, cursor }: Partial<StreamPosition>) => sql<{ readonly added: number }>`
-    with reached as (
-      insert into streams (platform, cursor)
-      select s.platform, s.cursor from (values (${platform ?? null}::text, ${cursor ?? null}::text)) as s(platform, cursor)
-      where s.cursor is not null
-      on conflict (platform) do update set cursor = excluded.cursor
-    ), added as (
+  const added = (json: string) => sql`added as (
       insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, created_at)
       select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, x.created_at
       from jsonb_to_recordset(${json}::jsonb) as x(
@@ -30,28 +28,25 @@ const make = Effect.gen(function* () {
       order by x.rule_id, x.platform, x.platform_post_id, x.id
       on conflict do nothing
       returning 1
-    )
-    select count(*)::int as added from added`
+    )`
 
-  const insert = (matches: ReadonlyArray<Match>, reached?: StreamPosition) =>
-    Effect.suspend(() =>
-      matches.length === 0 && reached === undefined ? Effect.succeed([]) : insertBatch(toJson(matches), reached ?? {})
-    ).pipe(
+  const insertBatch = (json: string, progress: StreamProgress | undefined) =>
+    progress === undefined
+      ? sql<Added>`with ${added(json)} select count(*)::int as added from added`
+      : sql<Added>`with ${progressTables(sql, progress)}, ${added(json)} select count(*)::int as added from added`
+
+  const insert = (matches: ReadonlyArray<Match>, progress?: StreamProgress) =>
+    Effect.suspend(() => insertBatch(storableJson(matches.map(toRecord)), progress)).pipe(
       Effect.retry({ times: 3, while: lostARace }),
       Effect.map(([row]) => row?.added ?? 0),
+      Effect.catchIf(isRefused, ({ cause }) => new MatchesUnstorable({ reason: messageOf(cause) })),
       unavailable("matches.insert")
     )
 
   const list = (page: MatchPage) =>
     Effect.map(pageStatement(sql, page), (rows) => rows.map(toMatch)).pipe(unavailable("matches.list"))
 
-  const reached = (platform: PlatformId) =>
-    sql<{ readonly cursor: string }>`select cursor from streams where platform = ${platform}`.pipe(
-      Effect.map(([row]) => Option.fromNullable(row?.cursor)),
-      unavailable("matches.reached")
-    )
-
-  return MatchStore.of({ insert, reached, list })
+  return MatchStore.of({ insert, list })
 })
 
 export const layer: Layer.Layer<MatchStore, never, SqlClient> = Layer.effect(MatchStore, make)
@@ -96,6 +91,15 @@ const AFTER_ALL = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 const lostARace = (error: SqlError): boolean =>
   Option.exists(codeOf(error), (code) => code === "23503" || code === "40P01" || code === "40001")
 
+/** Bad data, or more of it than Postgres holds in one place: it will never take it. */
+const isRefused = (error: SqlError): boolean => Option.exists(codeOf(error), (code) => /^(22|54)/.test(code))
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+
+interface Added {
+  readonly added: number
+}
+
 export interface MatchRow {
   readonly id: string
   readonly rule_id: string
@@ -114,20 +118,4 @@ const toMatch = (row: MatchRow): Match => ({
   payload: row.payload
 })
 
-const toJson = (matches: ReadonlyArray<Match>): string => {
-  const json = JSON.stringify(matches.map(toRecord))
-  return MAY_BE_UNSTORABLE.test(json) ? JSON.stringify(matches.map((match) => storable(toRecord(match)))) : json
-}
-
 const toRecord = (match: Match) => ({ ...match, id: toUuid(match.id), rule_id: toUuid(match.rule_id) })
-
-/** How JSON writes NUL and halves of surrogate pairs, which Postgres refuses. Also found where they are plain text. */
-const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/
-
-/** The value with U+FFFD in place of what no text of Postgres can hold. */
-const storable = (value: unknown): unknown => {
-  if (typeof value === "string") return value.toWellFormed().replaceAll("\0", "\uFFFD")
-  if (Array.isArray(value)) return value.map(storable)
-  if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storable(key), storable(inner)]))
-}

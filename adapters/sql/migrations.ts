@@ -113,6 +113,34 @@ const steps = {
       check (state in ('pending', 'active', 'removing', 'failed'))`
     yield* sql`drop index registrations_not_active`
     yield* sql`create index registrations_hidden on registrations (rule_id) where state in ('pending', 'removing')`
+  }),
+
+  "0004_coverage": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    yield* sql`alter table streams
+      alter column cursor drop not null,
+      add column watched_since timestamptz(3),
+      add column watched_until timestamptz(3) not null default now(),
+      add column blind_since timestamptz(3),
+      add column blind_cause text,
+      add column blind_detail text`
+    yield* sql`create table gaps (
+      platform text not null,
+      started_at timestamptz(3) not null,
+      ended_at timestamptz(3) not null,
+      cause text not null,
+      detail text not null,
+      recovered boolean not null
+    )`
+    yield* sql`create index gaps_by_time on gaps (platform, started_at desc)`
+    yield* sql`create table set_aside (
+      id bigint generated always as identity primary key,
+      platform text not null,
+      platform_post_id text not null,
+      at timestamptz(3) not null,
+      reason text not null,
+      payload text not null
+    )`
   })
 }
 

@@ -65,6 +65,7 @@ export class RecordReader {
           payload,
           platformRuleIds: ruleIds,
           cursor: Option.some(String(now)),
+          receivedAt: now,
           ack: Effect.void
         })
       }
@@ -72,7 +73,7 @@ export class RecordReader {
         yield* this.health.sawEvent
         yield* this.recent.record("x", posts)
       }
-      if (this.rhythm.isTooQuiet(now)) ended ??= tooQuiet(this.rhythm.quietFor(now))
+      if (this.rhythm.isTooQuiet(now)) ended ??= tooQuiet(this.rhythm.quietFor(now), now)
       return { deliveries: Chunk.unsafeFromArray(deliveries), ended: Option.fromNullable(ended) }
     })
   }

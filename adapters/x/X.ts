@@ -10,7 +10,7 @@ import { StreamHealth } from "../http/StreamHealth.ts"
 import { Upstream } from "../http/Upstream.ts"
 import { Api } from "./api.ts"
 import { makeRules } from "./rules.ts"
-import { makeDeliveries } from "./stream.ts"
+import { makeWatch } from "./stream.ts"
 
 export const layerWith = (options: {
   readonly baseUrl: string
@@ -36,7 +36,7 @@ export const layerWith = (options: {
         capabilities: { rulesPerAccount: Option.some(options.rulesPerAccount), isRemote: true },
         check: (text) => checkRule("x", text),
         ...makeRules({ api: new Api(upstream), known, tag: `earshot:${deployment}` }),
-        deliveries: makeDeliveries({ upstream, known, health, recent }),
+        watch: makeWatch({ upstream, known, health, recent }),
         status: health.status
       })
     })

@@ -11,14 +11,16 @@ export const endedByNetwork = ({ reason }: Unreachable): Ended =>
 export const endedByWord = (problem: Problem, reason: string): Ended =>
   notReadyReason(problem) === undefined
     ? new Ended({ kind: isTaken(problem) ? "failed" : "cut", reason })
-    : new Ended({ kind: "failed", reason, isRefused: true })
+    : new Ended({ kind: "failed", reason, refusal: refusalBy(problem) })
 
 /** X answered, but not with a stream. */
 export const endedByAnswer = (answer: Answer, now: number): Ended => {
   const failure = failureOf(answer, now)
   const reason = capitalised(failure.reason)
   const problem = problemIn(parsed(answer.text))
-  if (failure._tag === "PlatformNotReady") return new Ended({ kind: "failed", reason, isRefused: true })
+  if (failure._tag === "PlatformNotReady") {
+    return new Ended({ kind: "failed", reason, refusal: refusalBy(problem, answer.status) })
+  }
   if (answer.status === 409 && ISSUES_WITHOUT_RULES.includes(problem.connectionIssue)) {
     return new Ended({ kind: "unruled", reason })
   }
@@ -28,16 +30,17 @@ export const endedByAnswer = (answer: Answer, now: number): Ended => {
   return new Ended({ kind: "limited", reason, ...(seconds !== undefined && { waitMillis: seconds * 1_000 }) })
 }
 
-export const silent = (): Ended =>
-  new Ended({ kind: "stalled", reason: `Nothing came for ${SILENCE_SECONDS} s, not even a sign of life` })
+export const silent = (deafSince: number): Ended =>
+  new Ended({ kind: "stalled", reason: `Nothing came for ${SILENCE_SECONDS} s, not even a sign of life`, deafSince })
 
 /** X sends a sign of life every 20 seconds. */
 export const SILENCE_SECONDS = 30
 
-export const tooQuiet = (millis: number): Ended =>
+export const tooQuiet = (millis: number, now: number): Ended =>
   new Ended({
     kind: "stalled",
-    reason: `No post came for ${Math.round(millis / 60_000)} min, which is unusual here, so it may have gone deaf`
+    reason: `No post came for ${Math.round(millis / 60_000)} min, which is unusual here, so it may have gone deaf`,
+    deafSince: now - millis
   })
 
 // ---- helpers ----
@@ -53,5 +56,10 @@ const isTaken = ({ connectionIssue }: Problem): boolean => connectionIssue === "
 
 const TAKEN =
   "X counts another connection of this app: one that broke is let go after a while, one of another program is not"
+
+const refusalBy = ({ kind, title }: Problem, status?: number): NonNullable<Ended["refusal"]> => {
+  if (kind === "usage-capped" || title === "UsageCapExceeded") return "cap"
+  return status === 402 || title === "CreditsDepleted" ? "credit" : "not_configured"
+}
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,24 +1,24 @@
 /** X's filtered stream: connections one after the other, with what was missed in between where X gives it. */
 import { Clock, Effect, Option, type Scope, Stream } from "effect"
-import type { Delivery, Platform } from "../../core/Platform.ts"
+import type { Delivery, Platform, Signal } from "../../core/Platform.ts"
 import type { RecentEvents } from "../../core/RecentEvents.ts"
 import { type OpenAnswer, read } from "../http/call.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
 import { lines } from "../http/lines.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
-import { type Ended, supervised } from "../http/supervised.ts"
+import { type Connection, type Ended, supervised } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
 import { endedByAnswer, endedByNetwork, SILENCE_SECONDS, silent } from "./endings.ts"
 import { budgetOf, keepLimit } from "./limits.ts"
 import { pause } from "./manners.ts"
 import { RecordReader } from "./RecordReader.ts"
 
-export const makeDeliveries = (options: {
+export const makeWatch = (options: {
   readonly upstream: Upstream
   readonly known: KnownRules
   readonly health: StreamHealth
   readonly recent: RecentEvents["Type"]
-}): Platform["deliveries"] => {
+}): Platform["watch"] => {
   const { upstream, known, health } = options
   // X allows 50.
   const budget = budgetOf(48)
@@ -35,7 +35,11 @@ export const makeDeliveries = (options: {
             lastByteAt = now
           })
         )
-        const watched = Stream.timeoutFail(Stream.mapError(noted, endedByNetwork), silent, `${SILENCE_SECONDS} seconds`)
+        const watched = Stream.timeoutFail(
+          Stream.mapError(noted, endedByNetwork),
+          () => silent(lastByteAt ?? 0),
+          `${SILENCE_SECONDS} seconds`
+        )
         return Stream.chunks(lines(watched)).pipe(
           Stream.mapEffect((received) => reader.read(received)),
           // What came before the end is delivered, all of it at once.
@@ -54,7 +58,7 @@ export const makeDeliveries = (options: {
           ? Math.min(Math.max(Math.ceil((now - lastByteAt) / 60_000), 1), MOST_BACKFILL_MINUTES)
           : 0
 
-      const connect: Effect.Effect<Stream.Stream<Delivery, Ended>, Ended, Scope.Scope> = Effect.gen(function* () {
+      const connect: Effect.Effect<Connection<Delivery>, Ended, Scope.Scope> = Effect.gen(function* () {
         const minutes = minutesMissed(yield* Clock.currentTimeMillis)
         const query = { ...FIELDS, ...(minutes > 0 && { backfill_minutes: String(minutes) }) }
         const answer = yield* upstream.open({ path: "/2/tweets/search/stream", query }).pipe(
@@ -66,7 +70,7 @@ export const makeDeliveries = (options: {
         if (answer.status === 200) {
           lastByteAt = yield* Clock.currentTimeMillis
           reader.opened(lastByteAt)
-          return recordsOf(answer)
+          return { records: recordsOf(answer), since: lastByteAt - minutes * 60_000 }
         }
         // The status says enough when the rest cannot be read.
         const { text } = yield* Effect.orElseSucceed(read(answer), () => ({ text: "" }))
@@ -81,7 +85,7 @@ export const makeDeliveries = (options: {
         return yield* ended
       })
 
-      return supervised({
+      const sightings = supervised({
         platform: "x",
         health,
         budget,
@@ -90,6 +94,10 @@ export const makeDeliveries = (options: {
         goodAfterMillis: GOOD_AFTER_MILLIS,
         pause
       })
+      return Stream.map(
+        sightings,
+        (sighting): Signal => (sighting._tag === "Record" ? { _tag: "Event", delivery: sighting.record } : sighting)
+      )
     })
 }
 

@@ -17,10 +17,14 @@ import { RecentEvents } from "../../core/RecentEvents.ts"
 import { Registrations } from "../../core/Registrations.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import { Rules } from "../../core/Rules.ts"
+import { StreamStore } from "../../core/StreamStore.ts"
 import { gateway } from "../../gateway/gateway.ts"
 import { KEY, matches, rules } from "./data.ts"
 
-const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, KeyStore.layerMemory))
+const stores = Layer.provideMerge(
+  MatchStore.layerMemory,
+  Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, KeyStore.layerMemory)
+)
 
 export const layer = Layer.provideMerge(
   Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer),

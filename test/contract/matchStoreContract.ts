@@ -101,19 +101,6 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("insert stores how far the stream is, with the matches or without any", () =>
-      Effect.gen(function* () {
-        const store = yield* MatchStore
-        const rule = yield* visibleRule(yield* newAccount)
-        yield* store.insert([newMatch(rule.id)], { platform: "firehose", cursor: "0-1" })
-        assert.deepStrictEqual(yield* store.reached("firehose"), Option.some("0-1"))
-        yield* store.insert([], { platform: "firehose", cursor: "0-2" })
-        yield* store.insert([newMatch(rule.id)])
-        assert.deepStrictEqual(yield* store.reached("firehose"), Option.some("0-2"))
-        assert.deepStrictEqual(yield* store.reached("x"), Option.none())
-      })
-    )
-
     it.effect("insert of the same posts by many at once stores each once", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore

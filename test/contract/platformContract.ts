@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Option, type Scope, Stream } from "effect"
 import type { Delivery, Platform } from "../../core/Platform.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
+import { deliveriesOf } from "../adapters/deliveries.ts"
 
 /** A platform, and the world that it watches. */
 export interface Watched {
@@ -198,7 +199,7 @@ const watching = (
   Effect.gen(function* () {
     const deliveries: Array<Delivery> = []
     yield* Effect.forkScoped(
-      Stream.runForEach(platform.deliveries(from), (delivery) =>
+      Stream.runForEach(deliveriesOf(platform, from), (delivery) =>
         Effect.sync(() => void deliveries.push(delivery)).pipe(Effect.zipRight(delivery.ack))
       )
     )

@@ -1,19 +1,24 @@
 /** From deliveries to stored matches: every rule that holds the text, once, and acknowledged only when durable. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Layer, Logger, Option, Queue, Ref, Stream, TestClock } from "effect"
+import { Clock, Effect, Either, Layer, Logger, Option, Queue, Ref, Stream, TestClock } from "effect"
 import { Entropy } from "../../core/Entropy.ts"
-import { StorageUnavailable } from "../../core/Errors.ts"
+import { MatchesUnstorable, StorageUnavailable } from "../../core/Errors.ts"
 import { fromUuid, Ids } from "../../core/Ids.ts"
 import * as Ingest from "../../core/Ingest.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
-import { type Delivery, Platforms } from "../../core/Platform.ts"
+import { Platforms, type Signal } from "../../core/Platform.ts"
+import { Registrations } from "../../core/Registrations.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
+import { StreamStore } from "../../core/StreamStore.ts"
 import { checkRule } from "../../core/syntax/language.ts"
 import * as Timestamp from "../../core/Timestamp.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
-const stores = Layer.provideMerge(MatchStore.layerMemory, RuleStore.layerMemory)
-const base = Layer.mergeAll(Platforms.layer, Layer.provideMerge(Ids.layer, Entropy.layerCounting), stores)
+const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))
+const base = Layer.provideMerge(
+  Registrations.layerWith({ isAlone: true }),
+  Layer.mergeAll(Platforms.layer, Layer.provideMerge(Ids.layer, Entropy.layerCounting), stores)
+)
 
 describe("Ingest", () => {
   it.scoped("stores a match for every rule behind the platform's rule, and acknowledges then", () =>
@@ -57,10 +62,12 @@ describe("Ingest", () => {
       yield* activeRule
       const working = yield* MatchStore
       const failing = { left: 3 }
-      const insert: typeof working.insert = (matches, reached) =>
-        failing.left-- > 0
-          ? new StorageUnavailable({ operation: "matches.insert", cause: "down" })
-          : working.insert(matches, reached)
+      const insert: typeof working.insert = (matches, progress) =>
+        Effect.suspend(() =>
+          failing.left-- > 0
+            ? new StorageUnavailable({ operation: "matches.insert", cause: "down" })
+            : working.insert(matches, progress)
+        )
       yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
       yield* deliver("1")
       yield* settled
@@ -69,6 +76,117 @@ describe("Ingest", () => {
       yield* settled
       assert.deepStrictEqual(yield* acked, ["1"])
       assert.lengthOf(yield* stored, 1)
+    }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
+  )
+
+  it.scoped("sets aside an event that cannot be stored, and stores those around it", () =>
+    Effect.gen(function* () {
+      const { deliver, acked } = yield* platformX
+      yield* activeRule
+      const working = yield* MatchStore
+      const insert: typeof working.insert = (matches, progress) =>
+        matches.some((match) => match.platform_post_id === "bad")
+          ? new MatchesUnstorable({ reason: "too odd" })
+          : working.insert(matches, progress)
+      const all = ["1", "2", "bad", "3", "4"]
+      yield* Effect.forEach(all, deliver)
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* settled
+      assert.deepStrictEqual(yield* acked, ["1", "2", "3", "4"])
+      const streams = yield* StreamStore
+      const [aside, ...others] = yield* streams.asides(10)
+      assert.deepStrictEqual(others, [])
+      assert.deepInclude(aside, { platform: "x", platformPostId: "bad", payload: '{"data":{"id":"bad"}}' })
+      assert.match(aside?.reason ?? "", /too odd/)
+      const record = Option.getOrThrow(yield* streams.load("x"))
+      assert.deepStrictEqual(record.cursor, Option.some("after 4"))
+    }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
+  )
+
+  it.scoped("an odd one at the very end moves the place on too", () =>
+    Effect.gen(function* () {
+      const { deliver } = yield* platformX
+      yield* activeRule
+      const working = yield* MatchStore
+      const insert: typeof working.insert = (matches, progress) =>
+        matches.length > 0 ? new MatchesUnstorable({ reason: "too odd" }) : working.insert(matches, progress)
+      yield* deliver("bad")
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* settled
+      const record = Option.getOrThrow(yield* Effect.flatMap(StreamStore, ({ load }) => load("x")))
+      assert.deepStrictEqual(record.cursor, Option.some("after bad"))
+    }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
+  )
+
+  it.scoped("keeps a ledger of when the platform was watched, and of the time in which nothing ran", () =>
+    Effect.gen(function* () {
+      const { deliver, signal } = yield* platformX
+      const streams = yield* StreamStore
+      const gaps = Effect.map(streams.gaps("x", { from: 0, to: 1e12, limit: 10 }), (all) =>
+        all.map(({ from, to, cause, isRecovered }) => [from / 1000, to / 1000, cause, isRecovered])
+      )
+      yield* activeRule
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Layer.build(Ingest.layer)
+          yield* TestClock.adjust("10 seconds")
+          yield* signal({ _tag: "Watching", at: 10_000, since: 10_000 })
+          yield* TestClock.adjust("10 seconds")
+          yield* deliver("1")
+          yield* signal({ _tag: "Blind", at: 20_000, cause: "outage", detail: "cut" })
+          yield* settled
+          assert.deepStrictEqual(yield* gaps, [])
+          yield* TestClock.adjust("10 seconds")
+          yield* signal({ _tag: "Watching", at: 30_000, since: 30_000 })
+          yield* settled
+          assert.deepStrictEqual(yield* gaps, [[20, 30, "outage", false]])
+          yield* TestClock.adjust("20 seconds")
+          yield* settled
+        })
+      )
+      yield* TestClock.adjust("50 seconds")
+      yield* Layer.build(Ingest.layer)
+      yield* signal({ _tag: "Watching", at: 100_000, since: 0 })
+      yield* settled
+      assert.deepStrictEqual(yield* gaps, [
+        [50, 100, "process_down", true],
+        [20, 30, "outage", false]
+      ])
+      const { ledger } = Option.getOrThrow(yield* streams.load("x"))
+      assert.deepStrictEqual(ledger.watchedSince, Option.some(10_000))
+    }).pipe(Effect.provide(base))
+  )
+
+  it.scoped("calls a gap by the store when the store was down, and by the platform when it let nobody in", () =>
+    Effect.gen(function* () {
+      const { deliver, signal } = yield* platformX
+      yield* activeRule
+      const working = yield* MatchStore
+      const state = { isDown: true }
+      const insert: typeof working.insert = (matches, progress) =>
+        Effect.suspend(() =>
+          state.isDown
+            ? new StorageUnavailable({ operation: "insert", cause: "down" })
+            : working.insert(matches, progress)
+        )
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* signal({ _tag: "Watching", at: 0, since: 0 })
+      yield* deliver("1")
+      yield* settled
+      yield* TestClock.adjust("20 seconds")
+      yield* signal({ _tag: "Blind", at: 20_000, cause: "outage", detail: "it hung up" })
+      state.isDown = false
+      yield* TestClock.adjust("20 seconds")
+      yield* signal({ _tag: "Watching", at: 40_000, since: 40_000 })
+      yield* signal({ _tag: "Blind", at: 100_000, cause: "no_rules", detail: "none" })
+      yield* signal({ _tag: "Watching", at: 101_000, since: 101_000 })
+      yield* settled
+      const streams = yield* StreamStore
+      assert.deepStrictEqual(
+        (yield* streams.gaps("x", { from: 0, to: 1e12, limit: 10 })).map(({ cause }) => cause),
+        ["outage", "store_down"],
+        "a rule is wanted, so it is not for want of rules"
+      )
     }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
   )
 
@@ -94,7 +212,7 @@ describe("Ingest", () => {
 /** A platform whose stream is what the test delivers. */
 const platformX = Effect.gen(function* () {
   const platforms = yield* Platforms
-  const queue = yield* Queue.unbounded<Delivery>()
+  const queue = yield* Queue.unbounded<Signal>()
   const acked = yield* Ref.make<ReadonlyArray<string>>([])
   /** From where each run of the stream was asked for. */
   const from: Array<string> = []
@@ -107,21 +225,26 @@ const platformX = Effect.gen(function* () {
     register: () => Effect.succeed([]),
     unregister: () => Effect.void,
     inventory: Effect.succeed({ rules: [], ruleLimit: Option.none(), usage: Option.none() }),
-    deliveries: (cursor) => {
+    watch: (cursor) => {
       from.push(Option.getOrElse(cursor, () => "the start"))
       return Stream.fromQueue(queue)
     },
     status: Effect.dieMessage("not asked for")
   })
   const deliver = (platformPostId: string) =>
-    Queue.offer(queue, {
-      platformPostId,
-      payload: { data: { id: platformPostId } },
-      platformRuleIds: ["shared", "unknown"],
-      cursor: Option.some(`after ${platformPostId}`),
-      ack: Ref.update(acked, (ids) => [...ids, platformPostId])
+    Effect.flatMap(Clock.currentTimeMillis, (receivedAt) => {
+      const delivery = {
+        platformPostId,
+        payload: { data: { id: platformPostId } },
+        platformRuleIds: ["shared", "unknown"],
+        cursor: Option.some(`after ${platformPostId}`),
+        receivedAt,
+        ack: Ref.update(acked, (ids) => [...ids, platformPostId])
+      }
+      return Queue.offer(queue, { _tag: "Event", delivery })
     })
-  return { deliver, acked: Ref.get(acked), from }
+  const signal = (signal: Signal) => Queue.offer(queue, signal)
+  return { deliver, signal, acked: Ref.get(acked), from }
 })
 
 const activeRule = Effect.gen(function* () {
@@ -141,4 +264,4 @@ const stored = Effect.flatMap(MatchStore, (store) =>
 )
 
 /** Lets the other fibers run until they wait for something. */
-const settled = Effect.repeatN(Effect.yieldNow(), 50)
+const settled = Effect.repeatN(Effect.yieldNow(), 500)

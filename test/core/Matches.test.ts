@@ -8,10 +8,11 @@ import { Matches } from "../../core/Matches.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
+import { StreamStore } from "../../core/StreamStore.ts"
 import * as Timestamp from "../../core/Timestamp.ts"
 
 const layer = Matches.layer.pipe(
-  Layer.provideMerge(MatchStore.layerMemory),
+  Layer.provideMerge(Layer.provideMerge(MatchStore.layerMemory, StreamStore.layerMemory)),
   Layer.provideMerge(RuleStore.layerMemory),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))
 )

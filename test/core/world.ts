@@ -46,7 +46,7 @@ export class FakePlatform {
           for (const ruleId of ids) if (this.held.get(ruleId)?.isOurs === true) this.held.delete(ruleId)
         }),
       inventory: ifUp(() => ({ rules: [...this.held.values()], ruleLimit: Option.none(), usage: Option.none() })),
-      deliveries: () => Stream.never,
+      watch: () => Stream.never,
       status: Effect.succeed({
         state: "live",
         detail: "",

@@ -1,5 +1,8 @@
 /** The five endpoints of the specification, each in its plainest use. */
+
 import { assert, describe, it } from "@effect/vitest"
+import type { Coverage } from "../../core/Coverage.ts"
+import { PLATFORM_IDS } from "../../core/PlatformId.ts"
 import { answerOf, call, draft, type Target } from "./client.ts"
 
 export const endpointsContract = (target: () => Target): void => {
@@ -50,7 +53,13 @@ export const endpointsContract = (target: () => Target): void => {
 
     it("POST /matches takes an empty object", async () => {
       const { status, body } = await call(target(), "/matches", {})
-      assert.deepStrictEqual([status, body as unknown], [200, { matches: [] }])
+      assert.deepStrictEqual([status, body["matches"] as unknown], [200, []])
+      const { platforms, to } = body["coverage"] as unknown as Coverage
+      assert.deepStrictEqual(
+        platforms.map(({ platform, gaps, more_gaps }) => ({ platform, gaps, more_gaps })),
+        PLATFORM_IDS.map((platform) => ({ platform, gaps: [], more_gaps: false }))
+      )
+      for (const { watched_since } of platforms) assert.isBelow(Date.parse(watched_since ?? ""), Date.parse(to))
     })
 
     it("POST /platforms/syntax answers every platform, or those that are named", async () => {

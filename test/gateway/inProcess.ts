@@ -17,6 +17,7 @@ import { RecentEvents } from "../../core/RecentEvents.ts"
 import { Registrations } from "../../core/Registrations.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import { Rules } from "../../core/Rules.ts"
+import { StreamStore } from "../../core/StreamStore.ts"
 import { unreadableRequest } from "../../gateway/errors.ts"
 import { gateway } from "../../gateway/gateway.ts"
 import type { Target } from "./client.ts"
@@ -27,7 +28,10 @@ const HOST = "127.0.0.1"
 export const X_LIMIT = 2
 
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
-const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, KeyStore.layerMemory))
+const stores = Layer.provideMerge(
+  MatchStore.layerMemory,
+  Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, KeyStore.layerMemory)
+)
 const platforms = Layer.provideMerge(
   Local.layerWith({ platforms: PLATFORM_IDS, rulesPerAccount: new Map([["x", X_LIMIT]]) }),
   Platforms.layer

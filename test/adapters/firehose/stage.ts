@@ -21,6 +21,7 @@ import { EventLog } from "../../../core/EventLog.ts"
 import { type Delivery, type Platform, Platforms } from "../../../core/Platform.ts"
 import { RecentEvents } from "../../../core/RecentEvents.ts"
 import { RuleStore } from "../../../core/RuleStore.ts"
+import { deliveriesOf } from "../deliveries.ts"
 import { defaults, type Stage, settle, stage } from "../simulator/stage.ts"
 
 export const TOKEN = defaults.firehose.tap_token
@@ -59,8 +60,7 @@ export const scene = (
       register: (texts) => here(real.register(texts)),
       unregister: (ids) => here(real.unregister(ids)),
       inventory: here(real.inventory),
-      deliveries: (from) =>
-        real.deliveries(from).pipe(Stream.provideService(Fetch, { send }), Stream.provideSomeLayer(logging))
+      watch: (from) => real.watch(from).pipe(Stream.provideService(Fetch, { send }), Stream.provideSomeLayer(logging))
     }
     return { platform, recent: Context.get(context, RecentEvents), lines }
   })
@@ -92,7 +92,7 @@ export const watched = (
 export const listened = (platform: Platform, from?: string) =>
   Effect.gen(function* () {
     const deliveries: Array<Delivery> = []
-    const fiber = yield* Stream.runForEach(platform.deliveries(Option.fromNullable(from)), (delivery) =>
+    const fiber = yield* Stream.runForEach(deliveriesOf(platform, Option.fromNullable(from)), (delivery) =>
       Effect.sync(() => void deliveries.push(delivery))
     ).pipe(Effect.forkScoped)
     yield* settle

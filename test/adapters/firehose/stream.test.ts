@@ -5,6 +5,7 @@ import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
 import * as Simulator from "../../../adapters/simulator/Simulator.ts"
 import { serve } from "../../../adapters/simulator/server.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
+import { deliveriesOf } from "../deliveries.ts"
 import { settle, stage } from "../simulator/stage.ts"
 import { gaps, listened, passing, scene, TOKEN, watched } from "./stage.ts"
 
@@ -421,7 +422,7 @@ describe("a store that is slow", () => {
       const { platform } = yield* scene(on.handler)
       yield* platform.register(["cat"])
       const stored: Array<Option.Option<string>> = []
-      yield* Stream.runForEachChunk(platform.deliveries(Option.none()), (batch) =>
+      yield* Stream.runForEachChunk(deliveriesOf(platform), (batch) =>
         Effect.sync(() => stored.push(...Chunk.map(batch, ({ cursor }) => cursor))).pipe(Effect.delay("400 seconds"))
       ).pipe(Effect.forkScoped)
       yield* settle

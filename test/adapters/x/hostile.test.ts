@@ -1,6 +1,7 @@
 /** Whatever X answers, the adapter never breaks, never calls too often, and never tells its token. */
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Chunk, Effect, Exit, FastCheck, Option, Stream, TestClock } from "effect"
+import { deliveriesOf } from "../deliveries.ts"
 import { NOW, pass, RULES, STREAM, settle } from "../simulator/stage.ts"
 import { type Adapter, passSlowly, TOKEN, withX } from "./platform.ts"
 
@@ -185,7 +186,7 @@ describe("records that come together", () => {
     return withX(send, ({ platform }) =>
       Effect.gen(function* () {
         yield* platform.inventory
-        const first = yield* Stream.runHead(Stream.chunks(platform.deliveries(Option.none())))
+        const first = yield* Stream.runHead(Stream.chunks(deliveriesOf(platform)))
         assert.deepStrictEqual(
           Chunk.toReadonlyArray(Option.getOrThrow(first)).map(({ platformPostId }) => platformPostId),
           ids

@@ -6,6 +6,7 @@ import * as X from "../../../adapters/x/X.ts"
 import { type Delivery, type Platform, Platforms } from "../../../core/Platform.ts"
 import { RecentEvents } from "../../../core/RecentEvents.ts"
 import { RuleStore } from "../../../core/RuleStore.ts"
+import { deliveriesOf } from "../deliveries.ts"
 import { defaults, pass, type Stage, settle, stage } from "../simulator/stage.ts"
 
 /** What rules of the memory store carry. */
@@ -91,7 +92,7 @@ export const fired = (on: Stage, kind: string) =>
 const watching = (platform: Platform, from: string | undefined) =>
   Effect.gen(function* () {
     const deliveries: Array<Delivery> = []
-    const collect = Stream.runForEachChunk(platform.deliveries(Option.fromNullable(from)), (chunk) =>
+    const collect = Stream.runForEachChunk(deliveriesOf(platform, Option.fromNullable(from)), (chunk) =>
       Effect.sync(() => void deliveries.push(...chunk))
     )
     const fiber = yield* Effect.forkDaemon(collect)

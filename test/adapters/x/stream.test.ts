@@ -60,13 +60,15 @@ describe("deliveries", () => {
               platformPostId: "1000001",
               payload: { data, includes },
               platformRuleIds: [catRule, foreign],
-              cursor: Option.some(String(NOW + 7_000))
+              cursor: Option.some(String(NOW + 7_000)),
+              receivedAt: NOW + 7_000
             },
             {
               platformPostId: "1000003",
               payload: { data: postOf("a dog sat", 3).data, includes },
               platformRuleIds: [foreign],
-              cursor: Option.some(String(NOW + 7_000))
+              cursor: Option.some(String(NOW + 7_000)),
+              receivedAt: NOW + 7_000
             }
           ]
         )

@@ -1,0 +1,145 @@
+/** `StreamStore` in SQL. */
+import { SqlClient } from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
+import { Effect, Layer, Option } from "effect"
+import type { Gap } from "../../core/Coverage.ts"
+import type { GapCause } from "../../core/Platform.ts"
+import type { PlatformId } from "../../core/PlatformId.ts"
+import { type SetAside, type StreamProgress, type StreamRecord, StreamStore } from "../../core/StreamStore.ts"
+import { storableText } from "./storable.ts"
+import { unavailable } from "./unavailable.ts"
+
+/**
+ * The common table expressions that store a step of a stream, for whoever has more to store in the same statement.
+ * Parts of one statement see the state before it: `streams` is read as it was.
+ */
+export const progressTables = (
+  sql: SqlClient,
+  { platform, cursor, ledger, gaps, recoveredSince }: StreamProgress
+): Fragment => {
+  const blind = Option.getOrUndefined(ledger.blind)
+  return sql`made_up_for as (
+      update gaps g set recovered = true from streams s
+      where s.platform = ${platform} and g.platform = ${platform} and g.started_at >= s.watched_until
+        and g.started_at >= ${time(Option.getOrUndefined(recoveredSince))}::timestamptz
+    ), ended_gaps as (
+      insert into gaps (platform, started_at, ended_at, cause, detail, recovered)
+      select ${platform}, x.started_at, x.ended_at, x.cause, x.detail, x.recovered
+      from jsonb_to_recordset(${JSON.stringify(gaps.map(toGapRow))}::jsonb) as x(
+        started_at timestamptz, ended_at timestamptz, cause text, detail text, recovered boolean
+      )
+    ), progress as (
+      insert into streams (platform, cursor, watched_since, watched_until, blind_since, blind_cause, blind_detail)
+      values (
+        ${platform}, ${Option.getOrNull(cursor)}, ${time(Option.getOrUndefined(ledger.watchedSince))}::timestamptz,
+        ${time(ledger.watchedUntil)}::timestamptz, ${time(blind?.since)}::timestamptz, ${blind?.cause ?? null},
+        ${storableText(blind?.detail ?? null)}
+      )
+      on conflict (platform) do update set
+        cursor = coalesce(excluded.cursor, streams.cursor), watched_since = excluded.watched_since,
+        watched_until = excluded.watched_until, blind_since = excluded.blind_since,
+        blind_cause = excluded.blind_cause, blind_detail = excluded.blind_detail
+    )`
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient
+
+  return StreamStore.of({
+    load: (platform) =>
+      sql<StreamRow>`select * from streams where platform = ${platform}`.pipe(
+        Effect.map(([row]) => Option.map(Option.fromNullable(row), toRecord)),
+        unavailable("streams.load")
+      ),
+    save: (progress) =>
+      sql`with ${progressTables(sql, progress)} select 1`.pipe(Effect.asVoid, unavailable("streams.save")),
+    gaps: (platform, { from, to, limit }) =>
+      sql<GapRow>`select started_at, ended_at, cause, detail, recovered from gaps
+        where platform = ${platform} and started_at < ${time(to)}::timestamptz and ended_at > ${time(from)}::timestamptz
+        order by started_at desc limit ${limit}`.pipe(
+        Effect.map((rows) => rows.map(toGap)),
+        unavailable("streams.gaps")
+      ),
+    setAside: ({ platform, platformPostId, at, reason, payload }) =>
+      sql`insert into set_aside (platform, platform_post_id, at, reason, payload)
+        values (${platform}, ${storableText(platformPostId)}, ${time(at)}::timestamptz, ${storableText(reason)},
+          ${storableText(payload)})`.pipe(Effect.asVoid, unavailable("streams.setAside")),
+    asides: (limit) =>
+      sql<AsideRow>`select * from set_aside order by id desc limit ${limit}`.pipe(
+        Effect.map((rows) => rows.map(toAside)),
+        unavailable("streams.asides")
+      )
+  })
+})
+
+export const layer: Layer.Layer<StreamStore, never, SqlClient> = Layer.effect(StreamStore, make)
+
+// ---- helpers ----
+
+/** The end of the year 9999: later ones are written in another form. */
+const LAST_TIME = 253_402_300_799_999
+
+/** As Postgres takes it. */
+const time = (millis: number | undefined): string | null =>
+  millis === undefined ? null : new Date(Math.min(Math.max(millis, 0), LAST_TIME)).toISOString()
+
+interface StreamRow {
+  readonly cursor: string | null
+  readonly watched_since: Date | null
+  readonly watched_until: Date
+  readonly blind_since: Date | null
+  readonly blind_cause: GapCause | null
+  readonly blind_detail: string | null
+}
+
+const toRecord = (row: StreamRow): StreamRecord => ({
+  cursor: Option.fromNullable(row.cursor),
+  ledger: {
+    watchedSince: Option.map(Option.fromNullable(row.watched_since), (date) => date.getTime()),
+    watchedUntil: row.watched_until.getTime(),
+    blind:
+      row.blind_since === null || row.blind_cause === null
+        ? Option.none()
+        : Option.some({ since: row.blind_since.getTime(), cause: row.blind_cause, detail: row.blind_detail ?? "" })
+  }
+})
+
+interface GapRow {
+  readonly started_at: Date
+  readonly ended_at: Date
+  readonly cause: GapCause
+  readonly detail: string
+  readonly recovered: boolean
+}
+
+const toGap = (row: GapRow): Gap => ({
+  from: row.started_at.getTime(),
+  to: row.ended_at.getTime(),
+  cause: row.cause,
+  detail: row.detail,
+  isRecovered: row.recovered
+})
+
+const toGapRow = ({ from, to, cause, detail, isRecovered }: Gap) => ({
+  started_at: time(from),
+  ended_at: time(to),
+  cause,
+  detail: storableText(detail),
+  recovered: isRecovered
+})
+
+interface AsideRow {
+  readonly platform: PlatformId
+  readonly platform_post_id: string
+  readonly at: Date
+  readonly reason: string
+  readonly payload: string
+}
+
+const toAside = (row: AsideRow): SetAside => ({
+  platform: row.platform,
+  platformPostId: row.platform_post_id,
+  at: row.at.getTime(),
+  reason: row.reason,
+  payload: row.payload
+})

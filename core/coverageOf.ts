@@ -1,0 +1,88 @@
+/** What of a time was watched, for answers about it. */
+import { Effect, Option } from "effect"
+import type { Coverage, Gap, PlatformCoverage } from "./Coverage.ts"
+import type { StorageUnavailable } from "./Errors.ts"
+import { PLATFORM_IDS, type PlatformId } from "./PlatformId.ts"
+import type { StreamRecord, StreamStore } from "./StreamStore.ts"
+import * as Timestamp from "./Timestamp.ts"
+
+/** A time, in milliseconds; without `from` as far back as there is anything. */
+export interface Window {
+  readonly from: Option.Option<number>
+  readonly to: number
+}
+
+export type CoverageOf = (
+  platforms: ReadonlyArray<PlatformId>,
+  window: Window
+) => Effect.Effect<Coverage, StorageUnavailable>
+
+/** The store is asked once a second at most, however many answers there are. */
+export const makeCoverageOf = (streams: StreamStore["Type"]): Effect.Effect<CoverageOf> =>
+  Effect.gen(function* () {
+    const snapshots = new Map<PlatformId, Effect.Effect<Snapshot, StorageUnavailable>>()
+    for (const id of PLATFORM_IDS) {
+      const load = Effect.gen(function* () {
+        const record = yield* streams.load(id)
+        const gaps = yield* streams.gaps(id, { from: 0, to: Number.MAX_SAFE_INTEGER, limit: MOST_GAPS + 1 })
+        return { record, gaps: gaps.slice(0, MOST_GAPS), isCut: gaps.length > MOST_GAPS }
+      })
+      snapshots.set(id, yield* Effect.cachedWithTTL(load, "1 second"))
+    }
+    return (platforms, window) =>
+      Effect.gen(function* () {
+        const covered: Array<PlatformCoverage> = []
+        for (const platform of platforms) {
+          const snapshot = yield* snapshots.get(platform) ?? Effect.succeed(NOTHING)
+          covered.push(platformCoverage(platform, snapshot, window))
+        }
+        const { from, to } = window
+        return { ...(Option.isSome(from) && { from: timestamp(from.value) }), to: timestamp(to), platforms: covered }
+      })
+  })
+
+// ---- helpers ----
+
+const MOST_GAPS = 100
+
+/** What is stored of a platform's stream. `isCut`: there are older gaps. */
+interface Snapshot {
+  readonly record: Option.Option<StreamRecord>
+  readonly gaps: ReadonlyArray<Gap>
+  readonly isCut: boolean
+}
+
+const NOTHING: Snapshot = { record: Option.none(), gaps: [], isCut: false }
+
+const timestamp = (millis: number) => Timestamp.fromDate(new Date(millis))
+
+const platformCoverage = (
+  platform: PlatformId,
+  { record, gaps, isCut }: Snapshot,
+  window: Window
+): PlatformCoverage => {
+  const from = Option.getOrElse(window.from, () => 0)
+  const ledger = Option.map(record, (stored) => stored.ledger)
+  const since = Option.flatMap(ledger, ({ watchedSince }) => watchedSince)
+  const blind = Option.flatMap(ledger, (known) => known.blind)
+  const within = gaps.filter((gap) => gap.to > from && gap.from < window.to)
+  const oldest = gaps.at(-1)
+  return {
+    platform,
+    ...(Option.isSome(since) && { watched_since: timestamp(since.value) }),
+    ...(Option.isSome(ledger) && Option.isSome(since) && { watched_until: timestamp(ledger.value.watchedUntil) }),
+    gaps: [
+      ...Option.toArray(blind)
+        .filter(({ since }) => since < window.to)
+        .map(({ since, cause, detail }) => ({ from: timestamp(since), cause, detail, recovered: false })),
+      ...within.map(({ from, to, cause, detail, isRecovered }) => ({
+        from: timestamp(from),
+        to: timestamp(to),
+        cause,
+        detail,
+        recovered: isRecovered
+      }))
+    ],
+    more_gaps: isCut && oldest !== undefined && oldest.from > from
+  }
+}

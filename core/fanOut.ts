@@ -1,0 +1,59 @@
+/** From what a platform delivered to the matches of the rules behind it. */
+import { Effect } from "effect"
+import type { StorageUnavailable } from "./Errors.ts"
+import type { Ids } from "./Ids.ts"
+import type { Match } from "./Match.ts"
+import type { Delivery } from "./Platform.ts"
+import type { PlatformId } from "./PlatformId.ts"
+import type { Registrations } from "./Registrations.ts"
+import type { RuleStore } from "./RuleStore.ts"
+import * as Timestamp from "./Timestamp.ts"
+
+export interface FanOut {
+  readonly rules: RuleStore["Type"]
+  readonly registrations: Registrations["Type"]
+  readonly ids: Ids["Type"]
+}
+
+/** One match for each rule that holds one of the platform's rules that the event met. */
+export const matchesOf = (
+  { rules, registrations, ids }: FanOut,
+  platform: PlatformId,
+  deliveries: ReadonlyArray<Delivery>
+): Effect.Effect<ReadonlyArray<Match>, StorageUnavailable> =>
+  Effect.gen(function* () {
+    const all = [...new Set(deliveries.flatMap(({ platformRuleIds }) => platformRuleIds))]
+    const ruleIds = new Map<string, Array<Match["rule_id"]>>()
+    const ask = (platformRuleIds: ReadonlyArray<string>) =>
+      Effect.map(rules.holders(platform, platformRuleIds), (holders) => {
+        for (const { platformRuleId, ruleId } of holders) {
+          const held = ruleIds.get(platformRuleId)
+          if (held === undefined) ruleIds.set(platformRuleId, [ruleId])
+          else held.push(ruleId)
+        }
+      })
+    yield* ask(all)
+    const unknown = all.filter((id) => !ruleIds.has(id))
+    if (unknown.length > 0) {
+      // A rule that is being made is on the platform before it is in the store.
+      yield* registrations.settled(platform)
+      yield* ask(unknown)
+    }
+    const created_at = yield* Timestamp.now
+    const matches: Array<Match> = []
+    for (const { platformPostId, payload, platformRuleIds } of deliveries) {
+      for (const id of new Set(platformRuleIds)) {
+        for (const rule_id of ruleIds.get(id) ?? []) {
+          matches.push({
+            id: yield* ids.match,
+            rule_id,
+            created_at,
+            platform,
+            platform_post_id: platformPostId,
+            payload
+          })
+        }
+      }
+    }
+    return matches
+  })

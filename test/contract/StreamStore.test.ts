@@ -1,0 +1,5 @@
+/** The stream store contract over every store. */
+import { everyStore } from "../stores.ts"
+import { streamStoreContract } from "./streamStoreContract.ts"
+
+for (const [name, layer] of everyStore) streamStoreContract(name, layer)

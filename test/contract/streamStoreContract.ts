@@ -1,0 +1,135 @@
+/** What every `StreamStore` does, alone and together with the matches. */
+import { assert, layer as withLayer } from "@effect/vitest"
+import { Effect, type Layer, Option } from "effect"
+import type { Gap, Ledger } from "../../core/Coverage.ts"
+import { MatchStore } from "../../core/MatchStore.ts"
+import { type StreamProgress, StreamStore } from "../../core/StreamStore.ts"
+import type { Stores } from "../stores.ts"
+import { newAccount, newMatch, visibleRule } from "./samples.ts"
+
+const MINUTE = 60_000
+const START = Date.UTC(2026, 0, 1)
+
+const ledger = (minutes: number, overrides: Partial<Ledger> = {}): Ledger => ({
+  watchedSince: Option.some(START),
+  watchedUntil: START + minutes * MINUTE,
+  blind: Option.none(),
+  ...overrides
+})
+
+const gap = (from: number, to: number, overrides: Partial<Gap> = {}): Gap => ({
+  from: START + from * MINUTE,
+  to: START + to * MINUTE,
+  cause: "outage",
+  detail: 'It said "no" \u{1F525}',
+  isRecovered: false,
+  ...overrides
+})
+
+const progress = (minutes: number, overrides: Partial<StreamProgress> = {}): StreamProgress => ({
+  platform: "x",
+  ledger: ledger(minutes),
+  gaps: [],
+  recoveredSince: Option.none(),
+  cursor: Option.none(),
+  ...overrides
+})
+
+const all = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, limit: 100 }
+
+/** One store for all tests, one platform for each of two of them. */
+export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
+  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`StreamStore on ${name}`, (it) => {
+    it.effect("save and load give back the ledger and the cursor, which stays when none is given", () =>
+      Effect.gen(function* () {
+        const streams = yield* StreamStore
+        assert.isTrue(Option.isNone(yield* streams.load("firehose")))
+        const blind = Option.some({ since: START + 5, cause: "credit" as const, detail: "Nothing left \0 \uD800" })
+        const first = ledger(1, { watchedSince: Option.none(), blind })
+        yield* streams.save(progress(1, { platform: "firehose", ledger: first, cursor: Option.some("0-1") }))
+        const stored = Option.getOrThrow(yield* streams.load("firehose"))
+        assert.deepStrictEqual(stored.cursor, Option.some("0-1"))
+        assert.deepInclude(stored.ledger, { watchedSince: Option.none(), watchedUntil: START + MINUTE })
+        assert.deepInclude(Option.getOrThrow(stored.ledger.blind), { since: START + 5, cause: "credit" })
+        yield* streams.save(progress(2, { platform: "firehose" }))
+        assert.deepStrictEqual(Option.getOrThrow(yield* streams.load("firehose")), {
+          cursor: Option.some("0-1"),
+          ledger: ledger(2)
+        })
+      })
+    )
+
+    it.effect("gaps are told newest first, those that lie in the time asked for", () =>
+      Effect.gen(function* () {
+        const streams = yield* StreamStore
+        const [first, second, third] = [gap(10, 20), gap(30, 40, { cause: "stall" }), gap(50, 60)]
+        yield* streams.save(progress(45, { gaps: [first, second] }))
+        yield* streams.save(progress(65, { gaps: [third] }))
+        assert.deepStrictEqual(yield* streams.gaps("x", all), [third, second, first])
+        assert.deepStrictEqual(yield* streams.gaps("x", { ...all, limit: 2 }), [third, second])
+        const within = { from: START + 15 * MINUTE, to: START + 50 * MINUTE, limit: 10 }
+        assert.deepStrictEqual(yield* streams.gaps("x", within), [second, first])
+        assert.deepStrictEqual(yield* streams.gaps("x", { ...within, from: START + 20 * MINUTE }), [second])
+        assert.deepStrictEqual(yield* streams.gaps("firehose", all), [])
+      })
+    )
+
+    it.effect("recovery makes up for the gaps since it was last watched, and for none before", () =>
+      Effect.gen(function* () {
+        const streams = yield* StreamStore
+        // Not watched since minute 100; two gaps of the same episode, the first before what is recovered.
+        yield* streams.save(progress(100, { gaps: [gap(70, 80)] }))
+        yield* streams.save(progress(100, { gaps: [gap(100, 110), gap(110, 120)] }))
+        yield* streams.save(
+          progress(130, {
+            gaps: [gap(120, 130, { isRecovered: true })],
+            recoveredSince: Option.some(START + 105 * MINUTE)
+          })
+        )
+        const told = (yield* streams.gaps("x", { ...all, from: START + 65 * MINUTE })).map((one) => [
+          (one.from - START) / MINUTE,
+          one.isRecovered
+        ])
+        assert.deepStrictEqual(told, [
+          [120, true],
+          [110, true],
+          [100, false],
+          [70, false]
+        ])
+      })
+    )
+
+    it.effect("progress is stored with the matches it came with, also when all of them are there already", () =>
+      Effect.gen(function* () {
+        const streams = yield* StreamStore
+        const matches = yield* MatchStore
+        const rule = yield* visibleRule(yield* newAccount)
+        const match = newMatch(rule.id)
+        assert.strictEqual(yield* matches.insert([match], progress(200, { cursor: Option.some("a") })), 1)
+        assert.strictEqual(
+          yield* matches.insert([match], progress(201, { cursor: Option.some("b"), gaps: [gap(200, 201)] })),
+          0
+        )
+        assert.deepStrictEqual(Option.getOrThrow(yield* streams.load("x")), {
+          cursor: Option.some("b"),
+          ledger: ledger(201)
+        })
+        yield* matches.insert([], progress(202, { cursor: Option.some("c") }))
+        assert.deepStrictEqual(Option.getOrThrow(yield* streams.load("x")).cursor, Option.some("c"))
+        assert.deepStrictEqual((yield* streams.gaps("x", all))[0], gap(200, 201))
+      })
+    )
+
+    it.effect("events set aside are listed newest first, whatever they hold", () =>
+      Effect.gen(function* () {
+        const streams = yield* StreamStore
+        const event = { platform: "x", platformPostId: "1", at: START, reason: "odd", payload: "{}" } as const
+        yield* streams.setAside(event)
+        yield* streams.setAside({ ...event, platformPostId: "2 \0", payload: "\uD800 \0" })
+        const [newest, ...others] = yield* streams.asides(10)
+        assert.match(newest?.platformPostId ?? "", /^2 /)
+        assert.deepStrictEqual(others, [event])
+        assert.lengthOf(yield* streams.asides(1), 1)
+      })
+    )
+  })
