@@ -1,7 +1,6 @@
 /** The strings behind the stage, for tests in process and for the control endpoints alike. */
 import { Effect, Either } from "effect"
 import type { PlatformId } from "../../core/PlatformId.ts"
-import type { JsonObject } from "../../core/syntax/json.ts"
 import { checkEvent } from "../local/events.ts"
 import type { Fault, FaultRequest } from "./faults.ts"
 import type { FirehoseState } from "./firehose/FirehoseState.ts"
@@ -134,7 +133,7 @@ export class Control {
 export interface State {
   readonly now: string
   readonly x: {
-    readonly rules: ReadonlyArray<{ readonly id: string; readonly value: string; readonly tag?: string }>
+    readonly rules: ReadonlyArray<HeldRule>
     readonly connections: ReadonlyArray<OpenConnection>
     /** Also those of clients that went away. */
     readonly slots_taken: number
@@ -142,7 +141,13 @@ export interface State {
     readonly posts_read: number
   }
   readonly firehose: {
-    readonly taps: ReadonlyArray<JsonObject>
+    readonly taps: ReadonlyArray<{
+      readonly id: string
+      readonly name: string
+      readonly paused: boolean
+      readonly rules: ReadonlyArray<HeldRule>
+      readonly kept_matches: number
+    }>
     readonly connections: ReadonlyArray<OpenConnection>
     readonly published: number
     readonly matches_paid: number
@@ -153,6 +158,12 @@ export interface State {
   readonly connection_attempts: World["ledger"]["attempts"]
   readonly violations: World["ledger"]["violations"]
   readonly faults_fired: Readonly<Record<string, number>>
+}
+
+interface HeldRule {
+  readonly id: string
+  readonly value: string
+  readonly tag?: string
 }
 
 interface OpenConnection {

@@ -1,0 +1,114 @@
+/** The whole service in process, with the simulator as both platforms, on a clock whose hours take milliseconds. */
+import { Cause, Clock, Effect, Layer, Logger, LogLevel, Option, Redacted, Schedule, type Scope } from "effect"
+import * as Firehose from "../../adapters/firehose/Firehose.ts"
+import { Fetch } from "../../adapters/http/Fetch.ts"
+import * as Simulator from "../../adapters/simulator/Simulator.ts"
+import * as X from "../../adapters/x/X.ts"
+import { Entropy } from "../../core/Entropy.ts"
+import { EventLog } from "../../core/EventLog.ts"
+import { Ids } from "../../core/Ids.ts"
+import * as Ingest from "../../core/Ingest.ts"
+import { MatchStore } from "../../core/MatchStore.ts"
+import { Platforms } from "../../core/Platform.ts"
+import { RecentEvents } from "../../core/RecentEvents.ts"
+import { Registrations } from "../../core/Registrations.ts"
+import { RuleStore } from "../../core/RuleStore.ts"
+import { Rules } from "../../core/Rules.ts"
+import { SimulatedClock, settled } from "./SimulatedClock.ts"
+import { Wire } from "./Wire.ts"
+
+export const START = Date.UTC(2026, 10, 15, 12)
+
+/** What rules of the memory store carry on the platforms. */
+export const TAG = "earshot:memory"
+
+export interface Service {
+  readonly clock: SimulatedClock
+  readonly control: Simulator.Simulator["control"]
+  /** Straight to the simulator, past the service: as someone else who has the same tokens. */
+  readonly handler: Simulator.Simulator["handler"]
+  readonly wire: Wire
+  readonly rules: Rules["Type"]
+  readonly platforms: Platforms["Type"]
+  readonly store: RuleStore["Type"]
+  readonly matches: MatchStore["Type"]
+  /** All that was logged, with its simulated time. */
+  readonly log: ReadonlyArray<string>
+  /** Adds a line to the log. */
+  readonly note: (line: string) => void
+}
+
+/** Runs the body with a service that has started, and stops it afterwards. */
+export const withService = <A, E>(
+  seed: number,
+  body: (service: Service) => Effect.Effect<A, E, Scope.Scope>
+): Effect.Effect<A, E> =>
+  Effect.suspend(() => {
+    const clock = new SimulatedClock(START)
+    const log: Array<string> = []
+    const note = (line: string) => {
+      log.push(`${new Date(clock.unsafeCurrentTimeMillis()).toISOString()} ${line}`)
+    }
+    const logger = Logger.make(({ logLevel, message, cause }) => {
+      const words = Array.isArray(message) ? message.map(String).join(" ") : String(message)
+      note([logLevel.label, words, ...(Cause.isEmpty(cause) ? [] : [Cause.pretty(cause)])].join(" "))
+    })
+    return Effect.gen(function* () {
+      const { control, handler } = yield* Simulator.make({ seed })
+      const wire = new Wire(handler, () => clock.unsafeCurrentTimeMillis())
+      const started = Effect.gen(function* () {
+        const { reconcile } = yield* Registrations
+        yield* reconcile
+        yield* Effect.forkScoped(
+          Effect.schedule(reconcile, Schedule.spaced("2 minutes")).pipe(Effect.delay("2 minutes"))
+        )
+        yield* Layer.build(Ingest.layer)
+        yield* settled
+        return yield* body({
+          clock,
+          control,
+          handler,
+          wire,
+          log,
+          note,
+          rules: yield* Rules,
+          platforms: yield* Platforms,
+          store: yield* RuleStore,
+          matches: yield* MatchStore
+        })
+      })
+      return yield* started.pipe(Effect.provide(layerOf(control.settings)), Effect.provideService(Fetch, wire))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+      Logger.withMinimumLogLevel(LogLevel.Debug),
+      // As the program does: whoever waits for a fiber tells of its failure.
+      Effect.withUnhandledErrorLogLevel(Option.none()),
+      clock.on
+    )
+  })
+
+// ---- helpers ----
+
+const layerOf = ({ x, firehose }: Simulator.Simulator["control"]["settings"]) => {
+  const baseUrl = "http://simulator"
+  const adapters = Layer.mergeAll(
+    X.layerWith({ baseUrl, token: Redacted.make(x.bearer_token), rulesPerAccount: 25 }),
+    Firehose.layerWith({ baseUrl, token: Redacted.make(firehose.tap_token) })
+  )
+  return Rules.layer.pipe(
+    Layer.provideMerge(Registrations.layerWith({ isAlone: true })),
+    Layer.provideMerge(Layer.provideMerge(adapters, Platforms.layer)),
+    Layer.provideMerge(recentEvents),
+    Layer.provideMerge(Layer.provideMerge(MatchStore.layerMemory, RuleStore.layerMemory)),
+    Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))
+  )
+}
+
+/** On the real clock: what it does every second would make simulated days long. */
+const recentEvents = Layer.scopedContext(
+  Effect.withClock(
+    Layer.build(RecentEvents.layerWith({ keep: 1_000 }).pipe(Layer.provide(EventLog.layerMemory))),
+    Clock.make()
+  )
+)
