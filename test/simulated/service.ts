@@ -2,6 +2,7 @@
 import { Cause, Clock, Effect, Layer, Logger, LogLevel, Option, Redacted, Schedule, type Scope } from "effect"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
 import { Fetch } from "../../adapters/http/Fetch.ts"
+import type { State } from "../../adapters/simulator/Control.ts"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import * as X from "../../adapters/x/X.ts"
 import { Entropy } from "../../core/Entropy.ts"
@@ -10,6 +11,7 @@ import { Ids } from "../../core/Ids.ts"
 import * as Ingest from "../../core/Ingest.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
 import { Platforms } from "../../core/Platform.ts"
+import type { PlatformId } from "../../core/PlatformId.ts"
 import { RecentEvents } from "../../core/RecentEvents.ts"
 import { Registrations } from "../../core/Registrations.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
@@ -87,6 +89,10 @@ export const withService = <A, E>(
       clock.on
     )
   })
+
+/** The rules that a platform holds, whoever made them. */
+export const heldOn = ({ x, firehose }: State, platform: PlatformId): State["x"]["rules"] =>
+  platform === "x" ? x.rules : firehose.taps.flatMap(({ rules }) => rules)
 
 // ---- helpers ----
 
