@@ -73,7 +73,7 @@ export class Day {
   /** No fault from here on. */
   readonly clear: Effect.Effect<void> = Effect.suspend(() => {
     this.service.note("CLEAR")
-    return this.service.control.clear()
+    return Effect.zipRight(this.service.control.clear(), this.foreign.keep)
   })
 
   /** Looks up what is stored for all rules that are there. */

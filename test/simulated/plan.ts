@@ -52,50 +52,8 @@ export const planOfDay = (
 export const kindsOf = (platform: PlatformId): ReadonlyArray<FaultKind> =>
   platform === "x" ? [...KINDS, "disconnect", "hold-slot"] : [...KINDS, "stream-error"]
 
-// ---- helpers ----
-
-const KINDS: ReadonlyArray<FaultKind> = [
-  "refuse",
-  "rate-limit",
-  "payment-required",
-  "server-error",
-  "torn-line",
-  "half-utf8",
-  "cut",
-  "slow",
-  "duplicate",
-  "stall",
-  "close",
-  "drop-rules",
-  "lower-caps",
-  "clock-skew"
-]
-
-const eventOf = (random: Random): Happening => ({
-  what: "event",
-  platform: random.pick(["x", "firehose"]),
-  topics: [random.pick(LASTING_TOPICS), ...(random.chance(0.5) ? [random.pick(PASSING_TOPICS)] : [])]
-})
-
-const changeOf = (random: Random): Happening => {
-  const owner = random.pick<Owner>(["ann", "bob"])
-  if (random.chance(0.45)) return { what: "delete", owner }
-  const platforms = random.pick<ReadonlyArray<PlatformId>>([["x"], ["firehose"], ["x", "firehose"]])
-  return { what: "create", owner, topic: random.pick(PASSING_TOPICS), platforms }
-}
-
-/** Every kind of every platform in turn. */
-const faultMaker = (random: Random): (() => FaultRequest) => {
-  const [first, ...others] = PLATFORM_IDS.flatMap((platform) => kindsOf(platform).map((kind) => ({ platform, kind })))
-  if (first === undefined) throw new Error("There is no kind of fault")
-  const deal = random.deck([first, ...others])
-  return () => {
-    const { platform, kind } = deal()
-    return faultOf(random, kind, platform)
-  }
-}
-
-const faultOf = (random: Random, kind: FaultKind, platform: PlatformId): FaultRequest => {
+/** With what belongs to its kind left to chance. */
+export const faultOf = (random: Random, kind: FaultKind, platform: PlatformId): FaultRequest => {
   const often = { platform, count: 1 + random.below(3) }
   const oftenOrLong = random.chance(0.5) ? often : { platform, seconds: 10 + random.below(300) }
   const calls = random.chance(0.5) ? oftenOrLong : { ...oftenOrLong, endpoint: random.pick(CALLED[platform]) }
@@ -137,6 +95,49 @@ const faultOf = (random: Random, kind: FaultKind, platform: PlatformId): FaultRe
     case "duplicate":
     case "close":
       return { kind, ...often }
+  }
+}
+
+// ---- helpers ----
+
+const KINDS: ReadonlyArray<FaultKind> = [
+  "refuse",
+  "rate-limit",
+  "payment-required",
+  "server-error",
+  "torn-line",
+  "half-utf8",
+  "cut",
+  "slow",
+  "duplicate",
+  "stall",
+  "close",
+  "drop-rules",
+  "lower-caps",
+  "clock-skew"
+]
+
+const eventOf = (random: Random): Happening => ({
+  what: "event",
+  platform: random.pick(["x", "firehose"]),
+  topics: [random.pick(LASTING_TOPICS), ...(random.chance(0.5) ? [random.pick(PASSING_TOPICS)] : [])]
+})
+
+const changeOf = (random: Random): Happening => {
+  const owner = random.pick<Owner>(["ann", "bob"])
+  if (random.chance(0.45)) return { what: "delete", owner }
+  const platforms = random.pick<ReadonlyArray<PlatformId>>([["x"], ["firehose"], ["x", "firehose"]])
+  return { what: "create", owner, topic: random.pick(PASSING_TOPICS), platforms }
+}
+
+/** Every kind of every platform in turn. */
+const faultMaker = (random: Random): (() => FaultRequest) => {
+  const [first, ...others] = PLATFORM_IDS.flatMap((platform) => kindsOf(platform).map((kind) => ({ platform, kind })))
+  if (first === undefined) throw new Error("There is no kind of fault")
+  const deal = random.deck([first, ...others])
+  return () => {
+    const { platform, kind } = deal()
+    return faultOf(random, kind, platform)
   }
 }
 
