@@ -108,7 +108,10 @@ const schedules = (): fc.Arbitrary<ReadonlyArray<Scheduled>> =>
     .chain((all) => fc.subarray(all, { minLength: 1, maxLength: 5 }))
     .chain((some) => fc.array(scheduled(some), { minLength: 1, maxLength: 12, size: "max" }))
 
-/** Without a stall that keeps a connection to X alive for ever: how soon that is found out depends on how often posts come. */
+/** One on X that is kept alive for ever: how soon that is found out depends on how often posts come. */
+const isHiddenStall = (fault: FaultRequest): boolean =>
+  fault.kind === "stall" && fault.platform === "x" && fault.keep_alives && fault.stall_seconds === undefined
+
 const scheduled = (kinds: ReadonlyArray<Pick<FaultRequest, "platform" | "kind">>): fc.Arbitrary<Scheduled> =>
   fc
     .record({
@@ -118,7 +121,7 @@ const scheduled = (kinds: ReadonlyArray<Pick<FaultRequest, "platform" | "kind">>
       isClosed: fc.boolean()
     })
     .map(({ at, of, chance, isClosed }) => ({ at, fault: faultOf(seeded(chance), of.kind, of.platform), isClosed }))
-    .filter(({ fault }) => !(fault.kind === "stall" && fault.keep_alives && fault.stall_seconds === undefined))
+    .filter(({ fault }) => !isHiddenStall(fault))
 
 const everyHalfMinute = (untilSecond: number): ReadonlyArray<Planned> =>
   Array.from({ length: Math.floor(untilSecond / 30) }, (_, index) => ({
