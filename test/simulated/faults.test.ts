@@ -9,7 +9,7 @@ import { Day } from "./day.ts"
 import { wrongMatches, wrongRules } from "./judgement.ts"
 import { badManners } from "./manners.ts"
 import { faultOf, kindsOf, type Planned } from "./plan.ts"
-import { withService } from "./service.ts"
+import { START, withService } from "./service.ts"
 
 it("Under any faults no platform is asked for more than it allows, and both streams are live again in time", () =>
   fc.assert(
@@ -43,18 +43,24 @@ const troubles = (schedule: ReadonlyArray<Scheduled>) =>
         return isClosed ? [planned, { ...planned, fault: { kind: "close", platform } }] : [planned]
       })
       const end = Math.max(TIME_OF_FAULTS, ...schedule.map(({ at, fault }) => at + (fault.seconds ?? 0)))
-      const recovered = end + Math.max(recoverySeconds("x", schedule), recoverySeconds("firehose", schedule))
+      const due = PLATFORM_IDS.map((id) => ({ id, at: end + recoverySeconds(id, schedule) })).toSorted(byTime)
+      const recovered = Math.max(...due.map(({ at }) => at))
       const events = everyHalfMinute(recovered)
+      const upTo = (from: number, to: number) => events.filter(({ at }) => at > from * 1_000 && at <= to * 1_000)
       const day = new Day(service)
 
       yield* day.begin(["amber"])
-      yield* day.play(inOrder([...faults, ...events.filter(({ at }) => at <= end * 1_000)]))
+      yield* day.play([...faults, ...upTo(0, end)].toSorted(byTime))
+      yield* clock.passTo(START + end * 1_000)
       yield* day.clear
-      yield* day.play(events.filter(({ at }) => at > end * 1_000))
       const down: Array<string> = []
-      for (const platform of yield* platforms.all) {
-        const { state, detail } = yield* platform.status
-        if (state !== "live") down.push(`${platform.id} is ${state}: ${detail}`)
+      let reached = end
+      for (const { id, at } of due) {
+        yield* day.play(upTo(reached, at))
+        yield* clock.passTo(START + at * 1_000)
+        const { state, detail } = yield* (yield* platforms.get(id)).status
+        if (state !== "live") down.push(`${id} is ${state} ${at - end} s after the last fault: ${detail}`)
+        reached = at
       }
       const news = [
         { what: "event", platform: "x", topics: ["amber"], at: (recovered + 1) * 1_000 },
@@ -132,4 +138,4 @@ const everyHalfMinute = (untilSecond: number): ReadonlyArray<Planned> =>
     at: (index + 1) * 30_000 + 500
   }))
 
-const inOrder = (plan: ReadonlyArray<Planned>): ReadonlyArray<Planned> => plan.toSorted((a, b) => a.at - b.at)
+const byTime = (a: { readonly at: number }, b: { readonly at: number }): number => a.at - b.at
