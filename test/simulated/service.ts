@@ -16,6 +16,7 @@ import { RecentEvents } from "../../core/RecentEvents.ts"
 import { Registrations } from "../../core/Registrations.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import { Rules } from "../../core/Rules.ts"
+import { StreamStore } from "../../core/StreamStore.ts"
 import { SimulatedClock, settled } from "./SimulatedClock.ts"
 import { Wire } from "./Wire.ts"
 
@@ -106,7 +107,9 @@ const layerOf = ({ x, firehose }: Simulator.Simulator["control"]["settings"]) =>
     Layer.provideMerge(Registrations.layerWith({ isAlone: true })),
     Layer.provideMerge(Layer.provideMerge(adapters, Platforms.layer)),
     Layer.provideMerge(recentEvents),
-    Layer.provideMerge(Layer.provideMerge(MatchStore.layerMemory, RuleStore.layerMemory)),
+    Layer.provideMerge(
+      Layer.provideMerge(Layer.provideMerge(MatchStore.layerMemory, StreamStore.layerMemory), RuleStore.layerMemory)
+    ),
     Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))
   )
 }
