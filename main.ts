@@ -301,6 +301,7 @@ const program = Effect.gen(function* () {
         open: FileInput.open,
         screen: CliTerminal.screen
       },
+      setAside: { withStreams: (effect) => Effect.provide(effect, stores) },
       simulate: { run: simulate, settings: settingLines() }
     },
     VERSION

@@ -5,6 +5,7 @@ import type { Key } from "../core/Key.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
 import { type PlatformsActions, platformsCommand } from "./platforms.ts"
 import { type ReplayActions, replayCommand } from "./replay.ts"
+import { type SetAsideActions, setAsideCommand } from "./setAside.ts"
 import { SETTINGS } from "./settings.ts"
 import { type SimulateActions, simulateCommand } from "./simulate.ts"
 import { checkCommand, syntaxCommand } from "./syntax.ts"
@@ -17,6 +18,7 @@ export interface Actions<E> {
   readonly platforms: PlatformsActions<E>
   readonly replay: ReplayActions<E>
   readonly simulate: SimulateActions<E>
+  readonly setAside: SetAsideActions<E>
 }
 
 /** The program, given the arguments as the process got them. */
@@ -34,6 +36,7 @@ export const earshot = <E>(actions: Actions<E>, version: string) =>
         platformsCommand(actions.platforms),
         replayCommand(actions.replay),
         simulateCommand(actions.simulate),
+        setAsideCommand(actions.setAside),
         keysCommand(actions)
       ])
     ),

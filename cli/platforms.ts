@@ -39,12 +39,13 @@ export const platformsCommand = <E>(actions: PlatformsActions<E>) =>
 
 const Answer = Schema.Struct({ platforms: Schema.Array(PlatformStatus) })
 
-const inWords = ({ platform, source, stream, rules, usage }: PlatformStatus): string =>
+const inWords = ({ platform, source, stream, rules, coverage, usage }: PlatformStatus): string =>
   [
     `${platform}  ${stream.state}${source === "local" ? " (in process)" : ""} since ${stream.since}`,
     `  ${stream.detail}`,
     `  Last event: ${stream.last_event_at ?? "none since the start"}`,
     ...(stream.last_error === undefined ? [] : [`  Last error: ${stream.last_error.message}, ${stream.last_error.at}`]),
+    `  Watched: ${coverageInWords(coverage)}`,
     `  Rules: ${rulesInWords(rules)}`,
     ...(rules.error === undefined ? [] : [`  Rules could not be compared: ${rules.error.message}, ${rules.error.at}`]),
     ...(usage === undefined ? [] : [`  Events of the billing period: ${usage.used} of ${usage.limit}`])
@@ -62,3 +63,14 @@ const rulesInWords = ({ wanted, limit, drift }: PlatformStatus["rules"]): string
           `compared with the platform ${drift.checked_at}`
         ])
   ].join(", ")
+
+const coverageInWords = ({ watched_since, gaps, more_gaps }: PlatformStatus["coverage"]): string => {
+  if (watched_since === undefined) return "never yet"
+  const [newest] = gaps
+  const lost = gaps.filter(({ recovered }) => !recovered).length
+  const inAll =
+    newest === undefined
+      ? "no gap in the last 24 hours"
+      : `${more_gaps ? "more than " : ""}${plural(gaps.length, "gap")} in the last 24 hours, ${lost} not made up for; the last from ${newest.from} ${newest.to === undefined ? "on" : `to ${newest.to}`} (${newest.cause})`
+  return `since ${watched_since}; ${inAll}`
+}

@@ -1,10 +1,13 @@
 /** How each platform is doing: its stream, its rules, what it allows. */
-import { Effect, Option, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
+import { PlatformCoverage } from "./Coverage.ts"
+import { platformCoverage, snapshotOf } from "./coverageOf.ts"
 import type { StorageUnavailable } from "./Errors.ts"
 import { type Platform, Platforms, StreamState, type StreamStatus } from "./Platform.ts"
 import { PlatformId } from "./PlatformId.ts"
 import { type Comparison, Registrations, type Standing } from "./Registrations.ts"
 import { RuleStore } from "./RuleStore.ts"
+import { StreamStore } from "./StreamStore.ts"
 import * as Timestamp from "./Timestamp.ts"
 
 const optional = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
@@ -39,6 +42,7 @@ export const PlatformStatus = Schema.Struct({
     ),
     error: optional(Trouble, "Why the last comparison did not work")
   }),
+  coverage: PlatformCoverage.annotations({ description: "When it was watched in the last 24 hours, and when not" }),
   usage: optional(
     Schema.Struct({ used: Schema.Number, limit: Schema.Number }),
     "Events of the billing period, where the platform says so"
@@ -49,24 +53,32 @@ export type PlatformStatus = typeof PlatformStatus.Type
 export const platformStatus: Effect.Effect<
   ReadonlyArray<PlatformStatus>,
   StorageUnavailable,
-  Platforms | Registrations | RuleStore
+  Platforms | Registrations | RuleStore | StreamStore
 > = Effect.gen(function* () {
   const platforms = yield* Platforms
   const registrations = yield* Registrations
   const store = yield* RuleStore
+  const streams = yield* StreamStore
+  const now = yield* Clock.currentTimeMillis
   return yield* Effect.forEach(yield* platforms.all, (platform) =>
     Effect.gen(function* () {
       const standing = yield* registrations.standing(platform.id)
-      return statusOf(platform, yield* platform.status, standing, yield* store.wanted(platform.id))
+      const snapshot = yield* snapshotOf(streams, platform.id)
+      return {
+        ...statusOf(platform, yield* platform.status, standing, yield* store.wanted(platform.id)),
+        coverage: platformCoverage(platform.id, snapshot, { from: Option.some(now - DAY_MILLIS), to: now })
+      }
     })
   )
 })
 
 // ---- helpers ----
 
+const DAY_MILLIS = 86_400_000
+
 const timestamp = (millis: number) => Timestamp.fromDate(new Date(millis))
 
-const statusOf = (platform: Platform, stream: StreamStatus, standing: Standing, wanted: number): PlatformStatus => {
+const statusOf = (platform: Platform, stream: StreamStatus, standing: Standing, wanted: number) => {
   const { since, lastEventAt, lastError } = stream
   const { comparison, error } = standing
   // A stream that is not opened for want of rules does not notice that it could not be.
@@ -76,7 +88,7 @@ const statusOf = (platform: Platform, stream: StreamStatus, standing: Standing, 
   const lastEvent = Option.map(lastEventAt, timestamp)
   return {
     platform: platform.id,
-    source: platform.capabilities.isRemote ? "upstream" : "local",
+    source: platform.capabilities.isRemote ? ("upstream" as const) : ("local" as const),
     summary: [
       detail,
       [`${count(wanted, "rule")} to watch for`, ...Option.match(comparison, NO_DRIFT)].join(", "),

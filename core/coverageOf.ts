@@ -22,12 +22,7 @@ export const makeCoverageOf = (streams: StreamStore["Type"]): Effect.Effect<Cove
   Effect.gen(function* () {
     const snapshots = new Map<PlatformId, Effect.Effect<Snapshot, StorageUnavailable>>()
     for (const id of PLATFORM_IDS) {
-      const load = Effect.gen(function* () {
-        const record = yield* streams.load(id)
-        const gaps = yield* streams.gaps(id, { from: 0, to: Number.MAX_SAFE_INTEGER, limit: MOST_GAPS + 1 })
-        return { record, gaps: gaps.slice(0, MOST_GAPS), isCut: gaps.length > MOST_GAPS }
-      })
-      snapshots.set(id, yield* Effect.cachedWithTTL(load, "1 second"))
+      snapshots.set(id, yield* Effect.cachedWithTTL(snapshotOf(streams, id), "1 second"))
     }
     return (platforms, window) =>
       Effect.gen(function* () {
@@ -41,22 +36,21 @@ export const makeCoverageOf = (streams: StreamStore["Type"]): Effect.Effect<Cove
       })
   })
 
-// ---- helpers ----
-
-const MOST_GAPS = 100
-
 /** What is stored of a platform's stream. `isCut`: there are older gaps. */
-interface Snapshot {
+export interface Snapshot {
   readonly record: Option.Option<StreamRecord>
   readonly gaps: ReadonlyArray<Gap>
   readonly isCut: boolean
 }
 
-const NOTHING: Snapshot = { record: Option.none(), gaps: [], isCut: false }
+export const snapshotOf = (streams: StreamStore["Type"], id: PlatformId): Effect.Effect<Snapshot, StorageUnavailable> =>
+  Effect.gen(function* () {
+    const record = yield* streams.load(id)
+    const gaps = yield* streams.gaps(id, { from: 0, to: Number.MAX_SAFE_INTEGER, limit: MOST_GAPS + 1 })
+    return { record, gaps: gaps.slice(0, MOST_GAPS), isCut: gaps.length > MOST_GAPS }
+  })
 
-const timestamp = (millis: number) => Timestamp.fromDate(new Date(millis))
-
-const platformCoverage = (
+export const platformCoverage = (
   platform: PlatformId,
   { record, gaps, isCut }: Snapshot,
   window: Window
@@ -86,3 +80,11 @@ const platformCoverage = (
     more_gaps: isCut && oldest !== undefined && oldest.from > from
   }
 }
+
+// ---- helpers ----
+
+const MOST_GAPS = 100
+
+const NOTHING: Snapshot = { record: Option.none(), gaps: [], isCut: false }
+
+const timestamp = (millis: number) => Timestamp.fromDate(new Date(millis))

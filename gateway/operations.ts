@@ -12,12 +12,13 @@ import { Rule, RuleDraft } from "../core/Rule.ts"
 import { CheckRequest, CheckResult, checkFilters } from "../core/RuleCheck.ts"
 import type { RuleStore } from "../core/RuleStore.ts"
 import { Rules } from "../core/Rules.ts"
+import type { StreamStore } from "../core/StreamStore.ts"
 import { syntaxHelp } from "../core/Syntax.ts"
 import type { Issue } from "../core/syntax/issue.ts"
 import { WireIssue } from "../core/syntax/wire.ts"
 
 /** What the operations call. */
-export type Services = Rules | Matches | Platforms | Backtests | Registrations | RuleStore
+export type Services = Rules | Matches | Platforms | Backtests | Registrations | RuleStore | StreamStore
 
 /** `A` reaches the use case, `I` is sent by the client; `O` comes back and `OI` is what the client receives. */
 export interface Operation<A, I, O, OI> {
@@ -256,6 +257,13 @@ export const platformStatus = endpoint({
             wanted: 3,
             limit: 1000,
             drift: { checked_at: "2026-11-15T08:31:00.000Z", missing: 0, orphaned: 0, foreign: 0 }
+          },
+          coverage: {
+            platform: "x",
+            watched_since: "2026-11-14T10:00:00.000Z",
+            watched_until: "2026-11-15T08:31:05.000Z",
+            gaps: [],
+            more_gaps: false
           },
           usage: { used: 41_204, limit: 3_000_000 }
         }

@@ -16,6 +16,7 @@ describe("earshot platforms", () => {
       assert.match(stdout, /^x {2}live \(in process\) since 20\d\d-.*\n {2}Runs in this process/)
       assert.match(stdout, /\n\nfirehose {2}live \(in process\)/)
       assert.match(stdout, /Rules: 0 wanted, compared with the platform 20/)
+      assert.match(stdout, /Watched: since 20.*; no gap in the last 24 hours/)
       assert.match(stdout, /Last event: none since the start/)
     })
   )
