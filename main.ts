@@ -51,6 +51,7 @@ import { Platforms } from "./core/Platform.ts"
 import { PLATFORM_IDS, type PlatformId } from "./core/PlatformId.ts"
 import { RecentEvents } from "./core/RecentEvents.ts"
 import { Registrations } from "./core/Registrations.ts"
+import * as Retention from "./core/Retention.ts"
 import { Rules } from "./core/Rules.ts"
 import { STEPS, type Step, Steps } from "./core/Steps.ts"
 import { unreadableRequest } from "./gateway/errors.ts"
@@ -74,6 +75,8 @@ const serveSettings = Config.all({
   firehoseBaseUrl: address("FIREHOSE_BASE_URL", "https://api.firehose.com"),
   crashAt: Config.option(Config.literal(...STEPS)("EARSHOT_CRASH_AT")),
   xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25),
+  keepDays: Config.withDefault(wholeNumber("EARSHOT_KEEP_DAYS", 0, 36_500), 30),
+  keepMatches: Config.withDefault(wholeNumber("EARSHOT_KEEP_MATCHES", 0, 999_999_999), 0),
   recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, 1_000_000), 10_000),
   demoFeed: Config.withDefault(Config.literal("on", "off")("EARSHOT_DEMO_FEED"), "on" as const)
 })
@@ -235,6 +238,7 @@ const serve = Effect.gen(function* () {
     yield* Effect.timeoutOption(Effect.disconnect(reconcile), "10 seconds")
     yield* Effect.forkScoped(Effect.schedule(reconcile, Schedule.spaced("2 minutes")).pipe(Effect.delay("2 minutes")))
     yield* Layer.build(Ingest.layer)
+    yield* Layer.build(Retention.layerWith(settings))
     const keys = yield* Keys
     if (Option.isSome(settings.bootstrapKey)) yield* keys.adopt(settings.bootstrapKey.value)
 

@@ -25,6 +25,12 @@ export const SETTINGS: readonly [Setting, ...ReadonlyArray<Setting>] = [
   },
   { name: "FIREHOSE_BASE_URL", fallback: "https://api.firehose.com", about: "Where Firehose is" },
   { name: "X_RULES_PER_ACCOUNT", fallback: "25", about: "How many rules on x an account may hold" },
+  { name: "EARSHOT_KEEP_DAYS", fallback: "30", about: "For how many days to keep matches; 0 for ever" },
+  {
+    name: "EARSHOT_KEEP_MATCHES",
+    fallback: "0",
+    about: "How many matches to keep in all, the newest; 0 for any number"
+  },
   {
     name: "EARSHOT_RECENT_EVENTS",
     fallback: "10000",

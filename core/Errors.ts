@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { PlatformId } from "./PlatformId.ts"
 import { WireFix, WireSpan, WireTranslation } from "./syntax/wire.ts"
+import { Timestamp } from "./Timestamp.ts"
 
 /** One thing that is wrong with what the caller sent. */
 export const ArgumentIssue = Schema.Struct({
@@ -39,6 +40,16 @@ export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unau
 export class RuleNotFound extends Schema.TaggedError<RuleNotFound>()("RuleNotFound", { ruleId: Schema.String }) {
   override get message() {
     return `Cannot find rule "${this.ruleId}"`
+  }
+}
+
+/** The cursor points to where matches are deleted by now: what follows it there is not to be had. */
+export class CursorExpired extends Schema.TaggedError<CursorExpired>()("CursorExpired", {
+  /** From when on matches are kept. */
+  floor: Timestamp
+}) {
+  override get message() {
+    return `Cannot go on from this cursor: matches from before "${this.floor}" are no longer kept; list again without a cursor`
   }
 }
 
@@ -138,6 +149,7 @@ export type CoreError =
   | InvalidArgument
   | Unauthenticated
   | RuleNotFound
+  | CursorExpired
   | KeyNotFound
   | RuleLimitReached
   | PlatformNotConfigured

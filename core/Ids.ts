@@ -85,6 +85,12 @@ export const toUuid = (id: AccountId | KeyId | RuleId | MatchId): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
+/** No match of that time, in milliseconds, or of a later one has a smaller id. */
+export const firstMatchAt = (time: number): MatchId => {
+  const hex = Math.max(0, Math.floor(time)).toString(16).padStart(12, "0")
+  return fromUuid("match", `${hex}-7000-8000-000000000000`)
+}
+
 /** When the id was made, in milliseconds. An id that someone made up may say anything. */
 export const timeOf = (id: AccountId | KeyId | RuleId | MatchId): number =>
   Number.parseInt(toUuid(id).slice(0, 13).replace("-", ""), 16)

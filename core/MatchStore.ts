@@ -16,6 +16,15 @@ export interface MatchPage {
   readonly limit: number
 }
 
+/** Which of the oldest matches are to go. */
+export interface Trim {
+  /** Only those before this one. */
+  readonly before: MatchId
+  /** Only as many as there are beyond this number. */
+  readonly keep: Option.Option<number>
+  readonly atMost: number
+}
+
 export class MatchStore extends Context.Tag("core/MatchStore")<
   MatchStore,
   {
@@ -28,8 +37,17 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
       matches: ReadonlyArray<Match>,
       progress?: StreamProgress
     ) => Effect.Effect<number, StorageUnavailable | MatchesUnstorable>
-    /** Newest first. Costs the same at any depth. */
+    /** Newest first, down to the floor. Costs the same at any depth. */
     readonly list: (page: MatchPage) => Effect.Effect<ReadonlyArray<Match>, StorageUnavailable>
+    /** The match with the smallest id, of any account. */
+    readonly oldest: Effect.Effect<Option.Option<MatchId>, StorageUnavailable>
+    /**
+     * Deletes matches, the oldest first, and moves the floor up to the last of them in the same step; answers how many.
+     * None while another process is at it. Costs the same for any number of matches.
+     */
+    readonly trim: (trim: Trim) => Effect.Effect<number, StorageUnavailable>
+    /** The newest match that `trim` has deleted: it and all before it are gone for good. Never moves back. */
+    readonly floor: Effect.Effect<Option.Option<MatchId>, StorageUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<MatchStore, never, RuleStore | StreamStore> = Layer.effect(
@@ -39,6 +57,7 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
       const streams = yield* StreamStore
       const byKey = new Map<string, Match>()
       let newestFirst: ReadonlyArray<Match> = []
+      let floor = Option.none<MatchId>()
 
       const isThere = (id: RuleId) => Effect.map(rules.registrations(id), (found) => found.length > 0)
 
@@ -70,13 +89,34 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
             const wanted =
               owned.has(match.rule_id) &&
               page.platforms.includes(match.platform) &&
+              !Option.exists(floor, (floor) => match.id <= floor) &&
               Option.match(page.before, { onNone: () => true, onSome: (before) => match.id < before })
             if (wanted) found.push(match)
           }
           return found
         })
 
-      return MatchStore.of({ insert, list })
+      // Those of a rule that was removed are gone already.
+      const oldestFirst = Effect.suspend(() =>
+        Effect.filter(newestFirst.toReversed(), (match) => isThere(match.rule_id))
+      )
+
+      const oldest = Effect.map(oldestFirst, (stored) => Option.fromNullable(stored[0]?.id))
+
+      const oneAtATime = yield* Effect.makeSemaphore(1)
+      const trim = ({ before, keep, atMost }: Trim) =>
+        Effect.map(oldestFirst, (stored) => {
+          const beyond = Math.max(0, stored.length - Option.getOrElse(keep, () => 0))
+          const doomed = stored.slice(0, Math.min(atMost, beyond)).filter(({ id }) => id < before)
+          const gone = new Set(doomed)
+          for (const [key, match] of byKey) if (gone.has(match)) byKey.delete(key)
+          newestFirst = newestFirst.filter((match) => !gone.has(match))
+          const last = doomed.at(-1)?.id
+          if (last !== undefined && !Option.exists(floor, (reached) => reached > last)) floor = Option.some(last)
+          return doomed.length
+        }).pipe(oneAtATime.withPermits(1))
+
+      return MatchStore.of({ insert, list, oldest, trim, floor: Effect.sync(() => floor) })
     })
   )
 }

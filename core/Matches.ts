@@ -2,13 +2,14 @@
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { Coverage } from "./Coverage.ts"
 import { makeCoverageOf } from "./coverageOf.ts"
-import { RuleNotFound, type StorageUnavailable } from "./Errors.ts"
+import { CursorExpired, RuleNotFound, type StorageUnavailable } from "./Errors.ts"
 import { type AccountId, asRuleId, MatchId, timeOf } from "./Ids.ts"
 import { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
 import { RuleStore } from "./RuleStore.ts"
 import { StreamStore } from "./StreamStore.ts"
+import { fromDate } from "./Timestamp.ts"
 
 export const MatchQuery = Schema.Struct({
   rule_id: Schema.optionalWith(Schema.String.annotations({ description: "Only matches of this rule" }), {
@@ -48,11 +49,14 @@ export type MatchList = typeof MatchList.Type
 export class Matches extends Context.Tag("core/Matches")<
   Matches,
   {
-    /** Newest first. Without `rule_id`: of all rules of the account. */
+    /**
+     * Newest first, down to the oldest that is kept. Without `rule_id`: of all rules of the account. Fails with
+     * `CursorExpired` when the cursor points to where matches are deleted by now.
+     */
     readonly list: (
       account: AccountId,
       query: MatchQuery
-    ) => Effect.Effect<MatchList, RuleNotFound | StorageUnavailable>
+    ) => Effect.Effect<MatchList, RuleNotFound | CursorExpired | StorageUnavailable>
   }
 >() {
   static readonly layer: Layer.Layer<Matches, never, MatchStore | RuleStore | StreamStore> = Layer.effect(
@@ -61,6 +65,13 @@ export class Matches extends Context.Tag("core/Matches")<
       const rules = yield* RuleStore
       const store = yield* MatchStore
       const coverageOf = yield* makeCoverageOf(yield* StreamStore)
+
+      // After the page was read, never before: what is deleted in between would be missing without a word.
+      const checkCursor = Effect.fnUntraced(function* (cursor: MatchId) {
+        const floor = yield* store.floor
+        if (Option.isNone(floor) || cursor > floor.value) return
+        return yield* new CursorExpired({ floor: fromDate(new Date(timeOf(floor.value))) })
+      })
 
       // Untraced: a span would cost as much as the rest of the request.
       const list = Effect.fnUntraced(function* (account: AccountId, query: MatchQuery) {
@@ -72,6 +83,7 @@ export class Matches extends Context.Tag("core/Matches")<
         const now = yield* Clock.currentTimeMillis
         const before = Option.fromNullable(query.cursor)
         const found = yield* store.list({ account, rule, platforms, before, limit: query.limit + 1 })
+        if (query.cursor !== undefined) yield* checkCursor(query.cursor)
         const matches = found.slice(0, query.limit)
         const next = found.length > query.limit ? Option.fromNullable(matches.at(-1)) : Option.none()
         const coverage = yield* coverageOf(platforms, {

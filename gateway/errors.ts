@@ -107,6 +107,7 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     message,
     details: { rule_id: ruleId }
   }),
+  CursorExpired: ({ message, floor }) => ({ status: 400, code: "failed_precondition", message, details: { floor } }),
   KeyNotFound: ({ message, keyId }) => ({ status: 404, code: "not_found", message, details: { key_id: keyId } }),
   RuleLimitReached: ({ message, platform, limit, used }) => ({
     status: 429,

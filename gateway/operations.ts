@@ -152,7 +152,7 @@ export const listMatches = endpoint({
   tag: "matches",
   summary: "List matches",
   description:
-    "Newest first, of one rule or of all rules of the account. Where more follow, next_cursor is given: send it as cursor for the next page. `coverage` says when the platforms were watched in that time and when not, so that no match can be told from no look.",
+    "Newest first, of one rule or of all rules of the account. Where more follow, next_cursor is given: send it as cursor for the next page. `coverage` says when the platforms were watched in that time and when not, so that no match can be told from no look. Matches are kept for as long as the server is set to: a cursor that points to older ones fails with failed_precondition.",
   input: MatchQuery,
   output: MatchList,
   example: {

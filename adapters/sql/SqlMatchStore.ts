@@ -6,7 +6,7 @@ import { Effect, Layer, Option } from "effect"
 import { MatchesUnstorable } from "../../core/Errors.ts"
 import { fromUuid, toUuid } from "../../core/Ids.ts"
 import type { Match } from "../../core/Match.ts"
-import { type MatchPage, MatchStore } from "../../core/MatchStore.ts"
+import { type MatchPage, MatchStore, type Trim } from "../../core/MatchStore.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import type { StreamProgress } from "../../core/StreamStore.ts"
 import { fromDate } from "../../core/Timestamp.ts"
@@ -46,7 +46,27 @@ const make = Effect.gen(function* () {
   const list = (page: MatchPage) =>
     Effect.map(pageStatement(sql, page), (rows) => rows.map(toMatch)).pipe(unavailable("matches.list"))
 
-  return MatchStore.of({ insert, list })
+  const oldest = sql<{ readonly id: string }>`
+    select id from matches where id >= (select oldest from retention) order by id limit 1`.pipe(
+    Effect.map(([row]) => Option.map(Option.fromNullable(row?.id), (id) => fromUuid("match", id))),
+    unavailable("matches.oldest")
+  )
+
+  const trim = (options: Trim) =>
+    Effect.gen(function* () {
+      // A statement of its own: the next one then sees what the trimmer before us has committed.
+      const [place] = yield* sql<{ readonly oldest: string }>`select oldest from retention for update skip locked`
+      if (place === undefined) return 0
+      const [row] = yield* trimStatement(sql, { ...options, from: place.oldest })
+      return row?.deleted ?? 0
+    }).pipe(sql.withTransaction, Effect.retry({ times: 3, while: lostARace }), unavailable("matches.trim"))
+
+  const floor = sql<{ readonly floor: string }>`select floor from retention where floor > ${BEFORE_ALL}`.pipe(
+    Effect.map(([row]) => Option.map(Option.fromNullable(row?.floor), (id) => fromUuid("match", id))),
+    unavailable("matches.floor")
+  )
+
+  return MatchStore.of({ insert, list, oldest, trim, floor })
 })
 
 export const layer: Layer.Layer<MatchStore, never, SqlClient> = Layer.effect(MatchStore, make)
@@ -59,12 +79,14 @@ export const pageStatement = (sql: SqlClient, page: MatchPage): Statement<MatchR
   const account = toUuid(page.account)
   const platforms = sql`unnest(${[...new Set(page.platforms)]}::text[]) as p(platform)`
   const before = Option.match(page.before, { onNone: () => AFTER_ALL, onSome: toUuid })
+  // Below the floor the index holds what was deleted since the last vacuum, maybe millions of entries.
+  const aboveFloor = sql.literal("m.id > (select floor from retention)")
   const columns = sql.literal("m.id, m.rule_id, m.created_at, m.platform, m.platform_post_id, m.payload")
   return Option.match(page.rule, {
     onNone: () => sql<MatchRow>`
       select m.* from ${platforms} cross join lateral (
         select ${columns} from matches m
-        where m.account_id = ${account} and m.platform = p.platform and m.id < ${before}
+        where m.account_id = ${account} and m.platform = p.platform and m.id < ${before} and ${aboveFloor}
           and not exists (select 1 from registrations g where g.rule_id = m.rule_id and g.state in ('pending', 'removing'))
         order by m.id desc limit ${page.limit}
       ) m
@@ -73,7 +95,7 @@ export const pageStatement = (sql: SqlClient, page: MatchPage): Statement<MatchR
     onSome: (rule) => sql<MatchRow>`
       select m.* from rules r cross join ${platforms} cross join lateral (
         select ${columns} from matches m
-        where m.rule_id = r.id and m.platform = p.platform and m.id < ${before}
+        where m.rule_id = r.id and m.platform = p.platform and m.id < ${before} and ${aboveFloor}
         order by m.id desc limit ${page.limit}
       ) m
       where r.id = ${toUuid(rule)} and r.account_id = ${account}
@@ -82,9 +104,33 @@ export const pageStatement = (sql: SqlClient, page: MatchPage): Statement<MatchR
   })
 }
 
+/** No match is before `from`, which is where the search begins. */
+export const trimStatement = (
+  sql: SqlClient,
+  { from, before, keep, atMost }: Trim & { readonly from: string }
+): Statement<{ readonly deleted: number }> => {
+  const limit = Option.match(keep, {
+    onNone: () => sql`${atMost}`,
+    onSome: (keep) =>
+      sql`least(${atMost}::bigint, greatest(0, (select sum(matches)::bigint from match_counts) - ${keep}::bigint))`
+  })
+  return sql`
+    with doomed as materialized (
+      select id from matches where id >= ${from} and id < ${toUuid(before)} order by id limit ${limit}
+    ), deleted as (
+      delete from matches where id = any(array(select id from doomed)) returning 1
+    ), last as (
+      select id from doomed order by id desc limit 1
+    ), moved as (
+      update retention set floor = greatest(floor, last.id), oldest = last.id from last
+    )
+    select count(*)::int as deleted from deleted`
+}
+
 // ---- helpers ----
 
-/** No UUIDv7 is as large. */
+/** No UUIDv7 is as small, or as large. */
+const BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
 const AFTER_ALL = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 /** A rule was deleted between the join and the check of the foreign key, or two batches waited for each other. */

@@ -141,6 +141,43 @@ const steps = {
       reason text not null,
       payload text not null
     )`
+  }),
+
+  "0005_retention": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // All matches up to `floor` are deleted. There is none before `oldest`: a search for the oldest that began at the
+    // start of the index would read past the entries of all that were deleted since the last vacuum.
+    yield* sql`create table retention (floor uuid not null, oldest uuid not null)`
+    yield* sql`insert into retention values (
+      '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000'
+    )`
+    // How many matches there are is the sum. In parts, so that those who write at once do not wait for one another.
+    yield* sql`create table match_counts (part integer primary key, matches bigint not null)`
+    // As triggers, because matches also go with their rule, and may go by an operator's hand.
+    yield* sql`create function matches_changed() returns trigger language plpgsql as $$
+      begin
+        if tg_op = 'TRUNCATE' then
+          delete from match_counts;
+          return null;
+        end if;
+        -- A match can come in late, from a process whose clock is behind.
+        if tg_op = 'INSERT' then
+          update retention set oldest = first.id from (select id from changed order by id limit 1) first
+          where first.id < oldest;
+        end if;
+        insert into match_counts as c (part, matches)
+        select pg_backend_pid() % 64, case tg_op when 'INSERT' then count(*) else -count(*) end
+        from changed having count(*) > 0
+        on conflict (part) do update set matches = c.matches + excluded.matches;
+        return null;
+      end $$`
+    yield* sql`create trigger matches_inserted after insert on matches
+      referencing new table as changed for each statement execute function matches_changed()`
+    yield* sql`create trigger matches_deleted after delete on matches
+      referencing old table as changed for each statement execute function matches_changed()`
+    yield* sql`create trigger matches_truncated after truncate on matches
+      for each statement execute function matches_changed()`
+    yield* sql`insert into match_counts (part, matches) select 0, count(*) from matches`
   })
 }
 
@@ -185,7 +222,8 @@ const migrate = Effect.gen(function* () {
 
 const isNewerThanUs = Effect.gen(function* () {
   const sql = yield* SqlClient
-  const rows = yield* sql`select 1 from ${sql(TABLE)} where migration_id > ${Object.keys(steps).length}`
+  const newest = Math.max(...Object.keys(steps).map((name) => Number.parseInt(name, 10)))
+  const rows = yield* sql`select 1 from ${sql(TABLE)} where migration_id > ${newest}`
   return rows.length > 0
 })
 

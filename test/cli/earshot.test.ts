@@ -85,6 +85,8 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     ["LOG_FORMAT", "xml"],
     ["X_RULES_PER_ACCOUNT", "many"],
     ["X_RULES_PER_ACCOUNT", "-1"],
+    ["EARSHOT_KEEP_DAYS", "forever"],
+    ["EARSHOT_KEEP_MATCHES", "-1"],
     ["EARSHOT_DEMO_FEED", "yes"],
     ["EARSHOT_BOOTSTRAP_KEY", "short"],
     ["EARSHOT_BOOTSTRAP_KEY", "sixteen or more but with spaces"]

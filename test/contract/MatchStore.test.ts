@@ -1,4 +1,7 @@
 import { everyStore } from "../stores.ts"
-import { matchStoreContract } from "./matchStoreContract.ts"
+import { matchStoreContract, trimContract } from "./matchStoreContract.ts"
 
-for (const [name, layer] of everyStore) matchStoreContract(name, layer)
+for (const [name, layer] of everyStore) {
+  matchStoreContract(name, layer)
+  trimContract(name, layer)
+}

@@ -3,9 +3,9 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import * as fc from "fast-check"
 import { v7 } from "uuid"
-import { type AccountId, fromUuid, type MatchId, type RuleId } from "../../core/Ids.ts"
+import { type AccountId, firstMatchAt, fromUuid, type MatchId, type RuleId } from "../../core/Ids.ts"
 import type { Match } from "../../core/Match.ts"
-import { type MatchPage, MatchStore } from "../../core/MatchStore.ts"
+import { type MatchPage, MatchStore, type Trim } from "../../core/MatchStore.ts"
 import { PLATFORM_IDS } from "../../core/PlatformId.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import type { Stores } from "../stores.ts"
@@ -217,7 +217,175 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
     )
   })
 
+/** Trimming is of the whole store: these tests have one of their own, and each empties it first. */
+export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
+  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`MatchStore.trim on ${name}`, (it) => {
+    it.effect("floor and oldest are of nothing in a new store, and trim deletes nothing there", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        assert.strictEqual(yield* store.trim(everything), 0)
+        assert.deepStrictEqual([yield* store.floor, yield* store.oldest], [Option.none(), Option.none()])
+      })
+    )
+
+    it.effect("trim deletes the oldest before the given one, at most so many, and the floor is the last of them", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const { account, ids } = yield* filledWith(10)
+        const trim = (atMost: number) => store.trim({ before: nth(ids, 7), keep: Option.none(), atMost })
+        assert.deepStrictEqual(yield* store.oldest, Option.some(nth(ids, 0)))
+        assert.strictEqual(yield* trim(5), 5)
+        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(5).reverse())
+        assert.deepStrictEqual(yield* store.floor, Option.some(nth(ids, 4)))
+        assert.deepStrictEqual(yield* store.oldest, Option.some(nth(ids, 5)))
+        assert.deepStrictEqual([yield* trim(5), yield* trim(5)], [2, 0])
+        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(7).reverse())
+        assert.deepStrictEqual(yield* store.floor, Option.some(nth(ids, 6)), "not further than what was deleted")
+      })
+    )
+
+    it.effect("trim deletes no more than there are beyond the number to keep", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const { account, ids } = yield* filledWith(10)
+        const keep = (keep: number, before = nth(ids, 9)) =>
+          store.trim({ before, keep: Option.some(keep), atMost: 100 })
+        assert.deepStrictEqual([yield* keep(11), yield* keep(10)], [0, 0])
+        assert.deepStrictEqual([yield* keep(8), yield* keep(8)], [2, 0])
+        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(2).reverse())
+        assert.strictEqual(yield* keep(0, nth(ids, 4)), 2, "and none from the given one on")
+        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(4).reverse())
+      })
+    )
+
+    it.effect("trim does not count what was deleted with its rule, nor what was passed over", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const rules = yield* RuleStore
+        const { account, ids, rule } = yield* filledWith(5)
+        const doomed = yield* visibleRule(account)
+        const batch = Array.from({ length: 20 }, () => newMatch(doomed.id))
+        yield* store.insert(batch)
+        yield* store.insert(batch)
+        yield* rules.remove(doomed.id)
+        const [again] = yield* store.list(pageOf(account))
+        yield* store.insert([newMatch(rule, { platform_post_id: again?.platform_post_id ?? "" })])
+        assert.strictEqual(yield* store.trim({ ...everything, keep: Option.some(5) }), 0)
+        assert.strictEqual(yield* store.trim({ ...everything, keep: Option.some(4) }), 1)
+        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(1).reverse())
+      })
+    )
+
+    it.effect("trim deletes a match that comes in below the floor, and does not move the floor back", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const late = { id: fromUuid("match", v7()) }
+        const { account, ids, rule } = yield* filledWith(4)
+        yield* store.trim({ before: nth(ids, 2), keep: Option.none(), atMost: 100 })
+        yield* store.insert([newMatch(rule, late)])
+        assert.deepStrictEqual(yield* store.oldest, Option.some(late.id))
+        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(2).reverse())
+        const ofRule = pageOf(account, { rule: Option.some(rule) })
+        assert.deepStrictEqual(idsOf(yield* store.list(ofRule)), ids.slice(2).reverse())
+        assert.strictEqual(yield* store.trim({ before: nth(ids, 2), keep: Option.none(), atMost: 100 }), 1)
+        assert.deepStrictEqual(yield* store.floor, Option.some(nth(ids, 1)))
+        assert.strictEqual(yield* store.trim(everything), 2, "and goes on above it")
+      })
+    )
+
+    it.effect("trim by many at once never leaves fewer than are to be kept", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const { account, ids } = yield* filledWith(400)
+        const until = Effect.repeat(store.trim({ ...everything, keep: Option.some(100), atMost: 7 }), { times: 60 })
+        yield* Effect.all(
+          Array.from({ length: 4 }, () => until),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account, { limit: 500 }))), ids.slice(-100).reverse())
+        assert.deepStrictEqual(yield* store.floor, Option.some(nth(ids, 299)))
+      })
+    )
+
+    it.effect(
+      "trim while matches come in, are listed, and go with their rule: nothing above the floor is lost or repeated",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* MatchStore
+          const rules = yield* RuleStore
+          const { account, ids, rule } = yield* filledWith(300)
+          const inserted = [...ids]
+          const comingIn = Effect.gen(function* () {
+            for (let round = 0; round < 30; round++) {
+              const doomed = yield* visibleRule(account)
+              const batch = Array.from({ length: 10 }, () => newMatch(rule))
+              inserted.push(...idsOf(batch))
+              yield* store.insert([newMatch(doomed.id), ...batch])
+              yield* rules.remove(doomed.id)
+            }
+          })
+          const trimming = Effect.repeat(store.trim({ ...everything, keep: Option.some(100), atMost: 11 }), {
+            times: 60
+          })
+          const listing = Effect.repeat(readThrough(account, rule, inserted), { times: 15 })
+          yield* Effect.all([comingIn, trimming, trimming, listing, listing], { concurrency: "unbounded" })
+          // In place of one that may have gone for a match whose rule was removed right after.
+          const last = newMatch(rule)
+          yield* store.insert([last])
+          yield* store.trim({ ...everything, keep: Option.some(100) })
+          const left = idsOf(yield* store.list(pageOf(account, { limit: 500 })))
+          assert.deepStrictEqual(left, [...inserted.slice(-99), last.id].reverse())
+        })
+    )
+  })
+
 // ---- helpers ----
+
+const everything: Trim = { before: firstMatchAt(2 ** 47), keep: Option.none(), atMost: 10_000 }
+
+const nth = (ids: ReadonlyArray<MatchId>, n: number): MatchId => {
+  const id = ids[n]
+  assert(id !== undefined)
+  return id
+}
+
+/** A store with so many matches, of one rule; their ids in order. */
+const filledWith = (count: number) =>
+  Effect.gen(function* () {
+    const store = yield* MatchStore
+    yield* store.trim(everything)
+    const account = yield* newAccount
+    const rule = (yield* visibleRule(account)).id
+    const matches = Array.from({ length: count }, () => newMatch(rule))
+    yield* store.insert(matches)
+    return { account, rule, ids: idsOf(matches) }
+  })
+
+/** Page by page, as a caller does: every page is exactly what was inserted there, or the cursor is below the floor. */
+const readThrough = (account: AccountId, rule: RuleId, inserted: ReadonlyArray<MatchId>) =>
+  Effect.gen(function* () {
+    const store = yield* MatchStore
+    let before = Option.none<MatchId>()
+    for (;;) {
+      const limit = 13
+      const page = idsOf(yield* store.list(pageOf(account, { rule: Option.some(rule), before, limit })))
+      const floor = yield* store.floor
+      if (Option.exists(before, (id) => Option.exists(floor, (floor) => id <= floor))) return
+      const [first, last] = [page[0], page.at(-1)]
+      if (first === undefined || last === undefined) return
+      // What is being inserted may be newer than the first page.
+      const end = Option.getOrElse(before, () => firstMatchAt(2 ** 47))
+      const there = inserted.filter((id) => id >= last && id < end)
+      const expected = Option.isNone(before) ? there.filter((id) => id <= first) : there
+      assert.deepStrictEqual(page, expected.reverse())
+      if (page.length < limit) {
+        const missing = inserted.filter((id) => id < last && !Option.exists(floor, (floor) => id <= floor))
+        assert.deepStrictEqual(missing, [], "it ends at the floor")
+        return
+      }
+      before = Option.some(last)
+    }
+  })
 
 const pageOf = (account: AccountId, overrides: Partial<MatchPage> = {}): MatchPage => ({
   account,

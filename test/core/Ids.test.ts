@@ -2,8 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import * as fc from "fast-check"
+import { v7 } from "uuid"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
-import { AccountId, fromUuid, Ids, KeyId, MatchId, RuleId, toUuid } from "../../core/Ids.ts"
+import { AccountId, firstMatchAt, fromUuid, Ids, KeyId, MatchId, RuleId, timeOf, toUuid } from "../../core/Ids.ts"
 
 const prefixes = fc.constantFrom("acct" as const, "key" as const, "rule" as const, "match" as const)
 const accepts = {
@@ -35,6 +36,24 @@ describe("fromUuid", () => {
   it("reaches both ends of the range", () => {
     assert.strictEqual(fromUuid("rule", "00000000-0000-0000-0000-000000000000"), `rule_${"0".repeat(26)}`)
     assert.strictEqual(fromUuid("rule", "ffffffff-ffff-ffff-ffff-ffffffffffff"), `rule_7${"z".repeat(25)}`)
+  })
+})
+
+describe("firstMatchAt", () => {
+  it("is before every id that is minted at that time or later, and after every earlier one", () => {
+    const times = fc.integer({ min: 0, max: 2 ** 48 - 1 })
+    fc.assert(
+      fc.property(times, times, (time, msecs) => {
+        const minted = fromUuid("match", v7({ msecs }))
+        assert.strictEqual(minted >= firstMatchAt(time), msecs >= time)
+        assert.strictEqual(timeOf(minted), msecs)
+        assert.strictEqual(timeOf(firstMatchAt(time)), time)
+      })
+    )
+  })
+
+  it("of a time before 1970 is before every id", () => {
+    assert.strictEqual(firstMatchAt(-1), firstMatchAt(0))
   })
 })
 

@@ -1,9 +1,10 @@
 /** Matches: pages of one rule, of one platform, of an account; never of another. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Equal, Layer, Option } from "effect"
 import * as fc from "fast-check"
 import { Entropy } from "../../core/Entropy.ts"
-import { type AccountId, fromUuid, Ids, type MatchId, type RuleId } from "../../core/Ids.ts"
+import { CursorExpired } from "../../core/Errors.ts"
+import { type AccountId, firstMatchAt, fromUuid, Ids, type MatchId, type RuleId } from "../../core/Ids.ts"
 import { Matches } from "../../core/Matches.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
@@ -104,6 +105,30 @@ describe("Matches", () => {
         found.matches.map(({ platform_post_id }) => platform_post_id),
         ["2"]
       )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("list fails with CursorExpired when what follows is deleted, also while the page is read", () =>
+    Effect.gen(function* () {
+      const store = yield* MatchStore
+      const rule = yield* addRule(ann)
+      for (const post of ["1", "2", "3"]) yield* addMatch(rule, post)
+      const [newest] = (yield* (yield* Matches).list(ann, { limit: 1 })).matches
+      assert(newest !== undefined)
+      const trim = store.trim({ before: firstMatchAt(2 ** 47), keep: Option.none(), atMost: 3 })
+      const trimmedInBetween = MatchStore.of({
+        ...store,
+        list: (page) => Effect.zipRight(trim, store.list(page))
+      })
+      for (const layer of [trimmedInBetween, store]) {
+        const error = yield* Matches.pipe(
+          Effect.flatMap((matches) => matches.list(ann, { cursor: newest.id, limit: 10 })),
+          Effect.flip,
+          Effect.provide(Layer.provide(Matches.layer, Layer.succeed(MatchStore, layer)))
+        )
+        assert.isTrue(Equal.equals(error, new CursorExpired({ floor: Timestamp.fromDate(new Date(0)) })))
+      }
+      assert.deepStrictEqual(yield* readAll(ann, { limit: 10 }), [[]])
     }).pipe(Effect.provide(layer))
   )
 

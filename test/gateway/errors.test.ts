@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import {
   type CoreError,
+  CursorExpired,
   InvalidArgument,
   KeyNotFound,
   PlatformLimitReached,
@@ -18,6 +19,7 @@ import {
 import { KeyId } from "../../core/Ids.ts"
 import { Keys } from "../../core/Keys.ts"
 import { Rules } from "../../core/Rules.ts"
+import { Timestamp } from "../../core/Timestamp.ts"
 import { assertError, call, draft, type Json, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 
@@ -35,6 +37,12 @@ const rows: ReadonlyArray<Row> = [
   ],
   [new Unauthenticated(), 401, "unauthenticated", {}],
   [new RuleNotFound({ ruleId: "abc" }), 404, "not_found", { rule_id: "abc" }],
+  [
+    new CursorExpired({ floor: Timestamp.make("2026-11-15T08:31:07.402Z") }),
+    400,
+    "failed_precondition",
+    { floor: "2026-11-15T08:31:07.402Z" }
+  ],
   [new KeyNotFound({ keyId }), 404, "not_found", { key_id: keyId }],
   [
     new RuleLimitReached({ platform: "x", limit: 3, used: 3 }),

@@ -1,7 +1,8 @@
 import { SqlClient } from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { pageStatement } from "../../../adapters/sql/SqlMatchStore.ts"
+import { pageStatement, trimStatement } from "../../../adapters/sql/SqlMatchStore.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
 import { type AccountId, fromUuid, type RuleId, toUuid } from "../../../core/Ids.ts"
 import { type MatchPage, MatchStore } from "../../../core/MatchStore.ts"
@@ -73,11 +74,86 @@ for (const [name, client] of [
           }
         })
       )
+      it.effect("trim reads what it deletes out of an index, and nothing of what was deleted before", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient
+          const store = yield* MatchStore
+          yield* sql`truncate matches`
+          const account = yield* newAccount
+          const rule = (yield* visibleRule(account)).id
+          yield* fill({ rule, owner: account, rows: 40_000 })
+          yield* sql`analyze matches`
+          const before = fromUuid("match", uuidOf(rule, 39_000))
+          const trim = { before, keep: Option.none(), atMost: 500 }
+          for (let left = 20_000; left > 0; left -= 500) assert.strictEqual(yield* store.trim(trim), 500)
+          const from = uuidOf(rule, 20_000)
+          assert.deepStrictEqual(yield* store.floor, Option.some(fromUuid("match", from)))
+          for (const keep of [Option.none(), Option.some(100)]) {
+            const nodes = yield* explainStatement(trimStatement(sql, { ...trim, keep, from }))
+            const shown = JSON.stringify(nodes[0], null, 1)
+            const scans = nodes.filter(
+              (node) => node["Relation Name"] === "matches" && node["Node Type"] !== "ModifyTable"
+            )
+            assert.lengthOf(scans, 2, shown)
+            for (const scan of scans) {
+              assert.match(scan["Node Type"], /^Index (Only )?Scan$/, shown)
+              assert.strictEqual(scan["Actual Rows"] * scan["Actual Loops"], 500, shown)
+              // A search from the start of the index would read twice as many.
+              assert.isAtMost(scan["Shared Hit Blocks"] + scan["Shared Read Blocks"], 75, shown)
+            }
+          }
+        })
+      )
+
+      it.effect("trim counts none of the matches that an operator has deleted, in whatever way", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient
+          const store = yield* MatchStore
+          const rule = (yield* visibleRule(yield* newAccount)).id
+          const trim = { before: AFTER_ALL, atMost: 100 }
+          for (const statement of ["truncate matches", "delete from matches"]) {
+            yield* store.insert(Array.from({ length: 30 }, () => newMatch(rule)))
+            yield* sql.unsafe(statement)
+            yield* store.insert(Array.from({ length: 10 }, () => newMatch(rule)))
+            assert.strictEqual(yield* store.trim({ ...trim, keep: Option.some(10) }), 0)
+            assert.strictEqual(yield* store.trim({ ...trim, keep: Option.some(7) }), 3)
+          }
+        })
+      )
+
+      // PGlite has one connection, and so never two at once.
+      if (name === "PGlite") return
+      it.effect("trim deletes nothing, and waits for nobody, while another process is at it", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient
+          const store = yield* MatchStore
+          const rule = (yield* visibleRule(yield* newAccount)).id
+          yield* store.insert([newMatch(rule)])
+          const trim = store.trim({ before: AFTER_ALL, keep: Option.none(), atMost: 100_000 })
+          const [isLocked, isTried] = [yield* Effect.makeLatch(), yield* Effect.makeLatch()]
+          const other = sql`select 1 from retention for update`.pipe(
+            Effect.zipRight(isLocked.open),
+            Effect.zipRight(isTried.await),
+            sql.withTransaction
+          )
+          const [deleted] = yield* Effect.all(
+            [
+              isLocked.await.pipe(Effect.zipRight(Effect.timeout(trim, "20 seconds")), Effect.ensuring(isTried.open)),
+              other
+            ],
+            { concurrency: "unbounded" }
+          )
+          assert.strictEqual(deleted, 0)
+          assert.isAbove(yield* trim, 0)
+        })
+      )
     }
   )
 }
 
 // ---- helpers ----
+
+const AFTER_ALL = fromUuid("match", "ffffffff-ffff-7fff-bfff-ffffffffffff")
 
 /** Rows of one rule get ids that spread over the same span as those of the others. */
 const uuidOf = (rule: RuleId, n: number) =>
@@ -100,15 +176,19 @@ interface Plan {
   readonly "Actual Loops": number
   readonly "Rows Removed by Filter"?: number
   readonly "Rows Removed by Index Recheck"?: number
+  readonly "Shared Hit Blocks": number
+  readonly "Shared Read Blocks": number
   readonly Plans?: ReadonlyArray<Plan>
 }
 
-const explain = (page: MatchPage) =>
+const explain = (page: MatchPage) => Effect.flatMap(SqlClient, (sql) => explainStatement(pageStatement(sql, page)))
+
+const explainStatement = (statement: Fragment) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient
     const [row] = yield* sql<{
       readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }>
-    }>`explain (analyze, format json) ${pageStatement(sql, page)}`
+    }>`explain (analyze, buffers, format json) ${statement}`
     const plan = row?.["QUERY PLAN"][0]?.Plan
     assert(plan !== undefined)
     return nodesOf(plan)

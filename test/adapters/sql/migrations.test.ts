@@ -41,21 +41,25 @@ describe("migrations", () => {
     Effect.gen(function* () {
       const { url } = yield* temporaryDatabase
       const goBack = Effect.flatMap(SqlClient, (sql) =>
-        sql.unsafe(`drop table event_segments, event_logs, deployment, streams;
+        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, match_counts;
+          drop function matches_changed cascade;
           drop index registrations_hidden;
           alter table registrations drop column reason;
           create index registrations_not_active on registrations (rule_id) where state <> 'active';
           delete from earshot_migrations where migration_id > 1;
-          insert into accounts values (gen_random_uuid(), 'ann', now())`)
+          insert into accounts values (gen_random_uuid(), 'ann', now());
+          insert into rules select id, id, 'n', 'i', now() from accounts;
+          insert into matches select gen_random_uuid(), id, id, 'x', n, '{}', now() from rules, generate_series(1, 3) n`)
       )
       yield* Effect.provide(goBack, postgres.layerWith({ url }))
       const counts = Effect.flatMap(
         SqlClient,
         (sql) => sql`select (select count(*)::int as accounts from accounts),
-          (select count(*)::int as logs from event_logs), (select count(*)::int as names from deployment)`
+          (select count(*)::int as logs from event_logs), (select count(*)::int as names from deployment),
+          (select sum(matches)::int as matches from match_counts)`
       )
       const found = yield* Effect.provide(counts, postgres.layerWith({ url }))
-      assert.deepStrictEqual(found, [{ accounts: 1, logs: 0, names: 1 }])
+      assert.deepStrictEqual(found, [{ accounts: 1, logs: 0, names: 1, matches: 3 }])
     })
   )
 

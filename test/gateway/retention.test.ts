@@ -1,0 +1,50 @@
+/** What a caller sees of matches that are no longer kept. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { firstMatchAt } from "../../core/Ids.ts"
+import { MatchStore } from "../../core/MatchStore.ts"
+import { assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
+import { serve, service } from "./inProcess.ts"
+
+describe("matches that are no longer kept", () => {
+  it.scopedLive("a cursor into them fails and names the floor; without one the listing ends there", () =>
+    Effect.gen(function* () {
+      const ann = yield* (yield* serve)("ann")
+      yield* ask(ann, "/api.CreateRule", draft("cat"))
+      for (const page of [1, 2, 3, 4]) yield* ask(ann, "/local/events", firehoseUpdate(`http://${page}`, "cat"))
+      const first = yield* ask(ann, "/matches", { limit: 2 })
+      const second = yield* ask(ann, "/matches", { limit: 1, cursor: first.body["next_cursor"] })
+
+      const store = yield* MatchStore
+      yield* store.trim({ before: firstMatchAt(2 ** 47), keep: Option.none(), atMost: 2 })
+      const expired = yield* ask(ann, "/matches", { cursor: second.body["next_cursor"] })
+      const floor = String(expired.body["details"]?.["floor"])
+      assertError(
+        expired,
+        400,
+        "failed_precondition",
+        /^Cannot go on .* are no longer kept; list again without a cursor$/
+      )
+      assert.include(String(expired.body["message"]), `from before "${floor}"`)
+      const lastGone = [...(second.body["matches"] ?? [])][0]
+      assert.isAtMost(Math.abs(Date.parse(floor) - Date.parse(String(lastGone?.["created_at"]))), 1_000)
+
+      const asked = `/trpc/matches.list?input=${encodeURIComponent(JSON.stringify({ cursor: second.body["next_cursor"] }))}`
+      const typed = yield* ask(ann, asked)
+      assert.deepStrictEqual(
+        [typed.status, String(typed.body["error"]?.["data"]?.["code"]), typed.body["error"]?.["data"]?.["details"]],
+        [400, "failed_precondition", { floor }] as unknown
+      )
+
+      const above = yield* ask(ann, "/matches", { cursor: first.body["next_cursor"] })
+      assert.deepStrictEqual(above.body as unknown, { matches: [] }, "this one is kept, and the last one")
+      const all = yield* ask(ann, "/matches", {})
+      assert.deepStrictEqual(all.body["matches"], first.body["matches"])
+      assert.isUndefined(all.body["next_cursor"])
+    }).pipe(Effect.provide(service))
+  )
+})
+
+// ---- helpers ----
+
+const ask = (target: Target, path: string, body?: unknown) => Effect.promise(() => call(target, path, body))
