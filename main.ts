@@ -32,12 +32,14 @@ import * as FileInput from "./adapters/runtimes/input.ts"
 import * as Log from "./adapters/runtimes/log.ts"
 import * as NodeServer from "./adapters/runtimes/node.ts"
 import * as CliTerminal from "./adapters/runtimes/terminal.ts"
+import * as Vitals from "./adapters/runtimes/vitals.ts"
 import * as Simulator from "./adapters/simulator/Simulator.ts"
 import * as SimulatorServer from "./adapters/simulator/server.ts"
 import { settingLines } from "./adapters/simulator/settings.ts"
 import * as Pglite from "./adapters/sql/pglite.ts"
 import * as Postgres from "./adapters/sql/postgres.ts"
 import * as SqlStores from "./adapters/sql/stores.ts"
+import * as Otlp from "./adapters/telemetry/otlp.ts"
 import * as X from "./adapters/x/X.ts"
 import { earshot } from "./cli/earshot.ts"
 import type { SimulateOptions } from "./cli/simulate.ts"
@@ -70,15 +72,17 @@ const serveSettings = Config.all({
   host: Config.withDefault(Config.nonEmptyString("HOST"), "127.0.0.1"),
   bootstrapKey: secretSetting("EARSHOT_BOOTSTRAP_KEY"),
   xToken: secretSetting("X_BEARER_TOKEN"),
-  xBaseUrl: address("X_BASE_URL", "https://api.x.com"),
+  xBaseUrl: Config.withDefault(address("X_BASE_URL"), "https://api.x.com"),
   firehoseToken: secretSetting("FIREHOSE_TAP_TOKEN"),
-  firehoseBaseUrl: address("FIREHOSE_BASE_URL", "https://api.firehose.com"),
+  firehoseBaseUrl: Config.withDefault(address("FIREHOSE_BASE_URL"), "https://api.firehose.com"),
   crashAt: Config.option(Config.literal(...STEPS)("EARSHOT_CRASH_AT")),
   xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25),
   keepDays: Config.withDefault(wholeNumber("EARSHOT_KEEP_DAYS", 0, 36_500), 30),
   keepMatches: Config.withDefault(wholeNumber("EARSHOT_KEEP_MATCHES", 0, 999_999_999), 0),
   recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, 1_000_000), 10_000),
-  demoFeed: Config.withDefault(Config.literal("on", "off")("EARSHOT_DEMO_FEED"), "on" as const)
+  demoFeed: Config.withDefault(Config.literal("on", "off")("EARSHOT_DEMO_FEED"), "on" as const),
+  otlpEndpoint: Config.option(address("OTEL_EXPORTER_OTLP_ENDPOINT")),
+  serviceName: Config.withDefault(Config.nonEmptyString("OTEL_SERVICE_NAME"), "earshot")
 })
 
 function secretSetting(name: string): Config.Config<Option.Option<Redacted.Redacted>> {
@@ -90,14 +94,11 @@ function secretSetting(name: string): Config.Config<Option.Option<Redacted.Redac
   return Config.option(Config.map(valid, Redacted.make))
 }
 
-function address(name: string, fallback: string): Config.Config<string> {
-  return Config.withDefault(
-    Config.validate(Config.nonEmptyString(name), {
-      message: "Expected an address like https://api.example.com",
-      validation: (text) => /^https?:\/\/[^\s/?#@]+[^\s?#@]*$/.test(text) && URL.canParse(text)
-    }),
-    fallback
-  )
+function address(name: string): Config.Config<string> {
+  return Config.validate(Config.nonEmptyString(name), {
+    message: "Expected an address like https://api.example.com",
+    validation: (text) => /^https?:\/\/[^\s/?#@]+[^\s?#@]*$/.test(text) && URL.canParse(text)
+  })
 }
 
 function wholeNumber(name: string, min: number, max: number): Config.Config<number> {
@@ -184,6 +185,14 @@ const service = (settings: Settings, isAlone: boolean) => {
   )
 }
 
+/** Spans are not even made where nobody collects them. */
+const traces = ({ otlpEndpoint, serviceName }: Settings) =>
+  Option.match(otlpEndpoint, {
+    onNone: () => Layer.setTracerEnabled(false),
+    onSome: (endpoint) =>
+      Layer.provide(Otlp.layerWith({ endpoint, serviceName, version: VERSION }), RuntimeEntropy.layer)
+  })
+
 /** For tests of recovery: the process ends at that step as if the power had failed. */
 const crashing = (at: Step) => ({
   reached: (step: Step) => Effect.sync(() => step === at && process.kill(process.pid, "SIGKILL")).pipe(Effect.asVoid)
@@ -242,7 +251,7 @@ const serve = Effect.gen(function* () {
     const keys = yield* Keys
     if (Option.isSome(settings.bootstrapKey)) yield* keys.adopt(settings.bootstrapKey.value)
 
-    const handler = yield* gateway(Assets.scalar)
+    const handler = yield* gateway({ docsScript: Assets.scalar, observeProcess: yield* Vitals.watch(VERSION) })
     const open = "Deno" in globalThis ? DenoServer.serve : NodeServer.serve
     const port = yield* open({ ...settings, handler, unreadable: unreadableRequest })
 
@@ -264,6 +273,8 @@ const serve = Effect.gen(function* () {
   }).pipe(
     Effect.scoped,
     Effect.provide(service(settings, Option.isNone((yield* storeSettings).databaseUrl))),
+    // The last to go: what ends with the service leaves a span, too.
+    Effect.provide(traces(settings)),
     Option.isNone(settings.crashAt) ? identity : Effect.provideService(Steps, crashing(settings.crashAt.value))
   )
 })

@@ -46,6 +46,13 @@ export const SETTINGS: readonly [Setting, ...ReadonlyArray<Setting>] = [
     fallback: "none",
     about: "For tests of recovery: the step of creating or deleting a rule at which the process kills itself"
   },
+  {
+    name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    fallback: "none",
+    about:
+      "An OpenTelemetry collector (OTLP over HTTP) that gets traces, as http://localhost:4318; without it there are none"
+  },
+  { name: "OTEL_SERVICE_NAME", fallback: "earshot", about: "What this server is called in traces" },
   { name: "LOG_LEVEL", fallback: "info", about: "trace, debug, info, warning, error, fatal or none" },
   { name: "LOG_FORMAT", fallback: "by terminal", about: "pretty or json; on a terminal pretty, elsewhere json" }
 ]

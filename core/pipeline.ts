@@ -3,13 +3,15 @@
  * stream and its coverage are written in one step, and nothing is acknowledged before. A store that is down holds up the
  * stream and loses nothing; an event that cannot be stored is set aside and holds up nobody.
  */
-import { Array as Arr, Chunk, Clock, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
+import { Array as Arr, Chunk, Clock, Duration, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
 import { afterSignal, aliveAt, type Gap, type Ledger, newLedger, reopened } from "./Coverage.ts"
 import type { MatchesUnstorable, StorageUnavailable } from "./Errors.ts"
 import { type FanOut, matchesOf } from "./fanOut.ts"
 import type { MatchStore } from "./MatchStore.ts"
+import * as Metrics from "./Metrics.ts"
 import type { Delivery, Platform, Signal } from "./Platform.ts"
 import type { StreamProgress, StreamStore } from "./StreamStore.ts"
+import { eventTimeOf } from "./syntax/event.ts"
 
 export interface Services extends FanOut {
   readonly matches: MatchStore["Type"]
@@ -31,7 +33,16 @@ export const pipeline = (services: Services, platform: Platform): Effect.Effect<
 
     // A few chunks as they came off the wire: what waits is bounded in bytes too.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Chunk.Chunk<Step>>(CHUNKS_WAITING), Queue.shutdown)
-    const read = Stream.runForEachChunk(platform.watch(from), (chunk) => Queue.offer(queue, chunk))
+    let waiting = 0
+    const read = Stream.runForEachChunk(platform.watch(from), (chunk) =>
+      Effect.gen(function* () {
+        const events = eventsIn(chunk)
+        waiting += events
+        yield* Metrics.received(platform.id, events)
+        yield* Metrics.queued(platform.id, waiting)
+        yield* Queue.offer(queue, chunk)
+      })
+    )
     // In its turn: all that came in before it is stored by then.
     const sayAlive = Effect.flatMap(Clock.currentTimeMillis, (at) =>
       Queue.offer(queue, Chunk.of({ _tag: "Alive", at }))
@@ -40,6 +51,8 @@ export const pipeline = (services: Services, platform: Platform): Effect.Effect<
       const chunks = yield* Queue.takeBetween(queue, 1, CHUNKS_WAITING)
       const steps = Chunk.toReadonlyArray(Chunk.flatten(chunks))
       for (let at = 0; at < steps.length; at += BATCH) yield* writer.write(steps.slice(at, at + BATCH))
+      waiting -= eventsIn(steps)
+      yield* Metrics.queued(platform.id, waiting)
     }).pipe(Effect.forever)
     yield* Effect.all([read, sayAlive, write], { concurrency: "unbounded", discard: true })
   })
@@ -51,6 +64,12 @@ export const untilItWorks = Schedule.union(Schedule.exponential("100 millis"), S
 
 /** What goes through the queue. Alive: all that came in before is in the queue before it. */
 type Step = Signal | { readonly _tag: "Alive"; readonly at: number }
+
+const eventsIn = (steps: Iterable<Step>): number => {
+  let count = 0
+  for (const { _tag } of steps) if (_tag === "Event") count++
+  return count
+}
 
 const CHUNKS_WAITING = 16
 
@@ -86,7 +105,11 @@ class Writer {
           this.ledger = aliveAt(this.ledger, step.at)
           continue
         }
-        const change = afterSignal(this.ledger, yield* this.withTrueCause(step))
+        const signal = yield* this.withTrueCause(step)
+        const change = afterSignal(this.ledger, signal)
+        if (signal._tag === "Blind" && change.ledger !== this.ledger) {
+          yield* Metrics.gap(this.platform.id, signal.cause)
+        }
         this.ledger = change.ledger
         gaps.push(...change.gaps)
         recoveredSince = Option.orElse(change.recoveredSince, () => recoveredSince)
@@ -107,13 +130,37 @@ class Writer {
   private store(deliveries: ReadonlyArray<Delivery>, progress?: StreamProgress): Effect.Effect<void> {
     return Effect.gen(this, function* () {
       const matches = yield* this.insist(matchesOf(this.services, this.platform.id, deliveries))
-      yield* this.insist(this.services.matches.insert(matches, progress))
+      const [took, added] = yield* Effect.timed(this.insist(this.services.matches.insert(matches, progress)))
+      yield* this.measure(deliveries, {
+        matches: added,
+        duplicates: matches.length - added,
+        seconds: Duration.toSeconds(took)
+      })
       yield* Effect.forEach(deliveries, ({ ack }) => ack, { discard: true })
     }).pipe(
       Effect.catchTag("MatchesUnstorable", (error) => this.storeApart(deliveries, progress, error)),
       // A bug that one event brings out must not stop those that follow.
       Effect.catchAllDefect((defect) => this.storeApart(deliveries, progress, defect))
     )
+  }
+
+  private measure(
+    deliveries: ReadonlyArray<Delivery>,
+    figures: { readonly matches: number; readonly duplicates: number; readonly seconds: number }
+  ): Effect.Effect<void> {
+    return Effect.gen(this, function* () {
+      if (deliveries.length === 0) return
+      const { id } = this.platform
+      yield* Metrics.stored(id, { ...figures, deliveries: deliveries.length })
+      const now = yield* Clock.currentTimeMillis
+      for (const { receivedAt, payload } of deliveries) {
+        const happenedAt = eventTimeOf(id, payload)
+        yield* Metrics.lagged(id, {
+          sinceReceived: Math.max(0, now - receivedAt) / 1_000,
+          ...(happenedAt !== undefined && { sinceEvent: (now - happenedAt) / 1_000 })
+        })
+      }
+    })
   }
 
   /** Finds by halves what cannot be stored and sets it aside; the rest is stored. */
@@ -141,6 +188,7 @@ class Writer {
   private asideOf({ platformPostId, payload }: Delivery, reason: unknown) {
     return Effect.gen(this, function* () {
       const words = reason instanceof Error ? reason.message : String(reason)
+      yield* Metrics.setAside(this.platform.id, "unstorable")
       yield* Effect.logError(`An event of "${this.platform.id}" cannot be stored and is set aside: ${words}`, reason)
       return {
         platform: this.platform.id,

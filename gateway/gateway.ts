@@ -8,6 +8,7 @@ import { docsRoutes } from "./docs.ts"
 import { type Handler, makeHandler } from "./handler.ts"
 import { healthRoutes } from "./health.ts"
 import { localRoutes } from "./local.ts"
+import { metricsRoute } from "./metrics.ts"
 import { openApiRoute } from "./openapi.ts"
 import type { Services } from "./operations.ts"
 import { restRoutes } from "./rest.ts"
@@ -16,17 +17,22 @@ import { trpcMount } from "./trpc.ts"
 
 type DoorServices = Services | Keys | KeyStore | LocalFeed
 
-/** `docsScript` gives the code that shows the OpenAPI document in a browser. */
-export const gateway = (
-  docsScript: Effect.Effect<Uint8Array<ArrayBuffer>>
-): Effect.Effect<Handler, never, DoorServices | Entropy> =>
+/**
+ * `docsScript` gives the code that shows the OpenAPI document in a browser; `observeProcess` brings the metrics of the
+ * process up to date.
+ */
+export const gateway = (options: {
+  readonly docsScript: Effect.Effect<Uint8Array<ArrayBuffer>>
+  readonly observeProcess: Effect.Effect<void>
+}): Effect.Effect<Handler, never, DoorServices | Entropy> =>
   Effect.gen(function* () {
     const routes: ReadonlyArray<Route<DoorServices>> = [
       ...restRoutes,
       ...localRoutes,
       ...healthRoutes,
+      metricsRoute(options.observeProcess),
       yield* openApiRoute,
-      ...docsRoutes(yield* Effect.cached(docsScript))
+      ...docsRoutes(yield* Effect.cached(options.docsScript))
     ]
     return yield* makeHandler<DoorServices>(routes, [trpcMount])
   })

@@ -1,11 +1,13 @@
 /** The gateway: one web-standard handler for every door, on any runtime. */
-import { Cause, Effect, Either, Exit, type Fiber, FiberId, FiberRef, LogLevel, Option, Runtime } from "effect"
+import { Cause, Effect, Either, Exit, type Fiber, FiberId, FiberRef, LogLevel, Option, Runtime, Tracer } from "effect"
 import { Entropy } from "../core/Entropy.ts"
 import type { Keys } from "../core/Keys.ts"
+import * as Metrics from "../core/Metrics.ts"
 import { RequestId } from "../core/RequestId.ts"
 import { authenticate } from "./auth.ts"
 import { canceled, type DoorFailure, internal, methodNotAllowed, noSuchPath, toWire } from "./errors.ts"
 import { errorReply, type Mount, type Reply, type Route } from "./route.ts"
+import { requestSpans } from "./tracing.ts"
 
 export type Handler = (request: Request) => Promise<Response>
 
@@ -19,7 +21,9 @@ export const makeHandler = <R>(
     const { uuid } = yield* Entropy
     const newId = requestIds(uuid())
     const logsRequests = LogLevel.lessThanEqual(yield* FiberRef.get(FiberRef.currentMinimumLogLevel), LogLevel.Debug)
+    const openSpan = yield* requestSpans
     const table = routeTable(routes)
+    const mountOf = (path: string) => mounts.find(({ prefix }) => path.startsWith(prefix))
 
     const answer = async (
       request: Request,
@@ -28,7 +32,7 @@ export const makeHandler = <R>(
     ): Promise<Exit.Exit<Reply, DoorFailure>> => {
       const methods = table.get(path)
       if (methods === undefined) {
-        const mount = mounts.find(({ prefix }) => path.startsWith(prefix))
+        const mount = mountOf(path)
         return mount === undefined ? Exit.fail(noSuchPath(path)) : run(mount.handle(request))
       }
       const route = methods.get(request.method === "HEAD" ? "GET" : request.method)
@@ -42,15 +46,28 @@ export const makeHandler = <R>(
     }
 
     return async (request) => {
+      const startedAt = performance.now()
       const path = pathOf(request.url)
+      const route = table.has(path) ? path : mountOf(path)?.prefix
       const id = requestId(request) ?? newId()
-      const run = runner(Runtime.provideService(runtime, RequestId, id), request)
+      const traced = openSpan?.(request, route, id)
+      const named = Runtime.provideService(runtime, RequestId, id)
+      const run = runner(
+        traced === undefined ? named : Runtime.provideService(named, Tracer.ParentSpan, traced.span),
+        request
+      )
       const exit = await answer(request, path, run).catch((defect) => Exit.die(defect))
       const reply = replyOf(exit)
       if (reply.status === internal.status && Exit.isFailure(exit)) {
         run(Effect.logError(`${request.method} ${path} failed`, exit.cause))
       }
       if (logsRequests) run(Effect.logDebug(`${request.method} ${path} ${reply.status}`))
+      traced?.end(reply)
+      Metrics.answered({
+        route: route ?? "unknown",
+        status: reply.status,
+        seconds: (performance.now() - startedAt) / 1_000
+      })
       return toResponse(request.method === "HEAD" ? { ...reply, body: null } : reply, id)
     }
   })

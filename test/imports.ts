@@ -60,7 +60,12 @@ const PACKAGES: Readonly<Record<Area, ReadonlyArray<string>>> = {
 }
 
 /** Adapters that stand on another. */
-const ADAPTERS_ON: Readonly<Record<string, string>> = { simulator: "local", x: "http", firehose: "http" }
+const ADAPTERS_ON: Readonly<Record<string, string>> = {
+  simulator: "local",
+  x: "http",
+  firehose: "http",
+  telemetry: "http"
+}
 
 /** Where an effect may become a promise outside of `main.ts`: the boundary to the web-standard handler and to tRPC. */
 const PROMISE_BOUNDARY = ["gateway/handler.ts", "gateway/trpc.ts"]

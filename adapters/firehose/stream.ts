@@ -1,5 +1,6 @@
 /** The live stream: connections of five minutes, one after the other, with nothing lost in between. */
 import { Chunk, Clock, Effect, Either, type Option, Stream } from "effect"
+import * as Metrics from "../../core/Metrics.ts"
 import type { Signal } from "../../core/Platform.ts"
 import type { RecentEvents } from "../../core/RecentEvents.ts"
 import type { Budget } from "../http/Budget.ts"
@@ -119,6 +120,7 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
         }
         if (unreadable.length > 0) {
           skipped += unreadable.length
+          yield* Metrics.setAside("firehose", "unreadable", unreadable.length)
           yield* Effect.logWarning(
             `Skipped ${unreadable.length} updates of "firehose" that cannot be read (${skipped} so far). The first: ${unreadable[0]}`
           )

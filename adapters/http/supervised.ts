@@ -1,5 +1,6 @@
 /** A stream that never ends, out of connections that do. */
 import { Clock, Data, Effect, type Scope, Stream } from "effect"
+import * as Metrics from "../../core/Metrics.ts"
 import type { GapCause, Signal } from "../../core/Platform.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import type { Budget } from "./Budget.ts"
@@ -97,6 +98,7 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<Sighting<A>
 
     const rest = (ended: Ended) =>
       Effect.gen(function* () {
+        yield* Metrics.reconnecting(platform, ended.refusal ?? ended.kind)
         const now = yield* Clock.currentTimeMillis
         if (openedAt !== undefined && now - openedAt >= options.goodAfterMillis) last = undefined
         const inARow = last?.kind === ended.kind ? last.inARow + 1 : 1

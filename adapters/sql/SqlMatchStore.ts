@@ -59,7 +59,7 @@ const make = Effect.gen(function* () {
       if (place === undefined) return 0
       const [row] = yield* trimStatement(sql, { ...options, from: place.oldest })
       return row?.deleted ?? 0
-    }).pipe(sql.withTransaction, Effect.retry({ times: 3, while: lostARace }), unavailable("matches.trim"))
+    }).pipe(sql.withTransaction, unavailable("matches.trim"))
 
   const floor = sql<{ readonly floor: string }>`select floor from retention where floor > ${BEFORE_ALL}`.pipe(
     Effect.map(([row]) => Option.map(Option.fromNullable(row?.floor), (id) => fromUuid("match", id))),
@@ -104,7 +104,10 @@ export const pageStatement = (sql: SqlClient, page: MatchPage): Statement<MatchR
   })
 }
 
-/** No match is before `from`, which is where the search begins. */
+/**
+ * No match is before `from`, which is where the search begins. Matches that are being deleted with their rule are left
+ * to that: to wait for them could be to wait in a circle.
+ */
 export const trimStatement = (
   sql: SqlClient,
   { from, before, keep, atMost }: Trim & { readonly from: string }
@@ -117,6 +120,7 @@ export const trimStatement = (
   return sql`
     with doomed as materialized (
       select id from matches where id >= ${from} and id < ${toUuid(before)} order by id limit ${limit}
+      for update skip locked
     ), deleted as (
       delete from matches where id = any(array(select id from doomed)) returning 1
     ), last as (

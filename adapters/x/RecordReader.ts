@@ -1,5 +1,6 @@
 /** Reads X's stream across its connections: what came before decides on what is new, and on what is too quiet. */
 import { Chunk, Clock, Effect, Option } from "effect"
+import * as Metrics from "../../core/Metrics.ts"
 import type { Delivery } from "../../core/Platform.ts"
 import type { RecentEvents } from "../../core/RecentEvents.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
@@ -49,7 +50,10 @@ export class RecordReader {
       let ended: Ended | undefined
       for (const line of lines) {
         const found = readLine(line)
-        if (found.kind === "unreadable") yield* this.leaveOut(line)
+        if (found.kind === "unreadable") {
+          yield* Metrics.setAside("x", "unreadable")
+          yield* this.leaveOut(line)
+        }
         if (found.kind === "end") {
           ended = endedByWord(found.problem, this.upstream.scrubbed(found.reason))
           break

@@ -36,7 +36,9 @@ export const layer = Layer.provideMerge(
   Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)),
   Layer.provideMerge(stores),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)),
-  Layer.provideMerge(Log.layerWith("json"))
+  Layer.provideMerge(Log.layerWith("json")),
+  // As without a collector.
+  Layer.provideMerge(Layer.setTracerEnabled(false))
 )
 
 export const handler = Effect.gen(function* () {
@@ -53,5 +55,5 @@ export const handler = Effect.gen(function* () {
     yield* ruleStore.activate(id, new Map([["x", registered]]), created_at)
   }
   yield* matchStore.insert(matches)
-  return yield* gateway(Assets.scalar)
+  return yield* gateway({ docsScript: Assets.scalar, observeProcess: Effect.void })
 })

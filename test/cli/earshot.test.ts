@@ -83,6 +83,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     ["PORT", "65536"],
     ["LOG_LEVEL", "loud"],
     ["LOG_FORMAT", "xml"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318"],
     ["X_RULES_PER_ACCOUNT", "many"],
     ["X_RULES_PER_ACCOUNT", "-1"],
     ["EARSHOT_KEEP_DAYS", "forever"],

@@ -8,6 +8,7 @@ import { eventsContract } from "./events.contract.ts"
 import { fieldsContract } from "./fields.contract.ts"
 import { journeyContract } from "./journey.contract.ts"
 import { keyContract } from "./key.contract.ts"
+import { metricsContract } from "./metrics.contract.ts"
 import { pathsContract } from "./paths.contract.ts"
 import { wireContract } from "./wire.contract.ts"
 
@@ -38,6 +39,7 @@ export const httpContract = (runtime: RuntimeName, start: () => Promise<Running>
     bodyContract(target)
     pathsContract(target, runtime)
     wireContract(target, runtime)
+    metricsContract(target, runtime)
 
     it("is as well after all this as it was before", async () => {
       assert.strictEqual(String((await call(target(), "/health/ready")).body["status"]), "ok")

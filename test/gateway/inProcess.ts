@@ -53,7 +53,10 @@ export const service = Ingest.layer.pipe(
 
 /** Serves what is in the context until the scope closes; gives a caller with a new key of the account. */
 export const serve = Effect.gen(function* () {
-  const handler = yield* gateway(Effect.succeed(new TextEncoder().encode("// Scalar")))
+  const handler = yield* gateway({
+    docsScript: Effect.succeed(new TextEncoder().encode("// Scalar")),
+    observeProcess: Effect.void
+  })
   const port = yield* NodeServer.serve({ host: HOST, port: 0, handler, unreadable: unreadableRequest })
   return (account: string) => Effect.map(newKey(account), ({ secret }) => targetOf(port, Redacted.value(secret)))
 })

@@ -30,7 +30,13 @@ const UNKNOWN = [
   `/${"a".repeat(8000)}`
 ]
 
-const PATHS = [...OPERATIONS, ["POST", "/local/events"], ["GET", "/openapi.json"], ["GET", "/docs"]] as const
+const PATHS = [
+  ...OPERATIONS,
+  ["POST", "/local/events"],
+  ["GET", "/openapi.json"],
+  ["GET", "/docs"],
+  ["GET", "/metrics"]
+] as const
 
 export const pathsContract = (target: () => Target, runtime: RuntimeName): void => {
   const authorization = () => `Bearer ${target().key}`

@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql/SqlClient"
-import type { Fragment } from "@effect/sql/Statement"
+import type { Fragment, Statement } from "@effect/sql/Statement"
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { pageStatement, trimStatement } from "../../../adapters/sql/SqlMatchStore.ts"
@@ -98,9 +98,10 @@ for (const [name, client] of [
             for (const scan of scans) {
               assert.match(scan["Node Type"], /^Index (Only )?Scan$/, shown)
               assert.strictEqual(scan["Actual Rows"] * scan["Actual Loops"], 500, shown)
-              // A search from the start of the index would read twice as many.
-              assert.isAtMost(scan["Shared Hit Blocks"] + scan["Shared Read Blocks"], 75, shown)
             }
+            // The search alone. From the start of the index it would read twice as many.
+            const pages = scans.map((scan) => scan["Shared Hit Blocks"] + scan["Shared Read Blocks"])
+            assert.isAtMost(Math.min(...pages), 50, shown)
           }
         })
       )
@@ -130,21 +131,22 @@ for (const [name, client] of [
           const rule = (yield* visibleRule(yield* newAccount)).id
           yield* store.insert([newMatch(rule)])
           const trim = store.trim({ before: AFTER_ALL, keep: Option.none(), atMost: 100_000 })
-          const [isLocked, isTried] = [yield* Effect.makeLatch(), yield* Effect.makeLatch()]
-          const other = sql`select 1 from retention for update`.pipe(
-            Effect.zipRight(isLocked.open),
-            Effect.zipRight(isTried.await),
-            sql.withTransaction
-          )
-          const [deleted] = yield* Effect.all(
-            [
-              isLocked.await.pipe(Effect.zipRight(Effect.timeout(trim, "20 seconds")), Effect.ensuring(isTried.open)),
-              other
-            ],
-            { concurrency: "unbounded" }
-          )
-          assert.strictEqual(deleted, 0)
+          assert.strictEqual(yield* during(sql`select 1 from retention for update`, trim), 0)
           assert.isAbove(yield* trim, 0)
+        })
+      )
+
+      it.effect("trim leaves out, and does not wait for, matches that are being deleted with their rule", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient
+          const store = yield* MatchStore
+          const trim = store.trim({ before: AFTER_ALL, keep: Option.none(), atMost: 100_000 })
+          yield* trim
+          const account = yield* newAccount
+          const [kept, going] = [(yield* visibleRule(account)).id, (yield* visibleRule(account)).id]
+          yield* store.insert([kept, going, going, kept].map((rule) => newMatch(rule)))
+          assert.strictEqual(yield* during(sql`delete from matches where rule_id = ${toUuid(going)}`, trim), 2)
+          assert.deepStrictEqual(yield* sql`select 1 from matches`, [])
         })
       )
     }
@@ -152,6 +154,17 @@ for (const [name, client] of [
 }
 
 // ---- helpers ----
+
+/** What the effect gives while another connection has run the statement and has not committed. */
+const during = <A, E, R>(statement: Statement<object>, effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient
+    const [hasRun, isDone] = [yield* Effect.makeLatch(), yield* Effect.makeLatch()]
+    const other = Effect.zipRight(statement, hasRun.open).pipe(Effect.zipRight(isDone.await), sql.withTransaction)
+    const bounded = Effect.ensuring(Effect.timeout(effect, "20 seconds"), isDone.open)
+    const [result] = yield* Effect.all([Effect.zipRight(hasRun.await, bounded), other], { concurrency: "unbounded" })
+    return result
+  })
 
 const AFTER_ALL = fromUuid("match", "ffffffff-ffff-7fff-bfff-ffffffffffff")
 
