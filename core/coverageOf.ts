@@ -17,12 +17,15 @@ export type CoverageOf = (
   window: Window
 ) => Effect.Effect<Coverage, StorageUnavailable>
 
-/** The store is asked once a second at most, however many answers there are. */
+/**
+ * The store is asked once a second at most, however many answers there are. Uninterruptibly: others may wait for what one
+ * caller, who can leave, has asked.
+ */
 export const makeCoverageOf = (streams: StreamStore["Type"]): Effect.Effect<CoverageOf> =>
   Effect.gen(function* () {
     const snapshots = new Map<PlatformId, Effect.Effect<Snapshot, StorageUnavailable>>()
     for (const id of PLATFORM_IDS) {
-      snapshots.set(id, yield* Effect.cachedWithTTL(snapshotOf(streams, id), "1 second"))
+      snapshots.set(id, yield* Effect.cachedWithTTL(Effect.uninterruptible(snapshotOf(streams, id)), "1 second"))
     }
     return (platforms, window) =>
       Effect.gen(function* () {

@@ -64,7 +64,8 @@ const ADAPTERS_ON: Readonly<Record<string, string>> = {
   simulator: "local",
   x: "http",
   firehose: "http",
-  telemetry: "http"
+  telemetry: "http",
+  remote: "http"
 }
 
 /** Where an effect may become a promise outside of `main.ts`: the boundary to the web-standard handler and to tRPC. */

@@ -1,6 +1,7 @@
 /** Calls to an upstream: bounded in time and size, and every way in which they fail is one error. */
 import { Data, Duration, Effect, Option, type Scope, Stream } from "effect"
 import { Fetch } from "./Fetch.ts"
+import { reasonOf } from "./reasons.ts"
 
 /** No answer, or none that can be read to its end. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly reason: string }> {
@@ -89,20 +90,3 @@ const bytesOf = (
   }).pipe(Effect.flatMap(({ value }) => (value === undefined ? Effect.fail(Option.none()) : Effect.succeed(value))))
   return Stream.repeatEffectOption(next)
 }
-
-/** The code of the operating system is below the error that `fetch` gives, on Node; on Deno it is in the words. */
-const reasonOf = (cause: unknown): string => {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
-  const code = inner instanceof Error && "code" in inner ? String(inner.code) : ""
-  const words = inner instanceof Error ? inner.message : String(inner)
-  const known = REASONS.find(([pattern]) => pattern.test(`${code} ${words}`))
-  return known?.[1] ?? (code === "" ? words : code)
-}
-
-const REASONS: ReadonlyArray<readonly [RegExp, string]> = [
-  [/ECONNREFUSED|connection refused/i, "nothing listens there"],
-  [/ENOTFOUND|EAI_AGAIN|lookup address|dns error/i, "its name is not known"],
-  [/ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|terminated|connection (closed|reset)/i, "the connection was cut"],
-  [/ETIMEDOUT|UND_ERR_\w*TIMEOUT|timed out/i, "it did not answer in time"],
-  [/EHOSTUNREACH|ENETUNREACH/i, "there is no way to it from here"]
-]

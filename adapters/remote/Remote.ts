@@ -1,5 +1,6 @@
 /** A client of a running Earshot: its address, a key, and what it says, decoded. */
 import { Data, Effect, Option, Redacted, Schema } from "effect"
+import { reasonOf } from "../http/reasons.ts"
 
 /** What the server itself said, in the fields of its error body. */
 export class RemoteRefused extends Data.TaggedError("RemoteRefused")<{
@@ -110,20 +111,3 @@ const refusal = (url: string, { headers, text }: { readonly headers: Headers; re
       })
   })
 }
-
-/** The code of the operating system is below the error that `fetch` gives, on Node; on Deno it is in the words. */
-const reasonOf = (cause: unknown): string => {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
-  const code = inner instanceof Error && "code" in inner ? String(inner.code) : ""
-  const words = inner instanceof Error ? inner.message : String(inner)
-  const known = REASONS.find(([pattern]) => pattern.test(`${code} ${words}`))
-  return known?.[1] ?? (code === "" ? words : code)
-}
-
-const REASONS: ReadonlyArray<readonly [RegExp, string]> = [
-  [/ECONNREFUSED|connection refused/i, "nothing listens there; is it running?"],
-  [/ENOTFOUND|EAI_AGAIN|lookup address|dns error/i, "the name is not known"],
-  [/ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|connection (closed|reset)/i, "the connection was cut"],
-  [/ETIMEDOUT|UND_ERR_\w*TIMEOUT|timed out/i, "it did not answer in time"],
-  [/EHOSTUNREACH|ENETUNREACH/i, "there is no way to it from here"]
-]

@@ -1,0 +1,20 @@
+/** Why nothing came of a request, in words. */
+
+/** The code of the operating system is below the error that `fetch` gives, on Node; on Deno it is in the words. */
+export const reasonOf = (cause: unknown): string => {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  const code = inner instanceof Error && "code" in inner ? String(inner.code) : ""
+  const words = inner instanceof Error ? inner.message : String(inner)
+  const known = REASONS.find(([pattern]) => pattern.test(`${code} ${words}`))
+  return known?.[1] ?? (code === "" ? words : code)
+}
+
+// ---- helpers ----
+
+const REASONS: ReadonlyArray<readonly [RegExp, string]> = [
+  [/ECONNREFUSED|connection refused/i, "nothing listens there"],
+  [/ENOTFOUND|EAI_AGAIN|lookup address|dns error/i, "its name is not known"],
+  [/ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|terminated|connection (closed|reset)/i, "the connection was cut"],
+  [/ETIMEDOUT|UND_ERR_\w*TIMEOUT|timed out/i, "it did not answer in time"],
+  [/EHOSTUNREACH|ENETUNREACH/i, "there is no way to it from here"]
+]
