@@ -10,6 +10,7 @@ import {
   ConfigError,
   Console,
   Effect,
+  Either,
   Exit,
   Fiber,
   identity,
@@ -75,7 +76,7 @@ const serveSettings = Config.all({
   xBaseUrl: Config.withDefault(address("X_BASE_URL"), "https://api.x.com"),
   firehoseToken: secretSetting("FIREHOSE_TAP_TOKEN"),
   firehoseBaseUrl: Config.withDefault(address("FIREHOSE_BASE_URL"), "https://api.firehose.com"),
-  crashAt: Config.option(Config.literal(...STEPS)("EARSHOT_CRASH_AT")),
+  crashAt: Config.option(crashPoint("EARSHOT_CRASH_AT")),
   xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25),
   keepDays: Config.withDefault(wholeNumber("EARSHOT_KEEP_DAYS", 0, 36_500), 30),
   keepMatches: Config.withDefault(wholeNumber("EARSHOT_KEEP_MATCHES", 0, 999_999_999), 0),
@@ -92,6 +93,23 @@ function secretSetting(name: string): Config.Config<Option.Option<Redacted.Redac
     validation: (text) => /^[!-~]{16,512}$/.test(text)
   })
   return Config.option(Config.map(valid, Redacted.make))
+}
+
+interface CrashPoint {
+  readonly step: Step
+  /** How often the step is passed before. */
+  readonly passes: number
+}
+
+/** A step, or one that is passed a few times first: `ingest.stored:3`. */
+function crashPoint(name: string): Config.Config<CrashPoint> {
+  return Config.mapOrFail(Config.string(name), (text) => {
+    const [, wanted, passes = "0"] = /^([^:]*)(?::(\d{1,6}))?$/.exec(text) ?? []
+    const step = STEPS.find((known) => known === wanted)
+    return step === undefined
+      ? Either.left(ConfigError.InvalidData([name], `Expected one of ${STEPS.join(", ")}`))
+      : Either.right({ step, passes: Number(passes) })
+  })
 }
 
 function address(name: string): Config.Config<string> {
@@ -194,9 +212,15 @@ const traces = ({ otlpEndpoint, serviceName }: Settings) =>
   })
 
 /** For tests of recovery: the process ends at that step as if the power had failed. */
-const crashing = (at: Step) => ({
-  reached: (step: Step) => Effect.sync(() => step === at && process.kill(process.pid, "SIGKILL")).pipe(Effect.asVoid)
-})
+const crashing = (at: CrashPoint) => {
+  let left = at.passes
+  return {
+    reached: (step: Step) =>
+      Effect.sync(() => {
+        if (step === at.step && left-- === 0) process.kill(process.pid, "SIGKILL")
+      })
+  }
+}
 
 const storePlace = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
   Option.isSome(databaseUrl) ? "Store: Postgres, by DATABASE_URL" : `Store: embedded, in ${dataDir}`

@@ -44,7 +44,8 @@ export const SETTINGS: readonly [Setting, ...ReadonlyArray<Setting>] = [
   {
     name: "EARSHOT_CRASH_AT",
     fallback: "none",
-    about: "For tests of recovery: the step of creating or deleting a rule at which the process kills itself"
+    about:
+      "For tests of recovery: the step of creating or deleting a rule, or of storing events, at which the process kills itself"
   },
   {
     name: "OTEL_EXPORTER_OTLP_ENDPOINT",

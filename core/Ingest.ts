@@ -6,6 +6,7 @@ import { type Platform, Platforms } from "./Platform.ts"
 import { pipeline, untilItWorks } from "./pipeline.ts"
 import { Registrations } from "./Registrations.ts"
 import { RuleStore } from "./RuleStore.ts"
+import { Steps } from "./Steps.ts"
 import { StreamStore } from "./StreamStore.ts"
 
 /** Runs for as long as its scope is open. */
@@ -18,7 +19,8 @@ export const layer: Layer.Layer<never, never, Platforms | Registrations | RuleSt
         rules: yield* RuleStore,
         matches: yield* MatchStore,
         streams: yield* StreamStore,
-        ids: yield* Ids
+        ids: yield* Ids,
+        steps: yield* Steps
       }
 
       const supervised = (platform: Platform) =>

@@ -2,7 +2,7 @@
 import { Context, Effect } from "effect"
 
 /** Where creating and deleting a rule can be cut off, in the order in which they are reached. */
-export const STEPS = [
+export const RULE_STEPS = [
   "create.reserved",
   "create.registered-first",
   "create.registered",
@@ -12,6 +12,11 @@ export const STEPS = [
   "delete.unregistered",
   "delete.removed"
 ] as const
+
+/** Where storing events can be cut off: with nothing written, and with all written but not yet acknowledged. */
+export const INGEST_STEPS = ["ingest.taken", "ingest.stored"] as const
+
+export const STEPS = [...RULE_STEPS, ...INGEST_STEPS] as const
 export type Step = (typeof STEPS)[number]
 
 /** Told of every step as it is reached. Does nothing unless someone is there to end the process, as tests are. */

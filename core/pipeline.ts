@@ -10,12 +10,14 @@ import { type FanOut, matchesOf } from "./fanOut.ts"
 import type { MatchStore } from "./MatchStore.ts"
 import * as Metrics from "./Metrics.ts"
 import type { Delivery, Platform, Signal } from "./Platform.ts"
+import type { Steps } from "./Steps.ts"
 import type { StreamProgress, StreamStore } from "./StreamStore.ts"
 import { eventTimeOf } from "./syntax/event.ts"
 
 export interface Services extends FanOut {
   readonly matches: MatchStore["Type"]
   readonly streams: StreamStore["Type"]
+  readonly steps: Steps["Type"]
 }
 
 /** Never ends by itself. */
@@ -129,6 +131,9 @@ class Writer {
   /** Without `progress` the stream stays where it is. */
   private store(deliveries: ReadonlyArray<Delivery>, progress?: StreamProgress): Effect.Effect<void> {
     return Effect.gen(this, function* () {
+      const { steps } = this.services
+      const hasEvents = deliveries.length > 0
+      if (hasEvents) yield* steps.reached("ingest.taken")
       const matches = yield* this.insist(matchesOf(this.services, this.platform.id, deliveries))
       const [took, added] = yield* Effect.timed(this.insist(this.services.matches.insert(matches, progress)))
       yield* this.measure(deliveries, {
@@ -136,6 +141,7 @@ class Writer {
         duplicates: matches.length - added,
         seconds: Duration.toSeconds(took)
       })
+      if (hasEvents) yield* steps.reached("ingest.stored")
       yield* Effect.forEach(deliveries, ({ ack }) => ack, { discard: true })
     }).pipe(
       Effect.catchTag("MatchesUnstorable", (error) => this.storeApart(deliveries, progress, error)),

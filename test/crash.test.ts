@@ -9,7 +9,7 @@ import * as Simulator from "../adapters/simulator/Simulator.ts"
 import { serve } from "../adapters/simulator/server.ts"
 import type { Match } from "../core/Match.ts"
 import type { Rule } from "../core/Rule.ts"
-import { STEPS, type Step } from "../core/Steps.ts"
+import { RULE_STEPS, type Step } from "../core/Steps.ts"
 import { KEY, type Running, type RuntimeName, startService } from "./program.ts"
 import { temporaryDatabase } from "./stores.ts"
 
@@ -38,8 +38,8 @@ const postgres = Effect.map(temporaryDatabase, ({ url }): Store => {
 })
 
 const cases: ReadonlyArray<readonly [string, RuntimeName, ReadonlyArray<Step>, typeof embedded | typeof postgres]> = [
-  ["the embedded store, on Node", "node", STEPS, embedded],
-  ["Postgres, on Node", "node", STEPS, postgres],
+  ["the embedded store, on Node", "node", RULE_STEPS, embedded],
+  ["Postgres, on Node", "node", RULE_STEPS, postgres],
   ["the embedded store, on Deno", "deno", ["create.registered", "delete.unregistered-first"], embedded]
 ]
 

@@ -96,7 +96,8 @@ export const startCommand = (runtime: RuntimeName, args: ReadonlyArray<string>, 
 // ---- helpers ----
 
 const COMMANDS: Readonly<Record<RuntimeName, readonly [string, ...ReadonlyArray<string>]>> = {
-  node: [process.execPath, "dist/main.js"],
+  // By name: those who start it may themselves run on Deno.
+  node: ["node", "dist/main.js"],
   deno: ["node_modules/.bin/deno", "run", "-A", "main.ts"]
 }
 

@@ -13,13 +13,13 @@ export class Place {
 
   /**
    * How to ask for what follows, and since when events then come, in milliseconds. The first time without an id it is
-   * what happens from then on.
+   * what happens from then on, and there is no such time.
    */
-  asked(now: number): Required<Pick<UpstreamCall, "headers" | "query">> & { readonly since: number } {
+  asked(now: number): Required<Pick<UpstreamCall, "headers" | "query">> & { readonly since?: number } {
     if (this.id !== undefined) return { headers: { "last-event-id": this.id }, query: {}, since: now - KEPT_MILLIS }
     const { since } = this
     this.since ??= now
-    if (since === undefined) return { headers: {}, query: {}, since: now }
+    if (since === undefined) return { headers: {}, query: {} }
     return { headers: {}, query: { since: windowOf(now - since) }, since: Math.max(since, now - KEPT_MILLIS) }
   }
 

@@ -62,7 +62,7 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
 
     const connect = Effect.gen(function* () {
       const openedAt = yield* Clock.currentTimeMillis
-      const { headers, query, since } = place.asked(openedAt)
+      const { headers, query, ...made } = place.asked(openedAt)
       const answer = yield* upstream
         .open({
           path: "/v1/stream",
@@ -92,7 +92,7 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
         })
       )
       const records = Stream.mapError(events, broken).pipe(Stream.concat(ending), Stream.interruptWhen(guard))
-      return { records, since }
+      return { records, ...made }
     })
 
     /** Outside of the connection, which may be given up with events in hand: those were not reached. */

@@ -31,8 +31,8 @@ export class Ended extends Data.TaggedError("Ended")<{
 export interface Connection<A> {
   /** Fails with how it ended. */
   readonly records: Stream.Stream<A, Ended>
-  /** Before now, where the platform makes up for what was missed. */
-  readonly since: number
+  /** From when on the platform makes up for what was missed, where it does. */
+  readonly since?: number
 }
 
 export interface Supervised<A> {
@@ -79,8 +79,9 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<Sighting<A>
       // One connection after the other in the normal course of things is one stream to whoever looks at it.
       if (last?.kind !== "planned") yield* health.enter("connecting", "The stream is being opened")
       yield* budget.wait
-      const { records, since } = yield* options.connect
+      const { records, since: madeUpSince } = yield* options.connect
       const at = yield* Clock.currentTimeMillis
+      const since = madeUpSince ?? at
       openedAt = at
       yield* health.enter("live", "The stream is open")
       yield* Effect.logInfo(`The stream of "${platform}" is open`)

@@ -70,7 +70,7 @@ export const makeWatch = (options: {
         if (answer.status === 200) {
           lastByteAt = yield* Clock.currentTimeMillis
           reader.opened(lastByteAt)
-          return { records: recordsOf(answer), since: lastByteAt - minutes * 60_000 }
+          return { records: recordsOf(answer), ...(minutes > 0 && { since: lastByteAt - minutes * 60_000 }) }
         }
         // The status says enough when the rest cannot be read.
         const { text } = yield* Effect.orElseSucceed(read(answer), () => ({ text: "" }))

@@ -3,7 +3,7 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import type { Gap, Ledger } from "../../core/Coverage.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
-import { type StreamProgress, StreamStore } from "../../core/StreamStore.ts"
+import { type StreamProgress, type StreamRecord, StreamStore } from "../../core/StreamStore.ts"
 import type { Stores } from "../stores.ts"
 import { newAccount, newMatch, visibleRule } from "./samples.ts"
 
@@ -35,6 +35,13 @@ const progress = (minutes: number, overrides: Partial<StreamProgress> = {}): Str
   ...overrides
 })
 
+/** To compare by: the assertions take any Option that holds nothing for one that holds something. */
+const plain = (record: Option.Option<StreamRecord>) => {
+  const { cursor, ledger } = Option.getOrThrow(record)
+  const { watchedSince, watchedUntil, blind } = ledger
+  return [Option.getOrNull(cursor), Option.getOrNull(watchedSince), watchedUntil, Option.getOrNull(blind)]
+}
+
 const all = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, limit: 100 }
 
 /** One store for all tests, one platform for each of two of them. */
@@ -48,14 +55,12 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
         const first = ledger(1, { watchedSince: Option.none(), blind })
         yield* streams.save(progress(1, { platform: "firehose", ledger: first, cursor: Option.some("0-1") }))
         const stored = Option.getOrThrow(yield* streams.load("firehose"))
-        assert.deepStrictEqual(stored.cursor, Option.some("0-1"))
-        assert.deepInclude(stored.ledger, { watchedSince: Option.none(), watchedUntil: START + MINUTE })
+        assert.deepStrictEqual(Option.getOrNull(stored.cursor), "0-1")
+        assert.isTrue(Option.isNone(stored.ledger.watchedSince))
+        assert.strictEqual(stored.ledger.watchedUntil, START + MINUTE)
         assert.deepInclude(Option.getOrThrow(stored.ledger.blind), { since: START + 5, cause: "credit" })
         yield* streams.save(progress(2, { platform: "firehose" }))
-        assert.deepStrictEqual(Option.getOrThrow(yield* streams.load("firehose")), {
-          cursor: Option.some("0-1"),
-          ledger: ledger(2)
-        })
+        assert.deepStrictEqual(plain(yield* streams.load("firehose")), ["0-1", START, START + 2 * MINUTE, null])
       })
     )
 
@@ -110,12 +115,9 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
           yield* matches.insert([match], progress(201, { cursor: Option.some("b"), gaps: [gap(200, 201)] })),
           0
         )
-        assert.deepStrictEqual(Option.getOrThrow(yield* streams.load("x")), {
-          cursor: Option.some("b"),
-          ledger: ledger(201)
-        })
+        assert.deepStrictEqual(plain(yield* streams.load("x")), ["b", START, START + 201 * MINUTE, null])
         yield* matches.insert([], progress(202, { cursor: Option.some("c") }))
-        assert.deepStrictEqual(Option.getOrThrow(yield* streams.load("x")).cursor, Option.some("c"))
+        assert.deepStrictEqual(Option.getOrNull(Option.getOrThrow(yield* streams.load("x")).cursor), "c")
         assert.deepStrictEqual((yield* streams.gaps("x", all))[0], gap(200, 201))
       })
     )

@@ -72,6 +72,8 @@ describe("Ingest", () => {
       yield* deliver("1")
       yield* settled
       assert.deepStrictEqual([yield* acked, yield* stored], [[], []])
+      const record = yield* Effect.flatMap(StreamStore, ({ load }) => load("x"))
+      assert.isTrue(Option.isNone(Option.flatMap(record, ({ cursor }) => cursor)), "nor is the place moved on")
       yield* TestClock.adjust("1 minute")
       yield* settled
       assert.deepStrictEqual(yield* acked, ["1"])
@@ -84,10 +86,13 @@ describe("Ingest", () => {
       const { deliver, acked } = yield* platformX
       yield* activeRule
       const working = yield* MatchStore
-      const insert: typeof working.insert = (matches, progress) =>
-        matches.some((match) => match.platform_post_id === "bad")
-          ? new MatchesUnstorable({ reason: "too odd" })
-          : working.insert(matches, progress)
+      const storedWith: Array<ReadonlyArray<string>> = []
+      const insert: typeof working.insert = (matches, progress) => {
+        const posts = matches.map((match) => match.platform_post_id)
+        if (posts.includes("bad")) return new MatchesUnstorable({ reason: "too odd" })
+        if (progress !== undefined && posts.length > 0) storedWith.push(posts)
+        return working.insert(matches, progress)
+      }
       const all = ["1", "2", "bad", "3", "4"]
       yield* Effect.forEach(all, deliver)
       yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
@@ -99,7 +104,12 @@ describe("Ingest", () => {
       assert.deepInclude(aside, { platform: "x", platformPostId: "bad", payload: '{"data":{"id":"bad"}}' })
       assert.match(aside?.reason ?? "", /too odd/)
       const record = Option.getOrThrow(yield* streams.load("x"))
-      assert.deepStrictEqual(record.cursor, Option.some("after 4"))
+      assert.deepStrictEqual(Option.getOrNull(record.cursor), "after 4")
+      assert.deepStrictEqual(
+        storedWith.map((posts) => posts.at(-1)),
+        ["4"],
+        "the place moves on with the last of them, and not before"
+      )
     }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
   )
 
@@ -114,8 +124,22 @@ describe("Ingest", () => {
       yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
       yield* settled
       const record = Option.getOrThrow(yield* Effect.flatMap(StreamStore, ({ load }) => load("x")))
-      assert.deepStrictEqual(record.cursor, Option.some("after bad"))
+      assert.deepStrictEqual(Option.getOrNull(record.cursor), "after bad")
     }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
+  )
+
+  it.scoped("waits for a rule in the making, which is on the platform before it is in the store", () =>
+    Effect.gen(function* () {
+      const { deliver } = yield* platformX
+      const registrations = yield* Registrations
+      const context = yield* Effect.context<RuleStore | Ids>()
+      const madeMeanwhile = () => Effect.orDie(Effect.asVoid(Effect.provide(activeRule, context)))
+      const making = Registrations.of({ ...registrations, settled: madeMeanwhile })
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(Registrations, making)))
+      yield* deliver("1")
+      yield* settled
+      assert.lengthOf(yield* stored, 1)
+    }).pipe(Effect.provide(base))
   )
 
   it.scoped("keeps a ledger of when the platform was watched, and of the time in which nothing ran", () =>
@@ -153,7 +177,7 @@ describe("Ingest", () => {
         [20, 30, "outage", false]
       ])
       const { ledger } = Option.getOrThrow(yield* streams.load("x"))
-      assert.deepStrictEqual(ledger.watchedSince, Option.some(10_000))
+      assert.deepStrictEqual(Option.getOrNull(ledger.watchedSince), 10_000)
     }).pipe(Effect.provide(base))
   )
 

@@ -1,0 +1,67 @@
+/** Many crash runs, one after the other, by seeds that follow the first: `npm run crash:ingest -- 200 1`. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
+import { Effect, type Scope } from "effect"
+import pg from "pg"
+import { type PostgresServer, startPostgres } from "../postgres.ts"
+import { type CrashRun, crashRun } from "./crashRuns.ts"
+
+const runs = Number(process.argv[2] ?? 200)
+const firstSeed = Number(process.argv[3] ?? 1)
+const postgres = await startPostgres()
+let bad = 0
+let made = 0
+let kills = 0
+try {
+  for (let seed = firstSeed; seed < firstSeed + runs; seed++) {
+    // Every store meets X with and without backfill, which goes by whether the seed is even.
+    const open = seed % 4 < 2 ? databaseOn(postgres, seed) : folder()
+    const store = seed % 4 < 2 ? "Postgres" : "embedded"
+    const runtime = seed % 8 < 6 ? "node" : "deno"
+    const report = await Effect.runPromise(
+      Effect.scoped(Effect.flatMap(open, (place) => crashRun({ seed, runtime, store: place })))
+    )
+    made += report.made
+    kills += report.kills.length
+    if (report.differences.length > 0) bad++
+    console.log(
+      `${seed - firstSeed + 1}/${runs} seed ${seed}, ${store}, ${runtime}: ${report.made} matches, ${report.missed} missed in told gaps, killed at ${report.kills.join(", ")}`
+    )
+    for (const difference of report.differences) console.log(`  ${difference}`)
+  }
+} finally {
+  await postgres.remove()
+}
+console.log(`${runs} runs, ${kills} kills, ${made} matches: ${bad === 0 ? "no difference" : `${bad} runs differ`}`)
+process.exit(bad === 0 ? 0 : 1)
+
+// ---- helpers ----
+
+type Place = Effect.Effect<CrashRun["store"], never, Scope.Scope>
+
+function databaseOn({ url }: PostgresServer, seed: number): Place {
+  const name = `crash_${seed}`
+  const place = new URL(url)
+  place.pathname = name
+  return Effect.acquireRelease(Effect.as(execute(url, `create database ${name}`), { DATABASE_URL: place.href }), () =>
+    execute(url, `drop database ${name} with (force)`)
+  )
+}
+
+function execute(url: string, statement: string) {
+  return Effect.promise(async () => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(statement)
+    await client.end()
+  })
+}
+
+function folder(): Place {
+  return Effect.acquireRelease(
+    Effect.sync(() => ({ EARSHOT_DATA_DIR: mkdtempSync(join(tmpdir(), "earshot-crash-")) })),
+    ({ EARSHOT_DATA_DIR }) => Effect.sync(() => rmSync(EARSHOT_DATA_DIR, { recursive: true, force: true }))
+  )
+}

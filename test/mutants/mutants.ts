@@ -1,0 +1,31 @@
+/** The bugs that the tests must notice: a patch each, its first line says what the bug is, its second what notices it. */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { ROOT } from "../program.ts"
+
+export interface Mutant {
+  readonly name: string
+  readonly path: string
+  readonly bug: string
+  /** A test file, and where that is slow the titles to run, after `-t`. */
+  readonly tests: string
+}
+
+export const mutants = (): ReadonlyArray<Mutant> =>
+  readdirSync(FOLDER)
+    .filter((file) => file.endsWith(".patch"))
+    .sort()
+    .map((file) => {
+      const path = join(FOLDER, file)
+      const [bug = "", tests = ""] = readFileSync(path, "utf8").split("\n")
+      return {
+        name: file.slice(0, -".patch".length),
+        path,
+        bug: bug.replace(/^Bug: /, ""),
+        tests: tests.replace(/^Tests: /, "")
+      }
+    })
+
+// ---- helpers ----
+
+const FOLDER = join(ROOT, "test/mutants")
