@@ -6,6 +6,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
+import type {} from "vitest"
 import type { TestProject } from "vitest/node"
 
 declare module "vitest" {
@@ -42,7 +43,8 @@ export interface PostgresServer {
   readonly remove: () => Promise<void>
 }
 
-export const startPostgres = async (): Promise<PostgresServer> => {
+/** `settings`, like "fsync=on", win over those of the tests, which want speed and not durability. */
+export const startPostgres = async (settings: ReadonlyArray<string> = []): Promise<PostgresServer> => {
   const folder = mkdtempSync(join(tmpdir(), "earshot-postgres-"))
   const data = join(folder, "data")
   const guard = startGuard(folder)
@@ -89,7 +91,7 @@ export const startPostgres = async (): Promise<PostgresServer> => {
       { ...user, cwd: folder }
     )
     const start = async () => {
-      running = await launch({ binaries, data, port, user })
+      running = await launch({ binaries, data, port, user, settings })
     }
     await start()
     return { url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`, stop, start, remove }
@@ -156,14 +158,22 @@ const freePort = () =>
     })
   })
 
-const launch = (options: { binaries: string; data: string; port: number; user: User | undefined }) =>
+const launch = (options: {
+  readonly binaries: string
+  readonly data: string
+  readonly port: number
+  readonly user: User | undefined
+  readonly settings: ReadonlyArray<string>
+}) =>
   new Promise<ChildProcess>((resume, fail) => {
     const settings = [
       "fsync=off",
       "listen_addresses=127.0.0.1",
       `unix_socket_directories=${options.data}`,
       "max_connections=200",
-      "shared_buffers=64MB"
+      "shared_buffers=64MB",
+      // Of two the last one counts.
+      ...options.settings
     ]
     const child = spawn(
       join(options.binaries, "bin", "postgres"),

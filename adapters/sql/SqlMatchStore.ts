@@ -17,26 +17,8 @@ import { codeOf, unavailable } from "./unavailable.ts"
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient
 
-  // Sorted, so that two processes with the same events take their locks in the same order and never wait in a circle.
-  const added = (json: string) => sql`added as (
-      insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, created_at)
-      select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, x.created_at
-      from jsonb_to_recordset(${json}::jsonb) as x(
-        id uuid, rule_id uuid, platform text, platform_post_id text, payload jsonb, created_at timestamptz
-      )
-      join rules r on r.id = x.rule_id
-      order by x.rule_id, x.platform, x.platform_post_id, x.id
-      on conflict do nothing
-      returning 1
-    )`
-
-  const insertBatch = (json: string, progress: StreamProgress | undefined) =>
-    progress === undefined
-      ? sql<Added>`with ${added(json)} select count(*)::int as added from added`
-      : sql<Added>`with ${progressTables(sql, progress)}, ${added(json)} select count(*)::int as added from added`
-
   const insert = (matches: ReadonlyArray<Match>, progress?: StreamProgress) =>
-    Effect.suspend(() => insertBatch(storableJson(matches.map(toRecord)), progress)).pipe(
+    Effect.suspend(() => insertStatement(sql, storableJson(matches.map(toRecord)), progress)).pipe(
       Effect.retry({ times: 3, while: lostARace }),
       Effect.map(([row]) => row?.added ?? 0),
       Effect.catchIf(isRefused, ({ cause }) => new MatchesUnstorable({ reason: messageOf(cause) })),
@@ -70,6 +52,25 @@ const make = Effect.gen(function* () {
 })
 
 export const layer: Layer.Layer<MatchStore, never, SqlClient> = Layer.effect(MatchStore, make)
+
+/** `json`: an array of matches with their ids as UUIDs. */
+export const insertStatement = (sql: SqlClient, json: string, progress?: StreamProgress): Statement<Added> => {
+  // Sorted, so that two processes with the same events take their locks in the same order and never wait in a circle.
+  const added = sql`added as (
+      insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, created_at)
+      select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, x.created_at
+      from jsonb_to_recordset(${json}::jsonb) as x(
+        id uuid, rule_id uuid, platform text, platform_post_id text, payload jsonb, created_at timestamptz
+      )
+      join rules r on r.id = x.rule_id
+      order by x.rule_id, x.platform, x.platform_post_id, x.id
+      on conflict do nothing
+      returning 1
+    )`
+  return progress === undefined
+    ? sql<Added>`with ${added} select count(*)::int as added from added`
+    : sql<Added>`with ${progressTables(sql, progress)}, ${added} select count(*)::int as added from added`
+}
 
 /**
  * Per platform at most `limit` rows come out of an index in their order, whatever lies beneath: only those of the few

@@ -111,8 +111,9 @@ describe("postgres", () => {
     "operations fail with StorageUnavailable while the server is away, and work again after it (not with TEST_DATABASE_URL: that server is not ours to stop)",
     () =>
       Effect.gen(function* () {
-        const server = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ remove }) =>
-          Effect.promise(remove)
+        const server = yield* Effect.acquireRelease(
+          Effect.promise(() => startPostgres()),
+          ({ remove }) => Effect.promise(remove)
         )
         const url = Redacted.make(server.url)
         yield* Effect.gen(function* () {

@@ -1,0 +1,60 @@
+/** The two engines of the SQL stores, each in a fresh place, both syncing every commit to the disk. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { SqlClient } from "@effect/sql/SqlClient"
+import { Effect, type Layer, Redacted, type Scope } from "effect"
+import pg from "pg"
+import * as Pglite from "../../adapters/sql/pglite.ts"
+import * as Postgres from "../../adapters/sql/postgres.ts"
+import type { StoreCannotOpen } from "../../adapters/sql/StoreCannotOpen.ts"
+import { startPostgres } from "../../test/postgres.ts"
+import { copyIn } from "./copy.ts"
+
+export interface Engine {
+  readonly name: "PGlite" | "Postgres"
+  readonly client: Layer.Layer<SqlClient, StoreCannotOpen>
+  /** Takes in the rows in the text format of COPY; gives the statement that is to be timed. */
+  readonly copy: (table: string, text: Buffer) => Effect.Effect<Effect.Effect<unknown, unknown>, never, SqlClient>
+}
+
+export const pglite: Effect.Effect<Engine, never, Scope.Scope> = Effect.gen(function* () {
+  const dataDir = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "earshot-bench-"))),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  )
+  return {
+    name: "PGlite",
+    client: Pglite.layerWith({ dataDir }),
+    // It has no COPY over the wire, but reads files in its own folder.
+    copy: (table, text) =>
+      Effect.map(SqlClient, (sql) => {
+        writeFileSync(join(dataDir, "pg", "bench.copy"), text)
+        return sql.unsafe(`copy ${table} from 'bench.copy'`)
+      })
+  }
+})
+
+/** `settings` as in postgresql.conf. */
+export const postgresServer = (settings: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.promise(() => startPostgres(settings)),
+    ({ remove }) => Effect.promise(remove)
+  )
+
+export const postgres: Effect.Effect<Engine, never, Scope.Scope> = Effect.gen(function* () {
+  const { url } = yield* postgresServer(["fsync=on", "shared_buffers=512MB", "max_wal_size=4GB"])
+  const connection = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      return client
+    }),
+    (client) => Effect.promise(() => client.end())
+  )
+  return {
+    name: "Postgres",
+    client: Postgres.layerWith({ url: Redacted.make(url) }),
+    copy: (table, text) => Effect.succeed(Effect.tryPromise(() => copyIn(connection, table, text)))
+  }
+})

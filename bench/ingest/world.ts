@@ -1,0 +1,71 @@
+/** The service's ingest over real stores, with rules, and a platform whose stream is what the benchmark hands it. */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import { type Chunk, Effect, Either, Layer, Option, Queue, Redacted, Stream } from "effect"
+import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
+import * as SqlStores from "../../adapters/sql/stores.ts"
+import { type AccountId, Ids, type RuleId } from "../../core/Ids.ts"
+import * as Ingest from "../../core/Ingest.ts"
+import { Keys } from "../../core/Keys.ts"
+import { Platforms, type Signal } from "../../core/Platform.ts"
+import { Registrations } from "../../core/Registrations.ts"
+import { RuleStore } from "../../core/RuleStore.ts"
+import { checkRule } from "../../core/syntax/language.ts"
+import * as Timestamp from "../../core/Timestamp.ts"
+import { RULES } from "./posts.ts"
+
+/** What the rules, stores and use cases of a world need is there; `SqlClient` says on which engine. */
+export const layer = <E>(client: Layer.Layer<SqlClient, E>) =>
+  Registrations.layerWith({ isAlone: true }).pipe(
+    Layer.provideMerge(Keys.layer),
+    Layer.provideMerge(Platforms.layer),
+    Layer.provideMerge(SqlStores.layer),
+    Layer.provideMerge(client),
+    Layer.provideMerge(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer))
+  )
+
+export interface Owned {
+  readonly account: AccountId
+  readonly rules: ReadonlyArray<RuleId>
+}
+
+/** The number of a rule is its id on the platform. */
+export const makeRules = Effect.gen(function* () {
+  const store = yield* RuleStore
+  const ids = yield* Ids
+  const { account_id: account } = yield* Effect.flatMap(Keys, ({ adopt }) =>
+    adopt(Redacted.make("benchmark of ingest"))
+  )
+  const createdAt = yield* Timestamp.now
+  const rules = yield* Effect.forEach(Array(RULES).keys(), (number) =>
+    Effect.gen(function* () {
+      const id = yield* ids.rule
+      const text = `storm${number}`
+      const filters = [{ platform: "x" as const, text }]
+      yield* store.reserve({ id, accountId: account, name: text, intent: text, createdAt, filters }, new Map())
+      const registered = { platformRuleId: String(number), translatedValue: text }
+      yield* store.activate(id, new Map([["x", registered]]), createdAt)
+      return id
+    })
+  )
+  return { account, rules } satisfies Owned
+})
+
+/** Starts ingest; what is offered comes in over the platform's stream, chunk by chunk. */
+export const startIngest = Effect.gen(function* () {
+  const platforms = yield* Platforms
+  const feed = yield* Queue.unbounded<Chunk.Chunk<Signal>>()
+  yield* platforms.register({
+    id: "x",
+    syntax: { platform: "x", rule_type: "premium", summary: "", syntax: "", operators: [], examples: [], limits: {} },
+    capabilities: { rulesPerAccount: Option.none(), isRemote: true },
+    check: (text) => checkRule("x", text),
+    verify: () => Effect.succeed(Either.void),
+    register: () => Effect.succeed([]),
+    unregister: () => Effect.void,
+    inventory: Effect.succeed({ rules: [], ruleLimit: Option.none(), usage: Option.none() }),
+    watch: () => Stream.flattenChunks(Stream.fromQueue(feed, { maxChunkSize: 1 })),
+    status: Effect.dieMessage("Nobody asks for it here")
+  })
+  yield* Layer.build(Ingest.layer)
+  return feed
+})
