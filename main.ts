@@ -269,7 +269,7 @@ const serve = Effect.gen(function* () {
     const { reconcile } = yield* Registrations
     // A platform that hangs goes on in the background.
     yield* Effect.timeoutOption(Effect.disconnect(reconcile), "10 seconds")
-    yield* Effect.forkScoped(Effect.schedule(reconcile, Schedule.spaced("2 minutes")).pipe(Effect.delay("2 minutes")))
+    yield* Effect.forkScoped(Effect.delay(Effect.repeat(reconcile, Schedule.spaced("2 minutes")), "2 minutes"))
     yield* Layer.build(Ingest.layer)
     yield* Layer.build(Retention.layerWith(settings))
     const keys = yield* Keys

@@ -44,10 +44,12 @@ const inWords = ({ platform, source, stream, rules, coverage, usage }: PlatformS
     `${platform}  ${stream.state}${source === "local" ? " (in process)" : ""} since ${stream.since}`,
     `  ${stream.detail}`,
     `  Last event: ${stream.last_event_at ?? "none since the start"}`,
-    ...(stream.last_error === undefined ? [] : [`  Last error: ${stream.last_error.message}, ${stream.last_error.at}`]),
+    ...(stream.last_error === undefined ? [] : [`  Last error, ${stream.last_error.at}: ${stream.last_error.message}`]),
     `  Watched: ${coverageInWords(coverage)}`,
     `  Rules: ${rulesInWords(rules)}`,
-    ...(rules.error === undefined ? [] : [`  Rules could not be compared: ${rules.error.message}, ${rules.error.at}`]),
+    ...(rules.error === undefined || rules.error.message === stream.detail
+      ? []
+      : [`  Rules could not be compared: ${rules.error.message}, ${rules.error.at}`]),
     ...(usage === undefined ? [] : [`  Events of the billing period: ${usage.used} of ${usage.limit}`])
   ].join("\n")
 

@@ -1,6 +1,6 @@
 /** `earshot set-aside`: events that came in and could not be stored. */
 import { Command, Options } from "@effect/cli"
-import { Console, Effect } from "effect"
+import { Console, Effect, Schema } from "effect"
 import { StreamStore } from "../core/StreamStore.ts"
 
 export interface SetAsideActions<E> {
@@ -8,11 +8,18 @@ export interface SetAsideActions<E> {
   readonly withStreams: <A, E2>(effect: Effect.Effect<A, E2, StreamStore>) => Effect.Effect<A, E | E2>
 }
 
+const Limit = Schema.Number.pipe(
+  Schema.filter((limit) => limit >= 1 && limit <= 10_000, {
+    message: () => "Expected --limit to be a whole number from 1 to 10000"
+  })
+)
+
 export const setAsideCommand = <E>({ withStreams }: SetAsideActions<E>) =>
   Command.make(
     "set-aside",
     {
       limit: Options.integer("limit").pipe(
+        Options.withSchema(Limit),
         Options.withDescription("How many to show, newest first"),
         Options.withDefault(20)
       ),
@@ -22,7 +29,7 @@ export const setAsideCommand = <E>({ withStreams }: SetAsideActions<E>) =>
       withStreams(
         Effect.gen(function* () {
           const streams = yield* StreamStore
-          const all = yield* streams.asides(Math.min(Math.max(limit, 1), 10_000))
+          const all = yield* streams.asides(limit)
           if (all.length === 0) return yield* Console.error("No event was set aside")
           for (const { at, ...event } of all) {
             const time = new Date(at).toISOString()

@@ -122,7 +122,7 @@ export class PlatformUnavailable extends Schema.TaggedError<PlatformUnavailable>
   upstream: Schema.optionalWith(Schema.Unknown, { exact: true })
 }) {
   override get message() {
-    return `Platform "${this.platform}" cannot be reached: ${this.reason}`
+    return `Platform "${this.platform}" is not available: ${this.reason}`
   }
 }
 

@@ -45,6 +45,10 @@ export const lagged = (
 export const setAside = (platform: PlatformId, reason: string, events = 1): Effect.Effect<void> =>
   Effect.sync(() => eventsSetAside(events, platform, reason))
 
+/** Records of the stream that were left out because they cannot be read. */
+export const unreadable = (platform: PlatformId, records = 1): Effect.Effect<void> =>
+  Effect.sync(() => recordsUnreadable(records, platform))
+
 /** Deliveries that wait for the store now. */
 export const queued = (platform: PlatformId, deliveries: number): Effect.Effect<void> =>
   Effect.sync(() => queueDepth(deliveries, platform))
@@ -162,6 +166,11 @@ const eventsSetAside = counter(
   "Events that could not be stored as matches, by what was wrong with them",
   "platform",
   "reason"
+)
+const recordsUnreadable = counter(
+  "records_unreadable_total",
+  "Records of the stream that were left out because they cannot be read",
+  "platform"
 )
 const batchDeliveries = histogram("batch_deliveries", SIZES, "Deliveries that were stored together", "platform")
 const batchSeconds = histogram("batch_write_seconds", QUICK, "How long the store took for a batch", "platform")

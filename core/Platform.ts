@@ -82,12 +82,13 @@ export const GapCause = Schema.Literal(
   "credit",
   "not_configured",
   "no_rules",
+  "rules_dropped",
   "store_down",
   "process_down"
 ).annotations({
   identifier: "GapCause",
   description:
-    "outage: the platform could not be reached. stall: the stream had gone silent. cap: a limit of the platform. credit: the account ran out of it. not_configured: the platform does not let this server in. no_rules: there was nothing to watch for. store_down: matches could not be stored. process_down: this server did not run."
+    "outage: the platform could not be reached. stall: the stream had gone silent. cap: a limit of the platform. credit: the account ran out of it. not_configured: the platform does not let this server in. no_rules: there was nothing to watch for. rules_dropped: the platform had lost rules, at most since they were last compared, and others were watched for. store_down: matches could not be stored. process_down: this server did not run."
 })
 export type GapCause = typeof GapCause.Type
 

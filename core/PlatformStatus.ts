@@ -74,6 +74,8 @@ export const platformStatus: Effect.Effect<
 
 // ---- helpers ----
 
+const BEREFT = "The platform does not hold the rules to watch for: they are registered again as soon as it takes them"
+
 const DAY_MILLIS = 86_400_000
 
 const timestamp = (millis: number) => Timestamp.fromDate(new Date(millis))
@@ -83,8 +85,13 @@ const statusOf = (platform: Platform, stream: StreamStatus, standing: Standing, 
   const { comparison, error } = standing
   // A stream that is not opened for want of rules does not notice that it could not be.
   const refusal = Option.filter(error, ({ isRefused }) => isRefused && stream.state === "idle")
-  const state = Option.isSome(refusal) ? "refused" : stream.state
-  const detail = Option.match(refusal, { onNone: () => stream.detail, onSome: ({ message }) => message })
+  // Nor does it know that there should be rules.
+  const isBereft = stream.state === "idle" && wanted > 0
+  const state = Option.isSome(refusal) ? "refused" : isBereft ? "waiting" : stream.state
+  const detail = Option.match(refusal, {
+    onNone: () => (isBereft ? BEREFT : stream.detail),
+    onSome: ({ message }) => message
+  })
   const lastEvent = Option.map(lastEventAt, timestamp)
   return {
     platform: platform.id,

@@ -1,5 +1,5 @@
 /** Keeps the platforms and the store in step: which rules are wanted, and which each platform holds. */
-import { Context, DateTime, Duration, Effect, Either, Fiber, Layer, Option } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Either, Fiber, Layer, Option, Queue, Stream } from "effect"
 import type {
   PlatformLimitReached,
   PlatformNotReady,
@@ -45,6 +45,12 @@ export interface Standing {
   }>
 }
 
+/** A time, in milliseconds, in which the platform may not have held all of its rules. */
+export interface Dropped {
+  readonly from: number
+  readonly to: number
+}
+
 /** With other processes on the store, a step of create or delete that took longer than this was cut off by a crash. */
 const CUT_OFF_AFTER = Duration.minutes(1)
 
@@ -74,6 +80,10 @@ export class Registrations extends Context.Tag("core/Registrations")<
      */
     readonly reconcile: Effect.Effect<void>
     readonly standing: (platform: PlatformId) => Effect.Effect<Standing>
+    /** As `reconcile`, for a platform that seems to have lost its rules; not more than once in half a minute. */
+    readonly recheck: (platform: PlatformId) => Effect.Effect<void>
+    /** For whoever keeps the ledger of the platform, one at a time. */
+    readonly drops: (platform: PlatformId) => Stream.Stream<Dropped>
     /** Waits until nothing is on its way to or from the platform in this process. */
     readonly settled: (platform: PlatformId) => Effect.Effect<void>
   }
@@ -90,6 +100,12 @@ export class Registrations extends Context.Tag("core/Registrations")<
         const steps = yield* Steps
         const scope = yield* Effect.scope
         const standings = new Map<PlatformId, Standing>()
+        const comparedAt = new Map<PlatformId, number>()
+        const triedAt = new Map<PlatformId, number>()
+        const drops: Record<PlatformId, Queue.Queue<Dropped>> = {
+          x: yield* Queue.sliding<Dropped>(MOST_DROPS),
+          firehose: yield* Queue.sliding<Dropped>(MOST_DROPS)
+        }
 
         // Rules with the same text share one rule of the platform: whether it is still wanted must not change between
         // the question and the call that follows from the answer. Always taken in the same order.
@@ -184,7 +200,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
           Effect.gen(function* () {
             if (orphans.length === 0) return 0
             yield* platform.unregister(orphans.map(({ platformRuleId }) => platformRuleId))
-            yield* Effect.logInfo(`Removed ${orphans.length} rules from "${platform.id}" that nobody wants any more`)
+            yield* Effect.logInfo(`Removed ${count(orphans.length)} from "${platform.id}" that nobody wants any more`)
             return 0
           })
 
@@ -208,8 +224,13 @@ export class Registrations extends Context.Tag("core/Registrations")<
                 yield* store.activate(ruleId, new Map([[platform.id, outcome.right]]), now)
               }
             }
-            if (moved > 0) yield* Effect.logWarning(`Registered ${moved} rules again that "${platform.id}" had dropped`)
-            if (failed > 0) yield* Effect.logWarning(`"${platform.id}" does not take ${failed} rules any more`)
+            if (moved > 0) {
+              yield* Effect.logWarning(`Registered ${count(moved)} that "${platform.id}" did not hold`)
+              const from = comparedAt.get(platform.id)
+              const to = yield* Clock.currentTimeMillis
+              if (from !== undefined) yield* drops[platform.id].offer({ from, to })
+            }
+            if (failed > 0) yield* Effect.logWarning(`"${platform.id}" does not take ${count(failed)} any more`)
             return failed
           })
 
@@ -240,10 +261,25 @@ export class Registrations extends Context.Tag("core/Registrations")<
               usage: inventory.usage
             }
             standings.set(platform.id, { comparison: Option.some(comparison), error: Option.none() })
+            comparedAt.set(platform.id, yield* Clock.currentTimeMillis)
             yield* orphaned
           })
 
         const reconcileOne = (platform: Platform) =>
+          Effect.zipRight(
+            Effect.map(Clock.currentTimeMillis, (now) => triedAt.set(platform.id, now)),
+            compareOrTell(platform)
+          )
+
+        const recheck = (id: PlatformId) =>
+          Effect.gen(function* () {
+            const now = yield* Clock.currentTimeMillis
+            const platform = yield* Effect.option(platforms.get(id))
+            if (Option.isNone(platform) || now - (triedAt.get(id) ?? 0) < RECHECK_AFTER_MILLIS) return
+            yield* reconcileOne(platform.value)
+          })
+
+        const compareOrTell = (platform: Platform) =>
           Effect.catchAll(exclusively(new Set([platform.id]), compare(platform)), ({ _tag, message }) =>
             Effect.gen(function* () {
               const last = standings.get(platform.id) ?? NOTHING_YET
@@ -264,6 +300,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
             exclusively(new Set(filters.map(({ platform }) => platform.id)), add(rule, filters, limits)),
           remove,
           reconcile,
+          recheck,
+          drops: (platform) => Stream.fromQueue(drops[platform]),
           standing: (platform) => Effect.sync(() => standings.get(platform) ?? NOTHING_YET),
           settled: (platform) => locks.get(platform)?.withPermits(1)(Effect.void) ?? Effect.void
         })
@@ -272,6 +310,12 @@ export class Registrations extends Context.Tag("core/Registrations")<
 }
 
 // ---- helpers ----
+
+const RECHECK_AFTER_MILLIS = 30_000
+
+const MOST_DROPS = 100
+
+const count = (rules: number): string => `${rules} ${rules === 1 ? "rule" : "rules"}`
 
 /** Where a rule is registered. */
 interface Place {

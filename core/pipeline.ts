@@ -56,7 +56,10 @@ export const pipeline = (services: Services, platform: Platform): Effect.Effect<
       waiting -= eventsIn(steps)
       yield* Metrics.queued(platform.id, waiting)
     }).pipe(Effect.forever)
-    yield* Effect.all([read, sayAlive, write], { concurrency: "unbounded", discard: true })
+    const tellDrops = Stream.runForEach(services.registrations.drops(platform.id), ({ from, to }) =>
+      Queue.offer(queue, Chunk.of({ _tag: "Dropped", from, to }))
+    )
+    yield* Effect.all([read, sayAlive, tellDrops, write], { concurrency: "unbounded", discard: true })
   })
 
 /** Quickly at first, then every five seconds, for ever: a store that is down stops the stream and loses nothing. */
@@ -65,7 +68,10 @@ export const untilItWorks = Schedule.union(Schedule.exponential("100 millis"), S
 // ---- helpers ----
 
 /** What goes through the queue. Alive: all that came in before is in the queue before it. */
-type Step = Signal | { readonly _tag: "Alive"; readonly at: number }
+type Step =
+  | Signal
+  | { readonly _tag: "Alive"; readonly at: number }
+  | { readonly _tag: "Dropped"; readonly from: number; readonly to: number }
 
 const eventsIn = (steps: Iterable<Step>): number => {
   let count = 0
@@ -84,6 +90,12 @@ const ALIVE_EVERY = "5 seconds"
 const SAME_TROUBLE_MILLIS = 30_000
 
 const MOST_KEPT_ASIDE = 100_000
+
+const DROPPED = {
+  cause: "rules_dropped",
+  detail: "The platform had lost rules, at most since it was last compared; others were watched for",
+  isRecovered: false
+} as const
 
 class Writer {
   private readonly services: Services
@@ -105,6 +117,11 @@ class Writer {
       for (const step of steps) {
         if (step._tag === "Alive") {
           this.ledger = aliveAt(this.ledger, step.at)
+          continue
+        }
+        if (step._tag === "Dropped") {
+          gaps.push({ ...DROPPED, from: step.from, to: step.to })
+          yield* Metrics.gap(this.platform.id, DROPPED.cause)
           continue
         }
         const signal = yield* this.withTrueCause(step)
@@ -235,9 +252,11 @@ class Writer {
       }
       if (signal.cause !== "no_rules") return signal
       if ((yield* Effect.orElseSucceed(rules.wanted(platform.id), () => 0)) === 0) return signal
+      // It should hold some, and holds none: they are not waited for until the next comparison is due.
+      yield* Effect.forkDaemon(registrations.recheck(platform.id))
       const { error } = yield* registrations.standing(platform.id)
       return Option.match(error, {
-        onNone: (): Signal => ({ ...signal, cause: "outage", detail: "The platform holds none of its rules yet" }),
+        onNone: (): Signal => ({ ...signal, cause: "outage", detail: "The platform holds none of its rules" }),
         onSome: ({ isRefused, message }): Signal => ({
           ...signal,
           cause: isRefused ? "not_configured" : "outage",

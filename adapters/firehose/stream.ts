@@ -120,7 +120,7 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
         }
         if (unreadable.length > 0) {
           skipped += unreadable.length
-          yield* Metrics.setAside("firehose", "unreadable", unreadable.length)
+          yield* Metrics.unreadable("firehose", unreadable.length)
           yield* Effect.logWarning(
             `Skipped ${unreadable.length} updates of "firehose" that cannot be read (${skipped} so far). The first: ${unreadable[0]}`
           )

@@ -51,7 +51,7 @@ export class RecordReader {
       for (const line of lines) {
         const found = readLine(line)
         if (found.kind === "unreadable") {
-          yield* Metrics.setAside("x", "unreadable")
+          yield* Metrics.unreadable("x")
           yield* this.leaveOut(line)
         }
         if (found.kind === "end") {

@@ -1,6 +1,6 @@
 /** Registrations: store and platforms come to agree again, whatever happened to either. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Either, Exit, Fiber, Option, TestClock } from "effect"
+import { Effect, Either, Exit, Fiber, Option, Stream, TestClock } from "effect"
 import { fromUuid } from "../../core/Ids.ts"
 import type { RuleStore } from "../../core/RuleStore.ts"
 import * as Timestamp from "../../core/Timestamp.ts"
@@ -113,6 +113,43 @@ describe("Registrations.reconcile mends the platform", () => {
       }
     }))
 
+  test("it tells since when rules may have been missing there, and nothing when none were", ({
+    registrations,
+    rules,
+    x
+  }) =>
+    Effect.gen(function* () {
+      yield* rules.create(ann, on("x", "word"))
+      x.held.clear()
+      yield* registrations.reconcile
+      yield* TestClock.adjust("1 minutes")
+      yield* registrations.reconcile
+      yield* TestClock.adjust("1 minutes")
+      x.held.clear()
+      yield* registrations.reconcile
+      const first = yield* Stream.runHead(registrations.drops("x"))
+      assert.deepStrictEqual(
+        first,
+        Option.some({ from: 60_000, to: 120_000 }),
+        "of the first comparison nothing is known"
+      )
+    }))
+
+  test("recheck compares at once, and not again within half a minute", ({ registrations, rules, x }) =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("1 hours")
+      yield* rules.create(ann, on("x", "word"))
+      x.held.clear()
+      yield* registrations.recheck("x")
+      assert.deepStrictEqual(x.texts, ["word"])
+      x.held.clear()
+      yield* registrations.recheck("x")
+      assert.deepStrictEqual(x.texts, [])
+      yield* TestClock.adjust("30 seconds")
+      yield* registrations.recheck("x")
+      assert.deepStrictEqual(x.texts, ["word"])
+    }))
+
   test("what it does not take again has failed, says why, and comes back when it is taken", ({
     registrations,
     rules,
@@ -208,7 +245,7 @@ describe("Registrations.reconcile mends the platform", () => {
       yield* registrations.reconcile
       assert.deepStrictEqual(firehose.texts, ["word"])
       const standing = yield* registrations.standing("x")
-      assert.match(standing.error.pipe(Option.getOrThrow).message, /cannot be reached: away/)
+      assert.match(standing.error.pipe(Option.getOrThrow).message, /is not available: away/)
       x.state = "up"
       yield* registrations.reconcile
       assert.isTrue(Option.isNone((yield* registrations.standing("x")).error))

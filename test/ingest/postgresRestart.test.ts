@@ -10,8 +10,9 @@ import { KEY, type Running, startService } from "../program.ts"
 describe("Postgres that is stopped and started under load", () => {
   it.scopedLive("costs no page, and callers are told to come back meanwhile", () =>
     Effect.gen(function* () {
-      const postgres = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ remove }) =>
-        Effect.promise(remove)
+      const postgres = yield* Effect.acquireRelease(
+        Effect.promise(() => startPostgres()),
+        ({ remove }) => Effect.promise(remove)
       )
       const simulator = yield* Simulator.make({ seed: 1 })
       const url = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`

@@ -62,9 +62,7 @@ export const withService = <A, E>(
       const started = Effect.gen(function* () {
         const { reconcile } = yield* Registrations
         yield* reconcile
-        yield* Effect.forkScoped(
-          Effect.schedule(reconcile, Schedule.spaced("2 minutes")).pipe(Effect.delay("2 minutes"))
-        )
+        yield* Effect.forkScoped(Effect.delay(Effect.repeat(reconcile, Schedule.spaced("2 minutes")), "2 minutes"))
         yield* Layer.build(Ingest.layer)
         yield* settled
         return yield* body({
