@@ -71,7 +71,14 @@ async function run(tests: string) {
   const started = Date.now()
   const child = spawn(
     "node_modules/.bin/vitest",
-    ["run", file, ...(title === undefined ? [] : ["-t", title]), "--reporter=json", `--outputFile=${report}`],
+    [
+      "run",
+      file,
+      ...(title === undefined ? [] : ["-t", title]),
+      "--testTimeout=60000",
+      "--reporter=json",
+      `--outputFile=${report}`
+    ],
     {
       cwd: copy,
       stdio: "ignore",
