@@ -101,6 +101,11 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
           [100, false],
           [70, false]
         ])
+        // What is sent again reaches back before the time that was last watched: that gap was told as it was.
+        yield* streams.save(progress(150, { gaps: [gap(140, 145)] }))
+        yield* streams.save(progress(160, { recoveredSince: Option.some(START + 135 * MINUTE) }))
+        const [last] = yield* streams.gaps("x", { ...all, from: START + 140 * MINUTE })
+        assert.deepStrictEqual(last, gap(140, 145))
       })
     )
 
