@@ -255,7 +255,7 @@ describe("inventory", () => {
         yield* on.control.inject({ kind: "server-error", platform: "x", endpoint: "rules.counts", status: 503 })
         yield* on.control.inject({ kind: "refuse", platform: "x", endpoint: "usage" })
         const { rules, ruleLimit, usage } = yield* platform.inventory
-        assert.deepStrictEqual([rules.length, ruleLimit, usage], [1, Option.none(), Option.none()])
+        assert.deepStrictEqual([rules.length, Option.isNone(ruleLimit), Option.isNone(usage)], [1, true, true])
         yield* on.control.inject({ kind: "server-error", platform: "x", endpoint: "rules.list", status: 500 })
         const error = yield* Effect.flip(platform.inventory)
         assert.deepStrictEqual(
