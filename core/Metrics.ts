@@ -29,17 +29,16 @@ export const stored = (
 
 /**
  * One event is durable. `sinceReceived`: seconds since it came in. `sinceEvent`: seconds since it happened, where it
- * says when; clocks differ, so it may be below 0.
+ * says when; clocks differ, so it may be below 0. Not an effect: there are thousands a second.
  */
 export const lagged = (
   platform: PlatformId,
   lag: { readonly sinceReceived: number; readonly sinceEvent?: number }
-): Effect.Effect<void> =>
-  Effect.sync(() => {
-    storeLag(lag.sinceReceived, platform)
-    // The platform's own text became this number: one NaN would spoil the sum for ever.
-    if (Number.isFinite(lag.sinceEvent)) eventLag(Math.max(lag.sinceEvent ?? 0, 0), platform)
-  })
+): void => {
+  storeLag(lag.sinceReceived, platform)
+  // The platform's own text became this number: one NaN would spoil the sum for ever.
+  if (Number.isFinite(lag.sinceEvent)) eventLag(Math.max(lag.sinceEvent ?? 0, 0), platform)
+}
 
 /** An event is not stored as a match. `reason` is one of a few: it becomes a label. */
 export const setAside = (platform: PlatformId, reason: string, events = 1): Effect.Effect<void> =>

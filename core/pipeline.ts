@@ -178,7 +178,7 @@ class Writer {
       const now = yield* Clock.currentTimeMillis
       for (const { receivedAt, payload } of deliveries) {
         const happenedAt = eventTimeOf(id, payload)
-        yield* Metrics.lagged(id, {
+        Metrics.lagged(id, {
           sinceReceived: Math.max(0, now - receivedAt) / 1_000,
           ...(happenedAt !== undefined && { sinceEvent: (now - happenedAt) / 1_000 })
         })

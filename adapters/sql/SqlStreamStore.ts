@@ -10,25 +10,13 @@ import { storableText } from "./storable.ts"
 import { unavailable } from "./unavailable.ts"
 
 /**
- * The common table expressions that store a step of a stream, for whoever has more to store in the same statement.
- * Parts of one statement see the state before it: `streams` is read as it was.
+ * The common table expressions that store a step of a stream, for whoever has more to store in the same statement; most
+ * steps end no gap. Parts of one statement see the state before it: `streams` is read as it was.
  */
-export const progressTables = (
-  sql: SqlClient,
-  { platform, cursor, ledger, gaps, recoveredSince }: StreamProgress
-): Fragment => {
+export const progressTables = (sql: SqlClient, progress: StreamProgress): Fragment => {
+  const { platform, cursor, ledger, gaps, recoveredSince } = progress
   const blind = Option.getOrUndefined(ledger.blind)
-  return sql`made_up_for as (
-      update gaps g set recovered = true from streams s
-      where s.platform = ${platform} and g.platform = ${platform} and g.started_at >= s.watched_until
-        and g.started_at >= ${time(Option.getOrUndefined(recoveredSince))}::timestamptz
-    ), ended_gaps as (
-      insert into gaps (platform, started_at, ended_at, cause, detail, recovered)
-      select ${platform}, x.started_at, x.ended_at, x.cause, x.detail, x.recovered
-      from jsonb_to_recordset(${JSON.stringify(gaps.map(toGapRow))}::jsonb) as x(
-        started_at timestamptz, ended_at timestamptz, cause text, detail text, recovered boolean
-      )
-    ), progress as (
+  const place = sql`progress as (
       insert into streams (platform, cursor, watched_since, watched_until, blind_since, blind_cause, blind_detail)
       values (
         ${platform}, ${Option.getOrNull(cursor)}, ${time(Option.getOrUndefined(ledger.watchedSince))}::timestamptz,
@@ -40,6 +28,24 @@ export const progressTables = (
         watched_until = excluded.watched_until, blind_since = excluded.blind_since,
         blind_cause = excluded.blind_cause, blind_detail = excluded.blind_detail
     )`
+  const ended =
+    gaps.length === 0
+      ? place
+      : sql`${place}, ended_gaps as (
+      insert into gaps (platform, started_at, ended_at, cause, detail, recovered)
+      select ${platform}, x.started_at, x.ended_at, x.cause, x.detail, x.recovered
+      from jsonb_to_recordset(${JSON.stringify(gaps.map(toGapRow))}::jsonb) as x(
+        started_at timestamptz, ended_at timestamptz, cause text, detail text, recovered boolean
+      )
+    )`
+  return Option.match(recoveredSince, {
+    onNone: () => ended,
+    onSome: (since) => sql`${ended}, made_up_for as (
+      update gaps g set recovered = true from streams s
+      where s.platform = ${platform} and g.platform = ${platform} and g.started_at >= s.watched_until
+        and g.started_at >= ${time(since)}::timestamptz
+    )`
+  })
 }
 
 const make = Effect.gen(function* () {

@@ -48,10 +48,10 @@ describe("Metrics", () => {
 
   it.effect("lagged keeps both lags, takes a clock that is ahead for 0, and leaves out a time that is none", () =>
     Effect.gen(function* () {
-      yield* Metrics.lagged(platform, { sinceReceived: 0.004, sinceEvent: 40 })
-      yield* Metrics.lagged(platform, { sinceReceived: 0.006, sinceEvent: -5 })
-      yield* Metrics.lagged(platform, { sinceReceived: 0.006, sinceEvent: Number.NaN })
-      yield* Metrics.lagged(platform, { sinceReceived: 0.006 })
+      Metrics.lagged(platform, { sinceReceived: 0.004, sinceEvent: 40 })
+      Metrics.lagged(platform, { sinceReceived: 0.006, sinceEvent: -5 })
+      Metrics.lagged(platform, { sinceReceived: 0.006, sinceEvent: Number.NaN })
+      Metrics.lagged(platform, { sinceReceived: 0.006 })
       const families = yield* read
       const value = (name: string, labels = {}) => valueIn(families, `earshot_${name}`, { platform, ...labels })
       assert.deepStrictEqual(
