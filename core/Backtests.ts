@@ -169,7 +169,13 @@ class Tally {
     return {
       tested,
       matched: this.#matched,
-      ...(tested === 0 ? {} : { share: this.#matched / tested, from: timestamp(this.#from), to: timestamp(this.#to) }),
+      ...(tested === 0
+        ? {}
+        : {
+            share: this.#matched / tested,
+            from: Timestamp.fromMillis(this.#from),
+            to: Timestamp.fromMillis(this.#to)
+          }),
       ...(hours * 3_600_000 >= SHORTEST_SPAN_MILLIS
         ? { per_hour: rounded((this.#matched * (1 + this.#missed / tested)) / hours) }
         : {}),
@@ -215,8 +221,6 @@ const parsed = (json: string): unknown => {
     return undefined
   }
 }
-
-const timestamp = (millis: number) => Timestamp.fromDate(new Date(millis))
 
 const rounded = (value: number): number => Number(value.toPrecision(4))
 

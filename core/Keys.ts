@@ -61,7 +61,7 @@ export class Keys extends Context.Tag("core/Keys")<
           if (remembered.size >= REMEMBER_AT_MOST) remembered.clear()
           remembered.set(secret, { key: found.value, until: now + REMEMBER_MILLIS })
           if (now - Date.parse(found.value.last_used_at ?? NEVER) > TOUCH_MILLIS) {
-            yield* store.touch(found.value.id, Timestamp.fromDate(new Date(now)))
+            yield* store.touch(found.value.id, Timestamp.fromMillis(now))
           }
           return found.value.account_id
         })

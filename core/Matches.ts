@@ -9,7 +9,7 @@ import { MatchStore } from "./MatchStore.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
 import { RuleStore } from "./RuleStore.ts"
 import { StreamStore } from "./StreamStore.ts"
-import { fromDate } from "./Timestamp.ts"
+import { fromMillis } from "./Timestamp.ts"
 
 export const MatchQuery = Schema.Struct({
   rule_id: Schema.optionalWith(Schema.String.annotations({ description: "Only matches of this rule" }), {
@@ -70,7 +70,7 @@ export class Matches extends Context.Tag("core/Matches")<
       const checkCursor = Effect.fnUntraced(function* (cursor: MatchId) {
         const floor = yield* store.floor
         if (Option.isNone(floor) || cursor > floor.value) return
-        return yield* new CursorExpired({ floor: fromDate(new Date(timeOf(floor.value))) })
+        return yield* new CursorExpired({ floor: fromMillis(timeOf(floor.value)) })
       })
 
       // Untraced: a span would cost as much as the rest of the request.

@@ -78,8 +78,6 @@ const BEREFT = "The platform does not hold the rules to watch for: they are regi
 
 const DAY_MILLIS = 86_400_000
 
-const timestamp = (millis: number) => Timestamp.fromDate(new Date(millis))
-
 const statusOf = (platform: Platform, stream: StreamStatus, standing: Standing, wanted: number) => {
   const { since, lastEventAt, lastError } = stream
   const { comparison, error } = standing
@@ -92,7 +90,7 @@ const statusOf = (platform: Platform, stream: StreamStatus, standing: Standing, 
     onNone: () => (isBereft ? BEREFT : stream.detail),
     onSome: ({ message }) => message
   })
-  const lastEvent = Option.map(lastEventAt, timestamp)
+  const lastEvent = Option.map(lastEventAt, Timestamp.fromMillis)
   return {
     platform: platform.id,
     source: platform.capabilities.isRemote ? ("upstream" as const) : ("local" as const),
@@ -108,9 +106,9 @@ const statusOf = (platform: Platform, stream: StreamStatus, standing: Standing, 
     stream: {
       state,
       detail,
-      since: timestamp(since),
+      since: Timestamp.fromMillis(since),
       ...spread(lastEvent, (at) => ({ last_event_at: at })),
-      ...spread(lastError, ({ at, message }) => ({ last_error: { at: timestamp(at), message } }))
+      ...spread(lastError, ({ at, message }) => ({ last_error: { at: Timestamp.fromMillis(at), message } }))
     },
     rules: {
       wanted,

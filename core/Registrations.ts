@@ -100,7 +100,6 @@ export class Registrations extends Context.Tag("core/Registrations")<
         const steps = yield* Steps
         const scope = yield* Effect.scope
         const standings = new Map<PlatformId, Standing>()
-        const comparedAt = new Map<PlatformId, number>()
         const triedAt = new Map<PlatformId, number>()
         const drops: Record<PlatformId, Queue.Queue<Dropped>> = {
           x: yield* Queue.sliding<Dropped>(MOST_DROPS),
@@ -226,9 +225,9 @@ export class Registrations extends Context.Tag("core/Registrations")<
             }
             if (moved > 0) {
               yield* Effect.logWarning(`Registered ${count(moved)} that "${platform.id}" did not hold`)
-              const from = comparedAt.get(platform.id)
+              const last = Option.fromNullable(standings.get(platform.id)).pipe(Option.flatMap((s) => s.comparison))
               const to = yield* Clock.currentTimeMillis
-              if (from !== undefined) yield* drops[platform.id].offer({ from, to })
+              if (Option.isSome(last)) yield* drops[platform.id].offer({ from: Date.parse(last.value.at), to })
             }
             if (failed > 0) yield* Effect.logWarning(`"${platform.id}" does not take ${count(failed)} any more`)
             return failed
@@ -261,7 +260,6 @@ export class Registrations extends Context.Tag("core/Registrations")<
               usage: inventory.usage
             }
             standings.set(platform.id, { comparison: Option.some(comparison), error: Option.none() })
-            comparedAt.set(platform.id, yield* Clock.currentTimeMillis)
             yield* orphaned
           })
 

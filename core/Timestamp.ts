@@ -10,4 +10,6 @@ export type Timestamp = typeof Timestamp.Type
 /** The year is taken to have four digits, as every clock we read has. */
 export const fromDate = (date: Date): Timestamp => date.toISOString() as Timestamp
 
+export const fromMillis = (millis: number): Timestamp => fromDate(new Date(millis))
+
 export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, (time) => fromDate(DateTime.toDateUtc(time)))

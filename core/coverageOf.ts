@@ -35,7 +35,11 @@ export const makeCoverageOf = (streams: StreamStore["Type"]): Effect.Effect<Cove
           covered.push(platformCoverage(platform, snapshot, window))
         }
         const { from, to } = window
-        return { ...(Option.isSome(from) && { from: timestamp(from.value) }), to: timestamp(to), platforms: covered }
+        return {
+          ...(Option.isSome(from) && { from: Timestamp.fromMillis(from.value) }),
+          to: Timestamp.fromMillis(to),
+          platforms: covered
+        }
       })
   })
 
@@ -66,15 +70,16 @@ export const platformCoverage = (
   const oldest = gaps.at(-1)
   return {
     platform,
-    ...(Option.isSome(since) && { watched_since: timestamp(since.value) }),
-    ...(Option.isSome(ledger) && Option.isSome(since) && { watched_until: timestamp(ledger.value.watchedUntil) }),
+    ...(Option.isSome(since) && { watched_since: Timestamp.fromMillis(since.value) }),
+    ...(Option.isSome(ledger) &&
+      Option.isSome(since) && { watched_until: Timestamp.fromMillis(ledger.value.watchedUntil) }),
     gaps: [
       ...Option.toArray(blind)
         .filter(({ since }) => since < window.to)
-        .map(({ since, cause, detail }) => ({ from: timestamp(since), cause, detail, recovered: false })),
+        .map(({ since, cause, detail }) => ({ from: Timestamp.fromMillis(since), cause, detail, recovered: false })),
       ...within.map(({ from, to, cause, detail, isRecovered }) => ({
-        from: timestamp(from),
-        to: timestamp(to),
+        from: Timestamp.fromMillis(from),
+        to: Timestamp.fromMillis(to),
         cause,
         detail,
         recovered: isRecovered
@@ -89,5 +94,3 @@ export const platformCoverage = (
 const MOST_GAPS = 100
 
 const NOTHING: Snapshot = { record: Option.none(), gaps: [], isCut: false }
-
-const timestamp = (millis: number) => Timestamp.fromDate(new Date(millis))

@@ -22,6 +22,8 @@ export const matchesOf = (
   deliveries: ReadonlyArray<Delivery>
 ): Effect.Effect<ReadonlyArray<Match>, StorageUnavailable> =>
   Effect.gen(function* () {
+    // A stream that only says that it is alive has nothing to look up.
+    if (deliveries.length === 0) return []
     const all = [...new Set(deliveries.flatMap(({ platformRuleIds }) => platformRuleIds))]
     const ruleIds = new Map<string, Array<Match["rule_id"]>>()
     const ask = (platformRuleIds: ReadonlyArray<string>) =>

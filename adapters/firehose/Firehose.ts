@@ -1,5 +1,5 @@
 /** The platform `firehose`, on the real service: one tap, whose rules and stream are reached with its token. */
-import { Clock, Effect, Either, Layer, Option, type Redacted, Schedule } from "effect"
+import { Clock, Effect, Either, Layer, Option, type Redacted } from "effect"
 import { Entropy } from "../../core/Entropy.ts"
 import { type Platform, Platforms, type Registered, type RuleRefusal, type UpstreamRule } from "../../core/Platform.ts"
 import { RecentEvents } from "../../core/RecentEvents.ts"
@@ -8,6 +8,7 @@ import { helpFor } from "../../core/syntax/help.ts"
 import { checkRule } from "../../core/syntax/language.ts"
 import { Budget } from "../http/Budget.ts"
 import { KnownRules } from "../http/KnownRules.ts"
+import { ownTag } from "../http/ownTag.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
 import { Upstream } from "../http/Upstream.ts"
 import { type FirehoseRule, makeApi } from "./api.ts"
@@ -23,18 +24,12 @@ export const layerWith = (options: {
       const store = yield* RuleStore
       const recent = yield* RecentEvents
       const { sha256 } = yield* Entropy
-      const deployment = yield* store.deployment.pipe(
-        Effect.tapError((error) => Effect.logWarning('The platform "firehose" waits for the store', error.cause)),
-        Effect.retry(Schedule.spaced("5 seconds")),
-        // The schedule does not end.
-        Effect.orDie
-      )
+      const tag = yield* ownTag(store, "firehose")
       const upstream = new Upstream(options)
       const known = new KnownRules()
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
       const watching = { upstream, budget: new Budget(CONNECTIONS), known, health, recent, digest: sha256 }
       const api = makeApi(upstream)
-      const tag = `earshot:${deployment}`
 
       const list = Effect.map(api.list, (rules): ReadonlyArray<UpstreamRule> => {
         const found = rules.map((rule) => ({ ...registeredOf(rule), isOurs: rule.tag === tag }))

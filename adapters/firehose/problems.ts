@@ -2,7 +2,7 @@
 import { Either, Option } from "effect"
 import { PlatformLimitReached, PlatformNotReady, PlatformRefused, PlatformUnavailable } from "../../core/Errors.ts"
 import type { PlatformFailure, RuleRefusal } from "../../core/Platform.ts"
-import { listOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
+import { jsonOf, listOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
 import type { Answer } from "../http/call.ts"
 
 /** Firehose understood the call and does not take the text of the rule. */
@@ -14,7 +14,7 @@ export const refusalOf = (answer: Answer): RuleRefusal => {
 
 /** What it says of a text that it was asked about. How it says so is not documented: only a clear no is one. */
 export const verdictOf = ({ text }: Answer): Either.Either<void, RuleRefusal> => {
-  const body = objectOf(parsed(text))
+  const body = objectOf(jsonOf(text))
   const verdict = objectOf(body?.["data"]) ?? body
   if (verdict?.["valid"] !== false) return Either.void
   const errors = objectsOf(verdict["diagnostics"]).filter(({ severity }) => severity !== "warning")
@@ -52,7 +52,7 @@ export const waitMillisOf = ({ status, headers }: Answer, now: number): Option.O
 
 /** Its own words, in one line; undefined when there are none that were meant for readers. */
 export const wordsOf = (text: string): string | undefined => {
-  const body = objectOf(parsed(text))
+  const body = objectOf(jsonOf(text))
   const nested = objectOf(body?.["error"])
   const errors = body?.["errors"]
   const found = [
@@ -98,12 +98,4 @@ const LIMIT =
   /\brules? (limit|quota|cap)\b|\b(limit|quota|maximum|too many)\b.*\b(rules|plan)\b|\brules\b.*\b(limit|quota|maximum)\b/i
 
 const upstreamOf = (text: string): unknown =>
-  text.length <= MOST_UPSTREAM ? (parsed(text) ?? text) : `${text.slice(0, MOST_UPSTREAM)}…`
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+  text.length <= MOST_UPSTREAM ? (jsonOf(text) ?? text) : `${text.slice(0, MOST_UPSTREAM)}…`

@@ -2,7 +2,7 @@
 import { Effect, Either, Option } from "effect"
 import type { Delivery } from "../../core/Platform.ts"
 import { eventIdOf } from "../../core/syntax/event.ts"
-import { isDeep, MOST_LEVELS, objectOf, textOf, textsOf } from "../../core/syntax/json.ts"
+import { isDeep, jsonOf, MOST_LEVELS, objectOf, textOf, textsOf } from "../../core/syntax/json.ts"
 import type { SseEvent } from "./sse.ts"
 
 /** Left says what is wrong with it. `digest` names the page change: Firehose gives it no name. */
@@ -10,7 +10,7 @@ export const deliveryOf = (
   { id, data }: SseEvent,
   { digest, receivedAt }: { readonly digest: (text: string) => string; readonly receivedAt: number }
 ): Either.Either<Delivery, string> => {
-  const update = parsed(data)
+  const update = objectOf(jsonOf(data))
   if (update === undefined) return Either.left("Is no JSON object")
   if (isDeep(update)) return Either.left(`Is nested more than ${MOST_LEVELS} levels deep`)
   // One update told of one rule before it told of all that were met; a page then comes once for each.
@@ -25,14 +25,4 @@ export const deliveryOf = (
     receivedAt,
     ack: Effect.void
   }))
-}
-
-// ---- helpers ----
-
-const parsed = (text: string) => {
-  try {
-    return objectOf(JSON.parse(text))
-  } catch {
-    return undefined
-  }
 }

@@ -6,6 +6,7 @@ import { RuleStore } from "../../core/RuleStore.ts"
 import { helpFor } from "../../core/syntax/help.ts"
 import { checkRule } from "../../core/syntax/language.ts"
 import { KnownRules } from "../http/KnownRules.ts"
+import { ownTag } from "../http/ownTag.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
 import { Upstream } from "../http/Upstream.ts"
 import { Api } from "./api.ts"
@@ -22,11 +23,7 @@ export const layerWith = (options: {
       const platforms = yield* Platforms
       const store = yield* RuleStore
       const recent = yield* RecentEvents
-      const deployment = yield* store.deployment.pipe(
-        Effect.tapError(({ cause }) => Effect.logWarning('Platform "x" waits for the store', cause)),
-        Effect.tapError(() => Effect.sleep("1 second")),
-        Effect.eventually
-      )
+      const tag = yield* ownTag(store, "x")
       const upstream = new Upstream(options)
       const known = new KnownRules()
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
@@ -35,7 +32,7 @@ export const layerWith = (options: {
         syntax: helpFor("x", { rules_per_account: options.rulesPerAccount }),
         capabilities: { rulesPerAccount: Option.some(options.rulesPerAccount), isRemote: true },
         check: (text) => checkRule("x", text),
-        ...makeRules({ api: new Api(upstream), known, tag: `earshot:${deployment}` }),
+        ...makeRules({ api: new Api(upstream), known, tag }),
         watch: makeWatch({ upstream, known, health, recent }),
         status: health.status
       })

@@ -2,11 +2,11 @@
 import { Clock, Effect } from "effect"
 import { PlatformUnavailable } from "../../core/Errors.ts"
 import type { PlatformFailure, RuleRefusal } from "../../core/Platform.ts"
-import { type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
+import { type JsonObject, jsonOf, numberOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
 import type { Budget } from "../http/Budget.ts"
 import type { Upstream, UpstreamCall } from "../http/Upstream.ts"
 import { budgetOf, keepLimit } from "./limits.ts"
-import { failureOf, isDuplicate, parsed, refusalOf } from "./problems.ts"
+import { failureOf, isDuplicate, refusalOf } from "./problems.ts"
 
 /** A rule as X holds it. */
 export interface XRule {
@@ -139,7 +139,7 @@ export class Api {
         }
         return yield* failure
       }
-      return objectOf(parsed(answer.text)) ?? (yield* unreadable("its answer cannot be read"))
+      return objectOf(jsonOf(answer.text)) ?? (yield* unreadable("its answer cannot be read"))
     })
   }
 }

@@ -1,8 +1,9 @@
 /** How a connection to X's stream ended, or why there was none. */
+import { jsonOf } from "../../core/syntax/json.ts"
 import type { Answer, Unreachable } from "../http/call.ts"
 import { Ended } from "../http/supervised.ts"
 import { secondsUntilReset } from "./limits.ts"
-import { failureOf, notReadyReason, type Problem, parsed, problemIn } from "./problems.ts"
+import { failureOf, notReadyReason, type Problem, problemIn } from "./problems.ts"
 
 export const endedByNetwork = ({ reason }: Unreachable): Ended =>
   new Ended({ kind: "cut", reason: `The connection failed: ${reason}` })
@@ -17,7 +18,7 @@ export const endedByWord = (problem: Problem, reason: string): Ended =>
 export const endedByAnswer = (answer: Answer, now: number): Ended => {
   const failure = failureOf(answer, now)
   const reason = capitalised(failure.reason)
-  const problem = problemIn(parsed(answer.text))
+  const problem = problemIn(jsonOf(answer.text))
   if (failure._tag === "PlatformNotReady") {
     return new Ended({ kind: "failed", reason, refusal: refusalBy(problem, answer.status) })
   }

@@ -1,7 +1,7 @@
 /** What X says when it does not do as it is asked, as the errors of the port. */
 import { PlatformLimitReached, PlatformNotReady, PlatformRefused, PlatformUnavailable } from "../../core/Errors.ts"
 import type { PlatformFailure, RuleRefusal } from "../../core/Platform.ts"
-import { type JsonObject, objectOf, objectsOf, textOf, textsOf } from "../../core/syntax/json.ts"
+import { type JsonObject, jsonOf, objectOf, objectsOf, textOf, textsOf } from "../../core/syntax/json.ts"
 import type { Answer } from "../http/call.ts"
 import { secondsUntilReset } from "./limits.ts"
 
@@ -80,15 +80,6 @@ export const notReadyReason = ({ kind, title, words }: Problem, status?: number)
   return status === 403 ? `the plan of the app has no access to the filtered stream${inItsWords}` : undefined
 }
 
-/** Undefined for a text that is no JSON. */
-export const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** For logs and messages: upstream texts can be of any length. */
 export const shortened = (text: string): string => (text.length <= MOST_WORDS ? text : `${text.slice(0, MOST_WORDS)}…`)
 
@@ -108,4 +99,4 @@ const BAD_REQUESTS: ReadonlySet<number> = new Set([400, 413, 422])
 const isRuleCap = ({ kind, title }: Problem): boolean => kind === "rule-cap" || title === "RulesCapExceeded"
 
 const bodyOf = ({ text }: Answer): unknown =>
-  text.length <= MOST_BODY ? (parsed(text) ?? shortened(text)) : shortened(text)
+  text.length <= MOST_BODY ? (jsonOf(text) ?? shortened(text)) : shortened(text)

@@ -1,6 +1,6 @@
 /** The lines of X's stream: posts, keep-alives, and word that the stream ends. */
-import { type JsonObject, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
-import { type Problem, parsed, problemIn } from "./problems.ts"
+import { type JsonObject, jsonOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
+import { type Problem, problemIn } from "./problems.ts"
 
 /** A post that met rules. */
 export interface PostRecord {
@@ -19,7 +19,7 @@ export type Line =
 
 export const readLine = (line: string): Line => {
   if (line.trim() === "") return { kind: "keep-alive" }
-  const record = objectOf(parsed(line)) ?? {}
+  const record = objectOf(jsonOf(line)) ?? {}
   const data = objectOf(record["data"])
   if (data !== undefined) return postOf(data, record)
   // Wrapped in `errors` or bare: both have been seen.

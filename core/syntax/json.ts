@@ -51,6 +51,15 @@ export const isDeep = (value: unknown): boolean => {
   return true
 }
 
+/** Undefined for a text that is no JSON. */
+export const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 // ---- helpers ----
 
 const moment = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,12})?)?(Z|[+-]\d\d:\d\d)?)?$/
