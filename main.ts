@@ -49,6 +49,7 @@ import { Backtests } from "./core/Backtests.ts"
 import { Ids } from "./core/Ids.ts"
 import * as Ingest from "./core/Ingest.ts"
 import { Keys } from "./core/Keys.ts"
+import { LiveMatches } from "./core/LiveMatches.ts"
 import { Matches } from "./core/Matches.ts"
 import { Platforms } from "./core/Platform.ts"
 import { PLATFORM_IDS, type PlatformId } from "./core/PlatformId.ts"
@@ -195,6 +196,7 @@ const service = (settings: Settings, isAlone: boolean) => {
   const platforms = Layer.provideMerge(Layer.mergeAll(local, x, firehose), Platforms.layer)
   const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer)
   return useCases.pipe(
+    Layer.provideMerge(LiveMatches.layer),
     Layer.provideMerge(Registrations.layerWith({ isAlone })),
     Layer.provideMerge(platforms),
     Layer.provideMerge(RecentEvents.layerWith({ keep: settings.recentEvents })),

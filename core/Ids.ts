@@ -91,6 +91,14 @@ export const firstMatchAt = (time: number): MatchId => {
   return fromUuid("match", `${hex}-7000-8000-000000000000`)
 }
 
+/** So many ids right after this one, in order. */
+export const matchesAfter = (last: MatchId, count: number): ReadonlyArray<MatchId> => {
+  const number = BigInt(`0x${toUuid(last).replaceAll("-", "")}`)
+  return Array.from({ length: count }, (_, i) =>
+    fromUuid("match", (number + BigInt(i + 1)).toString(16).padStart(32, "0"))
+  )
+}
+
 /** When the id was made, in milliseconds. An id that someone made up may say anything. */
 export const timeOf = (id: AccountId | KeyId | RuleId | MatchId): number =>
   Number.parseInt(toUuid(id).slice(0, 13).replace("-", ""), 16)

@@ -1,15 +1,16 @@
 /** The match use cases. Every door calls this and nothing below it. */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { Coverage } from "./Coverage.ts"
+import { checkCursor } from "./checkCursor.ts"
 import { makeCoverageOf } from "./coverageOf.ts"
-import { CursorExpired, RuleNotFound, type StorageUnavailable } from "./Errors.ts"
+import { type CursorExpired, RuleNotFound, type StorageUnavailable } from "./Errors.ts"
 import { type AccountId, asRuleId, MatchId, timeOf } from "./Ids.ts"
+import { type Heard, LiveMatches } from "./LiveMatches.ts"
 import { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
 import { RuleStore } from "./RuleStore.ts"
 import { StreamStore } from "./StreamStore.ts"
-import { fromMillis } from "./Timestamp.ts"
 
 export const MatchQuery = Schema.Struct({
   rule_id: Schema.optionalWith(Schema.String.annotations({ description: "Only matches of this rule" }), {
@@ -31,6 +32,22 @@ export const MatchQuery = Schema.Struct({
   )
 })
 export type MatchQuery = typeof MatchQuery.Type
+
+export const WatchQuery = Schema.Struct({
+  rule_id: MatchQuery.fields.rule_id,
+  platform: MatchQuery.fields.platform,
+  cursor: Schema.optionalWith(
+    MatchId.annotations({
+      message: () => ({ message: "Expected the id of a match", override: true }),
+      jsonSchema: {
+        type: "string",
+        description: "The id of the last match that was seen: what came after it comes first. Without it, only new ones"
+      }
+    }),
+    { exact: true }
+  )
+})
+export type WatchQuery = typeof WatchQuery.Type
 
 export const MatchList = Schema.Struct({
   matches: Schema.Array(Match),
@@ -57,33 +74,42 @@ export class Matches extends Context.Tag("core/Matches")<
       account: AccountId,
       query: MatchQuery
     ) => Effect.Effect<MatchList, RuleNotFound | CursorExpired | StorageUnavailable>
+    /**
+     * What came after `cursor`, oldest first, and then each match as it is stored: every one once, in the order of their
+     * ids. Ends when its rule is deleted, never by itself. Who reads slowly is read for slowly: nothing piles up.
+     */
+    readonly watch: (
+      account: AccountId,
+      query: WatchQuery
+    ) => Stream.Stream<Heard, RuleNotFound | CursorExpired | StorageUnavailable>
   }
 >() {
-  static readonly layer: Layer.Layer<Matches, never, MatchStore | RuleStore | StreamStore> = Layer.effect(
+  static readonly layer: Layer.Layer<Matches, never, MatchStore | LiveMatches | RuleStore | StreamStore> = Layer.effect(
     Matches,
     Effect.gen(function* () {
       const rules = yield* RuleStore
       const store = yield* MatchStore
+      const live = yield* LiveMatches
       const coverageOf = yield* makeCoverageOf(yield* StreamStore)
 
-      // After the page was read, never before: what is deleted in between would be missing without a word.
-      const checkCursor = Effect.fnUntraced(function* (cursor: MatchId) {
-        const floor = yield* store.floor
-        if (Option.isNone(floor) || cursor > floor.value) return
-        return yield* new CursorExpired({ floor: fromMillis(timeOf(floor.value)) })
+      const wantedBy = Effect.fnUntraced(function* (
+        account: AccountId,
+        { rule_id, platform }: Pick<MatchQuery, "rule_id" | "platform">
+      ) {
+        const rule = rule_id === undefined ? Option.none() : asRuleId(rule_id)
+        if (rule_id !== undefined && !(Option.isSome(rule) && (yield* rules.exists(account, rule.value)))) {
+          return yield* new RuleNotFound({ ruleId: rule_id })
+        }
+        return { account, rule, platforms: platform === undefined ? PLATFORM_IDS : [platform] }
       })
 
       // Untraced: a span would cost as much as the rest of the request.
       const list = Effect.fnUntraced(function* (account: AccountId, query: MatchQuery) {
-        const rule = query.rule_id === undefined ? Option.none() : asRuleId(query.rule_id)
-        if (query.rule_id !== undefined && !(Option.isSome(rule) && (yield* rules.exists(account, rule.value)))) {
-          return yield* new RuleNotFound({ ruleId: query.rule_id })
-        }
-        const platforms = query.platform === undefined ? PLATFORM_IDS : [query.platform]
+        const { rule, platforms } = yield* wantedBy(account, query)
         const now = yield* Clock.currentTimeMillis
         const before = Option.fromNullable(query.cursor)
         const found = yield* store.list({ account, rule, platforms, before, limit: query.limit + 1 })
-        if (query.cursor !== undefined) yield* checkCursor(query.cursor)
+        if (query.cursor !== undefined) yield* checkCursor(store, query.cursor)
         const matches = found.slice(0, query.limit)
         const next = found.length > query.limit ? Option.fromNullable(matches.at(-1)) : Option.none()
         const coverage = yield* coverageOf(platforms, {
@@ -96,7 +122,18 @@ export class Matches extends Context.Tag("core/Matches")<
         return { matches, ...(Option.isSome(next) && { next_cursor: next.value.id }), coverage }
       })
 
-      return Matches.of({ list })
+      const watch = (account: AccountId, query: WatchQuery) =>
+        Stream.unwrap(
+          Effect.gen(function* () {
+            const wanted = yield* wantedBy(account, query)
+            const start = query.cursor === undefined ? yield* store.newest : Option.some(query.cursor)
+            return Stream.tap(live.from(wanted, start), (heard) =>
+              heard._tag === "Reached" ? wantedBy(account, query) : Effect.void
+            )
+          })
+        )
+
+      return Matches.of({ list, watch })
     })
   )
 }

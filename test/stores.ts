@@ -6,6 +6,7 @@ import type { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer, Redacted } from "effect"
 import pg from "pg"
 import { inject } from "vitest"
+import type { Announcements } from "../adapters/sql/Announcements.ts"
 import * as pglite from "../adapters/sql/pglite.ts"
 import * as postgres from "../adapters/sql/postgres.ts"
 import type { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
@@ -36,11 +37,11 @@ export const temporaryDatabase = Effect.acquireRelease(
   ({ name }) => Effect.promise(() => asSuperuser(`drop database ${name} with (force)`))
 )
 
-export const pgliteClient: Layer.Layer<SqlClient, StoreCannotOpen> = Layer.unwrapScoped(
+export const pgliteClient: Layer.Layer<SqlClient | Announcements, StoreCannotOpen> = Layer.unwrapScoped(
   Effect.map(temporaryFolder, (dataDir) => pglite.layerWith({ dataDir }))
 )
 
-export const postgresClient: Layer.Layer<SqlClient, StoreCannotOpen> = Layer.unwrapScoped(
+export const postgresClient: Layer.Layer<SqlClient | Announcements, StoreCannotOpen> = Layer.unwrapScoped(
   Effect.map(temporaryDatabase, ({ url }) => postgres.layerWith({ url }))
 )
 

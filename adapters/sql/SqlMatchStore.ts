@@ -1,32 +1,59 @@
 /** `MatchStore` in SQL. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import type { Statement } from "@effect/sql/Statement"
-import { Effect, Layer, Option } from "effect"
+import type { Fragment, Statement } from "@effect/sql/Statement"
+import { Effect, Layer, Option, Predicate, PubSub, Stream } from "effect"
 import { MatchesUnstorable } from "../../core/Errors.ts"
-import { fromUuid, toUuid } from "../../core/Ids.ts"
+import { fromUuid, type MatchId, toUuid } from "../../core/Ids.ts"
 import type { Match } from "../../core/Match.ts"
-import { type MatchPage, MatchStore, type Trim } from "../../core/MatchStore.ts"
+import { inTurn, type MatchPage, MatchStore, type NextPage, type Trim, type Wanted } from "../../core/MatchStore.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import type { StreamProgress } from "../../core/StreamStore.ts"
 import { fromDate } from "../../core/Timestamp.ts"
+import { Announcements, CHANNEL } from "./Announcements.ts"
 import { progressTables } from "./SqlStreamStore.ts"
 import { storableJson } from "./storable.ts"
 import { codeOf, unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient
+  const { self, heard } = yield* Announcements
+  const news = yield* PubSub.sliding<void>(1)
 
-  const insert = (matches: ReadonlyArray<Match>, progress?: StreamProgress) =>
-    Effect.suspend(() => insertStatement(sql, storableJson(matches.map(toRecord)), progress)).pipe(
+  const store = (matches: ReadonlyArray<Match>, progress?: StreamProgress): Effect.Effect<number, SqlError> =>
+    insertStatement(sql, recordsOf(matches), { self, ...(progress !== undefined && { progress }) }).pipe(
       Effect.retry({ times: 3, while: lostARace }),
       Effect.map(([row]) => row?.added ?? 0),
+      Effect.catchIf(isOutOfTurn, (error) => store(inTurn(matches, newestIn(error)), progress))
+    )
+
+  const insert = (matches: ReadonlyArray<Match>, progress?: StreamProgress) =>
+    Effect.suspend(() => store(matches, progress)).pipe(
+      Effect.tap((added) => (added > 0 ? PubSub.publish(news, undefined) : Effect.void)),
       Effect.catchIf(isRefused, ({ cause }) => new MatchesUnstorable({ reason: messageOf(cause) })),
       unavailable("matches.insert")
     )
 
   const list = (page: MatchPage) =>
     Effect.map(pageStatement(sql, page), (rows) => rows.map(toMatch)).pipe(unavailable("matches.list"))
+
+  const next = (page: NextPage) =>
+    Effect.map(nextPageStatement(sql, page), (rows) => rows.map(toMatch)).pipe(unavailable("matches.next"))
+
+  const nextOf: MatchStore["Type"]["nextOf"] = ({ accounts, after, limit }) =>
+    sql<MatchRow & { readonly account_id: string }>`
+      select m.account_id, ${columns(sql)} from matches m
+      where m.id > ${lowerBound(after)} and ${aboveFloor(sql)} and m.account_id = any(${accounts.map(toUuid)}::uuid[])
+        and ${ofVisibleRule(sql, "m.rule_id")}
+      order by m.id limit ${limit}`.pipe(
+      Effect.map((rows) => rows.map((row) => ({ account: fromUuid("acct", row.account_id), match: toMatch(row) }))),
+      unavailable("matches.nextOf")
+    )
+
+  const newest = sql<{ readonly newest: string }>`select newest from match_order where newest > ${BEFORE_ALL}`.pipe(
+    Effect.map(([row]) => Option.map(Option.fromNullable(row?.newest), (id) => fromUuid("match", id))),
+    unavailable("matches.newest")
+  )
 
   const oldest = sql<{ readonly id: string }>`
     select id from matches where id >= (select oldest from retention) order by id limit 1`.pipe(
@@ -48,62 +75,61 @@ const make = Effect.gen(function* () {
     unavailable("matches.floor")
   )
 
-  return MatchStore.of({ insert, list, oldest, trim, floor })
+  const changes = Stream.merge(Stream.fromPubSub(news), heard)
+
+  return MatchStore.of({ insert, list, next, nextOf, newest, changes, oldest, trim, floor })
 })
 
-export const layer: Layer.Layer<MatchStore, never, SqlClient> = Layer.effect(MatchStore, make)
+export const layer: Layer.Layer<MatchStore, never, SqlClient | Announcements> = Layer.effect(MatchStore, make)
 
-/** `json`: an array of matches with their ids as UUIDs. */
-export const insertStatement = (sql: SqlClient, json: string, progress?: StreamProgress): Statement<Added> => {
-  // Sorted, so that two processes with the same events take their locks in the same order and never wait in a circle.
-  const added = sql`added as (
-      insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, created_at)
-      select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, x.created_at
-      from jsonb_to_recordset(${json}::jsonb) as x(
-        id uuid, rule_id uuid, platform text, platform_post_id text, payload jsonb, created_at timestamptz
-      )
-      join rules r on r.id = x.rule_id
-      order by x.rule_id, x.platform, x.platform_post_id, x.id
-      on conflict do nothing
-      returning 1
-    )`
-  return progress === undefined
-    ? sql<Added>`with ${added} select count(*)::int as added from added`
-    : sql<Added>`with ${progressTables(sql, progress)}, ${added} select count(*)::int as added from added`
+/** Matches as the statement takes them, with the smallest and the largest of their ids. */
+export interface Records {
+  readonly json: string
+  readonly first: string
+  readonly last: string
 }
 
-/**
- * Per platform at most `limit` rows come out of an index in their order, whatever lies beneath: only those of the few
- * platforms are ever sorted together. All that is read and left out are matches of rules about to be removed.
- */
-export const pageStatement = (sql: SqlClient, page: MatchPage): Statement<MatchRow> => {
-  const account = toUuid(page.account)
-  const platforms = sql`unnest(${[...new Set(page.platforms)]}::text[]) as p(platform)`
-  const before = Option.match(page.before, { onNone: () => AFTER_ALL, onSome: toUuid })
-  // Below the floor the index holds what was deleted since the last vacuum, maybe millions of entries.
-  const aboveFloor = sql.literal("m.id > (select floor from retention)")
-  const columns = sql.literal("m.id, m.rule_id, m.created_at, m.platform, m.platform_post_id, m.payload")
-  return Option.match(page.rule, {
-    onNone: () => sql<MatchRow>`
-      select m.* from ${platforms} cross join lateral (
-        select ${columns} from matches m
-        where m.account_id = ${account} and m.platform = p.platform and m.id < ${before} and ${aboveFloor}
-          and not exists (select 1 from registrations g where g.rule_id = m.rule_id and g.state in ('pending', 'removing'))
-        order by m.id desc limit ${page.limit}
-      ) m
-      order by m.id desc limit ${page.limit}`,
-    // The owner is asked of the rule: asked of the matches, a foreign rule would have all of its matches read.
-    onSome: (rule) => sql<MatchRow>`
-      select m.* from rules r cross join ${platforms} cross join lateral (
-        select ${columns} from matches m
-        where m.rule_id = r.id and m.platform = p.platform and m.id < ${before} and ${aboveFloor}
-        order by m.id desc limit ${page.limit}
-      ) m
-      where r.id = ${toUuid(rule)} and r.account_id = ${account}
-        and not exists (select 1 from registrations g where g.rule_id = r.id and g.state in ('pending', 'removing'))
-      order by m.id desc limit ${page.limit}`
+/** `self` is what others hear by it who listen. */
+export const insertStatement = (
+  sql: SqlClient,
+  records: Option.Option<Records>,
+  { self, progress }: { readonly self: string; readonly progress?: StreamProgress }
+): Statement<Added> => {
+  const place = progress === undefined ? sql`` : sql`, ${progressTables(sql, progress)}`
+  return Option.match(records, {
+    onNone: () => sql<Added>`with added as (select 0 as added) ${place} select added from added`,
+    // The insert reads from the turn, which so comes before it.
+    onSome: ({ json, first, last }) => sql<Added>`with turn as materialized (select take_turn(${first}, ${last})),
+      added as (
+        insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, created_at)
+        select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, x.created_at
+        from turn cross join jsonb_to_recordset(${json}::jsonb) as x(
+          id uuid, rule_id uuid, platform text, platform_post_id text, payload jsonb, created_at timestamptz
+        )
+        join rules r on r.id = x.rule_id
+        order by x.id
+        on conflict do nothing
+        returning 1
+      ) ${place}
+      select count(*)::int as added, case when count(*) > 0 then pg_notify(${CHANNEL}, ${self}) end from added`
   })
 }
+
+/** Newest first. */
+export const pageStatement = (sql: SqlClient, page: MatchPage): Statement<MatchRow> =>
+  orderedStatement(sql, page, {
+    range: sql`m.id < ${Option.match(page.before, { onNone: () => AFTER_ALL, onSome: toUuid })}`,
+    order: sql.literal("m.id desc"),
+    limit: page.limit
+  })
+
+/** Oldest first. */
+export const nextPageStatement = (sql: SqlClient, page: NextPage): Statement<MatchRow> =>
+  orderedStatement(sql, page, {
+    range: sql`m.id > ${lowerBound(page.after)}`,
+    order: sql.literal("m.id"),
+    limit: page.limit
+  })
 
 /**
  * No match is before `from`, which is where the search begins. Matches that are being deleted with their rule are left
@@ -134,6 +160,52 @@ export const trimStatement = (
 
 // ---- helpers ----
 
+/**
+ * Per platform at most `limit` rows come out of an index in their order, whatever lies beneath: only those of the few
+ * platforms are ever sorted together. All that is read and left out are matches of rules about to be removed.
+ */
+const orderedStatement = (
+  sql: SqlClient,
+  wanted: Wanted,
+  { range, order, limit }: { readonly range: Fragment; readonly order: Fragment; readonly limit: number }
+): Statement<MatchRow> => {
+  const account = toUuid(wanted.account)
+  const platforms = sql`unnest(${[...new Set(wanted.platforms)]}::text[]) as p(platform)`
+  return Option.match(wanted.rule, {
+    onNone: () => sql<MatchRow>`
+      select m.* from ${platforms} cross join lateral (
+        select ${columns(sql)} from matches m
+        where m.account_id = ${account} and m.platform = p.platform and ${range} and ${aboveFloor(sql)}
+          and ${ofVisibleRule(sql, "m.rule_id")}
+        order by ${order} limit ${limit}
+      ) m
+      order by ${order} limit ${limit}`,
+    // The owner is asked of the rule: asked of the matches, a foreign rule would have all of its matches read.
+    onSome: (rule) => sql<MatchRow>`
+      select m.* from rules r cross join ${platforms} cross join lateral (
+        select ${columns(sql)} from matches m
+        where m.rule_id = r.id and m.platform = p.platform and ${range} and ${aboveFloor(sql)}
+        order by ${order} limit ${limit}
+      ) m
+      where r.id = ${toUuid(rule)} and r.account_id = ${account} and ${ofVisibleRule(sql, "r.id")}
+      order by ${order} limit ${limit}`
+  })
+}
+
+const columns = (sql: SqlClient) =>
+  sql.literal("m.id, m.rule_id, m.created_at, m.platform, m.platform_post_id, m.payload")
+
+/** Below the floor the index holds what was deleted since the last vacuum, maybe millions of entries. */
+const aboveFloor = (sql: SqlClient) => sql.literal("m.id > (select floor from retention)")
+
+const ofVisibleRule = (sql: SqlClient, rule: "m.rule_id" | "r.id") =>
+  sql.literal(
+    `not exists (select 1 from registrations g where g.rule_id = ${rule} and g.state in ('pending', 'removing'))`
+  )
+
+const lowerBound = (after: Option.Option<MatchId>): string =>
+  Option.match(after, { onNone: () => BEFORE_ALL, onSome: toUuid })
+
 /** No UUIDv7 is as small, or as large. */
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
 const AFTER_ALL = "ffffffff-ffff-ffff-ffff-ffffffffffff"
@@ -144,6 +216,14 @@ const lostARace = (error: SqlError): boolean =>
 
 /** Bad data, or more of it than Postgres holds in one place: it will never take it. */
 const isRefused = (error: SqlError): boolean => Option.exists(codeOf(error), (code) => /^(22|54)/.test(code))
+
+/** What `take_turn` says, with the id that was there first. */
+const isOutOfTurn = (error: SqlError): boolean => Option.exists(codeOf(error), (code) => code === "ES001")
+
+const newestIn = ({ cause }: SqlError): Option.Option<MatchId> =>
+  Predicate.hasProperty(cause, "detail") && typeof cause.detail === "string"
+    ? Option.some(fromUuid("match", cause.detail))
+    : Option.none()
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
@@ -168,5 +248,16 @@ const toMatch = (row: MatchRow): Match => ({
   platform_post_id: row.platform_post_id,
   payload: row.payload
 })
+
+const recordsOf = (matches: ReadonlyArray<Match>): Option.Option<Records> => {
+  const [one] = matches
+  if (one === undefined) return Option.none()
+  let [first, last] = [one.id, one.id]
+  for (const { id } of matches) {
+    if (id < first) first = id
+    if (id > last) last = id
+  }
+  return Option.some({ json: storableJson(matches.map(toRecord)), first: toUuid(first), last: toUuid(last) })
+}
 
 const toRecord = (match: Match) => ({ ...match, id: toUuid(match.id), rule_id: toUuid(match.rule_id) })

@@ -178,6 +178,38 @@ const steps = {
     yield* sql`create trigger matches_truncated after truncate on matches
       for each statement execute function matches_changed()`
     yield* sql`insert into match_counts (part, matches) select 0, count(*) from matches`
+  }),
+
+  "0006_order_of_matches": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    yield* sql`create table match_order (newest uuid not null)`
+    yield* sql`insert into match_order select coalesce(
+      (select id from matches order by id desc limit 1), '00000000-0000-0000-0000-000000000000'
+    )`
+    // Those who store matches take turns, each until its transaction ends: ids then become visible in their order.
+    yield* sql`create function take_turn(first uuid, last uuid) returns void language plpgsql as $$
+      declare
+        reached uuid;
+      begin
+        update match_order set newest = last where newest < first;
+        if not found then
+          select newest into reached from match_order;
+          raise exception 'A newer match is stored already' using errcode = 'ES001', detail = reached;
+        end if;
+      end $$`
+    // No match comes in late any more.
+    yield* sql`create or replace function matches_changed() returns trigger language plpgsql as $$
+      begin
+        if tg_op = 'TRUNCATE' then
+          delete from match_counts;
+          return null;
+        end if;
+        insert into match_counts as c (part, matches)
+        select pg_backend_pid() % 64, case tg_op when 'INSERT' then count(*) else -count(*) end
+        from changed having count(*) > 0
+        on conflict (part) do update set matches = c.matches + excluded.matches;
+        return null;
+      end $$`
   })
 }
 

@@ -10,6 +10,7 @@ import { createPgConfig } from "@electric-sql/pglite/node-postgres"
 import { NodeFS } from "@electric-sql/pglite/nodefs"
 import { Effect, Layer, Option, Schedule } from "effect"
 import pg from "pg"
+import { Announcements } from "./Announcements.ts"
 import * as FolderLock from "./FolderLock.ts"
 import { migrateAt } from "./migrations.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
@@ -21,7 +22,12 @@ export interface Options {
 }
 
 /** Opened, locked against other processes, and migrated to the newest schema. */
-export const layerWith = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
+export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcements, StoreCannotOpen> =>
+  Layer.merge(client(options), Announcements.layerAlone)
+
+// ---- helpers ----
+
+const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
   Layer.scoped(
     SqlClient,
     Effect.gen(function* () {
@@ -41,8 +47,6 @@ export const layerWith = (options: Options): Layer.Layer<SqlClient, StoreCannotO
       return client
     })
   ).pipe(Layer.provide(Reactivity.layer))
-
-// ---- helpers ----
 
 const lock = (folder: string) =>
   FolderLock.acquire(join(folder, "lock")).pipe(

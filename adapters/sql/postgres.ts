@@ -5,6 +5,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Effect, Layer, Option, Redacted } from "effect"
 import pg from "pg"
+import { Announcements } from "./Announcements.ts"
 import { migrateAt } from "./migrations.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
 import { codeOf } from "./unavailable.ts"
@@ -17,7 +18,12 @@ export interface Options {
 const CONNECT_TIMEOUT_MILLIS = 5_000
 
 /** Connected, and migrated to the newest schema. */
-export const layerWith = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
+export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcements, StoreCannotOpen> =>
+  Layer.merge(client(options), Announcements.layerListening(options.url))
+
+// ---- helpers ----
+
+const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
   Layer.scoped(
     SqlClient,
     Effect.gen(function* () {
@@ -43,8 +49,6 @@ export const layerWith = (options: Options): Layer.Layer<SqlClient, StoreCannotO
       return client
     })
   ).pipe(Layer.provide(Reactivity.layer))
-
-// ---- helpers ----
 
 const ping = (pool: pg.Pool) =>
   Effect.tryPromise({ try: () => pool.query("select 1"), catch: (cause) => new SqlError({ cause }) })

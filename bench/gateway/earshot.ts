@@ -9,6 +9,7 @@ import { EventLog } from "../../core/EventLog.ts"
 import { Ids } from "../../core/Ids.ts"
 import { KeyStore } from "../../core/KeyStore.ts"
 import { Keys } from "../../core/Keys.ts"
+import { LiveMatches } from "../../core/LiveMatches.ts"
 import { Matches } from "../../core/Matches.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
 import { Platforms } from "../../core/Platform.ts"
@@ -28,7 +29,7 @@ const stores = Layer.provideMerge(
 
 export const layer = Layer.provideMerge(
   Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer),
-  Registrations.layerWith({ isAlone: true })
+  Layer.merge(Registrations.layerWith({ isAlone: true }), LiveMatches.layer)
 ).pipe(
   Layer.provideMerge(
     Layer.provideMerge(Local.layerWith({ platforms: PLATFORM_IDS, rulesPerAccount: new Map() }), Platforms.layer)

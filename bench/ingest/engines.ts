@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, type Layer, Redacted, type Scope } from "effect"
 import pg from "pg"
+import type { Announcements } from "../../adapters/sql/Announcements.ts"
 import * as Pglite from "../../adapters/sql/pglite.ts"
 import * as Postgres from "../../adapters/sql/postgres.ts"
 import type { StoreCannotOpen } from "../../adapters/sql/StoreCannotOpen.ts"
@@ -13,7 +14,7 @@ import { copyIn } from "./copy.ts"
 
 export interface Engine {
   readonly name: "PGlite" | "Postgres"
-  readonly client: Layer.Layer<SqlClient, StoreCannotOpen>
+  readonly client: Layer.Layer<SqlClient | Announcements, StoreCannotOpen>
   /** Takes in the rows in the text format of COPY; gives the statement that is to be timed. */
   readonly copy: (table: string, text: Buffer) => Effect.Effect<Effect.Effect<unknown, unknown>, never, SqlClient>
 }

@@ -64,7 +64,14 @@ export const bareWay = (owned: Owned): Way => ({
   prepare: (posts) =>
     Effect.map(SqlClient, (sql) => {
       const batches = batchesOf(posts.map(rowOf(owned)), BATCH)
-      return Effect.forEach(batches, (rows) => insertStatement(sql, JSON.stringify(rows)), { discard: true })
+      return Effect.forEach(
+        batches,
+        (rows) => {
+          const [first, last] = [rows[0]?.id ?? "", rows.at(-1)?.id ?? ""]
+          return insertStatement(sql, Option.some({ json: JSON.stringify(rows), first, last }), { self: "" })
+        },
+        { discard: true }
+      )
     })
 })
 

@@ -2,6 +2,7 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { type Chunk, Effect, Either, Layer, Option, Queue, Redacted, Stream } from "effect"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
+import type { Announcements } from "../../adapters/sql/Announcements.ts"
 import * as SqlStores from "../../adapters/sql/stores.ts"
 import { type AccountId, Ids, type RuleId } from "../../core/Ids.ts"
 import * as Ingest from "../../core/Ingest.ts"
@@ -14,7 +15,7 @@ import * as Timestamp from "../../core/Timestamp.ts"
 import { RULES } from "./posts.ts"
 
 /** What the rules, stores and use cases of a world need is there; `SqlClient` says on which engine. */
-export const layer = <E>(client: Layer.Layer<SqlClient, E>) =>
+export const layer = <E>(client: Layer.Layer<SqlClient | Announcements, E>) =>
   Registrations.layerWith({ isAlone: true }).pipe(
     Layer.provideMerge(Keys.layer),
     Layer.provideMerge(Platforms.layer),

@@ -1,11 +1,11 @@
 /** What every `MatchStore` does. */
 import { assert, layer as withLayer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
+import { Deferred, Effect, Fiber, FiberStatus, type Layer, Option, Schedule, Stream } from "effect"
 import * as fc from "fast-check"
 import { v7 } from "uuid"
 import { type AccountId, firstMatchAt, fromUuid, type MatchId, type RuleId } from "../../core/Ids.ts"
 import type { Match } from "../../core/Match.ts"
-import { type MatchPage, MatchStore, type Trim } from "../../core/MatchStore.ts"
+import { type MatchPage, MatchStore, type NextPage, type Trim } from "../../core/MatchStore.ts"
 import { PLATFORM_IDS } from "../../core/PlatformId.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import type { Stores } from "../stores.ts"
@@ -97,7 +97,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
           )
         }
         const listed = yield* store.list({ ...pageOf(account), limit: 500 })
-        assert.deepStrictEqual(idsOf(listed), idsOf(newestFirst(keptMatches)))
+        assert.deepStrictEqual(new Set(postsOf(listed)), new Set(postsOf(keptMatches)))
       })
     )
 
@@ -117,7 +117,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
           100
         )
         const listed = yield* store.list({ ...pageOf(account), limit: 500 })
-        assert.deepStrictEqual(new Set(listed.map(({ platform_post_id }) => platform_post_id)), new Set(posts))
+        assert.deepStrictEqual(new Set(postsOf(listed)), new Set(posts))
       })
     )
 
@@ -157,6 +157,131 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         assert.deepStrictEqual(idsOf(yield* after(third.id)), [first.id])
         assert.deepStrictEqual(idsOf(yield* after(second.id)), [first.id])
         assert.deepStrictEqual(idsOf(yield* after(first.id)), [])
+      })
+    )
+
+    it.effect("insert gives matches whose ids come too late the next ones, and keeps their order", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const late = [newMatch(rule.id), newMatch(rule.id), newMatch(rule.id)]
+        const first = newMatch(rule.id)
+        yield* store.insert([first])
+        assert.strictEqual(yield* store.insert(late), 3)
+        const listed = yield* store.next(nextOf(account))
+        assert.deepStrictEqual(postsOf(listed), postsOf([first, ...late]))
+        assert.deepStrictEqual(yield* store.newest, Option.fromNullable(listed.at(-1)?.id))
+        const later = newMatch(rule.id)
+        yield* store.insert([later])
+        assert.deepStrictEqual(yield* store.newest, Option.some(later.id), "the clock is ahead again")
+      })
+    )
+
+    it.effect("next gives what list gives, the other way round, from right after the given match", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const other = yield* visibleRule(account)
+        const hidden = yield* visibleRule(account)
+        const foreign = yield* visibleRule(yield* newAccount)
+        const batch = Array.from({ length: 40 }, (_, i) =>
+          newMatch([rule, other, hidden, foreign][i % 4]?.id ?? rule.id, { platform: i % 3 === 0 ? "firehose" : "x" })
+        )
+        yield* store.insert(batch)
+        yield* rules.hide(account, hidden.id, at(4))
+        for (const wanted of [
+          {},
+          { rule: Option.some(rule.id) },
+          { platforms: ["x"] as const },
+          { rule: Option.some(foreign.id) }
+        ]) {
+          const all = idsOf(yield* store.list(pageOf(account, wanted))).reverse()
+          assert.deepStrictEqual(idsOf(yield* store.next(nextOf(account, wanted))), all)
+          const seen: Array<MatchId> = []
+          for (;;) {
+            const after = Option.fromNullable(seen.at(-1))
+            const page = idsOf(yield* store.next(nextOf(account, { ...wanted, after, limit: 3 })))
+            if (page.length === 0) break
+            seen.push(...page)
+          }
+          assert.deepStrictEqual(seen, all)
+        }
+      })
+    )
+
+    it.effect("nextOf gives the matches of these accounts and of no other, in one order, with whose they are", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const [ann, bob, eve] = [yield* newAccount, yield* newAccount, yield* newAccount]
+        const start = yield* store.newest
+        const rules = [yield* visibleRule(ann), yield* visibleRule(bob), yield* visibleRule(eve)]
+        const batch = Array.from({ length: 9 }, (_, i) => newMatch(rules[i % 3]?.id ?? fromUuid("rule", v7())))
+        yield* store.insert(batch)
+        const owners = new Map(rules.map(({ id, accountId }) => [id, accountId]))
+        const expected = batch
+          .map((match) => ({ account: owners.get(match.rule_id), match }))
+          .filter(({ account }) => account !== eve)
+        const all = yield* store.nextOf({ accounts: [ann, bob], after: start, limit: 100 })
+        assert.deepStrictEqual<ReadonlyArray<unknown>>(all, expected)
+        const rest = yield* store.nextOf({
+          accounts: [ann, bob],
+          after: Option.fromNullable(all[1]?.match.id),
+          limit: 2
+        })
+        assert.deepStrictEqual<ReadonlyArray<unknown>>(rest, expected.slice(2, 4))
+        assert.deepStrictEqual(yield* store.nextOf({ accounts: [], after: start, limit: 100 }), [])
+      })
+    )
+
+    it.effect("who reads on while many store at once sees every match, once", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const isDone = yield* Deferred.make<void>()
+        const seen: Array<Match> = []
+        const readOn = Effect.gen(function* () {
+          const after = Option.fromNullable(seen.at(-1)?.id)
+          const found = yield* store.next(nextOf(account, { after, limit: 50 }))
+          seen.push(...found)
+          return found.length
+        })
+        const reading = Effect.gen(function* () {
+          while (!(yield* Deferred.isDone(isDone))) yield* Effect.zipLeft(readOn, Effect.sleep(1))
+          while ((yield* readOn) > 0);
+        })
+        const posts = Array.from({ length: 480 }, () => v7())
+        const storeSome = (mine: ReadonlyArray<string>) =>
+          Effect.suspend(() => {
+            // Minted a while before they are stored, as when a process is slow.
+            const batch = mine.map((platform_post_id) => newMatch(rule.id, { platform_post_id }))
+            return Effect.zipRight(Effect.sleep(Math.random() * 5), store.insert(batch))
+          })
+        const batches = Array.from({ length: 160 }, (_, i) => posts.slice(i * 3, i * 3 + 3))
+        const storing = Effect.forEach(batches, storeSome, { concurrency: 8, discard: true })
+        yield* Effect.all([Effect.zipRight(storing, Deferred.succeed(isDone, undefined)), reading], {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(postsOf(seen).sort(), posts.sort())
+      })
+    )
+
+    it.effect("changes says when matches were stored", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const rule = yield* visibleRule(yield* newAccount)
+        const heard = yield* Effect.fork(Stream.runHead(store.changes))
+        yield* Effect.repeat(
+          Effect.suspend(() => store.insert([newMatch(rule.id)])),
+          {
+            schedule: Schedule.spaced("10 millis"),
+            until: () => Effect.map(heard.status, FiberStatus.isDone)
+          }
+        )
+        assert.isTrue(Option.isSome(yield* Fiber.join(heard)))
       })
     )
 
@@ -276,23 +401,6 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
       })
     )
 
-    it.effect("trim deletes a match that comes in below the floor, and does not move the floor back", () =>
-      Effect.gen(function* () {
-        const store = yield* MatchStore
-        const late = { id: fromUuid("match", v7()) }
-        const { account, ids, rule } = yield* filledWith(4)
-        yield* store.trim({ before: nth(ids, 2), keep: Option.none(), atMost: 100 })
-        yield* store.insert([newMatch(rule, late)])
-        assert.deepStrictEqual(yield* store.oldest, Option.some(late.id))
-        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(2).reverse())
-        const ofRule = pageOf(account, { rule: Option.some(rule) })
-        assert.deepStrictEqual(idsOf(yield* store.list(ofRule)), ids.slice(2).reverse())
-        assert.strictEqual(yield* store.trim({ before: nth(ids, 2), keep: Option.none(), atMost: 100 }), 1)
-        assert.deepStrictEqual(yield* store.floor, Option.some(nth(ids, 1)))
-        assert.strictEqual(yield* store.trim(everything), 2, "and goes on above it")
-      })
-    )
-
     it.effect("trim by many at once never leaves fewer than are to be kept", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
@@ -395,6 +503,17 @@ const pageOf = (account: AccountId, overrides: Partial<MatchPage> = {}): MatchPa
   limit: 100,
   ...overrides
 })
+
+const nextOf = (account: AccountId, overrides: Partial<NextPage> = {}): NextPage => ({
+  account,
+  rule: Option.none(),
+  platforms: PLATFORM_IDS,
+  after: Option.none(),
+  limit: 100,
+  ...overrides
+})
+
+const postsOf = (matches: ReadonlyArray<Match>) => matches.map(({ platform_post_id }) => platform_post_id)
 
 const idsOf = (matches: ReadonlyArray<Match>): Array<MatchId> => matches.map(({ id }) => id)
 

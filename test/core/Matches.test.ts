@@ -5,6 +5,7 @@ import * as fc from "fast-check"
 import { Entropy } from "../../core/Entropy.ts"
 import { CursorExpired } from "../../core/Errors.ts"
 import { type AccountId, firstMatchAt, fromUuid, Ids, type MatchId, type RuleId } from "../../core/Ids.ts"
+import { LiveMatches } from "../../core/LiveMatches.ts"
 import { Matches } from "../../core/Matches.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
@@ -13,6 +14,7 @@ import { StreamStore } from "../../core/StreamStore.ts"
 import * as Timestamp from "../../core/Timestamp.ts"
 
 const layer = Matches.layer.pipe(
+  Layer.provideMerge(LiveMatches.layer),
   Layer.provideMerge(Layer.provideMerge(MatchStore.layerMemory, StreamStore.layerMemory)),
   Layer.provideMerge(RuleStore.layerMemory),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))

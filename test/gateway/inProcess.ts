@@ -9,6 +9,7 @@ import { Ids } from "../../core/Ids.ts"
 import * as Ingest from "../../core/Ingest.ts"
 import { KeyStore } from "../../core/KeyStore.ts"
 import { Keys } from "../../core/Keys.ts"
+import { LiveMatches } from "../../core/LiveMatches.ts"
 import { Matches } from "../../core/Matches.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
 import { Platforms } from "../../core/Platform.ts"
@@ -39,7 +40,7 @@ const platforms = Layer.provideMerge(
 const recent = Layer.provide(RecentEvents.layerWith({ keep: 1_000 }), EventLog.layerMemory)
 const useCases = Layer.provideMerge(
   Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer),
-  Registrations.layerWith({ isAlone: true })
+  Layer.merge(Registrations.layerWith({ isAlone: true }), LiveMatches.layer)
 )
 
 /** Everything that the gateway calls, as the program composes it. */

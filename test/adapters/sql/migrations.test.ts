@@ -41,8 +41,9 @@ describe("migrations", () => {
     Effect.gen(function* () {
       const { url } = yield* temporaryDatabase
       const goBack = Effect.flatMap(SqlClient, (sql) =>
-        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, match_counts;
+        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, match_counts, match_order;
           drop function matches_changed cascade;
+          drop function take_turn;
           drop index registrations_hidden;
           alter table registrations drop column reason;
           create index registrations_not_active on registrations (rule_id) where state <> 'active';
