@@ -8,7 +8,7 @@ import type { Heard } from "../core/LiveMatches.ts"
 import type { Match } from "../core/Match.ts"
 import { Matches, WatchQuery } from "../core/Matches.ts"
 import * as Metrics from "../core/Metrics.ts"
-import { authenticate } from "./auth.ts"
+import { type Authentication, authenticate } from "./auth.ts"
 import { decoder } from "./decode.ts"
 import { internal, toWire, type WireError } from "./errors.ts"
 import { queryOf } from "./rest.ts"
@@ -34,7 +34,7 @@ export const watching = (options: {
   readonly door: "sse" | "trpc"
   readonly account: AccountId
   readonly query: WatchQuery
-  readonly key: Effect.Effect<AccountId, Unauthenticated | StorageUnavailable, Keys>
+  readonly key: Authentication
 }): Stream.Stream<Heard, WatchFailure, Matches | Keys> =>
   Stream.unwrapScoped(
     Effect.gen(function* () {
@@ -86,11 +86,7 @@ const HEADERS = {
 }
 
 const reply =
-  (
-    query: WatchQuery,
-    key: Effect.Effect<AccountId, Unauthenticated | StorageUnavailable, Keys>,
-    isHead: boolean
-  ): Work<Matches | Keys> =>
+  (query: WatchQuery, key: Authentication, isHead: boolean): Work<Matches | Keys> =>
   (account) =>
     Effect.gen(function* () {
       const matches = yield* Matches
