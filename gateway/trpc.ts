@@ -219,7 +219,10 @@ async function settled<A, R>(
 }
 
 /** What a client receives: a match and its id, from which it is resumed. */
-type Watched = TrackedEnvelope<typeof Match.Encoded>
+interface Watched {
+  readonly id: string
+  readonly data: typeof Match.Encoded
+}
 
 function watch(): TRPCSubscriptionProcedure<{
   input: InputOf<typeof WatchInput.Encoded>
@@ -255,7 +258,7 @@ function watch(): TRPCSubscriptionProcedure<{
   return t.procedure.input(inputCarrier(WatchInput)).subscription(resolve) as never
 }
 
-async function* watched(taking: Taking<Heard, WatchFailure>): AsyncGenerator<Watched, void, unknown> {
+async function* watched(taking: Taking<Heard, WatchFailure>): AsyncGenerator<TrackedEnvelope<Match>, void, unknown> {
   try {
     for (;;) {
       const next = await taking.next()
@@ -283,7 +286,8 @@ const beginningAt = (id: MatchId, body: ReadableStream<Uint8Array> | null): Read
   const reader = body?.getReader()
   return new ReadableStream(
     {
-      start: (controller) => controller.enqueue(new TextEncoder().encode(`retry: 1000\nid: ${id}\nevent: restore-id\ndata:\n\n`)),
+      start: (controller) =>
+        controller.enqueue(new TextEncoder().encode(`retry: 1000\nid: ${id}\nevent: restore-id\ndata:\n\n`)),
       pull: async (controller) => {
         const next = await reader?.read()
         if (next?.value === undefined) controller.close()
