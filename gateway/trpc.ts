@@ -32,7 +32,8 @@ import {
   type Operation,
   platformStatus,
   platformSyntax,
-  type Services
+  type Services,
+  waitForMatches
 } from "./operations.ts"
 import type { Mount, Reply } from "./route.ts"
 
@@ -72,7 +73,8 @@ export const router = t.router({
     check: query(checkRule)
   }),
   matches: t.router({
-    list: query(listMatches)
+    list: query(listMatches),
+    wait: query(waitForMatches)
   }),
   platforms: t.router({
     syntax: query(platformSyntax),
