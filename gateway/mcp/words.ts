@@ -22,7 +22,7 @@ export const checkedInWords = ({ platforms }: CheckResult, args: unknown, secret
   ].join("\n\n")
 }
 
-export const createdInWords = ({ rule_id, platforms }: Created): string =>
+export const createdInWords = ({ rule_id, platforms }: Created, cursor: string): string =>
   [
     `Created ${rule_id}. It is watched from now on:`,
     ...Object.entries(platforms).flatMap(([platform, registered]) =>
@@ -33,7 +33,7 @@ export const createdInWords = ({ rule_id, platforms }: Created): string =>
             ...(registered.warnings ?? []).map((issue) => `  ${issueInWords(issue)}`)
           ]
     ),
-    `Next: wait_for_matches with {"rule_id": "${rule_id}"}`
+    `Next: wait_for_matches with {"rule_id": "${rule_id}", "cursor": "${cursor}"}`
   ].join("\n")
 
 export const rulesInWords = (rules: ReadonlyArray<Rule>): string =>
@@ -130,10 +130,11 @@ const issueInWords = ({ message, span, expected, fix, suggestion }: AnyIssue, se
 
 type AnyIssue = Partial<ArgumentIssue> & { readonly message: string }
 
+/** Counted from 1, as the messages do. */
 const placeInWords = ({ start, end }: { readonly start: number; readonly end: number }, sent = ""): string =>
-  sent === "" || start === end
-    ? `at character ${start}`
-    : `at ${shown(sent.slice(start, end), 100)} (characters ${start} to ${end})`
+  start === end
+    ? `after character ${start}`
+    : `at characters ${start + 1} to ${end}${sent === "" ? "" : `, which are ${shown(sent.slice(start, end), 100)}`}`
 
 const ruleInWords = ({ id, name, intent, platforms, created_at }: Rule): string =>
   [
