@@ -83,7 +83,8 @@ const marked = (text: string): string =>
 
 const cut = (text: string, most: number): string => {
   if (text.length <= most) return text
-  const kept = text.slice(0, most).replace(/[\ud800-\udbff]$/, "")
+  // Nothing but what joins two characters can be left of a pair that was cut.
+  const kept = text.slice(0, most).replace(DANGLING, "")
   return `${kept} [cut here: ${text.length - kept.length} characters more]`
 }
 
@@ -105,6 +106,8 @@ const HARMLESS = [
 
 /** Line breaks and tabs are seen. */
 const HIDDEN = "[\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb\\u2028\\u2029\\p{Cs}]|(?![\\t\\n\\r])\\p{Cc}"
+
+const DANGLING = new RegExp(`(?:${HIDDEN})+$`, "u")
 
 /** The group holds what is harmless; what it leaves is a run of hidden characters. */
 const SUSPECT = new RegExp(`(${HARMLESS})|(?:${HIDDEN})+`, "gu")
