@@ -19,7 +19,8 @@ import {
   LogLevel,
   Option,
   Redacted,
-  Schedule
+  Schedule,
+  type Scope
 } from "effect"
 import * as Firehose from "./adapters/firehose/Firehose.ts"
 import * as DemoFeed from "./adapters/local/demo/DemoFeed.ts"
@@ -46,9 +47,10 @@ import { earshot } from "./cli/earshot.ts"
 import type { SimulateOptions } from "./cli/simulate.ts"
 import { RuleIsWrong } from "./cli/syntax.ts"
 import { Backtests } from "./core/Backtests.ts"
+import { Entropy } from "./core/Entropy.ts"
 import { Ids } from "./core/Ids.ts"
 import * as Ingest from "./core/Ingest.ts"
-import { Keys } from "./core/Keys.ts"
+import { DEFAULT_ACCOUNT, Keys } from "./core/Keys.ts"
 import { LiveMatches } from "./core/LiveMatches.ts"
 import { Matches } from "./core/Matches.ts"
 import { Platforms } from "./core/Platform.ts"
@@ -60,6 +62,9 @@ import { Rules } from "./core/Rules.ts"
 import { STEPS, type Step, Steps } from "./core/Steps.ts"
 import { unreadableRequest } from "./gateway/errors.ts"
 import { gateway } from "./gateway/gateway.ts"
+import { type Call, callAs, callRemote } from "./gateway/mcp/calls.ts"
+import { serveOnStdio } from "./gateway/mcp/stdio.ts"
+import { newSecret } from "./gateway/mcp/untrusted.ts"
 
 const VERSION = "0.1.0"
 
@@ -130,7 +135,7 @@ function wholeNumber(name: string, min: number, max: number): Config.Config<numb
 }
 
 const remoteSettings = Config.all({
-  url: Config.withDefault(Config.nonEmptyString("EARSHOT_URL"), "http://127.0.0.1:8787"),
+  url: Config.option(Config.nonEmptyString("EARSHOT_URL")),
   key: Config.option(Config.redacted(Config.nonEmptyString("EARSHOT_API_KEY")))
 })
 
@@ -264,46 +269,64 @@ const firstKey = (url: string) =>
     )
   })
 
-const serve = Effect.gen(function* () {
-  const settings = yield* serveSettings
+/** The service without a door: it reconciles, ingests and forgets for as long as the door is open. */
+const running = <A, E>(door: (settings: Settings) => Effect.Effect<A, E, Running>) =>
+  Effect.gen(function* () {
+    const settings = yield* serveSettings
 
-  yield* Effect.gen(function* () {
-    const { reconcile } = yield* Registrations
-    // A platform that hangs goes on in the background.
-    yield* Effect.timeoutOption(Effect.disconnect(reconcile), "10 seconds")
-    yield* Effect.forkScoped(Effect.delay(Effect.repeat(reconcile, Schedule.spaced("2 minutes")), "2 minutes"))
-    yield* Layer.build(Ingest.layer)
-    yield* Layer.build(Retention.layerWith(settings))
+    return yield* Effect.gen(function* () {
+      const { reconcile } = yield* Registrations
+      // A platform that hangs goes on in the background.
+      yield* Effect.timeoutOption(Effect.disconnect(reconcile), "10 seconds")
+      yield* Effect.forkScoped(Effect.delay(Effect.repeat(reconcile, Schedule.spaced("2 minutes")), "2 minutes"))
+      yield* Layer.build(Ingest.layer)
+      yield* Layer.build(Retention.layerWith(settings))
+      return yield* door(settings)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(service(settings, Option.isNone((yield* storeSettings).databaseUrl))),
+      // The last to go: what ends with the service leaves a span, too.
+      Effect.provide(traces(settings)),
+      Option.isNone(settings.crashAt) ? identity : Effect.provideService(Steps, crashing(settings.crashAt.value))
+    )
+  })
+
+/** What a door finds there. */
+type Running = Layer.Layer.Success<ReturnType<typeof service>> | Scope.Scope
+
+/** Whether it runs: never beside a real platform, for what is made up must not be taken for what happened. */
+const demoFeed = (settings: Settings) =>
+  settings.demoFeed === "on" && localPlatforms(settings).length === PLATFORM_IDS.length
+    ? Effect.as(Layer.build(DemoFeed.layer), true)
+    : Effect.succeed(false)
+
+const serve = running((settings) =>
+  Effect.gen(function* () {
     const keys = yield* Keys
     if (Option.isSome(settings.bootstrapKey)) yield* keys.adopt(settings.bootstrapKey.value)
 
-    const handler = yield* gateway({ docsScript: Assets.scalar, observeProcess: yield* Vitals.watch(VERSION) })
+    const handler = yield* gateway({
+      docsScript: Assets.scalar,
+      observeProcess: yield* Vitals.watch(VERSION),
+      version: VERSION
+    })
     const open = "Deno" in globalThis ? DenoServer.serve : NodeServer.serve
     const port = yield* open({ ...settings, handler, unreadable: unreadableRequest })
 
     const url = `http://${settings.host}:${port}`
     yield* Console.log(`Earshot listens on ${url} (the API as a page: ${url}/docs)`)
     yield* Console.log(yield* storePlace)
-    const local = localPlatforms(settings)
-    yield* Console.log(platformsInWords(local))
-    // Never beside a real platform: what is made up must not be taken for what happened.
-    if (settings.demoFeed === "on" && local.length === PLATFORM_IDS.length) {
-      yield* Layer.build(DemoFeed.layer)
-      yield* Console.log("Demo feed: on, with made-up posts and pages; turn it off with EARSHOT_DEMO_FEED=off")
-    } else {
-      yield* Console.log("Demo feed: off")
-    }
+    yield* Console.log(platformsInWords(localPlatforms(settings)))
+    yield* Console.log(
+      (yield* demoFeed(settings))
+        ? "Demo feed: on, with made-up posts and pages; turn it off with EARSHOT_DEMO_FEED=off"
+        : "Demo feed: off"
+    )
     // Not before it listens: a key that is never shown would be the first one all the same.
     yield* firstKey(url)
     yield* Effect.never
-  }).pipe(
-    Effect.scoped,
-    Effect.provide(service(settings, Option.isNone((yield* storeSettings).databaseUrl))),
-    // The last to go: what ends with the service leaves a span, too.
-    Effect.provide(traces(settings)),
-    Option.isNone(settings.crashAt) ? identity : Effect.provideService(Steps, crashing(settings.crashAt.value))
-  )
-})
+  })
+)
 
 const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
   Effect.gen(function* () {
@@ -326,8 +349,33 @@ const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
 
 const remote = (url: Option.Option<string>) =>
   Effect.flatMap(remoteSettings, (settings) =>
-    Remote.connect({ url: Option.getOrElse(url, () => settings.url), key: settings.key })
+    Remote.connect({
+      url: Option.getOrElse(
+        Option.orElse(url, () => settings.url),
+        () => "http://127.0.0.1:8787"
+      ),
+      key: settings.key
+    })
   )
+
+const mcp = (url: Option.Option<string>) =>
+  Effect.gen(function* () {
+    const settings = yield* remoteSettings
+    if (Option.isSome(url) || Option.isSome(settings.url) || Option.isSome(settings.key)) {
+      const { request } = yield* remote(url)
+      return yield* Effect.provide(toolsOnStdio(callRemote(request)), RuntimeEntropy.layer)
+    }
+    yield* running((serveSettings) =>
+      Effect.gen(function* () {
+        yield* demoFeed(serveSettings)
+        const keys = yield* Keys
+        yield* toolsOnStdio(callAs(yield* keys.account(DEFAULT_ACCOUNT)))
+      })
+    )
+  })
+
+const toolsOnStdio = <R>(call: Call<R>) =>
+  Effect.flatMap(Entropy, (entropy) => serveOnStdio({ version: VERSION, call, newSecret: newSecret(entropy) }))
 
 const program = Effect.gen(function* () {
   const { level, format } = yield* logSettings
@@ -336,6 +384,7 @@ const program = Effect.gen(function* () {
     {
       serve,
       withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime))),
+      mcp: { run: mcp },
       platforms: { remote },
       replay: {
         remote,
@@ -388,7 +437,8 @@ process.on("SIGTERM", stop)
 fiber.addObserver((exit) => {
   if (Exit.isSuccess(exit)) process.exit(0)
   // A service that is told to stop has done what it is for; a command has not.
-  if (Cause.isInterruptedOnly(exit.cause)) process.exit(["serve", "simulate"].includes(process.argv[2] ?? "") ? 0 : 130)
+  if (Cause.isInterruptedOnly(exit.cause))
+    process.exit(["serve", "simulate", "mcp"].includes(process.argv[2] ?? "") ? 0 : 130)
   const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
   // The command line has said itself what is wrong with its arguments, or with the rule it was asked to check.
   const isSaid = ValidationError.isValidationError(failure) || failure instanceof RuleIsWrong

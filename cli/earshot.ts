@@ -3,6 +3,7 @@ import { Args, Command, HelpDoc, Options, Span } from "@effect/cli"
 import { Array as Arr, Console, Effect, Redacted, Schema } from "effect"
 import type { Key } from "../core/Key.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
+import { type McpActions, mcpCommand } from "./mcp.ts"
 import { type PlatformsActions, platformsCommand } from "./platforms.ts"
 import { type ReplayActions, replayCommand } from "./replay.ts"
 import { type SetAsideActions, setAsideCommand } from "./setAside.ts"
@@ -15,6 +16,7 @@ export interface Actions<E> {
   readonly serve: Effect.Effect<void, E>
   /** Gives an effect the keys of the store that the settings name. */
   readonly withKeys: <A, E2>(effect: Effect.Effect<A, E2, Keys>) => Effect.Effect<A, E | E2>
+  readonly mcp: McpActions<E>
   readonly platforms: PlatformsActions<E>
   readonly replay: ReplayActions<E>
   readonly simulate: SimulateActions<E>
@@ -31,6 +33,7 @@ export const earshot = <E>(actions: Actions<E>, version: string) =>
       ),
       Command.withSubcommands([
         serveCommand(actions),
+        mcpCommand(actions.mcp),
         checkCommand,
         syntaxCommand,
         platformsCommand(actions.platforms),

@@ -1,5 +1,5 @@
 /** The match use cases. Every door calls this and nothing below it. */
-import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Chunk, Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { Coverage } from "./Coverage.ts"
 import { checkCursor, checkNothingMissed } from "./checkCursor.ts"
 import { makeCoverageOf } from "./coverageOf.ts"
@@ -17,12 +17,7 @@ export const MatchQuery = Schema.Struct({
     exact: true
   }),
   platform: Schema.optionalWith(PlatformId, { exact: true }),
-  limit: Schema.optionalWith(
-    Schema.Number.pipe(
-      Schema.filter((n) => (Number.isInteger(n) && n >= 1 && n <= 500) || "Expected a whole number from 1 to 500")
-    ).annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: 500, default: 50 } }),
-    { exact: true, default: () => 50 }
-  ),
+  limit: wholeNumber({ max: 500, fallback: 50 }),
   cursor: Schema.optionalWith(
     MatchId.annotations({
       message: () => ({ message: "Expected the next_cursor of an earlier answer", override: true }),
@@ -48,6 +43,41 @@ export const WatchQuery = Schema.Struct({
   )
 })
 export type WatchQuery = typeof WatchQuery.Type
+
+export const WaitQuery = Schema.Struct({
+  rule_id: MatchQuery.fields.rule_id,
+  platform: MatchQuery.fields.platform,
+  cursor: Schema.optionalWith(
+    MatchId.annotations({
+      message: () => ({ message: "Expected the cursor of an earlier answer, or the id of a match", override: true }),
+      jsonSchema: {
+        type: "string",
+        description:
+          "The cursor of the last answer, or the id of a match: what came after it. Without it, only what comes from now on"
+      }
+    }),
+    { exact: true }
+  ),
+  timeout_seconds: wholeNumber({
+    max: 55,
+    fallback: 25,
+    description: "How long to wait when there is no match yet"
+  }),
+  limit: wholeNumber({ max: 100, fallback: 20, description: "How many matches to give at most" })
+})
+export type WaitQuery = typeof WaitQuery.Type
+
+export const WaitResult = Schema.Struct({
+  matches: Schema.Array(Match).annotations({ description: "Oldest first" }),
+  cursor: MatchId.annotations({
+    jsonSchema: {
+      type: "string",
+      description: "Send it as cursor next time: nothing is missed and nothing comes twice"
+    }
+  }),
+  timed_out: Schema.Boolean.annotations({ description: "True when no match came in time" })
+})
+export type WaitResult = typeof WaitResult.Type
 
 export const MatchList = Schema.Struct({
   matches: Schema.Array(Match),
@@ -90,6 +120,11 @@ export class Matches extends Context.Tag("core/Matches")<
       account: AccountId,
       query: WatchQuery
     ) => Stream.Stream<Heard, RuleNotFound | CursorExpired | StorageUnavailable>
+    /** For who cannot hold a stream open: answers as soon as there is a match, with all there are up to the limit. */
+    readonly wait: (
+      account: AccountId,
+      query: WaitQuery
+    ) => Effect.Effect<WaitResult, RuleNotFound | CursorExpired | StorageUnavailable>
   }
 >() {
   static readonly layer: Layer.Layer<Matches, never, MatchStore | LiveMatches | RuleStore | StreamStore> = Layer.effect(
@@ -142,13 +177,49 @@ export class Matches extends Context.Tag("core/Matches")<
           Effect.gen(function* () {
             const wanted = yield* wantedBy(account, query)
             const start = query.cursor === undefined ? yield* store.newest : Option.some(query.cursor)
-            return Stream.tap(live.from(wanted, start), (heard) =>
-              heard._tag === "Reached" ? wantedBy(account, query) : Effect.void
+            // By chunk, so that what is ready at once stays together.
+            return Stream.mapChunksEffect(live.from(wanted, start), (chunk) =>
+              Effect.as(Chunk.some(chunk, isReached) ? wantedBy(account, query) : Effect.void, chunk)
             )
           })
         )
 
-      return Matches.of({ list, startOf, watch })
+      const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {
+        const { timeout_seconds, limit, ...wanted } = query
+        let cursor = yield* startOf(account, wanted)
+        const ready = watch(account, { ...wanted, cursor }).pipe(
+          Stream.chunks,
+          Stream.map((chunk) => {
+            for (const heard of chunk) if (isReached(heard)) cursor = heard.id
+            return Chunk.toReadonlyArray(chunk).flatMap((heard) => (isReached(heard) ? [] : [heard.match]))
+          }),
+          Stream.filter((matches) => matches.length > 0),
+          Stream.runHead,
+          Effect.timeoutTo({
+            duration: timeout_seconds * 1_000,
+            onSuccess: Option.getOrElse((): ReadonlyArray<Match> => []),
+            onTimeout: () => []
+          })
+        )
+        const matches = (yield* ready).slice(0, limit)
+        return { matches, cursor: matches.at(-1)?.id ?? cursor, timed_out: matches.length === 0 }
+      })
+
+      return Matches.of({ list, startOf, watch, wait })
     })
+  )
+}
+
+// ---- helpers ----
+
+const isReached = (heard: Heard) => heard._tag === "Reached"
+
+function wholeNumber({ max, fallback, ...documented }: { max: number; fallback: number; description?: string }) {
+  const message = `Expected a whole number from 1 to ${max}`
+  return Schema.optionalWith(
+    Schema.Number.pipe(Schema.filter((n) => (Number.isInteger(n) && n >= 1 && n <= max) || message)).annotations({
+      jsonSchema: { type: "integer", minimum: 1, maximum: max, default: fallback, ...documented }
+    }),
+    { exact: true, default: () => fallback }
   )
 }

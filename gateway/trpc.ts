@@ -39,7 +39,8 @@ import {
   type Operation,
   platformStatus,
   platformSyntax,
-  type Services
+  type Services,
+  waitForMatches
 } from "./operations.ts"
 import { queryOf } from "./rest.ts"
 import type { Mount, Reply } from "./route.ts"
@@ -93,7 +94,8 @@ export const router = t.router({
   }),
   matches: t.router({
     list: query(listMatches),
-    watch: watch()
+    watch: watch(),
+    wait: query(waitForMatches)
   }),
   platforms: t.router({
     syntax: query(platformSyntax),
