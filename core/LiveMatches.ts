@@ -30,39 +30,58 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
       const store = yield* MatchStore
       const listeners = new Map<AccountId, Set<Listener>>()
       let reached = Option.none<MatchId>()
+      /** The last place up to which all is handed out and that may be told. */
+      let marked = Option.none<MatchId>()
       // Whoever joins does so between two steps of reading.
       const turns = yield* Effect.makeSemaphore(1)
 
-      /** True while there may be more. */
-      const step = Effect.gen(function* () {
-        if (listeners.size === 0) return false
-        const newest = yield* store.newest
-        if (Option.isNone(newest) || Option.exists(reached, (id) => id >= newest.value)) return false
+      /** Reads on to what is the newest by now; true while there may be more. */
+      const stepTo = Effect.fnUntraced(function* (newest: MatchId) {
+        if (Option.exists(reached, (id) => id >= newest)) return false
         const found = yield* store.nextOf({ accounts: [...listeners.keys()], after: reached, limit: AT_ONCE })
         for (const { account, match } of found) {
           for (const listener of listeners.get(account) ?? []) listener.hear(match)
         }
         const isMore = found.length === AT_ONCE
-        const last = Option.fromNullable(found.at(-1)?.match.id)
+        const last = found.at(-1)?.match.id ?? newest
         // Up to the newest there was nothing else for anyone here; the next step need not read it again.
-        reached = isMore ? last : Option.some(latest(newest.value, last))
+        reached = Option.some(isMore || last > newest ? last : newest)
         return isMore
-      }).pipe(turns.withPermits(1))
+      })
+      const readTo = (newest: MatchId) => Effect.repeat(stepTo(newest), { while: (isMore) => isMore })
 
-      const readOn = Effect.repeat(step, { while: (isMore) => isMore }).pipe(
-        // Nothing is lost: it is read when the store is back.
-        Effect.catchAll(({ cause }) => Effect.logDebug("New matches could not be read", cause))
-      )
-      yield* Stream.merge(store.changes, Stream.fromSchedule(Schedule.spaced(LOOK_EVERY))).pipe(
-        Stream.runForEach(() => readOn),
-        Effect.catchAllDefect((defect) => Effect.logError("Handing out matches broke and is resumed", defect)),
-        Effect.forever,
-        Effect.forkScoped
-      )
+      const readOn = Effect.gen(function* () {
+        if (listeners.size === 0) return
+        const newest = yield* store.newest
+        if (Option.isSome(newest)) yield* readTo(newest.value)
+      })
+
+      const readToMark = Effect.gen(function* () {
+        if (listeners.size === 0) return
+        const mark = yield* store.mark
+        yield* readTo(mark)
+        marked = Option.some(mark)
+      })
+
+      const insistently = <A>(effect: Effect.Effect<A, StorageUnavailable>) =>
+        turns
+          .withPermits(1)(effect)
+          .pipe(
+            // Nothing is lost: it is read when the store is back.
+            Effect.catchAll(({ cause }) => Effect.logDebug("New matches could not be read", cause)),
+            Effect.catchAllDefect((defect) => Effect.logError("Handing out matches broke and is resumed", defect))
+          )
+      yield* Effect.forkScoped(Stream.runForEach(store.changes, () => insistently(readOn)))
+      // Also in case that news of a change were lost.
+      yield* Effect.forkScoped(Effect.repeat(insistently(readToMark), Schedule.spaced(LOOK_EVERY)))
 
       const join = (wanted: Wanted) =>
         Effect.gen(function* () {
-          if (listeners.size === 0) reached = yield* store.newest
+          if (listeners.size === 0) {
+            const mark = yield* store.mark
+            reached = Option.some(mark)
+            marked = Option.some(mark)
+          }
           const listener = new Listener(wanted, yield* Effect.makeLatch(false))
           const ofAccount = listeners.get(wanted.account)
           if (ofAccount === undefined) listeners.set(wanted.account, new Set([listener]))
@@ -93,7 +112,7 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
           const present = (listener: Listener) =>
             listener.take.pipe(
               Effect.map((matches) => place.advance(matches)),
-              Effect.timeoutTo({ duration: QUIET, onSuccess: identity, onTimeout: () => place.moveTo(reached) }),
+              Effect.timeoutTo({ duration: QUIET, onSuccess: identity, onTimeout: () => place.moveTo(marked) }),
               Effect.mapError(Option.none),
               Stream.repeatEffectChunkOption
             )
@@ -111,16 +130,9 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
 
 // ---- helpers ----
 
-const latest = (id: MatchId, other: Option.Option<MatchId>): MatchId =>
-  Option.getOrElse(
-    Option.filter(other, (other) => other > id),
-    () => id
-  )
-
 /** What is read in one step. */
 const AT_ONCE = 500
 
-/** In case that an announcement was lost. */
 const LOOK_EVERY = "5 seconds"
 
 /** What is read of the past in one step: little waits for a reader that is slow. */
@@ -147,9 +159,9 @@ class Place {
     return Chunk.unsafeFromArray(unseen.map((match) => ({ _tag: "Matched", match })))
   }
 
-  moveTo(reached: Option.Option<MatchId>): Chunk.Chunk<Heard> {
+  moveTo(mark: Option.Option<MatchId>): Chunk.Chunk<Heard> {
     this.seen = Option.orElse(
-      Option.filter(reached, (id) => this.isAhead(id)),
+      Option.filter(mark, (id) => this.isAhead(id)),
       () => this.seen
     )
     return Option.match(this.seen, { onNone: () => Chunk.empty(), onSome: (id) => Chunk.of({ _tag: "Reached", id }) })

@@ -4,7 +4,7 @@ import { Coverage } from "./Coverage.ts"
 import { checkCursor, checkNothingMissed } from "./checkCursor.ts"
 import { makeCoverageOf } from "./coverageOf.ts"
 import { type CursorExpired, RuleNotFound, type StorageUnavailable } from "./Errors.ts"
-import { type AccountId, asRuleId, firstMatchAt, MatchId, timeOf } from "./Ids.ts"
+import { type AccountId, asRuleId, MatchId, timeOf } from "./Ids.ts"
 import { type Heard, LiveMatches } from "./LiveMatches.ts"
 import { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
@@ -167,7 +167,7 @@ export class Matches extends Context.Tag("core/Matches")<
 
       const startOf = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
         yield* wantedBy(account, query)
-        if (query.cursor === undefined) return Option.getOrElse(yield* store.newest, () => firstMatchAt(0))
+        if (query.cursor === undefined) return yield* store.mark
         yield* checkNothingMissed(store, query.cursor)
         return query.cursor
       })
@@ -175,10 +175,10 @@ export class Matches extends Context.Tag("core/Matches")<
       const watch = (account: AccountId, query: WatchQuery) =>
         Stream.unwrap(
           Effect.gen(function* () {
+            const start = yield* startOf(account, query)
             const wanted = yield* wantedBy(account, query)
-            const start = query.cursor === undefined ? yield* store.newest : Option.some(query.cursor)
             // By chunk, so that what is ready at once stays together.
-            return Stream.mapChunksEffect(live.from(wanted, start), (chunk) =>
+            return Stream.mapChunksEffect(live.from(wanted, Option.some(start)), (chunk) =>
               Effect.as(Chunk.some(chunk, isReached) ? wantedBy(account, query) : Effect.void, chunk)
             )
           })
