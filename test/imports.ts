@@ -76,8 +76,14 @@ const ADAPTERS_ON: Readonly<Record<string, string>> = {
   remote: "http"
 }
 
-/** Where an effect may become a promise outside of `main.ts`: the boundary to the web-standard handler, tRPC and MCP. */
-const PROMISE_BOUNDARY = ["gateway/handler.ts", "gateway/trpc.ts", "gateway/mcp/server.ts", "gateway/mcp/stdio.ts"]
+/** Where an effect may become a promise outside of `main.ts`: the boundary to web-standard handlers, tRPC and MCP. */
+const PROMISE_BOUNDARY = [
+  "gateway/handler.ts",
+  "gateway/taking.ts",
+  "gateway/trpc.ts",
+  "gateway/mcp/server.ts",
+  "gateway/mcp/stdio.ts"
+]
 
 const isArea = (name: string): name is Area => name in PACKAGES
 

@@ -38,7 +38,8 @@ const addRule = (accountId: AccountId) =>
 const addMatch = (rule_id: RuleId, post: string, platform: PlatformId = "x") =>
   Effect.gen(function* () {
     const store = yield* MatchStore
-    const id = yield* (yield* Ids).match
+    const [id] = yield* (yield* Ids).matches(1)
+    assert(id !== undefined)
     const created_at = yield* Timestamp.now
     yield* store.insert([{ id, rule_id, created_at, platform, platform_post_id: post, payload: {} }])
   })
