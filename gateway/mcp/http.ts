@@ -1,5 +1,12 @@
 /** `/mcp`: the tools over streamable HTTP, behind the same keys as everything else. Nothing is kept between requests. */
-import { createMcpHandler, localhostAllowedOrigins, originValidationResponse } from "@modelcontextprotocol/server"
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  localhostAllowedOrigins,
+  type McpServer,
+  originValidationResponse,
+  WebStandardStreamableHTTPServerTransport
+} from "@modelcontextprotocol/server"
 import { Effect, Either } from "effect"
 import type { AccountId } from "../../core/Ids.ts"
 import { readText } from "../body.ts"
@@ -29,11 +36,21 @@ const answer = (
 ): Effect.Effect<Reply, never, Services> =>
   Effect.gen(function* () {
     const runtime = yield* Effect.runtime<Services>()
-    const { fetch } = createMcpHandler(() => toolServer({ ...options, call: callAs(account), runtime }))
-    return replyOf(
-      yield* Effect.promise(() => fetch(new Request(url, { method: "POST", headers, body: text, signal })))
-    )
+    const server = toolServer({ ...options, call: callAs(account), runtime })
+    const read = new Request(url, { method: "POST", headers, body: text, signal })
+    return replyOf(yield* Effect.promise(() => exchange(server, read)))
   })
+
+/** In either revision of the protocol, and with one answer rather than a stream: when it comes, it is complete. */
+const exchange = async (server: McpServer, request: Request): Promise<Response> => {
+  if (!(await isLegacyRequest(request))) return createMcpHandler(() => server, { legacy: "reject" }).fetch(request)
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  request.signal.addEventListener("abort", () => void server.close(), { once: true })
+  await server.connect(transport)
+  const response = await transport.handleRequest(request)
+  await server.close()
+  return response
+}
 
 const replyOf = ({ status, headers, body }: Response): Reply => ({
   status,

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
 import { Matches } from "../../../core/Matches.ts"
-import { assertError, draft, firehoseUpdate, call as post, type Target, xPost } from "../client.ts"
+import { answerOf, assertError, draft, firehoseUpdate, call as post, type Target, xPost } from "../client.ts"
 import { serve, service, X_LIMIT } from "../inProcess.ts"
 import { chunk, open, requestText } from "../raw.ts"
 import { type Agent, connect, MODERN, session } from "./session.ts"
@@ -202,8 +202,10 @@ describe("/mcp", () => {
     await agent.call("create_rule", draft("kept"))
     const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_rules", arguments: {} } }
     const headers = { ...headersOf(bob), "mcp-session-id": "any" }
-    const answer = await fetch(`${bob.url}/mcp`, { method: "POST", headers, body: JSON.stringify(request) })
-    assert.match(await answer.text(), /"rules":\[\]/)
+    const answer = await answerOf(
+      await fetch(`${bob.url}/mcp`, { method: "POST", headers, body: JSON.stringify(request) })
+    )
+    assert.deepStrictEqual(answer.body["result"]?.["structuredContent"] as unknown, { rules: [] })
   })
 })
 
