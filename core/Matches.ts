@@ -1,11 +1,11 @@
 /** The match use cases. Every door calls this and nothing below it. */
-import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Chunk, Clock, Context, Effect, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { Coverage } from "./Coverage.ts"
 import { checkCursor, checkNothingMissed } from "./checkCursor.ts"
 import { makeCoverageOf } from "./coverageOf.ts"
 import { type CursorExpired, RuleNotFound, type StorageUnavailable } from "./Errors.ts"
 import { type AccountId, asRuleId, firstMatchAt, MatchId, timeOf } from "./Ids.ts"
-import { type Heard, LiveMatches } from "./LiveMatches.ts"
+import { type Heard, LiveMatches, type Next } from "./LiveMatches.ts"
 import { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
@@ -49,6 +49,8 @@ export const WatchQuery = Schema.Struct({
 })
 export type WatchQuery = typeof WatchQuery.Type
 
+export type WatchFailure = RuleNotFound | CursorExpired | StorageUnavailable
+
 export const MatchList = Schema.Struct({
   matches: Schema.Array(Match),
   next_cursor: Schema.optionalWith(
@@ -78,18 +80,17 @@ export class Matches extends Context.Tag("core/Matches")<
      * Where a watch of this begins: at its cursor, or behind all there is. Fails as the watch would, so that a door can
      * say so before it opens; a watch with this as its cursor misses nothing that is stored from now on.
      */
-    readonly startOf: (
-      account: AccountId,
-      query: WatchQuery
-    ) => Effect.Effect<MatchId, RuleNotFound | CursorExpired | StorageUnavailable>
+    readonly startOf: (account: AccountId, query: WatchQuery) => Effect.Effect<MatchId, WatchFailure>
     /**
      * What came after `cursor`, oldest first, and then each match as it is stored: every one once, in the order of their
-     * ids. Ends when its rule is deleted, never by itself. Who reads slowly is read for slowly: nothing piles up.
+     * ids. Fails when its rule is deleted, never ends by itself. Who asks rarely is read for rarely: nothing piles up.
      */
-    readonly watch: (
+    readonly listen: (
       account: AccountId,
       query: WatchQuery
-    ) => Stream.Stream<Heard, RuleNotFound | CursorExpired | StorageUnavailable>
+    ) => Effect.Effect<Next<WatchFailure>, WatchFailure, Scope.Scope>
+    /** The same as a stream. */
+    readonly watch: (account: AccountId, query: WatchQuery) => Stream.Stream<Heard, WatchFailure>
   }
 >() {
   static readonly layer: Layer.Layer<Matches, never, MatchStore | LiveMatches | RuleStore | StreamStore> = Layer.effect(
@@ -137,18 +138,21 @@ export class Matches extends Context.Tag("core/Matches")<
         return query.cursor
       })
 
+      const listen = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
+        const wanted = yield* wantedBy(account, query)
+        const start = query.cursor === undefined ? yield* store.newest : Option.some(query.cursor)
+        const next = yield* live.listen(wanted, start)
+        return Effect.tap(next, ([first]) => (first?._tag === "Reached" ? wantedBy(account, query) : Effect.void))
+      })
+
       const watch = (account: AccountId, query: WatchQuery) =>
-        Stream.unwrap(
-          Effect.gen(function* () {
-            const wanted = yield* wantedBy(account, query)
-            const start = query.cursor === undefined ? yield* store.newest : Option.some(query.cursor)
-            return Stream.tap(live.from(wanted, start), (heard) =>
-              heard._tag === "Reached" ? wantedBy(account, query) : Effect.void
-            )
-          })
+        Stream.unwrapScoped(
+          Effect.map(listen(account, query), (next) =>
+            Stream.repeatEffectChunk(Effect.map(next, Chunk.unsafeFromArray))
+          )
         )
 
-      return Matches.of({ list, startOf, watch })
+      return Matches.of({ list, startOf, listen, watch })
     })
   )
 }
