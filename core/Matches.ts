@@ -1,11 +1,11 @@
 /** The match use cases. Every door calls this and nothing below it. */
-import { Chunk, Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Clock, Context, Effect, identity, Layer, Option, Schema, type Scope } from "effect"
 import { Coverage } from "./Coverage.ts"
 import { checkCursor, checkNothingMissed } from "./checkCursor.ts"
 import { makeCoverageOf } from "./coverageOf.ts"
 import { type CursorExpired, RuleNotFound, type StorageUnavailable } from "./Errors.ts"
 import { type AccountId, asRuleId, MatchId, timeOf } from "./Ids.ts"
-import { type Heard, LiveMatches } from "./LiveMatches.ts"
+import { LiveMatches, type Next } from "./LiveMatches.ts"
 import { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
@@ -79,6 +79,8 @@ export const WaitResult = Schema.Struct({
 })
 export type WaitResult = typeof WaitResult.Type
 
+export type WatchFailure = RuleNotFound | CursorExpired | StorageUnavailable
+
 export const MatchList = Schema.Struct({
   matches: Schema.Array(Match),
   next_cursor: Schema.optionalWith(
@@ -108,23 +110,17 @@ export class Matches extends Context.Tag("core/Matches")<
      * Where a watch of this begins: at its cursor, or behind all there is. Fails as the watch would, so that a door can
      * say so before it opens; a watch with this as its cursor misses nothing that is stored from now on.
      */
-    readonly startOf: (
-      account: AccountId,
-      query: WatchQuery
-    ) => Effect.Effect<MatchId, RuleNotFound | CursorExpired | StorageUnavailable>
+    readonly startOf: (account: AccountId, query: WatchQuery) => Effect.Effect<MatchId, WatchFailure>
     /**
      * What came after `cursor`, oldest first, and then each match as it is stored: every one once, in the order of their
-     * ids. Ends when its rule is deleted, never by itself. Who reads slowly is read for slowly: nothing piles up.
+     * ids. Fails when its rule is deleted, never ends by itself. Who asks rarely is read for rarely: nothing piles up.
      */
-    readonly watch: (
+    readonly listen: (
       account: AccountId,
       query: WatchQuery
-    ) => Stream.Stream<Heard, RuleNotFound | CursorExpired | StorageUnavailable>
+    ) => Effect.Effect<Next<WatchFailure>, WatchFailure, Scope.Scope>
     /** For who cannot hold a stream open: answers as soon as there is a match, with all there are up to the limit. */
-    readonly wait: (
-      account: AccountId,
-      query: WaitQuery
-    ) => Effect.Effect<WaitResult, RuleNotFound | CursorExpired | StorageUnavailable>
+    readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure>
   }
 >() {
   static readonly layer: Layer.Layer<Matches, never, MatchStore | LiveMatches | RuleStore | StreamStore> = Layer.effect(
@@ -172,47 +168,34 @@ export class Matches extends Context.Tag("core/Matches")<
         return query.cursor
       })
 
-      const watch = (account: AccountId, query: WatchQuery) =>
-        Stream.unwrap(
-          Effect.gen(function* () {
-            const start = yield* startOf(account, query)
-            const wanted = yield* wantedBy(account, query)
-            // By chunk, so that what is ready at once stays together.
-            return Stream.mapChunksEffect(live.from(wanted, Option.some(start)), (chunk) =>
-              Effect.as(Chunk.some(chunk, isReached) ? wantedBy(account, query) : Effect.void, chunk)
-            )
-          })
-        )
+      const listen = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
+        const start = yield* startOf(account, query)
+        const wanted = yield* wantedBy(account, query)
+        const next = yield* live.listen(wanted, Option.some(start))
+        return Effect.tap(next, ([first]) => (first?._tag === "Reached" ? wantedBy(account, query) : Effect.void))
+      })
 
       const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {
         const { timeout_seconds, limit, ...wanted } = query
         let cursor = yield* startOf(account, wanted)
-        const ready = watch(account, { ...wanted, cursor }).pipe(
-          Stream.chunks,
-          Stream.map((chunk) => {
-            for (const heard of chunk) if (isReached(heard)) cursor = heard.id
-            return Chunk.toReadonlyArray(chunk).flatMap((heard) => (isReached(heard) ? [] : [heard.match]))
+        const next = yield* listen(account, { ...wanted, cursor })
+        const matches = yield* next.pipe(
+          Effect.map((heard) => {
+            for (const one of heard) if (one._tag === "Reached") cursor = one.id
+            return heard.flatMap((one) => (one._tag === "Matched" ? [one.match] : [])).slice(0, limit)
           }),
-          Stream.filter((matches) => matches.length > 0),
-          Stream.runHead,
-          Effect.timeoutTo({
-            duration: timeout_seconds * 1_000,
-            onSuccess: Option.getOrElse((): ReadonlyArray<Match> => []),
-            onTimeout: () => []
-          })
+          Effect.repeat({ until: (matches) => matches.length > 0 }),
+          Effect.timeoutTo({ duration: timeout_seconds * 1_000, onSuccess: identity, onTimeout: () => [] })
         )
-        const matches = (yield* ready).slice(0, limit)
         return { matches, cursor: matches.at(-1)?.id ?? cursor, timed_out: matches.length === 0 }
-      })
+      }, Effect.scoped)
 
-      return Matches.of({ list, startOf, watch, wait })
+      return Matches.of({ list, startOf, listen, wait })
     })
   )
 }
 
 // ---- helpers ----
-
-const isReached = (heard: Heard) => heard._tag === "Reached"
 
 function wholeNumber({ max, fallback, ...documented }: { max: number; fallback: number; description?: string }) {
   const message = `Expected a whole number from 1 to ${max}`

@@ -10,7 +10,7 @@ import {
   tracked
 } from "@trpc/server"
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch"
-import { Cause, Chunk, Effect, Either, Exit, Option, Predicate, Runtime, Schema } from "effect"
+import { Cause, Effect, Either, Exit, Option, Predicate, Runtime, Schema } from "effect"
 import type { AccountId, MatchId } from "../core/Ids.ts"
 import type { Keys } from "../core/Keys.ts"
 import type { Heard } from "../core/LiveMatches.ts"
@@ -28,7 +28,7 @@ import {
   toWire,
   type WireError
 } from "./errors.ts"
-import { type WatchFailure, watching } from "./live.ts"
+import { type ListenFailure, listening } from "./live.ts"
 import {
   checkRule,
   createRule,
@@ -44,7 +44,7 @@ import {
 } from "./operations.ts"
 import { queryOf } from "./rest.ts"
 import type { Mount, Reply } from "./route.ts"
-import { type NothingTaken, type Taking, takingFrom } from "./taking.ts"
+import type { Taking } from "./taking.ts"
 
 /** What trpc-to-openapi reads of a procedure. Stated here so that a client's compiler never meets that package. */
 type Meta = {
@@ -249,7 +249,7 @@ function watch(): TRPCSubscriptionProcedure<{
         const matches = yield* Matches
         const cursor = yield* matches.startOf(account, query)
         beginAt(cursor)
-        return yield* takingFrom(watching({ door: "trpc", account, query: { ...query, cursor }, key }))
+        return yield* listening({ door: "trpc", account, query: { ...query, cursor }, key })
       }),
       signal
     )
@@ -260,12 +260,14 @@ function watch(): TRPCSubscriptionProcedure<{
   return t.procedure.input(inputCarrier(WatchInput)).subscription(resolve) as never
 }
 
-async function* watched(taking: Taking<Heard, WatchFailure>): AsyncGenerator<TrackedEnvelope<Match>, void, unknown> {
+async function* watched(
+  taking: Taking<ReadonlyArray<Heard>, ListenFailure>
+): AsyncGenerator<TrackedEnvelope<Match>, void, unknown> {
   try {
     for (;;) {
       const next = await taking.next()
-      if (Exit.isExit(next)) throw endOf(next)
-      for (const heard of Chunk.toReadonlyArray(next)) {
+      if (Exit.isFailure(next)) throw endOf(next.cause)
+      for (const heard of next.value) {
         if (heard._tag === "Matched") yield tracked(heard.match.id, heard.match)
       }
     }
@@ -274,13 +276,11 @@ async function* watched(taking: Taking<Heard, WatchFailure>): AsyncGenerator<Tra
   }
 }
 
-/** Whatever is no failure must not look like the end of all matches, after which a client does not come back. */
-const endOf = (exit: Exit.Exit<void, WatchFailure | NothingTaken>): Error => {
-  const cutOff = new DOMException("Cut off", "AbortError")
-  if (Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause)) return cutOff
-  const failure = Cause.failureOption(exit.cause)
-  if (Option.isNone(failure)) return wireToTrpc(internal)
-  return failure.value._tag === "NothingTaken" ? cutOff : toTrpc(failure.value)
+const endOf = (cause: Cause.Cause<ListenFailure>): Error => {
+  // A generator that returned would say that there are no more matches, and the client would not come back.
+  if (Cause.isInterruptedOnly(cause)) return new DOMException("The client went away", "AbortError")
+  const failure = Cause.failureOption(cause)
+  return Option.isSome(failure) ? toTrpc(failure.value) : wireToTrpc(internal)
 }
 
 /** With an event in front that carries the id and that no client of tRPC looks at. */

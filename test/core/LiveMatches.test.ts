@@ -19,6 +19,14 @@ const bob = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
 
 const everythingOf = (account: AccountId): Wanted => ({ account, rule: Option.none(), platforms: PLATFORM_IDS })
 
+const from = (wanted: Wanted, start: Option.Option<MatchId>) =>
+  Stream.unwrapScoped(
+    Effect.gen(function* () {
+      const next = yield* (yield* LiveMatches).listen(wanted, start)
+      return Stream.repeatEffectChunk(Effect.map(next, Chunk.unsafeFromArray))
+    })
+  )
+
 const idsOf = (heard: Iterable<Heard>) => Array.from(heard, (one) => (one._tag === "Matched" ? one.match.id : one.id))
 
 const insertSome = (rule: Parameters<typeof newMatch>[0], count: number) =>
@@ -34,7 +42,6 @@ describe("LiveMatches", () => {
       const rule = (yield* visibleRule(ann)).id
       const [start] = yield* insertSome(rule, 1)
       const past = yield* insertSome(rule, 250)
-      const { from } = yield* LiveMatches
       const reading = yield* from(everythingOf(ann), Option.fromNullable(start)).pipe(
         Stream.take(1_000),
         Stream.runCollect,
@@ -52,7 +59,6 @@ describe("LiveMatches", () => {
   it.live("gives nothing of another account, of another rule, nor of another platform", () =>
     Effect.gen(function* () {
       const [wanted, other, foreign] = [yield* visibleRule(ann), yield* visibleRule(ann), yield* visibleRule(bob)]
-      const { from } = yield* LiveMatches
       const store = yield* MatchStore
       const reading = yield* from({ account: ann, rule: Option.some(wanted.id), platforms: ["x"] }, Option.none()).pipe(
         Stream.take(3),
@@ -75,7 +81,6 @@ describe("LiveMatches", () => {
     Effect.gen(function* () {
       const rule = (yield* visibleRule(ann)).id
       const store = yield* MatchStore
-      const { from } = yield* LiveMatches
       const reading = yield* from(everythingOf(ann), yield* store.newest).pipe(
         // It rests after the first of what is live, while far more comes in than may wait.
         Stream.rechunk(1),
@@ -95,7 +100,6 @@ describe("LiveMatches", () => {
   it.effect("says after a while without a match how far it is, also where only others had some", () =>
     Effect.gen(function* () {
       const [mine, theirs] = [(yield* visibleRule(ann)).id, (yield* visibleRule(bob)).id]
-      const { from } = yield* LiveMatches
       const reading = yield* from(everythingOf(ann), Option.none()).pipe(Stream.take(3), Stream.runCollect, Effect.fork)
       yield* TestClock.adjust("1 second")
       const [own] = yield* insertSome(mine, 1)
@@ -121,7 +125,6 @@ describe("LiveMatches", () => {
       const ids = yield* insertSome(rule, 10)
       const store = yield* MatchStore
       yield* store.trim({ before: ids[5] ?? firstMatchAt(0), keep: Option.none(), atMost: 100 })
-      const { from } = yield* LiveMatches
       const error = yield* Effect.flip(Stream.runHead(from(everythingOf(ann), Option.fromNullable(ids[3]))))
       assert.strictEqual(error._tag, "CursorExpired")
       const rest = from(everythingOf(ann), Option.fromNullable(ids[4])).pipe(Stream.take(5), Stream.runCollect)
@@ -142,7 +145,6 @@ describe("LiveMatches", () => {
         )
       })
       yield* Effect.gen(function* () {
-        const { from } = yield* LiveMatches
         const reading = yield* from(everythingOf(ann), Option.none()).pipe(
           Stream.take(2),
           Stream.runCollect,

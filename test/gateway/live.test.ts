@@ -215,22 +215,6 @@ describe("GET /matches/stream", () => {
       yield* assertEnds(stream, 404, "not_found")
     }).pipe(Effect.provide(service))
   )
-
-  it.scoped("gives up a client that takes nothing for two minutes", () =>
-    Effect.gen(function* () {
-      const ann = yield* (yield* serve)("ann")
-      yield* newRule(ann, "word", ["x"])
-      const stalled = yield* stalledClient(ann)
-      const filling = "word ".repeat(2_000)
-      for (let i = 0; i < 20; i++) yield* publishSome(ann, 100, filling)
-      assert.strictEqual(yield* openStreams(ann), 1)
-      yield* pass(110)
-      assert.strictEqual(yield* openStreams(ann), 1)
-      yield* pass(20)
-      yield* untilOpen(ann, 0)
-      stalled.leave()
-    }).pipe(Effect.provide(service))
-  )
 })
 
 // ---- helpers ----
