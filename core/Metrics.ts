@@ -106,6 +106,9 @@ export const processIs = (figures: {
 /** How much later than planned a timer fired, in seconds. */
 export const eventLoopDelayed = (seconds: number): Effect.Effect<void> => Effect.sync(() => eventLoopDelay(seconds))
 
+/** `outcome` is one of a few: it becomes a label. */
+export const webhookAttempted = (outcome: string): Effect.Effect<void> => Effect.sync(() => webhookAttempts(1, outcome))
+
 /** Spans reached the collector, or were given up. Not an effect: spans end outside of them, too. */
 export const exported = (outcome: "sent" | "dropped", spans: number): void => spansExported(spans, outcome)
 
@@ -211,6 +214,12 @@ const requestSeconds = histogram(
   "route"
 )
 
+const webhookAttempts = counter(
+  "webhook_attempts_total",
+  "Messages to webhooks by what came of them; skipped: matches were deleted before they could be sent",
+  "outcome"
+)
+
 const eventLoopDelay = histogram(
   "event_loop_delay_seconds",
   QUICK,
@@ -229,3 +238,4 @@ const spansExported = counter("trace_spans_total", "Spans that were sent to the 
 for (const id of PLATFORM_IDS) {
   for (const one of [deliveriesReceived, matchesStored, matchesDuplicate]) one(0, id)
 }
+for (const outcome of ["delivered", "failed", "skipped"]) webhookAttempts(0, outcome)

@@ -1,6 +1,6 @@
 /** Webhooks: where matches are sent as they are stored, and what came of each attempt. */
 import { Schema } from "effect"
-import { AttemptId, MatchId, WebhookId } from "./Ids.ts"
+import { AttemptId, MatchId, RuleId, WebhookId } from "./Ids.ts"
 import { PlatformId } from "./PlatformId.ts"
 import { trimmedText } from "./Rule.ts"
 import { Timestamp } from "./Timestamp.ts"
@@ -73,7 +73,7 @@ export const Webhook = Schema.Struct({
   id: WebhookId,
   url: Schema.String,
   description: Schema.optionalWith(Schema.String, { exact: true }),
-  rule_ids: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
+  rule_ids: Schema.optionalWith(Schema.Array(RuleId), { exact: true }),
   platforms: Schema.optionalWith(Schema.Array(PlatformId), { exact: true }),
   created_at: Timestamp,
   state: Schema.Literal("active", "retrying", "disabled").annotations({

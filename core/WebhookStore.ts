@@ -83,8 +83,8 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
 
     /**
      * Takes webhooks that are due, have something to deliver, and that nobody else has taken, for so long. Something to
-     * deliver are matches after the cursor, and to tell that some were deleted before they could be delivered. Of
-     * several who claim at once, each gets others.
+     * deliver are matches after the cursor, and to tell that some were deleted before they could be delivered. Those
+     * furthest behind come first. Of several who claim at once, each gets others.
      */
     readonly claim: (options: {
       readonly claim: string
@@ -184,7 +184,7 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
           const waiting = yield* Effect.filter(candidates, (one) =>
             Effect.if(isBelowFloor(one), { onTrue: () => Effect.succeed(true), onFalse: () => hasMatches(one) })
           )
-          const taken = waiting.slice(0, limit)
+          const taken = waiting.sort((a, b) => (cursorOf(a) < cursorOf(b) ? -1 : 1)).slice(0, limit)
           for (const { id } of taken) claims.set(id, { claim, until: clock + millis })
           return taken
         })
@@ -278,5 +278,7 @@ export const isGoingOn = ({ nextAttemptAt, disabledReason }: Standing): boolean 
 
 /** Nothing has failed. */
 const FRESH = { failures: 0, nextAttemptAt: Option.none<Timestamp>(), disabledReason: Option.none<string>() }
+
+const cursorOf = ({ cursor }: StoredWebhook): string => Option.getOrElse(cursor, () => "")
 
 const isSame = Option.getEquivalence<MatchId>((a, b) => a === b)

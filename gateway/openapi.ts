@@ -1,9 +1,10 @@
 /** The OpenAPI document: what trpc-to-openapi makes of the router, with our error shape, names and examples. */
 import { Effect } from "effect"
 import { namedSchemas, REFERENCE_PREFIX } from "./carrier.ts"
+import type { AnyEndpoint } from "./endpoint.ts"
 import { ERROR_CODES } from "./errors.ts"
 import { EVENTS_PATH, LINES_TYPE } from "./local.ts"
-import { type AnyEndpoint, endpoints } from "./operations.ts"
+import { endpoints } from "./operations.ts"
 import { json, type OpenRoute } from "./route.ts"
 import { router } from "./trpc.ts"
 
@@ -95,6 +96,7 @@ const TAGS = [
   { name: "rules", description: "What to watch for" },
   { name: "matches", description: "What was found" },
   { name: "platforms", description: "Where to watch, and how to write a filter for it" },
+  { name: "webhooks", description: "Where matches are sent as they are found" },
   { name: "local", description: "Events for the platforms that run in process" }
 ]
 

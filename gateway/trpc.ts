@@ -13,6 +13,7 @@ import type { Keys } from "../core/Keys.ts"
 import { authenticate } from "./auth.ts"
 import { readText } from "./body.ts"
 import { inputCarrier, outputCarrier, refusalOf } from "./carrier.ts"
+import type { Endpoint, Operation } from "./endpoint.ts"
 import {
   canceled,
   type DoorFailure,
@@ -26,15 +27,23 @@ import {
   checkRule,
   createRule,
   deleteRule,
-  type Endpoint,
   listMatches,
   listRules,
-  type Operation,
   platformStatus,
   platformSyntax,
   type Services
 } from "./operations.ts"
 import type { Mount, Reply } from "./route.ts"
+import {
+  createWebhook,
+  deleteWebhook,
+  enableWebhook,
+  listWebhookAttempts,
+  listWebhooks,
+  replayWebhook,
+  rotateWebhookSecret,
+  testWebhook
+} from "./webhookOperations.ts"
 
 /** What trpc-to-openapi reads of a procedure. Stated here so that a client's compiler never meets that package. */
 type Meta = {
@@ -77,6 +86,16 @@ export const router = t.router({
   platforms: t.router({
     syntax: query(platformSyntax),
     status: query(platformStatus)
+  }),
+  webhooks: t.router({
+    create: mutation(createWebhook),
+    list: query(listWebhooks),
+    delete: mutation(deleteWebhook),
+    test: mutation(testWebhook),
+    rotateSecret: mutation(rotateWebhookSecret),
+    enable: mutation(enableWebhook),
+    attempts: query(listWebhookAttempts),
+    replay: mutation(replayWebhook)
   })
 })
 

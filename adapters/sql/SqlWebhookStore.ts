@@ -110,7 +110,7 @@ const make = Effect.gen(function* () {
         select w.id from webhooks w
         where w.disabled_reason is null and (w.next_attempt_at is null or w.next_attempt_at <= ${now}) and ${isFree}
           and (${isBelowFloor} or ${hasMatches})
-        order by w.next_attempt_at nulls first, w.id limit ${limit}
+        order by w.cursor limit ${limit}
         for update of w skip locked
       )
       update webhooks w set claim = ${claim}, claimed_until = ${heldFor(millis)} from due where w.id = due.id

@@ -163,13 +163,18 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("claim takes no more than asked for", () =>
+    it.effect("claim takes no more than asked for, those furthest behind first", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
+        yield* store.releaseAll
         const settings = yield* Effect.all(Array.from({ length: 3 }, () => newSetting()))
         for (const { rule } of settings) yield* insertSome(rule, 1)
-        const options = { now: at(10), millis: HELD_MILLIS, limit: 2 }
-        assert.lengthOf(yield* store.claim({ ...options, claim: v7() }), 2)
+        const claim = (limit: number) => store.claim({ claim: v7(), now: at(10), millis: HELD_MILLIS, limit })
+        const [first, rest] = [yield* claim(2), yield* claim(1_000)]
+        assert.lengthOf(first, 2)
+        const cursors = [...first, ...rest].map(({ cursor }) => Option.getOrElse(cursor, () => ""))
+        assert.deepStrictEqual(cursors, cursors.toSorted())
+        yield* store.releaseAll
       })
     )
 
