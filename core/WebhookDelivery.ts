@@ -1,5 +1,5 @@
 /** Delivers matches to webhooks: to each one after another in their order, to many at once, and to none by two. */
-import { Clock, Duration, Effect, Layer, Option, Queue, Random, Schedule, Stream } from "effect"
+import { Clock, Duration, Effect, FiberSet, Layer, Option, Queue, Random, Schedule, Stream } from "effect"
 import { Entropy } from "./Entropy.ts"
 import { Ids, type MatchId } from "./Ids.ts"
 import type { Match } from "./Match.ts"
@@ -25,7 +25,8 @@ export const layerWith = ({
       const ids = yield* Ids
       const entropy = yield* Entropy
       const attempts = makeAttempts(yield* WebhookSender, ids)
-      const scope = yield* Effect.scope
+      // Ends after those who start deliveries, which are begun below.
+      const deliveries = yield* FiberSet.make()
       const wakes = yield* Queue.sliding<void>(1)
       let running = 0
 
@@ -129,9 +130,12 @@ export const layerWith = ({
             // What came in after its last look is due now.
             Queue.offer(wakes, undefined)
           )
-          yield* Effect.forkIn(Effect.ensuring(deliverAll({ claim, webhook, since }), ended), scope)
+          const delivery = Effect.interruptible(deliverAll({ claim, webhook, since }))
+          yield* FiberSet.run(deliveries, Effect.ensuring(delivery, ended))
         }
       }).pipe(
+        // What is claimed is begun.
+        Effect.uninterruptible,
         Effect.catchAll(({ cause }) => Effect.logDebug("Webhooks could not be looked at", cause)),
         Effect.catchAllDefect((defect) => Effect.logError("Webhooks could not be looked at", defect))
       )
