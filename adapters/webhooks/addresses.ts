@@ -3,7 +3,8 @@ import { BlockList, isIP, isIPv4 } from "node:net"
 import { Either, Option } from "effect"
 
 export class Addresses {
-  private readonly allowed = new BlockList()
+  // One for each family: a list of both takes an IPv4 address for its form in IPv6, and the other way round.
+  private readonly allowed = { ipv4: new BlockList(), ipv6: new BlockList() }
 
   /** From ranges like `10.0.0.0/8` or `fd00::/8`, separated by commas. Left: what is wrong with the text. */
   static parse(text: string): Either.Either<Addresses, string> {
@@ -16,7 +17,7 @@ export class Addresses {
           `"${range}" is not a range of addresses: write it like 10.0.0.0/8 or fd00::/8, with commas between several`
         )
       }
-      addresses.allowed.addSubnet(address, Number(length), familyOf(address))
+      addresses.allowed[familyOf(address)].addSubnet(address, Number(length), familyOf(address))
     }
     return Either.right(addresses)
   }
@@ -25,7 +26,8 @@ export class Addresses {
   refusal(address: string): Option.Option<string> {
     // One with a zone is of a link, and not what the ranges here are about.
     if (isIP(address) === 0 || address.includes("%")) return Option.some(`"${address}" is not an address`)
-    const kind = this.allowed.check(address, familyOf(address)) ? undefined : kindOf(address)
+    const family = familyOf(address)
+    const kind = this.allowed[family].check(address, family) ? undefined : kindOf(address)
     if (kind !== undefined) return Option.some(`"${address}" is ${kind}, ${ONLY_PUBLIC}`)
     // What comes out at the other end of a tunnel or a translator is judged as well.
     const inner = embeddedIn(address).map((one) => this.refusal(one))
