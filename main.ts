@@ -42,6 +42,8 @@ import * as Pglite from "./adapters/sql/pglite.ts"
 import * as Postgres from "./adapters/sql/postgres.ts"
 import * as SqlStores from "./adapters/sql/stores.ts"
 import * as Otlp from "./adapters/telemetry/otlp.ts"
+import { Addresses } from "./adapters/webhooks/addresses.ts"
+import * as HttpSender from "./adapters/webhooks/HttpSender.ts"
 import * as X from "./adapters/x/X.ts"
 import { earshot } from "./cli/earshot.ts"
 import type { SimulateOptions } from "./cli/simulate.ts"
@@ -60,6 +62,8 @@ import { Registrations } from "./core/Registrations.ts"
 import * as Retention from "./core/Retention.ts"
 import { Rules } from "./core/Rules.ts"
 import { STEPS, type Step, Steps } from "./core/Steps.ts"
+import * as WebhookDelivery from "./core/WebhookDelivery.ts"
+import { Webhooks } from "./core/Webhooks.ts"
 import { unreadableRequest } from "./gateway/errors.ts"
 import { gateway } from "./gateway/gateway.ts"
 import { type Call, callAs, callRemote } from "./gateway/mcp/calls.ts"
@@ -87,6 +91,7 @@ const serveSettings = Config.all({
   keepDays: Config.withDefault(wholeNumber("EARSHOT_KEEP_DAYS", 0, 36_500), 30),
   keepMatches: Config.withDefault(wholeNumber("EARSHOT_KEEP_MATCHES", 0, 999_999_999), 0),
   recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, 1_000_000), 10_000),
+  webhookAddresses: Config.withDefault(addressRanges("EARSHOT_WEBHOOK_ALLOW"), new Addresses()),
   demoFeed: Config.withDefault(Config.literal("on", "off")("EARSHOT_DEMO_FEED"), "on" as const),
   otlpEndpoint: Config.option(address("OTEL_EXPORTER_OTLP_ENDPOINT")),
   serviceName: Config.withDefault(Config.nonEmptyString("OTEL_SERVICE_NAME"), "earshot")
@@ -123,6 +128,12 @@ function address(name: string): Config.Config<string> {
     message: "Expected an address like https://api.example.com",
     validation: (text) => /^https?:\/\/[^\s/?#@]+[^\s?#@]*$/.test(text) && URL.canParse(text)
   })
+}
+
+function addressRanges(name: string): Config.Config<Addresses> {
+  return Config.mapOrFail(Config.nonEmptyString(name), (text) =>
+    Either.mapLeft(Addresses.parse(text), (problem) => ConfigError.InvalidData([name], problem))
+  )
 }
 
 function wholeNumber(name: string, min: number, max: number): Config.Config<number> {
@@ -199,9 +210,10 @@ const service = (settings: Settings, isAlone: boolean) => {
     onSome: (token) => Firehose.layerWith({ baseUrl: settings.firehoseBaseUrl, token })
   })
   const platforms = Layer.provideMerge(Layer.mergeAll(local, x, firehose), Platforms.layer)
-  const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer)
+  const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer)
   return useCases.pipe(
     Layer.provideMerge(LiveMatches.layer),
+    Layer.provideMerge(HttpSender.layerWith(settings.webhookAddresses)),
     Layer.provideMerge(Registrations.layerWith({ isAlone })),
     Layer.provideMerge(platforms),
     Layer.provideMerge(RecentEvents.layerWith({ keep: settings.recentEvents })),
@@ -269,10 +281,11 @@ const firstKey = (url: string) =>
     )
   })
 
-/** The service without a door: it reconciles, ingests and forgets for as long as the door is open. */
+/** The service without a door: it reconciles, ingests, delivers and forgets for as long as the door is open. */
 const running = <A, E>(door: (settings: Settings) => Effect.Effect<A, E, Running>) =>
   Effect.gen(function* () {
     const settings = yield* serveSettings
+    const isAlone = Option.isNone((yield* storeSettings).databaseUrl)
 
     return yield* Effect.gen(function* () {
       const { reconcile } = yield* Registrations
@@ -281,10 +294,11 @@ const running = <A, E>(door: (settings: Settings) => Effect.Effect<A, E, Running
       yield* Effect.forkScoped(Effect.delay(Effect.repeat(reconcile, Schedule.spaced("2 minutes")), "2 minutes"))
       yield* Layer.build(Ingest.layer)
       yield* Layer.build(Retention.layerWith(settings))
+      yield* Layer.build(WebhookDelivery.layerWith({ isAlone }))
       return yield* door(settings)
     }).pipe(
       Effect.scoped,
-      Effect.provide(service(settings, Option.isNone((yield* storeSettings).databaseUrl))),
+      Effect.provide(service(settings, isAlone)),
       // The last to go: what ends with the service leaves a span, too.
       Effect.provide(traces(settings)),
       Option.isNone(settings.crashAt) ? identity : Effect.provideService(Steps, crashing(settings.crashAt.value))

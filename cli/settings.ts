@@ -37,6 +37,12 @@ export const SETTINGS: readonly [Setting, ...ReadonlyArray<Setting>] = [
     about: "How many events of each platform to keep for backtests; 0 for none"
   },
   {
+    name: "EARSHOT_WEBHOOK_ALLOW",
+    fallback: "none",
+    about:
+      "Ranges of addresses that are not public and that webhooks may be sent to all the same, as 127.0.0.0/8,10.0.0.0/8. Every account can then reach them"
+  },
+  {
     name: "EARSHOT_DEMO_FEED",
     fallback: "on",
     about: "on or off: made-up posts and pages to try rules on; never beside a real platform"

@@ -43,6 +43,31 @@ export class RuleNotFound extends Schema.TaggedError<RuleNotFound>()("RuleNotFou
   }
 }
 
+/** Unknown, malformed, or another account's: all alike. */
+export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("WebhookNotFound", {
+  webhookId: Schema.String
+}) {
+  override get message() {
+    return `Cannot find webhook "${this.webhookId}"`
+  }
+}
+
+/** Unknown, malformed, another account's, or no longer kept: all alike. */
+export class MatchNotFound extends Schema.TaggedError<MatchNotFound>()("MatchNotFound", { matchId: Schema.String }) {
+  override get message() {
+    return `Cannot find match "${this.matchId}"`
+  }
+}
+
+export class WebhookLimitReached extends Schema.TaggedError<WebhookLimitReached>()("WebhookLimitReached", {
+  limit: Schema.Number,
+  used: Schema.Number
+}) {
+  override get message() {
+    return `Cannot create another webhook: ${this.used} of ${this.limit} are in use; delete one first`
+  }
+}
+
 /** The cursor points to where matches are deleted by now: what follows it there is not to be had. */
 export class CursorExpired extends Schema.TaggedError<CursorExpired>()("CursorExpired", {
   /** From when on matches are kept. */
@@ -149,6 +174,9 @@ export type CoreError =
   | InvalidArgument
   | Unauthenticated
   | RuleNotFound
+  | WebhookNotFound
+  | WebhookLimitReached
+  | MatchNotFound
   | CursorExpired
   | KeyNotFound
   | RuleLimitReached

@@ -17,6 +17,12 @@ export const asRuleId = Schema.decodeUnknownOption(RuleId)
 export const MatchId = idSchema("match").pipe(Schema.brand("MatchId"))
 export type MatchId = typeof MatchId.Type
 
+export const WebhookId = idSchema("webhook").pipe(Schema.brand("WebhookId"))
+export type WebhookId = typeof WebhookId.Type
+
+export const AttemptId = idSchema("attempt").pipe(Schema.brand("AttemptId"))
+export type AttemptId = typeof AttemptId.Type
+
 /** Mints ids. Ids of one process sort by the order in which they were minted, in either form. */
 export class Ids extends Context.Tag("core/Ids")<
   Ids,
@@ -26,6 +32,8 @@ export class Ids extends Context.Tag("core/Ids")<
     readonly rule: Effect.Effect<RuleId>
     /** So many at once: the first is random, the others follow it. */
     readonly matches: (count: number) => Effect.Effect<ReadonlyArray<MatchId>>
+    readonly webhook: Effect.Effect<WebhookId>
+    readonly attempt: Effect.Effect<AttemptId>
   }
 >() {
   static readonly layer: Layer.Layer<Ids, never, Entropy> = Layer.effect(
@@ -35,7 +43,9 @@ export class Ids extends Context.Tag("core/Ids")<
         account: Effect.sync(() => fromUuid("acct", uuid())),
         key: Effect.sync(() => fromUuid("key", uuid())),
         rule: Effect.sync(() => fromUuid("rule", uuid())),
-        matches: (count) => Effect.sync(() => matchesAfter(fromUuid("match", uuid()), count))
+        matches: (count) => Effect.sync(() => matchesAfter(fromUuid("match", uuid()), count)),
+        webhook: Effect.sync(() => fromUuid("webhook", uuid())),
+        attempt: Effect.sync(() => fromUuid("attempt", uuid()))
       })
     )
   )
@@ -46,7 +56,11 @@ interface IdOf {
   readonly key: KeyId
   readonly rule: RuleId
   readonly match: MatchId
+  readonly webhook: WebhookId
+  readonly attempt: AttemptId
 }
+
+type AnyId = IdOf[keyof IdOf]
 
 /** `rule_01…` for a UUID in its usual lower-case hexadecimal form. Keeps the order of the UUIDs. */
 export const fromUuid = <P extends keyof IdOf>(prefix: P, uuid: string): IdOf[P] => {
@@ -70,7 +84,7 @@ export const fromUuid = <P extends keyof IdOf>(prefix: P, uuid: string): IdOf[P]
 }
 
 /** The UUID inside an id that one of the schemas above has accepted. */
-export const toUuid = (id: AccountId | KeyId | RuleId | MatchId): string => {
+export const toUuid = (id: AnyId): string => {
   let hex = ""
   let bits = -2
   let buffer = 0
@@ -108,8 +122,7 @@ export const matchesAfter = (last: MatchId, count: number): ReadonlyArray<MatchI
 }
 
 /** When the id was made, in milliseconds. An id that someone made up may say anything. */
-export const timeOf = (id: AccountId | KeyId | RuleId | MatchId): number =>
-  Number.parseInt(toUuid(id).slice(0, 13).replace("-", ""), 16)
+export const timeOf = (id: AnyId): number => Number.parseInt(toUuid(id).slice(0, 13).replace("-", ""), 16)
 
 // ---- helpers ----
 

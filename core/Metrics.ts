@@ -113,6 +113,9 @@ export const processIs = (figures: {
 /** How much later than planned a timer fired, in seconds. */
 export const eventLoopDelayed = (seconds: number): Effect.Effect<void> => Effect.sync(() => eventLoopDelay(seconds))
 
+/** `outcome` is one of a few: it becomes a label. */
+export const webhookAttempted = (outcome: string): Effect.Effect<void> => Effect.sync(() => webhookAttempts(1, outcome))
+
 /** Spans reached the collector, or were given up. Not an effect: spans end outside of them, too. */
 export const exported = (outcome: "sent" | "dropped", spans: number): void => spansExported(spans, outcome)
 
@@ -223,6 +226,11 @@ const requestSeconds = histogram(
 
 const liveStreams = gauge("live_streams", "Clients that are told of matches as they are stored", "door")
 const openStreams: Record<LiveDoor, number> = { sse: 0, trpc: 0 }
+const webhookAttempts = counter(
+  "webhook_attempts_total",
+  "Messages to webhooks by what came of them; skipped: matches were deleted before they could be sent",
+  "outcome"
+)
 
 const eventLoopDelay = histogram(
   "event_loop_delay_seconds",
@@ -244,3 +252,4 @@ for (const id of PLATFORM_IDS) {
 }
 liveStreams(0, "sse")
 liveStreams(0, "trpc")
+for (const outcome of ["delivered", "failed", "skipped"]) webhookAttempts(0, outcome)

@@ -107,6 +107,24 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     message,
     details: { rule_id: ruleId }
   }),
+  WebhookNotFound: ({ message, webhookId }) => ({
+    status: 404,
+    code: "not_found",
+    message,
+    details: { webhook_id: webhookId }
+  }),
+  MatchNotFound: ({ message, matchId }) => ({
+    status: 404,
+    code: "not_found",
+    message,
+    details: { match_id: matchId }
+  }),
+  WebhookLimitReached: ({ message, limit, used }) => ({
+    status: 429,
+    code: "resource_exhausted",
+    message,
+    details: { limit, used }
+  }),
   CursorExpired: ({ message, floor }) => ({ status: 400, code: "failed_precondition", message, details: { floor } }),
   KeyNotFound: ({ message, keyId }) => ({ status: 404, code: "not_found", message, details: { key_id: keyId } }),
   RuleLimitReached: ({ message, platform, limit, used }) => ({

@@ -2,10 +2,11 @@
 import { Effect } from "effect"
 import { WatchQuery } from "../core/Matches.ts"
 import { fieldsOf, namedSchemas, REFERENCE_PREFIX } from "./carrier.ts"
+import type { AnyEndpoint } from "./endpoint.ts"
 import { ERROR_CODES } from "./errors.ts"
 import { STREAM_PATH, STREAM_TYPE } from "./live.ts"
 import { EVENTS_PATH, LINES_TYPE } from "./local.ts"
-import { type AnyEndpoint, endpoints } from "./operations.ts"
+import { endpoints } from "./operations.ts"
 import { json, type OpenRoute } from "./route.ts"
 import { router } from "./trpc.ts"
 
@@ -98,6 +99,7 @@ const TAGS = [
   { name: "rules", description: "What to watch for" },
   { name: "matches", description: "What was found" },
   { name: "platforms", description: "Where to watch, and how to write a filter for it" },
+  { name: "webhooks", description: "Where matches are sent as they are found" },
   { name: "local", description: "Events for the platforms that run in process" }
 ]
 

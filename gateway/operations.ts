@@ -1,8 +1,7 @@
 /** Every operation of the service, once. The REST paths, the tRPC router and the OpenAPI document derive from this. */
 import { Effect, Schema } from "effect"
 import type { Backtests } from "../core/Backtests.ts"
-import type { CoreError } from "../core/Errors.ts"
-import { type AccountId, RuleId } from "../core/Ids.ts"
+import { RuleId } from "../core/Ids.ts"
 import { Matches, MatchList, MatchQuery, WaitQuery, WaitResult } from "../core/Matches.ts"
 import { type Platforms, SyntaxHelp } from "../core/Platform.ts"
 import { PlatformId } from "../core/PlatformId.ts"
@@ -16,32 +15,12 @@ import type { StreamStore } from "../core/StreamStore.ts"
 import { syntaxHelp } from "../core/Syntax.ts"
 import type { Issue } from "../core/syntax/issue.ts"
 import { WireIssue } from "../core/syntax/wire.ts"
+import type { Webhooks } from "../core/Webhooks.ts"
+import { type AnyEndpoint, endpoint } from "./endpoint.ts"
+import { webhookEndpoints } from "./webhookOperations.ts"
 
 /** What the operations call. */
-export type Services = Rules | Matches | Platforms | Backtests | Registrations | RuleStore | StreamStore
-
-/** `A` reaches the use case, `I` is sent by the client; `O` comes back and `OI` is what the client receives. */
-export interface Operation<A, I, O, OI> {
-  readonly name: string
-  readonly input: Schema.Schema<A, I>
-  readonly output: Schema.Schema<O, OI>
-  readonly handle: (account: AccountId, input: A) => Effect.Effect<O, CoreError, Services>
-}
-
-/** An operation that also has a documented path of its own. */
-export interface Endpoint<A, I, O, OI> extends Operation<A, I, O, OI> {
-  readonly method: "GET" | "POST"
-  readonly path: `/${string}`
-  readonly tag: "rules" | "matches" | "platforms"
-  readonly summary: string
-  readonly description: string
-  /** `request` is absent where nothing is sent. */
-  readonly example: { readonly request?: I; readonly response: OI }
-}
-
-/** An endpoint whose types only it knows. */
-// biome-ignore lint/suspicious/noExplicitAny: a table of endpoints has no common input; each is typed where it is defined
-export type AnyEndpoint = Endpoint<any, any, any, any>
+export type Services = Rules | Matches | Platforms | Backtests | Registrations | RuleStore | StreamStore | Webhooks
 
 const EXAMPLE_RULE = "rule_01kzyn3v8jf9g8w3q5r7t2x4c6"
 const EXAMPLE_MATCH = "match_01kzyn5a2me0vb6h9d4s8y1k3p"
@@ -367,17 +346,13 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   listMatches,
   waitForMatches,
   platformSyntax,
-  platformStatus
+  platformStatus,
+  ...webhookEndpoints
 ]
 
 // ---- helpers ----
 
 const withWarnings = (issues: ReadonlyArray<Issue>) => (issues.length === 0 ? {} : { warnings: issues })
-
-/** Infers the types of an endpoint from its schemas. */
-function endpoint<A, I, O, OI>(definition: Endpoint<A, I, O, OI>): Endpoint<A, I, O, OI> {
-  return definition
-}
 
 /** An entry for some of the platforms. */
 function perPlatform<A, I>(value: Schema.Schema<A, I>) {

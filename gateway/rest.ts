@@ -2,7 +2,8 @@
 import { Effect, Either } from "effect"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
-import { type AnyEndpoint, endpoints, type Services } from "./operations.ts"
+import type { AnyEndpoint } from "./endpoint.ts"
+import { endpoints, type Services } from "./operations.ts"
 import { json, type KeyedRoute, type Work } from "./route.ts"
 
 export const restRoutes: ReadonlyArray<KeyedRoute<Services>> = endpoints.map(routeOf)

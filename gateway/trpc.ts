@@ -19,6 +19,7 @@ import { Matches, WatchQuery } from "../core/Matches.ts"
 import { type Authentication, authenticateBy } from "./auth.ts"
 import { parseJson, readText } from "./body.ts"
 import { inputCarrier, outputCarrier, refusalOf } from "./carrier.ts"
+import type { Endpoint, Operation } from "./endpoint.ts"
 import {
   canceled,
   type DoorFailure,
@@ -33,10 +34,8 @@ import {
   checkRule,
   createRule,
   deleteRule,
-  type Endpoint,
   listMatches,
   listRules,
-  type Operation,
   platformStatus,
   platformSyntax,
   type Services,
@@ -45,6 +44,16 @@ import {
 import { queryOf } from "./rest.ts"
 import type { Mount, Reply } from "./route.ts"
 import type { Taking } from "./taking.ts"
+import {
+  createWebhook,
+  deleteWebhook,
+  enableWebhook,
+  listWebhookAttempts,
+  listWebhooks,
+  replayWebhook,
+  rotateWebhookSecret,
+  testWebhook
+} from "./webhookOperations.ts"
 
 /** What trpc-to-openapi reads of a procedure. Stated here so that a client's compiler never meets that package. */
 type Meta = {
@@ -100,6 +109,16 @@ export const router = t.router({
   platforms: t.router({
     syntax: query(platformSyntax),
     status: query(platformStatus)
+  }),
+  webhooks: t.router({
+    create: mutation(createWebhook),
+    list: query(listWebhooks),
+    delete: mutation(deleteWebhook),
+    test: mutation(testWebhook),
+    rotateSecret: mutation(rotateWebhookSecret),
+    enable: mutation(enableWebhook),
+    attempts: query(listWebhookAttempts),
+    replay: mutation(replayWebhook)
   })
 })
 

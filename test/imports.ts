@@ -73,7 +73,8 @@ const ADAPTERS_ON: Readonly<Record<string, string>> = {
   x: "http",
   firehose: "http",
   telemetry: "http",
-  remote: "http"
+  remote: "http",
+  webhooks: "http"
 }
 
 /** Where an effect may become a promise outside of `main.ts`: the boundary to web-standard handlers, tRPC and MCP. */

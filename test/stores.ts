@@ -16,8 +16,9 @@ import { KeyStore } from "../core/KeyStore.ts"
 import { MatchStore } from "../core/MatchStore.ts"
 import { RuleStore } from "../core/RuleStore.ts"
 import { StreamStore } from "../core/StreamStore.ts"
+import { WebhookStore } from "../core/WebhookStore.ts"
 
-export type Stores = RuleStore | MatchStore | StreamStore | KeyStore | EventLog
+export type Stores = RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore
 
 /** A folder that is deleted when the scope closes. */
 export const temporaryFolder = Effect.acquireRelease(
@@ -46,10 +47,13 @@ export const postgresClient: Layer.Layer<SqlClient | Announcements, StoreCannotO
 )
 
 const memory: Layer.Layer<Stores> = Layer.mergeAll(
-  MatchStore.layerMemory,
+  WebhookStore.layerMemory,
   KeyStore.layerMemory,
   EventLog.layerMemory
-).pipe(Layer.provideMerge(Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory)))
+).pipe(
+  Layer.provideMerge(MatchStore.layerMemory),
+  Layer.provideMerge(Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))
+)
 
 /** What every contract is run over. */
 export const everyStore: ReadonlyArray<readonly [name: string, layer: Layer.Layer<Stores, StoreCannotOpen>]> = [

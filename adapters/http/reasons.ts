@@ -16,5 +16,9 @@ const REASONS: ReadonlyArray<readonly [RegExp, string]> = [
   [/ENOTFOUND|EAI_AGAIN|lookup address|dns error/i, "its name is not known"],
   [/ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|terminated|connection (closed|reset)/i, "the connection was cut"],
   [/ETIMEDOUT|UND_ERR_\w*TIMEOUT|timed out/i, "it did not answer in time"],
-  [/EHOSTUNREACH|ENETUNREACH/i, "there is no way to it from here"]
+  [/EHOSTUNREACH|ENETUNREACH/i, "there is no way to it from here"],
+  [/certificate|CERT|UNABLE_TO_(GET|VERIFY)/, "its certificate is not trusted, or not for this name"],
+  [/EPROTO|ERR_SSL|wrong version number/i, "it does not speak TLS"],
+  [/HPE_HEADER_OVERFLOW/, "its headers are too large"],
+  [/HPE_/, "it does not speak HTTP"]
 ]

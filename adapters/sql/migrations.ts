@@ -210,6 +210,44 @@ const steps = {
         on conflict (part) do update set matches = c.matches + excluded.matches;
         return null;
       end $$`
+  }),
+
+  "0007_webhooks": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // What a webhook has still to deliver are the matches after its cursor. One worker at a time holds it, by a claim
+    // that lapses. Every delivery changes its row: with room on the page that touches no index.
+    yield* sql`create table webhooks (
+      id uuid primary key,
+      account_id uuid not null references accounts on delete cascade,
+      url text not null,
+      description text,
+      rule_ids uuid[],
+      platforms text[],
+      secret text not null,
+      previous_secret text,
+      previous_secret_until timestamptz(3),
+      created_at timestamptz(3) not null,
+      cursor uuid not null,
+      failures integer not null default 0,
+      next_attempt_at timestamptz(3),
+      disabled_reason text,
+      claim uuid,
+      claimed_until timestamptz
+    ) with (fillfactor = 50)`
+    yield* sql`create index webhooks_of_account on webhooks (account_id, id desc)`
+    yield* sql`create table webhook_attempts (
+      id uuid primary key,
+      webhook_id uuid not null references webhooks on delete cascade,
+      at timestamptz(3) not null,
+      kind text not null,
+      match_id uuid,
+      outcome text not null,
+      status integer,
+      duration_ms integer not null,
+      error text,
+      response text
+    )`
+    yield* sql`create index attempts_of_webhook on webhook_attempts (webhook_id, id desc)`
   })
 }
 

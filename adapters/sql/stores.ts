@@ -6,15 +6,24 @@ import type { KeyStore } from "../../core/KeyStore.ts"
 import type { MatchStore } from "../../core/MatchStore.ts"
 import type { RuleStore } from "../../core/RuleStore.ts"
 import type { StreamStore } from "../../core/StreamStore.ts"
+import type { WebhookStore } from "../../core/WebhookStore.ts"
 import type { Announcements } from "./Announcements.ts"
 import * as SqlEventLog from "./SqlEventLog.ts"
 import * as SqlKeyStore from "./SqlKeyStore.ts"
 import * as SqlMatchStore from "./SqlMatchStore.ts"
 import * as SqlRuleStore from "./SqlRuleStore.ts"
 import * as SqlStreamStore from "./SqlStreamStore.ts"
+import * as SqlWebhookStore from "./SqlWebhookStore.ts"
 
 export const layer: Layer.Layer<
-  RuleStore | MatchStore | StreamStore | KeyStore | EventLog,
+  RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore,
   never,
   SqlClient | Announcements
-> = Layer.mergeAll(SqlRuleStore.layer, SqlMatchStore.layer, SqlStreamStore.layer, SqlKeyStore.layer, SqlEventLog.layer)
+> = Layer.mergeAll(
+  SqlRuleStore.layer,
+  SqlMatchStore.layer,
+  SqlStreamStore.layer,
+  SqlKeyStore.layer,
+  SqlEventLog.layer,
+  SqlWebhookStore.layer
+)

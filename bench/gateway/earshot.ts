@@ -4,6 +4,8 @@ import * as Local from "../../adapters/local/Local.ts"
 import * as Assets from "../../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as Log from "../../adapters/runtimes/log.ts"
+import { Addresses } from "../../adapters/webhooks/addresses.ts"
+import * as HttpSender from "../../adapters/webhooks/HttpSender.ts"
 import { Backtests } from "../../core/Backtests.ts"
 import { EventLog } from "../../core/EventLog.ts"
 import { Ids } from "../../core/Ids.ts"
@@ -19,17 +21,19 @@ import { Registrations } from "../../core/Registrations.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import { Rules } from "../../core/Rules.ts"
 import { StreamStore } from "../../core/StreamStore.ts"
+import { WebhookStore } from "../../core/WebhookStore.ts"
+import { Webhooks } from "../../core/Webhooks.ts"
 import { gateway } from "../../gateway/gateway.ts"
 import { KEY, matches, rules } from "./data.ts"
 
-const stores = Layer.provideMerge(
-  MatchStore.layerMemory,
-  Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, KeyStore.layerMemory)
+const stores = WebhookStore.layerMemory.pipe(
+  Layer.provideMerge(MatchStore.layerMemory),
+  Layer.provideMerge(Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, KeyStore.layerMemory))
 )
 
 export const layer = Layer.provideMerge(
-  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer),
-  Layer.merge(Registrations.layerWith({ isAlone: true }), LiveMatches.layer)
+  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer),
+  Layer.mergeAll(Registrations.layerWith({ isAlone: true }), LiveMatches.layer, HttpSender.layerWith(new Addresses()))
 ).pipe(
   Layer.provideMerge(
     Layer.provideMerge(Local.layerWith({ platforms: PLATFORM_IDS, rulesPerAccount: new Map() }), Platforms.layer)

@@ -2,8 +2,9 @@
 import { Effect, Schema } from "effect"
 import type { AccountId } from "../../core/Ids.ts"
 import { decoder } from "../decode.ts"
+import type { Endpoint } from "../endpoint.ts"
 import { toWire } from "../errors.ts"
-import { type Endpoint, endpoints, type Services } from "../operations.ts"
+import { endpoints, type Services } from "../operations.ts"
 
 /** Why an operation did not do what it was asked, as every door says it. */
 export interface Refusal {

@@ -5,11 +5,11 @@ import { firstMatchAt, MatchId, timeOf } from "../../core/Ids.ts"
 import { Match } from "../../core/Match.ts"
 import { MatchList, WaitResult } from "../../core/Matches.ts"
 import { CheckResult } from "../../core/RuleCheck.ts"
+import type { Endpoint } from "../endpoint.ts"
 import {
   checkRule,
   createRule,
   deleteRule,
-  type Endpoint,
   listMatches,
   listRules,
   platformSyntax,

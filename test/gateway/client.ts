@@ -24,7 +24,15 @@ export const OPERATIONS = [
   ["POST", "/rules/check"],
   ["POST", "/matches"],
   ["POST", "/matches/wait"],
-  ["POST", "/platforms/syntax"]
+  ["POST", "/platforms/syntax"],
+  ["POST", "/webhooks/create"],
+  ["GET", "/webhooks"],
+  ["POST", "/webhooks/delete"],
+  ["POST", "/webhooks/test"],
+  ["POST", "/webhooks/rotate-secret"],
+  ["POST", "/webhooks/enable"],
+  ["POST", "/webhooks/attempts"],
+  ["POST", "/webhooks/replay"]
 ] as const
 
 export const POST_PATHS: ReadonlyArray<string> = OPERATIONS.flatMap(([method, path]) =>

@@ -1,8 +1,10 @@
 /** The gateway in this process, over memory stores and a real socket: for what the program cannot be made to do from outside. */
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Either, Layer, Redacted } from "effect"
 import * as Local from "../../adapters/local/Local.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
+import { Addresses } from "../../adapters/webhooks/addresses.ts"
+import * as HttpSender from "../../adapters/webhooks/HttpSender.ts"
 import { Backtests } from "../../core/Backtests.ts"
 import { EventLog } from "../../core/EventLog.ts"
 import { Ids } from "../../core/Ids.ts"
@@ -19,6 +21,9 @@ import { Registrations } from "../../core/Registrations.ts"
 import { RuleStore } from "../../core/RuleStore.ts"
 import { Rules } from "../../core/Rules.ts"
 import { StreamStore } from "../../core/StreamStore.ts"
+import * as WebhookDelivery from "../../core/WebhookDelivery.ts"
+import { WebhookStore } from "../../core/WebhookStore.ts"
+import { Webhooks } from "../../core/Webhooks.ts"
 import { unreadableRequest } from "../../gateway/errors.ts"
 import { gateway } from "../../gateway/gateway.ts"
 import type { Target } from "./client.ts"
@@ -28,10 +33,13 @@ const HOST = "127.0.0.1"
 /** How many rules on x an account may hold here. */
 export const X_LIMIT = 2
 
+/** Where receivers of webhooks are in these tests. */
+const LOOPBACK = Either.getOrThrow(Addresses.parse("127.0.0.0/8"))
+
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
-const stores = Layer.provideMerge(
-  MatchStore.layerMemory,
-  Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, KeyStore.layerMemory)
+const stores = WebhookStore.layerMemory.pipe(
+  Layer.provideMerge(MatchStore.layerMemory),
+  Layer.provideMerge(Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, KeyStore.layerMemory))
 )
 const platforms = Layer.provideMerge(
   Local.layerWith({ platforms: PLATFORM_IDS, rulesPerAccount: new Map([["x", X_LIMIT]]) }),
@@ -39,12 +47,12 @@ const platforms = Layer.provideMerge(
 )
 const recent = Layer.provide(RecentEvents.layerWith({ keep: 1_000 }), EventLog.layerMemory)
 const useCases = Layer.provideMerge(
-  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer),
-  Layer.merge(Registrations.layerWith({ isAlone: true }), LiveMatches.layer)
+  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer),
+  Layer.mergeAll(Registrations.layerWith({ isAlone: true }), LiveMatches.layer, HttpSender.layerWith(LOOPBACK))
 )
 
 /** Everything that the gateway calls, as the program composes it. */
-export const service = Ingest.layer.pipe(
+export const service = Layer.merge(Ingest.layer, WebhookDelivery.layerWith({ isAlone: true })).pipe(
   Layer.provideMerge(useCases),
   Layer.provideMerge(platforms),
   Layer.provideMerge(recent),

@@ -171,7 +171,7 @@ describe("AppRouter", () => {
     type Inputs = inferRouterInputs<AppRouter>
     type Outputs = inferRouterOutputs<AppRouter>
 
-    expectTypeOf<keyof AppRouter["_def"]["record"]>().toEqualTypeOf<"rules" | "matches" | "platforms">()
+    expectTypeOf<keyof AppRouter["_def"]["record"]>().toEqualTypeOf<"rules" | "webhooks" | "matches" | "platforms">()
     expectTypeOf<Inputs["rules"]["create"]>().toEqualTypeOf<{
       readonly name: string
       readonly intent: string

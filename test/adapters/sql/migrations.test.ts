@@ -41,7 +41,7 @@ describe("migrations", () => {
     Effect.gen(function* () {
       const { url } = yield* temporaryDatabase
       const goBack = Effect.flatMap(SqlClient, (sql) =>
-        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, match_counts, match_order;
+        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, match_counts, match_order, webhook_attempts, webhooks;
           drop function matches_changed cascade;
           drop function take_turn;
           drop index registrations_hidden;

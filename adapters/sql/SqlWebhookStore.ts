@@ -1,0 +1,297 @@
+/** `WebhookStore` in SQL. */
+import { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Array as Arr, Effect, Layer, Option, PubSub, Redacted, Stream } from "effect"
+import { WebhookLimitReached } from "../../core/Errors.ts"
+import { type AccountId, fromUuid, type MatchId, toUuid, type WebhookId } from "../../core/Ids.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
+import { fromDate, type Timestamp } from "../../core/Timestamp.ts"
+import type { AttemptKind, AttemptOutcome, WebhookAttempt } from "../../core/Webhook.ts"
+import {
+  isGoingOn,
+  type ListedWebhook,
+  type NewWebhook,
+  type StoredWebhook,
+  WebhookStore
+} from "../../core/WebhookStore.ts"
+import { storableText } from "./storable.ts"
+import { codeOf, unavailable } from "./unavailable.ts"
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient
+  const news = yield* PubSub.sliding<void>(1)
+  const tell = PubSub.publish(news, undefined)
+
+  const checkLimit = (account: string, limit: number) =>
+    Effect.gen(function* () {
+      // Whoever else wants to add one to the account waits here until we have committed.
+      const owner = yield* sql`select 1 from accounts where id = ${account} for no key update`
+      if (owner.length === 0) return yield* Effect.dieMessage(`Account "${account}" does not exist`)
+      const [row] = yield* sql<{ readonly used: number }>`
+        select count(*)::int as used from webhooks where account_id = ${account}`
+      const used = row?.used ?? 0
+      if (used >= limit) return yield* new WebhookLimitReached({ limit, used })
+    })
+
+  const insert = (webhook: NewWebhook, limit: number) => {
+    const account = toUuid(webhook.account)
+    const rules = Option.getOrNull(Option.map(webhook.rules, Arr.map(toUuid)))
+    return checkLimit(account, limit).pipe(
+      Effect.zipRight(sql`
+        insert into webhooks (id, account_id, url, description, rule_ids, platforms, secret, created_at, cursor)
+        select ${toUuid(webhook.id)}, ${account}, ${webhook.url}, ${Option.getOrNull(webhook.description)},
+          ${rules}::uuid[], ${Option.getOrNull(webhook.platforms)}::text[], ${Redacted.value(webhook.secret)},
+          ${webhook.createdAt}, newest
+        from match_order`),
+      sql.withTransaction,
+      Effect.asVoid,
+      unavailable("webhooks.insert")
+    )
+  }
+
+  const columns = sql.literal(
+    [
+      "w.id, w.account_id, w.url, w.description, w.rule_ids, w.platforms, w.secret, w.previous_secret",
+      "w.previous_secret_until, w.created_at, w.cursor, w.failures, w.next_attempt_at, w.disabled_reason"
+    ].join(", ")
+  )
+  const listed = sql`select ${columns}, to_jsonb(a) as last_attempt from webhooks w left join lateral (
+    select * from webhook_attempts a where a.webhook_id = w.id order by a.id desc limit 1
+  ) a on true`
+
+  const rotate = (id: WebhookId, secret: Redacted.Redacted, until: Timestamp) => sql`
+    update webhooks set secret = ${Redacted.value(secret)}, previous_secret = secret, previous_secret_until = ${until}
+    where id = ${toUuid(id)}`
+
+  const enable = (id: WebhookId) => sql`
+    update webhooks set failures = 0, next_attempt_at = null, disabled_reason = null where id = ${toUuid(id)}`
+
+  const moveTo = (id: WebhookId, after: MatchId) => sql`
+    update webhooks set cursor = ${toUuid(after)}, failures = 0, next_attempt_at = null where id = ${toUuid(id)}`
+
+  const attempts: WebhookStore["Type"]["attempts"] = ({ webhook, before, limit }) =>
+    sql<AttemptRow>`
+      select * from webhook_attempts where webhook_id = ${toUuid(webhook)}
+        and id < ${Option.match(before, { onNone: () => AFTER_ALL, onSome: toUuid })}
+      order by id desc limit ${limit}`.pipe(Effect.map(Arr.map(toAttempt)), unavailable("webhooks.attempts"))
+
+  const insertAttempt = (attempt: WebhookAttempt) => sql`
+    insert into webhook_attempts (id, webhook_id, at, kind, match_id, outcome, status, duration_ms, error, response)
+    select ${toUuid(attempt.id)}, id, ${attempt.at}, ${attempt.kind},
+      ${attempt.match_id === undefined ? null : toUuid(attempt.match_id)}::uuid, ${attempt.outcome},
+      ${attempt.status ?? null}::int, ${attempt.duration_ms}, ${storableText(attempt.error ?? null)}::text,
+      ${storableText(attempt.response ?? null)}::text
+    from webhooks where id = ${toUuid(attempt.webhook_id)}`
+
+  const record = (attempt: WebhookAttempt) =>
+    insertAttempt(attempt).pipe(
+      Effect.asVoid,
+      Effect.catchIf(webhookIsGone, () => Effect.void),
+      unavailable("webhooks.record")
+    )
+
+  /** The index of matches is asked for one entry per platform, or per rule and platform. */
+  const hasMatches = sql`(
+    w.rule_ids is null and exists (
+      select 1 from unnest(coalesce(w.platforms, ${PLATFORM_IDS}::text[])) p(platform)
+      join matches m on m.account_id = w.account_id and m.platform = p.platform and m.id > w.cursor
+    ) or exists (
+      select 1 from unnest(w.rule_ids) r(id)
+      cross join unnest(coalesce(w.platforms, ${PLATFORM_IDS}::text[])) p(platform)
+      join matches m on m.rule_id = r.id and m.platform = p.platform and m.id > w.cursor
+    ))`
+  const isBelowFloor = sql.literal("w.cursor < (select floor from retention)")
+  const isFree = sql.literal("(w.claimed_until is null or w.claimed_until <= clock_timestamp())")
+  const heldFor = (millis: number) => sql`clock_timestamp() + ${millis} * interval '1 millisecond'`
+
+  const claim: WebhookStore["Type"]["claim"] = ({ claim, now, millis, limit }) =>
+    sql<WebhookRow>`
+      with due as (
+        select w.id from webhooks w
+        where w.disabled_reason is null and (w.next_attempt_at is null or w.next_attempt_at <= ${now}) and ${isFree}
+          and (${isBelowFloor} or ${hasMatches})
+        order by w.cursor limit ${limit}
+        for update of w skip locked
+      )
+      update webhooks w set claim = ${claim}, claimed_until = ${heldFor(millis)} from due where w.id = due.id
+      returning ${columns}`.pipe(Effect.map(Arr.map(toWebhook)), unavailable("webhooks.claim"))
+
+  const renew = (id: WebhookId, claim: string, millis: number) => sql<WebhookRow>`
+    update webhooks w set claimed_until = ${heldFor(millis)} where w.id = ${toUuid(id)} and w.claim = ${claim}
+    returning ${columns}`
+
+  const settle: WebhookStore["Type"]["settle"] = (held, attempt, standing, millis) => {
+    const { claim, webhook } = held
+    const isKept = isGoingOn(standing)
+    return Effect.gen(function* () {
+      const [settled] = yield* sql<WebhookRow>`
+        with settled as (
+          update webhooks w set cursor = ${cursorOf(standing)}, failures = ${standing.failures},
+            next_attempt_at = ${Option.getOrNull(standing.nextAttemptAt)}::timestamptz,
+            disabled_reason = ${storableText(Option.getOrNull(standing.disabledReason))}::text,
+            claim = case when ${isKept}::boolean then claim end,
+            claimed_until = case when ${isKept}::boolean then ${heldFor(millis)} end
+          where w.id = ${toUuid(webhook.id)} and w.claim = ${claim} and w.cursor = ${cursorOf(webhook)}
+          returning ${columns}
+        ), recorded as (${insertAttempt(attempt)})
+        select * from settled`
+      if (settled !== undefined) return isKept ? Option.some(toWebhook(settled)) : Option.none()
+      return Option.map(Arr.head(yield* renew(webhook.id, claim, millis)), toWebhook)
+    }).pipe(
+      Effect.catchIf(webhookIsGone, () => Effect.succeed(Option.none())),
+      unavailable("webhooks.settle")
+    )
+  }
+
+  const release: WebhookStore["Type"]["release"] = ({ claim, webhook }, reached) => {
+    const moved = Option.match(reached, {
+      onNone: () => sql``,
+      onSome: (id) => {
+        const isUnmoved = sql`cursor = ${cursorOf(webhook)}`
+        return sql`, cursor = case when ${isUnmoved} then ${toUuid(id)} else cursor end,
+          failures = case when ${isUnmoved} then 0 else failures end`
+      }
+    })
+    return sql`update webhooks set claim = null, claimed_until = null ${moved}
+      where id = ${toUuid(webhook.id)} and claim = ${claim}`.pipe(Effect.asVoid, unavailable("webhooks.release"))
+  }
+
+  const tend: WebhookStore["Type"]["tend"] = (keep) =>
+    Effect.gen(function* () {
+      yield* sql`
+        with idle as (
+          select w.id, o.newest from webhooks w cross join match_order o
+          where ${isFree} and w.cursor < o.newest and not ${isBelowFloor} and not ${hasMatches}
+          for update of w skip locked
+        )
+        update webhooks w set cursor = idle.newest, failures = 0, next_attempt_at = null from idle where w.id = idle.id`
+      yield* sql`delete from webhook_attempts where at < ${keep.since}`
+      yield* sql`delete from webhook_attempts a using webhooks w
+        where a.webhook_id = w.id and a.id <= (
+          select l.id from webhook_attempts l where l.webhook_id = w.id
+          order by l.id desc offset ${keep.attempts} limit 1
+        )`
+    }).pipe(unavailable("webhooks.tend"))
+
+  return WebhookStore.of({
+    insert,
+    list: (account) =>
+      sql<ListedRow>`${listed} where w.account_id = ${toUuid(account)} order by w.id desc`.pipe(
+        Effect.map(Arr.map(toListed)),
+        unavailable("webhooks.list")
+      ),
+    find: (account, id) =>
+      sql<ListedRow>`${listed} where w.id = ${toUuid(id)} and w.account_id = ${toUuid(account)}`.pipe(
+        Effect.map((rows) => Option.map(Arr.head(rows), toListed)),
+        unavailable("webhooks.find")
+      ),
+    remove: (account: AccountId, id) =>
+      sql`delete from webhooks where id = ${toUuid(id)} and account_id = ${toUuid(account)} returning 1`.pipe(
+        Effect.map((rows) => rows.length > 0),
+        unavailable("webhooks.remove")
+      ),
+    rotate: (id, secret, until) => Effect.asVoid(rotate(id, secret, until)).pipe(unavailable("webhooks.rotate")),
+    enable: (id) => Effect.zipRight(enable(id), tell).pipe(unavailable("webhooks.enable")),
+    moveTo: (id, after) => Effect.zipRight(moveTo(id, after), tell).pipe(unavailable("webhooks.moveTo")),
+    attempts,
+    record,
+    claim,
+    settle,
+    release,
+    releaseAll: Effect.asVoid(sql`update webhooks set claim = null, claimed_until = null where claim is not null`).pipe(
+      unavailable("webhooks.releaseAll")
+    ),
+    tend,
+    changes: Stream.fromPubSub(news)
+  })
+})
+
+export const layer: Layer.Layer<WebhookStore, never, SqlClient> = Layer.effect(WebhookStore, make)
+
+// ---- helpers ----
+
+/** No UUIDv7 is as small, or as large. */
+const BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
+const AFTER_ALL = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+
+const cursorOf = ({ cursor }: Pick<StoredWebhook, "cursor">): string =>
+  Option.match(cursor, { onNone: () => BEFORE_ALL, onSome: toUuid })
+
+/** It was deleted between the look at it and the check of the foreign key. */
+const webhookIsGone = (error: SqlError | WebhookLimitReached): boolean =>
+  Option.exists(codeOf(error), (code) => code === "23503")
+
+interface WebhookRow {
+  readonly id: string
+  readonly account_id: string
+  readonly url: string
+  readonly description: string | null
+  readonly rule_ids: ReadonlyArray<string> | null
+  readonly platforms: ReadonlyArray<PlatformId> | null
+  readonly secret: string
+  readonly previous_secret: string | null
+  readonly previous_secret_until: Date | null
+  readonly created_at: Date
+  readonly cursor: string
+  readonly failures: number
+  readonly next_attempt_at: Date | null
+  readonly disabled_reason: string | null
+}
+
+interface AttemptRow {
+  readonly id: string
+  readonly webhook_id: string
+  /** As text where it was read through JSON. */
+  readonly at: Date | string
+  readonly kind: AttemptKind
+  readonly match_id: string | null
+  readonly outcome: AttemptOutcome
+  readonly status: number | null
+  readonly duration_ms: number
+  readonly error: string | null
+  readonly response: string | null
+}
+
+interface ListedRow extends WebhookRow {
+  readonly last_attempt: AttemptRow | null
+}
+
+const toWebhook = (row: WebhookRow): StoredWebhook => ({
+  id: fromUuid("webhook", row.id),
+  account: fromUuid("acct", row.account_id),
+  url: row.url,
+  description: Option.fromNullable(row.description),
+  rules: Option.map(
+    Option.fromNullable(row.rule_ids),
+    Arr.map((id) => fromUuid("rule", id))
+  ),
+  platforms: Option.fromNullable(row.platforms),
+  secret: Redacted.make(row.secret),
+  previousSecret:
+    row.previous_secret === null || row.previous_secret_until === null
+      ? Option.none()
+      : Option.some({ secret: Redacted.make(row.previous_secret), until: fromDate(row.previous_secret_until) }),
+  createdAt: fromDate(row.created_at),
+  cursor: row.cursor === BEFORE_ALL ? Option.none() : Option.some(fromUuid("match", row.cursor)),
+  failures: row.failures,
+  nextAttemptAt: Option.map(Option.fromNullable(row.next_attempt_at), fromDate),
+  disabledReason: Option.fromNullable(row.disabled_reason)
+})
+
+const toListed = (row: ListedRow): ListedWebhook => ({
+  ...toWebhook(row),
+  lastAttempt: Option.map(Option.fromNullable(row.last_attempt), toAttempt)
+})
+
+const toAttempt = (row: AttemptRow): WebhookAttempt => ({
+  id: fromUuid("attempt", row.id),
+  webhook_id: fromUuid("webhook", row.webhook_id),
+  at: fromDate(new Date(row.at)),
+  kind: row.kind,
+  ...(row.match_id !== null && { match_id: fromUuid("match", row.match_id) }),
+  outcome: row.outcome,
+  ...(row.status !== null && { status: row.status }),
+  duration_ms: row.duration_ms,
+  ...(row.error !== null && { error: row.error }),
+  ...(row.response !== null && { response: row.response })
+})

@@ -1,0 +1,425 @@
+/** What every `WebhookStore` does. */
+import { assert, layer as withLayer } from "@effect/vitest"
+import { Effect, type Layer, Option, Redacted } from "effect"
+import { v7 } from "uuid"
+import { type AccountId, fromUuid, type MatchId, type RuleId, type WebhookId } from "../../core/Ids.ts"
+import { MatchStore } from "../../core/MatchStore.ts"
+import type { Timestamp } from "../../core/Timestamp.ts"
+import type { WebhookAttempt } from "../../core/Webhook.ts"
+import { type Claimed, type NewWebhook, type Standing, WebhookStore } from "../../core/WebhookStore.ts"
+import type { Stores } from "../stores.ts"
+import { at, newAccount, newMatch, visibleRule } from "./samples.ts"
+
+export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
+  withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`WebhookStore on ${name}`, (it) => {
+    it.effect("find and list give back what was inserted, newest first, and nothing of another account", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const [ann, bob] = [yield* newAccount, yield* newAccount]
+        const plain = newWebhook(ann, { description: Option.none() })
+        const rules = [fromUuid("rule", v7()), fromUuid("rule", v7())]
+        const narrow = newWebhook(ann, { rules: Option.some(rules), platforms: Option.some(["x"]) })
+        for (const one of [plain, narrow]) yield* store.insert(one, 5)
+        const newest = yield* (yield* MatchStore).newest
+        const found = yield* store.list(ann)
+        assert.deepStrictEqual(
+          found.map(({ id }) => id),
+          [narrow.id, plain.id]
+        )
+        for (const expected of [plain, narrow]) {
+          const one = Option.getOrThrow(yield* store.find(ann, expected.id))
+          const { secret, ...rest } = expected
+          assert.strictEqual(Redacted.value(one.secret), Redacted.value(secret))
+          assert.deepInclude(one, { ...rest, ...FRESH, cursor: newest, previousSecret: Option.none() })
+          assert.isTrue(Option.isNone(one.lastAttempt))
+        }
+        assert.isTrue(Option.isNone(yield* store.find(bob, plain.id)))
+        assert.lengthOf(yield* store.list(bob), 0)
+      })
+    )
+
+    it.effect("insert begins after the newest match, and not at the ones before", () =>
+      Effect.gen(function* () {
+        const { rule, webhook } = yield* newSetting({ before: 3 })
+        assert.lengthOf(yield* claimOf(webhook), 0)
+        const [id] = yield* insertSome(rule, 1)
+        const [held] = yield* claimOf(webhook)
+        assert.isTrue(Option.exists(held?.webhook.cursor ?? Option.none(), (cursor) => cursor < (id ?? "")))
+      })
+    )
+
+    it.effect("insert holds the limit of each account, also where many come at once", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const [ann, bob] = [yield* newAccount, yield* newAccount]
+        const outcomes = yield* Effect.forEach(
+          Array.from({ length: 8 }, () => newWebhook(ann)),
+          (webhook) => Effect.either(store.insert(webhook, 3)),
+          { concurrency: "unbounded" }
+        )
+        const refused = outcomes.flatMap((one) => (one._tag === "Left" ? [one.left] : []))
+        assert.lengthOf(refused, 5)
+        for (const error of refused)
+          assert.deepInclude({ ...error }, { _tag: "WebhookLimitReached", limit: 3, used: 3 })
+        assert.lengthOf(yield* store.list(ann), 3)
+        yield* store.insert(newWebhook(bob), 3)
+      })
+    )
+
+    it.effect("remove forgets it with its attempts, once, and not for another account", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const { account, webhook } = yield* newSetting()
+        yield* store.record(newAttempt(webhook))
+        assert.isFalse(yield* store.remove(yield* newAccount, webhook))
+        assert.lengthOf(yield* store.attempts({ webhook, before: Option.none(), limit: 10 }), 1)
+        assert.isTrue(yield* store.remove(account, webhook))
+        assert.isFalse(yield* store.remove(account, webhook))
+        assert.lengthOf(yield* store.attempts({ webhook, before: Option.none(), limit: 10 }), 0)
+        yield* store.record(newAttempt(webhook))
+        assert.lengthOf(yield* store.attempts({ webhook, before: Option.none(), limit: 10 }), 0)
+      })
+    )
+
+    it.effect("rotate keeps the secret as the previous one, and only the last", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const { account, webhook } = yield* newSetting()
+        yield* store.rotate(webhook, Redacted.make("second"), at(5))
+        yield* store.rotate(webhook, Redacted.make("third"), at(6))
+        const found = Option.getOrThrow(yield* store.find(account, webhook))
+        const previous = Option.getOrThrow(found.previousSecret)
+        assert.deepStrictEqual(
+          [Redacted.value(found.secret), Redacted.value(previous.secret), previous.until],
+          ["third", "second", at(6)]
+        )
+      })
+    )
+
+    it.effect("attempts come back as they were, newest first and by pages, the last one with its webhook", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const { account, webhook } = yield* newSetting()
+        const all = [
+          newAttempt(webhook, { outcome: "failed", status: 500, error: "Ünïcode", response: "no 💥" }),
+          newAttempt(webhook, { kind: "test" }),
+          newAttempt(webhook, { kind: "replay", match_id: fromUuid("match", v7()), status: 204, response: "" })
+        ]
+        for (const attempt of all) yield* store.record(attempt)
+        const newestFirst = all.toReversed()
+        const first = yield* store.attempts({ webhook, before: Option.none(), limit: 2 })
+        assert.deepStrictEqual(first, newestFirst.slice(0, 2))
+        const rest = yield* store.attempts({ webhook, before: Option.fromNullable(first[1]?.id), limit: 2 })
+        assert.deepStrictEqual(rest, newestFirst.slice(2))
+        const found = Option.getOrThrow(yield* store.find(account, webhook))
+        assert.deepStrictEqual(Option.getOrNull(found.lastAttempt), newestFirst[0])
+      })
+    )
+
+    it.effect("record takes text that a database refuses", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const { webhook } = yield* newSetting()
+        yield* store.record(newAttempt(webhook, { response: "a\0b\ud800", error: "\0" }))
+        assert.lengthOf(yield* store.attempts({ webhook, before: Option.none(), limit: 10 }), 1)
+      })
+    )
+
+    it.effect("claim takes what has matches, by account, rule and platform", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const matches = yield* MatchStore
+        const { account, rule, webhook } = yield* newSetting()
+        const other = (yield* visibleRule(account)).id
+        const narrow = newWebhook(account, { rules: Option.some([rule]), platforms: Option.some(["firehose"]) })
+        const ofOther = newWebhook(account, { rules: Option.some([other, fromUuid("rule", v7())]) })
+        const ofPlatform = newWebhook(account, { platforms: Option.some(["firehose"]) })
+        const foreign = (yield* newSetting()).webhook
+        for (const one of [narrow, ofOther, ofPlatform]) yield* store.insert(one, 20)
+        const all = [webhook, narrow.id, ofOther.id, ofPlatform.id, foreign]
+        assert.lengthOf(yield* claimOf(...all), 0)
+        yield* matches.insert([newMatch(rule, { platform: "x" })])
+        assert.deepStrictEqual(idsOf(yield* claimOf(...all)), [webhook])
+        yield* matches.insert([newMatch(rule, { platform: "firehose" })])
+        assert.sameMembers(idsOf(yield* claimOf(...all)), [narrow.id, ofPlatform.id])
+        yield* matches.insert([newMatch(other, { platform: "x" })])
+        assert.deepStrictEqual(idsOf(yield* claimOf(...all)), [ofOther.id])
+      })
+    )
+
+    it.effect("claim gives each webhook to one of many at once, and to the next when its time is over", () =>
+      Effect.gen(function* () {
+        const settings = yield* Effect.all(Array.from({ length: 5 }, () => newSetting()))
+        const ids = settings.map(({ webhook }) => webhook)
+        for (const { rule } of settings) yield* insertSome(rule, 1)
+        const rounds = yield* Effect.all(
+          Array.from({ length: 6 }, () => claimOf(...ids)),
+          { concurrency: "unbounded" }
+        )
+        assert.sameMembers(rounds.flatMap(idsOf), ids)
+        assert.lengthOf(yield* claimOf(...ids), 0)
+        yield* Effect.sleep(HELD_MILLIS + 50)
+        assert.sameMembers(idsOf(yield* claimOf(...ids)), ids)
+      })
+    )
+
+    it.effect("claim takes no more than asked for, those furthest behind first", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        yield* store.releaseAll
+        const settings = yield* Effect.all(Array.from({ length: 3 }, () => newSetting()))
+        for (const { rule } of settings) yield* insertSome(rule, 1)
+        const claim = (limit: number) => store.claim({ claim: v7(), now: at(10), millis: HELD_MILLIS, limit })
+        const [first, rest] = [yield* claim(2), yield* claim(1_000)]
+        assert.lengthOf(first, 2)
+        const cursors = [...first, ...rest].map(({ cursor }) => Option.getOrElse(cursor, () => ""))
+        assert.deepStrictEqual(cursors, cursors.toSorted())
+        yield* store.releaseAll
+      })
+    )
+
+    it.effect("settle moves on with the attempt recorded, and holds it further", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const { account, rule, webhook } = yield* newSetting()
+        const [first, second] = yield* insertSome(rule, 2)
+        const held = yield* claimOne(webhook)
+        const attempt = newAttempt(webhook, { ...(first !== undefined && { match_id: first }) })
+        const settled = yield* store.settle(held, attempt, standingAt(first), HELD_MILLIS)
+        assert.deepInclude(Option.getOrThrow(settled), standingAt(first))
+        assert.lengthOf(yield* claimOf(webhook), 0)
+        const found = Option.getOrThrow(yield* store.find(account, webhook))
+        assert.deepStrictEqual(Option.getOrNull(found.lastAttempt), attempt)
+        const next = { ...held, webhook: Option.getOrThrow(settled) }
+        assert.isTrue(Option.isSome(yield* store.settle(next, newAttempt(webhook), standingAt(second), HELD_MILLIS)))
+        yield* store.release({ ...next, webhook: { ...next.webhook, ...standingAt(second) } }, Option.none())
+        assert.lengthOf(yield* claimOf(webhook), 0, "nothing is left")
+      })
+    )
+
+    it.effect("settle with a time or a reason lets go of it; it is due then, or when it is enabled", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const { account, rule, webhook } = yield* newSetting()
+        yield* insertSome(rule, 1)
+        const held = yield* claimOne(webhook)
+        const { cursor } = held.webhook
+        const waiting: Standing = { ...FRESH, cursor, failures: 3, nextAttemptAt: Option.some(at(20)) }
+        assert.isTrue(Option.isNone(yield* store.settle(held, newAttempt(webhook), waiting, HELD_MILLIS)))
+        assert.deepInclude(Option.getOrThrow(yield* store.find(account, webhook)), waiting)
+        assert.lengthOf(yield* claimAt(at(19), webhook), 0)
+        const [again] = yield* claimAt(at(20), webhook)
+        assert.strictEqual(again?.webhook.failures, 3)
+
+        const disabled: Standing = { ...FRESH, cursor, failures: 4, disabledReason: Option.some("because\0") }
+        yield* store.settle(again ?? held, newAttempt(webhook), disabled, HELD_MILLIS)
+        assert.lengthOf(yield* claimAt(at(30), webhook), 0)
+        yield* store.enable(webhook)
+        assert.deepInclude(Option.getOrThrow(yield* store.find(account, webhook)), { ...FRESH, cursor })
+        assert.lengthOf(yield* claimOf(webhook), 1)
+      })
+    )
+
+    it.effect("settle by one who holds it no longer records the attempt and changes nothing", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const { account, rule, webhook } = yield* newSetting()
+        const [first] = yield* insertSome(rule, 2)
+        const late = yield* claimOne(webhook)
+        yield* Effect.sleep(HELD_MILLIS + 50)
+        const held = yield* claimOne(webhook)
+        const attempt = newAttempt(webhook)
+        assert.isTrue(Option.isNone(yield* store.settle(late, attempt, standingAt(first), HELD_MILLIS)))
+        yield* store.release(late, Option.some(fromUuid("match", v7())))
+        const found = Option.getOrThrow(yield* store.find(account, webhook))
+        assert.deepStrictEqual(found.cursor, held.webhook.cursor)
+        assert.deepStrictEqual(Option.getOrNull(found.lastAttempt), attempt)
+        assert.lengthOf(yield* claimOf(webhook), 0, "it is still held by the other")
+      })
+    )
+
+    it.effect("settle of one that was moved meanwhile keeps where it was moved to, and answers that", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const { rule, webhook } = yield* newSetting()
+        const [first, second, third] = yield* insertSome(rule, 3)
+        const held = yield* claimOne(webhook)
+        yield* store.moveTo(webhook, third ?? NONE)
+        const failed: Standing = {
+          ...FRESH,
+          cursor: held.webhook.cursor,
+          failures: 1,
+          nextAttemptAt: Option.some(at(9))
+        }
+        for (const standing of [standingAt(first), failed]) {
+          const settled = yield* store.settle(held, newAttempt(webhook), standing, HELD_MILLIS)
+          assert.deepInclude(Option.getOrThrow(settled), standingAt(third))
+        }
+        yield* store.release(held, Option.fromNullable(second))
+        assert.lengthOf(yield* claimOf(webhook), 0)
+        yield* store.moveTo(webhook, first ?? NONE)
+        assert.deepStrictEqual((yield* claimOne(webhook)).webhook.cursor, Option.fromNullable(first))
+      })
+    )
+
+    it.effect("settle and release of one that was removed do nothing", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const { account, rule, webhook } = yield* newSetting()
+        const [first] = yield* insertSome(rule, 1)
+        const held = yield* claimOne(webhook)
+        yield* store.remove(account, webhook)
+        assert.isTrue(Option.isNone(yield* store.settle(held, newAttempt(webhook), standingAt(first), HELD_MILLIS)))
+        yield* store.release(held, Option.none())
+        assert.isTrue(Option.isNone(yield* store.find(account, webhook)))
+      })
+    )
+
+    it.effect("release lets another take it, from where it has got to", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const { rule, webhook } = yield* newSetting()
+        const [first] = yield* insertSome(rule, 2)
+        yield* store.release(yield* claimOne(webhook), Option.fromNullable(first))
+        const held = yield* claimOne(webhook)
+        assert.deepStrictEqual(held.webhook.cursor, Option.fromNullable(first))
+        yield* store.release(held, Option.none())
+        const [again] = yield* claimOf(webhook)
+        assert.deepStrictEqual(again?.webhook.cursor, Option.fromNullable(first))
+        yield* store.releaseAll
+        assert.lengthOf(yield* claimOf(webhook), 1)
+      })
+    )
+
+    it.effect("tend moves those without matches to the newest, and leaves the others", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const matches = yield* MatchStore
+        const { account, rule, webhook } = yield* newSetting()
+        const idle = newWebhook(account, { rules: Option.some([fromUuid("rule", v7())]) })
+        yield* store.insert(idle, 5)
+        yield* insertSome(rule, 2)
+        const before = Option.getOrThrow(yield* store.find(account, webhook))
+        yield* store.tend({ attempts: 10, since: at(0) })
+        assert.deepStrictEqual(Option.getOrThrow(yield* store.find(account, webhook)), before)
+        const moved = Option.getOrThrow(yield* store.find(account, idle.id))
+        assert.deepStrictEqual(moved.cursor, yield* matches.newest)
+        assert.isTrue(Option.isSome(moved.cursor))
+      })
+    )
+
+    it.effect("tend keeps so many attempts of each, and none from before", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const { webhook } = yield* newSetting()
+        const other = (yield* newSetting()).webhook
+        const kept = (id: WebhookId) => store.attempts({ webhook: id, before: Option.none(), limit: 100 })
+        const all = Array.from({ length: 7 }, (_, i) => newAttempt(webhook, { at: at(i) }))
+        for (const attempt of all) yield* store.record(attempt)
+        const [old, young] = [newAttempt(other, { at: at(1) }), newAttempt(other, { at: at(6) })]
+        for (const attempt of [old, young]) yield* store.record(attempt)
+        yield* store.tend({ attempts: 4, since: at(2) })
+        assert.deepStrictEqual(yield* kept(webhook), all.toReversed().slice(0, 4))
+        assert.deepStrictEqual(yield* kept(other), [young])
+      })
+    )
+
+    // The last one: what it deletes is gone for the others, too.
+    it.effect("claim takes one whose matches were deleted before it got to them, and tend leaves it so", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const matches = yield* MatchStore
+        const { account, rule, webhook } = yield* newSetting({ before: 1 })
+        const before = Option.getOrThrow(yield* store.find(account, webhook))
+        const ids = yield* insertSome(rule, 3)
+        const [after] = yield* insertSome((yield* newSetting()).rule, 1)
+        yield* matches.trim({ before: after ?? NONE, keep: Option.none(), atMost: 10_000 })
+        yield* store.tend({ attempts: 10, since: at(0) })
+        const found = Option.getOrThrow(yield* store.find(account, webhook))
+        assert.deepStrictEqual(found.cursor, before.cursor)
+        const held = yield* claimOne(webhook)
+        yield* store.release(held, Option.fromNullable(ids.at(-1)))
+        assert.lengthOf(yield* claimOf(webhook), 0)
+      })
+    )
+  })
+
+// ---- helpers ----
+
+/** How long a claim holds here. */
+const HELD_MILLIS = 1_500
+
+const NONE = fromUuid("match", "00000000-0000-0000-0000-000000000000")
+
+const FRESH = { failures: 0, nextAttemptAt: Option.none<Timestamp>(), disabledReason: Option.none<string>() }
+
+const standingAt = (id: MatchId | undefined): Standing => ({ ...FRESH, cursor: Option.fromNullable(id) })
+
+const newWebhook = (account: AccountId, overrides: Partial<NewWebhook> = {}): NewWebhook => ({
+  id: fromUuid("webhook", v7()),
+  account,
+  url: "https://example.com/hook?a=1",
+  description: Option.some("Ünïcode"),
+  rules: Option.none(),
+  platforms: Option.none(),
+  secret: Redacted.make("first"),
+  createdAt: at(1),
+  ...overrides
+})
+
+const newAttempt = (webhook_id: WebhookId, overrides: Partial<WebhookAttempt> = {}): WebhookAttempt => ({
+  id: fromUuid("attempt", v7()),
+  webhook_id,
+  at: at(3),
+  kind: "delivery",
+  outcome: "delivered",
+  duration_ms: 12,
+  ...overrides
+})
+
+const insertSome = (rule: RuleId, count: number) =>
+  Effect.gen(function* () {
+    const matches = Array.from({ length: count }, () => newMatch(rule))
+    yield* (yield* MatchStore).insert(matches)
+    return matches.map(({ id }) => id)
+  })
+
+/** An account with a rule, so many matches, and a webhook for all that follow. */
+const newSetting = ({ before = 0 } = {}) =>
+  Effect.gen(function* () {
+    const account = yield* newAccount
+    const rule = (yield* visibleRule(account)).id
+    yield* insertSome(rule, before)
+    const webhook = newWebhook(account)
+    yield* (yield* WebhookStore).insert(webhook, 20)
+    return { account, rule, webhook: webhook.id }
+  })
+
+/** What is claimed of these; others, which earlier tests left behind, are given back. */
+const claimAt = (now: Timestamp, ...ids: ReadonlyArray<WebhookId>) =>
+  Effect.gen(function* () {
+    const store = yield* WebhookStore
+    const claim = v7()
+    const all = (yield* store.claim({ claim, now, millis: HELD_MILLIS, limit: 1_000 })).map((webhook) => ({
+      claim,
+      webhook
+    }))
+    const [wanted, others] = [all.filter(isOneOf(ids)), all.filter((held) => !isOneOf(ids)(held))]
+    for (const held of others) yield* store.release(held, Option.none())
+    return wanted
+  })
+
+const claimOf = (...ids: ReadonlyArray<WebhookId>) => claimAt(at(10), ...ids)
+
+const claimOne = (id: WebhookId) =>
+  Effect.map(
+    Effect.flatMap(claimOf(id), (all) => Effect.fromNullable(all[0])),
+    (held): Claimed => held
+  )
+
+const isOneOf =
+  (ids: ReadonlyArray<WebhookId>) =>
+  ({ webhook }: Claimed) =>
+    ids.includes(webhook.id)
+
+const idsOf = (held: ReadonlyArray<Claimed>) => held.map(({ webhook }) => webhook.id)

@@ -1,0 +1,213 @@
+/** The real program delivers to a receiver that fails and is cut off at random, and is killed itself: all comes, in order. */
+import { mkdtemp, rm } from "node:fs/promises"
+import type { ServerResponse } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Redacted, type Scope } from "effect"
+import pg from "pg"
+import { Webhook } from "standardwebhooks"
+import { type Reply, startReceiver } from "./adapters/webhooks/receiver.ts"
+import { call, draft, type Target, xPost } from "./gateway/client.ts"
+import { KEY, type Running, startService } from "./program.ts"
+import { temporaryDatabase } from "./stores.ts"
+
+/** How often the receiver fails. */
+const FAILURES = 100
+const WORD = "resumption"
+
+interface Store {
+  readonly settings: Readonly<Record<string, string>>
+  /** What a dead process had claimed is free. */
+  readonly aMinutePasses: Effect.Effect<void>
+}
+
+const embedded = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "earshot-test-"))),
+  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+).pipe(Effect.map((folder): Store => ({ settings: { EARSHOT_DATA_DIR: folder }, aMinutePasses: Effect.void })))
+
+const postgres = Effect.map(temporaryDatabase, ({ url }): Store => {
+  const aMinutePasses = Effect.promise(async () => {
+    const client = new pg.Client({ connectionString: Redacted.value(url) })
+    await client.connect()
+    await client.query("update webhooks set claimed_until = claimed_until - interval '1 minute'")
+    await client.end()
+  })
+  return { settings: { DATABASE_URL: Redacted.value(url) }, aMinutePasses }
+})
+
+describe("webhooks of the real program", () => {
+  it.scopedLive("each match comes, in order, over a hundred failures and five kills, with the embedded store", () =>
+    Effect.gen(function* () {
+      const store = yield* embedded
+      const world = yield* makeWorld(store, 1)
+      for (let kill = 0; kill < 5; kill++) {
+        yield* world.feedAndFail(FAILURES / 5)
+        const [only] = world.processes
+        yield* world.kill(only)
+        yield* world.start
+      }
+      yield* world.finish
+    })
+  )
+
+  it.scopedLive(
+    "each match comes, in order, over a hundred failures and four kills, of two processes on Postgres",
+    () =>
+      Effect.gen(function* () {
+        const store = yield* postgres
+        const world = yield* makeWorld(store, 2)
+        for (let kill = 0; kill < 4; kill++) {
+          yield* world.feedAndFail(FAILURES / 4)
+          const doomed = world.processes[kill % 2]
+          yield* world.kill(doomed)
+          // The other one goes on by itself once, within a minute. The others times are not waited for.
+          if (kill === 0) {
+            const [took] = yield* Effect.timed(world.progress)
+            assert.isBelow(Duration.toSeconds(took), 60)
+          } else {
+            yield* store.aMinutePasses
+            yield* world.progress
+          }
+          yield* world.start
+        }
+        yield* world.finish
+      })
+  )
+})
+
+// ---- helpers ----
+
+const makeWorld = (store: Store, count: number) =>
+  Effect.gen(function* () {
+    const random = generator(7)
+    let failures = 0
+    let failNext = 0
+    const seen = new Set<string>()
+    /** Never the same match twice: the second wait is of minutes. */
+    const reply: Reply = ({ headers }, response) => {
+      const id = headers["webhook-id"] ?? ""
+      const isNew = !seen.has(id)
+      seen.add(id)
+      if (failNext > 0 && isNew && random() < 0.5) {
+        failNext--
+        failures++
+        misbehave(random, response)
+      } else {
+        response.writeHead(204).end()
+      }
+    }
+    const { received, url } = yield* startReceiver(reply)
+
+    const processes: Array<Running> = []
+    const settings = { EARSHOT_WEBHOOK_ALLOW: "127.0.0.0/8", LOG_LEVEL: "none", ...store.settings }
+    const start = Effect.gen(function* () {
+      const running = yield* started(settings)
+      processes.push(running)
+      return running
+    })
+    const kill = (running: Running | undefined) =>
+      Effect.promise(async () => {
+        running?.signal("SIGKILL")
+        await running?.ended
+        if (running !== undefined) processes.splice(processes.indexOf(running), 1)
+      })
+    const target = (): Target => {
+      const running = processes[Math.floor(random() * processes.length)]
+      if (running === undefined) throw new Error("No process is running")
+      return { ...running, key: KEY }
+    }
+
+    const first = yield* start
+    const rule = yield* Effect.promise(() => call({ ...first, key: KEY }, "/api.CreateRule", draft(WORD, ["x"])))
+    assert.strictEqual(rule.status, 200)
+    const created = yield* Effect.promise(() => call({ ...first, key: KEY }, "/webhooks/create", { url }))
+    const webhook_id = String(created.body["webhook"]?.["id"])
+    while (processes.length < count) yield* start
+
+    let fed = 0
+    const feed = (posts: number) =>
+      Effect.promise(async () => {
+        const events = Array.from({ length: posts }, () => xPost(String(++fed), WORD))
+        assert.strictEqual((await call(target(), "/local/events", events)).status, 200)
+      })
+    /** What waits for its next attempt makes it now. */
+    const hurry = Effect.promise(async () => {
+      const [webhook] = [...((await call(target(), "/webhooks")).body["webhooks"] ?? [])]
+      if (String(webhook?.["state"]) === "retrying") await call(target(), "/webhooks/enable", { webhook_id })
+    })
+    const until = (isSo: () => boolean) =>
+      Effect.gen(function* () {
+        while (!isSo()) {
+          yield* Effect.sleep(20)
+          yield* hurry
+        }
+      })
+    const feedAndFail = (times: number) =>
+      Effect.gen(function* () {
+        const goal = failures + times
+        failNext = times
+        while (failures < goal) {
+          yield* feed(10)
+          // Few are left over for when it fails no more.
+          yield* until(() => seen.size > fed - 5 || failures === goal)
+        }
+      })
+    const finish = Effect.gen(function* () {
+      yield* feed(20)
+      const expected = yield* Effect.promise(async () => {
+        const matches = (await call(target(), "/matches", { limit: 500 })).body["matches"] ?? []
+        return [...matches].map((match) => String(match["id"])).reverse()
+      })
+      yield* until(() => received.at(-1)?.headers["webhook-id"] === expected.at(-1))
+      assert.lengthOf(expected, fed)
+      assert.isAtLeast(failures, FAILURES)
+      const verifier = new Webhook(String(created.body["secret"]))
+      for (const { body, headers } of received) verifier.verify(body, headers)
+      // One that failed comes again before any other.
+      const ids = received.map(({ headers }) => headers["webhook-id"])
+      assert.deepStrictEqual(
+        ids.filter((id, i) => id !== ids[i - 1]),
+        expected
+      )
+    })
+    const progress = Effect.gen(function* () {
+      const before = received.length
+      yield* feed(1)
+      yield* until(() => received.length > before)
+    })
+    return { processes, start, kill, feedAndFail, progress, finish }
+  })
+
+const started = (settings: Readonly<Record<string, string>>): Effect.Effect<Running, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(() => startService("node", settings)),
+    (running) =>
+      Effect.promise(async () => {
+        running.signal("SIGKILL")
+        await running.ended
+      })
+  )
+
+/** In one of the ways in which receivers do. */
+const misbehave = (random: () => number, response: ServerResponse): void => {
+  const ways = [
+    () => response.writeHead(500).end("no"),
+    () => response.writeHead(302, { location: "http://127.0.0.1/" }).end(),
+    () => response.writeHead(429, { "retry-after": "1" }).end(),
+    () => response.socket?.destroy(),
+    () => response.socket?.end("HTTP/1.1 200"),
+    () => setTimeout(() => response.socket?.destroy(), random() * 20)
+  ]
+  ways[Math.floor(random() * ways.length)]?.()
+}
+
+/** The same on every run. */
+const generator = (seed: number) => {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
