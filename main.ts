@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /** The composition root: reads the settings, picks the layers, opens the doors. Nothing else does any of the three. */
 import process from "node:process"
-import { CliConfig, ValidationError } from "@effect/cli"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import {
@@ -9,6 +8,8 @@ import {
   Config,
   ConfigError,
   Console,
+  Context,
+  Data,
   Effect,
   Either,
   Exit,
@@ -22,6 +23,7 @@ import {
   Schedule
 } from "effect"
 import * as Firehose from "./adapters/firehose/Firehose.ts"
+import { Fetch } from "./adapters/http/Fetch.ts"
 import * as DemoFeed from "./adapters/local/demo/DemoFeed.ts"
 import * as Local from "./adapters/local/Local.ts"
 import * as Remote from "./adapters/remote/Remote.ts"
@@ -37,18 +39,20 @@ import * as Vitals from "./adapters/runtimes/vitals.ts"
 import * as Simulator from "./adapters/simulator/Simulator.ts"
 import * as SimulatorServer from "./adapters/simulator/server.ts"
 import { settingLines } from "./adapters/simulator/settings.ts"
+import { FolderInUse } from "./adapters/sql/FolderLock.ts"
 import * as Pglite from "./adapters/sql/pglite.ts"
 import * as Postgres from "./adapters/sql/postgres.ts"
 import * as SqlStores from "./adapters/sql/stores.ts"
 import * as Otlp from "./adapters/telemetry/otlp.ts"
 import * as X from "./adapters/x/X.ts"
 import { earshot } from "./cli/earshot.ts"
+import { AlreadyTold, errorBodyOf, exitCodeOf, WrongUsage } from "./cli/failures.ts"
+import { accountNamed, type Place } from "./cli/remote.ts"
 import type { SimulateOptions } from "./cli/simulate.ts"
-import { RuleIsWrong } from "./cli/syntax.ts"
 import { Backtests } from "./core/Backtests.ts"
 import { Ids } from "./core/Ids.ts"
 import * as Ingest from "./core/Ingest.ts"
-import { Keys } from "./core/Keys.ts"
+import { DEFAULT_ACCOUNT, Keys } from "./core/Keys.ts"
 import { LiveMatches } from "./core/LiveMatches.ts"
 import { Matches } from "./core/Matches.ts"
 import { Platforms } from "./core/Platform.ts"
@@ -62,6 +66,8 @@ import { unreadableRequest } from "./gateway/errors.ts"
 import { gateway } from "./gateway/gateway.ts"
 
 const VERSION = "0.1.0"
+
+const MOST_RECENT_EVENTS = 1_000_000
 
 const storeSettings = Config.all({
   databaseUrl: Config.option(Config.redacted(Config.nonEmptyString("DATABASE_URL"))),
@@ -81,7 +87,7 @@ const serveSettings = Config.all({
   xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25),
   keepDays: Config.withDefault(wholeNumber("EARSHOT_KEEP_DAYS", 0, 36_500), 30),
   keepMatches: Config.withDefault(wholeNumber("EARSHOT_KEEP_MATCHES", 0, 999_999_999), 0),
-  recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, 1_000_000), 10_000),
+  recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, MOST_RECENT_EVENTS), 10_000),
   demoFeed: Config.withDefault(Config.literal("on", "off")("EARSHOT_DEMO_FEED"), "on" as const),
   otlpEndpoint: Config.option(address("OTEL_EXPORTER_OTLP_ENDPOINT")),
   serviceName: Config.withDefault(Config.nonEmptyString("OTEL_SERVICE_NAME"), "earshot")
@@ -130,7 +136,7 @@ function wholeNumber(name: string, min: number, max: number): Config.Config<numb
 }
 
 const remoteSettings = Config.all({
-  url: Config.withDefault(Config.nonEmptyString("EARSHOT_URL"), "http://127.0.0.1:8787"),
+  url: Config.option(Config.nonEmptyString("EARSHOT_URL")),
   key: Config.option(Config.redacted(Config.nonEmptyString("EARSHOT_API_KEY")))
 })
 
@@ -324,10 +330,62 @@ const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
     yield* Effect.never
   }).pipe(Effect.scoped)
 
+/** The server that the settings name; the address here goes before theirs. */
 const remote = (url: Option.Option<string>) =>
-  Effect.flatMap(remoteSettings, (settings) =>
-    Remote.connect({ url: Option.getOrElse(url, () => settings.url), key: settings.key })
-  )
+  Effect.gen(function* () {
+    const settings = yield* remoteSettings
+    const named = Option.orElse(url, () => settings.url)
+    const server = yield* Remote.connect({
+      url: Option.getOrElse(named, () => "http://127.0.0.1:8787"),
+      key: settings.key
+    })
+    return { ...server, isLive: true }
+  })
+
+/** An Earshot in this process, on the store that the settings name, to which every caller is the account. */
+const local = (account: string) =>
+  Effect.gen(function* () {
+    const settings = yield* serveSettings
+    const { databaseUrl, dataDir } = yield* storeSettings
+    const isAlone = Option.isNone(databaseUrl)
+    if (isAlone) yield* Pglite.checkExists(dataDir)
+    // As many events as there can be: a command must not delete what the server keeps by other settings.
+    const layer = service({ ...settings, recentEvents: MOST_RECENT_EVENTS }, isAlone)
+    const context = yield* Effect.mapError(Layer.build(layer), (error) =>
+      "cause" in error && error.cause instanceof FolderInUse ? new ServerOnStore({ dataDir }) : error
+    )
+    const keys = Context.get(context, Keys)
+    const accountId = yield* Effect.provideService(accountNamed(account), Keys, keys)
+    const send = yield* gateway({ docsScript: Assets.scalar, observeProcess: Effect.void }).pipe(
+      Effect.provide(Context.add(context, Keys, { ...keys, authenticate: () => Effect.succeed(accountId) }))
+    )
+    const server = yield* Remote.connect({ url: "http://localhost", key: Option.some(Redacted.make("anything")) }).pipe(
+      Effect.provideService(Fetch, { send })
+    )
+    return { ...server, isLive: !isAlone }
+  })
+
+/** A server has the store, and a command goes through it. */
+class ServerOnStore extends Data.TaggedError("ServerOnStore")<{ readonly dataDir: string }> {
+  override get message() {
+    return `A server is running on the store in "${this.dataDir}": set EARSHOT_API_KEY to one of its keys to go through it (and EARSHOT_URL, if it is not at http://127.0.0.1:8787)`
+  }
+}
+
+/** Where a command goes that can go to either. */
+const at = ({ url, account }: Place) =>
+  Effect.gen(function* () {
+    const settings = yield* remoteSettings
+    if (Option.isNone(url) && Option.isNone(settings.url) && Option.isNone(settings.key)) {
+      return yield* local(Option.getOrElse(account, () => DEFAULT_ACCOUNT))
+    }
+    if (Option.isSome(account)) {
+      return yield* new WrongUsage({
+        message: "--account is for the store of this machine: a server knows the account by the key"
+      })
+    }
+    return yield* remote(url)
+  })
 
 const program = Effect.gen(function* () {
   const { level, format } = yield* logSettings
@@ -336,6 +394,9 @@ const program = Effect.gen(function* () {
     {
       serve,
       withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime))),
+      rules: { at, open: FileInput.open },
+      matches: { at, columns: CliTerminal.columns },
+      check: { open: FileInput.open },
       platforms: { remote },
       replay: {
         remote,
@@ -345,11 +406,10 @@ const program = Effect.gen(function* () {
       setAside: { withStreams: (effect) => Effect.provide(effect, stores) },
       simulate: { run: simulate, settings: settingLines() }
     },
-    VERSION
+    { args: process.argv.slice(2), version: VERSION, width: Math.min((process.stdout.columns ?? 101) - 1, 100) }
   )
-  yield* run(process.argv).pipe(
+  yield* run.pipe(
     Effect.provide(Layer.mergeAll(FileSystem.layerNoop({}), Path.layer, CliTerminal.layer)),
-    Effect.provide(CliConfig.layer({ showBuiltIns: false })),
     Effect.provide(
       Layer.mergeAll(
         PlainConsole.layer,
@@ -362,18 +422,31 @@ const program = Effect.gen(function* () {
   )
 })
 
-/** What went wrong, in one line for what the user can mend, with everything for a defect. */
+/** What a command failed with, or how a defect looks to one who cannot mend it. */
+const failureOf = (cause: Cause.Cause<unknown>): unknown =>
+  Option.getOrElse(Cause.failureOption(cause), () => {
+    const [defect] = Cause.prettyErrors(cause)
+    return new Error(`Unexpected failure: ${defect?.message ?? "unknown"}; LOG_LEVEL=debug tells all of it`)
+  })
+
+const inWords = (failure: unknown): unknown =>
+  ConfigError.isConfigError(failure) && failure._op === "InvalidData"
+    ? new Error(`Setting ${failure.path.join("_")} is not valid: ${failure.message}`)
+    : failure
+
+/** One line: plain, or the fields of an error for a program. */
 const report = (cause: Cause.Cause<unknown>): string => {
-  const failure = Cause.failureOption(cause)
-  if (Option.isNone(failure)) return `earshot: unexpected failure\n${Cause.pretty(cause)}`
-  if (ConfigError.isConfigError(failure.value)) return `earshot: ${inWords(failure.value)}`
-  return `earshot: ${failure.value instanceof Error ? failure.value.message : String(failure.value)}`
+  const body = errorBodyOf(inWords(failureOf(cause)))
+  return process.argv.includes("--json") ? JSON.stringify(body) : `earshot: ${body.message}`
 }
 
-const inWords = (error: ConfigError.ConfigError): string =>
-  error._op === "InvalidData" ? `Setting ${error.path.join("_")} is not valid: ${error.message}` : String(error)
-
-const fiber = Effect.runFork(program)
+const fiber = Effect.runFork(
+  Effect.tapErrorCause(program, (cause) =>
+    Cause.isFailure(cause) || Cause.isInterruptedOnly(cause)
+      ? Effect.void
+      : Effect.logDebug("Unexpected failure", cause)
+  )
+)
 
 let stopping = false
 const stop = () => {
@@ -384,14 +457,20 @@ const stop = () => {
 }
 process.on("SIGINT", stop)
 process.on("SIGTERM", stop)
+// Whoever read what is printed has had enough.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0)
+})
+
+/** Goes on until it is told to stop, and has then done what it is for; any other command has not. */
+const hasNoEnd =
+  ["serve", "simulate"].includes(process.argv[2] ?? "") ||
+  process.argv.slice(2).some((arg) => /^(--follow|-f)$/.test(arg))
 
 fiber.addObserver((exit) => {
   if (Exit.isSuccess(exit)) process.exit(0)
-  // A service that is told to stop has done what it is for; a command has not.
-  if (Cause.isInterruptedOnly(exit.cause)) process.exit(["serve", "simulate"].includes(process.argv[2] ?? "") ? 0 : 130)
-  const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
-  // The command line has said itself what is wrong with its arguments, or with the rule it was asked to check.
-  const isSaid = ValidationError.isValidationError(failure) || failure instanceof RuleIsWrong
-  if (!isSaid) process.stderr.write(`${report(exit.cause)}\n`)
-  process.exit(1)
+  if (Cause.isInterruptedOnly(exit.cause)) process.exit(hasNoEnd ? 0 : 130)
+  const failure = failureOf(exit.cause)
+  if (!(failure instanceof AlreadyTold)) process.stderr.write(`${report(exit.cause)}\n`)
+  process.exit(exitCodeOf(failure))
 })

@@ -3,8 +3,13 @@ import { Args, Command, HelpDoc, Options, Span } from "@effect/cli"
 import { Array as Arr, Console, Effect, Redacted, Schema } from "effect"
 import type { Key } from "../core/Key.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
+import { commandInfo } from "./commandTree.ts"
+import type { FilterActions } from "./filter.ts"
+import { type MatchesActions, matchesCommand } from "./matches.ts"
 import { type PlatformsActions, platformsCommand } from "./platforms.ts"
 import { type ReplayActions, replayCommand } from "./replay.ts"
+import { type RulesActions, rulesCommand } from "./rules.ts"
+import { run } from "./run.ts"
 import { type SetAsideActions, setAsideCommand } from "./setAside.ts"
 import { SETTINGS } from "./settings.ts"
 import { type SimulateActions, simulateCommand } from "./simulate.ts"
@@ -15,33 +20,39 @@ export interface Actions<E> {
   readonly serve: Effect.Effect<void, E>
   /** Gives an effect the keys of the store that the settings name. */
   readonly withKeys: <A, E2>(effect: Effect.Effect<A, E2, Keys>) => Effect.Effect<A, E | E2>
+  readonly rules: RulesActions<E>
+  readonly matches: MatchesActions<E>
+  readonly check: FilterActions<E>
   readonly platforms: PlatformsActions<E>
   readonly replay: ReplayActions<E>
   readonly simulate: SimulateActions<E>
   readonly setAside: SetAsideActions<E>
 }
 
-/** The program, given the arguments as the process got them. */
-export const earshot = <E>(actions: Actions<E>, version: string) =>
-  Command.run(
-    Command.make("earshot").pipe(
-      // The list of commands below it leaves out descriptions of more than one paragraph.
-      Command.withDescription(
-        "Rule-based live event monitoring. serve runs the service, platforms shows how its platforms are doing, replay sends it recorded events, simulate plays X and Firehose over their own protocols"
-      ),
-      Command.withSubcommands([
-        serveCommand(actions),
-        checkCommand,
-        syntaxCommand,
-        platformsCommand(actions.platforms),
-        replayCommand(actions.replay),
-        simulateCommand(actions.simulate),
-        setAsideCommand(actions.setAside),
-        keysCommand(actions)
-      ])
-    ),
-    { name: "Earshot", version, executable: "earshot" }
-  )
+/** The program, given what follows its name. `width`: of the help, in columns. */
+export const earshot = <E>(
+  actions: Actions<E>,
+  { args, version, width }: { readonly args: ReadonlyArray<string>; readonly version: string; readonly width: number }
+) => {
+  const commands = [
+    serveCommand(actions),
+    rulesCommand(actions.rules),
+    matchesCommand(actions.matches),
+    checkCommand(actions.check),
+    syntaxCommand,
+    platformsCommand(actions.platforms),
+    keysCommand(actions),
+    replayCommand(actions.replay),
+    setAsideCommand(actions.setAside),
+    simulateCommand(actions.simulate)
+  ] as const
+  return run(Command.make("earshot").pipe(Command.withSubcommands(commands)), {
+    commands: commands.map(({ descriptor }) => commandInfo(descriptor)),
+    args,
+    version,
+    width
+  })
+}
 
 // ---- helpers ----
 

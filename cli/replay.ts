@@ -4,7 +4,7 @@ import { Clock, Console, Effect, Option, Schema, type Scope, Stream } from "effe
 import { PLATFORM_IDS } from "../core/PlatformId.ts"
 import { type Line, lineCutter } from "./lines.ts"
 import { count, duration, type Progress, plural, progressBar, type Screen } from "./progress.ts"
-import { type Remote, remoteSettings } from "./remote.ts"
+import { jsonOption, type Remote, remoteSettings, urlOption } from "./remote.ts"
 import { eventsOf, ReplayStopped, sender, type Tally } from "./sending.ts"
 
 /** What is replayed. */
@@ -35,10 +35,7 @@ export const replayCommand = <E>(actions: ReplayActions<E>) =>
           "One event a line (NDJSON), of both platforms as they come; - is standard input, and comes after the options"
         )
       ),
-      url: Options.text("url").pipe(
-        Options.withDescription("Address of the server, instead of EARSHOT_URL"),
-        Options.optional
-      ),
+      url: urlOption,
       rate: Options.integer("rate").pipe(
         Options.withSchema(Rate),
         Options.withDescription("Events per second, to replay as if live; without it as fast as the server takes them"),
@@ -49,7 +46,7 @@ export const replayCommand = <E>(actions: ReplayActions<E>) =>
           "Leave out lines that the server refuses, and count them; without it the first one stops"
         )
       ),
-      json: Options.boolean("json").pipe(Options.withDescription("Print the summary as JSON"))
+      json: jsonOption("Print the summary as JSON")
     },
     (options) => replay(actions, options)
   ).pipe(Command.withDescription(help()))
