@@ -34,6 +34,7 @@ import * as RuntimeEntropy from "./adapters/runtimes/entropy.ts"
 import * as FileInput from "./adapters/runtimes/input.ts"
 import * as Log from "./adapters/runtimes/log.ts"
 import * as NodeServer from "./adapters/runtimes/node.ts"
+import { GRACE_MILLIS } from "./adapters/runtimes/server.ts"
 import * as CliTerminal from "./adapters/runtimes/terminal.ts"
 import * as Vitals from "./adapters/runtimes/vitals.ts"
 import * as Simulator from "./adapters/simulator/Simulator.ts"
@@ -48,6 +49,7 @@ import * as X from "./adapters/x/X.ts"
 import { earshot } from "./cli/earshot.ts"
 import { AlreadyTold, errorBodyOf, exitCodeOf, WrongUsage } from "./cli/failures.ts"
 import { accountNamed, type Place } from "./cli/remote.ts"
+import { misspelt } from "./cli/settings.ts"
 import type { SimulateOptions } from "./cli/simulate.ts"
 import { Backtests } from "./core/Backtests.ts"
 import { Ids } from "./core/Ids.ts"
@@ -164,6 +166,9 @@ const logSettings = Config.all({
   )
 })
 
+/** As https://no-color.org has it. */
+const colourSettings = Config.map(Config.withDefault(Config.string("NO_COLOR"), ""), (value) => value === "")
+
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 
 const stores = Layer.unwrapEffect(
@@ -270,8 +275,17 @@ const firstKey = (url: string) =>
     )
   })
 
+/** Those that are set. On Deno they cannot be listed unless all of them may be read. */
+const variables = Effect.orElseSucceed(
+  Effect.try(() => Object.keys(process.env)),
+  () => []
+)
+
+const STOPPING = `Stopping: no new connections; requests in flight have ${GRACE_MILLIS / 1_000} seconds to finish, then the streams and the store are closed`
+
 const serve = Effect.gen(function* () {
   const settings = yield* serveSettings
+  for (const warning of misspelt(yield* variables)) yield* Effect.logWarning(warning)
 
   yield* Effect.gen(function* () {
     const { reconcile } = yield* Registrations
@@ -301,7 +315,7 @@ const serve = Effect.gen(function* () {
     }
     // Not before it listens: a key that is never shown would be the first one all the same.
     yield* firstKey(url)
-    yield* Effect.never
+    yield* Effect.onInterrupt(Effect.never, () => Effect.logInfo(STOPPING))
   }).pipe(
     Effect.scoped,
     Effect.provide(service(settings, Option.isNone((yield* storeSettings).databaseUrl))),
@@ -389,11 +403,14 @@ const at = ({ url, account }: Place) =>
 
 const program = Effect.gen(function* () {
   const { level, format } = yield* logSettings
+  const hasColours = yield* colourSettings
   // Whatever a command fails with is reported alike.
   const run = earshot<unknown>(
     {
       serve,
-      withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime))),
+      keys: {
+        withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime)))
+      },
       rules: { at, open: FileInput.open },
       matches: { at, columns: CliTerminal.columns },
       check: { open: FileInput.open },
@@ -412,7 +429,7 @@ const program = Effect.gen(function* () {
     Effect.provide(Layer.mergeAll(FileSystem.layerNoop({}), Path.layer, CliTerminal.layer)),
     Effect.provide(
       Layer.mergeAll(
-        PlainConsole.layer,
+        PlainConsole.layerWith({ hasColours }),
         Log.layerWith(format),
         Logger.minimumLogLevel(level),
         // A failed request is answered and logged by the gateway; the runtime need not tell of it again.

@@ -69,7 +69,7 @@ export const post = <A, I>(path: string, input: unknown, answer: Schema.Schema<A
 
 export const urlOption = Options.text("url").pipe(
   Options.withPseudoName("address"),
-  Options.withDescription("Address of the server, instead of EARSHOT_URL"),
+  Options.withDescription("Address of the server (default: what EARSHOT_URL says)"),
   Options.optional
 )
 

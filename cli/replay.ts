@@ -38,15 +38,16 @@ export const replayCommand = <E>(actions: ReplayActions<E>) =>
       url: urlOption,
       rate: Options.integer("rate").pipe(
         Options.withSchema(Rate),
-        Options.withDescription("Events per second, to replay as if live; without it as fast as the server takes them"),
+        Options.withPseudoName("number"),
+        Options.withDescription("Events per second, to replay as if live (default: as fast as the server takes them)"),
         Options.optional
       ),
       skipBadLines: Options.boolean("skip-bad-lines").pipe(
         Options.withDescription(
-          "Leave out lines that the server refuses, and count them; without it the first one stops"
+          "Leave out lines that the server refuses, and count them (default: the first one stops)"
         )
       ),
-      json: jsonOption("Print the summary as JSON")
+      json: jsonOption("Print the summary as JSON, also when it is stopped: then with stopped_after_line")
     },
     (options) => replay(actions, options)
   ).pipe(Command.withDescription(help()))
@@ -123,7 +124,9 @@ const replay = <E>(actions: ReplayActions<E>, options: ReplayOptions) =>
       Effect.scoped,
       Effect.onInterrupt(() =>
         Effect.flatMap(seconds, (passed) =>
-          Console.error(`Stopped. ${summary(tally, passed)}${toGoOn(options, tally)}`)
+          options.json
+            ? Console.log(jsonSummary(tally, passed, { stopped_after_line: tally.doneLine }))
+            : Console.error(`Stopped. ${summary(tally, passed)}${toGoOn(options, tally)}`)
         )
       )
     )
@@ -153,5 +156,5 @@ const summary = (tally: Tally, seconds: number): string => {
   return `Replayed ${plural(eventsOf(tally), "event")}${each === "" ? "" : ` (${each})`} in ${duration(seconds)}: ${plural(tally.matches, "match", "matches")}${skipped}`
 }
 
-const jsonSummary = ({ accepted, matches, skipped }: Tally, seconds: number): string =>
-  JSON.stringify({ accepted, matches, skipped, seconds })
+const jsonSummary = ({ accepted, matches, skipped }: Tally, seconds: number, more = {}): string =>
+  JSON.stringify({ accepted, matches, skipped, seconds, ...more })
