@@ -1,10 +1,10 @@
 /** The match use cases. Every door calls this and nothing below it. */
 import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { Coverage } from "./Coverage.ts"
-import { checkCursor } from "./checkCursor.ts"
+import { checkCursor, checkNothingMissed } from "./checkCursor.ts"
 import { makeCoverageOf } from "./coverageOf.ts"
 import { type CursorExpired, RuleNotFound, type StorageUnavailable } from "./Errors.ts"
-import { type AccountId, asRuleId, MatchId, timeOf } from "./Ids.ts"
+import { type AccountId, asRuleId, firstMatchAt, MatchId, timeOf } from "./Ids.ts"
 import { type Heard, LiveMatches } from "./LiveMatches.ts"
 import { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
@@ -75,6 +75,14 @@ export class Matches extends Context.Tag("core/Matches")<
       query: MatchQuery
     ) => Effect.Effect<MatchList, RuleNotFound | CursorExpired | StorageUnavailable>
     /**
+     * Where a watch of this begins: at its cursor, or behind all there is. Fails as the watch would, so that a door can
+     * say so before it opens; a watch with this as its cursor misses nothing that is stored from now on.
+     */
+    readonly startOf: (
+      account: AccountId,
+      query: WatchQuery
+    ) => Effect.Effect<MatchId, RuleNotFound | CursorExpired | StorageUnavailable>
+    /**
      * What came after `cursor`, oldest first, and then each match as it is stored: every one once, in the order of their
      * ids. Ends when its rule is deleted, never by itself. Who reads slowly is read for slowly: nothing piles up.
      */
@@ -122,6 +130,13 @@ export class Matches extends Context.Tag("core/Matches")<
         return { matches, ...(Option.isSome(next) && { next_cursor: next.value.id }), coverage }
       })
 
+      const startOf = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
+        yield* wantedBy(account, query)
+        if (query.cursor === undefined) return Option.getOrElse(yield* store.newest, () => firstMatchAt(0))
+        yield* checkNothingMissed(store, query.cursor)
+        return query.cursor
+      })
+
       const watch = (account: AccountId, query: WatchQuery) =>
         Stream.unwrap(
           Effect.gen(function* () {
@@ -133,7 +148,7 @@ export class Matches extends Context.Tag("core/Matches")<
           })
         )
 
-      return Matches.of({ list, watch })
+      return Matches.of({ list, startOf, watch })
     })
   )
 }

@@ -85,6 +85,13 @@ export const answered = (answer: {
   requestSeconds(answer.seconds, answer.route)
 }
 
+/** Somebody begins or ends to listen for matches. */
+export const listening = (door: LiveDoor, change: 1 | -1): Effect.Effect<void> =>
+  Effect.sync(() => {
+    openStreams[door] += change
+    liveStreams(openStreams[door], door)
+  })
+
 export const built = (build: { readonly version: string; readonly runtime: string }): Effect.Effect<void> =>
   Effect.sync(() => buildInfo(1, build.version, build.runtime))
 
@@ -108,6 +115,9 @@ export const eventLoopDelayed = (seconds: number): Effect.Effect<void> => Effect
 
 /** Spans reached the collector, or were given up. Not an effect: spans end outside of them, too. */
 export const exported = (outcome: "sent" | "dropped", spans: number): void => spansExported(spans, outcome)
+
+/** Where matches are handed out as they are stored. */
+type LiveDoor = "sse" | "trpc"
 
 // ---- helpers ----
 
@@ -211,6 +221,9 @@ const requestSeconds = histogram(
   "route"
 )
 
+const liveStreams = gauge("live_streams", "Clients that are told of matches as they are stored", "door")
+const openStreams: Record<LiveDoor, number> = { sse: 0, trpc: 0 }
+
 const eventLoopDelay = histogram(
   "event_loop_delay_seconds",
   QUICK,
@@ -229,3 +242,5 @@ const spansExported = counter("trace_spans_total", "Spans that were sent to the 
 for (const id of PLATFORM_IDS) {
   for (const one of [deliveriesReceived, matchesStored, matchesDuplicate]) one(0, id)
 }
+liveStreams(0, "sse")
+liveStreams(0, "trpc")

@@ -35,16 +35,22 @@ export const refusalOf = (cause: unknown): InvalidArgument | undefined => {
 export const outputCarrier = (schema: Schema.Schema.All): z.ZodType =>
   Object.assign(carrier(schema, "allow"), { parseAsync: (data: unknown) => Promise.resolve(data) })
 
-// ---- helpers ----
-
-const carrier = (schema: Schema.Schema.All, additionalPropertiesStrategy: "strict" | "allow") => {
-  const json = JSONSchema.fromAST(schema.ast, {
+/** The fields of a struct, each with its JSON Schema. */
+export const fieldsOf = (
+  schema: Schema.Schema.All,
+  additionalPropertiesStrategy: "strict" | "allow"
+): Pick<JSONSchema.JsonSchema7Object, "properties" | "required"> =>
+  JSONSchema.fromAST(schema.ast, {
     definitions: namedSchemas,
     definitionPath: REFERENCE_PREFIX,
     target: "openApi3.1",
     additionalPropertiesStrategy
-  })
-  const { properties, required = [] } = json as JSONSchema.JsonSchema7Object
+  }) as JSONSchema.JsonSchema7Object
+
+// ---- helpers ----
+
+const carrier = (schema: Schema.Schema.All, additionalPropertiesStrategy: "strict" | "allow") => {
+  const { properties, required = [] } = fieldsOf(schema, additionalPropertiesStrategy)
   const field = ([name, documentation]: [string, JSONSchema.JsonSchema7]) => {
     const documented = z.unknown().meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, documentation) })
     return [name, required.includes(name) ? documented : documented.optional()] as const

@@ -7,6 +7,7 @@ import type { LocalFeed } from "../core/LocalFeed.ts"
 import { docsRoutes } from "./docs.ts"
 import { type Handler, makeHandler } from "./handler.ts"
 import { healthRoutes } from "./health.ts"
+import { liveRoute } from "./live.ts"
 import { localRoutes } from "./local.ts"
 import { metricsRoute } from "./metrics.ts"
 import { openApiRoute } from "./openapi.ts"
@@ -28,6 +29,7 @@ export const gateway = (options: {
   Effect.gen(function* () {
     const routes: ReadonlyArray<Route<DoorServices>> = [
       ...restRoutes,
+      liveRoute,
       ...localRoutes,
       ...healthRoutes,
       metricsRoute(options.observeProcess),

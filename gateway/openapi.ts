@@ -1,7 +1,9 @@
 /** The OpenAPI document: what trpc-to-openapi makes of the router, with our error shape, names and examples. */
 import { Effect } from "effect"
-import { namedSchemas, REFERENCE_PREFIX } from "./carrier.ts"
+import { WatchQuery } from "../core/Matches.ts"
+import { fieldsOf, namedSchemas, REFERENCE_PREFIX } from "./carrier.ts"
 import { ERROR_CODES } from "./errors.ts"
+import { STREAM_PATH, STREAM_TYPE } from "./live.ts"
 import { EVENTS_PATH, LINES_TYPE } from "./local.ts"
 import { type AnyEndpoint, endpoints } from "./operations.ts"
 import { json, type OpenRoute } from "./route.ts"
@@ -36,6 +38,7 @@ function document(): Effect.Effect<Json> {
       if (documented !== undefined) complete(operation, documented)
     }
     paths[EVENTS_PATH] = { post: LOCAL_EVENTS }
+    paths[STREAM_PATH] = { get: STREAM }
     return {
       ...generated,
       info: { ...generated.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
@@ -237,6 +240,50 @@ const LOCAL_EVENTS = {
             }
           },
           example: { accepted: { x: 1 }, matches: 1 }
+        }
+      }
+    },
+    ...errorResponses
+  }
+}
+
+const STREAM_EXAMPLE = [
+  "id: match_01kzyn4z6hf3v8y2c5t7w9b1md\nretry: 1000\n: open",
+  'id: match_01kzyn5a2me0vb6h9d4s8y1k3p\nevent: match\ndata: {"id":"match_01kzyn5a2me0vb6h9d4s8y1k3p","rule_id":"rule_01kzyn3v8jf9g8w3q5r7t2x4c6","created_at":"2026-11-15T08:31:00.000Z","platform":"x","platform_post_id":"1866223344556677889","payload":{"data":{"id":"1866223344556677889","text":"Felt a strong earthquake just now"}}}',
+  "id: match_01kzyn6q0xe4p9r7f2k6j3h5na\n: still here"
+]
+  .map((block) => `${block}\n\n`)
+  .join("")
+
+const STREAM = {
+  operationId: "streamMatches",
+  tags: ["matches"],
+  summary: "Be told of matches as they are stored",
+  description:
+    "A stream of server-sent events that does not end by itself. Each match is an event `match` whose `data` is the match as JSON (the schema `Match`, as `POST /matches` gives it) and whose `id` is the id of the match. With a cursor, what was stored after it comes first; then each match as it is stored: every one once, in the order of their ids. After 15 seconds without a match a comment comes, with an `id` that can be resumed from, too. Whatever ends the connection: ask again with the last `id` as the header `Last-Event-ID`, as event-stream clients do by themselves, and nothing is missed and nothing comes twice. A failure after the start is an event `error` whose `data` is the schema `Error`, and the end of the stream. A client that takes nothing for two minutes is cut off.",
+  security: [{ apiKey: [] }],
+  parameters: [
+    ...Object.entries(fieldsOf(WatchQuery, "strict").properties).map(([name, schema]) => ({
+      name,
+      in: "query",
+      required: false,
+      schema
+    })),
+    {
+      name: "Last-Event-ID",
+      in: "header",
+      required: false,
+      description: "The last id that was received. Wins over cursor",
+      schema: { type: "string" }
+    }
+  ],
+  responses: {
+    200: {
+      description: "The stream",
+      content: {
+        [STREAM_TYPE]: {
+          schema: { type: "string", description: "Server-sent events" },
+          example: STREAM_EXAMPLE
         }
       }
     },

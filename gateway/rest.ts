@@ -7,6 +7,12 @@ import { json, type KeyedRoute, type Work } from "./route.ts"
 
 export const restRoutes: ReadonlyArray<KeyedRoute<Services>> = endpoints.map(routeOf)
 
+/** The fields of the query; of a field that comes twice, the last. */
+export const queryOf = (request: Request): Readonly<Record<string, string>> => {
+  const start = request.url.indexOf("?")
+  return start < 0 ? {} : Object.fromEntries(new URLSearchParams(request.url.slice(start + 1)))
+}
+
 // ---- helpers ----
 
 function routeOf(endpoint: AnyEndpoint): KeyedRoute<Services> {
@@ -27,6 +33,5 @@ function routeOf(endpoint: AnyEndpoint): KeyedRoute<Services> {
 }
 
 async function readQuery(request: Request): Promise<Either.Either<unknown>> {
-  const start = request.url.indexOf("?")
-  return Either.right(start < 0 ? {} : Object.fromEntries(new URLSearchParams(request.url.slice(start + 1))))
+  return Either.right(queryOf(request))
 }

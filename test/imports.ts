@@ -68,8 +68,8 @@ const ADAPTERS_ON: Readonly<Record<string, string>> = {
   remote: "http"
 }
 
-/** Where an effect may become a promise outside of `main.ts`: the boundary to the web-standard handler and to tRPC. */
-const PROMISE_BOUNDARY = ["gateway/handler.ts", "gateway/trpc.ts"]
+/** Where an effect may become a promise outside of `main.ts`: the boundary to web-standard handlers and bodies and to tRPC. */
+const PROMISE_BOUNDARY = ["gateway/handler.ts", "gateway/taking.ts", "gateway/trpc.ts"]
 
 const isArea = (name: string): name is Area => name in PACKAGES
 

@@ -2,9 +2,12 @@
 import { Effect, type Scope } from "effect"
 import { CannotListen, GRACE_MILLIS, type ServeOptions } from "./server.ts"
 
-/** Serves until the scope closes: then takes no new connection and lets requests in flight finish. Gives the port. */
+/**
+ * Serves until the scope closes: then takes no new connection, lets requests in flight finish, and ends event streams,
+ * which have no end of their own. Gives the port.
+ */
 export const serve = (options: ServeOptions): Effect.Effect<number, CannotListen, Scope.Scope> =>
-  Effect.map(Effect.acquireRelease(listen(options), close), (server) => server.addr.port)
+  Effect.map(Effect.acquireRelease(listen(options), close), ({ server }) => server.addr.port)
 
 // ---- helpers ----
 
@@ -19,14 +22,54 @@ type DenoServe = (
   handler: (request: Request) => Promise<Response>
 ) => DenoServer
 
+interface Listening {
+  readonly server: DenoServer
+  /** Ends an event stream, for each that is open. */
+  readonly streams: ReadonlySet<() => void>
+}
+
 const listen = ({ host, port, handler }: ServeOptions) =>
   Effect.try({
-    try: () => {
+    try: (): Listening => {
       const { Deno } = globalThis as unknown as { readonly Deno: { readonly serve: DenoServe } }
-      return Deno.serve({ hostname: host, port, onListen: () => {} }, handler)
+      const streams = new Set<() => void>()
+      const server = Deno.serve({ hostname: host, port, onListen: () => {} }, async (request) => {
+        const response = await handler(request)
+        const isStream = response.headers.get("content-type") === "text/event-stream"
+        if (response.body === null || !isStream) return response
+        return new Response(endable(response.body, streams), response)
+      })
+      return { server, streams }
     },
     catch: (cause) => new CannotListen({ host, port, cause })
   })
 
-const close = (server: DenoServer) =>
-  Effect.promise(() => server.shutdown()).pipe(Effect.timeout(GRACE_MILLIS), Effect.ignore)
+const close = ({ server, streams }: Listening) =>
+  Effect.promise(() => {
+    const closed = server.shutdown()
+    for (const end of streams) end()
+    return closed
+  }).pipe(Effect.timeout(GRACE_MILLIS), Effect.ignore)
+
+/** The same body, which can be ended from outside as long as it is in the set. */
+const endable = (body: ReadableStream<Uint8Array>, streams: Set<() => void>): ReadableStream<Uint8Array> => {
+  const reader = body.getReader()
+  // What is being read when it ends is not there any more.
+  const end = () => void reader.cancel().catch(() => {})
+  streams.add(end)
+  return new ReadableStream(
+    {
+      pull: async (controller) => {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        streams.delete(end)
+        controller.close()
+      },
+      cancel: (reason) => {
+        streams.delete(end)
+        return reader.cancel(reason)
+      }
+    },
+    { highWaterMark: 0 }
+  )
+}

@@ -1,19 +1,31 @@
 /** Opens a port on Node. */
 import { randomUUID } from "node:crypto"
-import { createServer, type Server } from "node:http"
+import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { Effect, type Scope } from "effect"
 import { CannotListen, GRACE_MILLIS, type ServeOptions } from "./server.ts"
 
-/** Serves until the scope closes: then takes no new connection and lets requests in flight finish. Gives the port. */
+/**
+ * Serves until the scope closes: then takes no new connection, lets requests in flight finish, and ends event streams,
+ * which have no end of their own. Gives the port.
+ */
 export const serve = (options: ServeOptions): Effect.Effect<number, CannotListen, Scope.Scope> =>
-  Effect.map(Effect.acquireRelease(listen(options), close), (server) => (server.address() as AddressInfo).port)
+  Effect.map(Effect.acquireRelease(listen(options), close), ({ server }) => (server.address() as AddressInfo).port)
 
 // ---- helpers ----
 
+interface Listening {
+  readonly server: Server
+  /** What is being answered. */
+  readonly open: ReadonlySet<ServerResponse>
+}
+
+/** A connection whose client takes nothing of what waits for it is closed after this long. */
+const STALLED_MILLIS = 120_000
+
 const listen = ({ host, port, handler, unreadable }: ServeOptions) =>
-  Effect.async<Server, CannotListen>((resume) => {
+  Effect.async<Listening, CannotListen>((resume) => {
     const listener = getRequestListener(handler, {
       errorHandler: () =>
         new Response(unreadable, {
@@ -24,12 +36,27 @@ const listen = ({ host, port, handler, unreadable }: ServeOptions) =>
     const server = createServer({ requireHostHeader: false }, listener)
     server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, unreadable))
     server.once("error", (cause) => resume(new CannotListen({ host, port, cause })))
-    server.listen(port, host, () => resume(Effect.succeed(server)))
+    const open = new Set<ServerResponse>()
+    server.on("request", (_, response) => {
+      open.add(response)
+      response.once("close", () => open.delete(response))
+      response.setTimeout(STALLED_MILLIS, () => {
+        // One that waits for its answer has nothing to take.
+        if (response.writableLength > 0) response.destroy()
+      })
+    })
+    server.listen(port, host, () => resume(Effect.succeed({ server, open })))
   })
 
-const close = (server: Server) =>
+const close = ({ server, open }: Listening) =>
   Effect.async<void>((resume) => {
     const deadline = setTimeout(() => server.closeAllConnections(), GRACE_MILLIS)
+    for (const response of open) {
+      // Other answers are ended in the moment in which they begin.
+      const isStream = response.headersSent && !response.writableEnded
+      if (isStream && response.writableNeedDrain) response.destroy()
+      else if (isStream) response.end()
+    }
     server.close(() => {
       clearTimeout(deadline)
       resume(Effect.void)

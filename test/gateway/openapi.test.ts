@@ -31,7 +31,7 @@ describe("/openapi.json", () => {
     async ({ document, target }) => {
       const listed = operationsOf(document).map(({ method, path }) => `${method} ${path}`)
       const expected = endpoints.map(({ method, path }) => `${method} ${path}`)
-      assert.sameMembers(listed, [...expected, "POST /local/events"])
+      assert.sameMembers(listed, [...expected, "POST /local/events", "GET /matches/stream"])
       for (const { name, path, method, tag, summary } of endpoints) {
         const found = document.paths[path]?.[method.toLowerCase()]
         assert.deepStrictEqual([found?.operationId, found?.tags, found?.summary], [name, [tag], summary])
@@ -72,7 +72,8 @@ describe("/openapi.json", () => {
   documented("has an example for every request and every answer, valid by its own schema", ({ document }) => {
     for (const { operation, path } of operationsOf(document)) {
       const request = operation.requestBody?.content["application/json"]
-      const answer = operation.responses["200"]?.content?.["application/json"]
+      const content = operation.responses["200"]?.content
+      const answer = content?.["application/json"] ?? content?.["text/event-stream"]
       assert.isDefined(answer?.example, `${path} shows an answer`)
       assert.deepStrictEqual(problems(document, answer?.schema, answer?.example), [], path)
       if (request === undefined) continue
