@@ -10,13 +10,18 @@ export interface CommandInfo {
   /** What follows it: paragraphs, and lists of settings. */
   readonly more: ReadonlyArray<string | ReadonlyArray<Entry>>
   readonly options: ReadonlyArray<OptionInfo>
-  readonly args: ReadonlyArray<Entry>
+  readonly args: ReadonlyArray<ArgInfo>
   readonly subcommands: ReadonlyArray<CommandInfo>
 }
 
 export interface Entry {
   readonly name: string
   readonly about: string
+}
+
+export interface ArgInfo extends Entry {
+  /** All values there are, where they are few. */
+  readonly choices: ReadonlyArray<string>
 }
 
 export interface OptionInfo {
@@ -49,7 +54,7 @@ export const commandInfo = (
     about: typeof about === "string" ? about : "",
     more,
     options: optionsIn(usage).map((option, index) => ({ ...option, about: abouts[index]?.about ?? "" })),
-    args: entriesIn(ARGUMENTS),
+    args: entriesIn(ARGUMENTS).map((arg) => ({ ...arg, choices: choicesIn(arg.name.replace(/^<[^>]*> /, "")) })),
     subcommands: subcommandsOf(descriptor, path)
   }
 }
@@ -97,12 +102,11 @@ const optionsIn = (usage: Usage.Usage): ReadonlyArray<Omit<OptionInfo, "about">>
     .map(({ named: { names, acceptedValues }, isOptional }) => ({
       names: shownNames(names),
       value: acceptedValues,
-      choices: Option.match(acceptedValues, {
-        onNone: () => [],
-        onSome: (value) => (value.includes(" | ") ? value.split(" | ") : [])
-      }),
+      choices: choicesIn(Option.getOrElse(acceptedValues, () => "")),
       isOptional: isOptional || Option.isNone(acceptedValues)
     }))
+
+const choicesIn = (values: string): ReadonlyArray<string> => (values.includes(" | ") ? values.split(" | ") : [])
 
 /** The parts of a help under their headings. */
 const sections = (help: HelpDoc.HelpDoc): Readonly<Record<string, ReadonlyArray<HelpDoc.HelpDoc>>> => {

@@ -44,6 +44,7 @@ const bash = (commands: ReadonlyArray<CommandInfo>, all: ReadonlyArray<CommandIn
   const words = all.map((command) => {
     const next = [
       ...command.subcommands.map(({ path }) => path.at(-1) ?? ""),
+      ...command.args.flatMap(({ choices }) => choices),
       ...command.options.flatMap(({ names }) => names),
       ...EVERYWHERE
     ]
@@ -82,10 +83,12 @@ const fish = (all: ReadonlyArray<CommandInfo>): string => {
       above.length === 0
         ? "__fish_use_subcommand"
         : `${seen(above)}; and not __fish_seen_subcommand_from ${siblings.map((other) => other.path.at(-1)).join(" ")}`
-    const files = args.some(({ name }) => name.includes("file"))
+    const takesFile = args.some(({ name }) => name.includes("file"))
+    const values = args.flatMap(({ choices }) => choices)
     return [
       line(before, `-a ${path.at(-1)}`, summaryOf(command)),
-      ...(files ? [`complete -c earshot -n '${seen(path)}' -F`] : []),
+      ...(takesFile ? [`complete -c earshot -n '${seen(path)}' -F`] : []),
+      ...(values.length > 0 ? [`complete -c earshot -n '${seen(path)}' -a '${values.join(" ")}'`] : []),
       ...(subcommands.length > 0 ? [] : options).map(({ names, value, choices, about }) => {
         const spelt = names.map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`))
         const takes = Option.isNone(value) ? [] : choices.length > 0 ? [`-x -a '${choices.join(" ")}'`] : ["-x"]

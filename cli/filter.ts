@@ -39,22 +39,21 @@ export const filterText = <E>({ open }: FilterActions<E>, given: string): Effect
 export const drawRefusal = (
   details: Readonly<Record<string, unknown>>,
   filters: Readonly<Record<string, string>>
-): string =>
-  Option.match(asIssues(details), { onNone: () => [], onSome: ({ issues }) => issues })
-    .flatMap(({ path, message, span, expected, fix }) => {
-      const text = filters[path.replace(/^overrides\./, "")]
-      if (text === undefined || span === undefined) return [`error: ${visible(path)}: ${visible(message)}`]
-      const issue = {
-        severity: "error" as const,
-        code: "",
-        span,
-        message,
-        ...(expected !== undefined && { expected }),
-        ...(fix !== undefined && { fix })
-      }
-      return [`On ${path.replace(/^overrides\./, "")}\n${draw(text, [issue])}`]
-    })
-    .join("\n\n")
+): string => {
+  const issues = Option.match(asIssues(details), { onNone: () => [], onSome: (known) => known.issues })
+  const drawings = Object.entries(filters).flatMap(([platform, text]) => {
+    const placed = issues.flatMap(({ path, span, message, expected, fix }) =>
+      path === `overrides.${platform}` && span !== undefined
+        ? [{ severity: "error" as const, code: "", span, message, ...(expected && { expected }), ...(fix && { fix }) }]
+        : []
+    )
+    return placed.length === 0 ? [] : [`On ${platform}\n${draw(text, placed)}`]
+  })
+  const others = issues.flatMap(({ path, span, message }) =>
+    span === undefined ? [`error: ${visible(path)}: ${visible(message)}`] : []
+  )
+  return [...others, ...drawings].join("\n\n")
+}
 
 // ---- helpers ----
 

@@ -17,7 +17,7 @@ export const run = <Name extends string, R, E, A>(
   }
 ) => {
   const { commands, version, width } = options
-  const args = options.args.map(withOneDash)
+  const args = options.args.flatMap(withOneDash)
   const asked = named(commands, args)
   const help = Console.log(asked === undefined ? overview(commands, { version, width }) : commandHelp(asked, width))
   if (asksForHelp(args)) return help
@@ -52,8 +52,11 @@ export const run = <Name extends string, R, E, A>(
 
 // ---- helpers ----
 
-/** The library gives a name of one letter one dash. */
-const withOneDash = (arg: string): string => (/^--[a-z](=|$)/.test(arg) ? arg.slice(1) : arg)
+/** The library gives a name of one letter one dash, and takes its value as the next argument only. */
+const withOneDash = (arg: string): ReadonlyArray<string> => {
+  const [, name, value] = /^--([a-z])(?:=(.*))?$/s.exec(arg) ?? []
+  return name === undefined ? [arg] : [`-${name}`, ...(value === undefined ? [] : [value])]
+}
 
 const asksForHelp = (args: ReadonlyArray<string>): boolean => {
   const end = args.indexOf("--")

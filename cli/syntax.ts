@@ -21,9 +21,7 @@ export const checkCommand = <E>(actions: FilterActions<E>) =>
         Options.withAlias("p"),
         Options.withDescription("The platform whose language the filter is in")
       ),
-      filter: Args.text({ name: "filter" }).pipe(
-        Args.withDescription(`The filter, in quotes; ${FROM_INPUT}. One that begins with - comes after --`)
-      ),
+      filter: Args.text({ name: "filter" }).pipe(Args.withDescription(`The filter, in quotes; ${FROM_INPUT}`)),
       json: jsonOption("Print what is wrong and what the filter means elsewhere, as JSON")
     },
     ({ platform, filter, json }) =>
@@ -78,7 +76,10 @@ const inOther = (platform: PlatformId, text: string, other: PlatformId): string 
   const { text: translated, fidelity, clauses, reason } = translate({ platform, text }, other)
   const lines = clauses
     .filter((clause) => clause.fidelity !== "exact")
-    .map(({ span, fidelity, reason }) => `  ${fidelity}: ${text.slice(span.start, span.end)} (${reason})`)
-  const head = translated === undefined ? `On ${other}: none (${reason})` : `On ${other} (${fidelity}): ${translated}`
+    .map(
+      ({ span, fidelity, reason }) => `  ${fidelity}: ${visible(text.slice(span.start, span.end))} (${visible(reason)})`
+    )
+  const head =
+    translated === undefined ? `On ${other}: none (${reason})` : `On ${other} (${fidelity}): ${visible(translated)}`
   return [head, ...lines].join("\n")
 }
