@@ -49,12 +49,13 @@ export const commandInfo = (
   } = sections(CommandDescriptor.getHelp(descriptor, HELP_CONFIG))
   const [about = "", ...more] = DESCRIPTION.map(plainBlock)
   const abouts = entriesIn(OPTIONS)
+  const argAbouts = entriesIn(ARGUMENTS)
   return {
     path,
     about: typeof about === "string" ? about : "",
     more,
     options: optionsIn(usage).map((option, index) => ({ ...option, about: abouts[index]?.about ?? "" })),
-    args: entriesIn(ARGUMENTS).map((arg) => ({ ...arg, choices: choicesIn(arg.name.replace(/^<[^>]*> /, "")) })),
+    args: argsIn(usage).map((arg, index) => ({ ...arg, about: argAbouts[index]?.about ?? "" })),
     subcommands: subcommandsOf(descriptor, path)
   }
 }
@@ -74,20 +75,23 @@ const subcommandsOf = (descriptor: CommandDescriptor.Command<unknown>, path: Rea
     .map((child) => commandInfo(child, path))
     .sort((a, b) => (a.path.join(" ") < b.path.join(" ") ? -1 : 1))
 
-const leaves = (
-  usage: Usage.Usage,
-  isOptional = false
-): ReadonlyArray<{ readonly named: Usage.Named; readonly isOptional: boolean }> => {
+interface Leaf {
+  readonly named: Usage.Named
+  readonly isOptional: boolean
+  readonly isRepeated: boolean
+}
+
+const leaves = (usage: Usage.Usage): ReadonlyArray<Leaf> => {
   switch (usage._tag) {
     case "Named":
-      return [{ named: usage, isOptional }]
+      return [{ named: usage, isOptional: false, isRepeated: false }]
     case "Optional":
-      return leaves(usage.usage, true)
+      return leaves(usage.usage).map((leaf) => ({ ...leaf, isOptional: true }))
     case "Repeated":
-      return leaves(usage.usage, isOptional)
+      return leaves(usage.usage).map((leaf) => ({ ...leaf, isRepeated: true }))
     case "Alternation":
     case "Concat":
-      return [...leaves(usage.left, isOptional), ...leaves(usage.right, isOptional)]
+      return [...leaves(usage.left), ...leaves(usage.right)]
     case "Empty":
     case "Mixed":
       return []
@@ -104,6 +108,14 @@ const optionsIn = (usage: Usage.Usage): ReadonlyArray<Omit<OptionInfo, "about">>
       value: acceptedValues,
       choices: choicesIn(Option.getOrElse(acceptedValues, () => "")),
       isOptional: isOptional || Option.isNone(acceptedValues)
+    }))
+
+const argsIn = (usage: Usage.Usage): ReadonlyArray<Omit<ArgInfo, "about">> =>
+  leaves(usage)
+    .filter(({ named }) => named.names.some((name) => name.startsWith("<")))
+    .map(({ named: { names, acceptedValues }, isRepeated }) => ({
+      name: `${names.join("")}${isRepeated ? "..." : ""}`,
+      choices: choicesIn(Option.getOrElse(acceptedValues, () => ""))
     }))
 
 const choicesIn = (values: string): ReadonlyArray<string> => (values.includes(" | ") ? values.split(" | ") : [])

@@ -58,7 +58,7 @@ const serveCommand = <E>(actions: Actions<E>) =>
   Command.make("serve", {}, () => actions.serve).pipe(Command.withDescription(serveHelp))
 
 const serveHelp = HelpDoc.blocks([
-  HelpDoc.p("Run the service. It is set up by environment variables:"),
+  HelpDoc.p("Run the service, until Ctrl-C or SIGTERM. It is set up by environment variables."),
   HelpDoc.descriptionList(
     Arr.map(SETTINGS, ({ name, fallback, about }) => [Span.code(name), HelpDoc.p(`${about} (default: ${fallback})`)])
   )

@@ -1,6 +1,6 @@
 /** The help of the commands, for a reader at a terminal. */
 import { Option } from "effect"
-import type { CommandInfo, Entry, OptionInfo } from "./commandTree.ts"
+import type { ArgInfo, CommandInfo, Entry, OptionInfo } from "./commandTree.ts"
 
 /** Of `earshot` itself. */
 export const overview = (
@@ -17,7 +17,9 @@ export const overview = (
 
 export const commandHelp = (command: CommandInfo, width: number): string => {
   const { path, about, more, options, args, subcommands } = command
-  const required = options.filter(({ isOptional }) => !isOptional).map((option) => ` ${optionName(option)}`)
+  const required = options
+    .filter(({ isOptional }) => !isOptional)
+    .map((option) => ` ${optionName({ ...option, names: option.names.slice(-1) })}`)
   const takes = [
     ...required,
     ...(required.length < options.length ? [" [options]"] : []),
@@ -27,7 +29,7 @@ export const commandHelp = (command: CommandInfo, width: number): string => {
     wrapped(about, width, "").join("\n"),
     section("Usage", [`  earshot ${path.join(" ")}${subcommands.length > 0 ? " <command>" : takes.join("")}`]),
     ...(subcommands.length === 0 ? [] : [section("Commands", commandLines(subcommands, width))]),
-    ...(args.length === 0 ? [] : [section("Arguments", entryLines(args, width))]),
+    ...(args.length === 0 ? [] : [section("Arguments", entryLines(args.map(argEntry), width))]),
     ...(options.length === 0 ? [] : [section("Options", entryLines(options.map(asEntry), width))]),
     ...more.map((block) =>
       typeof block === "string" ? wrapped(block, width, "").join("\n") : section("Settings", entryLines(block, width))
@@ -69,6 +71,11 @@ const entryLines = (entries: ReadonlyArray<Entry>, width: number): ReadonlyArray
   entries.flatMap(({ name, about }) => [`  ${name}`, ...wrapped(about, width, "      ")])
 
 const optionName = ({ names, value }: OptionInfo): string => [names.join(", "), ...Option.toArray(value)].join(" ")
+
+const argEntry = ({ name, about, choices }: ArgInfo): Entry => ({
+  name: [name, ...(choices.length > 0 ? [choices.join(" | ")] : [])].join("  "),
+  about
+})
 
 const asEntry = (option: OptionInfo): Entry => ({ name: optionName(option), about: option.about })
 

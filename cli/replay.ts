@@ -71,7 +71,7 @@ const Rate = Schema.Number.pipe(
 function help(): HelpDoc.HelpDoc {
   return HelpDoc.blocks([
     HelpDoc.p(
-      "Send recorded events to a running Earshot whose platforms run in process. Events that are there already change nothing, so a replay can be repeated. It is set up by environment variables:"
+      "Send recorded events to a running Earshot whose platforms run in process. Events that are there already change nothing, so a replay can be repeated."
     ),
     remoteSettings
   ])

@@ -82,7 +82,7 @@ function help<E>({ settings }: SimulateActions<E>): HelpDoc.HelpDoc {
   return HelpDoc.blocks([
     HelpDoc.p("Play X's filtered stream and Firehose over HTTP, for tests of Earshot or any other client."),
     HelpDoc.p(
-      "Events are made up, or handed in with POST /control/events; faults are injected with POST /control/faults. What the platforms leave open can be set with PATCH /control/settings:"
+      "Events are made up, or handed in with POST /control/events; faults are injected with POST /control/faults. What the platforms leave open can be set with PATCH /control/settings."
     ),
     ...(Arr.isNonEmptyArray(lines) ? [HelpDoc.descriptionList(lines)] : [])
   ])
