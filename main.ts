@@ -315,8 +315,10 @@ const serve = Effect.gen(function* () {
     }
     // Not before it listens: a key that is never shown would be the first one all the same.
     yield* firstKey(url)
-    yield* Effect.onInterrupt(Effect.never, () => Effect.logInfo(STOPPING))
+    yield* Effect.never
   }).pipe(
+    // Before the scope closes, which is what takes its time.
+    Effect.onInterrupt(() => Effect.logInfo(STOPPING)),
     Effect.scoped,
     Effect.provide(service(settings, Option.isNone((yield* storeSettings).databaseUrl))),
     // The last to go: what ends with the service leaves a span, too.

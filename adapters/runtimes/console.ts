@@ -1,25 +1,23 @@
 /** What is printed, without colours where they do not belong: in a file or a pipe, or where nobody wants them. */
 import process from "node:process"
+import type { WriteStream } from "node:tty"
 import { Console, Effect, Layer } from "effect"
 
-export const layerWith = ({ hasColours }: { readonly hasColours: boolean }): Layer.Layer<never> =>
-  Layer.unwrapEffect(
-    Effect.map(Effect.console, (usual) => {
-      const on =
-        (isTerminal: boolean, print: (...args: ReadonlyArray<unknown>) => Effect.Effect<void>) =>
-        (...args: ReadonlyArray<unknown>) =>
-          print(
-            ...args.map((arg) =>
-              typeof arg === "string" && !(hasColours && isTerminal) ? arg.replace(COLOURS, "") : arg
-            )
-          )
-      return Console.setConsole({
-        ...usual,
-        log: on(process.stdout.isTTY === true, usual.log),
-        error: on(process.stderr.isTTY === true, usual.error)
+export const layerWith = ({ hasColours }: { readonly hasColours: boolean }): Layer.Layer<never> => {
+  // Not by the runtime's console: on Deno nobody would learn that what it prints is no longer read.
+  const on =
+    (stream: WriteStream) =>
+    (...args: ReadonlyArray<unknown>) =>
+      Effect.sync(() => {
+        const text = args.join(" ")
+        stream.write(`${hasColours && stream.isTTY ? text : text.replace(COLOURS, "")}\n`)
       })
-    })
+  return Layer.unwrapEffect(
+    Effect.map(Effect.console, (usual) =>
+      Console.setConsole({ ...usual, log: on(process.stdout), error: on(process.stderr) })
+    )
   )
+}
 
 // ---- helpers ----
 
