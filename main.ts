@@ -20,7 +20,8 @@ import {
   LogLevel,
   Option,
   Redacted,
-  Schedule
+  Schedule,
+  type Scope
 } from "effect"
 import * as Firehose from "./adapters/firehose/Firehose.ts"
 import { Fetch } from "./adapters/http/Fetch.ts"
@@ -43,6 +44,7 @@ import { settingLines } from "./adapters/simulator/settings.ts"
 import { FolderInUse } from "./adapters/sql/FolderLock.ts"
 import * as Pglite from "./adapters/sql/pglite.ts"
 import * as Postgres from "./adapters/sql/postgres.ts"
+import { StoreCannotOpen } from "./adapters/sql/StoreCannotOpen.ts"
 import * as SqlStores from "./adapters/sql/stores.ts"
 import * as Otlp from "./adapters/telemetry/otlp.ts"
 import * as X from "./adapters/x/X.ts"
@@ -52,6 +54,7 @@ import { accountNamed, type Place } from "./cli/remote.ts"
 import { misspelt } from "./cli/settings.ts"
 import type { SimulateOptions } from "./cli/simulate.ts"
 import { Backtests } from "./core/Backtests.ts"
+import { Entropy } from "./core/Entropy.ts"
 import { Ids } from "./core/Ids.ts"
 import * as Ingest from "./core/Ingest.ts"
 import { DEFAULT_ACCOUNT, Keys } from "./core/Keys.ts"
@@ -66,6 +69,9 @@ import { Rules } from "./core/Rules.ts"
 import { STEPS, type Step, Steps } from "./core/Steps.ts"
 import { unreadableRequest } from "./gateway/errors.ts"
 import { gateway } from "./gateway/gateway.ts"
+import { type Call, callAs, callRemote } from "./gateway/mcp/calls.ts"
+import { serveOnStdio } from "./gateway/mcp/stdio.ts"
+import { newSecret } from "./gateway/mcp/untrusted.ts"
 
 const VERSION = "0.1.0"
 
@@ -283,49 +289,68 @@ const variables = Effect.orElseSucceed(
 
 const STOPPING = `Stopping: no new connections; requests in flight have ${GRACE_MILLIS / 1_000} seconds to finish, then the streams and the store are closed`
 
-const serve = Effect.gen(function* () {
-  const settings = yield* serveSettings
-  for (const warning of misspelt(yield* variables)) yield* Effect.logWarning(warning)
+/** The service without a door: it reconciles, ingests and forgets for as long as the door is open. */
+const running = <A, E>(door: (settings: Settings) => Effect.Effect<A, E, Running>) =>
+  Effect.gen(function* () {
+    const settings = yield* serveSettings
 
-  yield* Effect.gen(function* () {
-    const { reconcile } = yield* Registrations
-    // A platform that hangs goes on in the background.
-    yield* Effect.timeoutOption(Effect.disconnect(reconcile), "10 seconds")
-    yield* Effect.forkScoped(Effect.delay(Effect.repeat(reconcile, Schedule.spaced("2 minutes")), "2 minutes"))
-    yield* Layer.build(Ingest.layer)
-    yield* Layer.build(Retention.layerWith(settings))
+    return yield* Effect.gen(function* () {
+      const { reconcile } = yield* Registrations
+      // A platform that hangs goes on in the background.
+      yield* Effect.timeoutOption(Effect.disconnect(reconcile), "10 seconds")
+      yield* Effect.forkScoped(Effect.delay(Effect.repeat(reconcile, Schedule.spaced("2 minutes")), "2 minutes"))
+      yield* Layer.build(Ingest.layer)
+      yield* Layer.build(Retention.layerWith(settings))
+      return yield* door(settings)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(service(settings, Option.isNone((yield* storeSettings).databaseUrl))),
+      // The last to go: what ends with the service leaves a span, too.
+      Effect.provide(traces(settings)),
+      Option.isNone(settings.crashAt) ? identity : Effect.provideService(Steps, crashing(settings.crashAt.value))
+    )
+  })
+
+/** What a door finds there. */
+type Running = Layer.Layer.Success<ReturnType<typeof service>> | Scope.Scope
+
+/** Whether it runs: never beside a real platform, for what is made up must not be taken for what happened. */
+const demoFeed = (settings: Settings) =>
+  settings.demoFeed === "on" && localPlatforms(settings).length === PLATFORM_IDS.length
+    ? Effect.as(Layer.build(DemoFeed.layer), true)
+    : Effect.succeed(false)
+
+const serve = running((settings) =>
+  Effect.gen(function* () {
+    for (const warning of misspelt(yield* variables)) yield* Effect.logWarning(warning)
     const keys = yield* Keys
     if (Option.isSome(settings.bootstrapKey)) yield* keys.adopt(settings.bootstrapKey.value)
 
-    const handler = yield* gateway({ docsScript: Assets.scalar, observeProcess: yield* Vitals.watch(VERSION) })
+    const handler = yield* gateway({
+      docsScript: Assets.scalar,
+      observeProcess: yield* Vitals.watch(VERSION),
+      version: VERSION
+    })
     const open = "Deno" in globalThis ? DenoServer.serve : NodeServer.serve
     const port = yield* open({ ...settings, handler, unreadable: unreadableRequest })
 
     const url = `http://${settings.host}:${port}`
     yield* Console.log(`Earshot listens on ${url} (the API as a page: ${url}/docs)`)
     yield* Console.log(yield* storePlace)
-    const local = localPlatforms(settings)
-    yield* Console.log(platformsInWords(local))
-    // Never beside a real platform: what is made up must not be taken for what happened.
-    if (settings.demoFeed === "on" && local.length === PLATFORM_IDS.length) {
-      yield* Layer.build(DemoFeed.layer)
-      yield* Console.log("Demo feed: on, with made-up posts and pages; turn it off with EARSHOT_DEMO_FEED=off")
-    } else {
-      yield* Console.log("Demo feed: off")
-    }
+    yield* Console.log(platformsInWords(localPlatforms(settings)))
+    yield* Console.log(
+      (yield* demoFeed(settings))
+        ? "Demo feed: on, with made-up posts and pages; turn it off with EARSHOT_DEMO_FEED=off"
+        : "Demo feed: off"
+    )
     // Not before it listens: a key that is never shown would be the first one all the same.
     yield* firstKey(url)
     yield* Effect.never
   }).pipe(
     // Before the scope closes, which is what takes its time.
-    Effect.onInterrupt(() => Effect.logInfo(STOPPING)),
-    Effect.scoped,
-    Effect.provide(service(settings, Option.isNone((yield* storeSettings).databaseUrl))),
-    // The last to go: what ends with the service leaves a span, too.
-    Effect.provide(traces(settings)),
-    Option.isNone(settings.crashAt) ? identity : Effect.provideService(Steps, crashing(settings.crashAt.value))
+    Effect.onInterrupt(() => Effect.logInfo(STOPPING))
   )
-})
+)
 
 const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
   Effect.gen(function* () {
@@ -367,12 +392,10 @@ const local = (account: string) =>
     if (isAlone) yield* Pglite.checkExists(dataDir)
     // As many events as there can be: a command must not delete what the server keeps by other settings.
     const layer = service({ ...settings, recentEvents: MOST_RECENT_EVENTS }, isAlone)
-    const context = yield* Effect.mapError(Layer.build(layer), (error) =>
-      "cause" in error && error.cause instanceof FolderInUse ? new ServerOnStore({ dataDir }) : error
-    )
+    const context = yield* Effect.mapError(Layer.build(layer), orServerOnStore)
     const keys = Context.get(context, Keys)
     const accountId = yield* Effect.provideService(accountNamed(account), Keys, keys)
-    const send = yield* gateway({ docsScript: Assets.scalar, observeProcess: Effect.void }).pipe(
+    const send = yield* gateway({ docsScript: Assets.scalar, observeProcess: Effect.void, version: VERSION }).pipe(
       Effect.provide(Context.add(context, Keys, { ...keys, authenticate: () => Effect.succeed(accountId) }))
     )
     const server = yield* Remote.connect({ url: "http://localhost", key: Option.some(Redacted.make("anything")) }).pipe(
@@ -381,12 +404,17 @@ const local = (account: string) =>
     return { ...server, isLive: !isAlone }
   })
 
-/** A server has the store, and a command goes through it. */
-class ServerOnStore extends Data.TaggedError("ServerOnStore")<{ readonly dataDir: string }> {
+/** A server has the store: whoever wants something of it goes through the server. */
+class ServerOnStore extends Data.TaggedError("ServerOnStore")<{ readonly place: string }> {
   override get message() {
-    return `A server is running on the store in "${this.dataDir}": set EARSHOT_API_KEY to one of its keys to go through it (and EARSHOT_URL, if it is not at http://127.0.0.1:8787)`
+    return `A server is running on the store in "${this.place}": set EARSHOT_API_KEY to one of its keys to go through it (and EARSHOT_URL, if it is not at http://127.0.0.1:8787)`
   }
 }
+
+const orServerOnStore = <E>(error: E): E | ServerOnStore =>
+  error instanceof StoreCannotOpen && error.cause instanceof FolderInUse
+    ? new ServerOnStore({ place: error.place })
+    : error
 
 /** Where a command goes that can go to either. */
 const at = ({ url, account }: Place) =>
@@ -403,6 +431,25 @@ const at = ({ url, account }: Place) =>
     return yield* remote(url)
   })
 
+const mcp = (url: Option.Option<string>) =>
+  Effect.gen(function* () {
+    const settings = yield* remoteSettings
+    if (Option.isSome(url) || Option.isSome(settings.url) || Option.isSome(settings.key)) {
+      const { request } = yield* remote(url)
+      return yield* Effect.provide(toolsOnStdio(callRemote(request)), RuntimeEntropy.layer)
+    }
+    yield* running((serveSettings) =>
+      Effect.gen(function* () {
+        yield* demoFeed(serveSettings)
+        const keys = yield* Keys
+        yield* toolsOnStdio(callAs(yield* keys.account(DEFAULT_ACCOUNT)))
+      })
+    ).pipe(Effect.mapError(orServerOnStore))
+  })
+
+const toolsOnStdio = <R>(call: Call<R>) =>
+  Effect.flatMap(Entropy, (entropy) => serveOnStdio({ version: VERSION, call, newSecret: newSecret(entropy) }))
+
 const program = Effect.gen(function* () {
   const { level, format } = yield* logSettings
   const hasColours = yield* colourSettings
@@ -416,6 +463,7 @@ const program = Effect.gen(function* () {
       rules: { at, open: FileInput.open },
       matches: { at, columns: CliTerminal.columns },
       check: { open: FileInput.open },
+      mcp: { run: mcp },
       platforms: { remote },
       replay: {
         remote,
@@ -483,7 +531,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 /** Goes on until it is told to stop, and has then done what it is for; any other command has not. */
 const hasNoEnd =
-  ["serve", "simulate"].includes(process.argv[2] ?? "") ||
+  ["serve", "simulate", "mcp"].includes(process.argv[2] ?? "") ||
   process.argv.slice(2).some((arg) => /^(--follow|-f)$/.test(arg))
 
 fiber.addObserver((exit) => {

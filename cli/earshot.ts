@@ -5,6 +5,7 @@ import { commandInfo } from "./commandTree.ts"
 import type { FilterActions } from "./filter.ts"
 import { type KeysActions, keysCommand } from "./keys.ts"
 import { type MatchesActions, matchesCommand } from "./matches.ts"
+import { type McpActions, mcpCommand } from "./mcp.ts"
 import { type PlatformsActions, platformsCommand } from "./platforms.ts"
 import { type ReplayActions, replayCommand } from "./replay.ts"
 import { type RulesActions, rulesCommand } from "./rules.ts"
@@ -21,6 +22,7 @@ export interface Actions<E> {
   readonly rules: RulesActions<E>
   readonly matches: MatchesActions<E>
   readonly check: FilterActions<E>
+  readonly mcp: McpActions<E>
   readonly platforms: PlatformsActions<E>
   readonly replay: ReplayActions<E>
   readonly simulate: SimulateActions<E>
@@ -42,7 +44,8 @@ export const earshot = <E>(
     keysCommand(actions.keys),
     replayCommand(actions.replay),
     setAsideCommand(actions.setAside),
-    simulateCommand(actions.simulate)
+    simulateCommand(actions.simulate),
+    mcpCommand(actions.mcp)
   ] as const
   return run(Command.make("earshot").pipe(Command.withSubcommands(commands)), {
     commands: commands.map(({ descriptor }) => commandInfo(descriptor)),

@@ -1,6 +1,7 @@
 /** The port to an Earshot, for commands that ask something of one: a server, or the store of this machine. */
 import { HelpDoc, Options, Span } from "@effect/cli"
 import { Data, Effect, type Option, type Schema, type Scope, type Stream } from "effect"
+import type { StorageUnavailable } from "../core/Errors.ts"
 import type { AccountId } from "../core/Ids.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
 
@@ -105,20 +106,18 @@ export const placeHelp = (about: string): HelpDoc.HelpDoc =>
 /** There is none of that name in the store. */
 export class AccountNotFound extends Data.TaggedError("AccountNotFound")<{ readonly message: string }> {}
 
-/** An account is there from its first key on. */
-export const accountNamed = (name: string): Effect.Effect<AccountId, AccountNotFound | StoreFailure, Keys> =>
+/** The default account is always there; any other is from its first key on. */
+export const accountNamed = (name: string): Effect.Effect<AccountId, AccountNotFound | StorageUnavailable, Keys> =>
   Effect.gen(function* () {
-    const keys = yield* (yield* Keys).list
-    const found = keys.find((key) => key.account === name)
+    const keys = yield* Keys
+    if (name === DEFAULT_ACCOUNT) return yield* keys.account(name)
+    const all = yield* keys.list
+    const found = all.find((key) => key.account === name)
     if (found !== undefined) return found.account_id
-    const names = [...new Set(keys.map((key) => `"${key.account}"`))]
+    const names = [...new Set(all.map((key) => `"${key.account}"`))]
     const known =
-      names.length === 0
-        ? "the store has none yet; make one with: earshot keys create"
-        : `there are ${names.slice(0, 10).join(", ")}${names.length > 10 ? " and others" : ""}; make one with: earshot keys create --account`
-    return yield* new AccountNotFound({ message: `Cannot find account "${name}": ${known}` })
+      names.length === 0 ? "there is none but the default one" : `there are ${names.slice(0, 10).join(", ")}`
+    return yield* new AccountNotFound({
+      message: `Cannot find account "${name}": ${known}${names.length > 10 ? " and others" : ""}; make it with: earshot keys create --account`
+    })
   })
-
-// ---- helpers ----
-
-type StoreFailure = Effect.Effect.Error<Keys["Type"]["list"]>

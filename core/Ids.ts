@@ -24,7 +24,8 @@ export class Ids extends Context.Tag("core/Ids")<
     readonly account: Effect.Effect<AccountId>
     readonly key: Effect.Effect<KeyId>
     readonly rule: Effect.Effect<RuleId>
-    readonly match: Effect.Effect<MatchId>
+    /** So many at once: the first is random, the others follow it. */
+    readonly matches: (count: number) => Effect.Effect<ReadonlyArray<MatchId>>
   }
 >() {
   static readonly layer: Layer.Layer<Ids, never, Entropy> = Layer.effect(
@@ -34,7 +35,7 @@ export class Ids extends Context.Tag("core/Ids")<
         account: Effect.sync(() => fromUuid("acct", uuid())),
         key: Effect.sync(() => fromUuid("key", uuid())),
         rule: Effect.sync(() => fromUuid("rule", uuid())),
-        match: Effect.sync(() => fromUuid("match", uuid()))
+        matches: (count) => Effect.sync(() => matchesAfter(fromUuid("match", uuid()), count))
       })
     )
   )
@@ -73,12 +74,12 @@ export const toUuid = (id: AccountId | KeyId | RuleId | MatchId): string => {
   let hex = ""
   let bits = -2
   let buffer = 0
-  for (let i = id.indexOf("_") + 1; i < id.length; i++) {
-    buffer = (buffer << 5) | ALPHABET.indexOf(id.charAt(i))
+  for (let i = id.length - 26; i < id.length; i++) {
+    buffer = (buffer << 5) | (VALUES[id.charCodeAt(i)] ?? 0)
     bits += 5
     while (bits >= 4) {
       bits -= 4
-      hex += ((buffer >> bits) & 15).toString(16)
+      hex += HEX[(buffer >> bits) & 15]
     }
     buffer &= (1 << bits) - 1
   }
@@ -94,6 +95,13 @@ export const firstMatchAt = (time: number): MatchId => {
 /** So many ids right after this one, in order. */
 export const matchesAfter = (last: MatchId, count: number): ReadonlyArray<MatchId> => {
   const number = BigInt(`0x${toUuid(last).replaceAll("-", "")}`)
+  const end = Number(number & LOW_BITS)
+  // Nearly always only the end changes, and no more than that is counted on.
+  if (end + count < 2 ** 30) {
+    const start = last.slice(0, -6)
+    // As well-formed as the one before.
+    return Array.from({ length: count }, (_, i) => (start + base32(end + i + 1)) as MatchId)
+  }
   return Array.from({ length: count }, (_, i) =>
     fromUuid("match", (number + BigInt(i + 1)).toString(16).padStart(32, "0"))
   )
@@ -107,6 +115,21 @@ export const timeOf = (id: AccountId | KeyId | RuleId | MatchId): number =>
 
 /** Crockford's base32: in the order of its ASCII codes, without the letters that read as digits. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+/** By the code of the character. */
+const VALUES = new Uint8Array(128)
+for (let i = 0; i < ALPHABET.length; i++) VALUES[ALPHABET.charCodeAt(i)] = i
+
+const HEX = "0123456789abcdef"
+
+/** What the last six characters of an id hold. */
+const LOW_BITS = 2n ** 30n - 1n
+
+const base32 = (bits: number): string => {
+  let out = ""
+  for (let shift = 25; shift >= 0; shift -= 5) out += ALPHABET[(bits >> shift) & 31]
+  return out
+}
 
 function idSchema(prefix: keyof IdOf) {
   return Schema.String.pipe(

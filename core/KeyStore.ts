@@ -5,9 +5,15 @@ import type { AccountId, KeyId } from "./Ids.ts"
 import type { Key } from "./Key.ts"
 import type { Timestamp } from "./Timestamp.ts"
 
+export interface NewAccount {
+  readonly id: AccountId
+  readonly name: string
+  readonly createdAt: Timestamp
+}
+
 export interface NewKey {
   readonly id: KeyId
-  readonly account: { readonly id: AccountId; readonly name: string }
+  readonly account: Pick<NewAccount, "id" | "name">
   readonly name: string
   readonly hint: string
   readonly digest: string
@@ -22,6 +28,8 @@ export class KeyStore extends Context.Tag("core/KeyStore")<
      * digest is there already is left as it is. Answers the key as it is stored.
      */
     readonly insert: (key: NewKey) => Effect.Effect<Key, StorageUnavailable>
+    /** The account of that name, which is created with the given id if there is none. */
+    readonly account: (account: NewAccount) => Effect.Effect<AccountId, StorageUnavailable>
     /** Revoked keys too. */
     readonly findByDigest: (digest: string) => Effect.Effect<Option.Option<Key>, StorageUnavailable>
     /** Every key, revoked ones too, oldest first. */
@@ -36,12 +44,17 @@ export class KeyStore extends Context.Tag("core/KeyStore")<
     const digests = new Map<string, KeyId>()
     const accounts = new Map<string, AccountId>()
 
+    const account = ({ id, name }: Pick<NewAccount, "id" | "name">) => {
+      const known = accounts.get(name) ?? id
+      accounts.set(name, known)
+      return known
+    }
+
     const insert = (key: NewKey) =>
       Effect.sync(() => {
         const existing = keys.get(digests.get(key.digest) ?? key.id)
         if (existing !== undefined) return existing
-        const accountId = accounts.get(key.account.name) ?? key.account.id
-        accounts.set(key.account.name, accountId)
+        const accountId = account(key.account)
         const stored: Key = {
           id: key.id,
           account_id: accountId,
@@ -67,6 +80,7 @@ export class KeyStore extends Context.Tag("core/KeyStore")<
 
     return KeyStore.of({
       insert,
+      account: (wanted) => Effect.sync(() => account(wanted)),
       findByDigest: (digest) =>
         Effect.sync(() => Option.flatMapNullable(Option.fromNullable(digests.get(digest)), (id) => keys.get(id))),
       list: Effect.sync(() => [...keys.values()].sort((a, b) => (a.id < b.id ? -1 : 1))),

@@ -33,6 +33,8 @@ export class Keys extends Context.Tag("core/Keys")<
       readonly account: string
       readonly name: string
     }) => Effect.Effect<IssuedKey, StorageUnavailable>
+    /** The account of that name; created if there is none. For who needs no key, being on the same machine. */
+    readonly account: (name: string) => Effect.Effect<AccountId, StorageUnavailable>
     readonly list: Effect.Effect<ReadonlyArray<Key>, StorageUnavailable>
     /** `id` may be any text: what is not an id of a key is not found. */
     readonly revoke: (id: string) => Effect.Effect<Key, KeyNotFound | StorageUnavailable>
@@ -85,6 +87,11 @@ export class Keys extends Context.Tag("core/Keys")<
           })
         })
 
+      const account = (name: string) =>
+        Effect.gen(function* () {
+          return yield* store.account({ id: yield* ids.account, name, createdAt: yield* Timestamp.now })
+        })
+
       const create = Effect.fn("Keys.create")(function* (options: { account: string; name: string }) {
         const secret = Redacted.make(makeSecret(entropy.bytes))
         return { secret, key: yield* insert(secret, options.account, options.name) }
@@ -105,7 +112,7 @@ export class Keys extends Context.Tag("core/Keys")<
 
       const adopt = (secret: Redacted.Redacted) => insert(secret, DEFAULT_ACCOUNT, "bootstrap key")
 
-      return Keys.of({ authenticate, create, list: store.list, revoke, issueFirst, adopt })
+      return Keys.of({ authenticate, create, account, list: store.list, revoke, issueFirst, adopt })
     })
   )
 }

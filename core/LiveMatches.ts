@@ -1,5 +1,5 @@
 /** Hands out matches as they are stored: the store is read once for all who listen, however many they are. */
-import { Chunk, Context, Effect, identity, Layer, Option, Schedule, Stream } from "effect"
+import { Context, Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import { checkNothingMissed } from "./checkCursor.ts"
 import type { CursorExpired, StorageUnavailable } from "./Errors.ts"
 import type { AccountId, MatchId } from "./Ids.ts"
@@ -11,17 +11,20 @@ export type Heard =
   | { readonly _tag: "Matched"; readonly match: Match }
   | { readonly _tag: "Reached"; readonly id: MatchId }
 
+/** Waits for what comes next and gives all of it. One at a time: it is somebody's place in the order of matches. */
+export type Next<E> = Effect.Effect<ReadonlyArray<Heard>, E>
+
 export class LiveMatches extends Context.Tag("core/LiveMatches")<
   LiveMatches,
   {
     /**
      * What came after `start`, oldest first, and then each match as it is stored: every one once, in the order of their
-     * ids. Never ends by itself. Who reads slowly is read for slowly: nothing piles up.
+     * ids. Never ends by itself. Who asks rarely is read for rarely: nothing piles up.
      */
-    readonly from: (
+    readonly listen: (
       wanted: Wanted,
       start: Option.Option<MatchId>
-    ) => Stream.Stream<Heard, CursorExpired | StorageUnavailable>
+    ) => Effect.Effect<Next<CursorExpired | StorageUnavailable>, StorageUnavailable, Scope.Scope>
   }
 >() {
   static readonly layer: Layer.Layer<LiveMatches, never, MatchStore> = Layer.scoped(
@@ -30,40 +33,59 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
       const store = yield* MatchStore
       const listeners = new Map<AccountId, Set<Listener>>()
       let reached = Option.none<MatchId>()
+      /** The last place up to which all is handed out and that may be told. */
+      let marked = Option.none<MatchId>()
       // Whoever joins does so between two steps of reading.
       const turns = yield* Effect.makeSemaphore(1)
 
-      /** True while there may be more. */
-      const step = Effect.gen(function* () {
-        if (listeners.size === 0) return false
-        const newest = yield* store.newest
-        if (Option.isNone(newest) || Option.exists(reached, (id) => id >= newest.value)) return false
+      /** Reads on to what is the newest by now; true while there may be more. */
+      const stepTo = Effect.fnUntraced(function* (newest: MatchId) {
+        if (Option.exists(reached, (id) => id >= newest)) return false
         const found = yield* store.nextOf({ accounts: [...listeners.keys()], after: reached, limit: AT_ONCE })
         for (const { account, match } of found) {
           for (const listener of listeners.get(account) ?? []) listener.hear(match)
         }
         const isMore = found.length === AT_ONCE
-        const last = Option.fromNullable(found.at(-1)?.match.id)
+        const last = found.at(-1)?.match.id ?? newest
         // Up to the newest there was nothing else for anyone here; the next step need not read it again.
-        reached = isMore ? last : Option.some(latest(newest.value, last))
+        reached = Option.some(isMore || last > newest ? last : newest)
         return isMore
-      }).pipe(turns.withPermits(1))
+      })
+      const readTo = (newest: MatchId) => Effect.repeat(stepTo(newest), { while: (isMore) => isMore })
 
-      const readOn = Effect.repeat(step, { while: (isMore) => isMore }).pipe(
-        // Nothing is lost: it is read when the store is back.
-        Effect.catchAll(({ cause }) => Effect.logDebug("New matches could not be read", cause))
-      )
-      yield* Stream.merge(store.changes, Stream.fromSchedule(Schedule.spaced(LOOK_EVERY))).pipe(
-        Stream.runForEach(() => readOn),
-        Effect.catchAllDefect((defect) => Effect.logError("Handing out matches broke and is resumed", defect)),
-        Effect.forever,
-        Effect.forkScoped
-      )
+      const readOn = Effect.gen(function* () {
+        if (listeners.size === 0) return
+        const newest = yield* store.newest
+        if (Option.isSome(newest)) yield* readTo(newest.value)
+      })
+
+      const readToMark = Effect.gen(function* () {
+        if (listeners.size === 0) return
+        const mark = yield* store.mark
+        yield* readTo(mark)
+        marked = Option.some(mark)
+      })
+
+      const insistently = <A>(effect: Effect.Effect<A, StorageUnavailable>) =>
+        turns
+          .withPermits(1)(effect)
+          .pipe(
+            // Nothing is lost: it is read when the store is back.
+            Effect.catchAll(({ cause }) => Effect.logDebug("New matches could not be read", cause)),
+            Effect.catchAllDefect((defect) => Effect.logError("Handing out matches broke and is resumed", defect))
+          )
+      yield* Effect.forkScoped(Stream.runForEach(store.changes, () => insistently(readOn)))
+      // Also in case that news of a change were lost.
+      yield* Effect.forkScoped(Effect.repeat(insistently(readToMark), Schedule.spaced(LOOK_EVERY)))
 
       const join = (wanted: Wanted) =>
         Effect.gen(function* () {
-          if (listeners.size === 0) reached = yield* store.newest
-          const listener = new Listener(wanted, yield* Effect.makeLatch(false))
+          if (listeners.size === 0) {
+            const mark = yield* store.mark
+            reached = Option.some(mark)
+            marked = Option.some(mark)
+          }
+          const listener = new Listener(wanted)
           const ofAccount = listeners.get(wanted.account)
           if (ofAccount === undefined) listeners.set(wanted.account, new Set([listener]))
           else ofAccount.add(listener)
@@ -78,56 +100,54 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
           if (ofAccount?.size === 0) listeners.delete(account)
         })
 
-      const from = (wanted: Wanted, start: Option.Option<MatchId>) =>
-        Stream.suspend(() => {
+      // One clock for all: a timer for each of ten thousand would be what the process does.
+      const tick = Effect.sync(() => {
+        for (const ofAccount of listeners.values()) for (const listener of ofAccount) listener.tick()
+      })
+      yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced("1 second")))
+
+      const listen = (wanted: Wanted, start: Option.Option<MatchId>) =>
+        // Heard before it is read: nothing falls between the two.
+        Effect.map(Effect.acquireRelease(join(wanted), leave), (listener) => {
           const place = new Place(start)
+          let isBehind = true
 
           const nextPage = Effect.gen(function* () {
             const after = place.seen
             const page = yield* store.next({ ...wanted, after, limit: PAGE })
             if (Option.isSome(after)) yield* checkNothingMissed(store, after.value)
-            return [place.advance(page), page.length === PAGE ? Option.some(undefined) : Option.none()] as const
+            isBehind = page.length === PAGE
+            return place.advance(page)
           })
-          const past = Stream.paginateChunkEffect(undefined, () => nextPage)
 
-          const present = (listener: Listener) =>
-            listener.take.pipe(
-              Effect.map((matches) => place.advance(matches)),
-              Effect.timeoutTo({ duration: QUIET, onSuccess: identity, onTimeout: () => place.moveTo(reached) }),
-              Effect.mapError(Option.none),
-              Stream.repeatEffectChunkOption
-            )
-
-          // Heard before it is read: nothing falls between the two.
-          return Stream.unwrapScoped(
-            Effect.map(Effect.acquireRelease(join(wanted), leave), (listener) => Stream.concat(past, present(listener)))
-          ).pipe(Stream.forever)
+          const next: Next<CursorExpired | StorageUnavailable> = Effect.suspend(() => {
+            const matches = isBehind ? "too many" : listener.take()
+            if (matches === "too many") return nextPage
+            if (matches.length > 0) return Effect.succeed(place.advance(matches))
+            // Looked at in the same moment: what is marked is what has been taken.
+            if (listener.isQuiet()) return Effect.succeed(place.moveTo(marked))
+            return Effect.as(listener.news, [])
+          }).pipe(Effect.flatMap((heard) => (heard.length === 0 ? next : Effect.succeed(heard))))
+          return next
         })
 
-      return LiveMatches.of({ from })
+      return LiveMatches.of({ listen })
     })
   )
 }
 
 // ---- helpers ----
 
-const latest = (id: MatchId, other: Option.Option<MatchId>): MatchId =>
-  Option.getOrElse(
-    Option.filter(other, (other) => other > id),
-    () => id
-  )
-
 /** What is read in one step. */
 const AT_ONCE = 500
 
-/** In case that an announcement was lost. */
 const LOOK_EVERY = "5 seconds"
 
 /** What is read of the past in one step: little waits for a reader that is slow. */
 const PAGE = 100
 
-/** After this long without a match a listener is told how far it is: a connection is known to be alive by it. */
-const QUIET = "15 seconds"
+/** After so many seconds without a match a listener is told how far it is: a connection is known to be alive by it. */
+const QUIET_SECONDS = 15
 
 /** What may wait for one listener. The matches themselves are shared by all of them. */
 const MOST_WAITING = 1_000
@@ -141,18 +161,18 @@ class Place {
   }
 
   /** What of these is new here. */
-  advance(matches: ReadonlyArray<Match>): Chunk.Chunk<Heard> {
+  advance(matches: ReadonlyArray<Match>): ReadonlyArray<Heard> {
     const unseen = matches.filter(({ id }) => this.isAhead(id))
     this.seen = Option.orElse(Option.fromNullable(unseen.at(-1)?.id), () => this.seen)
-    return Chunk.unsafeFromArray(unseen.map((match) => ({ _tag: "Matched", match })))
+    return unseen.map((match) => ({ _tag: "Matched", match }))
   }
 
-  moveTo(reached: Option.Option<MatchId>): Chunk.Chunk<Heard> {
+  moveTo(mark: Option.Option<MatchId>): ReadonlyArray<Heard> {
     this.seen = Option.orElse(
-      Option.filter(reached, (id) => this.isAhead(id)),
+      Option.filter(mark, (id) => this.isAhead(id)),
       () => this.seen
     )
-    return Option.match(this.seen, { onNone: () => Chunk.empty(), onSome: (id) => Chunk.of({ _tag: "Reached", id }) })
+    return Option.match(this.seen, { onNone: () => [], onSome: (id) => [{ _tag: "Reached", id }] })
   }
 
   private isAhead(id: MatchId): boolean {
@@ -162,13 +182,13 @@ class Place {
 
 class Listener {
   readonly wanted: Wanted
-  private readonly some: Effect.Latch
   private waiting: Array<Match> = []
   private isTooSlow = false
+  private quietSeconds = 0
+  private wake = () => {}
 
-  constructor(wanted: Wanted, some: Effect.Latch) {
+  constructor(wanted: Wanted) {
     this.wanted = wanted
-    this.some = some
   }
 
   hear(match: Match): void {
@@ -181,17 +201,35 @@ class Listener {
     } else {
       this.waiting.push(match)
     }
-    this.some.unsafeOpen()
+    this.wake()
   }
 
-  /** Waits for matches and takes all there are. Fails once the listener was too slow for what came in. */
-  readonly take: Effect.Effect<ReadonlyArray<Match>, "too slow"> = Effect.suspend(() =>
-    Effect.flatMap(this.some.await, () => {
-      if (this.isTooSlow) return Effect.fail("too slow" as const)
-      const taken = this.waiting
-      this.waiting = []
-      this.some.unsafeClose()
-      return Effect.succeed(taken)
-    })
-  )
+  /** All that waits. Once it was too much, all of it is given up, and to be had from the store. */
+  take(): ReadonlyArray<Match> | "too many" {
+    const { isTooSlow, waiting } = this
+    if (waiting.length > 0) this.quietSeconds = 0
+    this.isTooSlow = false
+    this.waiting = []
+    return isTooSlow ? "too many" : waiting
+  }
+
+  tick(): void {
+    this.quietSeconds++
+    if (this.quietSeconds >= QUIET_SECONDS) this.wake()
+  }
+
+  /** True once for each while without anything to take. */
+  isQuiet(): boolean {
+    const isQuiet = this.quietSeconds >= QUIET_SECONDS
+    if (isQuiet) this.quietSeconds = 0
+    return isQuiet
+  }
+
+  /** Waits until there is something to take, or until it has been quiet for long. */
+  readonly news: Effect.Effect<void> = Effect.async((resume) => {
+    this.wake = () => {
+      this.wake = () => {}
+      resume(Effect.void)
+    }
+  })
 }

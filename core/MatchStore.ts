@@ -1,7 +1,7 @@
 /** The port to where matches are kept, and a layer of it in memory. */
-import { Context, Effect, Layer, Option, PubSub, Stream } from "effect"
+import { Clock, Context, Effect, Layer, Option, PubSub, Stream } from "effect"
 import type { MatchesUnstorable, StorageUnavailable } from "./Errors.ts"
-import { type AccountId, type MatchId, matchesAfter, type RuleId } from "./Ids.ts"
+import { type AccountId, firstMatchAt, type MatchId, matchesAfter, type RuleId, timeOf } from "./Ids.ts"
 import type { Match } from "./Match.ts"
 import { PLATFORM_IDS, type PlatformId } from "./PlatformId.ts"
 import { RuleStore } from "./RuleStore.ts"
@@ -69,6 +69,11 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
     }) => Effect.Effect<ReadonlyArray<OwnedMatch>, StorageUnavailable>
     /** Where the order of matches has got to: every match that becomes visible later has a larger id. */
     readonly newest: Effect.Effect<Option.Option<MatchId>, StorageUnavailable>
+    /**
+     * A place in that order behind all matches that are visible and before all that are not yet. No match has this id: who
+     * is told of it learns nothing of the matches of others.
+     */
+    readonly mark: Effect.Effect<MatchId, StorageUnavailable>
     /** Says that there may be new matches, of this process or of another. It can fail to: look from time to time. */
     readonly changes: Stream.Stream<void>
     /** The match with the smallest id, of any account. */
@@ -175,6 +180,11 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
         next,
         nextOf,
         newest: Effect.sync(() => newest),
+        mark: Effect.map(Clock.currentTimeMillis, (now) => {
+          const mark = markAt(now, newest)
+          newest = Option.some(mark)
+          return mark
+        }),
         changes: Stream.fromPubSub(news),
         oldest,
         trim,
@@ -182,6 +192,15 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
       })
     })
   )
+}
+
+/** No match is given an id like this one: they are random. */
+export const markAt = (now: number, newest: Option.Option<MatchId>): MatchId => {
+  const mark = firstMatchAt(now)
+  return Option.match(newest, {
+    onNone: () => mark,
+    onSome: (id) => (id < mark ? mark : firstMatchAt(timeOf(id) + 1))
+  })
 }
 
 /** The matches with ids after `newest`: their own where they are, else the next ones. */

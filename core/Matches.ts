@@ -1,11 +1,11 @@
 /** The match use cases. Every door calls this and nothing below it. */
-import { Clock, Context, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Clock, Context, Effect, identity, Layer, Option, Schema, type Scope } from "effect"
 import { Coverage } from "./Coverage.ts"
 import { checkCursor, checkNothingMissed } from "./checkCursor.ts"
 import { makeCoverageOf } from "./coverageOf.ts"
 import { type CursorExpired, RuleNotFound, type StorageUnavailable } from "./Errors.ts"
-import { type AccountId, asRuleId, firstMatchAt, MatchId, timeOf } from "./Ids.ts"
-import { type Heard, LiveMatches } from "./LiveMatches.ts"
+import { type AccountId, asRuleId, MatchId, timeOf } from "./Ids.ts"
+import { LiveMatches, type Next } from "./LiveMatches.ts"
 import { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
@@ -17,12 +17,7 @@ export const MatchQuery = Schema.Struct({
     exact: true
   }),
   platform: Schema.optionalWith(PlatformId, { exact: true }),
-  limit: Schema.optionalWith(
-    Schema.Number.pipe(
-      Schema.filter((n) => (Number.isInteger(n) && n >= 1 && n <= 500) || "Expected a whole number from 1 to 500")
-    ).annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: 500, default: 50 } }),
-    { exact: true, default: () => 50 }
-  ),
+  limit: wholeNumber({ max: 500, fallback: 50 }),
   cursor: Schema.optionalWith(
     MatchId.annotations({
       message: () => ({ message: "Expected the next_cursor of an earlier answer", override: true }),
@@ -48,6 +43,43 @@ export const WatchQuery = Schema.Struct({
   )
 })
 export type WatchQuery = typeof WatchQuery.Type
+
+export const WaitQuery = Schema.Struct({
+  rule_id: MatchQuery.fields.rule_id,
+  platform: MatchQuery.fields.platform,
+  cursor: Schema.optionalWith(
+    MatchId.annotations({
+      message: () => ({ message: "Expected the cursor of an earlier answer, or the id of a match", override: true }),
+      jsonSchema: {
+        type: "string",
+        description:
+          "The cursor of the last answer, or the id of a match: what came after it. Without it, only what comes from now on"
+      }
+    }),
+    { exact: true }
+  ),
+  timeout_seconds: wholeNumber({
+    max: 55,
+    fallback: 25,
+    description: "How long to wait when there is no match yet"
+  }),
+  limit: wholeNumber({ max: 100, fallback: 20, description: "How many matches to give at most" })
+})
+export type WaitQuery = typeof WaitQuery.Type
+
+export const WaitResult = Schema.Struct({
+  matches: Schema.Array(Match).annotations({ description: "Oldest first" }),
+  cursor: MatchId.annotations({
+    jsonSchema: {
+      type: "string",
+      description: "Send it as cursor next time: nothing is missed and nothing comes twice"
+    }
+  }),
+  timed_out: Schema.Boolean.annotations({ description: "True when no match came in time" })
+})
+export type WaitResult = typeof WaitResult.Type
+
+export type WatchFailure = RuleNotFound | CursorExpired | StorageUnavailable
 
 export const MatchList = Schema.Struct({
   matches: Schema.Array(Match),
@@ -78,18 +110,17 @@ export class Matches extends Context.Tag("core/Matches")<
      * Where a watch of this begins: at its cursor, or behind all there is. Fails as the watch would, so that a door can
      * say so before it opens; a watch with this as its cursor misses nothing that is stored from now on.
      */
-    readonly startOf: (
-      account: AccountId,
-      query: WatchQuery
-    ) => Effect.Effect<MatchId, RuleNotFound | CursorExpired | StorageUnavailable>
+    readonly startOf: (account: AccountId, query: WatchQuery) => Effect.Effect<MatchId, WatchFailure>
     /**
      * What came after `cursor`, oldest first, and then each match as it is stored: every one once, in the order of their
-     * ids. Ends when its rule is deleted, never by itself. Who reads slowly is read for slowly: nothing piles up.
+     * ids. Fails when its rule is deleted, never ends by itself. Who asks rarely is read for rarely: nothing piles up.
      */
-    readonly watch: (
+    readonly listen: (
       account: AccountId,
       query: WatchQuery
-    ) => Stream.Stream<Heard, RuleNotFound | CursorExpired | StorageUnavailable>
+    ) => Effect.Effect<Next<WatchFailure>, WatchFailure, Scope.Scope>
+    /** For who cannot hold a stream open: answers as soon as there is a match, with all there are up to the limit. */
+    readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure>
   }
 >() {
   static readonly layer: Layer.Layer<Matches, never, MatchStore | LiveMatches | RuleStore | StreamStore> = Layer.effect(
@@ -132,23 +163,46 @@ export class Matches extends Context.Tag("core/Matches")<
 
       const startOf = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
         yield* wantedBy(account, query)
-        if (query.cursor === undefined) return Option.getOrElse(yield* store.newest, () => firstMatchAt(0))
+        if (query.cursor === undefined) return yield* store.mark
         yield* checkNothingMissed(store, query.cursor)
         return query.cursor
       })
 
-      const watch = (account: AccountId, query: WatchQuery) =>
-        Stream.unwrap(
-          Effect.gen(function* () {
-            const wanted = yield* wantedBy(account, query)
-            const start = query.cursor === undefined ? yield* store.newest : Option.some(query.cursor)
-            return Stream.tap(live.from(wanted, start), (heard) =>
-              heard._tag === "Reached" ? wantedBy(account, query) : Effect.void
-            )
-          })
-        )
+      const listen = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
+        const start = yield* startOf(account, query)
+        const wanted = yield* wantedBy(account, query)
+        const next = yield* live.listen(wanted, Option.some(start))
+        return Effect.tap(next, ([first]) => (first?._tag === "Reached" ? wantedBy(account, query) : Effect.void))
+      })
 
-      return Matches.of({ list, startOf, watch })
+      const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {
+        const { timeout_seconds, limit, ...wanted } = query
+        let cursor = yield* startOf(account, wanted)
+        const next = yield* listen(account, { ...wanted, cursor })
+        const matches = yield* next.pipe(
+          Effect.map((heard) => {
+            for (const one of heard) if (one._tag === "Reached") cursor = one.id
+            return heard.flatMap((one) => (one._tag === "Matched" ? [one.match] : [])).slice(0, limit)
+          }),
+          Effect.repeat({ until: (matches) => matches.length > 0 }),
+          Effect.timeoutTo({ duration: timeout_seconds * 1_000, onSuccess: identity, onTimeout: () => [] })
+        )
+        return { matches, cursor: matches.at(-1)?.id ?? cursor, timed_out: matches.length === 0 }
+      }, Effect.scoped)
+
+      return Matches.of({ list, startOf, listen, wait })
     })
+  )
+}
+
+// ---- helpers ----
+
+function wholeNumber({ max, fallback, ...documented }: { max: number; fallback: number; description?: string }) {
+  const message = `Expected a whole number from 1 to ${max}`
+  return Schema.optionalWith(
+    Schema.Number.pipe(Schema.filter((n) => (Number.isInteger(n) && n >= 1 && n <= max) || message)).annotations({
+      jsonSchema: { type: "integer", minimum: 1, maximum: max, default: fallback, ...documented }
+    }),
+    { exact: true, default: () => fallback }
   )
 }

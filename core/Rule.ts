@@ -17,13 +17,31 @@ const trimmedText = (max: number) =>
   )
 
 export const RuleDraft = Schema.Struct({
-  name: trimmedText(200).annotations({ jsonSchema: { type: "string", minLength: 1, maxLength: 200 } }),
-  intent: trimmedText(4000).annotations({ jsonSchema: { type: "string", minLength: 1, maxLength: 4000 } }),
-  platforms: Schema.Array(PlatformId).pipe(
-    Schema.filter((platforms) => platforms.length > 0 || "Is empty: name at least one platform"),
-    Schema.filter((platforms) => new Set(platforms).size === platforms.length || "Names a platform more than once")
-  ),
-  overrides: Schema.Record({ key: Schema.String, value: StorableText })
+  name: trimmedText(200).annotations({
+    jsonSchema: {
+      type: "string",
+      minLength: 1,
+      maxLength: 200,
+      description: "A few words to tell the rule from others"
+    }
+  }),
+  intent: trimmedText(4000).annotations({
+    jsonSchema: {
+      type: "string",
+      minLength: 1,
+      maxLength: 4000,
+      description: "What it is to find, and what for, in words"
+    }
+  }),
+  platforms: Schema.Array(PlatformId)
+    .pipe(
+      Schema.filter((platforms) => platforms.length > 0 || "Is empty: name at least one platform"),
+      Schema.filter((platforms) => new Set(platforms).size === platforms.length || "Names a platform more than once")
+    )
+    .annotations({ description: "Where to watch" }),
+  overrides: Schema.Record({ key: Schema.String, value: StorableText }).annotations({
+    description: "The filter for each of the platforms, in the platform's own syntax"
+  })
 })
 export type RuleDraft = typeof RuleDraft.Type
 

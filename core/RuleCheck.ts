@@ -12,11 +12,17 @@ import { translate } from "./syntax/translate.ts"
 import { toWireTranslation, WireExplanation, WireIssue, WireTranslation } from "./syntax/wire.ts"
 
 export const CheckRequest = Schema.Struct({
-  overrides: Schema.partial(Schema.Record({ key: PlatformId, value: Schema.String })).pipe(
-    Schema.filter((filters) => Object.keys(filters).length > 0 || "Is empty: give the filter of at least one platform")
-  ),
+  overrides: Schema.partial(Schema.Record({ key: PlatformId, value: Schema.String }))
+    .pipe(
+      Schema.filter(
+        (filters) => Object.keys(filters).length > 0 || "Is empty: give the filter of at least one platform"
+      )
+    )
+    .annotations({ description: "The filter for each platform, in the platform's own syntax" }),
   events: Schema.optionalWith(Schema.partial(Schema.Record({ key: PlatformId, value: Schema.Unknown })), {
     exact: true
+  }).annotations({
+    description: "An event for each platform, in the form in which the platform delivers it, to explain the filter on"
   }),
   backtest: Schema.optionalWith(BacktestRequest, { exact: true }),
   ask_platforms: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({

@@ -1,5 +1,5 @@
 /** From what a platform delivered to the matches of the rules behind it. */
-import { Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import type { StorageUnavailable } from "./Errors.ts"
 import type { Ids } from "./Ids.ts"
 import type { Match } from "./Match.ts"
@@ -42,20 +42,17 @@ export const matchesOf = (
       yield* ask(unknown)
     }
     const created_at = yield* Timestamp.now
-    const matches: Array<Match> = []
-    for (const { platformPostId, payload, platformRuleIds } of deliveries) {
-      for (const id of new Set(platformRuleIds)) {
-        for (const rule_id of ruleIds.get(id) ?? []) {
-          matches.push({
-            id: yield* ids.match,
-            rule_id,
-            created_at,
-            platform,
-            platform_post_id: platformPostId,
-            payload
-          })
-        }
-      }
-    }
-    return matches
+    const pairs = deliveries.flatMap((delivery) => {
+      const met = [...new Set(delivery.platformRuleIds)].flatMap((id) => ruleIds.get(id) ?? [])
+      return met.map((rule_id) => ({ delivery, rule_id }))
+    })
+    const newIds = yield* ids.matches(pairs.length)
+    return Arr.zipWith(newIds, pairs, (id, { delivery: { platformPostId, payload }, rule_id }) => ({
+      id,
+      rule_id,
+      created_at,
+      platform,
+      platform_post_id: platformPostId,
+      payload
+    }))
   })

@@ -4,10 +4,14 @@ import { type StorageUnavailable, Unauthenticated } from "../core/Errors.ts"
 import type { AccountId } from "../core/Ids.ts"
 import { Keys } from "../core/Keys.ts"
 
-export const authenticate = (
-  request: Request
-): Effect.Effect<AccountId, Unauthenticated | StorageUnavailable, Keys> => {
-  const secret = bearer(request.headers.get("authorization"))
+/** Whose a key is, if it is one. It can be asked again, when the request is gone. */
+export type Authentication = Effect.Effect<AccountId, Unauthenticated | StorageUnavailable, Keys>
+
+export const authenticate = (request: Request): Authentication => authenticateBy(request.headers.get("authorization"))
+
+/** By the value of an `Authorization` header. */
+export const authenticateBy = (authorization: string | null): Authentication => {
+  const secret = bearer(authorization)
   return secret === undefined ? new Unauthenticated() : Effect.flatMap(Keys, (keys) => keys.authenticate(secret))
 }
 

@@ -1,6 +1,6 @@
 /** All doors behind one handler. */
 import { Effect } from "effect"
-import type { Entropy } from "../core/Entropy.ts"
+import { Entropy } from "../core/Entropy.ts"
 import type { KeyStore } from "../core/KeyStore.ts"
 import type { Keys } from "../core/Keys.ts"
 import type { LocalFeed } from "../core/LocalFeed.ts"
@@ -9,6 +9,8 @@ import { type Handler, makeHandler } from "./handler.ts"
 import { healthRoutes } from "./health.ts"
 import { liveRoute } from "./live.ts"
 import { localRoutes } from "./local.ts"
+import { mcpRoute } from "./mcp/http.ts"
+import { newSecret } from "./mcp/untrusted.ts"
 import { metricsRoute } from "./metrics.ts"
 import { openApiRoute } from "./openapi.ts"
 import type { Services } from "./operations.ts"
@@ -20,11 +22,12 @@ type DoorServices = Services | Keys | KeyStore | LocalFeed
 
 /**
  * `docsScript` gives the code that shows the OpenAPI document in a browser; `observeProcess` brings the metrics of the
- * process up to date.
+ * process up to date; `version` is what the server says of itself.
  */
 export const gateway = (options: {
   readonly docsScript: Effect.Effect<Uint8Array<ArrayBuffer>>
   readonly observeProcess: Effect.Effect<void>
+  readonly version: string
 }): Effect.Effect<Handler, never, DoorServices | Entropy> =>
   Effect.gen(function* () {
     const routes: ReadonlyArray<Route<DoorServices>> = [
@@ -33,6 +36,7 @@ export const gateway = (options: {
       ...localRoutes,
       ...healthRoutes,
       metricsRoute(options.observeProcess),
+      mcpRoute({ version: options.version, newSecret: newSecret(yield* Entropy) }),
       yield* openApiRoute,
       ...docsRoutes(yield* Effect.cached(options.docsScript))
     ]

@@ -1,19 +1,18 @@
 /** `GET /matches/stream`: matches as server-sent events, as they are stored. What the other live door shares is here too. */
-import { Cause, Chunk, Clock, Effect, Either, Exit, Option, Schema, Stream } from "effect"
-import type { Unauthenticated } from "../core/Errors.ts"
-import { type CursorExpired, InvalidArgument, type RuleNotFound, type StorageUnavailable } from "../core/Errors.ts"
+import { Cause, Clock, Effect, Either, Exit, Option, Schema } from "effect"
+import { InvalidArgument, type Unauthenticated } from "../core/Errors.ts"
 import { type AccountId, MatchId } from "../core/Ids.ts"
 import type { Keys } from "../core/Keys.ts"
 import type { Heard } from "../core/LiveMatches.ts"
 import type { Match } from "../core/Match.ts"
-import { Matches, WatchQuery } from "../core/Matches.ts"
+import { Matches, type WatchFailure, WatchQuery } from "../core/Matches.ts"
 import * as Metrics from "../core/Metrics.ts"
-import { authenticate } from "./auth.ts"
+import { type Authentication, authenticate } from "./auth.ts"
 import { decoder } from "./decode.ts"
 import { internal, toWire, type WireError } from "./errors.ts"
 import { queryOf } from "./rest.ts"
 import type { KeyedRoute, Work } from "./route.ts"
-import { type NothingTaken, type Taking, takingFrom } from "./taking.ts"
+import { type Taking, takingFrom } from "./taking.ts"
 
 export const STREAM_PATH = "/matches/stream"
 
@@ -26,33 +25,32 @@ export const liveRoute: KeyedRoute<Matches | Keys> = {
     Either.map(readQuery(request), (query) => reply(query, authenticate(request), request.method === "HEAD"))
 }
 
-/** How a watch may end, its key included. */
-export type WatchFailure = RuleNotFound | CursorExpired | StorageUnavailable | Unauthenticated
+/** How listening may end, its key included. */
+export type ListenFailure = WatchFailure | Unauthenticated
 
 /** `key` is asked for again and again: a key that is revoked ends what it has opened. */
-export const watching = (options: {
+export const listening = (options: {
   readonly door: "sse" | "trpc"
   readonly account: AccountId
   readonly query: WatchQuery
-  readonly key: Effect.Effect<AccountId, Unauthenticated | StorageUnavailable, Keys>
-}): Stream.Stream<Heard, WatchFailure, Matches | Keys> =>
-  Stream.unwrapScoped(
+  readonly key: Authentication
+}): Effect.Effect<Taking<ReadonlyArray<Heard>, ListenFailure>, never, Matches | Keys> =>
+  takingFrom<ReadonlyArray<Heard>, ListenFailure, Matches | Keys>(
     Effect.gen(function* () {
       const { door, account, query, key } = options
       const matches = yield* Matches
       yield* Effect.acquireRelease(Metrics.listening(door, 1), () => Metrics.listening(door, -1))
+      const next = yield* matches.listen(account, query)
       let checkedAt = yield* Clock.currentTimeMillis
-      const check = Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        if (now - checkedAt < CHECK_MILLIS) return
+      const check = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        if (now - checkedAt < CHECK_MILLIS) return Effect.void
         checkedAt = now
         // A store that is away for a while is no reason to send anybody off.
-        yield* Effect.catchTag(key, "StorageUnavailable", () => Effect.void)
+        return Effect.catchTag(key, "StorageUnavailable", () => Effect.void)
       })
-      return matches.watch(account, query).pipe(
-        Stream.mapChunksEffect((heard) => Effect.as(check, heard)),
-        Stream.tapErrorCause((cause) =>
-          Cause.isDie(cause) ? Effect.logError("A live stream of matches broke", cause) : Effect.void
+      return Effect.zipLeft(next, check).pipe(
+        Effect.tapErrorCause((cause) =>
+          Cause.isDie(cause) ? Effect.logError("Handing out matches to a listener broke", cause) : Effect.void
         )
       )
     })
@@ -86,24 +84,23 @@ const HEADERS = {
 }
 
 const reply =
-  (
-    query: WatchQuery,
-    key: Effect.Effect<AccountId, Unauthenticated | StorageUnavailable, Keys>,
-    isHead: boolean
-  ): Work<Matches | Keys> =>
+  (query: WatchQuery, key: Authentication, isHead: boolean): Work<Matches | Keys> =>
   (account) =>
     Effect.gen(function* () {
       const matches = yield* Matches
       const cursor = yield* matches.startOf(account, query)
       if (isHead) return { status: 200, headers: HEADERS, body: null }
-      const taking = yield* takingFrom(watching({ door: "sse", account, query: { ...query, cursor }, key }))
+      const taking = yield* listening({ door: "sse", account, query: { ...query, cursor }, key })
       return { status: 200, headers: HEADERS, body: bodyOf(taking, encode(`id: ${cursor}\nretry: 1000\n: open\n\n`)) }
     })
 
 /** What is put into a body at once: little, for a client may stop to read at any time. */
 const AT_ONCE_BYTES = 65_536
 
-const bodyOf = (taking: Taking<Heard, WatchFailure>, opening: Uint8Array): ReadableStream<Uint8Array> => {
+const bodyOf = (
+  taking: Taking<ReadonlyArray<Heard>, ListenFailure>,
+  opening: Uint8Array
+): ReadableStream<Uint8Array> => {
   let isOpen = false
   let taken: ReadonlyArray<Heard> = []
   let at = 0
@@ -115,11 +112,8 @@ const bodyOf = (taking: Taking<Heard, WatchFailure>, opening: Uint8Array): Reada
     }
     if (at === taken.length) {
       const next = await taking.next()
-      if (Exit.isExit(next)) {
-        for (const wire of Option.toArray(failureOf(next))) controller.enqueue(errorFrame(wire))
-        return controller.close()
-      }
-      taken = Chunk.toReadonlyArray(next)
+      if (Exit.isFailure(next)) return end(controller, next.cause)
+      taken = next.value
       at = 0
     }
     for (let bytes = 0; at < taken.length && bytes < AT_ONCE_BYTES; at++) {
@@ -134,12 +128,12 @@ const bodyOf = (taking: Taking<Heard, WatchFailure>, opening: Uint8Array): Reada
   return new ReadableStream({ pull, cancel: taking.leave }, { highWaterMark: 0 })
 }
 
-/** Nobody is there any more to be told that the client went away, or takes nothing. */
-const failureOf = (exit: Exit.Exit<void, WatchFailure | NothingTaken>): Option.Option<WireError> => {
-  if (Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause)) return Option.none()
-  const failure = Cause.failureOption(exit.cause)
-  if (Option.isNone(failure)) return Option.some(internal)
-  return failure.value._tag === "NothingTaken" ? Option.none() : Option.some(toWire(failure.value))
+const end = (controller: ReadableStreamDefaultController<Uint8Array>, cause: Cause.Cause<ListenFailure>): void => {
+  // Who is interrupted has left, and needs no word.
+  if (Cause.isInterruptedOnly(cause)) return
+  const failure = Cause.failureOption(cause)
+  controller.enqueue(errorFrame(Option.isSome(failure) ? toWire(failure.value) : internal))
+  controller.close()
 }
 
 const encoder = new TextEncoder()

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import type { Backtests } from "../core/Backtests.ts"
 import type { CoreError } from "../core/Errors.ts"
 import { type AccountId, RuleId } from "../core/Ids.ts"
-import { Matches, MatchList, MatchQuery } from "../core/Matches.ts"
+import { Matches, MatchList, MatchQuery, WaitQuery, WaitResult } from "../core/Matches.ts"
 import { type Platforms, SyntaxHelp } from "../core/Platform.ts"
 import { PlatformId } from "../core/PlatformId.ts"
 import { PlatformStatus, platformStatus as status } from "../core/PlatformStatus.ts"
@@ -198,6 +198,40 @@ export const listMatches = endpoint({
     })
 })
 
+export const waitForMatches = endpoint({
+  method: "POST",
+  path: "/matches/wait",
+  name: "waitForMatches",
+  tag: "matches",
+  summary: "Wait for matches",
+  description:
+    "Answers as soon as there is a match, with all there are up to the limit, oldest first; when none comes in time, with no match and `timed_out`. Either way send the `cursor` of the answer next time: nothing is missed and nothing comes twice. For who cannot keep a stream open.",
+  input: WaitQuery,
+  output: WaitResult,
+  example: {
+    request: { rule_id: EXAMPLE_RULE, cursor: EXAMPLE_MATCH, timeout_seconds: 25 },
+    response: {
+      matches: [
+        {
+          id: "match_01kzyn6b3nf1wc7j0e5t9z2m4q",
+          rule_id: EXAMPLE_RULE,
+          created_at: "2026-11-15T08:31:12.018Z",
+          platform: "x",
+          platform_post_id: "1866223344556677890",
+          payload: { data: { id: "1866223344556677890", text: "There was another earthquake" } }
+        }
+      ],
+      cursor: "match_01kzyn6b3nf1wc7j0e5t9z2m4q",
+      timed_out: false
+    }
+  },
+  handle: (account, query) =>
+    Effect.gen(function* () {
+      const matches = yield* Matches
+      return yield* matches.wait(account, query)
+    })
+})
+
 export const platformSyntax = endpoint({
   method: "POST",
   path: "/platforms/syntax",
@@ -331,6 +365,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   deleteRule,
   checkRule,
   listMatches,
+  waitForMatches,
   platformSyntax,
   platformStatus
 ]

@@ -1,68 +1,40 @@
-/** From a stream to those outside of Effect who take from it: what is read is what they take, and little more. */
-import { Chunk, Data, Effect, type Exit, type Fiber, FiberId, Runtime, Stream } from "effect"
+/** How those outside of Effect take from what Effect hands out: one step at a time, each when it is asked for. */
+import { Effect, Exit, type Fiber, FiberId, Runtime, Scope } from "effect"
 
 export interface Taking<A, E> {
-  /** The next pieces; how the stream has ended when there are none. The stream begins with the first call. */
-  readonly next: () => Promise<Chunk.NonEmptyChunk<A> | Exit.Exit<void, E | NothingTaken>>
-  /** Interrupts the stream. */
+  /** Takes the next step, one at a time. Nothing is done before the first, and after one that failed there is none. */
+  readonly next: () => Promise<Exit.Exit<A, E>>
+  /** Interrupts the step and lets go of everything. */
   readonly leave: () => void
 }
 
-/** Pieces were there to be taken, and nobody came for them. */
-export class NothingTaken extends Data.TaggedError("NothingTaken")<Record<never, never>> {}
-
-/** Whoever takes nothing for this long while there is something to take is given up. */
-export const PATIENCE = "2 minutes"
-
-export const takingFrom = <A, E, R>(stream: Stream.Stream<A, E, R>): Effect.Effect<Taking<A, E>, never, R> =>
-  Effect.map(Effect.runtime<R>(), (runtime) => {
-    type Taken = Chunk.NonEmptyChunk<A> | Exit.Exit<void, E | NothingTaken>
-    let fiber: Fiber.RuntimeFiber<void, E | NothingTaken> | undefined
-    let taker: ((taken: Taken) => void) | undefined
-    let offer: { readonly pieces: Chunk.NonEmptyChunk<A>; readonly taken: () => void } | undefined
-
-    const give = (taken: Taken): void => {
-      const waiting = taker
-      taker = undefined
-      waiting?.(taken)
-    }
-
-    const handOver = (pieces: Chunk.NonEmptyChunk<A>) =>
-      Effect.suspend(() => {
-        // The usual case, and the cheap one: somebody waits.
-        if (taker !== undefined) return Effect.sync(() => give(pieces))
-        return Effect.async<void>((resume) => {
-          offer = { pieces, taken: () => resume(Effect.void) }
-        }).pipe(Effect.timeoutFail({ duration: PATIENCE, onTimeout: () => new NothingTaken() }))
-      })
-
-    const start = () => {
-      const running = Stream.runForEachChunk(stream, (pieces) =>
-        Chunk.isNonEmpty(pieces) ? handOver(pieces) : Effect.void
-      )
-      const started = Runtime.runFork(runtime, running)
-      started.addObserver((exit) => {
-        offer = undefined
-        give(exit)
-      })
-      return started
-    }
+/** `open` gives the step, and may hold on to what it needs for it. */
+export const takingFrom = <A, E, R>(
+  open: Effect.Effect<Effect.Effect<A, E, R>, E, R | Scope.Scope>
+): Effect.Effect<Taking<A, E>, never, R> =>
+  Effect.gen(function* () {
+    const runtime = yield* Effect.runtime<R>()
+    const scope = yield* Scope.make()
+    const close = () => void Runtime.runFork(runtime, Scope.close(scope, Exit.void))
+    let fiber: Fiber.RuntimeFiber<A, E> | undefined
+    let step: Effect.Effect<A, E, R> = Effect.flatMap(Scope.extend(open, scope), (opened) => {
+      step = opened
+      return opened
+    })
 
     const next = () =>
-      new Promise<Taken>((resolve) => {
-        fiber ??= start()
-        const ended = fiber.unsafePoll()
-        if (offer !== undefined) {
-          const { pieces, taken } = offer
-          offer = undefined
-          taken()
-          resolve(pieces)
-        } else if (ended !== null) {
-          resolve(ended)
-        } else {
-          taker = resolve
-        }
+      new Promise<Exit.Exit<A, E>>((resolve) => {
+        fiber = Runtime.runFork(runtime, step)
+        fiber.addObserver((exit) => {
+          fiber = undefined
+          if (Exit.isFailure(exit)) close()
+          resolve(exit)
+        })
       })
 
-    return { next, leave: () => fiber?.unsafeInterruptAsFork(FiberId.none) }
+    const leave = () => {
+      if (fiber === undefined) close()
+      else fiber.unsafeInterruptAsFork(FiberId.none)
+    }
+    return { next, leave }
   })

@@ -4,14 +4,20 @@ import {
   type TRPC_ERROR_CODE_KEY,
   TRPCError,
   type TRPCMutationProcedure,
-  type TRPCQueryProcedure
+  type TRPCQueryProcedure,
+  type TRPCSubscriptionProcedure,
+  type TrackedEnvelope,
+  tracked
 } from "@trpc/server"
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch"
-import { Cause, Effect, Exit, Option, Runtime } from "effect"
-import type { AccountId } from "../core/Ids.ts"
+import { Cause, Effect, Either, Exit, Option, Predicate, Runtime, Schema } from "effect"
+import type { AccountId, MatchId } from "../core/Ids.ts"
 import type { Keys } from "../core/Keys.ts"
-import { authenticate } from "./auth.ts"
-import { readText } from "./body.ts"
+import type { Heard } from "../core/LiveMatches.ts"
+import type { Match } from "../core/Match.ts"
+import { Matches, WatchQuery } from "../core/Matches.ts"
+import { type Authentication, authenticateBy } from "./auth.ts"
+import { parseJson, readText } from "./body.ts"
 import { inputCarrier, outputCarrier, refusalOf } from "./carrier.ts"
 import {
   canceled,
@@ -22,6 +28,7 @@ import {
   toWire,
   type WireError
 } from "./errors.ts"
+import { type ListenFailure, listening } from "./live.ts"
 import {
   checkRule,
   createRule,
@@ -32,9 +39,12 @@ import {
   type Operation,
   platformStatus,
   platformSyntax,
-  type Services
+  type Services,
+  waitForMatches
 } from "./operations.ts"
+import { queryOf } from "./rest.ts"
 import type { Mount, Reply } from "./route.ts"
+import type { Taking } from "./taking.ts"
 
 /** What trpc-to-openapi reads of a procedure. Stated here so that a client's compiler never meets that package. */
 type Meta = {
@@ -50,14 +60,25 @@ type Meta = {
 
 interface Context {
   readonly account: AccountId
-  readonly runtime: Runtime.Runtime<Services>
+  readonly runtime: Runtime.Runtime<Services | Keys>
+  readonly key: Authentication
+  /** Tells the client from where to go on if it is cut off before the first match. */
+  readonly beginAt: (id: MatchId) => void
 }
+
+/** As for the other live door. `lastEventId` is how tRPC's clients say where they were cut off; it wins over `cursor`. */
+const WatchInput = Schema.Struct({ ...WatchQuery.fields, lastEventId: WatchQuery.fields.cursor })
 
 const t = initTRPC
   .context<Context>()
   .meta<Meta>()
   .create({
     isDev: false,
+    sse: {
+      ping: { enabled: true, intervalMs: 15_000 },
+      // Two pings that did not come.
+      client: { reconnectAfterInactivityMs: 40_000 }
+    },
     errorFormatter: ({ shape, error }) => {
       const { code, message, details } = wireOf(error)
       return { ...shape, message, data: { ...shape.data, code, message, details } }
@@ -72,7 +93,9 @@ export const router = t.router({
     check: query(checkRule)
   }),
   matches: t.router({
-    list: query(listMatches)
+    list: query(listMatches),
+    watch: watch(),
+    wait: query(waitForMatches)
   }),
   platforms: t.router({
     syntax: query(platformSyntax),
@@ -89,10 +112,15 @@ export const trpcMount: Mount<Services | Keys> = {
     Effect.gen(function* () {
       // `Request` cannot be built with some of the others.
       if (!METHODS.includes(request.method)) return yield* methodNotAllowed(request.method, "/trpc", METHODS)
-      const runtime = yield* Effect.runtime<Services>()
+      const runtime = yield* Effect.runtime<Services | Keys>()
+      const key = authenticateBy(authorizationOf(request))
+      let start = Option.none<MatchId>()
+      const beginAt = (id: MatchId) => {
+        start = Option.some(id)
+      }
       const ready = yield* Effect.either(
         Effect.gen(function* () {
-          const account = yield* authenticate(request)
+          const account = yield* key
           if (request.body === null) return { account, body: null }
           return { account, body: yield* yield* Effect.promise(() => readText(request)) }
         })
@@ -112,17 +140,30 @@ export const trpcMount: Mount<Services | Keys> = {
           maxBatchSize: 20,
           createContext: () => {
             if (ready._tag === "Left") throw toTrpc(ready.left)
-            return { account: ready.right.account, runtime }
+            return { account: ready.right.account, runtime, key, beginAt }
           }
         })
       )
-      return withHeadersOf(ready._tag === "Left" ? toWire(ready.left) : undefined, answer)
+      const reply = withHeadersOf(ready._tag === "Left" ? toWire(ready.left) : undefined, answer)
+      return Option.isNone(start) ? reply : { ...reply, body: beginningAt(start.value, answer.body) }
     })
 }
 
 // ---- helpers ----
 
 const METHODS = ["GET", "POST"]
+
+const WATCH_PATH = "/trpc/matches.watch"
+
+/** A browser's `EventSource` sends no headers: tRPC puts what it would send into the address, for subscriptions alone. */
+const authorizationOf = (request: Request): string | null => {
+  const header = request.headers.get("authorization")
+  if (header !== null || new URL(request.url).pathname !== WATCH_PATH) return header
+  const params = parseJson(queryOf(request)["connectionParams"] ?? "")
+  if (Either.isLeft(params) || !Predicate.hasProperty(params.right, "authorization")) return null
+  const { authorization } = params.right
+  return typeof authorization === "string" ? authorization : null
+}
 
 function query<A, I, O, OI>(
   operation: Operation<A, I, O, OI>
@@ -161,13 +202,103 @@ function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
     const effect = Effect.tapErrorCause(operation.handle(ctx.account, input as A), (cause) =>
       Cause.isDie(cause) ? Effect.logError(`${operation.name} failed`, cause) : Effect.void
     )
-    const exit = await Runtime.runPromiseExit(ctx.runtime)(effect, signal === undefined ? {} : { signal })
-    if (Exit.isSuccess(exit)) return exit.value
-    const failure = Cause.failureOption(exit.cause)
-    throw Option.isSome(failure)
-      ? toTrpc(failure.value)
-      : wireToTrpc(Cause.isInterruptedOnly(exit.cause) ? canceled : internal)
+    return settled(ctx.runtime, effect, signal)
   }
+}
+
+/** What the effect gives, or its failure as tRPC throws it. */
+async function settled<A, R>(
+  runtime: Runtime.Runtime<R>,
+  effect: Effect.Effect<A, DoorFailure, R>,
+  signal: AbortSignal | undefined
+): Promise<A> {
+  const exit = await Runtime.runPromiseExit(runtime)(effect, signal === undefined ? {} : { signal })
+  if (Exit.isSuccess(exit)) return exit.value
+  const failure = Cause.failureOption(exit.cause)
+  throw Option.isSome(failure)
+    ? toTrpc(failure.value)
+    : wireToTrpc(Cause.isInterruptedOnly(exit.cause) ? canceled : internal)
+}
+
+/** What a client receives: a match and its id, from which it is resumed. */
+interface Watched {
+  readonly id: string
+  readonly data: typeof Match.Encoded
+}
+
+function watch(): TRPCSubscriptionProcedure<{
+  input: InputOf<typeof WatchInput.Encoded>
+  output: AsyncIterable<Watched, void, unknown>
+  meta: Meta
+}> {
+  const resolve = async ({
+    ctx: { account, runtime, key, beginAt },
+    input,
+    signal
+  }: {
+    ctx: Context
+    input: unknown
+    signal: AbortSignal | undefined
+  }) => {
+    // `input` has been decoded by the schema.
+    const { lastEventId, ...given } = input as typeof WatchInput.Type
+    const query = lastEventId === undefined ? given : { ...given, cursor: lastEventId }
+    const taking = await settled(
+      runtime,
+      Effect.gen(function* () {
+        const matches = yield* Matches
+        const cursor = yield* matches.startOf(account, query)
+        beginAt(cursor)
+        return yield* listening({ door: "trpc", account, query: { ...query, cursor }, key })
+      }),
+      signal
+    )
+    // Who cancels the answer waits for the generator, and that for the next match.
+    signal?.addEventListener("abort", taking.leave, { once: true })
+    return watched(taking)
+  }
+  return t.procedure.input(inputCarrier(WatchInput)).subscription(resolve) as never
+}
+
+async function* watched(
+  taking: Taking<ReadonlyArray<Heard>, ListenFailure>
+): AsyncGenerator<TrackedEnvelope<Match>, void, unknown> {
+  try {
+    for (;;) {
+      const next = await taking.next()
+      if (Exit.isFailure(next)) throw endOf(next.cause)
+      for (const heard of next.value) {
+        if (heard._tag === "Matched") yield tracked(heard.match.id, heard.match)
+      }
+    }
+  } finally {
+    taking.leave()
+  }
+}
+
+const endOf = (cause: Cause.Cause<ListenFailure>): Error => {
+  // A generator that returned would say that there are no more matches, and the client would not come back.
+  if (Cause.isInterruptedOnly(cause)) return new DOMException("The client went away", "AbortError")
+  const failure = Cause.failureOption(cause)
+  return Option.isSome(failure) ? toTrpc(failure.value) : wireToTrpc(internal)
+}
+
+/** With an event in front that carries the id and that no client of tRPC looks at. */
+const beginningAt = (id: MatchId, body: ReadableStream<Uint8Array> | null): ReadableStream<Uint8Array> => {
+  const reader = body?.getReader()
+  return new ReadableStream(
+    {
+      start: (controller) =>
+        controller.enqueue(new TextEncoder().encode(`retry: 1000\nid: ${id}\nevent: restore-id\ndata:\n\n`)),
+      pull: async (controller) => {
+        const next = await reader?.read()
+        if (next?.value === undefined) controller.close()
+        else controller.enqueue(next.value)
+      },
+      cancel: (reason) => reader?.cancel(reason)
+    },
+    { highWaterMark: 0 }
+  )
 }
 
 const toTrpc = (failure: DoorFailure): TRPCError =>

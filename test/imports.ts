@@ -39,7 +39,15 @@ type Area = "core" | "gateway" | "adapters" | "cli"
 /** Packages that each folder may use; a name ending in a slash stands for all below it. */
 const PACKAGES: Readonly<Record<Area, ReadonlyArray<string>>> = {
   core: ["effect"],
-  gateway: ["effect", "@trpc/server", "@trpc/server/", "trpc-to-openapi", "zod", "@modelcontextprotocol/sdk/"],
+  gateway: [
+    "effect",
+    "@trpc/server",
+    "@trpc/server/",
+    "trpc-to-openapi",
+    "zod",
+    "@modelcontextprotocol/server",
+    "@modelcontextprotocol/server/"
+  ],
   adapters: [
     "effect",
     "@effect/platform/",
@@ -68,8 +76,14 @@ const ADAPTERS_ON: Readonly<Record<string, string>> = {
   remote: "http"
 }
 
-/** Where an effect may become a promise outside of `main.ts`: the boundary to web-standard handlers and bodies and to tRPC. */
-const PROMISE_BOUNDARY = ["gateway/handler.ts", "gateway/taking.ts", "gateway/trpc.ts"]
+/** Where an effect may become a promise outside of `main.ts`: the boundary to web-standard handlers, tRPC and MCP. */
+const PROMISE_BOUNDARY = [
+  "gateway/handler.ts",
+  "gateway/taking.ts",
+  "gateway/trpc.ts",
+  "gateway/mcp/server.ts",
+  "gateway/mcp/stdio.ts"
+]
 
 const isArea = (name: string): name is Area => name in PACKAGES
 

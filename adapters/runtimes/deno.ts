@@ -1,6 +1,6 @@
 /** Opens a port on Deno. */
 import { Effect, type Scope } from "effect"
-import { CannotListen, GRACE_MILLIS, type ServeOptions } from "./server.ts"
+import { CannotListen, GRACE_MILLIS, type ServeOptions, STALLED_MILLIS } from "./server.ts"
 
 /**
  * Serves until the scope closes: then takes no new connection, lets requests in flight finish, and ends event streams,
@@ -28,7 +28,7 @@ interface Listening {
   readonly streams: ReadonlySet<() => void>
 }
 
-const listen = ({ host, port, handler }: ServeOptions) =>
+const listen = ({ host, port, handler, stalledMillis = STALLED_MILLIS }: ServeOptions) =>
   Effect.try({
     try: (): Listening => {
       const { Deno } = globalThis as unknown as { readonly Deno: { readonly serve: DenoServe } }
@@ -37,7 +37,7 @@ const listen = ({ host, port, handler }: ServeOptions) =>
         const response = await handler(request)
         const isStream = response.headers.get("content-type") === "text/event-stream"
         if (response.body === null || !isStream) return response
-        return new Response(endable(response.body, streams), response)
+        return new Response(endable(response.body, { streams, stalledMillis }), response)
       })
       return { server, streams }
     },
@@ -51,22 +51,38 @@ const close = ({ server, streams }: Listening) =>
     return closed
   }).pipe(Effect.timeout(GRACE_MILLIS), Effect.ignore)
 
-/** The same body, which can be ended from outside as long as it is in the set. */
-const endable = (body: ReadableStream<Uint8Array>, streams: Set<() => void>): ReadableStream<Uint8Array> => {
+/** The same body, which can be ended from outside as long as it is in the set, and which ends when nobody takes from it. */
+const endable = (
+  body: ReadableStream<Uint8Array>,
+  { streams, stalledMillis }: { readonly streams: Set<() => void>; readonly stalledMillis: number }
+): ReadableStream<Uint8Array> => {
   const reader = body.getReader()
+  let patience: ReturnType<typeof setTimeout> | undefined
   // What is being read when it ends is not there any more.
   const end = () => void reader.cancel().catch(() => {})
+  const forget = () => {
+    clearTimeout(patience)
+    streams.delete(end)
+  }
   streams.add(end)
   return new ReadableStream(
     {
       pull: async (controller) => {
+        clearTimeout(patience)
         const { done, value } = await reader.read()
-        if (!done) return controller.enqueue(value)
-        streams.delete(end)
-        controller.close()
+        if (done) {
+          forget()
+          return controller.close()
+        }
+        controller.enqueue(value)
+        patience = setTimeout(() => {
+          forget()
+          end()
+          controller.error(new Error("The client takes nothing"))
+        }, stalledMillis)
       },
       cancel: (reason) => {
-        streams.delete(end)
+        forget()
         return reader.cancel(reason)
       }
     },

@@ -28,11 +28,15 @@ const lineOf = ({ date, logLevel, message, cause, context }: Logger.Logger.Optio
   return {
     at: date.toISOString(),
     level: logLevel.label.toLowerCase(),
-    message: parts.map((part) => Inspectable.toStringUnknown(part, 0)).join(" "),
+    message: parts.map(inWords).join(" "),
     ...(Option.isSome(requestId) ? { request_id: requestId.value } : {}),
     ...(Cause.isEmpty(cause) ? {} : { cause: Cause.pretty(cause, { renderErrorCause: true }) })
   }
 }
+
+/** Of an error what it says: its other properties mean little to who reads a log. */
+const inWords = (part: unknown): string =>
+  part instanceof Error && part.message !== "" ? part.message : Inspectable.toStringUnknown(part, 0)
 
 const jsonLine = (line: Line): string => JSON.stringify(line)
 

@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { Effect, type Scope } from "effect"
-import { CannotListen, GRACE_MILLIS, type ServeOptions } from "./server.ts"
+import { CannotListen, GRACE_MILLIS, type ServeOptions, STALLED_MILLIS } from "./server.ts"
 
 /**
  * Serves until the scope closes: then takes no new connection, lets requests in flight finish, and ends event streams,
@@ -21,10 +21,7 @@ interface Listening {
   readonly open: ReadonlySet<ServerResponse>
 }
 
-/** A connection whose client takes nothing of what waits for it is closed after this long. */
-const STALLED_MILLIS = 120_000
-
-const listen = ({ host, port, handler, unreadable }: ServeOptions) =>
+const listen = ({ host, port, handler, unreadable, stalledMillis = STALLED_MILLIS }: ServeOptions) =>
   Effect.async<Listening, CannotListen>((resume) => {
     const listener = getRequestListener(handler, {
       errorHandler: () =>
@@ -40,7 +37,7 @@ const listen = ({ host, port, handler, unreadable }: ServeOptions) =>
     server.on("request", (_, response) => {
       open.add(response)
       response.once("close", () => open.delete(response))
-      response.setTimeout(STALLED_MILLIS, () => {
+      response.setTimeout(stalledMillis, () => {
         // One that waits for its answer has nothing to take.
         if (response.writableLength > 0) response.destroy()
       })

@@ -7,7 +7,11 @@ export interface ServeOptions {
   readonly handler: (request: Request) => Promise<Response>
   /** The JSON body for a request so broken that it never becomes a `Request`. */
   readonly unreadable: string
+  /** A client that takes nothing for this long of what waits for it is cut off. Two minutes where it is not given. */
+  readonly stalledMillis?: number
 }
+
+export const STALLED_MILLIS = 120_000
 
 /** How long requests in flight may take once the server is told to stop. */
 export const GRACE_MILLIS = 10_000

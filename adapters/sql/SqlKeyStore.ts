@@ -3,7 +3,7 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Array as Arr, Effect, Layer, Option } from "effect"
 import { fromUuid, type KeyId, toUuid } from "../../core/Ids.ts"
 import type { Key } from "../../core/Key.ts"
-import { KeyStore, type NewKey } from "../../core/KeyStore.ts"
+import { KeyStore, type NewAccount, type NewKey } from "../../core/KeyStore.ts"
 import { fromDate, type Timestamp } from "../../core/Timestamp.ts"
 import { unavailable } from "./unavailable.ts"
 
@@ -17,11 +17,20 @@ const make = Effect.gen(function* () {
 
   const stored = (key: NewKey) => sql<KeyRow>`${keys} where k.digest = ${key.digest} or k.id = ${toUuid(key.id)}`
 
+  const addAccount = ({ id, name, createdAt }: NewAccount) =>
+    sql`insert into accounts (id, name, created_at) values (${toUuid(id)}, ${name}, ${createdAt})
+      on conflict (name) do nothing`
+
+  const account = (wanted: NewAccount) =>
+    Effect.gen(function* () {
+      yield* addAccount(wanted)
+      const found = yield* sql<{ readonly id: string }>`select id from accounts where name = ${wanted.name}`
+      return yield* Effect.map(Arr.head(found), ({ id }) => fromUuid("acct", id))
+    }).pipe(Effect.catchTag("NoSuchElementException", Effect.die), unavailable("keys.account"))
+
   const add = (key: NewKey) =>
     Effect.gen(function* () {
-      yield* sql`insert into accounts (id, name, created_at)
-        values (${toUuid(key.account.id)}, ${key.account.name}, ${key.createdAt})
-        on conflict (name) do nothing`
+      yield* addAccount({ ...key.account, createdAt: key.createdAt })
       yield* sql`insert into keys (id, account_id, name, hint, digest, created_at)
         select ${toUuid(key.id)}, a.id, ${key.name}, ${key.hint}, ${key.digest}, ${key.createdAt}
         from accounts a where a.name = ${key.account.name}
@@ -44,6 +53,7 @@ const make = Effect.gen(function* () {
 
   return KeyStore.of({
     insert,
+    account,
     findByDigest: (digest) =>
       Effect.map(sql<KeyRow>`${keys} where k.digest = ${digest}`, firstKey).pipe(unavailable("keys.findByDigest")),
     list: Effect.map(sql<KeyRow>`${keys} order by k.id`, Arr.map(toKey)).pipe(unavailable("keys.list")),

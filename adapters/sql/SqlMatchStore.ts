@@ -2,11 +2,19 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment, Statement } from "@effect/sql/Statement"
-import { Effect, Layer, Option, Predicate, PubSub, Stream } from "effect"
+import { Clock, Effect, Layer, Option, Predicate, PubSub, Stream } from "effect"
 import { MatchesUnstorable } from "../../core/Errors.ts"
 import { fromUuid, type MatchId, toUuid } from "../../core/Ids.ts"
 import type { Match } from "../../core/Match.ts"
-import { inTurn, type MatchPage, MatchStore, type NextPage, type Trim, type Wanted } from "../../core/MatchStore.ts"
+import {
+  inTurn,
+  type MatchPage,
+  MatchStore,
+  markAt,
+  type NextPage,
+  type Trim,
+  type Wanted
+} from "../../core/MatchStore.ts"
 import type { PlatformId } from "../../core/PlatformId.ts"
 import type { StreamProgress } from "../../core/StreamStore.ts"
 import { fromDate } from "../../core/Timestamp.ts"
@@ -75,9 +83,22 @@ const make = Effect.gen(function* () {
     unavailable("matches.floor")
   )
 
+  const markFrom = (candidate: MatchId): Effect.Effect<MatchId, SqlError> =>
+    sql<{ readonly newest: string }>`
+      update match_order set newest = greatest(newest, ${toUuid(candidate)}) returning newest`.pipe(
+      Effect.map(([row]) => fromUuid("match", row?.newest ?? toUuid(candidate))),
+      // A match is there already, of a process whose clock is ahead.
+      Effect.flatMap((newest) =>
+        newest === candidate ? Effect.succeed(newest) : markFrom(markAt(0, Option.some(newest)))
+      )
+    )
+  const mark = Effect.flatMap(Clock.currentTimeMillis, (now) => markFrom(markAt(now, Option.none()))).pipe(
+    unavailable("matches.mark")
+  )
+
   const changes = Stream.merge(Stream.fromPubSub(news), heard)
 
-  return MatchStore.of({ insert, list, next, nextOf, newest, changes, oldest, trim, floor })
+  return MatchStore.of({ insert, list, next, nextOf, newest, mark, changes, oldest, trim, floor })
 })
 
 export const layer: Layer.Layer<MatchStore, never, SqlClient | Announcements> = Layer.effect(MatchStore, make)

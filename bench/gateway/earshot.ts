@@ -56,5 +56,5 @@ export const handler = Effect.gen(function* () {
     yield* ruleStore.activate(id, new Map([["x", registered]]), created_at)
   }
   yield* matchStore.insert(matches)
-  return yield* gateway({ docsScript: Assets.scalar, observeProcess: Effect.void })
+  return yield* gateway({ docsScript: Assets.scalar, observeProcess: Effect.void, version: "0.0.0" })
 })

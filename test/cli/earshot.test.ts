@@ -34,7 +34,8 @@ const COMMANDS = [
   "keys revoke",
   "replay",
   "set-aside",
-  "simulate"
+  "simulate",
+  "mcp"
 ]
 
 describe("earshot", { timeout: 2 * START_MILLIS }, () => {

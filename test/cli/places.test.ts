@@ -217,7 +217,10 @@ describe("on the store of this machine", { timeout: 2 * START_MILLIS }, () => {
     assert.match((await on("node", "rules", "delete", id)).stderr, /Cannot find rule/)
     const unknown = await on("node", "matches", "--account", "nobody")
     assert.strictEqual(unknown.code, 1)
-    assert.match(unknown.stderr, /^earshot: Cannot find account "nobody": there are "default", "team"; make one with/)
+    assert.match(
+      unknown.stderr,
+      /^earshot: Cannot find account "nobody": there are "default", "team"; make it with: earshot keys create --account/
+    )
   })
 
   it("tells that nothing was watched, and does not follow what cannot come", async () => {

@@ -41,6 +41,25 @@ export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E
       })
     )
 
+    it.effect("account creates one of the name, once, and keys of that name are on it", () =>
+      Effect.gen(function* () {
+        const keys = yield* KeyStore
+        const key = newKey()
+        const wanted = { ...key.account, createdAt: key.createdAt }
+        const before = yield* keys.list
+        const answers = yield* Effect.forEach(
+          [wanted, { ...wanted, id: fromUuid("acct", v7()) }, { ...wanted, id: fromUuid("acct", v7()) }],
+          keys.account,
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(new Set(answers).size, 1)
+        assert.deepStrictEqual(yield* keys.list, before, "no key comes with it")
+        const stored = yield* keys.insert({ ...key, account: { ...key.account, id: fromUuid("acct", v7()) } })
+        assert.strictEqual(stored.account_id, answers[0])
+        assert.strictEqual(yield* keys.account({ ...wanted, id: fromUuid("acct", v7()) }), answers[0])
+      })
+    )
+
     it.effect("insert leaves a key whose digest is there as it is", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore

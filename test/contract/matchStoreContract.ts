@@ -269,6 +269,26 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
+    it.effect("mark gives a place behind all there is and before all that comes, which is no match", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const ids: Array<MatchId> = []
+        for (let i = 0; i < 20; i++) {
+          const matches = [newMatch(rule.id), newMatch(rule.id)]
+          // Minted before the mark, stored after it.
+          const mark = yield* store.mark
+          yield* store.insert(matches)
+          const [second, first] = idsOf(yield* store.list(pageOf(account, { limit: 2 })))
+          assert(first !== undefined && second !== undefined)
+          ids.push(mark, first, second)
+        }
+        assert.deepStrictEqual(ids.toSorted(), ids)
+        assert.strictEqual(new Set(ids).size, 60)
+      })
+    )
+
     it.effect("changes says when matches were stored", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore

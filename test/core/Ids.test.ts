@@ -72,7 +72,7 @@ describe("Ids", () => {
   it.effect("mints ids that sort in the order of their making", () =>
     Effect.gen(function* () {
       const ids = yield* Ids
-      const minted = yield* Effect.replicateEffect(ids.match, 2_000)
+      const minted = (yield* Effect.replicateEffect(ids.matches(3), 2_000)).flat()
       assert.deepStrictEqual(minted.toSorted(), minted)
       assert.strictEqual(new Set(minted).size, minted.length)
     }).pipe(Effect.provide(Layer.provide(Ids.layer, RuntimeEntropy.layer)))

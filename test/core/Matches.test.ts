@@ -1,6 +1,6 @@
 /** Matches: pages of one rule, of one platform, of an account; never of another. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Equal, Layer, Option } from "effect"
+import { Effect, Equal, Fiber, Layer, Option, TestClock } from "effect"
 import * as fc from "fast-check"
 import { Entropy } from "../../core/Entropy.ts"
 import { CursorExpired } from "../../core/Errors.ts"
@@ -38,10 +38,13 @@ const addRule = (accountId: AccountId) =>
 const addMatch = (rule_id: RuleId, post: string, platform: PlatformId = "x") =>
   Effect.gen(function* () {
     const store = yield* MatchStore
-    const id = yield* (yield* Ids).match
+    const [id] = yield* (yield* Ids).matches(1)
+    assert(id !== undefined)
     const created_at = yield* Timestamp.now
     yield* store.insert([{ id, rule_id, created_at, platform, platform_post_id: post, payload: {} }])
   })
+
+const SHORTLY = { timeout_seconds: 10, limit: 20 }
 
 /** Every post of every page, by following the cursors. */
 const readAll = (account: AccountId, query: { readonly rule_id?: string; readonly limit: number }) =>
@@ -140,6 +143,88 @@ describe("Matches", () => {
       const foreign = yield* addRule(bob)
       for (const rule_id of [foreign, fromUuid("rule", "01890000-0000-7000-8000-00000000ffff"), "nonsense", ""]) {
         const error = yield* Effect.flip(matches.list(ann, { rule_id, limit: 10 }))
+        assert.strictEqual(error._tag, "RuleNotFound")
+      }
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("wait gives what came after the cursor at once: oldest first, nothing missed and nothing twice", () =>
+    Effect.gen(function* () {
+      const matches = yield* Matches
+      const rule = yield* addRule(ann)
+      const posts = Array.from({ length: 257 }, (_, index) => String(index))
+      for (const post of posts) yield* addMatch(rule, post)
+      const seen: Array<string> = []
+      let answer = yield* matches.wait(ann, { cursor: firstMatchAt(0), ...SHORTLY, limit: 100 })
+      while (answer.matches.length > 0 && seen.length < 1_000) {
+        assert.deepStrictEqual([answer.timed_out, answer.cursor], [false, answer.matches.at(-1)?.id])
+        seen.push(...answer.matches.map(({ platform_post_id }) => platform_post_id))
+        if (seen.length === posts.length) break
+        answer = yield* matches.wait(ann, { cursor: answer.cursor, ...SHORTLY, limit: 50 })
+      }
+      assert.deepStrictEqual(seen, posts)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("wait answers when a match is stored, and none of another account or platform", () =>
+    Effect.gen(function* () {
+      const matches = yield* Matches
+      const [own, foreign] = [yield* addRule(ann), yield* addRule(bob)]
+      yield* addMatch(own, "before")
+      const waiting = yield* Effect.fork(matches.wait(ann, { platform: "x", ...SHORTLY }))
+      yield* TestClock.adjust("1 seconds")
+      yield* addMatch(foreign, "foreign")
+      yield* addMatch(own, "elsewhere", "firehose")
+      yield* addMatch(own, "wanted")
+      const answer = yield* Fiber.join(waiting)
+      assert.deepStrictEqual(
+        [answer.matches.map(({ platform_post_id }) => platform_post_id), answer.timed_out],
+        [["wanted"], false]
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("wait gives up in time, with a cursor that misses nothing, even before the first match of all", () =>
+    Effect.gen(function* () {
+      const matches = yield* Matches
+      const rule = yield* addRule(ann)
+      const quiet = yield* Effect.fork(matches.wait(ann, { rule_id: rule, ...SHORTLY }))
+      yield* TestClock.adjust("9 seconds")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(quiet)), "it waits for as long as it is told to")
+      yield* TestClock.adjust("1 seconds")
+      const { cursor, ...answer } = yield* Fiber.join(quiet)
+      assert.deepStrictEqual(answer, { matches: [], timed_out: true })
+      yield* addMatch(rule, "in between")
+      const next = yield* matches.wait(ann, { rule_id: rule, cursor, ...SHORTLY })
+      assert.deepStrictEqual(
+        next.matches.map(({ platform_post_id }) => platform_post_id),
+        ["in between"]
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("wait moves the cursor on while only others have matches, so that it does not expire", () =>
+    Effect.gen(function* () {
+      const [own, foreign] = [yield* addRule(ann), yield* addRule(bob)]
+      const start = firstMatchAt(0)
+      const waiting = yield* Effect.fork(
+        (yield* Matches).wait(ann, { rule_id: own, cursor: start, timeout_seconds: 55, limit: 1 })
+      )
+      yield* TestClock.adjust("1 seconds")
+      yield* addMatch(foreign, "foreign")
+      yield* TestClock.adjust("54 seconds")
+      const { cursor, timed_out } = yield* Fiber.join(waiting)
+      const [theirs] = (yield* (yield* Matches).list(bob, { limit: 1 })).matches
+      assert.isTrue(timed_out)
+      assert.isTrue(theirs !== undefined && cursor > theirs.id)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("wait fails with RuleNotFound for a foreign, an unknown and a malformed rule", () =>
+    Effect.gen(function* () {
+      const matches = yield* Matches
+      for (const rule_id of [yield* addRule(bob), fromUuid("rule", "01890000-0000-7000-8000-00000000ffff"), "no"]) {
+        const error = yield* Effect.flip(matches.wait(ann, { rule_id, ...SHORTLY }))
         assert.strictEqual(error._tag, "RuleNotFound")
       }
     }).pipe(Effect.provide(layer))

@@ -17,7 +17,7 @@ describe("two accounts", () => {
       // Another id of the same length, from the same minute.
       const unknown = foreign.slice(0, -4) + (foreign.endsWith("0000") ? "1111" : "0000")
 
-      for (const path of ["/api.DeleteRule", "/matches", "/trpc/rules.delete"]) {
+      for (const path of ["/api.DeleteRule", "/matches", "/matches/wait", "/trpc/rules.delete"]) {
         const [toForeign, toUnknown] = [
           yield* Effect.promise(() => bytesOf(bob, path, foreign)),
           yield* Effect.promise(() => bytesOf(bob, path, unknown))

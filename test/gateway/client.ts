@@ -23,6 +23,7 @@ export const OPERATIONS = [
   ["POST", "/api.DeleteRule"],
   ["POST", "/rules/check"],
   ["POST", "/matches"],
+  ["POST", "/matches/wait"],
   ["POST", "/platforms/syntax"]
 ] as const
 

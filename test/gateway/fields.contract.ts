@@ -5,6 +5,7 @@ import { assertError, call, draft, type Target } from "./client.ts"
 type Refusal = readonly [what: string, path: string, body: unknown, message: RegExp]
 
 const CREATE = "/api.CreateRule"
+const WAIT = "/matches/wait"
 const good = draft("words", ["x"])
 
 const refusals: ReadonlyArray<Refusal> = [
@@ -68,6 +69,11 @@ const refusals: ReadonlyArray<Refusal> = [
   ["a rule's id as cursor", "/matches", { cursor: `rule_${"0".repeat(26)}` }, /"cursor": Expected the next_cursor/],
   ["a cursor that is a number", "/matches", { cursor: 1 }, /"cursor": /],
   ["limits for limit", "/matches", { limits: 5 }, /"limits": .*did you mean "limit"/],
+  ["timeout_seconds 0", WAIT, { timeout_seconds: 0 }, /"timeout_seconds": Expected a whole number from 1 to 55/],
+  ["timeout_seconds 56", WAIT, { timeout_seconds: 56 }, /"timeout_seconds": Expected a whole number from 1 to 55/],
+  ["timeout for timeout_seconds", WAIT, { timeout: 5 }, /"timeout": Is not a known field/],
+  ["limit 101", WAIT, { limit: 101 }, /"limit": Expected a whole number from 1 to 100/],
+  ["a cursor that is none", WAIT, { cursor: "abc" }, /"cursor": Expected the cursor of an earlier answer/],
   ["an unknown platform", "/platforms/syntax", { platforms: ["mastodon"] }, /"platforms\.0": Expected one of "x"/],
   ["platforms null", "/platforms/syntax", { platforms: null }, /"platforms": Expected an array, got null/]
 ]

@@ -56,7 +56,8 @@ export const service = Ingest.layer.pipe(
 export const serve = Effect.gen(function* () {
   const handler = yield* gateway({
     docsScript: Effect.succeed(new TextEncoder().encode("// Scalar")),
-    observeProcess: Effect.void
+    observeProcess: Effect.void,
+    version: "0.0.0"
   })
   const port = yield* NodeServer.serve({ host: HOST, port: 0, handler, unreadable: unreadableRequest })
   return (account: string) => Effect.map(newKey(account), ({ secret }) => targetOf(port, Redacted.value(secret)))

@@ -1,0 +1,23 @@
+/** The matches of the benchmark: a post of usual size that carries when it was made. */
+import { firstMatchAt, matchesAfter } from "../../core/Ids.ts"
+import type { Match } from "../../core/Match.ts"
+import * as Timestamp from "../../core/Timestamp.ts"
+import { rules } from "../gateway/data.ts"
+
+let last = firstMatchAt(Date.now())
+
+/** `at`: in milliseconds since 1970, to the microsecond. */
+export const matchAt = (at: number): Match => {
+  const [id = last] = matchesAfter(last, 1)
+  const [rule] = rules
+  if (rule === undefined) throw new Error("The benchmark has no rules")
+  last = id
+  return {
+    id,
+    rule_id: rule.id,
+    created_at: Timestamp.fromMillis(at),
+    platform: "x",
+    platform_post_id: id,
+    payload: { data: { id, text: "Felt a strong earthquake just now. ".repeat(8), lang: "en" }, at }
+  }
+}

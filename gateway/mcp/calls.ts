@@ -1,0 +1,68 @@
+/** How a tool reaches the operations: in this process, or on a server elsewhere. */
+import { Effect, Schema } from "effect"
+import type { AccountId } from "../../core/Ids.ts"
+import { decoder } from "../decode.ts"
+import { toWire } from "../errors.ts"
+import { type Endpoint, endpoints, type Services } from "../operations.ts"
+
+/** Why an operation did not do what it was asked, as every door says it. */
+export interface Refusal {
+  readonly code: string
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+/** Calls an operation with whatever the caller sent. */
+export type Call<R> = <A, I, O, OI>(endpoint: Endpoint<A, I, O, OI>, args: unknown) => Effect.Effect<O, Refusal, R>
+
+/** On behalf of the account, in this process. */
+export const callAs =
+  (account: AccountId): Call<Services> =>
+  (endpoint, args) =>
+    Effect.gen(function* () {
+      const input = yield* decoderOf(endpoint)(args)
+      return yield* endpoint.handle(account, input)
+    }).pipe(Effect.mapError(toWire))
+
+/** A client of a running Earshot. */
+export type RemoteRequest = <A, I>(call: {
+  readonly method: "GET" | "POST"
+  readonly path: string
+  readonly body?: { readonly type: string; readonly content: Uint8Array<ArrayBuffer> }
+  readonly answer: Schema.Schema<A, I>
+}) => Effect.Effect<A, Refusal | { readonly _tag: "RemoteUnreachable"; readonly message: string }>
+
+/** On behalf of whoever the key of the client belongs to. */
+export const callRemote =
+  (request: RemoteRequest): Call<never> =>
+  ({ method, path, output }, args) =>
+    request(
+      method === "GET"
+        ? { method, path: `${path}?${queryOf(args)}`, answer: output }
+        : {
+            method,
+            path,
+            body: { type: "application/json", content: new TextEncoder().encode(JSON.stringify(args)) },
+            answer: output
+          }
+    ).pipe(
+      Effect.mapError((failure) =>
+        "code" in failure ? failure : { code: "unavailable", message: failure.message, details: {} }
+      )
+    )
+
+// ---- helpers ----
+
+const decoders = new Map(endpoints.map(({ name, input }) => [name, decoder(input)]))
+
+function decoderOf<A, I, O, OI>({ name, input }: Endpoint<A, I, O, OI>): ReturnType<typeof decoder<A, I>> {
+  return decoders.get(name) ?? decoder(input)
+}
+
+/** Not to be lost on the way: the server is to say what it does not know. */
+const queryOf = (args: unknown): string =>
+  new URLSearchParams(
+    Object.entries(isRecord(args) ? args : {}).map(([name, value]) => [name, JSON.stringify(value) ?? ""])
+  ).toString()
+
+const isRecord = Schema.is(Schema.Record({ key: Schema.String, value: Schema.Unknown }))

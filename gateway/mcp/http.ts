@@ -1,0 +1,59 @@
+/** `/mcp`: the tools over streamable HTTP, behind the same keys as everything else. Nothing is kept between requests. */
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  localhostAllowedOrigins,
+  type McpServer,
+  originValidationResponse,
+  WebStandardStreamableHTTPServerTransport
+} from "@modelcontextprotocol/server"
+import { Effect, Either } from "effect"
+import type { AccountId } from "../../core/Ids.ts"
+import { readText } from "../body.ts"
+import type { Services } from "../operations.ts"
+import type { KeyedRoute, Reply } from "../route.ts"
+import { callAs } from "./calls.ts"
+import { type ServerOptions, toolServer } from "./server.ts"
+
+/** Other methods are refused by the gateway: without sessions there is nothing to listen to and nothing to end. */
+export const mcpRoute = (options: Pick<ServerOptions<never>, "version" | "newSecret">): KeyedRoute<Services> => ({
+  method: "POST",
+  path: "/mcp",
+  read: async (request) => {
+    const refusal = originValidationResponse(request, localhostAllowedOrigins())
+    if (refusal !== undefined) return Either.right(() => Effect.succeed(replyOf(refusal)))
+    return Either.map(await readText(request), (text) => (account) => answer(options, request, text, account))
+  }
+})
+
+// ---- helpers ----
+
+const answer = (
+  options: Pick<ServerOptions<never>, "version" | "newSecret">,
+  { url, headers, signal }: Request,
+  text: string,
+  account: AccountId
+): Effect.Effect<Reply, never, Services> =>
+  Effect.gen(function* () {
+    const runtime = yield* Effect.runtime<Services>()
+    const server = toolServer({ ...options, call: callAs(account), runtime })
+    const read = new Request(url, { method: "POST", headers, body: text, signal })
+    return replyOf(yield* Effect.promise(() => exchange(server, read)))
+  })
+
+/** In either revision of the protocol, and with one answer rather than a stream: when it comes, it is complete. */
+const exchange = async (server: McpServer, request: Request): Promise<Response> => {
+  if (!(await isLegacyRequest(request))) return createMcpHandler(() => server, { legacy: "reject" }).fetch(request)
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  request.signal.addEventListener("abort", () => void server.close(), { once: true })
+  await server.connect(transport)
+  const response = await transport.handleRequest(request)
+  await server.close()
+  return response
+}
+
+const replyOf = ({ status, headers, body }: Response): Reply => ({
+  status,
+  headers: Object.fromEntries(headers),
+  body
+})

@@ -1,0 +1,100 @@
+/** One process hears of another's matches at once, and goes on to when its connection was lost. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option, Redacted, Schedule, Stream } from "effect"
+import pg from "pg"
+import { Announcements, CHANNEL } from "../../../adapters/sql/Announcements.ts"
+import * as postgres from "../../../adapters/sql/postgres.ts"
+import * as stores from "../../../adapters/sql/stores.ts"
+import { LiveMatches } from "../../../core/LiveMatches.ts"
+import { MatchStore } from "../../../core/MatchStore.ts"
+import { PLATFORM_IDS } from "../../../core/PlatformId.ts"
+import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
+import { temporaryDatabase } from "../../stores.ts"
+
+describe("Announcements", () => {
+  it.scopedLive("tells what others announce and not what this process does, also after its connection was ended", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      const { heard, self } = yield* Effect.provide(Announcements, Announcements.layerListening(url))
+      let times = 0
+      yield* Effect.forkScoped(Stream.runForEach(heard, () => Effect.sync(() => ++times)))
+      const until = (count: number) => Effect.repeat(Effect.sleep("10 millis"), { until: () => times >= count })
+      const announce = (by: string) => query(url, `select pg_notify('${CHANNEL}', '${by}')`)
+
+      // It may have missed some before it listened.
+      yield* until(1)
+      yield* announce("another")
+      yield* until(2)
+      yield* announce(self)
+      yield* announce("another")
+      yield* until(3)
+      assert.strictEqual(times, 3)
+
+      for (let lost = 0; lost < 3; lost++) {
+        const before = times
+        yield* endListeners(url)
+        // It may have missed some meanwhile.
+        yield* until(before + 1)
+        yield* announce("another")
+        yield* until(before + 2)
+        assert.strictEqual(times, before + 2)
+      }
+    })
+  )
+
+  // On a clock that stands still nobody looks by himself.
+  it.scoped("bring another process's match to those who listen here without a look at the clock", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      const process = Layer.provideMerge(LiveMatches.layer, Layer.provide(stores.layer, postgres.layerWith({ url })))
+      const [writer, reader] = [yield* Layer.build(Layer.fresh(process)), yield* Layer.build(Layer.fresh(process))]
+      const { rule, account } = yield* Effect.gen(function* () {
+        const account = yield* newAccount
+        return { account, rule: (yield* visibleRule(account)).id }
+      }).pipe(Effect.provide(writer))
+      const matches = Array.from({ length: 5 }, () => newMatch(rule))
+
+      const { listen } = yield* Effect.provide(LiveMatches, reader)
+      const next = yield* listen({ account, rule: Option.none(), platforms: PLATFORM_IDS }, Option.none())
+      const heard: Array<string> = []
+      const reading = yield* next.pipe(
+        Effect.map((some) => heard.push(...some.map((one) => (one._tag === "Matched" ? one.match.id : one._tag)))),
+        Effect.repeat({ until: (count) => count >= matches.length }),
+        Effect.forkScoped
+      )
+      const store = yield* Effect.provide(MatchStore, writer)
+      for (const [at, match] of matches.entries()) {
+        yield* store.insert([match])
+        while (heard.length <= at) yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
+      }
+      yield* Fiber.join(reading)
+      assert.deepStrictEqual(
+        heard,
+        matches.map(({ id }) => id)
+      )
+    })
+  )
+})
+
+// ---- helpers ----
+
+const query = (url: Redacted.Redacted, statement: string) =>
+  Effect.acquireUseRelease(
+    Effect.promise(async () => {
+      const client = new pg.Client({ connectionString: Redacted.value(url) })
+      await client.connect()
+      return client
+    }),
+    (client) => Effect.promise(async () => (await client.query<{ readonly ended: boolean }>(statement)).rows),
+    (client) => Effect.promise(() => client.end())
+  )
+
+/** Cuts whoever listens off, once somebody does. */
+const endListeners = (url: Redacted.Redacted) =>
+  Effect.repeat(
+    query(
+      url,
+      `select pg_terminate_backend(pid) as ended from pg_stat_activity where query = 'listen ${CHANNEL}' and datname = current_database()`
+    ),
+    { until: (rows) => rows.some(({ ended }) => ended), schedule: Schedule.spaced("20 millis") }
+  )

@@ -1,0 +1,261 @@
+/** `/mcp`: the tools by the official client over real sockets; who may call, and what comes of bad calls. */
+import { assert, describe, it } from "@effect/vitest"
+import { type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
+import { Effect } from "effect"
+import { Matches } from "../../../core/Matches.ts"
+import { answerOf, assertError, draft, firehoseUpdate, call as post, type Target, xPost } from "../client.ts"
+import { serve, service, X_LIMIT } from "../inProcess.ts"
+import { chunk, open, requestText } from "../raw.ts"
+import { type Agent, connect, MODERN, session } from "./session.ts"
+
+describe("/mcp", () => {
+  for (const [era, options] of [
+    ["2025", {}],
+    ["2026", MODERN]
+  ] as const) {
+    served(`serves a whole session to the client of ${era}`, async ({ ann }) => {
+      const agent = await agentOf(ann, options)
+      assert.match(agent.client.getNegotiatedProtocolVersion() ?? "", new RegExp(`^${era}-`))
+      assert.match(agent.client.getInstructions() ?? "", /platform_syntax[\s\S]*never follow instructions/)
+      await session(agent, {
+        word: "volcano",
+        publish: () => post(ann, "/local/events", xPost("1", "A volcano"))
+      })
+    })
+  }
+
+  served(
+    "answers another account's ids exactly as unknown ones, in every tool that takes one",
+    async ({ ann, bob }) => {
+      const [owner, other] = [await agentOf(ann), await agentOf(bob)]
+      const foreign = String((await owner.call("create_rule", draft("secret"))).structured["rule_id"])
+      await post(ann, "/local/events", firehoseUpdate("http://a", "secret"))
+      const unknown = foreign.slice(0, -4) + (foreign.endsWith("0000") ? "1111" : "0000")
+      const { tools } = await other.client.listTools()
+      const taking = tools.filter(({ inputSchema }) => "rule_id" in (inputSchema["properties"] ?? {}))
+      assert.isAtLeast(taking.length, 3)
+      for (const { name } of taking) {
+        const [toForeign, toUnknown] = [
+          await other.call(name, { rule_id: foreign }),
+          await other.call(name, { rule_id: unknown })
+        ]
+        assert.match(toForeign.text, /^not_found: [\s\S]*list_rules/)
+        assert.strictEqual(
+          JSON.stringify(toForeign).replaceAll(foreign, "ID"),
+          JSON.stringify(toUnknown).replaceAll(unknown, "ID"),
+          name
+        )
+      }
+      assert.deepStrictEqual((await other.call("list_rules")).structured as unknown, { rules: [] })
+      assert.deepStrictEqual((await other.call("list_matches")).structured["matches"] as unknown, [])
+      assert.lengthOf([...((await owner.call("list_matches", { rule_id: foreign })).structured["matches"] ?? [])], 1)
+    }
+  )
+
+  served("says of every wrong argument what and where, and what to do next", async ({ ann }) => {
+    const { call } = await agentOf(ann)
+    const good = draft("word", ["x"])
+    const wrong: ReadonlyArray<readonly [tool: string, args: Record<string, unknown>, says: RegExp]> = [
+      ["list_rules", { all: true }, /"all": Is not a known field[\s\S]*Next: mend the arguments/],
+      ["list_matches", { limit: "5" }, /limit: Expected a number, got a string/],
+      ["list_matches", { limits: 5 }, /did you mean "limit"\?/],
+      ["list_matches", { cursor: 7 }, /cursor: /],
+      ["list_matches", { rule_id: null }, /rule_id: Expected a string, got null/],
+      ["wait_for_matches", { timeout_seconds: 600 }, /timeout_seconds: Expected a whole number from 1 to 55/],
+      ["wait_for_matches", { cursor: "newest" }, /cursor: Expected the cursor of an earlier answer/],
+      ["platform_syntax", { platforms: ["mastodon"] }, /platforms\.0: Expected one of "x", "firehose"/],
+      ["platform_syntax", { platforms: "x" }, /platforms: Expected an array, got a string/],
+      ["delete_rule", {}, /rule_id: Is missing/],
+      ["check_rule", {}, /overrides: Is missing/],
+      ["check_rule", { overrides: { x: 1 } }, /overrides\.x: Expected a string/],
+      ["create_rule", { ...good, name: 7 }, /name: Expected a string, got a number/],
+      ["create_rule", { ...good, overrides: {} }, /overrides\.x: Is missing/],
+      [
+        "create_rule",
+        { ...good, overrides: { x: "word lnag:en" } },
+        /overrides\.x: Unknown operator[\s\S]*characters 6 to 12[\s\S]*reads "word lang:en"[\s\S]*Next: mend the filter \(check_rule/
+      ],
+      [
+        "create_rule",
+        { ...good, platforms: ["x", "firehose"] },
+        /overrides\.firehose: Is missing[\s\S]*suggestion \(exact\): "word"/
+      ]
+    ]
+    for (const [tool, args, says] of wrong) {
+      const { isError, text, blocks, structured } = await call(tool, args)
+      assert.isTrue(isError, tool)
+      assert.match(text, says)
+      assertError({ status: 400, body: JSON.parse(blocks[1] ?? "") }, 400, "invalid_argument")
+      assert.isUndefined(structured, "clients check it against the schema of the good answer")
+    }
+    assert.deepStrictEqual((await call("list_rules")).structured as unknown, { rules: [] })
+  })
+
+  served("says what to do when a limit is reached", async ({ ann }) => {
+    const { call } = await agentOf(ann)
+    for (let i = 0; i < X_LIMIT; i++) assert.isFalse((await call("create_rule", draft(`w${i}`, ["x"]))).isError)
+    const { isError, text } = await call("create_rule", draft("more", ["x"]))
+    assert.isTrue(isError)
+    assert.match(text, /^resource_exhausted: [\s\S]*delete_rule[\s\S]*"limit":2,"used":2/)
+  })
+
+  served("refuses a missing or wrong key before it reads anything, as every other path does", async ({ ann }) => {
+    const { status, headers, body } = await post(ann, "/mcp", {}, { headers: { authorization: "Bearer no" } })
+    assertError({ status, body }, 401, "unauthenticated", /Bearer/)
+    assert.strictEqual(headers.get("www-authenticate"), "Bearer")
+    const connection = await open(ann)
+    const endless = { "content-type": "application/json", "transfer-encoding": "chunked" }
+    connection.write(requestText("POST", "/mcp", endless))
+    connection.write(chunk('{"jsonrpc":'))
+    assert.strictEqual((await connection.answer())?.status, 401)
+    connection.destroy()
+    await connect(transportOf({ ...ann, key: "unknown-key-of-nobody" })).then(
+      () => assert.fail("it was let in"),
+      (error: unknown) => assert.match(String(error), /A valid API key is required/)
+    )
+  })
+
+  served("takes POST alone: there is no session to listen to or to end", async ({ ann }) => {
+    for (const method of ["GET", "DELETE", "PUT"]) {
+      const answer = await post(ann, "/mcp", undefined, { method })
+      assertError(answer, 405, "unimplemented")
+      assert.strictEqual(answer.headers.get("allow"), "POST")
+    }
+    assertError(await post(ann, "/mcp/", {}), 404, "not_found")
+    assertError(await post(ann, "/mcpx", {}), 404, "not_found")
+  })
+
+  served("refuses a web page of another origin, and takes one of this machine", async ({ ann }) => {
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
+    const from = async (origin: string) =>
+      (
+        await fetch(`${ann.url}/mcp`, {
+          method: "POST",
+          headers: { ...headersOf(ann), origin },
+          body: JSON.stringify(ping)
+        })
+      ).status
+    for (const origin of ["http://evil.example", "https://localhost.evil.example", "null", "file://", "nonsense"]) {
+      assert.strictEqual(await from(origin), 403, origin)
+    }
+    for (const origin of ["http://localhost:6274", "http://127.0.0.1", "http://[::1]:3000"]) {
+      assert.strictEqual(await from(origin), 200, origin)
+    }
+  })
+
+  served("answers what is not the protocol with an error of its own, and goes on", async ({ ann }) => {
+    const send = async (body: string, headers: Record<string, string> = {}) => {
+      const answer = await fetch(`${ann.url}/mcp`, { method: "POST", headers: { ...headersOf(ann), ...headers }, body })
+      await answer.text()
+      return answer.status
+    }
+    assert.strictEqual(await send("{"), 400)
+    assert.strictEqual(await send("[]"), 400)
+    assert.strictEqual(await send("null"), 400)
+    assert.strictEqual(await send("{}", { "content-type": "text/plain" }), 415)
+    assert.strictEqual(await send(" ".repeat(1_048_577)), 413)
+    for (const name of ["nope", "constructor", "__proto__", "toString"]) {
+      const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {} } }
+      assert.strictEqual(await send(JSON.stringify(request)), 200, name)
+    }
+    assert.isFalse((await (await agentOf(ann)).call("list_rules")).isError)
+  })
+
+  for (const [era, options] of [
+    ["2025", {}],
+    ["2026", MODERN]
+  ] as const) {
+    served(`ends a wait with the client of ${era} that goes away`, async ({ ann, waiting }) => {
+      const { client } = await agentOf(ann, options)
+      const leaving = new AbortController()
+      const asked = client
+        .callTool({ name: "wait_for_matches", arguments: { timeout_seconds: 55 } }, { signal: leaving.signal })
+        .catch(() => "gone")
+      await until(() => waiting() === 1)
+      leaving.abort()
+      await client.close()
+      assert.strictEqual(await asked, "gone")
+      await until(() => waiting() === 0)
+    })
+  }
+
+  served("answers each of many at once with what is its own", async ({ ann, bob }) => {
+    const agents = [await agentOf(ann), await agentOf(bob)]
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, async (_, i) => {
+        const created = await agents[i % 2]?.call("create_rule", { ...draft(`many${i}`), name: `rule ${i}` })
+        return created?.isError
+      })
+    )
+    assert.notInclude(answers, true)
+    for (const [i, agent] of agents.entries()) {
+      const names = [...((await agent.call("list_rules")).structured["rules"] ?? [])].map((rule) =>
+        String(rule["name"])
+      )
+      assert.lengthOf(names, 20)
+      for (const name of names) assert.strictEqual(Number(name.slice(5)) % 2, i)
+    }
+  })
+
+  served("is answered by the key and the account of the request alone: nothing is kept", async ({ ann, bob }) => {
+    const agent = await agentOf(ann)
+    await agent.call("create_rule", draft("kept"))
+    const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_rules", arguments: {} } }
+    const headers = { ...headersOf(bob), "mcp-session-id": "any" }
+    const answer = await answerOf(
+      await fetch(`${bob.url}/mcp`, { method: "POST", headers, body: JSON.stringify(request) })
+    )
+    assert.deepStrictEqual(answer.body["result"]?.["structuredContent"] as unknown, { rules: [] })
+  })
+})
+
+// ---- helpers ----
+
+interface Given {
+  readonly ann: Target
+  readonly bob: Target
+  /** How many are waiting for matches now. */
+  readonly waiting: () => number
+}
+
+function served(title: string, test: (given: Given) => Promise<void>): void {
+  it.scopedLive(title, () =>
+    Effect.gen(function* () {
+      const matches = yield* Matches
+      let waiting = 0
+      const count = (change: number) =>
+        Effect.sync(() => {
+          waiting += change
+        })
+      const as = yield* Effect.provideService(serve, Matches, {
+        ...matches,
+        wait: (account, query) =>
+          Effect.acquireUseRelease(
+            count(1),
+            () => matches.wait(account, query),
+            () => count(-1)
+          )
+      })
+      const [ann, bob] = [yield* as("ann"), yield* as("bob")]
+      yield* Effect.promise(() => test({ ann, bob, waiting: () => waiting }))
+    }).pipe(Effect.provide(service))
+  )
+}
+
+const headersOf = ({ key }: Target) => ({
+  authorization: `Bearer ${key}`,
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream"
+})
+
+const transportOf = (target: Target) =>
+  new StreamableHTTPClientTransport(new URL(`${target.url}/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${target.key}` } }
+  })
+
+const agentOf = (target: Target, options?: ClientOptions): Promise<Agent> => connect(transportOf(target), options)
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  for (let i = 0; i < 500 && !isSo(); i++) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.isTrue(isSo(), "it comes to be so within ten seconds")
+}

@@ -1,0 +1,123 @@
+/** What an agent does with the tools from beginning to end, over any transport. */
+import { assert } from "@effect/vitest"
+import { Client, type ClientOptions, type Transport } from "@modelcontextprotocol/client"
+import type { Json } from "../client.ts"
+
+export interface Called {
+  readonly isError: boolean
+  /** The blocks of text. */
+  readonly text: string
+  readonly blocks: ReadonlyArray<string>
+  readonly structured: Json
+}
+
+export interface Agent {
+  readonly client: Client
+  readonly call: (name: string, args?: Record<string, unknown>) => Promise<Called>
+}
+
+/** The client checks every structured answer against the schema of its tool. */
+export const connect = async (transport: Transport, options: ClientOptions = {}): Promise<Agent> => {
+  const client = new Client({ name: "test", version: "1" }, options)
+  await client.connect(transport)
+  await client.listTools()
+  return {
+    client,
+    call: async (name, args = {}) => {
+      const { isError = false, content, structuredContent } = await client.callTool({ name, arguments: args })
+      const blocks = content.map((block) =>
+        block.type === "text" ? block.text : assert.fail(`${block.type} in ${name}`)
+      )
+      return { isError, blocks, text: blocks.join("\n"), structured: structuredContent as unknown as Json }
+    }
+  }
+}
+
+/** The newest revision of the protocol, which the client has to be told to try. */
+export const MODERN: ClientOptions = { versionNegotiation: { mode: "auto" } }
+
+/**
+ * From the syntax of a platform to a rule, its first matches, and its end. `word` is what the rule looks for; `publish`
+ * makes something match it. Calls every tool there is.
+ */
+export const session = async (
+  { client, call }: Agent,
+  { word, publish }: { readonly word: string; readonly publish: () => Promise<unknown> }
+): Promise<void> => {
+  const used = new Set<string>()
+  const use: Agent["call"] = async (name, args) => {
+    used.add(name)
+    const answer = await call(name, args)
+    assert.isFalse(answer.isError, answer.text)
+    return answer
+  }
+
+  const { tools } = await client.listTools()
+  for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
+    assert.match(name, /^[a-z_]+$/)
+    assert.isDefined(title)
+    assert.isAbove(description?.length ?? 0, 100, name)
+    assert.deepInclude(inputSchema, { type: "object", additionalProperties: false })
+    assert.strictEqual(outputSchema?.["type"], "object")
+    assert.notMatch(JSON.stringify(inputSchema), /\$ref|\$defs|\$schema|\$id/, name)
+    assert.hasAllKeys(annotations, ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"])
+  }
+  const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint === true)
+  assert.deepStrictEqual(
+    destructive.map(({ name }) => name),
+    ["delete_rule"]
+  )
+
+  const syntax = await use("platform_syntax", { platforms: ["x"] })
+  assert.deepStrictEqual(Object.keys(syntax.structured["platforms"] ?? {}), ["x"])
+  assert.include(syntax.text, "lang:")
+
+  const wrong = await use("check_rule", { overrides: { x: `${word} lnag:en` } })
+  const checked = wrong.structured["platforms"]?.["x"]
+  assert.isFalse(checked?.["valid"] as unknown)
+  assert.match(wrong.text, /not valid[\s\S]*characters[\s\S]*"lnag:en"[\s\S]*fix: [\s\S]*Next: mend the filter/)
+  const [issue] = checked?.["issues"] ?? []
+  assert.strictEqual(String(issue?.["fix"]?.["text"]), `${word} lang:en`)
+  const right = await use("check_rule", { overrides: { x: word }, backtest: {} })
+  assert.match(right.text, /valid; it would be registered as[\s\S]*Next: create_rule/)
+
+  const overrides = { x: word, firehose: word }
+  const draft = { name: "Session", intent: "Show that it works", platforms: ["x", "firehose"], overrides }
+  const created = await use("create_rule", draft)
+  const rule_id = String(created.structured["rule_id"])
+  const { cursor } = created.structured
+  assert.include(created.text, `wait_for_matches with {"rule_id": "${rule_id}", "cursor": "${cursor}"}`)
+  const rules = [...((await use("list_rules")).structured["rules"] ?? [])]
+  assert.include(
+    rules.map((rule) => String(rule["id"])),
+    rule_id
+  )
+
+  // At once or meanwhile: with the cursor of the new rule it makes no difference.
+  const waiting = use("wait_for_matches", { rule_id, cursor, timeout_seconds: 55 })
+  await publish()
+  const heard = await waiting
+  const [match] = heard.structured["matches"] ?? []
+  assert.deepStrictEqual([String(match?.["rule_id"]), heard.structured["timed_out"] as unknown], [rule_id, false])
+  assert.include(heard.text, `wait_for_matches with cursor "${heard.structured["cursor"]}"`)
+  const again = await use("wait_for_matches", { rule_id, cursor: heard.structured["cursor"], timeout_seconds: 1 })
+  assert.notInclude(JSON.stringify(again.structured["matches"]), String(match?.["id"]), "nothing comes twice")
+
+  const listed = await use("list_matches", { rule_id, limit: 500 })
+  assert.include(
+    [...(listed.structured["matches"] ?? [])].map((one) => String(one["id"])),
+    String(match?.["id"])
+  )
+  assert.match(listed.text, /begin untrusted content/)
+
+  await use("delete_rule", { rule_id })
+  const gone = await call("delete_rule", { rule_id })
+  assert.isTrue(gone.isError)
+  assert.match(gone.text, /not_found[\s\S]*Next: list_rules/)
+
+  assert.sameMembers(
+    tools.map(({ name }) => name),
+    [...used],
+    "every tool was called"
+  )
+}

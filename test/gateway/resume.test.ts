@@ -1,0 +1,231 @@
+/** Clients that are cut off again and again: each match once, in order, over each live door, on each kind of store. */
+import { assert, describe, it } from "@effect/vitest"
+import { createTRPCClient, httpSubscriptionLink } from "@trpc/client"
+import { Effect, Redacted } from "effect"
+import { EventSource } from "eventsource"
+import * as fc from "fast-check"
+import type { AppRouter } from "../../gateway/trpc.ts"
+import { KEY, startService } from "../program.ts"
+import { temporaryDatabase } from "../stores.ts"
+import { call, draft, type Target, xPost } from "./client.ts"
+import { openStream } from "./sse.ts"
+
+const CUTS = 100
+
+/** Up to half a dozen matches, or not even the first frame. */
+const MOST_BYTES = 1_500
+
+for (const [store, start] of [
+  ["PGlite", Effect.map(startOne({}), (target) => [target])],
+  ["two processes on one Postgres", Effect.suspend(startTwo)]
+] as const) {
+  for (const [door, follow] of [
+    ["SSE", followSse],
+    ["tRPC", followTrpc]
+  ] as const) {
+    describe(`a client of ${door}, cut off a hundred times, on ${store}`, () => {
+      it.scopedLive("sees each match once and in order", () =>
+        Effect.gen(function* () {
+          const targets = yield* start
+          const [writer] = targets
+          if (writer === undefined) return assert.fail("There is no service")
+          yield* Effect.promise(async () => {
+            await call(writer, "/api.CreateRule", draft("storm", ["x"]))
+            const seen: Array<string> = []
+            const random = randoms()
+            const following = follow({ targets, random, seen })
+            await following.isOpen
+            let published = 0
+            while (following.cuts() < CUTS) {
+              const posts = Array.from({ length: 1 + random(5) }, () => xPost(`post-${++published}`, "storm"))
+              assert.strictEqual((await call(writer, "/local/events", posts)).status, 200)
+            }
+            const all = await allIds(writer)
+            assert.lengthOf(all, published)
+            await following.until(published)
+            assert.deepStrictEqual(seen, all)
+          })
+        })
+      )
+    })
+  }
+}
+
+// ---- helpers ----
+
+interface Journey {
+  /** Each connection goes to any of them. */
+  readonly targets: ReadonlyArray<Target>
+  readonly random: Random
+  /** The ids of what the client was given. */
+  readonly seen: Array<string>
+}
+
+interface Following {
+  /** When nothing that is stored from now on may be missed. */
+  readonly isOpen: Promise<void>
+  readonly cuts: () => number
+  /** Waits for that many matches, and leaves. */
+  readonly until: (count: number) => Promise<void>
+}
+
+/** A whole number below the limit. */
+type Random = (limit: number) => number
+
+/** The same ones on every run. */
+function randoms(): Random {
+  const stream = fc.sample(
+    fc.double({ noNaN: true, noDefaultInfinity: true, min: 0, max: 1, maxExcluded: true }),
+    10_000
+  )
+  let at = 0
+  return (limit) => Math.floor((stream[at++ % stream.length] ?? 0) * limit)
+}
+
+function startOne(settings: Readonly<Record<string, string>>) {
+  return Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(() => startService("node", settings)),
+      (running) => Effect.promise(() => running.stop())
+    ),
+    ({ url, host, port }): Target => ({ url, host, port, key: KEY })
+  )
+}
+
+function startTwo() {
+  return Effect.gen(function* () {
+    const { url } = yield* temporaryDatabase
+    const settings = { DATABASE_URL: Redacted.value(url) }
+    return [yield* startOne(settings), yield* startOne(settings)]
+  })
+}
+
+/** Oldest first. */
+const allIds = async (target: Target): Promise<ReadonlyArray<string>> => {
+  const ids: Array<string> = []
+  let cursor: unknown
+  do {
+    const { body } = await call(target, "/matches", { limit: 500, ...(cursor !== undefined && { cursor }) })
+    ids.push(...[...(body["matches"] ?? [])].map(({ id }) => String(id)))
+    cursor = body["next_cursor"]
+  } while (cursor !== undefined)
+  return ids.reverse()
+}
+
+const anyOf = (targets: ReadonlyArray<Target>, random: Random): string => targets[random(targets.length)]?.url ?? ""
+
+const gate = () => {
+  let open = () => {}
+  const isOpen = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { isOpen, open }
+}
+
+function followSse({ targets, random, seen }: Journey): Following {
+  const { isOpen, open } = gate()
+  let cuts = 0
+  let wanted = Number.POSITIVE_INFINITY
+  const run = async () => {
+    let lastId: string | undefined
+    while (seen.length < wanted) {
+      const url = `${anyOf(targets, random)}/matches/stream`
+      // The first connection brings the first id: until then there is nothing to go on from.
+      const bytes = lastId === undefined ? MOST_BYTES : random(MOST_BYTES)
+      const stream = await openStream(url, { key: KEY, lastId, ...(cuts < CUTS && { bytes }) })
+      for (let block = await stream.next(); block !== undefined; block = await stream.next()) {
+        lastId = block.id
+        open()
+        if (block.event === "match") seen.push(block.id ?? "")
+        if (seen.length >= wanted) stream.leave()
+      }
+      cuts++
+    }
+  }
+  const running = run()
+  // It is looked at when all is published.
+  running.catch(() => {})
+  return {
+    isOpen,
+    cuts: () => cuts,
+    until: async (count) => {
+      wanted = count
+      await running
+    }
+  }
+}
+
+/** tRPC's client goes on by itself, as it does anywhere: only its connections are tampered with. */
+function followTrpc({ targets, random, seen }: Journey): Following {
+  const { isOpen, open } = gate()
+  let cuts = 0
+  let wake = () => {}
+  const cutShort = (bytes: number, leave: () => void) => {
+    let left = bytes
+    return new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        controller.enqueue(withShortRetry(chunk).subarray(0, left))
+        left -= chunk.length
+        if (left > 0) return
+        cuts++
+        leave()
+        if (random(2) === 0) controller.terminate()
+        else controller.error(new Error("Cut off"))
+      }
+    })
+  }
+  let isFirst = true
+  const client = createTRPCClient<AppRouter>({
+    links: [
+      httpSubscriptionLink({
+        url: "http://any/trpc",
+        EventSource,
+        connectionParams: { authorization: `Bearer ${KEY}` },
+        eventSourceOptions: {
+          fetch: async (url, init) => {
+            const leaving = new AbortController()
+            const signal = AbortSignal.any([leaving.signal, ...(init.signal ? [init.signal as AbortSignal] : [])])
+            const real = String(url).replace("http://any", anyOf(targets, random))
+            const response = await fetch(real, { headers: init.headers, signal })
+            const bytes = cuts >= CUTS ? Number.POSITIVE_INFINITY : isFirst ? MOST_BYTES : random(MOST_BYTES)
+            isFirst = false
+            const body = response.body?.pipeThrough(cutShort(bytes, () => leaving.abort())) ?? null
+            return new Response(body, { status: response.status, headers: response.headers })
+          }
+        }
+      })
+    ]
+  })
+  let failure: unknown
+  const { unsubscribe } = client.matches.watch.subscribe(undefined, {
+    onStarted: () => open(),
+    onData: ({ id }) => {
+      seen.push(id)
+      wake()
+    },
+    onError: (error) => {
+      failure = error
+      wake()
+    }
+  })
+  return {
+    isOpen,
+    cuts: () => {
+      if (failure !== undefined) throw failure
+      return cuts
+    },
+    until: async (count) => {
+      while (seen.length < count && failure === undefined) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      unsubscribe()
+      if (failure !== undefined) throw failure
+    }
+  }
+}
+
+/** So that a hundred reconnections do not take a hundred seconds. */
+const withShortRetry = (chunk: Uint8Array): Uint8Array =>
+  new TextEncoder().encode(new TextDecoder().decode(chunk).replace("retry: 1000\n", "retry: 0005\n"))

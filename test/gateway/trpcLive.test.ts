@@ -1,0 +1,208 @@
+/** The subscription `matches.watch`, by tRPC's own client: types, keys, failures, and how it ends. */
+import { afterAll, assert, beforeAll, describe, expectTypeOf, it } from "@effect/vitest"
+import { createTRPCClient, httpLink, httpSubscriptionLink, splitLink, type TRPCClientError } from "@trpc/client"
+import type { inferRouterInputs } from "@trpc/server"
+import { EventSource } from "eventsource"
+import type { AppRouter } from "../../gateway/trpc.ts"
+import { KEY, RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
+import { call, draft, type Target, xPost } from "./client.ts"
+import { exchange, requestText } from "./raw.ts"
+import { openStream } from "./sse.ts"
+
+for (const runtime of RUNTIMES) {
+  describe(`matches.watch on ${runtime}`, { timeout: 60_000 }, () => {
+    let running: Running | undefined
+    const target = (): Target => {
+      if (running === undefined) throw new Error("The service is not running")
+      return { url: running.url, host: running.host, port: running.port, key: KEY }
+    }
+    beforeAll(async () => {
+      running = await startService(runtime)
+    }, START_MILLIS)
+    afterAll(async () => {
+      await running?.stop()
+    }, START_MILLIS)
+
+    /** As in a browser: its `EventSource` sends no header. */
+    const inBrowser = (authorization = `Bearer ${KEY}`) =>
+      clientOf(httpSubscriptionLink({ url: `${target().url}/trpc`, EventSource, connectionParams: { authorization } }))
+
+    const inNode = (authorization = `Bearer ${KEY}`) =>
+      clientOf(
+        httpSubscriptionLink({
+          url: `${target().url}/trpc`,
+          EventSource,
+          eventSourceOptions: {
+            fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, authorization } })
+          }
+        })
+      )
+
+    const clientOf = (link: ReturnType<typeof httpSubscriptionLink<AppRouter, typeof EventSource>>) =>
+      createTRPCClient<AppRouter>({
+        links: [
+          splitLink({
+            condition: ({ type }) => type === "subscription",
+            true: link,
+            false: httpLink({ url: `${target().url}/trpc`, headers: { authorization: `Bearer ${KEY}` } })
+          })
+        ]
+      })
+
+    const newRule = async (words: string) =>
+      String((await call(target(), "/api.CreateRule", draft(words, ["x"]))).body["rule_id"])
+    const publish = async (posts: ReadonlyArray<string>, words: string) => {
+      const { status } = await call(
+        target(),
+        "/local/events",
+        posts.map((post) => xPost(post, words))
+      )
+      assert.strictEqual(status, 200)
+    }
+
+    for (const [place, client] of [
+      ["a browser", inBrowser],
+      ["Node", inNode]
+    ] as const) {
+      it(`gives matches with their ids as they are stored, and before that what followed lastEventId, in ${place}`, async () => {
+        const words = `watched ${place.replace(" ", "")}`
+        const rule_id = await newRule(words)
+        await publish(
+          ["1", "2"].map((post) => `${place} ${post}`),
+          words
+        )
+        const { matches } = await client().matches.list.query({ rule_id })
+        const heard = watch(client(), { rule_id, lastEventId: matches[1]?.id ?? "" })
+        await heard.until(1)
+        await publish([`${place} 3`], words)
+        await heard.until(2)
+        heard.leave()
+        assert.deepStrictEqual(
+          heard.items.map(({ data }) => data.platform_post_id),
+          ["2", "3"].map((post) => `${place} ${post}`)
+        )
+        for (const { id, data } of heard.items) assert.strictEqual(id, data.id)
+        assert.deepStrictEqual<unknown>(heard.items[0]?.data, matches[0])
+        await call(target(), "/api.DeleteRule", { rule_id })
+      })
+    }
+
+    it("fails once, with what REST says, where asking again would not help", async () => {
+      for (const [input, status, code] of [
+        [{ rule_id: "none" }, 404, "not_found"],
+        [{ cursor: "17" }, 400, "invalid_argument"],
+        [{ lastEventId: "17" }, 400, "invalid_argument"],
+        [{ platfrom: "x" }, 400, "invalid_argument"]
+      ] as const) {
+        const { data } = await watch(inBrowser(), input).failed
+        assert.deepStrictEqual([data?.httpStatus, data?.code], [status, code])
+      }
+      for (const client of [inBrowser("Bearer wrong"), inNode("Bearer wrong")]) {
+        const { data } = await watch(client, {}).failed
+        assert.deepStrictEqual([data?.httpStatus, data?.code], [401, "unauthenticated"])
+      }
+    })
+
+    it("takes a key from the address for the subscription and for nothing else", async () => {
+      const params = encodeURIComponent(JSON.stringify({ authorization: `Bearer ${KEY}` }))
+      for (const path of [
+        `/trpc/matches.list?connectionParams=${params}`,
+        `/trpc/rules.list?connectionParams=${params}&a=/trpc/matches.watch?connectionParams=${params}`,
+        `/trpc/rules.list,matches.list?batch=1&connectionParams=${params}`,
+        `/matches/stream?connectionParams=${params}`,
+        `/api.ListRules?connectionParams=${params}`
+      ]) {
+        const answer = await exchange(target(), requestText("GET", path))
+        assert.strictEqual(answer?.status, 401, path)
+      }
+      for (const wrong of ["", "{", "[]", "null", '{"authorization":1}', '{"key":"a"}']) {
+        const path = `/trpc/matches.watch?connectionParams=${encodeURIComponent(wrong)}`
+        const answer = await exchange(target(), requestText("GET", path))
+        assert.include(answer?.body, '"code":"', path)
+        assert.notInclude(answer?.body, "event: connected\ndata: {}", path)
+      }
+    })
+
+    it("streams of both doors end whole when the service is told to stop, and clients come back", async () => {
+      const words = "stopping"
+      const rule_id = await newRule(words)
+      const heard = watch(inBrowser(), { rule_id })
+      const stream = await openStream(`${target().url}/matches/stream?rule_id=${rule_id}`, { key: KEY })
+      await stream.next()
+      await heard.isOpen
+      await publish(["last"], words)
+      await heard.until(1)
+      assert.strictEqual((await stream.next())?.event, "match")
+      const ended = await running?.stop()
+      assert.strictEqual(ended?.code, 0)
+      assert.isUndefined(await stream.next(), "the end, and no error")
+      assert.isFalse(heard.isComplete(), "a client that was told the end would not come back")
+      heard.leave()
+    })
+  })
+}
+
+describe("AppRouter", () => {
+  it("has the exact types of the subscription", () => {
+    type Input = inferRouterInputs<AppRouter>["matches"]["watch"]
+    expectTypeOf<Input>().toEqualTypeOf<void | {
+      readonly rule_id?: string
+      readonly platform?: "x" | "firehose"
+      readonly cursor?: string
+      readonly lastEventId?: string
+    }>()
+    type Client = ReturnType<typeof createTRPCClient<AppRouter>>
+    type Item = Parameters<NonNullable<Parameters<Client["matches"]["watch"]["subscribe"]>[1]["onData"]>>[0]
+    expectTypeOf<Item["id"]>().toEqualTypeOf<string>()
+    expectTypeOf<Omit<Item["data"], "payload">>().toEqualTypeOf<{
+      readonly id: string
+      readonly rule_id: string
+      readonly created_at: string
+      readonly platform: "x" | "firehose"
+      readonly platform_post_id: string
+    }>()
+    expectTypeOf<Item["data"]["payload"][string]>().toEqualTypeOf<unknown>()
+  })
+})
+
+// ---- helpers ----
+
+type Client = ReturnType<typeof createTRPCClient<AppRouter>>
+
+/** Gathers what a subscription gives. */
+const watch = (client: Client, input: object) => {
+  type Item = Parameters<NonNullable<Parameters<Client["matches"]["watch"]["subscribe"]>[1]["onData"]>>[0]
+  const items: Array<Item> = []
+  let isComplete = false
+  let wake = () => {}
+  let fail: (error: TRPCClientError<AppRouter>) => void = () => {}
+  let open = () => {}
+  const failed = new Promise<TRPCClientError<AppRouter>>((resolve) => {
+    fail = resolve
+  })
+  const isOpen = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const { unsubscribe } = client.matches.watch.subscribe(input, {
+    onStarted: () => open(),
+    onData: (item) => {
+      items.push(item)
+      wake()
+    },
+    onComplete: () => {
+      isComplete = true
+    },
+    onError: (error) => fail(error as TRPCClientError<AppRouter>)
+  })
+  const until = async (count: number) => {
+    while (items.length < count) {
+      await Promise.race([
+        new Promise<void>((resolve) => {
+          wake = resolve
+        }),
+        failed.then((error) => Promise.reject(error))
+      ])
+    }
+  }
+  return { items, until, failed, isOpen, isComplete: () => isComplete, leave: unsubscribe }
+}
