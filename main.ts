@@ -407,7 +407,7 @@ const local = (account: string) =>
 /** A server has the store: whoever wants something of it goes through the server. */
 class ServerOnStore extends Data.TaggedError("ServerOnStore")<{ readonly place: string }> {
   override get message() {
-    return `A server is running on the store in "${this.place}": set EARSHOT_API_KEY to one of its keys to go through it (and EARSHOT_URL, if it is not at http://127.0.0.1:8787)`
+    return `A server, or another Earshot, is running on the store in "${this.place}": to go through the server, set EARSHOT_API_KEY to one of its keys (and EARSHOT_URL, if it is not at http://127.0.0.1:8787)`
   }
 }
 

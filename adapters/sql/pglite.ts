@@ -74,8 +74,7 @@ const lock = (folder: string) =>
         new StoreCannotOpen({
           place: folder,
           reason: "another process is using this folder",
-          remedy:
-            "Stop that process, or give this one a folder of its own with EARSHOT_DATA_DIR. If a server runs there, commands can ask it instead: set EARSHOT_URL and EARSHOT_API_KEY",
+          remedy: "Stop that process, or give this one a folder of its own with EARSHOT_DATA_DIR",
           cause
         }),
       PathTooLong: (cause) =>

@@ -238,7 +238,7 @@ describe("on the store of this machine", { timeout: 2 * START_MILLIS }, () => {
       assert.strictEqual(held.code, 1)
       assert.match(
         held.stderr,
-        /^earshot: A server is running on the store in ".*": set EARSHOT_API_KEY to one of its keys to go through it \(and EARSHOT_URL, if it is not at http:\/\/127.0.0.1:8787\)\n$/
+        /^earshot: A server, or another Earshot, is running on the store in ".*": to go through the server, set EARSHOT_API_KEY to one of its keys \(and EARSHOT_URL, if it is not at http:\/\/127.0.0.1:8787\)\n$/
       )
       const json = await on(runtime, "rules", "list", "--json")
       assert.deepInclude(JSON.parse(json.stderr), { code: "failed_precondition" })
