@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /** The composition root: reads the settings, picks the layers, opens the doors. Nothing else does any of the three. */
 import process from "node:process"
-import { CliConfig, ValidationError } from "@effect/cli"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import {
@@ -9,6 +8,8 @@ import {
   Config,
   ConfigError,
   Console,
+  Context,
+  Data,
   Effect,
   Either,
   Exit,
@@ -23,6 +24,7 @@ import {
   type Scope
 } from "effect"
 import * as Firehose from "./adapters/firehose/Firehose.ts"
+import { Fetch } from "./adapters/http/Fetch.ts"
 import * as DemoFeed from "./adapters/local/demo/DemoFeed.ts"
 import * as Local from "./adapters/local/Local.ts"
 import * as Remote from "./adapters/remote/Remote.ts"
@@ -33,21 +35,26 @@ import * as RuntimeEntropy from "./adapters/runtimes/entropy.ts"
 import * as FileInput from "./adapters/runtimes/input.ts"
 import * as Log from "./adapters/runtimes/log.ts"
 import * as NodeServer from "./adapters/runtimes/node.ts"
+import { GRACE_MILLIS } from "./adapters/runtimes/server.ts"
 import * as CliTerminal from "./adapters/runtimes/terminal.ts"
 import * as Vitals from "./adapters/runtimes/vitals.ts"
 import * as Simulator from "./adapters/simulator/Simulator.ts"
 import * as SimulatorServer from "./adapters/simulator/server.ts"
 import { settingLines } from "./adapters/simulator/settings.ts"
+import { FolderInUse } from "./adapters/sql/FolderLock.ts"
 import * as Pglite from "./adapters/sql/pglite.ts"
 import * as Postgres from "./adapters/sql/postgres.ts"
+import { StoreCannotOpen } from "./adapters/sql/StoreCannotOpen.ts"
 import * as SqlStores from "./adapters/sql/stores.ts"
 import * as Otlp from "./adapters/telemetry/otlp.ts"
 import { Addresses } from "./adapters/webhooks/addresses.ts"
 import * as HttpSender from "./adapters/webhooks/HttpSender.ts"
 import * as X from "./adapters/x/X.ts"
 import { earshot } from "./cli/earshot.ts"
+import { AlreadyTold, errorBodyOf, exitCodeOf, WrongUsage } from "./cli/failures.ts"
+import { accountNamed, type Place } from "./cli/remote.ts"
+import { misspelt } from "./cli/settings.ts"
 import type { SimulateOptions } from "./cli/simulate.ts"
-import { RuleIsWrong } from "./cli/syntax.ts"
 import { Backtests } from "./core/Backtests.ts"
 import { Entropy } from "./core/Entropy.ts"
 import { Ids } from "./core/Ids.ts"
@@ -72,6 +79,8 @@ import { newSecret } from "./gateway/mcp/untrusted.ts"
 
 const VERSION = "0.1.0"
 
+const MOST_RECENT_EVENTS = 1_000_000
+
 const storeSettings = Config.all({
   databaseUrl: Config.option(Config.redacted(Config.nonEmptyString("DATABASE_URL"))),
   dataDir: Config.withDefault(Config.nonEmptyString("EARSHOT_DATA_DIR"), "./data")
@@ -90,7 +99,7 @@ const serveSettings = Config.all({
   xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25),
   keepDays: Config.withDefault(wholeNumber("EARSHOT_KEEP_DAYS", 0, 36_500), 30),
   keepMatches: Config.withDefault(wholeNumber("EARSHOT_KEEP_MATCHES", 0, 999_999_999), 0),
-  recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, 1_000_000), 10_000),
+  recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, MOST_RECENT_EVENTS), 10_000),
   webhookAddresses: Config.withDefault(addressRanges("EARSHOT_WEBHOOK_ALLOW"), new Addresses()),
   demoFeed: Config.withDefault(Config.literal("on", "off")("EARSHOT_DEMO_FEED"), "on" as const),
   otlpEndpoint: Config.option(address("OTEL_EXPORTER_OTLP_ENDPOINT")),
@@ -173,6 +182,9 @@ const logSettings = Config.all({
     process.stderr.isTTY ? ("pretty" as const) : ("json" as const)
   )
 })
+
+/** As https://no-color.org has it. */
+const colourSettings = Config.map(Config.withDefault(Config.string("NO_COLOR"), ""), (value) => value === "")
 
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 
@@ -281,6 +293,14 @@ const firstKey = (url: string) =>
     )
   })
 
+/** Those that are set. On Deno they cannot be listed unless all of them may be read. */
+const variables = Effect.orElseSucceed(
+  Effect.try(() => Object.keys(process.env)),
+  () => []
+)
+
+const STOPPING = `Stopping: no new connections; requests in flight have ${GRACE_MILLIS / 1_000} seconds to finish, then the streams and the store are closed`
+
 /** The service without a door: it reconciles, ingests, delivers and forgets for as long as the door is open. */
 const running = <A, E>(door: (settings: Settings) => Effect.Effect<A, E, Running>) =>
   Effect.gen(function* () {
@@ -316,6 +336,7 @@ const demoFeed = (settings: Settings) =>
 
 const serve = running((settings) =>
   Effect.gen(function* () {
+    for (const warning of misspelt(yield* variables)) yield* Effect.logWarning(warning)
     const keys = yield* Keys
     if (Option.isSome(settings.bootstrapKey)) yield* keys.adopt(settings.bootstrapKey.value)
 
@@ -339,7 +360,10 @@ const serve = running((settings) =>
     // Not before it listens: a key that is never shown would be the first one all the same.
     yield* firstKey(url)
     yield* Effect.never
-  })
+  }).pipe(
+    // Before the scope closes, which is what takes its time.
+    Effect.onInterrupt(() => Effect.logInfo(STOPPING))
+  )
 )
 
 const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
@@ -361,16 +385,65 @@ const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
     yield* Effect.never
   }).pipe(Effect.scoped)
 
+/** The server that the settings name; the address here goes before theirs. */
 const remote = (url: Option.Option<string>) =>
-  Effect.flatMap(remoteSettings, (settings) =>
-    Remote.connect({
-      url: Option.getOrElse(
-        Option.orElse(url, () => settings.url),
-        () => "http://127.0.0.1:8787"
-      ),
+  Effect.gen(function* () {
+    const settings = yield* remoteSettings
+    const named = Option.orElse(url, () => settings.url)
+    const server = yield* Remote.connect({
+      url: Option.getOrElse(named, () => "http://127.0.0.1:8787"),
       key: settings.key
     })
-  )
+    return { ...server, isLive: true }
+  })
+
+/** An Earshot in this process, on the store that the settings name, to which every caller is the account. */
+const local = (account: string) =>
+  Effect.gen(function* () {
+    const settings = yield* serveSettings
+    const { databaseUrl, dataDir } = yield* storeSettings
+    const isAlone = Option.isNone(databaseUrl)
+    if (isAlone) yield* Pglite.checkExists(dataDir)
+    // As many events as there can be: a command must not delete what the server keeps by other settings.
+    const layer = service({ ...settings, recentEvents: MOST_RECENT_EVENTS }, isAlone)
+    const context = yield* Effect.mapError(Layer.build(layer), orServerOnStore)
+    const keys = Context.get(context, Keys)
+    const accountId = yield* Effect.provideService(accountNamed(account), Keys, keys)
+    const send = yield* gateway({ docsScript: Assets.scalar, observeProcess: Effect.void, version: VERSION }).pipe(
+      Effect.provide(Context.add(context, Keys, { ...keys, authenticate: () => Effect.succeed(accountId) }))
+    )
+    const server = yield* Remote.connect({ url: "http://localhost", key: Option.some(Redacted.make("anything")) }).pipe(
+      Effect.provideService(Fetch, { send })
+    )
+    return { ...server, isLive: !isAlone }
+  })
+
+/** A server has the store: whoever wants something of it goes through the server. */
+class ServerOnStore extends Data.TaggedError("ServerOnStore")<{ readonly place: string }> {
+  override get message() {
+    return `A server, or another Earshot, is running on the store in "${this.place}": to go through the server, set EARSHOT_API_KEY to one of its keys (and EARSHOT_URL, if it is not at http://127.0.0.1:8787)`
+  }
+}
+
+const orServerOnStore = <E>(error: E): E | ServerOnStore =>
+  error instanceof StoreCannotOpen && error.cause instanceof FolderInUse
+    ? new ServerOnStore({ place: error.place })
+    : error
+
+/** Where a command goes that can go to either. */
+const at = ({ url, account }: Place) =>
+  Effect.gen(function* () {
+    const settings = yield* remoteSettings
+    if (Option.isNone(url) && Option.isNone(settings.url) && Option.isNone(settings.key)) {
+      return yield* local(Option.getOrElse(account, () => DEFAULT_ACCOUNT))
+    }
+    if (Option.isSome(account)) {
+      return yield* new WrongUsage({
+        message: "--account is for the store of this machine: a server knows the account by the key"
+      })
+    }
+    return yield* remote(url)
+  })
 
 const mcp = (url: Option.Option<string>) =>
   Effect.gen(function* () {
@@ -385,7 +458,7 @@ const mcp = (url: Option.Option<string>) =>
         const keys = yield* Keys
         yield* toolsOnStdio(callAs(yield* keys.account(DEFAULT_ACCOUNT)))
       })
-    )
+    ).pipe(Effect.mapError(orServerOnStore))
   })
 
 const toolsOnStdio = <R>(call: Call<R>) =>
@@ -393,11 +466,17 @@ const toolsOnStdio = <R>(call: Call<R>) =>
 
 const program = Effect.gen(function* () {
   const { level, format } = yield* logSettings
+  const hasColours = yield* colourSettings
   // Whatever a command fails with is reported alike.
   const run = earshot<unknown>(
     {
       serve,
-      withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime))),
+      keys: {
+        withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime)))
+      },
+      rules: { at, open: FileInput.open },
+      matches: { at, columns: CliTerminal.columns },
+      check: { open: FileInput.open },
       mcp: { run: mcp },
       platforms: { remote },
       replay: {
@@ -408,14 +487,13 @@ const program = Effect.gen(function* () {
       setAside: { withStreams: (effect) => Effect.provide(effect, stores) },
       simulate: { run: simulate, settings: settingLines() }
     },
-    VERSION
+    { args: process.argv.slice(2), version: VERSION, width: Math.min((process.stdout.columns ?? 101) - 1, 100) }
   )
-  yield* run(process.argv).pipe(
+  yield* run.pipe(
     Effect.provide(Layer.mergeAll(FileSystem.layerNoop({}), Path.layer, CliTerminal.layer)),
-    Effect.provide(CliConfig.layer({ showBuiltIns: false })),
     Effect.provide(
       Layer.mergeAll(
-        PlainConsole.layer,
+        PlainConsole.layerWith({ hasColours }),
         Log.layerWith(format),
         Logger.minimumLogLevel(level),
         // A failed request is answered and logged by the gateway; the runtime need not tell of it again.
@@ -425,18 +503,31 @@ const program = Effect.gen(function* () {
   )
 })
 
-/** What went wrong, in one line for what the user can mend, with everything for a defect. */
+/** What a command failed with, or how a defect looks to one who cannot mend it. */
+const failureOf = (cause: Cause.Cause<unknown>): unknown =>
+  Option.getOrElse(Cause.failureOption(cause), () => {
+    const [defect] = Cause.prettyErrors(cause)
+    return new Error(`Unexpected failure: ${defect?.message ?? "unknown"}; LOG_LEVEL=debug tells all of it`)
+  })
+
+const inWords = (failure: unknown): unknown =>
+  ConfigError.isConfigError(failure) && failure._op === "InvalidData"
+    ? new Error(`Setting ${failure.path.join("_")} is not valid: ${failure.message}`)
+    : failure
+
+/** One line: plain, or the fields of an error for a program. */
 const report = (cause: Cause.Cause<unknown>): string => {
-  const failure = Cause.failureOption(cause)
-  if (Option.isNone(failure)) return `earshot: unexpected failure\n${Cause.pretty(cause)}`
-  if (ConfigError.isConfigError(failure.value)) return `earshot: ${inWords(failure.value)}`
-  return `earshot: ${failure.value instanceof Error ? failure.value.message : String(failure.value)}`
+  const body = errorBodyOf(inWords(failureOf(cause)))
+  return process.argv.includes("--json") ? JSON.stringify(body) : `earshot: ${body.message}`
 }
 
-const inWords = (error: ConfigError.ConfigError): string =>
-  error._op === "InvalidData" ? `Setting ${error.path.join("_")} is not valid: ${error.message}` : String(error)
-
-const fiber = Effect.runFork(program)
+const fiber = Effect.runFork(
+  Effect.tapErrorCause(program, (cause) =>
+    Cause.isFailure(cause) || Cause.isInterruptedOnly(cause)
+      ? Effect.void
+      : Effect.logDebug("Unexpected failure", cause)
+  )
+)
 
 let stopping = false
 const stop = () => {
@@ -447,15 +538,20 @@ const stop = () => {
 }
 process.on("SIGINT", stop)
 process.on("SIGTERM", stop)
+// Whoever read what is printed has had enough.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0)
+})
+
+/** Goes on until it is told to stop, and has then done what it is for; any other command has not. */
+const hasNoEnd =
+  ["serve", "simulate", "mcp"].includes(process.argv[2] ?? "") ||
+  process.argv.slice(2).some((arg) => /^(--follow|-f)$/.test(arg))
 
 fiber.addObserver((exit) => {
   if (Exit.isSuccess(exit)) process.exit(0)
-  // A service that is told to stop has done what it is for; a command has not.
-  if (Cause.isInterruptedOnly(exit.cause))
-    process.exit(["serve", "simulate", "mcp"].includes(process.argv[2] ?? "") ? 0 : 130)
-  const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
-  // The command line has said itself what is wrong with its arguments, or with the rule it was asked to check.
-  const isSaid = ValidationError.isValidationError(failure) || failure instanceof RuleIsWrong
-  if (!isSaid) process.stderr.write(`${report(exit.cause)}\n`)
-  process.exit(1)
+  if (Cause.isInterruptedOnly(exit.cause)) process.exit(hasNoEnd ? 0 : 130)
+  const failure = failureOf(exit.cause)
+  if (!(failure instanceof AlreadyTold)) process.stderr.write(`${report(exit.cause)}\n`)
+  process.exit(exitCodeOf(failure))
 })

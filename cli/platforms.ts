@@ -1,9 +1,9 @@
 /** `earshot platforms`: how the platforms of a running Earshot are doing. */
-import { Command, HelpDoc, Options } from "@effect/cli"
+import { Command, HelpDoc } from "@effect/cli"
 import { Console, Effect, type Option, Schema } from "effect"
 import { PlatformStatus } from "../core/PlatformStatus.ts"
 import { plural } from "./progress.ts"
-import { type Remote, remoteSettings } from "./remote.ts"
+import { jsonOption, type Remote, remoteSettings, urlOption } from "./remote.ts"
 
 export interface PlatformsActions<E> {
   /** The server that the settings name; the address here goes before theirs. */
@@ -14,11 +14,8 @@ export const platformsCommand = <E>(actions: PlatformsActions<E>) =>
   Command.make(
     "platforms",
     {
-      url: Options.text("url").pipe(
-        Options.withDescription("Address of the server, instead of EARSHOT_URL"),
-        Options.optional
-      ),
-      json: Options.boolean("json").pipe(Options.withDescription("Print what the server answers, as JSON"))
+      url: urlOption,
+      json: jsonOption("Print what the server answers, as JSON")
     },
     ({ url, json }) =>
       Effect.gen(function* () {

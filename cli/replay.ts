@@ -4,7 +4,7 @@ import { Clock, Console, Effect, Option, Schema, type Scope, Stream } from "effe
 import { PLATFORM_IDS } from "../core/PlatformId.ts"
 import { type Line, lineCutter } from "./lines.ts"
 import { count, duration, type Progress, plural, progressBar, type Screen } from "./progress.ts"
-import { type Remote, remoteSettings } from "./remote.ts"
+import { jsonOption, type Remote, remoteSettings, urlOption } from "./remote.ts"
 import { eventsOf, ReplayStopped, sender, type Tally } from "./sending.ts"
 
 /** What is replayed. */
@@ -35,21 +35,19 @@ export const replayCommand = <E>(actions: ReplayActions<E>) =>
           "One event a line (NDJSON), of both platforms as they come; - is standard input, and comes after the options"
         )
       ),
-      url: Options.text("url").pipe(
-        Options.withDescription("Address of the server, instead of EARSHOT_URL"),
-        Options.optional
-      ),
+      url: urlOption,
       rate: Options.integer("rate").pipe(
         Options.withSchema(Rate),
-        Options.withDescription("Events per second, to replay as if live; without it as fast as the server takes them"),
+        Options.withPseudoName("number"),
+        Options.withDescription("Events per second, to replay as if live (default: as fast as the server takes them)"),
         Options.optional
       ),
       skipBadLines: Options.boolean("skip-bad-lines").pipe(
         Options.withDescription(
-          "Leave out lines that the server refuses, and count them; without it the first one stops"
+          "Leave out lines that the server refuses, and count them (default: the first one stops)"
         )
       ),
-      json: Options.boolean("json").pipe(Options.withDescription("Print the summary as JSON"))
+      json: jsonOption("Print the summary as JSON, also when it is stopped: then with stopped_after_line")
     },
     (options) => replay(actions, options)
   ).pipe(Command.withDescription(help()))
@@ -73,7 +71,7 @@ const Rate = Schema.Number.pipe(
 function help(): HelpDoc.HelpDoc {
   return HelpDoc.blocks([
     HelpDoc.p(
-      "Send recorded events to a running Earshot whose platforms run in process. Events that are there already change nothing, so a replay can be repeated. It is set up by environment variables:"
+      "Send recorded events to a running Earshot whose platforms run in process. Events that are there already change nothing, so a replay can be repeated."
     ),
     remoteSettings
   ])
@@ -126,7 +124,9 @@ const replay = <E>(actions: ReplayActions<E>, options: ReplayOptions) =>
       Effect.scoped,
       Effect.onInterrupt(() =>
         Effect.flatMap(seconds, (passed) =>
-          Console.error(`Stopped. ${summary(tally, passed)}${toGoOn(options, tally)}`)
+          options.json
+            ? Console.log(jsonSummary(tally, passed, { stopped_after_line: tally.doneLine }))
+            : Console.error(`Stopped. ${summary(tally, passed)}${toGoOn(options, tally)}`)
         )
       )
     )
@@ -156,5 +156,5 @@ const summary = (tally: Tally, seconds: number): string => {
   return `Replayed ${plural(eventsOf(tally), "event")}${each === "" ? "" : ` (${each})`} in ${duration(seconds)}: ${plural(tally.matches, "match", "matches")}${skipped}`
 }
 
-const jsonSummary = ({ accepted, matches, skipped }: Tally, seconds: number): string =>
-  JSON.stringify({ accepted, matches, skipped, seconds })
+const jsonSummary = ({ accepted, matches, skipped }: Tally, seconds: number, more = {}): string =>
+  JSON.stringify({ accepted, matches, skipped, seconds, ...more })

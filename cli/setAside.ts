@@ -2,6 +2,8 @@
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Schema } from "effect"
 import { StreamStore } from "../core/StreamStore.ts"
+import { visible } from "../core/terminal.ts"
+import { jsonOption } from "./remote.ts"
 
 export interface SetAsideActions<E> {
   /** Gives an effect what the store that the settings name keeps of the streams. */
@@ -20,10 +22,11 @@ export const setAsideCommand = <E>({ withStreams }: SetAsideActions<E>) =>
     {
       limit: Options.integer("limit").pipe(
         Options.withSchema(Limit),
-        Options.withDescription("How many to show, newest first"),
+        Options.withPseudoName("number"),
+        Options.withDescription("How many to show, newest first, 1 to 10000 (default: 20)"),
         Options.withDefault(20)
       ),
-      json: Options.boolean("json").pipe(Options.withDescription("One JSON object a line, with the event itself"))
+      json: jsonOption("One JSON object a line, with the event itself")
     },
     ({ limit, json }) =>
       withStreams(
@@ -35,13 +38,15 @@ export const setAsideCommand = <E>({ withStreams }: SetAsideActions<E>) =>
             const time = new Date(at).toISOString()
             const { platform, platformPostId, reason } = event
             yield* Console.log(
-              json ? JSON.stringify({ at: time, ...event }) : `${time}  ${platform}  ${platformPostId}  ${reason}`
+              json
+                ? JSON.stringify({ at: time, ...event })
+                : `${time}  ${platform}  ${visible(platformPostId)}  ${visible(reason)}`
             )
           }
         })
       )
   ).pipe(
     Command.withDescription(
-      "Show the events that came in and could not be stored, from the store of this machine or DATABASE_URL"
+      "Show the events that came in and could not be stored: of the embedded store (EARSHOT_DATA_DIR), while no server runs on it, or of DATABASE_URL"
     )
   )

@@ -1,4 +1,5 @@
 /** The settings of `earshot serve`, for its help. `main.ts` reads them from the environment. */
+import { nearest } from "../core/nearest.ts"
 
 export interface Setting {
   readonly name: string
@@ -61,5 +62,20 @@ export const SETTINGS: readonly [Setting, ...ReadonlyArray<Setting>] = [
   },
   { name: "OTEL_SERVICE_NAME", fallback: "earshot", about: "What this server is called in traces" },
   { name: "LOG_LEVEL", fallback: "info", about: "trace, debug, info, warning, error, fatal or none" },
-  { name: "LOG_FORMAT", fallback: "by terminal", about: "pretty or json; on a terminal pretty, elsewhere json" }
+  { name: "LOG_FORMAT", fallback: "by terminal", about: "pretty or json; on a terminal pretty, elsewhere json" },
+  { name: "NO_COLOR", fallback: "none", about: "Anything: no colours, on a terminal either; for every command" }
 ]
+
+/** A word on each variable that is probably meant to be another one. */
+export const misspelt = (variables: ReadonlyArray<string>): ReadonlyArray<string> =>
+  variables.flatMap((name) => {
+    if (!OURS.test(name) || KNOWN.includes(name)) return []
+    const meant = nearest(name, KNOWN)
+    return meant === undefined ? [] : [`There is no setting ${name}: did you mean ${meant}?`]
+  })
+
+// ---- helpers ----
+
+const OURS = /^(EARSHOT|X|FIREHOSE)_/
+
+const KNOWN = [...SETTINGS.map(({ name }) => name), "EARSHOT_URL", "EARSHOT_API_KEY"]

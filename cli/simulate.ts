@@ -13,7 +13,12 @@ export interface SimulateActions<E> {
   /** Plays the platforms until it is told to stop. */
   readonly run: (options: SimulateOptions) => Effect.Effect<void, E>
   /** What can be set while it runs, for the help. */
-  readonly settings: ReadonlyArray<{ readonly name: string; readonly fallback: unknown; readonly about: string }>
+  readonly settings: ReadonlyArray<{
+    readonly name: string
+    readonly takes: string
+    readonly fallback: unknown
+    readonly about: string
+  }>
 }
 
 export const simulateCommand = <E>(actions: SimulateActions<E>) =>
@@ -22,21 +27,26 @@ export const simulateCommand = <E>(actions: SimulateActions<E>) =>
     {
       port: Options.integer("port").pipe(
         Options.withSchema(wholeNumber("--port", 0, 65_535)),
-        Options.withDescription("Port to listen on; 0 takes any free one"),
+        Options.withPseudoName("number"),
+        Options.withDescription("Port to listen on; 0 takes any free one (default: 9797)"),
         Options.withDefault(9797)
       ),
       seed: Options.integer("seed").pipe(
         Options.withSchema(wholeNumber("--seed", 0, 2 ** 32 - 1)),
-        Options.withDescription("The same seed makes the same events"),
+        Options.withPseudoName("number"),
+        Options.withDescription("The same seed makes the same events (default: 1)"),
         Options.withDefault(1)
       ),
       rate: Options.float("rate").pipe(
         Options.withSchema(Rate),
-        Options.withDescription("Made-up posts, and as many pages, per second; 0 for none"),
+        Options.withPseudoName("number"),
+        Options.withDescription("Made-up posts, and as many pages, per second; 0 for none (default: 1)"),
         Options.withDefault(1)
       ),
       tier: Options.choice("tier", TIERS).pipe(
-        Options.withDescription("Plan that X's app is on: it decides on access, caps and backfill"),
+        Options.withDescription(
+          "Plan that X's app is on: it decides on access, caps and backfill (default: pay-per-use)"
+        ),
         Options.withDefault("pay-per-use" as const)
       )
     },
@@ -63,12 +73,16 @@ const Rate = Schema.Number.pipe(
 
 function help<E>({ settings }: SimulateActions<E>): HelpDoc.HelpDoc {
   const lines = settings.map(
-    ({ name, fallback, about }) =>
-      [Span.code(name), HelpDoc.p(`${about} (default: ${JSON.stringify(fallback)})`)] as [Span.Span, HelpDoc.HelpDoc]
+    ({ name, takes, fallback, about }) =>
+      [Span.code(name), HelpDoc.p(`${about} (${takes}; default: ${JSON.stringify(fallback)})`)] as [
+        Span.Span,
+        HelpDoc.HelpDoc
+      ]
   )
   return HelpDoc.blocks([
+    HelpDoc.p("Play X's filtered stream and Firehose over HTTP, for tests of Earshot or any other client."),
     HelpDoc.p(
-      "Play X's filtered stream and Firehose over HTTP, to try Earshot or any other client on. Events are made up, or handed in with POST /control/events; faults are injected with POST /control/faults. What the platforms leave open can be set with PATCH /control/settings:"
+      "Events are made up, or handed in with POST /control/events; faults are injected with POST /control/faults. What the platforms leave open can be set with PATCH /control/settings."
     ),
     ...(Arr.isNonEmptyArray(lines) ? [HelpDoc.descriptionList(lines)] : [])
   ])

@@ -1,57 +1,85 @@
 /** `earshot check` and `earshot syntax`: the rule languages at the terminal. Nothing is stored or sent. */
 import { Args, Command, Options } from "@effect/cli"
-import { Console, Data, Effect } from "effect"
+import { Console, Effect } from "effect"
 import { PLATFORM_IDS, type PlatformId } from "../core/PlatformId.ts"
+import type { CheckedFilter } from "../core/RuleCheck.ts"
 import { draw } from "../core/syntax/drawing.ts"
 import { helpFor } from "../core/syntax/help.ts"
 import { checkRule } from "../core/syntax/language.ts"
 import { translate } from "../core/syntax/translate.ts"
+import { toWireTranslation } from "../core/syntax/wire.ts"
+import { visible } from "../core/terminal.ts"
+import { AlreadyTold } from "./failures.ts"
+import { type FilterActions, FROM_INPUT, filterText } from "./filter.ts"
+import { jsonOption } from "./remote.ts"
 
-/** The rule is wrong, and the drawing has said so: only the exit code is left to set. */
-export class RuleIsWrong extends Data.TaggedError("RuleIsWrong") {}
-
-export const checkCommand = Command.make(
-  "check",
-  {
-    platform: Options.choice("platform", PLATFORM_IDS).pipe(
-      Options.withAlias("p"),
-      Options.withDescription("The platform whose language the rule is in")
-    ),
-    rule: Args.text({ name: "rule" }).pipe(Args.withDescription("The filter, in quotes"))
-  },
-  ({ platform, rule: text }) =>
-    Effect.gen(function* () {
-      const { issues, rule } = checkRule(platform, text)
-      if (issues.length > 0) yield* Console.log(draw(text, issues))
-      if (rule === undefined) return yield* new RuleIsWrong()
-      yield* Console.log(`${issues.length > 0 ? "\n" : ""}The rule is valid on ${platform}: ${rule.canonical}`)
-      for (const other of PLATFORM_IDS) {
-        if (other !== platform) yield* Console.log(`\n${inOther(platform, text, other)}`)
-      }
-    })
-).pipe(Command.withDescription("Check a rule: what is wrong, where, and how to mend it; exit code 1 if it is refused"))
+export const checkCommand = <E>(actions: FilterActions<E>) =>
+  Command.make(
+    "check",
+    {
+      platform: Options.choice("platform", PLATFORM_IDS).pipe(
+        Options.withAlias("p"),
+        Options.withDescription("The platform whose language the filter is in")
+      ),
+      filter: Args.text({ name: "filter" }).pipe(Args.withDescription(`The filter, in quotes; ${FROM_INPUT}`)),
+      json: jsonOption("Print what is wrong and what the filter means elsewhere, as JSON")
+    },
+    ({ platform, filter, json }) =>
+      Effect.gen(function* () {
+        const text = yield* filterText(actions, filter)
+        const { issues, rule } = checkRule(platform, text)
+        const others = PLATFORM_IDS.filter((other) => other !== platform)
+        if (json) {
+          yield* Console.log(JSON.stringify(jsonOf(platform, text, others), undefined, 2))
+        } else {
+          if (issues.length > 0) yield* Console.log(draw(text, issues))
+          if (rule !== undefined) {
+            yield* Console.log(
+              `${issues.length > 0 ? "\n" : ""}The rule is valid on ${platform}: ${visible(rule.canonical)}`
+            )
+            for (const other of others) yield* Console.log(`\n${inOther(platform, text, other)}`)
+          }
+        }
+        if (rule === undefined) return yield* new AlreadyTold()
+      })
+  ).pipe(
+    Command.withDescription(
+      "Check a filter: what is wrong, where, and how to mend it; exit code 1 if it is refused. Nothing is stored or sent"
+    )
+  )
 
 export const syntaxCommand = Command.make(
   "syntax",
   {
     platform: Args.choice<PlatformId>(
-      [
-        ["x", "x"],
-        ["firehose", "firehose"]
-      ],
+      PLATFORM_IDS.map((id) => [id, id]),
       { name: "platform" }
-    )
+    ).pipe(Args.withDescription("The platform whose language is wanted")),
+    json: jsonOption("Print the help as data: operators, examples, limits")
   },
-  ({ platform }) => Console.log(helpFor(platform, {}).syntax)
-).pipe(Command.withDescription("Print how to write a rule for a platform, as Markdown"))
+  ({ platform, json }) => {
+    const help = helpFor(platform, {})
+    return Console.log(json ? JSON.stringify(help, undefined, 2) : help.syntax)
+  }
+).pipe(Command.withDescription("Print how to write a filter for a platform, as Markdown"))
 
 // ---- helpers ----
+
+const jsonOf = (platform: PlatformId, text: string, others: ReadonlyArray<PlatformId>): CheckedFilter => {
+  const { issues, rule } = checkRule(platform, text)
+  if (rule === undefined) return { valid: false, issues, translations: {} }
+  const translations = others.map((other) => [other, toWireTranslation(translate({ platform, text }, other))])
+  return { valid: true, issues, canonical: rule.canonical, translations: Object.fromEntries(translations) }
+}
 
 const inOther = (platform: PlatformId, text: string, other: PlatformId): string => {
   const { text: translated, fidelity, clauses, reason } = translate({ platform, text }, other)
   const lines = clauses
     .filter((clause) => clause.fidelity !== "exact")
-    .map(({ span, fidelity, reason }) => `  ${fidelity}: ${text.slice(span.start, span.end)} (${reason})`)
-  const head = translated === undefined ? `On ${other}: none (${reason})` : `On ${other} (${fidelity}): ${translated}`
+    .map(
+      ({ span, fidelity, reason }) => `  ${fidelity}: ${visible(text.slice(span.start, span.end))} (${visible(reason)})`
+    )
+  const head =
+    translated === undefined ? `On ${other}: none (${reason})` : `On ${other} (${fidelity}): ${visible(translated)}`
   return [head, ...lines].join("\n")
 }

@@ -1,8 +1,9 @@
 /** Starts the real program as a child process, on either runtime, with a store of its own. */
-import { type ChildProcess, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
 
 export type RuntimeName = "node" | "deno"
@@ -52,7 +53,7 @@ export const startService = async (runtime: RuntimeName, settings: Environment =
   const cleaned = ended.finally(() => rm(folder, { recursive: true, force: true }))
   const url = await Promise.race([
     // The address is in the first line of the output.
-    printed(child, output, /^[^\n]*?(http:\/\/[^\s/]+)[^\n]*\n/),
+    printed(child.stdout, () => output.stdout, /^[^\n]*?(http:\/\/[^\s/]+)[^\n]*\n/),
     cleaned.then(({ code, stderr }) => Promise.reject(new Error(`It ended with ${code} before it listened: ${stderr}`)))
   ])
   const { hostname, port } = new URL(url)
@@ -62,7 +63,7 @@ export const startService = async (runtime: RuntimeName, settings: Environment =
     port: Number(port),
     signal,
     ended: cleaned,
-    printed: (pattern) => printed(child, output, pattern),
+    printed: (pattern) => printed(child.stdout, () => output.stdout, pattern),
     stop: () => {
       signal("SIGTERM")
       return cleaned
@@ -86,8 +87,11 @@ export const startCommand = (runtime: RuntimeName, args: ReadonlyArray<string>, 
   const { child, ended, output } = launch(runtime, args, settings)
   return {
     stdin: child.stdin,
+    stdout: child.stdout,
     /** Resolves with what is found in what it prints. */
-    printed: (pattern: RegExp) => printed(child, output, pattern),
+    printed: (pattern: RegExp) => printed(child.stdout, () => output.stdout, pattern),
+    /** Resolves with what is found in what it says on standard error. */
+    told: (pattern: RegExp) => printed(child.stderr, () => output.stderr, pattern),
     signal: (name: NodeJS.Signals) => void child.kill(name),
     ended
   }
@@ -124,14 +128,14 @@ const launch = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Env
 }
 
 /** The first group of the pattern, or all of what it finds. */
-const printed = (child: ChildProcess, output: { readonly stdout: string }, pattern: RegExp) =>
+const printed = (stream: Readable, text: () => string, pattern: RegExp) =>
   new Promise<string>((resolve) => {
     const look = () => {
-      const found = pattern.exec(output.stdout)
+      const found = pattern.exec(text())
       if (found === null) return
-      child.stdout?.off("data", look)
+      stream.off("data", look)
       resolve(found[1] ?? found[0])
     }
-    child.stdout?.on("data", look)
+    stream.on("data", look)
     look()
   })

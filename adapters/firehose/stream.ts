@@ -8,11 +8,11 @@ import { type OpenAnswer, read, type Unreachable } from "../http/call.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
 import { lines } from "../http/lines.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
+import { type SseEvent, sseEvents } from "../http/sse.ts"
 import { Ended, type Sighting, supervised } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
 import { Place } from "./Place.ts"
 import { failureOf, shortened, wordsOf } from "./problems.ts"
-import { type SseEvent, sseEvents } from "./sse.ts"
 import { deliveryOf } from "./updates.ts"
 
 export interface Watching {

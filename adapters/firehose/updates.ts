@@ -3,7 +3,7 @@ import { Effect, Either, Option } from "effect"
 import type { Delivery } from "../../core/Platform.ts"
 import { eventIdOf } from "../../core/syntax/event.ts"
 import { isDeep, jsonOf, MOST_LEVELS, objectOf, textOf, textsOf } from "../../core/syntax/json.ts"
-import type { SseEvent } from "./sse.ts"
+import type { SseEvent } from "../http/sse.ts"
 
 /** Left says what is wrong with it. `digest` names the page change: Firehose gives it no name. */
 export const deliveryOf = (

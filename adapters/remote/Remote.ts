@@ -1,6 +1,10 @@
 /** A client of a running Earshot: its address, a key, and what it says, decoded. */
-import { Data, Effect, Option, Redacted, Schema } from "effect"
+import { Data, Effect, Option, Redacted, Schema, type Scope, Stream } from "effect"
+import { open, read, type Unreachable } from "../http/call.ts"
+import { Fetch } from "../http/Fetch.ts"
+import { lines } from "../http/lines.ts"
 import { reasonOf } from "../http/reasons.ts"
+import { type SseEvent, sseEvents } from "../http/sse.ts"
 
 /** What the server itself said, in the fields of its error body. */
 export class RemoteRefused extends Data.TaggedError("RemoteRefused")<{
@@ -20,51 +24,85 @@ export class RemoteUnreachable extends Data.TaggedError("RemoteUnreachable")<{
   }
 }
 
+type RemoteFailure = RemoteRefused | RemoteUnreachable
+
 /** Settings with which no server can be asked anything. */
 export class RemoteNotSet extends Data.TaggedError("RemoteNotSet")<{ readonly message: string }> {}
 
 export interface Call<A, I> {
   readonly method: "GET" | "POST"
   readonly path: string
-  readonly body?: { readonly type: string; readonly content: Uint8Array<ArrayBuffer> }
+  readonly body?: { readonly type: string; readonly content: Uint8Array<ArrayBuffer> | string }
   readonly answer: Schema.Schema<A, I>
 }
 
-/** Checks the settings; nothing is sent yet. */
+/** Checks the settings; nothing is sent yet. Requests go out as `Fetch` has it when this is called. */
 export const connect = (settings: { readonly url: string; readonly key: Option.Option<Redacted.Redacted> }) =>
   Effect.gen(function* () {
     const url = yield* checkedUrl(settings.url)
     const authorization = yield* checkedKey(settings.key)
+    const { send } = yield* Fetch
 
     const request = <A, I>({ method, path, body, answer }: Call<A, I>) =>
       Effect.gen(function* () {
         const response = yield* Effect.tryPromise({
           try: async (signal) => {
-            const response = await fetch(`${url}${path}`, {
-              method,
-              headers: {
-                authorization: Redacted.value(authorization),
-                ...(body === undefined ? {} : { "content-type": body.type })
-              },
-              body: body?.content ?? null,
-              redirect: "manual",
-              signal
-            })
+            const response = await send(
+              new Request(`${url}${path}`, {
+                method,
+                headers: {
+                  authorization: Redacted.value(authorization),
+                  ...(body === undefined ? {} : { "content-type": body.type })
+                },
+                body: body?.content ?? null,
+                redirect: "manual",
+                signal
+              })
+            )
             return { status: response.status, headers: response.headers, text: await response.text() }
           },
           catch: (cause) => new RemoteUnreachable({ url, reason: reasonOf(cause) })
         })
         if (response.status !== 200) return yield* refusal(url, response)
         return yield* Effect.mapError(
-          Schema.decodeUnknown(Schema.parseJson(answer))(response.text),
+          // What a newer server says besides is handed on.
+          Schema.decodeUnknown(Schema.parseJson(answer), { onExcessProperty: "preserve" })(response.text),
           () => new RemoteUnreachable({ url, reason: notEarshot })
         )
       })
 
-    return { request }
+    const away = ({ reason }: Unreachable) => new RemoteUnreachable({ url, reason })
+
+    const events = (
+      path: string,
+      after: Option.Option<string>
+    ): Effect.Effect<Stream.Stream<SseEvent, RemoteUnreachable>, RemoteFailure, Scope.Scope> =>
+      Effect.gen(function* () {
+        const asked = new Request(`${url}${path}`, {
+          headers: {
+            authorization: Redacted.value(authorization),
+            accept: "text/event-stream",
+            ...(Option.isSome(after) && { "last-event-id": after.value })
+          }
+        })
+        const answer = yield* Effect.mapError(open(asked), away)
+        if (answer.status !== 200) return yield* refusal(url, yield* Effect.mapError(read(answer), away))
+        if (!answer.headers.get("content-type")?.startsWith("text/event-stream")) {
+          return yield* new RemoteUnreachable({ url, reason: notEarshot })
+        }
+        const bytes = Stream.timeoutFail(answer.bytes, () => new RemoteUnreachable({ url, reason: SILENT }), SILENCE)
+        return sseEvents(lines(Stream.mapError(bytes, (error) => (error._tag === "Unreachable" ? away(error) : error))))
+      }).pipe(Effect.provideService(Fetch, { send }))
+
+    return { request, events }
   })
 
 // ---- helpers ----
+
+/** Three times as long as it takes a server to give a sign of life. */
+const SILENCE = "45 seconds"
+
+const SILENT = "the connection is open, but nothing comes through it"
 
 const notEarshot = "what answers there does not speak as Earshot does; is the address right?"
 
@@ -83,7 +121,10 @@ const checkedUrl = (text: string): Effect.Effect<string, RemoteNotSet> => {
 const checkedKey = (key: Option.Option<Redacted.Redacted>): Effect.Effect<Redacted.Redacted, RemoteNotSet> => {
   const secret = Option.match(key, { onNone: () => "", onSome: (value) => Redacted.value(value).trim() })
   if (secret === "")
-    return new RemoteNotSet({ message: "No API key: set EARSHOT_API_KEY to one that the server takes" })
+    return new RemoteNotSet({
+      message:
+        "No API key: set EARSHOT_API_KEY to one that the server takes. It prints its first one when it first starts; earshot keys create, on its store, makes another"
+    })
   return /^[!-~]{1,512}$/.test(secret)
     ? Effect.succeed(Redacted.make(`Bearer ${secret}`))
     : new RemoteNotSet({ message: "EARSHOT_API_KEY is not a key: it holds characters that no key has" })

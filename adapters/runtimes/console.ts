@@ -1,19 +1,23 @@
-/** Standard output without colours, for when it is not a terminal. */
+/** What is printed, without colours where they do not belong: in a file or a pipe, or where nobody wants them. */
 import process from "node:process"
+import type { WriteStream } from "node:tty"
 import { Console, Effect, Layer } from "effect"
 
-/** Leaves a terminal alone. */
-export const layer: Layer.Layer<never> = Layer.unwrapEffect(
-  Effect.gen(function* () {
-    if (process.stdout.isTTY === true) return Layer.empty
-    const usual = yield* Effect.console
-    const plain =
-      (print: (...args: ReadonlyArray<unknown>) => Effect.Effect<void>) =>
-      (...args: ReadonlyArray<unknown>) =>
-        print(...args.map((arg) => (typeof arg === "string" ? arg.replace(COLOURS, "") : arg)))
-    return Console.setConsole({ ...usual, log: plain(usual.log), error: plain(usual.error) })
-  })
-)
+export const layerWith = ({ hasColours }: { readonly hasColours: boolean }): Layer.Layer<never> => {
+  // Not by the runtime's console: on Deno nobody would learn that what it prints is no longer read.
+  const on =
+    (stream: WriteStream) =>
+    (...args: ReadonlyArray<unknown>) =>
+      Effect.sync(() => {
+        const text = args.join(" ")
+        stream.write(`${hasColours && stream.isTTY ? text : text.replace(COLOURS, "")}\n`)
+      })
+  return Layer.unwrapEffect(
+    Effect.map(Effect.console, (usual) =>
+      Console.setConsole({ ...usual, log: on(process.stdout), error: on(process.stderr) })
+    )
+  )
+}
 
 // ---- helpers ----
 

@@ -23,3 +23,9 @@ export const screen = Option.liftPredicate(
   },
   () => process.stderr.isTTY === true
 )
+
+/** How wide standard output is, if it is a terminal. */
+export const columns = Option.liftPredicate(
+  Effect.sync(() => process.stdout.columns ?? 80),
+  () => process.stdout.isTTY === true
+)

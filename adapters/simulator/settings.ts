@@ -20,42 +20,38 @@ const XSettings = Schema.Struct({
     null,
     "Rules that the project may hold, as counts tells; null: by the tier"
   ),
-  max_rule_length: on(Schema.NullOr(Count), null, "UTF-16 code units of a rule (A9); null: by the tier"),
-  length_counts: on(Schema.Literal("utf-16", "code-points"), "utf-16", "What the length of a rule is counted in (A9)"),
+  max_rule_length: on(Schema.NullOr(Count), null, "UTF-16 code units of a rule; null: by the tier"),
+  length_counts: on(Schema.Literal("utf-16", "code-points"), "utf-16", "What the length of a rule is counted in"),
   refused_warnings: on(
     Schema.Array(Schema.String),
     [],
-    "Warnings of the rule language that refuse a rule, by code, such as negated-group (A16)"
+    "Warnings of the rule language that refuse a rule, by code, such as negated-group"
   ),
   connection_cap: on(Schema.NullOr(Count), null, "Streams that may be open at once; null: by the tier"),
-  posts_per_second: on(
-    Schema.NullOr(Count),
-    null,
-    "What a stream sends at most, the rest waits (A14); null: by the tier"
-  ),
-  send_queue: on(Count, 5_000, "Posts that may wait for a slow reader before it is cut off (A14)"),
-  credits: on(Schema.NullOr(Count), null, "Posts that may still be read before 402 (A14); null: no end"),
+  posts_per_second: on(Schema.NullOr(Count), null, "What a stream sends at most, the rest waits; null: by the tier"),
+  send_queue: on(Count, 5_000, "Posts that may wait for a slow reader before it is cut off"),
+  credits: on(Schema.NullOr(Count), null, "Posts that may still be read before 402; null: no end"),
   rule_delay_seconds: on(Seconds, 0, "How long a new rule takes to have effect; X says about 20"),
-  atomic_invalid: on(Schema.Boolean, false, "One invalid rule refuses its whole batch (A1)"),
-  rule_cap_status: on(Schema.Literal(422, 400), 422, "Status of RulesCapExceeded (A2)"),
-  all_duplicates_status: on(Schema.Literal(201, 200), 201, "Status of an add that held nothing but duplicates (A3)"),
-  counts_share_limit: on(Schema.Boolean, true, "rules/counts uses up the calls of GET rules (A3)"),
+  atomic_invalid: on(Schema.Boolean, false, "One invalid rule refuses its whole batch"),
+  rule_cap_status: on(Schema.Literal(422, 400), 422, "Status of RulesCapExceeded"),
+  all_duplicates_status: on(Schema.Literal(201, 200), 201, "Status of an add that held nothing but duplicates"),
+  counts_share_limit: on(Schema.Boolean, true, "rules/counts uses up the calls of GET rules"),
   duplicate_check: on(
     Schema.Literal("exact", "canonical"),
     "exact",
-    "What makes two rules the same: the text as it is, or what it means (A5)"
+    "What makes two rules the same: the text as it is, or what it means"
   ),
-  keep_alive_seconds: on(Seconds, 20, "Silence before an empty line is sent (A11); 0: never"),
-  dead_slot_seconds: on(Seconds, 5, "How long the slot of a client that went away stays taken (A12)"),
-  refused_connects_count: on(Schema.Boolean, true, "A connection over the cap uses up one of the connects (A12)"),
+  keep_alive_seconds: on(Seconds, 20, "Silence before an empty line is sent; 0: never"),
+  dead_slot_seconds: on(Seconds, 5, "How long the slot of a client that went away stays taken"),
+  refused_connects_count: on(Schema.Boolean, true, "A connection over the cap uses up one of the connects"),
   rules_gone: on(
     Schema.Literal("stay", "disconnect"),
     "stay",
-    "What an open stream does when the last rule is deleted (A13)"
+    "What an open stream does when the last rule is deleted"
   ),
-  max_body_bytes: on(Count, 5_242_880, "Largest request body (A18)"),
-  max_rules_per_request: on(Count, 1_000, "Largest add (A18)"),
-  max_tag_length: on(Count, 255, "Longest tag (A18)"),
+  max_body_bytes: on(Count, 5_242_880, "Largest request body"),
+  max_rules_per_request: on(Count, 1_000, "Largest add"),
+  max_tag_length: on(Count, 255, "Longest tag"),
   add_order: on(Schema.Literal("request", "reversed"), "request", "Order of the created rules in the answer"),
   sends_meta_sent: on(Schema.Boolean, true, "GET rules tells meta.sent"),
   counts_as: on(Schema.Literal("strings", "numbers"), "strings", "How rules/counts writes its numbers"),
@@ -90,52 +86,44 @@ const XSettings = Schema.Struct({
 const FirehoseSettings = Schema.Struct({
   management_key: on(Token, `fhm_${"simulator".padEnd(40, "0")}`, "The key that manages taps"),
   tap_token: on(Token, `fh_${"simulator".padEnd(40, "0")}`, "Token of the tap that is there from the start"),
-  rule_cap: on(Count, 25, "Rules of the organization (3)"),
+  rule_cap: on(Count, 25, "Rules of the organization"),
   tap_cap: on(Count, 100, "Taps that may be active"),
-  max_value_length: on(Count, 8_192, "Characters of a rule (3)"),
+  max_value_length: on(Count, 8_192, "Characters of a rule"),
   refused_warnings: on(Schema.Array(Schema.String), [], "Warnings of the rule language that refuse a rule, by code"),
   undated_pages: on(
     Schema.Literal("dropped", "kept"),
     "dropped",
-    "Pages without a time of publishing, for a rule with quality (21)"
+    "Pages without a time of publishing, for a rule with quality"
   ),
-  credits: on(Schema.NullOr(Count), null, "Matches that may still be delivered before 402 (11); null: no end"),
-  error_body: on(Schema.Literal("message", "nested"), "message", "{message, errors} or {error: {message, code}} (1)"),
+  credits: on(Schema.NullOr(Count), null, "Matches that may still be delivered before 402; null: no end"),
+  error_body: on(Schema.Literal("message", "nested"), "message", "{message, errors} or {error: {message, code}}"),
   rule_ids: on(
     Schema.Literal("query_ids", "query_id"),
     "query_ids",
-    "All rules of a match in one update, or one update for each (4)"
+    "All rules of a match in one update, or one update for each"
   ),
-  empty_data: on(Schema.Literal("{}", "[]"), "{}", "Data of connected and end (5)"),
-  keep_alive_seconds: on(Seconds, 0, "Silence before a comment is sent (6); 0: never"),
+  empty_data: on(Schema.Literal("{}", "[]"), "{}", "Data of connected and end"),
+  keep_alive_seconds: on(Seconds, 0, "Silence before a comment is sent; 0: never"),
   bad_parameter_status: on(
     Schema.Literal(422, 400),
     422,
-    "Status for a bad timeout, limit, since, offset or Last-Event-ID (7, 8)"
+    "Status for a bad timeout, limit, since, offset or Last-Event-ID"
   ),
   too_old: on(
     Schema.Literal("oldest", "error"),
     "oldest",
-    "Last-Event-ID before the oldest kept event: begin there, or refuse (8)"
+    "Last-Event-ID before the oldest kept event: begin there, or refuse"
   ),
-  wrong_key_status: on(Schema.Literal(401, 403), 401, "Status for a key of the wrong kind (9)"),
-  streams_per_tap: on(Schema.NullOr(Count), null, "Streams of a tap that may be open at once (10); null: any number"),
-  no_credits: on(
-    Schema.Literal("run-on", "close"),
-    "run-on",
-    "What an open stream does when the credit is used up (11)"
-  ),
-  rules_gone: on(
-    Schema.Literal("stay", "error"),
-    "stay",
-    "What an open stream does when the last rule is deleted (12)"
-  ),
-  retry_after: on(Schema.Boolean, true, "429 tells Retry-After (24)"),
-  duplicates: on(Schema.Literal("allowed", "refused"), "allowed", "A rule of the same text again (25)"),
+  wrong_key_status: on(Schema.Literal(401, 403), 401, "Status for a key of the wrong kind"),
+  streams_per_tap: on(Schema.NullOr(Count), null, "Streams of a tap that may be open at once; null: any number"),
+  no_credits: on(Schema.Literal("run-on", "close"), "run-on", "What an open stream does when the credit is used up"),
+  rules_gone: on(Schema.Literal("stay", "error"), "stay", "What an open stream does when the last rule is deleted"),
+  retry_after: on(Schema.Boolean, true, "429 tells Retry-After"),
+  duplicates: on(Schema.Literal("allowed", "refused"), "allowed", "A rule of the same text again"),
   markdown: on(Schema.Literal("never", "always"), "never", "document.markdown, as the older form had it"),
   rules_limit: on(Count, 60, "Calls to /v1/rules in a minute, for each tap"),
   stream_limit: on(Count, 30, "Connects in a minute, for each tap"),
-  taps_limit: on(Count, 60, "Calls to /v1/taps in a minute (24)"),
+  taps_limit: on(Count, 60, "Calls to /v1/taps in a minute"),
   retention_hours: on(Seconds, 24, "How long matches are kept for replay"),
   first_offset: on(Count, 43_000, "Offset of the first crawled page; read at the start"),
   partition: on(Count, 0, "Partition in the event ids")
@@ -186,6 +174,8 @@ export const FIXED: Readonly<Record<string, string>> = {
 
 export interface SettingLine {
   readonly name: string
+  /** Its values: `"exact", "canonical"`, `null, a number`. */
+  readonly takes: string
   readonly fallback: unknown
   readonly about: string
 }
@@ -195,6 +185,7 @@ export const settingLines = (): ReadonlyArray<SettingLine> =>
   GROUPS.flatMap(([group, fields]) =>
     Object.entries(fields).map(([name, { ast }]) => ({
       name: `${group}.${name}`,
+      takes: takenBy(ast),
       fallback: annotation(ast, SchemaAST.DefaultAnnotationId),
       about: String(annotation(ast, SchemaAST.DescriptionAnnotationId))
     }))
@@ -237,4 +228,27 @@ const GROUPS = [
 
 function annotation(ast: SchemaAST.AST, id: symbol): unknown {
   return ast.annotations[id]
+}
+
+function takenBy(ast: SchemaAST.AST): string {
+  switch (ast._tag) {
+    case "Union":
+      // Null comes last for the schema and first for the reader.
+      return ast.types
+        .map(takenBy)
+        .sort((a, b) => Number(b === "null") - Number(a === "null"))
+        .join(", ")
+    case "Literal":
+      return JSON.stringify(ast.literal)
+    case "BooleanKeyword":
+      return "true, false"
+    case "TupleType":
+      return "a list of texts"
+    case "Refinement":
+      return takenBy(ast.from)
+    case "NumberKeyword":
+      return "a number"
+    default:
+      return "a text"
+  }
 }

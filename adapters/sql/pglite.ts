@@ -1,6 +1,6 @@
 /** Postgres inside the process, in a folder: the engine that needs no set-up. */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -25,6 +25,18 @@ export interface Options {
 export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcements, StoreCannotOpen> =>
   Layer.merge(client(options), Announcements.layerAlone)
 
+/** For those who would rather have none than a new, empty one. */
+export const checkExists = (dataDir: string): Effect.Effect<void, StoreCannotOpen> =>
+  existsSync(databaseIn(resolve(dataDir)))
+    ? Effect.void
+    : new StoreCannotOpen({
+        place: resolve(dataDir),
+        reason: "there is none",
+        remedy:
+          "Start the service once (earshot serve), name its folder with EARSHOT_DATA_DIR, or go to a server with EARSHOT_URL and EARSHOT_API_KEY",
+        cause: undefined
+      })
+
 // ---- helpers ----
 
 const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
@@ -33,7 +45,7 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
     Effect.gen(function* () {
       const folder = resolve(options.dataDir)
       yield* Effect.try({
-        try: () => mkdirSync(folder, { recursive: true }),
+        try: () => makeFolder(folder),
         catch: (cause) => cannotWrite(folder, cause)
       })
       yield* lock(folder)
@@ -48,6 +60,13 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
+/** Not `recursive`: below a folder in which none can be made, such as /proc, Node tries that for ever. */
+const makeFolder = (folder: string): void => {
+  if (existsSync(folder)) return
+  if (dirname(folder) !== folder) makeFolder(dirname(folder))
+  mkdirSync(folder)
+}
+
 const lock = (folder: string) =>
   FolderLock.acquire(join(folder, "lock")).pipe(
     Effect.catchTags({
@@ -55,8 +74,7 @@ const lock = (folder: string) =>
         new StoreCannotOpen({
           place: folder,
           reason: "another process is using this folder",
-          remedy:
-            "Stop that process, or give this one a folder of its own with EARSHOT_DATA_DIR. If a server runs there, commands can ask it instead: set EARSHOT_URL and EARSHOT_API_KEY",
+          remedy: "Stop that process, or give this one a folder of its own with EARSHOT_DATA_DIR",
           cause
         }),
       PathTooLong: (cause) =>

@@ -1,5 +1,6 @@
 /** The command line as a user meets it: help, mistakes in one plain line, and an orderly end. */
-import { readFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
@@ -11,20 +12,87 @@ const node = (args: ReadonlyArray<string>, settings?: Readonly<Record<string, st
   runCommand("node", args, { LOG_LEVEL: "warning", ...settings })
 
 /** One line that a person can read, and the exit code of a failure. */
-const assertPlain = ({ code, stdout, stderr }: Ended, message: RegExp) => {
-  assert.strictEqual(code, 1, stderr)
+const assertPlain = ({ code, stdout, stderr }: Ended, message: RegExp, expected = 1) => {
+  assert.strictEqual(code, expected, stderr)
   assert.match(stderr, message)
   assert.lengthOf(stderr.trim().split("\n"), 1, stderr)
   assert.notMatch(stderr, /\bat .*:\d+|node:internal|Error:|FiberFailure/)
   assert.strictEqual(stdout, "")
 }
 
+const COMMANDS = [
+  "serve",
+  "rules create",
+  "rules list",
+  "rules delete",
+  "matches",
+  "check",
+  "syntax",
+  "platforms",
+  "keys create",
+  "keys list",
+  "keys revoke",
+  "replay",
+  "set-aside",
+  "simulate",
+  "mcp"
+]
+
 describe("earshot", { timeout: 2 * START_MILLIS }, () => {
-  it("--help names every command", async () => {
+  it("--help names every command with what it does", async () => {
     const { code, stdout } = await node(["--help"])
     assert.strictEqual(code, 0)
-    for (const command of ["serve", "replay", "simulate", "keys create", "keys list", "keys revoke"])
-      assert.include(plain(stdout), command)
+    for (const command of COMMANDS) assert.match(stdout, new RegExp(`^  ${command} +[A-Z]\\w+ `, "m"))
+  })
+
+  for (const command of COMMANDS) {
+    it(`${command} --help says what it does, and describes every option with its default`, async () => {
+      // On Deno, which starts in half the time.
+      const { code, stdout } = await runCommand("deno", [...command.split(" "), "--help"])
+      assert.strictEqual(code, 0)
+      assert.match(stdout, new RegExp(`^[A-Z][^]*\\n\\nUsage\\n  earshot ${command}\\b`))
+      const usage = /\nUsage\n(.*)\n/.exec(stdout)?.[1] ?? ""
+      const entries = [...stdout.matchAll(/^ {2}((?:-\w, )?--[\w-]+)(.*)\n((?: {6}.*\n)*)/gm)]
+      assert.strictEqual(entries.length, stdout.match(/^ {2}-/gm)?.length ?? 0)
+      for (const [, name = "", value = "", about = ""] of entries) {
+        assert.isAbove(about.trim().length, 10, name)
+        const isRequired = usage.includes(name.split(" ").at(-1) ?? "")
+        if (value !== "" && !isRequired) assert.match(about.replace(/\s+/g, " "), /\(default: .*\)/, name)
+      }
+    })
+  }
+
+  it("completes commands, options and values in bash", async () => {
+    const { stdout: script } = await node(["--completions", "bash"])
+    const complete = (...words: ReadonlyArray<string>) => {
+      const line = `${script}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _earshot; echo "\${COMPREPLY[*]}"`
+      return execFileSync("bash", ["-c", line], { encoding: "utf8" }).trim()
+    }
+    assert.strictEqual(complete("earshot", "ru"), "rules")
+    assert.strictEqual(complete("earshot", "rules", ""), "create delete list --help")
+    assert.include(complete("earshot", "rules", "create", "--"), "--x --firehose")
+    assert.strictEqual(complete("earshot", "set-aside", "--l"), "--limit")
+    assert.strictEqual(complete("earshot", "matches", "--json", "--platform", ""), "x firehose")
+    assert.strictEqual(complete("earshot", "check", "-p", "f"), "firehose")
+    assert.include(complete("earshot", "syntax", ""), "x firehose")
+    assert.strictEqual(complete("earshot", "matches", "--rule", ""), "")
+    assert.strictEqual(complete("earshot", "--completions", "f"), "fish")
+    for (const command of COMMANDS) {
+      assert.include(complete("earshot", ...command.split(" "), "--h"), "--help", command)
+    }
+  })
+
+  it("has a completion script for zsh, fish and sh, too", async () => {
+    const [zsh, fish, sh] = await Promise.all(
+      ["zsh", "fish", "sh"].map(async (shell) => (await node(["--completions", shell])).stdout)
+    )
+    assert.match(zsh ?? "", /^#compdef earshot\n/)
+    assert.match(
+      fish ?? "",
+      /^complete -c earshot -n '__fish_seen_subcommand_from matches' -l platform -x -a 'x firehose' -d '/m
+    )
+    assert.match(sh ?? "", /^complete -o default -F _earshot earshot$/m)
+    assert.strictEqual((await node(["--completions", "tcsh"])).code, 2)
   })
 
   it("--version gives the version of the package", async () => {
@@ -50,10 +118,10 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
   })
 
   it("refuses a command, an option and an argument that do not exist", async () => {
-    assertPlain(await node(["frobnicate"]), /use one of 'serve', .*'keys'/)
-    assertPlain(await node(["serve", "--frobnicate"]), /'--frobnicate'/)
-    assertPlain(await node(["serve", "extra"]), /'extra'/)
-    assertPlain(await node(["keys", "create", "--frobnicate", "x"]), /'--frobnicate'/)
+    assertPlain(await node(["frobnicate"]), /use one of 'serve', .*'keys'/, 2)
+    assertPlain(await node(["serve", "--frobnicate"]), /'--frobnicate'/, 2)
+    assertPlain(await node(["serve", "extra"]), /'extra'/, 2)
+    assertPlain(await node(["keys", "create", "--frobnicate", "x"]), /'--frobnicate'/, 2)
   })
 
   it("keys revoke says when there is no such key", async () => {
@@ -69,13 +137,61 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
 
   it("keys create refuses an account without a name", async () => {
     const { code, stdout, stderr } = await node(["keys", "create", "--account", "  "])
-    assert.deepStrictEqual([code, stdout], [1, ""])
+    assert.deepStrictEqual([code, stdout], [2, ""])
     assert.include(stderr, "Expected 1 to 200 characters")
+  })
+
+  it("keys gives what it has as JSON, errors too", async () => {
+    const created = await node(["keys", "create", "--json"])
+    assert.deepStrictEqual([created.code, created.stderr], [0, ""])
+    assert.match(String(JSON.parse(created.stdout).key), /^es_[0-9A-Za-z]{38}$/)
+    const listed = await node(["keys", "list", "--json"])
+    assert.deepStrictEqual([listed.code, JSON.parse(listed.stdout)], [0, { keys: [] }])
+    const missing = await node(["keys", "revoke", "--json", "nonsense"])
+    assert.deepStrictEqual([missing.code, missing.stdout], [1, ""])
+    assert.deepStrictEqual(JSON.parse(missing.stderr), {
+      code: "not_found",
+      message: 'Cannot find key "nonsense"',
+      details: {}
+    })
+  })
+
+  it("wrong usage is told as JSON, too, where that is asked for", async () => {
+    const { code, stdout, stderr } = await node(["keys", "list", "--json", "--frobnicate"])
+    assert.deepStrictEqual([code, stdout], [2, ""])
+    assert.deepInclude(JSON.parse(stderr), { code: "invalid_argument", details: {} })
   })
 
   it("keys list says how to make a key when there is none", async () => {
     const { code, stdout } = await node(["keys", "list"])
     assert.deepStrictEqual([code, stdout.trim()], [0, "No keys yet: create one with: earshot keys create"])
+  })
+
+  it("serve warns of settings that are probably misspelt, and says what it waits for when it stops", async () => {
+    const running = await startService("node", {
+      EARSHOT_DATADIR: "/tmp",
+      X_BEARER_TOKN: "a",
+      FIREHOSE_BASE_UR: "b",
+      EARSHOT_API_KEY: "c",
+      X_FORWARDED_FOR: "d",
+      PORTT: "1"
+    })
+    const { code, stderr } = await running.stop()
+    assert.strictEqual(code, 0)
+    const warnings = [...stderr.matchAll(/There is no setting \w+: did you mean \w+\?/g)].map(([warning]) => warning)
+    assert.sameMembers(warnings, [
+      "There is no setting EARSHOT_DATADIR: did you mean EARSHOT_DATA_DIR?",
+      "There is no setting X_BEARER_TOKN: did you mean X_BEARER_TOKEN?",
+      "There is no setting FIREHOSE_BASE_UR: did you mean FIREHOSE_BASE_URL?"
+    ])
+    assert.match(stderr, /"level":"info","message":"Stopping: no new connections; requests in flight have 10 seconds/)
+  })
+
+  it.skipIf(!existsSync("/proc/self"))("says so when the folder of the store cannot be made", async () => {
+    for (const runtime of RUNTIMES) {
+      const ended = await runCommand(runtime, ["keys", "list"], { EARSHOT_DATA_DIR: "/proc/earshot/data" })
+      assertPlain(ended, /^earshot: Cannot open the store at "\/proc\/earshot\/data": the folder cannot be written/)
+    }
   })
 
   const badSettings: ReadonlyArray<readonly [name: string, value: string]> = [

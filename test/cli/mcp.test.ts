@@ -69,7 +69,7 @@ describe("earshot mcp", () => {
     const holder = await connect(transport({}))
     const { code, stdout, stderr } = await runCommand("node", ["mcp"], { EARSHOT_DATA_DIR: folder })
     assert.deepStrictEqual([code, stdout], [1, ""])
-    assert.match(stderr, /another process is using this folder[\s\S]*set EARSHOT_URL and EARSHOT_API_KEY/)
+    assert.match(stderr, /is running on the store .*: to go through the server, set EARSHOT_API_KEY .*EARSHOT_URL/)
     await holder.client.close()
   })
 

@@ -148,8 +148,8 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
 
   it("refuses a rate that is none", async () => {
     const { code, stderr } = await replay(["--rate", "0", "file"]).ended
-    assert.strictEqual(code, 1)
-    assert.match(stderr, /^Expected --rate to be a whole number from 1 to 1000000\n/)
+    assert.strictEqual(code, 2)
+    assert.match(stderr, /^earshot: Expected --rate to be a whole number from 1 to 1000000\n/)
   })
 
   it("tries again when the server is behind or cuts the connection, and says so", async () => {
@@ -224,6 +224,16 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
       )
       waiting.signal("SIGINT")
       assert.match((await waiting.ended).stderr, /^Stopped. Replayed 1 event \(x 1\)/)
+
+      const forPrograms = startCommand(runtime, ["replay", "--json", "-"], settings)
+      forPrograms.stdin.write(`\n${JSON.stringify(xPost(`j${runtime}`, "blizzard"))}\n`)
+      await until(async () =>
+        (await matchesOf(target(), rule_id)).some((match) => String(match["platform_post_id"]) === `j${runtime}`)
+      )
+      forPrograms.signal("SIGINT")
+      const { code, stdout, stderr } = await forPrograms.ended
+      assert.deepStrictEqual([code, stderr], [130, ""])
+      assert.deepInclude(JSON.parse(stdout), { accepted: { x: 1, firehose: 0 }, matches: 1, stopped_after_line: 2 })
       await call(target(), "/api.DeleteRule", { rule_id })
     })
   }

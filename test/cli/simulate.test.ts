@@ -36,11 +36,15 @@ describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {
     })
   }
 
-  it("names every setting in its help", async () => {
+  it("names every setting in its help, with its choices and its default", async () => {
     const { code, stdout } = await runCommand("node", ["simulate", "--help"])
     assert.strictEqual(code, 0)
     const lines = stdout.split("\n").map((line) => line.trim())
     for (const { name } of settingLines()) assert.include(lines, name)
+    const flat = lines.join(" ")
+    assert.include(flat, 'in ("utf-16", "code-points"; default: "utf-16")')
+    assert.include(flat, "null: by the tier (null, a number; default: null)")
+    assert.notMatch(flat, /\(A?\d+\)/, "no mark that only our notes explain")
   })
 
   const wrong: ReadonlyArray<readonly [args: ReadonlyArray<string>, message: RegExp]> = [
@@ -52,7 +56,7 @@ describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {
   for (const [args, message] of wrong) {
     it(`says in one line what is wrong with ${args.join(" ")}`, async () => {
       const { code, stdout, stderr } = await runCommand("node", ["simulate", ...args])
-      assert.deepStrictEqual([code, stdout], [1, ""])
+      assert.deepStrictEqual([code, stdout], [2, ""])
       assert.match(stderr, message)
       assert.lengthOf(stderr.trim().split("\n"), 1)
     })

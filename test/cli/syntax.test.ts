@@ -1,6 +1,6 @@
 /** `earshot check` and `earshot syntax`: drawings, exit codes, help. */
 import { assert, describe, it } from "@effect/vitest"
-import { runCommand } from "../program.ts"
+import { runCommand, startCommand } from "../program.ts"
 
 describe("earshot check", () => {
   it("draws what is wrong, with its fix, and ends with 1", async () => {
@@ -19,6 +19,19 @@ describe("earshot check", () => {
     assert.include(stdout, "impossible: from:nasa")
   })
 
+  it("reads a filter from standard input, and gives what it finds as JSON", async () => {
+    const wrong = startCommand("node", ["check", "-p", "x", "--json", "-"])
+    wrong.stdin.end("storm AND (flood\n")
+    const { code, stdout, stderr } = await wrong.ended
+    assert.deepStrictEqual([code, stderr], [1, ""])
+    const { valid, issues } = JSON.parse(stdout) as { valid: boolean; issues: ReadonlyArray<{ span: object }> }
+    assert.deepStrictEqual([valid, issues[0]?.span], [false, { start: 6, end: 9 }])
+
+    const right = await runCommand("node", ["check", "-p", "x", "--json", "-is:retweet nasa"])
+    assert.strictEqual(right.code, 0)
+    assert.deepInclude(JSON.parse(right.stdout), { valid: true, canonical: "-is:retweet nasa" })
+  })
+
   it("lets a warning pass", async () => {
     const { code, stdout } = await runCommand("node", ["check", "-p", "firehose", "storm AND flood OR rain"])
     assert.strictEqual(code, 0)
@@ -33,9 +46,15 @@ describe("earshot syntax", () => {
     assert.match(stdout, /^# Rules on Firehose/)
   })
 
+  it("gives it as data, too", async () => {
+    const { code, stdout } = await runCommand("node", ["syntax", "x", "--json"])
+    assert.strictEqual(code, 0)
+    assert.deepInclude(JSON.parse(stdout), { platform: "x", limits: {} })
+  })
+
   it("refuses a platform that there is none of", async () => {
     const { code, stderr } = await runCommand("node", ["syntax", "y"])
-    assert.strictEqual(code, 1)
+    assert.strictEqual(code, 2)
     assert.include(stderr, "x, firehose")
   })
 })

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
 import fc from "fast-check"
-import { type SseEvent, sseEvents } from "../../../adapters/firehose/sse.ts"
 import { lines } from "../../../adapters/http/lines.ts"
+import { type SseEvent, sseEvents } from "../../../adapters/http/sse.ts"
 
 const eventsOf = (...parts: ReadonlyArray<Uint8Array>) =>
   Effect.map(Stream.runCollect(sseEvents(lines(Stream.fromIterable(parts)))), Chunk.toReadonlyArray)

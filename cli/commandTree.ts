@@ -1,0 +1,168 @@
+/** What the commands are called and take, read off them: for the help and for the completion of shells. */
+import { CliConfig, CommandDescriptor, type HelpDoc, type Span, type Usage } from "@effect/cli"
+import { HashMap, Option } from "effect"
+
+export interface CommandInfo {
+  /** Below `earshot`: `["rules", "create"]`. */
+  readonly path: ReadonlyArray<string>
+  /** One paragraph. */
+  readonly about: string
+  /** What follows it: paragraphs, and lists of settings. */
+  readonly more: ReadonlyArray<string | ReadonlyArray<Entry>>
+  readonly options: ReadonlyArray<OptionInfo>
+  readonly args: ReadonlyArray<ArgInfo>
+  readonly subcommands: ReadonlyArray<CommandInfo>
+}
+
+export interface Entry {
+  readonly name: string
+  readonly about: string
+}
+
+export interface ArgInfo extends Entry {
+  /** All values there are, where they are few. */
+  readonly choices: ReadonlyArray<string>
+}
+
+export interface OptionInfo {
+  /** `["-p", "--platform"]` */
+  readonly names: ReadonlyArray<string>
+  /** What stands for its value in the help; none for a switch. */
+  readonly value: Option.Option<string>
+  /** All values there are, where they are few. */
+  readonly choices: ReadonlyArray<string>
+  readonly about: string
+  readonly isOptional: boolean
+}
+
+/** Of a command right below `earshot`. */
+export const commandInfo = (
+  descriptor: CommandDescriptor.Command<unknown>,
+  above: ReadonlyArray<string> = []
+): CommandInfo => {
+  const usage = CommandDescriptor.getUsage(descriptor)
+  const path = [...above, ...namesIn(usage).slice(0, 1)]
+  const {
+    DESCRIPTION = [],
+    ARGUMENTS = [],
+    OPTIONS = []
+  } = sections(CommandDescriptor.getHelp(descriptor, HELP_CONFIG))
+  const [about = "", ...more] = DESCRIPTION.map(plainBlock)
+  const abouts = entriesIn(OPTIONS)
+  const argAbouts = entriesIn(ARGUMENTS)
+  return {
+    path,
+    about: typeof about === "string" ? about : "",
+    more,
+    options: optionsIn(usage).map((option, index) => ({ ...option, about: abouts[index]?.about ?? "" })),
+    args: argsIn(usage).map((arg, index) => ({ ...arg, about: argAbouts[index]?.about ?? "" })),
+    subcommands: subcommandsOf(descriptor, path)
+  }
+}
+
+/** The library gives a name of one letter one dash; a name that is not short for another has two here. */
+export const shownNames = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.some((name) => name.startsWith("--")) ? names : names.map((name) => `-${name}`)
+
+// ---- helpers ----
+
+const HELP_CONFIG = CliConfig.make({ showBuiltIns: false })
+
+/** A command without subcommands is, to the library, its own only one. */
+const subcommandsOf = (descriptor: CommandDescriptor.Command<unknown>, path: ReadonlyArray<string>) =>
+  [...HashMap.values(CommandDescriptor.getSubcommands(descriptor))]
+    .filter((child) => child !== descriptor && namesIn(CommandDescriptor.getUsage(child))[0] !== path.at(-1))
+    .map((child) => commandInfo(child, path))
+    .sort((a, b) => (a.path.join(" ") < b.path.join(" ") ? -1 : 1))
+
+interface Leaf {
+  readonly named: Usage.Named
+  readonly isOptional: boolean
+  readonly isRepeated: boolean
+}
+
+const leaves = (usage: Usage.Usage): ReadonlyArray<Leaf> => {
+  switch (usage._tag) {
+    case "Named":
+      return [{ named: usage, isOptional: false, isRepeated: false }]
+    case "Optional":
+      return leaves(usage.usage).map((leaf) => ({ ...leaf, isOptional: true }))
+    case "Repeated":
+      return leaves(usage.usage).map((leaf) => ({ ...leaf, isRepeated: true }))
+    case "Alternation":
+    case "Concat":
+      return [...leaves(usage.left), ...leaves(usage.right)]
+    case "Empty":
+    case "Mixed":
+      return []
+  }
+}
+
+const namesIn = (usage: Usage.Usage): ReadonlyArray<string> => leaves(usage).flatMap(({ named }) => named.names)
+
+const optionsIn = (usage: Usage.Usage): ReadonlyArray<Omit<OptionInfo, "about">> =>
+  leaves(usage)
+    .filter(({ named }) => named.names.some((name) => name.startsWith("-")))
+    .map(({ named: { names, acceptedValues }, isOptional }) => ({
+      names: shownNames(names),
+      value: acceptedValues,
+      choices: choicesIn(Option.getOrElse(acceptedValues, () => "")),
+      isOptional: isOptional || Option.isNone(acceptedValues)
+    }))
+
+const argsIn = (usage: Usage.Usage): ReadonlyArray<Omit<ArgInfo, "about">> =>
+  leaves(usage)
+    .filter(({ named }) => named.names.some((name) => name.startsWith("<")))
+    .map(({ named: { names, acceptedValues }, isRepeated }) => ({
+      name: `${names.join("")}${isRepeated ? "..." : ""}`,
+      choices: choicesIn(Option.getOrElse(acceptedValues, () => ""))
+    }))
+
+const choicesIn = (values: string): ReadonlyArray<string> => (values.includes(" | ") ? values.split(" | ") : [])
+
+/** The parts of a help under their headings. */
+const sections = (help: HelpDoc.HelpDoc): Readonly<Record<string, ReadonlyArray<HelpDoc.HelpDoc>>> => {
+  const found: Record<string, Array<HelpDoc.HelpDoc>> = {}
+  let heading = ""
+  for (const block of blocksOf(help)) {
+    if (block._tag === "Header") heading = textOf(block.value)
+    else found[heading] = [...(found[heading] ?? []), block]
+  }
+  return found
+}
+
+const blocksOf = (help: HelpDoc.HelpDoc): ReadonlyArray<HelpDoc.HelpDoc> => {
+  if (help._tag === "Sequence") return [...blocksOf(help.left), ...blocksOf(help.right)]
+  return help._tag === "Empty" ? [] : [help]
+}
+
+const plainBlock = (block: HelpDoc.HelpDoc): string | ReadonlyArray<Entry> => {
+  if (block._tag === "Paragraph") return textOf(block.value)
+  if (block._tag !== "DescriptionList") return ""
+  return block.definitions.map(([name, about]) => ({ name: textOf(name), about: paragraphsOf(about).join(" ") }))
+}
+
+/** The library says first what kind of value it is, and then what is written of it. */
+const entriesIn = (section: ReadonlyArray<HelpDoc.HelpDoc>): ReadonlyArray<Entry> =>
+  section.flatMap((block) =>
+    block._tag === "DescriptionList"
+      ? block.definitions.map(([name, about]) => ({ name: textOf(name), about: paragraphsOf(about)[1] ?? "" }))
+      : []
+  )
+
+const paragraphsOf = (help: HelpDoc.HelpDoc): ReadonlyArray<string> =>
+  blocksOf(help).flatMap((block) => (block._tag === "Paragraph" ? [textOf(block.value)] : []))
+
+const textOf = (span: Span.Span): string => {
+  switch (span._tag) {
+    case "Text":
+    case "URI":
+      return span.value
+    case "Sequence":
+      return textOf(span.left) + textOf(span.right)
+    case "Highlight":
+    case "Strong":
+    case "Weak":
+      return textOf(span.value)
+  }
+}

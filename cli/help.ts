@@ -1,0 +1,90 @@
+/** The help of the commands, for a reader at a terminal. */
+import { Option } from "effect"
+import type { ArgInfo, CommandInfo, Entry, OptionInfo } from "./commandTree.ts"
+
+/** Of `earshot` itself. */
+export const overview = (
+  commands: ReadonlyArray<CommandInfo>,
+  { version, width }: { readonly version: string; readonly width: number }
+): string =>
+  [
+    `Earshot ${version}: rule-based live event monitoring`,
+    section("Usage", ["  earshot <command> [options]"]),
+    section("Commands", commandLines(commands, width)),
+    section("Everywhere", entryLines(EVERYWHERE, width)),
+    section("Exit codes", ["  0 done, 1 failed, 2 wrong usage"])
+  ].join("\n\n")
+
+export const commandHelp = (command: CommandInfo, width: number): string => {
+  const { path, about, more, options, args, subcommands } = command
+  const required = options
+    .filter(({ isOptional }) => !isOptional)
+    .map((option) => ` ${optionName({ ...option, names: option.names.slice(-1) })}`)
+  const takes = [
+    ...required,
+    ...(required.length < options.length ? [" [options]"] : []),
+    ...args.map(({ name }) => ` ${name}`)
+  ]
+  return [
+    wrapped(about, width, "").join("\n"),
+    section("Usage", [`  earshot ${path.join(" ")}${subcommands.length > 0 ? " <command>" : takes.join("")}`]),
+    ...(subcommands.length === 0 ? [] : [section("Commands", commandLines(subcommands, width))]),
+    ...(args.length === 0 ? [] : [section("Arguments", entryLines(args.map(argEntry), width))]),
+    ...(options.length === 0 ? [] : [section("Options", entryLines(options.map(asEntry), width))]),
+    ...more.map((block) =>
+      typeof block === "string" ? wrapped(block, width, "").join("\n") : section("Settings", entryLines(block, width))
+    )
+  ].join("\n\n")
+}
+
+/** The first sentence. */
+export const summaryOf = ({ about }: CommandInfo): string => about.split(/[.:;] /, 1)[0]?.replace(/\.$/, "") ?? ""
+
+// ---- helpers ----
+
+const EVERYWHERE: ReadonlyArray<Entry> = [
+  { name: "--help, -h", about: "Show the help of a command" },
+  { name: "--version", about: "Show the version" },
+  {
+    name: "--completions bash | zsh | fish | sh",
+    about: "Print the completion script of a shell; in bash: source <(earshot --completions bash)"
+  }
+]
+
+const BOLD = "\u001b[1m"
+const UNBOLD = "\u001b[22m"
+
+const section = (heading: string, lines: ReadonlyArray<string>): string =>
+  [`${BOLD}${heading}${UNBOLD}`, ...lines].join("\n")
+
+const commandLines = (commands: ReadonlyArray<CommandInfo>, width: number): ReadonlyArray<string> => {
+  const all = commands.flatMap((command) => (command.subcommands.length > 0 ? command.subcommands : [command]))
+  const names = all.map(({ path }) => path.join(" "))
+  const indent = Math.max(...names.map((name) => name.length)) + 4
+  return all.flatMap((command, index) => {
+    const [first = "", ...rest] = wrapped(summaryOf(command), width, " ".repeat(indent))
+    return [`  ${names[index]}`.padEnd(indent) + first.trimStart(), ...rest]
+  })
+}
+
+const entryLines = (entries: ReadonlyArray<Entry>, width: number): ReadonlyArray<string> =>
+  entries.flatMap(({ name, about }) => [`  ${name}`, ...wrapped(about, width, "      ")])
+
+const optionName = ({ names, value }: OptionInfo): string => [names.join(", "), ...Option.toArray(value)].join(" ")
+
+const argEntry = ({ name, about, choices }: ArgInfo): Entry => ({
+  name: [name, ...(choices.length > 0 ? [choices.join(" | ")] : [])].join("  "),
+  about
+})
+
+const asEntry = (option: OptionInfo): Entry => ({ name: optionName(option), about: option.about })
+
+const wrapped = (text: string, width: number, indent: string): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(`${indent}${word}`)
+  }
+  return lines
+}

@@ -1,0 +1,265 @@
+/** `earshot rules` and `earshot matches`, against a server and on the store of this machine: the same commands, the same words. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { call, xPost } from "../gateway/client.ts"
+import {
+  KEY,
+  RUNTIMES,
+  type Running,
+  type RuntimeName,
+  runCommand,
+  START_MILLIS,
+  startCommand,
+  startService
+} from "../program.ts"
+import { HAS_TERMINAL, runInTerminal } from "../terminal.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "earshot-places-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const CREATE = ["rules", "create", "--name", "Storms", "--intent", "Hear of storms"]
+
+/** All that the commands do, wherever they go. */
+const aPlace = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof runCommand>) => {
+  it("creates a rule, lists it and deletes it", async () => {
+    const created = await run(...CREATE, "--x", "storm  -is:retweet", "--firehose=storm")
+    assert.deepStrictEqual([created.code, created.stderr], [0, ""])
+    const [id = "", ...rows] = created.stdout.trimEnd().split("\n")
+    assert.match(id, /^rule_[0-9a-z]{26}$/)
+    assert.deepStrictEqual(rows, ["  x         storm -is:retweet", "  firehose  storm"])
+
+    const listed = await run("rules", "list")
+    assert.match(
+      listed.stdout,
+      new RegExp(`^${id}  Storms\n  Hear of storms\n  Created 20\\S+Z\n  x         active  storm -is:retweet\n`)
+    )
+    const json = await run("rules", "list", "--json")
+    assert.strictEqual(JSON.parse(json.stdout).rules[0].id, id)
+
+    const deleted = await run("rules", "delete", "rule_nobody", id)
+    assert.deepStrictEqual(deleted, {
+      code: 1,
+      stdout: `Deleted ${id}\n`,
+      stderr: 'earshot: Cannot find rule "rule_nobody"\n'
+    })
+    const again = await run("rules", "delete", "--json", id)
+    assert.deepStrictEqual([again.code, JSON.parse(again.stdout)], [1, { deleted: [] }])
+    assert.deepInclude(JSON.parse(again.stderr), { code: "not_found", details: { rule_id: id } })
+  })
+
+  it("shows what is wrong with filters as check does, and creates nothing", async () => {
+    const wrong = await run(...CREATE, "--x", "storm AND (flood", "--firehose", 'storm"')
+    assert.deepStrictEqual([wrong.code, wrong.stdout], [1, ""])
+    assert.match(
+      wrong.stderr,
+      /^On x\nerror: Ambiguous use of "AND".*\n {2}\|\n {2}\| storm AND \(flood\n {2}\| {7}\^\^\^\n/
+    )
+    assert.match(wrong.stderr, /\n\nOn firehose\nerror: /)
+    assert.lengthOf(wrong.stderr.match(/^On x$/gm) ?? [], 1)
+
+    const json = await run(...CREATE, "--json", "--x", "storm AND flood")
+    assert.deepStrictEqual([json.code, json.stdout], [1, ""])
+    assert.deepInclude(JSON.parse(json.stderr).details.issues[0], { path: "overrides.x", span: { start: 6, end: 9 } })
+
+    const warned = await run(...CREATE, "--firehose", "storm AND flood OR rain")
+    assert.strictEqual(warned.code, 0)
+    assert.match(warned.stdout, /^rule_\w+\n {2}firehose {2}\+storm/)
+    assert.match(warned.stderr, /^\nOn firehose\nwarning: /)
+    await run("rules", "delete", warned.stdout.split("\n")[0] ?? "")
+  })
+
+  it("says that there are no matches, and finds no rule that is not there", async () => {
+    const { code, stdout, stderr } = await run("matches", "--platform", "x")
+    assert.deepStrictEqual([code, stdout], [0, ""])
+    assert.match(stderr, /^No matches\n/)
+    const missing = await run("matches", "--rule", "rule_nobody")
+    assert.deepStrictEqual([missing.code, missing.stderr], [1, 'earshot: Cannot find rule "rule_nobody"\n'])
+    const json = await run("matches", "--json", "--cursor", "nonsense")
+    assert.strictEqual(json.code, 1)
+    assert.deepInclude(JSON.parse(json.stderr), { code: "invalid_argument" })
+  })
+}
+
+describe("against a server", { timeout: 2 * START_MILLIS }, () => {
+  let service: Running | undefined
+  const place = () => ({ EARSHOT_URL: service?.url, EARSHOT_API_KEY: KEY })
+  const target = () => ({ url: "", host: "", port: 0, ...service, key: KEY })
+  const run = (...args: ReadonlyArray<string>) => runCommand("node", args, place())
+  beforeAll(async () => {
+    service = await startService("node")
+  }, START_MILLIS)
+  afterAll(async () => void (await service?.stop()), START_MILLIS)
+
+  aPlace(run)
+
+  it("reads a filter from standard input", async () => {
+    const creating = startCommand("deno", [...CREATE, "--x", "-"], place())
+    creating.stdin.end('"flash flood"\n')
+    const { code, stdout, stderr } = await creating.ended
+    assert.strictEqual(code, 0, stderr)
+    assert.match(stdout, /\n {2}x {9}"flash flood"\n$/)
+    await run("rules", "delete", stdout.split("\n")[0] ?? "")
+  })
+
+  it("says what is wrong with the arguments, and ends with 2", async () => {
+    const wrong: ReadonlyArray<readonly [args: ReadonlyArray<string>, message: RegExp]> = [
+      [CREATE, /No filter is given: name one with --x, with --firehose, or one for each/],
+      [[...CREATE, "--x", "-", "--firehose", "-"], /Only one of the filters can come from standard input/],
+      [["rules", "create", "--x", "storm"], /--name/],
+      [["rules", "list", "--account", "default"], /--account is for the store of this machine/],
+      [["rules", "delete"], /rule-id/],
+      [["matches", "--limit", "0"], /Expected --limit to be a whole number from 1 to 500/],
+      [["matches", "--platform", "y"], /x, firehose/],
+      [["matches", "--follow", "--limit", "3"], /--limit is for a list/]
+    ]
+    for (const [args, message] of wrong) {
+      const { code, stdout, stderr } = await runCommand("deno", args, place())
+      assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
+      assert.match(stderr, message)
+      assert.lengthOf(stderr.trim().split("\n"), 1, stderr)
+    }
+  })
+
+  it("says how to get a key, and when it is refused or nobody is there", async () => {
+    const keyless = await runCommand("node", ["rules", "list"], { EARSHOT_URL: service?.url })
+    assert.match(keyless.stderr, /^earshot: No API key: set EARSHOT_API_KEY .*earshot keys create/)
+    const refused = await runCommand("node", ["rules", "list", "--json"], {
+      ...place(),
+      EARSHOT_API_KEY: "of-nobody-at-all"
+    })
+    assert.deepStrictEqual([refused.code, JSON.parse(refused.stderr).code], [1, "unauthenticated"])
+    const away = await runCommand("node", ["rules", "list", "--json", "--url", "http://127.0.0.1:1"], place())
+    assert.deepInclude(JSON.parse(away.stderr), { code: "unavailable", details: {} })
+  })
+
+  it("lists matches newest first, a page at a time, and as JSON", async () => {
+    const created = await run(...CREATE, "--x", "gale")
+    for (const id of ["g1", "g2", "g3"]) await call(target(), "/local/events", [xPost(id, `gale\nof ${id}`)])
+    const page = await run("matches", "--limit", "2")
+    assert.match(page.stdout, /^20\S+Z {2}x {9}Storms {2}gale\n20\S+Z {2}x {9}Storms {2}gale\n$/)
+    const cursor = /^More with --cursor (match_\w+)$/m.exec(page.stderr)?.[1] ?? ""
+    const rest = await run("matches", "--limit", "2", "--cursor", cursor, "--json")
+    const { matches, coverage } = JSON.parse(rest.stdout)
+    assert.deepStrictEqual(
+      matches.map((match: { platform_post_id: string }) => match.platform_post_id),
+      ["g1"]
+    )
+    assert.property(coverage, "platforms")
+    await run("rules", "delete", created.stdout.split("\n")[0] ?? "")
+  })
+
+  it("shows what strangers wrote without letting it act, in a pipe and on a terminal", async () => {
+    const created = await run("rules", "create", "--name", "N\u202eame \u001b[2J", "--intent", "i", "--x", "hostile")
+    const text =
+      "\n \r\nhostile \u001b[31mred\u001b]0;title\u0007 \u009b2J \u202egnp.exe\u2066 \u200bzero\u{e0041}\u{e0042} 漢字 🙂 tail"
+    await call(target(), "/local/events", [xPost("h1", text)])
+    const { stdout } = await run("matches", "--limit", "1")
+    const line = stdout.trimEnd()
+    assert.match(line, /Storms|N�ame ␛\[2J/)
+    assert.include(line, "hostile ␛[31mred␛]0;title␇ �2J �gnp.exe� �zero�� 漢字 🙂 tail")
+    assert.notMatch(stdout.slice(0, -1), HIDDEN)
+
+    const json = await run("matches", "--limit", "1", "--json")
+    assert.strictEqual(JSON.parse(json.stdout).matches[0].payload.data.text, text)
+    assert.notInclude(json.stdout, "\u001b")
+
+    if (!HAS_TERMINAL) return
+    const settings = { EARSHOT_URL: service?.url ?? "", EARSHOT_API_KEY: KEY }
+    for (const columns of [40, 60, 200]) {
+      const [seen = ""] = (await runInTerminal(["matches", "--limit", "1"], { columns, settings })).split("\n")
+      assert.match(seen, COLOURED_TIME)
+      const plain = seen.replace(COLOURED_TIME, "$1")
+      assert.notMatch(plain, HIDDEN)
+      // Two of the characters are two columns wide, and so is the face.
+      assert.isAtMost(plain.length + (columns === 200 ? 2 : 0), columns)
+      if (columns < 200) assert.match(plain, /…$/)
+      else assert.match(plain, /漢字 🙂 tail$/)
+    }
+    const without = await runInTerminal(["matches", "--limit", "1"], {
+      columns: 80,
+      settings: { ...settings, NO_COLOR: "1" }
+    })
+    assert.notInclude(without, "\u001b")
+    await run("rules", "delete", created.stdout.split("\n")[0] ?? "")
+  })
+
+  it.skipIf(!HAS_TERMINAL)(
+    "prints its help in colours on a terminal that wants them, and within its width",
+    async () => {
+      const seen = await runInTerminal(["matches", "--help"], { columns: 50, settings: {} })
+      assert.include(seen, "\u001b[1mOptions\u001b[22m")
+      for (const line of seen.split("\n").filter((one) => !one.includes("--"))) assert.isAtMost(line.length, 60, line)
+      assert.notInclude(
+        await runInTerminal(["matches", "--help"], { columns: 50, settings: { NO_COLOR: "1" } }),
+        "\u001b"
+      )
+    }
+  )
+})
+
+describe("on the store of this machine", { timeout: 2 * START_MILLIS }, () => {
+  const place = { EARSHOT_DATA_DIR: folder, LOG_LEVEL: "warning" }
+  const on = (runtime: RuntimeName, ...args: ReadonlyArray<string>) => runCommand(runtime, args, place)
+  beforeAll(async () => void (await on("node", "keys", "create")), START_MILLIS)
+
+  // On Deno, which starts in half the time.
+  aPlace((...args) => on("deno", ...args))
+
+  it("works on either runtime, for the account that is named, and lists the rest as unknown", async () => {
+    await on("deno", "keys", "create", "--account", "team")
+    const created = await on("deno", ...CREATE, "--x", "breeze", "--account", "team")
+    assert.strictEqual(created.code, 0, created.stderr)
+    const id = created.stdout.split("\n")[0] ?? ""
+    assert.strictEqual((await on("node", "rules", "list", "--account", "team")).stdout.slice(0, id.length), id)
+    assert.match((await on("node", "rules", "list")).stderr, /^No rules yet: create one with: earshot rules create\n$/)
+    assert.match((await on("node", "rules", "delete", id)).stderr, /Cannot find rule/)
+    const unknown = await on("node", "matches", "--account", "nobody")
+    assert.strictEqual(unknown.code, 1)
+    assert.match(
+      unknown.stderr,
+      /^earshot: Cannot find account "nobody": there are "default", "team"; make it with: earshot keys create --account/
+    )
+  })
+
+  it("tells that nothing was watched, and does not follow what cannot come", async () => {
+    const { stderr } = await on("node", "matches")
+    assert.strictEqual(stderr, "No matches\nNot watched: x, never yet\nNot watched: firehose, never yet\n")
+    const followed = await on("node", "matches", "--follow")
+    assert.strictEqual(followed.code, 1)
+    assert.match(followed.stderr, /^earshot: Nothing new comes into a store that no server runs on/)
+  })
+
+  for (const runtime of RUNTIMES) {
+    it(`says how to go through the server that has the store, on ${runtime}`, async () => {
+      const service = await startService("node", place)
+      const held = await on(runtime, "rules", "list")
+      assert.strictEqual(held.code, 1)
+      assert.match(
+        held.stderr,
+        /^earshot: A server, or another Earshot, is running on the store in ".*": to go through the server, set EARSHOT_API_KEY to one of its keys \(and EARSHOT_URL, if it is not at http:\/\/127.0.0.1:8787\)\n$/
+      )
+      const json = await on(runtime, "rules", "list", "--json")
+      assert.deepInclude(JSON.parse(json.stderr), { code: "failed_precondition" })
+      service.signal("SIGKILL")
+      await service.ended.catch(() => undefined)
+    })
+  }
+
+  it("makes no store where there is none", async () => {
+    const nowhere = join(folder, "nowhere")
+    const { code, stderr } = await runCommand("node", ["rules", "list"], { EARSHOT_DATA_DIR: nowhere })
+    assert.strictEqual(code, 1)
+    assert.match(stderr, /^earshot: Cannot open the store at ".*nowhere": there is none. Start the service once/)
+  })
+})
+
+// ---- helpers ----
+
+/** Whatever acts on a terminal or is not seen. */
+const HIDDEN =
+  /\p{Cc}|\p{Zl}|\p{Zp}|[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e0fff}]/u
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+const COLOURED_TIME = /^\u001b\[2m(20\S+Z)\u001b\[22m/
