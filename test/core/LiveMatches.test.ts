@@ -63,23 +63,21 @@ describe("LiveMatches", () => {
             if (ids.length === 1) {
               const between = newMatch(rule)
               ids.push(between.id)
-              yield* store.insert([between])
+              yield* Effect.orDie(store.insert([between]))
               yield* Deferred.await(isHeard)
             }
             return yield* store.next(page)
           })
       })
       yield* Effect.gen(function* () {
-        const { from } = yield* LiveMatches
-        const reading = yield* from(everythingOf(ann), Option.none()).pipe(
-          Stream.take(3),
-          Stream.runCollect,
-          Effect.fork
-        )
-        yield* Deferred.await(isHeard)
-        ids.push(...(yield* insertSome(rule, 1)))
-        assert.deepStrictEqual(idsOf(yield* Fiber.join(reading)), ids)
-      }).pipe(Effect.provide(Layer.provide(LiveMatches.layer, Layer.succeed(MatchStore, late))))
+        const { listen } = yield* LiveMatches
+        // Until the announcements are listened to.
+        yield* Effect.sleep(20)
+        const next = yield* listen(everythingOf(ann), Option.none())
+        assert.deepStrictEqual(idsOf(yield* next), ids)
+        const last = yield* insertSome(rule, 1)
+        assert.deepStrictEqual(idsOf(yield* next), last)
+      }).pipe(Effect.scoped, Effect.provide(Layer.provide(LiveMatches.layer, Layer.succeed(MatchStore, late))))
     }).pipe(Effect.provide(stores))
   )
 
