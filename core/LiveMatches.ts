@@ -11,7 +11,10 @@ export type Heard =
   | { readonly _tag: "Matched"; readonly match: Match }
   | { readonly _tag: "Reached"; readonly id: MatchId }
 
-/** Waits for what comes next and gives all of it. One at a time: it is somebody's place in the order of matches. */
+/**
+ * Waits for what comes next and gives all of it. It is somebody's place in the order of matches: run it one at a time,
+ * and when it was interrupted, listen anew.
+ */
 export type Next<E> = Effect.Effect<ReadonlyArray<Heard>, E>
 
 export class LiveMatches extends Context.Tag("core/LiveMatches")<
@@ -122,7 +125,10 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
 
           const next: Next<CursorExpired | StorageUnavailable> = Effect.suspend(() => {
             const matches = isBehind ? "too many" : listener.take()
-            if (matches === "too many") return nextPage
+            if (matches === "too many") {
+              isBehind = true
+              return nextPage
+            }
             if (matches.length > 0) return Effect.succeed(place.advance(matches))
             // Looked at in the same moment: what is marked is what has been taken.
             if (listener.isQuiet()) return Effect.succeed(place.moveTo(marked))

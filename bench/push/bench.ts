@@ -17,7 +17,7 @@ const MATCHES = 48
 const REST_MILLIS = 17_000
 
 /** The most that we may take of the broadcaster's CPU time for a delivery. */
-const MOST_OF_BARE = 6
+const MOST_OF_BARE = 8
 
 const SERVERS = ["bare", "earshot"] as const
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Fiber, Layer, Option, Stream, TestClock } from "effect"
+import { Chunk, Deferred, Effect, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import { StorageUnavailable } from "../../core/Errors.ts"
 import { type AccountId, firstMatchAt, fromUuid, type MatchId } from "../../core/Ids.ts"
 import { type Heard, LiveMatches } from "../../core/LiveMatches.ts"
@@ -54,6 +54,65 @@ describe("LiveMatches", () => {
       }
       assert.deepStrictEqual(idsOf(yield* Fiber.join(reading)), [...past, ...present])
     }).pipe(Effect.provide(layer))
+  )
+
+  it.live("gives once what is stored while the past is read, and so is both read and heard", () =>
+    Effect.gen(function* () {
+      const rule = (yield* visibleRule(ann)).id
+      const store = yield* MatchStore
+      const isHeard = yield* Deferred.make<void>()
+      const ids = yield* insertSome(rule, 1)
+      const late = MatchStore.of({
+        ...store,
+        nextOf: (page) => Effect.tap(store.nextOf(page), () => Deferred.succeed(isHeard, undefined)),
+        next: (page) =>
+          Effect.gen(function* () {
+            if (ids.length === 1) {
+              const between = newMatch(rule)
+              ids.push(between.id)
+              yield* Effect.orDie(store.insert([between]))
+              yield* Deferred.await(isHeard)
+            }
+            return yield* store.next(page)
+          })
+      })
+      yield* Effect.gen(function* () {
+        const { listen } = yield* LiveMatches
+        // Until the announcements are listened to.
+        yield* Effect.sleep(20)
+        const next = yield* listen(everythingOf(ann), Option.none())
+        assert.deepStrictEqual(idsOf(yield* next), ids)
+        const last = yield* insertSome(rule, 1)
+        assert.deepStrictEqual(idsOf(yield* next), last)
+      }).pipe(Effect.scoped, Effect.provide(Layer.provide(LiveMatches.layer, Layer.succeed(MatchStore, late))))
+    }).pipe(Effect.provide(stores))
+  )
+
+  it.live("reads for nobody once all have left", () =>
+    Effect.gen(function* () {
+      const rule = (yield* visibleRule(ann)).id
+      const store = yield* MatchStore
+      let readings = 0
+      const counting = MatchStore.of({
+        ...store,
+        newest: Effect.tap(store.newest, () => {
+          readings++
+        })
+      })
+      yield* Effect.gen(function* () {
+        const { listen } = yield* LiveMatches
+        for (let i = 0; i < 3; i++) {
+          const [id] = yield* insertSome(rule, 1)
+          const first = Effect.flatMap(listen(everythingOf(ann), Option.none()), (next) => next)
+          assert.include(idsOf(yield* Effect.scoped(first)), id)
+        }
+        yield* Effect.sleep(10)
+        const before = readings
+        yield* insertSome(rule, 1)
+        yield* Effect.sleep(10)
+        assert.strictEqual(readings, before)
+      }).pipe(Effect.provide(Layer.provide(LiveMatches.layer, Layer.succeed(MatchStore, counting))))
+    }).pipe(Effect.provide(stores))
   )
 
   it.live("gives nothing of another account, of another rule, nor of another platform", () =>

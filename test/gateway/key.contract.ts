@@ -23,7 +23,7 @@ export const keyContract = (target: () => Target): void => {
   describe("the key", () => {
     it("is asked for by every operation, and every wrong one gets the same answer, byte for byte", async () => {
       const answers = new Set<string>()
-      for (const [method, path] of [...OPERATIONS, ["POST", "/local/events"] as const]) {
+      for (const [method, path] of [...OPERATIONS, ["POST", "/local/events"], ["GET", "/matches/stream"]] as const) {
         for (const authorization of WRONG_AUTHORIZATIONS) {
           const text = requestText(method, path, { authorization, "x-request-id": "same" })
           const answer = await exchange(target(), text)

@@ -10,6 +10,7 @@ const FROM_THE_START = [
   "earshot_event_loop_delay_seconds",
   "earshot_http_request_seconds",
   "earshot_http_requests_total",
+  "earshot_live_streams",
   "earshot_matches_duplicate_total",
   "earshot_matches_stored_total",
   "earshot_process_cpu_seconds_total",

@@ -33,6 +33,7 @@ const UNKNOWN = [
 const PATHS = [
   ...OPERATIONS,
   ["POST", "/local/events"],
+  ["GET", "/matches/stream"],
   ["GET", "/openapi.json"],
   ["GET", "/docs"],
   ["GET", "/metrics"]
