@@ -136,39 +136,6 @@ describe("LiveMatches", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("gives what is stored while the past is read once, though it is both read and heard", () =>
-    Effect.gen(function* () {
-      const rule = (yield* visibleRule(ann)).id
-      const store = yield* MatchStore
-      const early: Array<MatchId> = []
-      const meanwhile = MatchStore.of({
-        ...store,
-        next: (page) =>
-          Effect.gen(function* () {
-            if (early.length === 0) {
-              const match = newMatch(rule)
-              early.push(match.id)
-              yield* Effect.orDie(store.insert([match]))
-              // Long enough for it to be heard.
-              yield* Effect.sleep(50)
-            }
-            return yield* store.next(page)
-          })
-      })
-      yield* Effect.gen(function* () {
-        const reading = yield* from(everythingOf(ann), Option.none()).pipe(
-          Stream.take(2),
-          Stream.runCollect,
-          Effect.fork
-        )
-        yield* Effect.sleep(100)
-        const late = newMatch(rule)
-        yield* store.insert([late])
-        assert.deepStrictEqual(idsOf(yield* Fiber.join(reading)), [...early, late.id])
-      }).pipe(Effect.provide(Layer.provide(LiveMatches.layer, Layer.succeed(MatchStore, meanwhile))))
-    }).pipe(Effect.provide(stores))
-  )
-
   it.live("a reader that is too slow reads on in the store, and misses nothing", () =>
     Effect.gen(function* () {
       const rule = (yield* visibleRule(ann)).id
