@@ -142,7 +142,9 @@ export class Matches extends Context.Tag("core/Matches")<
         const wanted = yield* wantedBy(account, query)
         const start = query.cursor === undefined ? yield* store.newest : Option.some(query.cursor)
         const next = yield* live.listen(wanted, start)
-        return Effect.tap(next, ([first]) => (first?._tag === "Reached" ? wantedBy(account, query) : Effect.void))
+        // A store that is away for a while is no reason to send anybody off.
+        const isStillThere = Effect.catchTag(wantedBy(account, query), "StorageUnavailable", () => Effect.void)
+        return Effect.tap(next, ([first]) => (first?._tag === "Reached" ? isStillThere : Effect.void))
       })
 
       const watch = (account: AccountId, query: WatchQuery) =>
