@@ -79,6 +79,9 @@ export const WaitResult = Schema.Struct({
 })
 export type WaitResult = typeof WaitResult.Type
 
+/** A query that is known to begin somewhere. */
+export type Started = WatchQuery & { readonly cursor: MatchId }
+
 export type WatchFailure = RuleNotFound | CursorExpired | StorageUnavailable
 
 export const MatchList = Schema.Struct({
@@ -117,7 +120,7 @@ export class Matches extends Context.Tag("core/Matches")<
      */
     readonly listen: (
       account: AccountId,
-      query: WatchQuery
+      query: Started
     ) => Effect.Effect<Next<WatchFailure>, WatchFailure, Scope.Scope>
     /** For who cannot hold a stream open: answers as soon as there is a match, with all there are up to the limit. */
     readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure>
@@ -168,11 +171,12 @@ export class Matches extends Context.Tag("core/Matches")<
         return query.cursor
       })
 
-      const listen = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
-        const start = yield* startOf(account, query)
+      const listen = Effect.fnUntraced(function* (account: AccountId, query: Started) {
         const wanted = yield* wantedBy(account, query)
-        const next = yield* live.listen(wanted, Option.some(start))
-        return Effect.tap(next, ([first]) => (first?._tag === "Reached" ? wantedBy(account, query) : Effect.void))
+        const next = yield* live.listen(wanted, Option.some(query.cursor))
+        // A store that is away for a while is no reason to send anybody off.
+        const isStillThere = Effect.catchTag(wantedBy(account, query), "StorageUnavailable", () => Effect.void)
+        return Effect.tap(next, ([first]) => (first?._tag === "Reached" ? isStillThere : Effect.void))
       })
 
       const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {

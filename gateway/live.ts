@@ -5,7 +5,7 @@ import { type AccountId, MatchId } from "../core/Ids.ts"
 import type { Keys } from "../core/Keys.ts"
 import type { Heard } from "../core/LiveMatches.ts"
 import type { Match } from "../core/Match.ts"
-import { Matches, type WatchFailure, WatchQuery } from "../core/Matches.ts"
+import { Matches, type Started, type WatchFailure, WatchQuery } from "../core/Matches.ts"
 import * as Metrics from "../core/Metrics.ts"
 import { type Authentication, authenticate } from "./auth.ts"
 import { decoder } from "./decode.ts"
@@ -32,7 +32,7 @@ export type ListenFailure = WatchFailure | Unauthenticated
 export const listening = (options: {
   readonly door: "sse" | "trpc"
   readonly account: AccountId
-  readonly query: WatchQuery
+  readonly query: Started
   readonly key: Authentication
 }): Effect.Effect<Taking<ReadonlyArray<Heard>, ListenFailure>, never, Matches | Keys> =>
   takingFrom<ReadonlyArray<Heard>, ListenFailure, Matches | Keys>(

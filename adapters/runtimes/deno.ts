@@ -75,10 +75,11 @@ const endable = (
           return controller.close()
         }
         controller.enqueue(value)
+        // The connection itself cannot be closed from here; all that feeds it can be let go of.
         patience = setTimeout(() => {
           forget()
           end()
-          controller.error(new Error("The client takes nothing"))
+          controller.close()
         }, stalledMillis)
       },
       cancel: (reason) => {

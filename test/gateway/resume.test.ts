@@ -42,7 +42,7 @@ for (const [store, start] of [
             }
             const all = await allIds(writer)
             assert.lengthOf(all, published)
-            await following.until(published)
+            await following.until(all.at(-1))
             assert.deepStrictEqual(seen, all)
           })
         })
@@ -65,8 +65,8 @@ interface Following {
   /** When nothing that is stored from now on may be missed. */
   readonly isOpen: Promise<void>
   readonly cuts: () => number
-  /** Waits for that many matches, and leaves. */
-  readonly until: (count: number) => Promise<void>
+  /** Waits for this match, and leaves. */
+  readonly until: (last: string | undefined) => Promise<void>
 }
 
 /** A whole number below the limit. */
@@ -125,19 +125,22 @@ const gate = () => {
 function followSse({ targets, random, seen }: Journey): Following {
   const { isOpen, open } = gate()
   let cuts = 0
-  let wanted = Number.POSITIVE_INFINITY
+  let last: string | undefined
+  let leave = () => {}
+  const isThere = () => last !== undefined && seen.includes(last)
   const run = async () => {
     let lastId: string | undefined
-    while (seen.length < wanted) {
+    while (!isThere()) {
       const url = `${anyOf(targets, random)}/matches/stream`
       // The first connection brings the first id: until then there is nothing to go on from.
       const bytes = lastId === undefined ? MOST_BYTES : random(MOST_BYTES)
       const stream = await openStream(url, { key: KEY, lastId, ...(cuts < CUTS && { bytes }) })
+      leave = stream.leave
       for (let block = await stream.next(); block !== undefined; block = await stream.next()) {
         lastId = block.id
         open()
         if (block.event === "match") seen.push(block.id ?? "")
-        if (seen.length >= wanted) stream.leave()
+        if (isThere()) stream.leave()
       }
       cuts++
     }
@@ -148,8 +151,9 @@ function followSse({ targets, random, seen }: Journey): Following {
   return {
     isOpen,
     cuts: () => cuts,
-    until: async (count) => {
-      wanted = count
+    until: async (id) => {
+      last = id
+      if (isThere()) leave()
       await running
     }
   }
@@ -214,8 +218,8 @@ function followTrpc({ targets, random, seen }: Journey): Following {
       if (failure !== undefined) throw failure
       return cuts
     },
-    until: async (count) => {
-      while (seen.length < count && failure === undefined) {
+    until: async (last) => {
+      while (!seen.includes(last ?? "") && failure === undefined) {
         await new Promise<void>((resolve) => {
           wake = resolve
         })
