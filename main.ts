@@ -127,7 +127,7 @@ function address(name: string): Config.Config<string> {
 
 function addressRanges(name: string): Config.Config<Addresses> {
   return Config.mapOrFail(Config.nonEmptyString(name), (text) =>
-    Either.mapLeft(Addresses.parse(text), (problem) => ConfigError.InvalidData([name], problem))
+    Either.mapLeft(Addresses.parse(text), (problem) => ConfigError.InvalidData([], problem))
   )
 }
 
