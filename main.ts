@@ -113,7 +113,7 @@ function crashPoint(name: string): Config.Config<CrashPoint> {
     const [, wanted, passes = "0"] = /^([^:]*)(?::(\d{1,6}))?$/.exec(text) ?? []
     const step = STEPS.find((known) => known === wanted)
     return step === undefined
-      ? Either.left(ConfigError.InvalidData([name], `Expected one of ${STEPS.join(", ")}`))
+      ? Either.left(ConfigError.InvalidData([], `Expected one of ${STEPS.join(", ")}`))
       : Either.right({ step, passes: Number(passes) })
   })
 }
