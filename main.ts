@@ -127,7 +127,7 @@ function crashPoint(name: string): Config.Config<CrashPoint> {
     const [, wanted, passes = "0"] = /^([^:]*)(?::(\d{1,6}))?$/.exec(text) ?? []
     const step = STEPS.find((known) => known === wanted)
     return step === undefined
-      ? Either.left(ConfigError.InvalidData([name], `Expected one of ${STEPS.join(", ")}`))
+      ? Either.left(ConfigError.InvalidData([], `Expected one of ${STEPS.join(", ")}`))
       : Either.right({ step, passes: Number(passes) })
   })
 }
@@ -141,7 +141,7 @@ function address(name: string): Config.Config<string> {
 
 function addressRanges(name: string): Config.Config<Addresses> {
   return Config.mapOrFail(Config.nonEmptyString(name), (text) =>
-    Either.mapLeft(Addresses.parse(text), (problem) => ConfigError.InvalidData([name], problem))
+    Either.mapLeft(Addresses.parse(text), (problem) => ConfigError.InvalidData([], problem))
   )
 }
 

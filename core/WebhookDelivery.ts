@@ -152,7 +152,9 @@ export const layerWith = ({
       const reasonsToLook = [matches.changes, store.changes, Stream.fromQueue(wakes), Stream.tick(LOOK_EVERY)]
       yield* Stream.mergeAll(reasonsToLook, { concurrency: "unbounded" }).pipe(
         Stream.buffer({ capacity: 1, strategy: "sliding" }),
-        Stream.runForEach(() => Effect.zipRight(look, Effect.sleep(REST))),
+        Stream.runForEach(() =>
+          Effect.flatMap(Effect.timed(look), ([took]) => Effect.sleep(Duration.max(REST, Duration.times(took, 4))))
+        ),
         Effect.forkScoped
       )
       yield* Effect.forkScoped(Effect.repeat(tend, Schedule.spaced("1 minute")))
@@ -184,8 +186,8 @@ const PAGE = 50
 /** In case that an announcement was lost, and for what is due by time. */
 const LOOK_EVERY = "5 seconds"
 
-/** Between two looks: matches may come in by the hundred a second. */
-const REST = "50 millis"
+/** Between two looks, at least: matches may come in by the hundred a second. At most a fifth of the time goes into it. */
+const REST = Duration.millis(50)
 
 const KEEP_ATTEMPTS = 1_000
 const KEEP_FOR = Duration.days(30)

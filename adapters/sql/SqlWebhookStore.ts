@@ -90,16 +90,18 @@ const make = Effect.gen(function* () {
       unavailable("webhooks.record")
     )
 
-  /** The index of matches is asked for one entry per platform, or per rule and platform. */
-  const hasMatches = sql`(
-    w.rule_ids is null and exists (
-      select 1 from unnest(coalesce(w.platforms, ${PLATFORM_IDS}::text[])) p(platform)
-      join matches m on m.account_id = w.account_id and m.platform = p.platform and m.id > w.cursor
-    ) or exists (
-      select 1 from unnest(w.rule_ids) r(id)
-      cross join unnest(coalesce(w.platforms, ${PLATFORM_IDS}::text[])) p(platform)
-      join matches m on m.rule_id = r.id and m.platform = p.platform and m.id > w.cursor
-    ))`
+  // One look into the index per platform, or per rule and platform. Without the limits all matches would be joined.
+  const hasMatches = sql`exists (
+    select 1 from unnest(coalesce(w.platforms, ${PLATFORM_IDS}::text[])) p(platform) cross join lateral (
+      (select 1 from matches m
+        where w.rule_ids is null and m.account_id = w.account_id and m.platform = p.platform and m.id > w.cursor
+        order by m.id desc limit 1)
+      union all
+      (select 1 from unnest(w.rule_ids) r(id) cross join lateral (
+        select 1 from matches m where m.rule_id = r.id and m.platform = p.platform and m.id > w.cursor
+        order by m.id desc limit 1
+      ) m limit 1)
+    ) m)`
   const isBelowFloor = sql.literal("w.cursor < (select floor from retention)")
   const isFree = sql.literal("(w.claimed_until is null or w.claimed_until <= clock_timestamp())")
   const heldFor = (millis: number) => sql`clock_timestamp() + ${millis} * interval '1 millisecond'`
