@@ -476,6 +476,7 @@ const program = Effect.gen(function* () {
       },
       rules: { at, open: FileInput.open },
       matches: { at, columns: CliTerminal.columns },
+      webhooks: { at },
       check: { open: FileInput.open },
       mcp: { run: mcp },
       platforms: { remote },

@@ -103,11 +103,11 @@ const namesIn = (usage: Usage.Usage): ReadonlyArray<string> => leaves(usage).fla
 const optionsIn = (usage: Usage.Usage): ReadonlyArray<Omit<OptionInfo, "about">> =>
   leaves(usage)
     .filter(({ named }) => named.names.some((name) => name.startsWith("-")))
-    .map(({ named: { names, acceptedValues }, isOptional }) => ({
+    .map(({ named: { names, acceptedValues }, isOptional, isRepeated }) => ({
       names: shownNames(names),
       value: acceptedValues,
       choices: choicesIn(Option.getOrElse(acceptedValues, () => "")),
-      isOptional: isOptional || Option.isNone(acceptedValues)
+      isOptional: isOptional || isRepeated || Option.isNone(acceptedValues)
     }))
 
 const argsIn = (usage: Usage.Usage): ReadonlyArray<Omit<ArgInfo, "about">> =>

@@ -7,6 +7,7 @@ import { type KeysActions, keysCommand } from "./keys.ts"
 import { type MatchesActions, matchesCommand } from "./matches.ts"
 import { type McpActions, mcpCommand } from "./mcp.ts"
 import { type PlatformsActions, platformsCommand } from "./platforms.ts"
+import type { PlaceActions } from "./remote.ts"
 import { type ReplayActions, replayCommand } from "./replay.ts"
 import { type RulesActions, rulesCommand } from "./rules.ts"
 import { run } from "./run.ts"
@@ -14,6 +15,7 @@ import { type SetAsideActions, setAsideCommand } from "./setAside.ts"
 import { SETTINGS } from "./settings.ts"
 import { type SimulateActions, simulateCommand } from "./simulate.ts"
 import { checkCommand, syntaxCommand } from "./syntax.ts"
+import { webhooksCommand } from "./webhooks.ts"
 
 export interface Actions<E> {
   /** Runs the service until it is told to stop. */
@@ -21,6 +23,7 @@ export interface Actions<E> {
   readonly keys: KeysActions<E>
   readonly rules: RulesActions<E>
   readonly matches: MatchesActions<E>
+  readonly webhooks: PlaceActions<E>
   readonly check: FilterActions<E>
   readonly mcp: McpActions<E>
   readonly platforms: PlatformsActions<E>
@@ -38,6 +41,7 @@ export const earshot = <E>(
     serveCommand(actions),
     rulesCommand(actions.rules),
     matchesCommand(actions.matches),
+    webhooksCommand(actions.webhooks),
     checkCommand(actions.check),
     syntaxCommand,
     platformsCommand(actions.platforms),

@@ -1,12 +1,13 @@
 /** `earshot rules`: creates, lists and deletes rules. */
-import { Args, Command, Options } from "@effect/cli"
-import { Console, Effect, Either, Option, Schema } from "effect"
+import { Command, Options } from "@effect/cli"
+import { Console, Effect, Option, Schema } from "effect"
 import { PLATFORM_IDS, PlatformId } from "../core/PlatformId.ts"
 import { Rule } from "../core/Rule.ts"
 import { draw } from "../core/syntax/drawing.ts"
 import { WireIssue } from "../core/syntax/wire.ts"
 import { visible } from "../core/terminal.ts"
-import { AlreadyTold, errorBodyOf, WrongUsage } from "./failures.ts"
+import { deleteEach, deletionOptions } from "./deletion.ts"
+import { AlreadyTold, WrongUsage } from "./failures.ts"
 import { drawRefusal, type FilterActions, FROM_INPUT, filterText } from "./filter.ts"
 import { jsonOption, type PlaceActions, placeHelp, placeOptions, post, type RemoteFailure } from "./remote.ts"
 
@@ -143,33 +144,11 @@ const inWords = ({ id, name, intent, platforms, created_at }: Rule): string =>
     })
   ].join("\n")
 
-const deleteRules = <E>(actions: RulesActions<E>) =>
-  Command.make(
-    "delete",
-    {
-      ids: Args.text({ name: "rule-id" }).pipe(
-        Args.withDescription("As rules list shows it; several are deleted one after the other"),
-        Args.atLeast(1)
-      ),
-      ...placeOptions,
-      json: jsonOption("Print the ids that were deleted as JSON, and each failure as JSON on standard error")
-    },
-    ({ ids, json, ...place }) =>
-      Effect.gen(function* () {
-        const remote = yield* actions.at(place)
-        const deleted: Array<string> = []
-        for (const rule_id of ids) {
-          const outcome = yield* Effect.either(remote.request(post("/api.DeleteRule", { rule_id }, DeletedRule)))
-          if (Either.isLeft(outcome)) {
-            yield* Console.error(json ? JSON.stringify(errorBodyOf(outcome.left)) : `earshot: ${outcome.left.message}`)
-          } else {
-            deleted.push(outcome.right.rule_id)
-            if (!json) yield* Console.log(`Deleted ${outcome.right.rule_id}`)
-          }
-        }
-        if (json) yield* Console.log(JSON.stringify({ deleted }, undefined, 2))
-        if (deleted.length < ids.length) return yield* new AlreadyTold()
-      }).pipe(Effect.scoped)
+const deleteRules = <E>({ at }: RulesActions<E>) =>
+  Command.make("delete", { ...deletionOptions("rule"), ...placeOptions }, ({ ids, json, ...place }) =>
+    Effect.flatMap(at(place), (remote) =>
+      deleteEach(remote, { path: "/api.DeleteRule", field: "rule_id", ids, json })
+    ).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
       placeHelp(
@@ -177,5 +156,3 @@ const deleteRules = <E>(actions: RulesActions<E>) =>
       )
     )
   )
-
-const DeletedRule = Schema.Struct({ rule_id: Schema.String })

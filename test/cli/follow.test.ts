@@ -5,8 +5,10 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
 import { call, xPost } from "../gateway/client.ts"
 import { KEY, RUNTIMES, type Running, START_MILLIS, startCommand, startService } from "../program.ts"
+import { temporaryDatabase } from "../stores.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "earshot-follow-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -108,6 +110,28 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
     assert.deepInclude(told.at(-1), { code: "not_found", details: { rule_id: "r" } })
     await server.close()
   })
+
+  it.scopedLive("follows a Postgres that a server elsewhere writes to, without going through it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      const settings = { DATABASE_URL: Redacted.value(url), LOG_LEVEL: "warning" }
+      const service = yield* Effect.acquireRelease(
+        Effect.promise(() => startService("node", settings)),
+        (running) => Effect.promise(() => running.stop())
+      )
+      yield* Effect.promise(async () => {
+        await rule(service, "mistral")
+        const following = startCommand("node", ["matches", "--follow"], settings)
+        let helloes = 0
+        const hello = setInterval(() => void send(service, `m${helloes++}`, "mistral").catch(() => {}), 200)
+        await following.printed(/ Test {2}mistral\n/)
+        clearInterval(hello)
+        following.signal("SIGINT")
+        const { code, stderr } = await following.ended
+        assert.deepStrictEqual([code, stderr], [0, ""])
+      })
+    })
+  )
 
   it("tells of a server that is none, of one without the stream, and of nonsense in it", async () => {
     const wrong: ReadonlyArray<readonly [answer: (response: ServerResponse) => void, message: RegExp]> = [
