@@ -1,7 +1,7 @@
 /** Delivers matches to webhooks: to each one after another in their order, to many at once, and to none by two. */
 import { Clock, Duration, Effect, FiberSet, Layer, Option, Queue, Random, Schedule, Stream } from "effect"
 import { Entropy } from "./Entropy.ts"
-import { Ids, type MatchId } from "./Ids.ts"
+import { Ids, type MatchId, timeOf } from "./Ids.ts"
 import type { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
 import * as Metrics from "./Metrics.ts"
@@ -59,7 +59,8 @@ export const layerWith = ({
       })
 
       const skip = Effect.fnUntraced(function* (held: Held, floor: MatchId) {
-        const error = `Matches up to "${floor}" are no longer kept, and some of them may not have been delivered: delivery goes on after them`
+        const before = Timestamp.fromMillis(timeOf(floor))
+        const error = `Matches from before "${before}" are no longer kept, and some of them may not have been delivered: delivery goes on after them`
         yield* Effect.logWarning(`Webhook "${held.webhook.id}": ${error}`)
         yield* Metrics.webhookAttempted("skipped")
         const attempt: WebhookAttempt = {
