@@ -1,0 +1,22 @@
+// Receives matches from Earshot: node examples/webhook-receiver.mjs whsec_…
+import { createServer } from "node:http"
+import { Webhook } from "standardwebhooks"
+
+const webhook = new Webhook(process.argv[2])
+const seen = new Set()
+
+createServer(async (request, response) => {
+  let body = ""
+  for await (const chunk of request.setEncoding("utf8")) body += chunk
+  try {
+    const { type, data } = webhook.verify(body, request.headers)
+    // A message can come again, after an answer that got lost: its id is then the same.
+    const id = request.headers["webhook-id"]
+    if (type === "match.created" && !seen.has(id)) console.log(data.created_at, data.platform, data.id)
+    seen.add(id)
+    response.writeHead(204).end()
+  } catch (error) {
+    console.error(error.message)
+    response.writeHead(400).end()
+  }
+}).listen(9000, "127.0.0.1", () => console.log("Waiting on http://127.0.0.1:9000"))
