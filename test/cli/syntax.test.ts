@@ -49,7 +49,9 @@ describe("earshot syntax", () => {
   it("gives it as data, too", async () => {
     const { code, stdout } = await runCommand("node", ["syntax", "x", "--json"])
     assert.strictEqual(code, 0)
-    assert.deepInclude(JSON.parse(stdout), { platform: "x", limits: {} })
+    const { platform, operators } = JSON.parse(stdout) as { platform: string; operators: ReadonlyArray<unknown> }
+    assert.strictEqual(platform, "x")
+    assert.isAbove(operators.length, 10)
   })
 
   it("refuses a platform that there is none of", async () => {

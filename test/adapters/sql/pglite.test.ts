@@ -23,8 +23,7 @@ describe("pglite", () => {
       const second = yield* Effect.promise(() => collect(startWriter(dataDir, 3)))
       assert.deepStrictEqual(second, [
         `refused Cannot open the store at "${dataDir}": another process is using this folder. ` +
-          "Stop that process, or give this one a folder of its own with EARSHOT_DATA_DIR. " +
-          "If a server runs there, commands can ask it instead: set EARSHOT_URL and EARSHOT_API_KEY"
+          "Stop that process, or give this one a folder of its own with EARSHOT_DATA_DIR"
       ])
       yield* Effect.promise(() => new Promise((resume) => first.stdout?.once("data", resume)))
       first.kill("SIGKILL")
