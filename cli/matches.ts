@@ -2,6 +2,7 @@
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
 import type { Coverage } from "../core/Coverage.ts"
+import { MatchId } from "../core/Ids.ts"
 import type { Match } from "../core/Match.ts"
 import { MatchList } from "../core/Matches.ts"
 import { PLATFORM_IDS, type PlatformId } from "../core/PlatformId.ts"
@@ -55,6 +56,9 @@ export const matchesCommand = <E>(actions: MatchesActions<E>) =>
         if (isFollowing && Option.isSome(limit)) {
           return yield* new WrongUsage({ message: "--limit is for a list: --follow goes on until Ctrl-C" })
         }
+        if (Option.exists(filter.cursor, (cursor) => !isMatchId(cursor))) {
+          return yield* new WrongUsage({ message: "--cursor: expected the id of a match, as match_…" })
+        }
         const remote = yield* actions.at({ url, account })
         const query = {
           ...Option.match(filter.rule, { onNone: () => ({}), onSome: (rule_id) => ({ rule_id }) }),
@@ -83,6 +87,8 @@ export const matchesCommand = <E>(actions: MatchesActions<E>) =>
   )
 
 // ---- helpers ----
+
+const isMatchId = Schema.is(MatchId)
 
 const Limit = Schema.Number.pipe(
   Schema.filter((limit) => limit >= 1 && limit <= 500, {

@@ -5,6 +5,7 @@ import type { CommandInfo } from "./commandTree.ts"
 import { completions } from "./completions.ts"
 import { WrongUsage } from "./failures.ts"
 import { commandHelp, overview } from "./help.ts"
+import { problemIn } from "./usage.ts"
 
 export const run = <Name extends string, R, E, A>(
   command: Command.Command<Name, R, E, A>,
@@ -21,13 +22,14 @@ export const run = <Name extends string, R, E, A>(
   const asked = named(commands, args)
   const help = Console.log(asked === undefined ? overview(commands, { version, width }) : commandHelp(asked, width))
   if (asksForHelp(args)) return help
+  const problem = problemIn(commands, options.args)
   return Effect.gen(function* () {
     const directive = yield* CommandDescriptor.parse(command.descriptor, ["earshot", ...args], CliConfig.defaultConfig)
     if (directive._tag === "UserDefined") {
       const [unknown] = directive.leftover
       return unknown === undefined
         ? yield* command.handler(directive.value)
-        : yield* new WrongUsage({ message: `Received unknown argument: '${unknown}'` })
+        : yield* new WrongUsage({ message: problem ?? `There is one argument too many: "${unknown}"` })
     }
     switch (directive.option._tag) {
       case "ShowVersion":
@@ -45,7 +47,9 @@ export const run = <Name extends string, R, E, A>(
   }).pipe(
     Effect.catchIf(ValidationError.isValidationError, (error) =>
       // `earshot` and `earshot rules` alone.
-      ValidationError.isHelpRequested(error) ? help : Effect.fail(new WrongUsage({ message: plainText(error.error) }))
+      ValidationError.isHelpRequested(error)
+        ? help
+        : Effect.fail(new WrongUsage({ message: problem ?? plainText(error.error) }))
     )
   )
 }

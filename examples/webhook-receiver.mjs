@@ -1,8 +1,15 @@
 // Receives matches from Earshot: node examples/webhook-receiver.mjs whsec_…
 import { createServer } from "node:http"
+import process from "node:process"
 import { Webhook } from "standardwebhooks"
 
-const webhook = new Webhook(process.argv[2])
+const secret = process.argv[2] ?? ""
+if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) {
+  console.error("Usage: node examples/webhook-receiver.mjs whsec_…, with the secret that the webhook was created with")
+  process.exit(2)
+}
+
+const webhook = new Webhook(secret)
 const seen = new Set()
 
 createServer(async (request, response) => {

@@ -8,10 +8,16 @@ import { json, type KeyedRoute, type Work } from "./route.ts"
 
 export const restRoutes: ReadonlyArray<KeyedRoute<Services>> = endpoints.map(routeOf)
 
-/** The fields of the query; of a field that comes twice, the last. */
-export const queryOf = (request: Request): Readonly<Record<string, string>> => {
+/** The fields of the query; one that is given twice is an array, for the decoder to refuse. */
+export const queryOf = (request: Request): Readonly<Record<string, string | ReadonlyArray<string>>> => {
   const start = request.url.indexOf("?")
-  return start < 0 ? {} : Object.fromEntries(new URLSearchParams(request.url.slice(start + 1)))
+  const params = new URLSearchParams(start < 0 ? "" : request.url.slice(start + 1))
+  return Object.fromEntries(
+    [...new Set(params.keys())].map((name) => {
+      const [value = "", ...more] = params.getAll(name)
+      return [name, more.length === 0 ? value : [value, ...more]]
+    })
+  )
 }
 
 // ---- helpers ----

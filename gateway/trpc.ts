@@ -178,7 +178,7 @@ const WATCH_PATH = "/trpc/matches.watch"
 const authorizationOf = (request: Request): string | null => {
   const header = request.headers.get("authorization")
   if (header !== null || new URL(request.url).pathname !== WATCH_PATH) return header
-  const params = parseJson(queryOf(request)["connectionParams"] ?? "")
+  const params = parseJson(String(queryOf(request)["connectionParams"] ?? ""))
   if (Either.isLeft(params) || !Predicate.hasProperty(params.right, "authorization")) return null
   const { authorization } = params.right
   return typeof authorization === "string" ? authorization : null

@@ -1,0 +1,62 @@
+/** What is wrong with arguments that were refused, in better words than the library's. */
+import { Option } from "effect"
+import { nearest } from "../core/nearest.ts"
+import type { CommandInfo, OptionInfo } from "./commandTree.ts"
+
+/** Undefined where there is nothing better to say. */
+export const problemIn = (
+  commands: ReadonlyArray<CommandInfo>,
+  args: ReadonlyArray<string>,
+  above = "earshot"
+): string | undefined => {
+  const [first, ...rest] = args
+  if (first === undefined || first.startsWith("-")) return undefined
+  const command = commands.find(({ path }) => path.at(-1) === first)
+  if (command === undefined) {
+    const names = commands.map(({ path }) => path.at(-1) ?? "")
+    return `There is no command "${above} ${first}": ${meant(first, names)}`
+  }
+  const called = `${above} ${first}`
+  return command.subcommands.length > 0
+    ? problemIn(command.subcommands, rest, called)
+    : problemInOptions(command, rest, called)
+}
+
+// ---- helpers ----
+
+const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, called: string): string | undefined => {
+  let place = 0
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i] ?? ""
+    if (arg === "--") return undefined
+    if (!/^-./.test(arg)) {
+      const problem = wrongChoice(`"${arg}"`, arg, command.args[place++]?.choices ?? [])
+      if (problem !== undefined) return problem
+      continue
+    }
+    const [name = arg, inline] = arg.split(/=(.*)/s)
+    const option = command.options.find(({ names }) => names.includes(name))
+    if (option === undefined) {
+      const names = command.options.flatMap((known) => known.names)
+      return `"${called}" has no option ${name}: ${meant(name, names)}`
+    }
+    const problem = problemInValue(option, name, Option.isSome(option.value) ? (inline ?? args[++i]) : "")
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+const problemInValue = ({ value, choices }: OptionInfo, name: string, given: string | undefined) =>
+  given === undefined
+    ? `${name} needs a value: ${Option.getOrElse(value, () => "")}`
+    : wrongChoice(name, given, choices)
+
+const wrongChoice = (what: string, given: string, choices: ReadonlyArray<string>): string | undefined =>
+  choices.length === 0 || choices.includes(given)
+    ? undefined
+    : `${what}: expected ${choices.join(" or ")}${what === `"${given}"` ? "" : `, not "${given}"`}`
+
+const meant = (word: string, names: ReadonlyArray<string>): string => {
+  const near = nearest(word, names)
+  return near === undefined ? `expected one of ${names.join(", ")}` : `did you mean ${near}?`
+}

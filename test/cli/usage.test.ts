@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Option } from "effect"
+import type { CommandInfo } from "../../cli/commandTree.ts"
+import { problemIn } from "../../cli/usage.ts"
+
+const command = (path: ReadonlyArray<string>, more: Partial<CommandInfo> = {}): CommandInfo => ({
+  path,
+  about: "",
+  more: [],
+  options: [],
+  args: [],
+  subcommands: [],
+  ...more
+})
+
+const commands = [
+  command(["matches"], {
+    options: [
+      { names: ["-f", "--follow"], value: Option.none(), choices: [], about: "", isOptional: true },
+      { names: ["--rule"], value: Option.some("rule-id"), choices: [], about: "", isOptional: true },
+      {
+        names: ["--platform"],
+        value: Option.some("x | firehose"),
+        choices: ["x", "firehose"],
+        about: "",
+        isOptional: true
+      }
+    ]
+  }),
+  command(["syntax"], { args: [{ name: "<platform>", about: "", choices: ["x", "firehose"] }] }),
+  command(["rules"], { subcommands: [command(["rules", "create"]), command(["rules", "delete"])] })
+]
+
+describe("problemIn", () => {
+  const cases: ReadonlyArray<readonly [args: string, problem: string | undefined]> = [
+    ["mathces", 'There is no command "earshot mathces": did you mean matches?'],
+    ["rules remove x", 'There is no command "earshot rules remove": expected one of create, delete'],
+    ["matches --folow", '"earshot matches" has no option --folow: did you mean --follow?'],
+    ["matches --follow --rule", "--rule needs a value: rule-id"],
+    ["matches --platform twitter", '--platform: expected x or firehose, not "twitter"'],
+    ["matches --platform=twitter", '--platform: expected x or firehose, not "twitter"'],
+    ["syntax y", '"y": expected x or firehose'],
+    ["matches -f --rule --odd --platform x", undefined],
+    ["matches -- --folow", undefined],
+    ["rules", undefined],
+    ["--version", undefined]
+  ]
+  for (const [args, problem] of cases) {
+    it(`of "${args}" is ${problem ?? "none"}`, () => {
+      assert.strictEqual(problemIn(commands, args.split(" ")), problem)
+    })
+  }
+})
