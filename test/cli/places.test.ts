@@ -77,7 +77,7 @@ const aPlace = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof runCo
     const missing = await run("matches", "--rule", "rule_nobody")
     assert.deepStrictEqual([missing.code, missing.stderr], [1, 'earshot: Cannot find rule "rule_nobody"\n'])
     const json = await run("matches", "--json", "--cursor", "nonsense")
-    assert.strictEqual(json.code, 1)
+    assert.strictEqual(json.code, 2)
     assert.deepInclude(JSON.parse(json.stderr), { code: "invalid_argument" })
   })
 }
@@ -111,7 +111,7 @@ describe("against a server", { timeout: 2 * START_MILLIS }, () => {
       [["rules", "list", "--account", "default"], /--account is for the store of this machine/],
       [["rules", "delete"], /rule-id/],
       [["matches", "--limit", "0"], /Expected --limit to be a whole number from 1 to 500/],
-      [["matches", "--platform", "y"], /x, firehose/],
+      [["matches", "--platform", "y"], /--platform: expected x or firehose, not "y"/],
       [["matches", "--follow", "--limit", "3"], /--limit is for a list/]
     ]
     for (const [args, message] of wrong) {
