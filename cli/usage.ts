@@ -57,6 +57,7 @@ const wrongChoice = (what: string, given: string, choices: ReadonlyArray<string>
     : `${what}: expected ${choices.join(" or ")}${what === `"${given}"` ? "" : `, not "${given}"`}`
 
 const meant = (word: string, names: ReadonlyArray<string>): string => {
+  if (names.length === 0) return "it takes none"
   const near = nearest(word, names)
   return near === undefined ? `expected one of ${names.join(", ")}` : `did you mean ${near}?`
 }
