@@ -22,14 +22,14 @@ export const run = <Name extends string, R, E, A>(
   const asked = named(commands, args)
   const help = Console.log(asked === undefined ? overview(commands, { version, width }) : commandHelp(asked, width))
   if (asksForHelp(args)) return help
-  const problem = problemIn(commands, options.args)
+  const problem = () => problemIn(commands, options.args)
   return Effect.gen(function* () {
     const directive = yield* CommandDescriptor.parse(command.descriptor, ["earshot", ...args], CliConfig.defaultConfig)
     if (directive._tag === "UserDefined") {
       const [unknown] = directive.leftover
       return unknown === undefined
         ? yield* command.handler(directive.value)
-        : yield* new WrongUsage({ message: problem ?? `There is one argument too many: "${unknown}"` })
+        : yield* new WrongUsage({ message: problem() ?? `There is one argument too many: "${unknown}"` })
     }
     switch (directive.option._tag) {
       case "ShowVersion":
@@ -49,7 +49,7 @@ export const run = <Name extends string, R, E, A>(
       // `earshot` and `earshot rules` alone.
       ValidationError.isHelpRequested(error)
         ? help
-        : Effect.fail(new WrongUsage({ message: problem ?? plainText(error.error) }))
+        : Effect.fail(new WrongUsage({ message: problem() ?? plainText(error.error) }))
     )
   )
 }

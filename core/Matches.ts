@@ -18,46 +18,31 @@ export const MatchQuery = Schema.Struct({
   }),
   platform: Schema.optionalWith(PlatformId, { exact: true }),
   limit: wholeNumber({ max: 500, fallback: 50 }),
-  cursor: Schema.optionalWith(
-    MatchId.annotations({
-      message: () => ({ message: "Expected the next_cursor of an earlier answer", override: true }),
-      jsonSchema: { type: "string", description: "The next_cursor of an earlier answer: the page after it" }
-    }),
-    { exact: true }
-  )
+  cursor: cursorField({
+    expected: "Expected the next_cursor of an earlier answer",
+    description: "The next_cursor of an earlier answer: the page after it"
+  })
 })
 export type MatchQuery = typeof MatchQuery.Type
 
 export const WatchQuery = Schema.Struct({
   rule_id: MatchQuery.fields.rule_id,
   platform: MatchQuery.fields.platform,
-  cursor: Schema.optionalWith(
-    MatchId.annotations({
-      message: () => ({ message: "Expected the id of a match", override: true }),
-      jsonSchema: {
-        type: "string",
-        description: "The id of the last match that was seen: what came after it comes first. Without it, only new ones"
-      }
-    }),
-    { exact: true }
-  )
+  cursor: cursorField({
+    expected: "Expected the id of a match",
+    description: "The id of the last match that was seen: what came after it comes first. Without it, only new ones"
+  })
 })
 export type WatchQuery = typeof WatchQuery.Type
 
 export const WaitQuery = Schema.Struct({
   rule_id: MatchQuery.fields.rule_id,
   platform: MatchQuery.fields.platform,
-  cursor: Schema.optionalWith(
-    MatchId.annotations({
-      message: () => ({ message: "Expected the cursor of an earlier answer, or the id of a match", override: true }),
-      jsonSchema: {
-        type: "string",
-        description:
-          "The cursor of the last answer, or the id of a match: what came after it. Without it, only what comes from now on"
-      }
-    }),
-    { exact: true }
-  ),
+  cursor: cursorField({
+    expected: "Expected the cursor of an earlier answer, or the id of a match",
+    description:
+      "The cursor of the last answer, or the id of a match: what came after it. Without it, only what comes from now on"
+  }),
   timeout_seconds: wholeNumber({
     max: 55,
     fallback: 25,
@@ -200,6 +185,17 @@ export class Matches extends Context.Tag("core/Matches")<
 }
 
 // ---- helpers ----
+
+/** `expected` is what is said of one that is none. */
+function cursorField({ expected, description }: { expected: string; description: string }) {
+  return Schema.optionalWith(
+    MatchId.annotations({
+      message: () => ({ message: expected, override: true }),
+      jsonSchema: { type: "string", description }
+    }),
+    { exact: true }
+  )
+}
 
 function wholeNumber({ max, fallback, ...documented }: { max: number; fallback: number; description?: string }) {
   const message = `Expected a whole number from 1 to ${max}`
