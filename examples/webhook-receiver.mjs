@@ -19,7 +19,9 @@ createServer(async (request, response) => {
     const { type, data } = webhook.verify(body, request.headers)
     // A message can come again, after an answer that got lost: its id is then the same.
     const id = request.headers["webhook-id"]
-    if (type === "match.created" && !seen.has(id)) console.log(data.created_at, data.platform, data.id)
+    if (seen.has(id)) console.log("again", id)
+    else if (type === "match.created") console.log(data.created_at, data.platform, data.id)
+    else console.log(type)
     seen.add(id)
     response.writeHead(204).end()
   } catch (error) {
