@@ -1,129 +1,212 @@
 /** From a term to the programs that wait for it. */
-import { MOST_TERMS, pairs } from "./eventTerms.ts"
+import { eventTrace, eventTraces, FILTER_BITS, MOST_TERMS, pairs, passes, TRACE_BITS } from "./eventTerms.ts"
 import type { Pool } from "./Pool.ts"
 
 /** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
 const SEGMENT_BITS = 6
 const SEGMENT_SHIFT = 32 - SEGMENT_BITS
-const FIRST_SLOTS = 8
-const FIRST_GATE_BITS = 1
+const PLACE_BITS = (1 << SEGMENT_SHIFT) - 1
 
-/** A slot is [high, low, program, filter] for one posting, [high, low, ~list, 0] for several; high 0 is a free slot. */
-const SLOT = 4
+/** Places of a bucket. Their tags are bytes of one word: all are looked at together. */
+const BUCKET = 4
+const FIRST_BUCKETS = 4
+/** In each byte of a word the top bit, and the last one. */
+const TOP_BITS = 0x80808080 | 0
+const LAST_BITS = 0x01010101
+
+/** A posting is [program, low] or [~list, low]. */
+const POSTING = 2
+
+/** Words of memory that a bucket takes. */
+const BUCKET_WORDS = 1 + BUCKET * (1 + POSTING)
 
 /** A list is [count, capacity, (program, filter)...]. */
-export const LIST_HEAD = 2
+const LIST_HEAD = 2
 
-/** What `gather` found, good until it is called again. */
-export const found = new Int32Array(2 * MOST_TERMS)
+/** Postings of one term that have places of their own; more than these share a list. */
+const MOST_ALONE = 4
 
 /**
- * A posting is the address of a program and a filter: the first half of another term that the event must hold, or 0.
- * The filter spares most programs from being looked at.
+ * A posting is the address of a program and a filter: bits of another term that the event must hold, or 0. The filter
+ * spares most programs from being looked at.
+ *
+ * A table is buckets of places. Each term has a home bucket, and goes to the next one that is not full; the places of a
+ * bucket fill from the first. What is looked at most lies closest together: for each place a tag of 7 bits of the term
+ * and one that says that the place is taken, by itself the filter, by itself the posting. Terms that share the tag and
+ * their second half are taken for one: a program is run to find out whether it holds, however it was come by.
  */
 export class AnchorIndex {
+  /** What `gather` found last, and how many postings it went through. */
+  programs = new Int32Array(1_024)
+  looked = 0
   private readonly pool: Pool
-  private readonly segments: Array<Int32Array> = []
-  /**
-   * Which terms may be there, by one bit each; a part for each segment, all of the same size. Small enough to stay near
-   * where the tables do not: it spares most terms of an event the way to them.
-   */
-  private gate: Int32Array
-  /** Of words in the part of one segment. */
-  private gateBits = FIRST_GATE_BITS
-  /** Bits that no term needs any more. */
-  private readonly stale = new Int32Array(1 << SEGMENT_BITS)
+  private readonly tags: Array<Int32Array> = []
+  private readonly filters: Array<Int32Array> = []
+  private readonly postings: Array<Int32Array> = []
   private readonly counts = new Int32Array(1 << SEGMENT_BITS)
+  /** Segment and place of what looks right. */
+  private likely = new Int32Array(1_024)
   private words = 0
 
   constructor(pool: Pool) {
     this.pool = pool
     for (let segment = 0; segment < 1 << SEGMENT_BITS; segment++) {
-      this.segments.push(this.table(FIRST_SLOTS * SLOT))
+      this.makeTable(segment, FIRST_BUCKETS)
     }
-    this.gate = this.table(1 << (SEGMENT_BITS + FIRST_GATE_BITS))
   }
 
   get bytes(): number {
     return this.words * 4
   }
 
-  segmentOf(high: number): Int32Array {
-    return this.segments[high >>> SEGMENT_SHIFT] ?? nothing
-  }
-
   /**
-   * Writes to `found` what waits for the terms of the event at hand, as [program, filter] or [~list, 0], and gives the
-   * number of words written. In two steps, so that what is far away in memory is fetched side by side.
+   * Finds the programs that wait for a term of the event at hand and whose filter the event passes, and gives their
+   * number. Some may be among them twice.
    */
   gather(count: number): number {
-    const { gate, gateBits, segments } = this
-    const part = (1 << gateBits) - 1
-    let open = 0
-    for (let term = 1; term <= count; term++) {
-      const low = terms[2 * term + 1] ?? 0
-      const segment = (terms[2 * term] ?? 0) >>> SEGMENT_SHIFT
-      candidates[open] = term
-      open += ((gate[(segment << gateBits) | ((low >>> 5) & part)] ?? 0) >>> low) & 1
-    }
+    const found = this.search(count)
+    const { likely } = this
+    this.looked = found
     let written = 0
-    for (let candidate = 0; candidate < open; candidate++) {
-      const term = candidates[candidate] ?? 0
-      const high = terms[2 * term] ?? 0
-      const segment = segments[high >>> SEGMENT_SHIFT] ?? nothing
-      const slot = this.find(segment, high, terms[2 * term + 1] ?? 0)
-      if (slot < 0) continue
-      waiting[written] = segment[slot + 2] ?? 0
-      waiting[written + 1] = segment[slot + 3] ?? 0
-      written += 2
+    for (let index = 0; index < found; index++) {
+      const number = (likely[index] ?? 0) >>> SEGMENT_SHIFT
+      const place = (likely[index] ?? 0) & PLACE_BITS
+      const held = this.postings[number]?.[place * POSTING] ?? 0
+      if (held < 0) {
+        written = this.gatherList(~held, written)
+      } else if (isPassed(this.filters[number]?.[place] ?? 0)) {
+        if (written === this.programs.length) this.programs = longer(this.programs, written + 1)
+        this.programs[written++] = held
+      }
     }
     return written
   }
 
-  /** Where the term's slot begins in its segment; -1 if nothing waits for the term. */
-  find(segment: Int32Array, high: number, low: number): number {
-    for (let slot = homeOf(segment, high); ; slot = nextSlot(segment, slot)) {
-      const found = segment[slot] ?? 0
-      if (found === high && segment[slot + 1] === low) return slot
-      if (found === 0) return -1
+  private gatherList(list: number, from: number): number {
+    const words = this.pool.chunkOf(list)
+    const start = this.pool.offsetOf(list) + LIST_HEAD
+    const end = start + 2 * (words[start - LIST_HEAD] ?? 0)
+    const most = from + (end - start) / 2
+    this.looked += most - from
+    if (most > this.programs.length) this.programs = longer(this.programs, most)
+    const { programs } = this
+    let written = from
+    for (let posting = start; posting < end; posting += 2) {
+      programs[written] = words[posting] ?? 0
+      written += isPassed(words[posting + 1] ?? 0) ? 1 : 0
     }
+    return written
+  }
+
+  /**
+   * Writes to `likely` where the places are that look like a term of the event with a filter that it passes, and gives
+   * their number. There are hardly any branches in it, so that what is far away in memory is fetched side by side.
+   */
+  private search(count: number): number {
+    const { tags } = this
+    let open = 0
+    let full = 0
+    for (let term = 1; term <= count; term++) {
+      const high = terms[2 * term] ?? 0
+      const table = tags[high >>> SEGMENT_SHIFT] ?? nothing
+      const bucket = homeOf(table, terms[2 * term + 1] ?? 0)
+      const word = table[bucket] ?? 0
+      const hits = hitsIn(word, high)
+      openAt[open] = (high & ~PLACE_BITS) | bucket
+      openHits[open] = hits
+      open += (hits | -hits) >>> 31
+      fullHighs[full] = high
+      fullBuckets[full] = bucket
+      full += word >>> 31
+    }
+    let found = this.sift(open)
+    for (let index = 0; index < full; index++) {
+      found = this.searchOn(fullHighs[index] ?? 0, fullBuckets[index] ?? 0, found)
+    }
+    return found
+  }
+
+  /** What the open buckets have. */
+  private sift(open: number): number {
+    if (open * BUCKET > this.likely.length) this.likely = longer(this.likely, open * BUCKET)
+    const { filters, likely } = this
+    const trace = traceNow()
+    let found = 0
+    for (let index = 0; index < open; index++) {
+      const at = openAt[index] ?? 0
+      found = pick(filters[at >>> SEGMENT_SHIFT] ?? nothing, at, openHits[index] ?? 0, trace, likely, found)
+    }
+    return found
+  }
+
+  /** What the buckets after a full one have. */
+  private searchOn(high: number, full: number, before: number): number {
+    const number = high >>> SEGMENT_SHIFT
+    const tags = this.tags[number] ?? nothing
+    let found = before
+    let bucket = full
+    do {
+      bucket = bucketAfter(tags, bucket)
+      const hits = hitsIn(tags[bucket] ?? 0, high)
+      if (hits !== 0) {
+        if (found + BUCKET > this.likely.length) this.likely = longer(this.likely, found + BUCKET)
+        const at = (high & ~PLACE_BITS) | bucket
+        found = pick(this.filters[number] ?? nothing, at, hits, traceNow(), this.likely, found)
+      }
+    } while ((tags[bucket] ?? 0) < 0)
+    return found
   }
 
   add(high: number, low: number, program: number, filter: number): void {
-    const segment = this.segmentOf(high)
-    const slot = this.find(segment, high, low)
-    if (slot < 0) {
-      this.insert(high, low, program, filter)
-      return
+    const number = high >>> SEGMENT_SHIFT
+    let alone = 0
+    for (let place = this.first(high, low); place >= 0; place = this.next(high, low, place)) {
+      const postings = this.postings[number] ?? nothing
+      const held = postings[place * POSTING] ?? 0
+      if (held < 0) {
+        postings[place * POSTING] = ~this.append(~held, program, filter)
+        return
+      }
+      alone++
     }
-    const held = segment[slot + 2] ?? 0
-    if (held > 0) {
-      const list = this.pool.take(LIST_HEAD + 2 * 2)
-      const words = this.pool.chunkOf(list)
-      const at = this.pool.offsetOf(list)
-      words[at] = 2
-      words[at + 1] = 2
-      words[at + 2] = held
-      words[at + 3] = segment[slot + 3] ?? 0
-      words[at + 4] = program
-      words[at + 5] = filter
-      segment[slot + 2] = ~list
-      segment[slot + 3] = 0
-      return
-    }
-    segment[slot + 2] = ~this.append(~held, program, filter)
+    if (alone < MOST_ALONE) this.insert(high, low, filter & FILTER_BITS, program)
+    else this.share(high, low, program, filter)
   }
 
   remove(high: number, low: number, program: number): void {
-    const segment = this.segmentOf(high)
-    const slot = this.find(segment, high, low)
-    if (slot < 0) return
-    const held = segment[slot + 2] ?? 0
-    if (held > 0) {
-      if (held === program) this.empty(high, segment, slot)
-      return
+    const number = high >>> SEGMENT_SHIFT
+    for (let place = this.first(high, low); place >= 0; place = this.next(high, low, place)) {
+      const held = this.postings[number]?.[place * POSTING] ?? 0
+      if (held === program) {
+        this.empty(number, place)
+        return
+      }
+      if (held < 0) {
+        this.removeFrom(~held, high, low, place, program)
+        return
+      }
     }
-    const list = ~held
+  }
+
+  /** All that have places of their own, and one more, into one list. */
+  private share(high: number, low: number, program: number, filter: number): void {
+    const number = high >>> SEGMENT_SHIFT
+    const capacity = 2 * MOST_ALONE
+    const list = this.pool.take(LIST_HEAD + 2 * capacity)
+    const words = this.pool.chunkOf(list)
+    const at = this.pool.offsetOf(list)
+    words[at] = 0
+    words[at + 1] = capacity
+    for (let place = this.first(high, low); place >= 0; place = this.first(high, low)) {
+      this.append(list, this.postings[number]?.[place * POSTING] ?? 0, this.filters[number]?.[place] ?? 0)
+      this.empty(number, place)
+    }
+    this.append(list, program, filter)
+    this.insert(high, low, 0, ~list)
+  }
+
+  private removeFrom(list: number, high: number, low: number, place: number, program: number): void {
+    const number = high >>> SEGMENT_SHIFT
     const words = this.pool.chunkOf(list)
     const at = this.pool.offsetOf(list)
     const count = words[at] ?? 0
@@ -135,13 +218,17 @@ export class AnchorIndex {
     words[found + 1] = words[last + 1] ?? 0
     words[at] = count - 1
     const capacity = words[at + 1] ?? 0
-    if (count - 1 === 1) {
-      segment[slot + 2] = words[at + LIST_HEAD] ?? 0
-      segment[slot + 3] = words[at + LIST_HEAD + 1] ?? 0
-      this.pool.giveBack(list, LIST_HEAD + 2 * capacity)
-    } else if (count - 1 <= capacity >> 2) {
-      segment[slot + 2] = ~this.moved(list, capacity >> 1)
+    if (count - 1 > capacity >> 2) return
+    if (count - 1 > MOST_ALONE >> 1) {
+      const postings = this.postings[number] ?? nothing
+      postings[place * POSTING] = ~this.moved(list, capacity >> 1)
+      return
     }
+    this.empty(number, place)
+    for (let posting = at + LIST_HEAD; posting < last; posting += 2) {
+      this.insert(high, low, words[posting + 1] ?? 0, words[posting] ?? 0)
+    }
+    this.pool.giveBack(list, LIST_HEAD + 2 * capacity)
   }
 
   private append(list: number, program: number, filter: number): number {
@@ -155,7 +242,7 @@ export class AnchorIndex {
       at = this.pool.offsetOf(place)
     }
     words[at + LIST_HEAD + 2 * count] = program
-    words[at + LIST_HEAD + 2 * count + 1] = filter
+    words[at + LIST_HEAD + 2 * count + 1] = filter & FILTER_BITS
     words[at] = count + 1
     return place
   }
@@ -175,103 +262,89 @@ export class AnchorIndex {
     return place
   }
 
-  private insert(high: number, low: number, program: number, filter: number): void {
+  /** The first place of the term in its segment, and the one after a place; -1 if there is none. */
+  private first(high: number, low: number): number {
+    return this.placeFrom(homeOf(this.tags[high >>> SEGMENT_SHIFT] ?? nothing, low) * BUCKET, high, low)
+  }
+
+  private next(high: number, low: number, place: number): number {
+    return this.placeFrom(placeAfter(this.tags[high >>> SEGMENT_SHIFT] ?? nothing, place), high, low)
+  }
+
+  private placeFrom(start: number, high: number, low: number): number {
+    const tags = this.tags[high >>> SEGMENT_SHIFT] ?? nothing
+    const postings = this.postings[high >>> SEGMENT_SHIFT] ?? nothing
+    for (let place = start; tagAt(tags, place) !== 0; place = placeAfter(tags, place)) {
+      if (tagAt(tags, place) === tagOf(high) && postings[place * POSTING + 1] === low) return place
+    }
+    return -1
+  }
+
+  private insert(high: number, low: number, filter: number, held: number): void {
     const number = high >>> SEGMENT_SHIFT
     const count = (this.counts[number] ?? 0) + 1
     this.counts[number] = count
-    let segment = this.segmentOf(high)
-    this.cleanGate(number)
-    if (count * SLOT * 8 > segment.length * 7) {
-      segment = this.resized(number, segment.length + SLOT * (segment.length >> 3))
-    }
-    const slot = freeSlot(segment, high)
-    segment[slot] = high
-    segment[slot + 1] = low
-    segment[slot + 2] = program
-    segment[slot + 3] = filter
-    this.open(number, low)
-    // Sixteen bits and more for each term let through few that are not there.
-    if (count > 2 << this.gateBits) this.widenGate()
+    const buckets = this.tags[number]?.length ?? 0
+    // Two in three at most, half of them after that: buckets that are full cost time, places that are free memory.
+    if (count * 3 > buckets * BUCKET * 2) this.resize(number, buckets + Math.ceil(buckets / 3))
+    this.put(number, tagOf(high), low, filter, held)
   }
 
-  private gateWord(number: number, low: number): number {
-    return (number << this.gateBits) | ((low >>> 5) & ((1 << this.gateBits) - 1))
+  private put(number: number, tag: number, low: number, filter: number, held: number): void {
+    const tags = this.tags[number] ?? nothing
+    const filters = this.filters[number] ?? nothing
+    const postings = this.postings[number] ?? nothing
+    let place = homeOf(tags, low) * BUCKET
+    while (tagAt(tags, place) !== 0) place = placeAfter(tags, place)
+    setTag(tags, place, tag)
+    filters[place] = filter
+    postings[place * POSTING] = held
+    postings[place * POSTING + 1] = low
   }
 
-  private open(number: number, low: number): void {
-    const word = this.gateWord(number, low)
-    this.gate[word] = (this.gate[word] ?? 0) | (1 << low)
-  }
-
-  /** Twice as wide, each half as it was: lets through whatever it let through before, until the parts are made anew. */
-  private widenGate(): void {
-    const old = this.gate
-    const part = 1 << this.gateBits
-    this.gate = this.table(2 * old.length)
-    this.words -= old.length
-    this.gateBits++
-    for (let start = 0; start < old.length; start += part) {
-      const words = old.subarray(start, start + part)
-      this.gate.set(words, 2 * start)
-      this.gate.set(words, 2 * start + part)
-    }
-    // So that each part is made anew with one of the next terms of its segment.
-    this.stale.fill(0x3fffffff)
-  }
-
-  /** Entries behind the free place move up, so that no search ends too early. */
-  private empty(high: number, segment: Int32Array, slot: number): void {
-    const { length } = segment
-    let hole = slot
-    for (let next = nextSlot(segment, hole); segment[next] !== 0; next = nextSlot(segment, next)) {
-      const home = homeOf(segment, segment[next] ?? 0)
-      if ((next - home + length) % length >= (next - hole + length) % length) {
-        segment.copyWithin(hole, next, next + SLOT)
+  /** Those behind the free place that would rather be there move up, so that no search ends too early. */
+  private empty(number: number, emptied: number): void {
+    const tags = this.tags[number] ?? nothing
+    const filters = this.filters[number] ?? nothing
+    const postings = this.postings[number] ?? nothing
+    const places = tags.length * BUCKET
+    let hole = emptied
+    for (let next = placeAfter(tags, hole); tagAt(tags, next) !== 0; next = placeAfter(tags, next)) {
+      const home = homeOf(tags, postings[next * POSTING + 1] ?? 0) * BUCKET
+      if ((next - home + places) % places >= (next - hole + places) % places) {
+        setTag(tags, hole, tagAt(tags, next))
+        filters[hole] = filters[next] ?? 0
+        postings.copyWithin(hole * POSTING, next * POSTING, (next + 1) * POSTING)
         hole = next
       }
     }
-    segment.fill(0, hole, hole + SLOT)
-    const number = high >>> SEGMENT_SHIFT
+    setTag(tags, hole, 0)
     const count = (this.counts[number] ?? 0) - 1
     this.counts[number] = count
-    this.stale[number] = (this.stale[number] ?? 0) + 1
-    if (segment.length > FIRST_SLOTS * SLOT && count * SLOT * 4 < segment.length) {
-      this.resized(number, Math.max(SLOT * (segment.length >> 3), FIRST_SLOTS * SLOT))
-    }
-    this.cleanGate(number)
-  }
-
-  private cleanGate(number: number): void {
-    const segment = this.segments[number] ?? nothing
-    if ((this.stale[number] ?? 0) * SLOT * 2 <= segment.length) return
-    this.stale[number] = 0
-    this.gate.fill(0, number << this.gateBits, (number + 1) << this.gateBits)
-    for (let slot = 0; slot < segment.length; slot += SLOT) {
-      if (segment[slot] !== 0) this.open(number, segment[slot + 1] ?? 0)
+    if (tags.length > FIRST_BUCKETS && count * 4 < places) {
+      this.resize(number, Math.max(FIRST_BUCKETS, tags.length >> 1))
     }
   }
 
-  private resized(number: number, length: number): Int32Array {
-    const old = this.segments[number] ?? nothing
-    this.words -= old.length
-    const segment = this.table(length)
-    for (let slot = 0; slot < old.length; slot += SLOT) {
-      const high = old[slot] ?? 0
-      if (high !== 0) {
-        const place = freeSlot(segment, high)
-        segment[place] = high
-        segment[place + 1] = old[slot + 1] ?? 0
-        segment[place + 2] = old[slot + 2] ?? 0
-        segment[place + 3] = old[slot + 3] ?? 0
-      }
+  private resize(number: number, buckets: number): void {
+    const tags = this.tags[number] ?? nothing
+    const filters = this.filters[number] ?? nothing
+    const postings = this.postings[number] ?? nothing
+    this.words -= tags.length * BUCKET_WORDS
+    this.makeTable(number, buckets)
+    for (let place = 0; place < tags.length * BUCKET; place++) {
+      const tag = tagAt(tags, place)
+      if (tag === 0) continue
+      const at = place * POSTING
+      this.put(number, tag, postings[at + 1] ?? 0, filters[place] ?? 0, postings[at] ?? 0)
     }
-    this.segments[number] = segment
-    return segment
   }
 
-  private table(words: number): Int32Array<ArrayBuffer> {
-    this.words += words
-    return new Int32Array(words)
+  private makeTable(number: number, buckets: number): void {
+    this.words += buckets * BUCKET_WORDS
+    this.tags[number] = new Int32Array(buckets)
+    this.filters[number] = new Int32Array(buckets * BUCKET)
+    this.postings[number] = new Int32Array(buckets * BUCKET * POSTING)
   }
 }
 
@@ -281,19 +354,67 @@ const nothing = new Int32Array(0)
 
 // What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
 const terms = pairs
+const isPassed = passes
+const traces = eventTraces
+const traceNow = eventTrace
 
-/** Terms of the event at hand that the gate lets through. */
-const candidates = new Int32Array(MOST_TERMS + 1)
-const waiting = found
+/** Segment and number of the buckets that seem to have what is looked for, and in which of their places. */
+const openAt = new Int32Array(MOST_TERMS)
+const openHits = new Int32Array(MOST_TERMS)
+/** Terms whose bucket is full, and that bucket. */
+const fullHighs = new Int32Array(MOST_TERMS)
+const fullBuckets = new Int32Array(MOST_TERMS)
 
-/** Half as much again each time: a power of two would leave more places empty. */
-const homeOf = (segment: Int32Array, high: number): number =>
-  (((high & 0xffffff) * (segment.length / SLOT / 0x1000000)) | 0) * SLOT
-
-const nextSlot = (segment: Int32Array, slot: number): number => (slot + SLOT < segment.length ? slot + SLOT : 0)
-
-const freeSlot = (segment: Int32Array, high: number): number => {
-  let slot = homeOf(segment, high)
-  while (segment[slot] !== 0) slot = nextSlot(segment, slot)
-  return slot
+const longer = (array: Int32Array, least: number): Int32Array<ArrayBuffer> => {
+  const copy = new Int32Array(2 * least)
+  copy.set(array)
+  return copy
 }
+
+const tagOf = (high: number): number => 0x80 | ((high >>> 14) & 0x7f)
+
+const tagAt = (tags: Int32Array, place: number): number => ((tags[place >> 2] ?? 0) >>> ((place & 3) << 3)) & 0xff
+
+const setTag = (tags: Int32Array, place: number, tag: number): void => {
+  const shift = (place & 3) << 3
+  tags[place >> 2] = ((tags[place >> 2] ?? 0) & ~(0xff << shift)) | (tag << shift)
+}
+
+/** The top bit of each byte that is the tag of the term, and now and then of one that is not. */
+const hitsIn = (word: number, high: number): number => {
+  const difference = word ^ Math.imul(tagOf(high), LAST_BITS)
+  return (difference - LAST_BITS) & ~difference & TOP_BITS
+}
+
+/** Of the places of a bucket that were hit, writes those to `likely` whose filter the event seems to pass. */
+const pick = (
+  filters: Int32Array,
+  at: number,
+  hits: number,
+  trace: number,
+  likely: Int32Array,
+  before: number
+): number => {
+  const first = (at & PLACE_BITS) * BUCKET
+  const place = (at & ~PLACE_BITS) | first
+  let found = before
+  likely[found] = place
+  found += (hits >>> 7) & isEqual(traces[(filters[first] ?? 0) & TRACE_BITS] ?? 0, trace)
+  likely[found] = place + 1
+  found += (hits >>> 15) & isEqual(traces[(filters[first + 1] ?? 0) & TRACE_BITS] ?? 0, trace)
+  likely[found] = place + 2
+  found += (hits >>> 23) & isEqual(traces[(filters[first + 2] ?? 0) & TRACE_BITS] ?? 0, trace)
+  likely[found] = place + 3
+  found += (hits >>> 31) & isEqual(traces[(filters[first + 3] ?? 0) & TRACE_BITS] ?? 0, trace)
+  return found
+}
+
+/** 1 or 0. Of two bytes. */
+const isEqual = (one: number, other: number): number => ((one ^ other) - 1) >>> 31
+
+/** Not by a mask: tables grow by a third, a power of two would leave more places empty. Of up to 65,536 buckets. */
+const homeOf = (tags: Int32Array, low: number): number => Math.imul(low >>> 16, tags.length) >>> 16
+
+const placeAfter = (tags: Int32Array, place: number): number => (place + 1 < tags.length * BUCKET ? place + 1 : 0)
+
+const bucketAfter = (tags: Int32Array, bucket: number): number => (bucket + 1 < tags.length ? bucket + 1 : 0)

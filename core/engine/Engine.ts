@@ -9,7 +9,7 @@
  */
 import type { EventFields, PlatformEvent } from "../syntax/eventFields.ts"
 import type { Expression } from "../syntax/expression.ts"
-import { AnchorIndex, found, LIST_HEAD } from "./AnchorIndex.ts"
+import { AnchorIndex } from "./AnchorIndex.ts"
 import {
   ALWAYS,
   AND,
@@ -29,14 +29,14 @@ import {
   tagOf
 } from "./code.ts"
 import { ANCHOR, Cover } from "./cover.ts"
-import { isAt, lastPlaceOf, pairs, passes, placeBeforeThat, readTerms, termOf } from "./eventTerms.ts"
+import { isAt, lastPlaceOf, pairs, placeBeforeThat, readTerms, termOf } from "./eventTerms.ts"
 import { Frequencies } from "./Frequencies.ts"
 import { Fingerprints } from "./fingerprints.ts"
 import { Pool } from "./Pool.ts"
 import { Predicates } from "./Predicates.ts"
 import { Review } from "./Review.ts"
 import { RuleTable } from "./RuleTable.ts"
-import { EVERY_EVENT, Spaces } from "./spaces.ts"
+import { EVERY_EVENT, isStartSpace, Spaces } from "./spaces.ts"
 
 export interface EngineStats {
   readonly rules: number
@@ -50,8 +50,6 @@ export interface EngineStats {
 const HEAD = 2
 
 export class Engine {
-  /** Postings that the last event led to: what matching it cost beyond reading it. */
-  looked = 0
   // What `readTerms` needs to know.
   readonly fingerprints: Fingerprints
   readonly spaces = new Spaces()
@@ -65,7 +63,6 @@ export class Engine {
   private readonly cover: Cover
   private readonly review = new Review()
   private stamp = 0
-  private waiting = new Int32Array(1_024)
 
   /** The seed draws the keys of the fingerprints: one that callers cannot know keeps them from making words collide. */
   constructor({ seed }: { readonly seed: number }) {
@@ -73,6 +70,11 @@ export class Engine {
     this.predicates = new Predicates(this.fingerprints)
     this.compiler = new Compiler(this.fingerprints, this.predicates)
     this.cover = new Cover(this.frequencies, this.predicates)
+  }
+
+  /** Postings that the last event led to: what matching it cost beyond reading it. */
+  get looked(): number {
+    return this.index.looked
   }
 
   get stats(): EngineStats {
@@ -122,50 +124,15 @@ export class Engine {
     if (this.rules.count === 0) return met
     const terms = readTerms(event, this)
     this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
-    const programs = this.gather(terms)
-    for (let program = 0; program < programs; program++) {
-      const rule = this.run(this.waiting[program] ?? 0, event)
+    const { index } = this
+    const count = index.gather(terms)
+    for (let program = 0; program < count; program++) {
+      const rule = this.run(index.programs[program] ?? 0, event)
       if (rule >= 0) met.push(rule)
     }
     this.frequencies.learn(pairs, terms)
     this.rehang()
     return met
-  }
-
-  /** Programs that the terms of the event lead to and whose filter it passes; some may come twice. */
-  private gather(terms: number): number {
-    const { pool } = this
-    const end = this.index.gather(terms)
-    let programs = 0
-    let looked = 0
-    for (let at = 0; at < end; at += 2) {
-      const held = postings[at] ?? 0
-      if (held > 0) {
-        looked++
-        this.reserve(looked)
-        this.waiting[programs] = held
-        programs += passes(postings[at + 1] ?? 0)
-        continue
-      }
-      const list = pool.chunkOf(~held)
-      const start = pool.offsetOf(~held)
-      const count = list[start] ?? 0
-      looked += count
-      this.reserve(looked)
-      for (let posting = start + LIST_HEAD; posting < start + LIST_HEAD + 2 * count; posting += 2) {
-        this.waiting[programs] = list[posting] ?? 0
-        programs += passes(list[posting + 1] ?? 0)
-      }
-    }
-    this.looked = looked
-    return programs
-  }
-
-  private reserve(programs: number): void {
-    if (programs <= this.waiting.length) return
-    const longer = new Int32Array(2 * programs)
-    longer.set(this.waiting)
-    this.waiting = longer
   }
 
   /** The rule of the program if it holds; -1 if not, or if it was run for this event before. */
@@ -295,6 +262,7 @@ export class Engine {
       const word = code[at] ?? 0
       const tag = tagOf(word)
       if (tag === TERM) this.spaces.count(spaceOf(word), cellOf(word), change)
+      if (tag === TERM && isStartSpace(spaceOf(word))) this.spaces.countStart(code[at + 1] ?? 0, change)
       if (tag === PHRASE) {
         this.spaces.count(spaceOf(word), 0, change)
         for (let offset = at + 3; offset < at + lengthOf(code, at); offset += 3) {
@@ -304,8 +272,3 @@ export class Engine {
     }
   }
 }
-
-// ---- helpers ----
-
-// What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
-const postings = found

@@ -11,9 +11,9 @@
  */
 import type { Expression, Predicate } from "../syntax/expression.ts"
 import type { Fingerprints } from "./fingerprints.ts"
-import { startOf } from "./grams.ts"
+import { type Start, startOf } from "./grams.ts"
 import type { Predicates } from "./Predicates.ts"
-import { EVERY_EVENT, GRAM, gramCell, keywordSpace, PLACED_EVENT, startSpace, textSpace } from "./spaces.ts"
+import { EVERY_EVENT, gramCell, keywordSpace, PLACED_EVENT, startCell, startSpace, textSpace } from "./spaces.ts"
 
 export const TERM = 0
 export const PHRASE = 1
@@ -35,7 +35,7 @@ export const wordCountOf = (word: number): number => word >>> 16
 export const isAnchor = (word: number): boolean => (word & ANCHORED) !== 0
 export const asAnchor = (word: number): number => word | ANCHORED
 export const asNoAnchor = (word: number): number => word & ~ANCHORED
-/** Of a term that is a gram: see `gramCell`. */
+/** Of a term that is a start: see `startCell`. */
 export const cellOf = (word: number): number => word >>> 16
 /** Of a test that is an anchor. */
 export const gramOf = (word: number): number => word >>> 16
@@ -144,6 +144,11 @@ export class Compiler {
       this.emitTerm(keywordSpace(predicate.field), predicate.value, likelihoods[predicate.field] ?? 0, negated)
       return "node"
     }
+    const start = startOf(predicate)
+    if (start?.isAll) {
+      this.emitNeeded(startTerm(start), negated)
+      return "node"
+    }
     if (predicate._tag !== "Phrase" || !isPlain(predicate)) {
       this.emitTest(predicate, negated)
       return "node"
@@ -181,13 +186,16 @@ export class Compiler {
     const start = this.length
     const needed = negated ? [] : termsNeededBy(predicate)
     if (needed.length > 0) this.push(AND)
-    for (const { space, text, likelihood, cell = 0 } of needed) {
-      this.emitTerm(space, text, likelihood, false)
-      this.code[this.length - 3] = (this.code[this.length - 3] ?? 0) | (cell << 16)
-    }
+    for (const term of needed) this.emitNeeded(term, false)
     this.push(TEST | (negated ? NEGATED : 0))
     this.push(this.predicates.use(predicate))
     if (needed.length > 0) this.close(start)
+  }
+
+  private emitNeeded({ space, text, likelihood, cell = 0 }: Needed, negated: boolean): void {
+    const start = this.length
+    this.emitTerm(space, text, likelihood, negated)
+    this.code[start] = (this.code[start] ?? 0) | (cell << 16)
   }
 
   /** The node that begins here is complete. */
@@ -238,7 +246,7 @@ interface Needed {
   readonly space: number
   readonly text: string
   readonly likelihood: number
-  /** Of a gram. */
+  /** Of a start. */
   readonly cell?: number
 }
 
@@ -253,11 +261,14 @@ const termsNeededBy = (predicate: Predicate): ReadonlyArray<Needed> => {
       return [{ space: PLACED_EVENT, text: "", likelihood: 3 }]
     default: {
       const start = startOf(predicate)
-      if (start === undefined) return []
-      const cell = gramCell(start.text.charCodeAt(0), start.text.charCodeAt(1), start.text.charCodeAt(2))
-      return [{ space: startSpace(start.space), text: start.text.slice(0, GRAM), likelihood: 2, cell }]
+      return start === undefined ? [] : [startTerm(start)]
     }
   }
+}
+
+const startTerm = ({ space, text }: Start): Needed => {
+  const gram = gramCell(text.charCodeAt(0), text.charCodeAt(1), text.charCodeAt(2))
+  return { space: startSpace(space), text, likelihood: 2, cell: startCell(gram, text.length) }
 }
 
 const likelihoodOfWord = (word: string): number => (word.length >= 7 ? 0 : word.length >= 4 ? 1 : 2)

@@ -24,6 +24,15 @@ export const MOST_TERMS = 1 << 18
 /** Also for an event of nothing but short values, each kept apart from the next. */
 const MOST_PLACES = 2 * MOST_CODES
 
+/** The bits of a term's first half by which its slot is found. */
+export const FILTER_BITS = 2 * MOST_TERMS - 1
+
+/** By the last bits of a first half, and of a filter: `eventTrace()` if the event has such a term, and for 0. */
+export const TRACE_BITS = 0xfff
+const traces = new Uint8Array(TRACE_BITS + 1)
+export const eventTraces = traces
+export const eventTrace = (): number => trace
+
 /** [high, low] of each term; the pair of term `n` begins at `2 * n`. */
 const terms = new Int32Array(2 * MOST_TERMS + 2)
 export const pairs = terms
@@ -52,7 +61,7 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
     for (const value of event.values(reading.field)) {
       const length = writeWord(value)
       if (reading.values) addWord(fingerprints, reading.space, length)
-      if (reading.starts) addGram(source, startSpace(reading.space), 0)
+      if (reading.starts) addStarts(source, startSpace(reading.space), 0)
       if (reading.inners) addInnerGrams(source, reading, length + 1)
     }
   }
@@ -74,13 +83,13 @@ export const termOf = (high: number, low: number): number => {
   return 0
 }
 
-/** 1 if some term of the event begins with this half, or the half is 0; else 0. Never wrongly 0. */
-export const passes = (high: number): number => {
-  if (high === 0) return 1
-  for (let slot = (high << 2) & mask; slots[slot + 2] === stamp; slot = (slot + SLOT) & mask) {
-    if (slots[slot] === high) return 1
+/** Whether some term of the event has these bits of its first half, or they are 0. Never wrongly false. */
+export const passes = (filter: number): boolean => {
+  if (filter === 0) return true
+  for (let slot = (filter << 2) & mask; slots[slot + 2] === stamp; slot = (slot + SLOT) & mask) {
+    if (((slots[slot] ?? 0) & FILTER_BITS) === filter) return true
   }
-  return 0
+  return false
 }
 
 /** The last place of a term, then the one before each; 0 at the end. */
@@ -103,6 +112,7 @@ const slots = new Int32Array(2 * MOST_TERMS * SLOT)
 /** Only as many slots are in use as keep half of them free: small events stay in little memory. */
 let mask = FIRST_SLOTS * SLOT - 1
 let stamp = 0
+let trace = 0
 let count = 0
 /** The place where a term was met last, by term. */
 const lastPlaces = new Int32Array(MOST_TERMS + 1)
@@ -122,11 +132,16 @@ function begin(): void {
     stamp = 0
   }
   stamp++
+  if (++trace > 0xff) {
+    traces.fill(0)
+    trace = 1
+  }
+  traces[0] = trace
 }
 
 /**
  * The words of one value, with their places. The busiest loop of all: the steps of `Fingerprints` and of `add` are
- * written out in it, and nothing is called for a word.
+ * written out in it, and there is no loop inside: V8 knows where the arrays of the module are only in the outermost one.
  */
 function addRow(source: Source, { space, starts }: Reading<unknown>, rowLength: number): void {
   const { fingerprints, reach } = source
@@ -140,26 +155,32 @@ function addRow(source: Source, { space, starts }: Reading<unknown>, rowLength: 
   makeRoom(count + (length >> 1) + 1)
   const last = Math.min(count + (length >> 1) + 1, MOST_TERMS)
   const event = stamp
+  const ownTrace = trace
   const bits = mask
   let known = count
   let place = first
-  for (let at = 0; at < length && known < last; at++) {
-    const start = at
-    let high = highKey
-    let low = lowKey
-    for (let code = row[at] ?? 0; code !== 0; code = row[++at] ?? 0) {
+  let start = 0
+  let high = highKey
+  let low = lowKey
+  for (let at = 0; at < length; at++) {
+    const code = row[at] ?? 0
+    if (code !== 0) {
       high = takeHigh(high, code)
       low = takeLow(low, high)
+      continue
     }
+    if (known === last) break
     place++
     if (at === start) {
       termAt[place] = 0
+      start++
       continue
     }
     low = finishLow(low)
     high = finishHigh(high, low)
     let slot = (high << 2) & bits
-    while (slots[slot + 2] === event && (slots[slot] !== high || slots[slot + 1] !== low)) slot = (slot + SLOT) & bits
+    if (slots[slot + 2] === event && (slots[slot] !== high || slots[slot + 1] !== low))
+      slot = slotAfter(slot, high, low)
     let term = slots[slot + 3] ?? 0
     if (slots[slot + 2] !== event) {
       term = ++known
@@ -169,6 +190,7 @@ function addRow(source: Source, { space, starts }: Reading<unknown>, rowLength: 
       slots[slot + 3] = term
       terms[2 * term] = high
       terms[2 * term + 1] = low
+      traces[high & TRACE_BITS] = ownTrace
       lastPlaces[term] = 0
     }
     termAt[place] = term
@@ -176,11 +198,38 @@ function addRow(source: Source, { space, starts }: Reading<unknown>, rowLength: 
     lastPlaces[term] = place
     startsAt[found] = start
     found += starts && wanted[cellAt(start)] !== 0 ? 1 : 0
+    start = at + 1
+    high = highKey
+    low = lowKey
   }
   for (let empty = places + 1; empty <= first; empty++) termAt[empty] = 0
   count = known
   places = place
-  for (let index = 0; index < found; index++) addGram(source, startSpace(space), startsAt[index] ?? 0)
+  for (let index = 0; index < found; index++) addStarts(source, startSpace(space), startsAt[index] ?? 0)
+}
+
+/** Where the term is or is to be, if its own slot is another's. */
+function slotAfter(taken: number, high: number, low: number): number {
+  let slot = (taken + SLOT) & mask
+  while (slots[slot + 2] === stamp && (slots[slot] !== high || slots[slot + 1] !== low)) slot = (slot + SLOT) & mask
+  return slot
+}
+
+/** What the word begins with, in all lengths that some rule wants. */
+function addStarts({ spaces, fingerprints }: Source, space: number, start: number): void {
+  const lengths = spaces.wanted[cellAt(start)] ?? 0
+  let high = fingerprints.highKeys[space] ?? 0
+  let low = fingerprints.lowKeys[space] ?? 0
+  for (let length = 1; lengths >> length !== 0; length++) {
+    const code = row[start + length - 1] ?? 0
+    if (code === 0) return
+    high = takeHigh(high, code)
+    low = takeLow(low, high)
+    if (((lengths >> length) & 1) === 0) continue
+    const lastLow = finishLow(low)
+    const lastHigh = finishHigh(high, lastLow)
+    if (spaces.starts[lastHigh >>> 16] !== 0) add(lastHigh, lastLow)
+  }
 }
 
 function addInnerGrams(source: Source, { space }: Reading<unknown>, length: number): void {
@@ -212,6 +261,7 @@ function add(high: number, low: number): void {
   insert(high, low, term)
   terms[2 * term] = high
   terms[2 * term + 1] = low
+  traces[high & TRACE_BITS] = trace
   lastPlaces[term] = 0
 }
 

@@ -2,7 +2,7 @@
 import { isTextField, type Predicate } from "../syntax/expression.ts"
 import { type Patterned, patternOf } from "../syntax/patterns.ts"
 import type { Fingerprints } from "./fingerprints.ts"
-import { GRAM, gramCell, innerSpace, keywordSpace, textSpace } from "./spaces.ts"
+import { GRAM, gramCell, innerSpace, keywordSpace, LONGEST_START, textSpace } from "./spaces.ts"
 
 /** A gram is [high, low, space, cell]. */
 export const GRAM_WORDS = 4
@@ -26,10 +26,20 @@ export const gramsOf = (predicate: Predicate, fingerprints: Fingerprints): Int32
   return Int32Array.from(found)
 }
 
+export interface Start {
+  readonly space: number
+  readonly text: string
+  /** Whether a value that begins so fits for sure. */
+  readonly isAll: boolean
+}
+
 /** What every value begins with that the test fits, if that is long enough to be looked up. */
-export const startOf = (predicate: Predicate): { readonly space: number; readonly text: string } | undefined => {
-  const text = isPatterned(predicate) ? patternOf(predicate).start : ""
-  return isPatterned(predicate) && text.length >= GRAM ? { space: spaceOfField(predicate), text } : undefined
+export const startOf = (predicate: Predicate): Start | undefined => {
+  if (!isPatterned(predicate)) return undefined
+  const { start } = patternOf(predicate)
+  if (start.length < GRAM) return undefined
+  const text = start.slice(0, LONGEST_START)
+  return { space: spaceOfField(predicate), text, isAll: text === start && isStartAlone(predicate) }
 }
 
 // ---- helpers ----
@@ -39,5 +49,12 @@ const isPatterned = (predicate: Predicate): predicate is Patterned =>
   predicate._tag === "Fuzzy" ||
   predicate._tag === "Regex" ||
   predicate._tag === "Contains"
+
+/** Half of a pair at the end is the start of no whole character. */
+const isStartAlone = (predicate: Patterned): boolean => {
+  if (predicate._tag !== "Wildcard" || predicate.parts.length !== 2) return false
+  const [start, rest] = predicate.parts
+  return typeof start === "string" && !/[\ud800-\udbff]$/.test(start) && typeof rest === "object" && rest.sign === "*"
+}
 
 const spaceOfField = ({ field }: Patterned): number => (isTextField(field) ? textSpace(field) : keywordSpace(field))

@@ -137,6 +137,25 @@ describe("Engine", () => {
     assert.deepStrictEqual(met(page("moon fish", { title: "mo on, fi sh" })), [])
   })
 
+  it("finds words by what they begin with, however long or short that is", () => {
+    const starts = ["mo", "moo", "moon", "moonl", "moonlighti", "moonlightin", "moonlighting"]
+    const { met } = engineOf("firehose", [...starts.map((start) => `${start}*`), "red -moonl*", "domain:news.ex*"])
+    assert.deepStrictEqual(met(page("the moon", { url: "https://other.org/" })), ["mo*", "moo*", "moon*"])
+    assert.deepStrictEqual(met(page("red mo", { url: "https://other.org/" })), ["mo*", "red -moonl*"])
+    assert.deepStrictEqual(
+      met(page("red moonlighting")).toSorted(),
+      [...starts.map((start) => `${start}*`), "domain:news.ex*"].toSorted()
+    )
+  })
+
+  it("still knows a start after more rules than can be counted have asked for it and gone", () => {
+    const engine = new Engine({ seed: 5 })
+    const kept = engine.add(rule("firehose", "moonl* a0"))
+    const others = Array.from({ length: 300 }, (_, number) => engine.add(rule("firehose", `moonl* b${number}`)))
+    for (const other of others) engine.remove(other)
+    assert.deepStrictEqual(engine.match(page("moonlight a0")), [kept])
+  })
+
   it("moves rules away from a word that turns out common", () => {
     const engine = new Engine({ seed: 3 })
     // Nothing is known yet, so the longer word is held to be the rarer one.
