@@ -31,9 +31,9 @@ const MOST_ALONE = 4
  * spares most programs from being looked at.
  *
  * A table is buckets of places. Each term has a home bucket, and goes to the next one that is not full; the places of a
- * bucket fill from the first. What is looked at most lies closest together: for each place a tag of 7 bits of the term
- * and one that says that the place is taken, by itself the filter, by itself the posting. Terms that share the tag and
- * their second half are taken for one: a program is run to find out whether it holds, however it was come by.
+ * bucket fill from the first. What is looked at most lies closest together: the tags (7 bits of the term, and one that
+ * says that the place is taken), then the filters, then the postings. Terms that share the tag and their second half are
+ * taken for one: a program is run to find out whether it holds, however it was come by.
  */
 export class AnchorIndex {
   /** What `gather` found last, and how many postings it went through. */
@@ -80,6 +80,37 @@ export class AnchorIndex {
       }
     }
     return written
+  }
+
+  add(high: number, low: number, program: number, filter: number): void {
+    const number = high >>> SEGMENT_SHIFT
+    let alone = 0
+    for (let place = this.first(high, low); place >= 0; place = this.next(high, low, place)) {
+      const postings = this.postings[number] ?? nothing
+      const held = postings[place * POSTING] ?? 0
+      if (held < 0) {
+        postings[place * POSTING] = ~this.append(~held, program, filter)
+        return
+      }
+      alone++
+    }
+    if (alone < MOST_ALONE) this.insert(high, low, filter & FILTER_BITS, program)
+    else this.share(high, low, program, filter)
+  }
+
+  remove(high: number, low: number, program: number): void {
+    const number = high >>> SEGMENT_SHIFT
+    for (let place = this.first(high, low); place >= 0; place = this.next(high, low, place)) {
+      const held = this.postings[number]?.[place * POSTING] ?? 0
+      if (held === program) {
+        this.empty(number, place)
+        return
+      }
+      if (held < 0) {
+        this.removeFrom(~held, high, low, place, program)
+        return
+      }
+    }
   }
 
   private gatherList(list: number, from: number): number {
@@ -155,37 +186,6 @@ export class AnchorIndex {
       }
     } while ((tags[bucket] ?? 0) < 0)
     return found
-  }
-
-  add(high: number, low: number, program: number, filter: number): void {
-    const number = high >>> SEGMENT_SHIFT
-    let alone = 0
-    for (let place = this.first(high, low); place >= 0; place = this.next(high, low, place)) {
-      const postings = this.postings[number] ?? nothing
-      const held = postings[place * POSTING] ?? 0
-      if (held < 0) {
-        postings[place * POSTING] = ~this.append(~held, program, filter)
-        return
-      }
-      alone++
-    }
-    if (alone < MOST_ALONE) this.insert(high, low, filter & FILTER_BITS, program)
-    else this.share(high, low, program, filter)
-  }
-
-  remove(high: number, low: number, program: number): void {
-    const number = high >>> SEGMENT_SHIFT
-    for (let place = this.first(high, low); place >= 0; place = this.next(high, low, place)) {
-      const held = this.postings[number]?.[place * POSTING] ?? 0
-      if (held === program) {
-        this.empty(number, place)
-        return
-      }
-      if (held < 0) {
-        this.removeFrom(~held, high, low, place, program)
-        return
-      }
-    }
   }
 
   /** All that have places of their own, and one more, into one list. */
