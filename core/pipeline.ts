@@ -49,11 +49,16 @@ export const pipeline = (services: Services, platform: Platform): Effect.Effect<
     const sayAlive = Effect.flatMap(Clock.currentTimeMillis, (at) =>
       Queue.offer(queue, Chunk.of({ _tag: "Alive", at }))
     ).pipe(Effect.repeat(Schedule.spaced(ALIVE_EVERY)))
+    /** Less than a batch, while there is more to come. */
+    let rest: ReadonlyArray<Step> = []
     const write = Effect.gen(function* () {
-      const chunks = yield* Queue.takeBetween(queue, 1, CHUNKS_WAITING)
-      const steps = Chunk.toReadonlyArray(Chunk.flatten(chunks))
-      for (let at = 0; at < steps.length; at += BATCH) yield* writer.write(steps.slice(at, at + BATCH))
-      waiting -= eventsIn(steps)
+      const chunks = yield* Queue.takeBetween(queue, rest.length > 0 ? 0 : 1, CHUNKS_WAITING)
+      const steps = [...rest, ...Chunk.flatten(chunks)]
+      const isAll = yield* Queue.isEmpty(queue)
+      const end = isAll ? steps.length : steps.length - (steps.length % BATCH)
+      for (let at = 0; at < end; at += BATCH) yield* writer.write(steps.slice(at, Math.min(at + BATCH, end)))
+      rest = steps.slice(end)
+      waiting -= eventsIn(steps.slice(0, end))
       yield* Metrics.queued(platform.id, waiting)
     }).pipe(Effect.forever)
     const tellDrops = Stream.runForEach(services.registrations.drops(platform.id), ({ from, to }) =>
