@@ -6,7 +6,7 @@ import { newPosts } from "./posts.ts"
 import { PIPELINE, type Way } from "./ways.ts"
 
 /** Short turns: what else the machine does then falls on neighbours alike. */
-const ROUNDS = 11
+const ROUNDS = 31
 const WARM_UP_ROUNDS = 2
 const ROWS_A_TURN = 5_000
 
