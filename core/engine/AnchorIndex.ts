@@ -1,5 +1,5 @@
 /** From a term to the programs that wait for it. */
-import { eventTrace, eventTraces, FILTER_BITS, MOST_TERMS, pairs, passes, TRACE_BITS } from "./eventTerms.ts"
+import { eventTrace, eventTraces, MOST_TERMS, pairs, TRACE_BITS } from "./eventTerms.ts"
 import type { Pool } from "./Pool.ts"
 
 /** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
@@ -10,15 +10,17 @@ const PLACE_BITS = (1 << SEGMENT_SHIFT) - 1
 /** Places of a bucket. Their tags are bytes of one word: all are looked at together. */
 const BUCKET = 4
 const FIRST_BUCKETS = 4
-/** In each byte of a word the top bit, and the last one. */
-const TOP_BITS = 0x80808080 | 0
+/** In each byte of a word the last bit, and the bits of a tag. */
 const LAST_BITS = 0x01010101
+const TAG_BITS = 0x7f7f7f7f
+/** Of the word of a bucket: terms whose home it or one before it is are in buckets after it. It is full then. */
+const PASSED = 0x80000000 | 0
 
 /** A posting is [program, low] or [~list, low]. */
 const POSTING = 2
 
-/** Words of memory that a bucket takes. */
-const BUCKET_WORDS = 1 + BUCKET * (1 + POSTING)
+/** Memory that a bucket takes. */
+const BUCKET_BYTES = 4 + BUCKET * (2 + 4 * POSTING)
 
 /** A list is [count, capacity, (program, filter)...]. */
 const LIST_HEAD = 2
@@ -28,12 +30,12 @@ const MOST_ALONE = 4
 
 /**
  * A posting is the address of a program and a filter: bits of another term that the event must hold, or 0. The filter
- * spares most programs from being looked at.
+ * spares most programs from being looked at; that an event passes one for no good reason does no harm.
  *
  * A table is buckets of places. Each term has a home bucket, and goes to the next one that is not full; the places of a
- * bucket fill from the first. What is looked at most lies closest together: the tags (7 bits of the term, and one that
- * says that the place is taken), then the filters, then the postings. Terms that share the tag and their second half are
- * taken for one: a program is run to find out whether it holds, however it was come by.
+ * bucket fill from the first. What is looked at most lies closest together: the tags (7 bits that go by the term, 0 for a
+ * free place), then the filters, then the postings. Terms that share the tag and their second half are taken for one: a
+ * program is run to find out whether it holds, however it was come by.
  */
 export class AnchorIndex {
   /** What `gather` found last, and how many postings it went through. */
@@ -41,12 +43,15 @@ export class AnchorIndex {
   looked = 0
   private readonly pool: Pool
   private readonly tags: Array<Int32Array> = []
-  private readonly filters: Array<Int32Array> = []
+  private readonly filters: Array<Uint16Array> = []
   private readonly postings: Array<Int32Array> = []
   private readonly counts = new Int32Array(1 << SEGMENT_BITS)
-  /** Segment and place of what looks right. */
+  /** How many buckets the step before left in `openAt`. */
+  private open = 0
+  /** Segment and place of what looks right, and for which term. */
   private likely = new Int32Array(1_024)
-  private words = 0
+  private likelyTerms = new Int32Array(1_024)
+  bytes = 0
 
   constructor(pool: Pool) {
     this.pool = pool
@@ -55,29 +60,23 @@ export class AnchorIndex {
     }
   }
 
-  get bytes(): number {
-    return this.words * 4
-  }
-
   /**
    * Finds the programs that wait for a term of the event at hand and whose filter the event passes, and gives their
    * number. Some may be among them twice.
    */
   gather(count: number): number {
     const found = this.search(count)
-    const { likely } = this
+    const { likely, likelyTerms } = this
     this.looked = found
+    if (found > this.programs.length) this.programs = longer(this.programs, found)
     let written = 0
     for (let index = 0; index < found; index++) {
-      const number = (likely[index] ?? 0) >>> SEGMENT_SHIFT
-      const place = (likely[index] ?? 0) & PLACE_BITS
-      const held = this.postings[number]?.[place * POSTING] ?? 0
-      if (held < 0) {
-        written = this.gatherList(~held, written)
-      } else if (isPassed(this.filters[number]?.[place] ?? 0)) {
-        if (written === this.programs.length) this.programs = longer(this.programs, written + 1)
-        this.programs[written++] = held
-      }
+      const postings = this.postings[(likely[index] ?? 0) >>> SEGMENT_SHIFT] ?? nothing
+      const at = ((likely[index] ?? 0) & PLACE_BITS) * POSTING
+      if (postings[at + 1] !== terms[2 * (likelyTerms[index] ?? 0) + 1]) continue
+      const held = postings[at] ?? 0
+      if (held < 0) written = this.gatherList(~held, written, found)
+      else this.programs[written++] = held
     }
     return written
   }
@@ -94,7 +93,7 @@ export class AnchorIndex {
       }
       alone++
     }
-    if (alone < MOST_ALONE) this.insert(high, low, filter & FILTER_BITS, program)
+    if (alone < MOST_ALONE) this.insert(high, low, filter, program)
     else this.share(high, low, program, filter)
   }
 
@@ -113,78 +112,97 @@ export class AnchorIndex {
     }
   }
 
-  private gatherList(list: number, from: number): number {
+  /** Leaves room for `more`. */
+  private gatherList(list: number, from: number, more: number): number {
     const words = this.pool.chunkOf(list)
     const start = this.pool.offsetOf(list) + LIST_HEAD
     const end = start + 2 * (words[start - LIST_HEAD] ?? 0)
     const most = from + (end - start) / 2
     this.looked += most - from
-    if (most > this.programs.length) this.programs = longer(this.programs, most)
+    if (most + more > this.programs.length) this.programs = longer(this.programs, most + more)
     const { programs } = this
+    const trace = traceNow()
     let written = from
     for (let posting = start; posting < end; posting += 2) {
       programs[written] = words[posting] ?? 0
-      written += isPassed(words[posting + 1] ?? 0) ? 1 : 0
+      written += isEqual(traces[(words[posting + 1] ?? 0) & TRACE_BITS] ?? 0, trace)
     }
     return written
   }
 
   /**
    * Writes to `likely` where the places are that look like a term of the event with a filter that it passes, and gives
-   * their number. There are hardly any branches in it, so that what is far away in memory is fetched side by side.
+   * their number. There are hardly any branches in it, so that what is far away in memory is fetched side by side: first
+   * the home buckets of all terms, then the buckets after those that were passed by, and so on.
    */
   private search(count: number): number {
+    let passed = this.look(count, true)
+    let found = this.sift(0)
+    while (passed > 0) {
+      passed = this.look(passed, false)
+      found = this.sift(found)
+    }
+    return found
+  }
+
+  /**
+   * Looks at the home buckets of the terms, or at those after the ones passed by last. Gives how many of them are passed
+   * by in turn.
+   */
+  private look(count: number, atHome: boolean): number {
     const { tags } = this
     let open = 0
-    let full = 0
-    for (let term = 1; term <= count; term++) {
+    let passed = 0
+    for (let index = 0; index < count; index++) {
+      const term = atHome ? index + 1 : (passedTerms[index] ?? 0)
       const high = terms[2 * term] ?? 0
       const table = tags[high >>> SEGMENT_SHIFT] ?? nothing
-      const bucket = homeOf(table, terms[2 * term + 1] ?? 0)
+      const bucket = atHome ? homeOf(table, terms[2 * term + 1] ?? 0) : bucketAfter(table, passedBuckets[index] ?? 0)
       const word = table[bucket] ?? 0
       const hits = hitsIn(word, high)
       openAt[open] = (high & ~PLACE_BITS) | bucket
       openHits[open] = hits
+      openTerms[open] = term
       open += (hits | -hits) >>> 31
-      fullHighs[full] = high
-      fullBuckets[full] = bucket
-      full += word >>> 31
+      passedTerms[passed] = term
+      passedBuckets[passed] = bucket
+      passed += word >>> 31
     }
-    let found = this.sift(open)
-    for (let index = 0; index < full; index++) {
-      found = this.searchOn(fullHighs[index] ?? 0, fullBuckets[index] ?? 0, found)
-    }
-    return found
+    this.open = open
+    return passed
   }
 
   /** What the open buckets have. */
-  private sift(open: number): number {
-    if (open * BUCKET > this.likely.length) this.likely = longer(this.likely, open * BUCKET)
-    const { filters, likely } = this
+  private sift(before: number): number {
+    const { open, filters } = this
+    const most = before + open * BUCKET
+    if (most > this.likely.length) {
+      this.likely = longer(this.likely, most)
+      this.likelyTerms = longer(this.likelyTerms, most)
+    }
+    const { likely, likelyTerms } = this
     const trace = traceNow()
-    let found = 0
+    let found = before
     for (let index = 0; index < open; index++) {
       const at = openAt[index] ?? 0
-      found = pick(filters[at >>> SEGMENT_SHIFT] ?? nothing, at, openHits[index] ?? 0, trace, likely, found)
+      const hits = openHits[index] ?? 0
+      const term = openTerms[index] ?? 0
+      const table = filters[at >>> SEGMENT_SHIFT] ?? noFilters
+      const first = (at & PLACE_BITS) * BUCKET
+      const place = (at & ~PLACE_BITS) | first
+      likely[found] = place
+      likelyTerms[found] = term
+      found += (hits >>> 7) & isEqual(traces[table[first] ?? 0] ?? 0, trace)
+      likely[found] = place + 1
+      likelyTerms[found] = term
+      found += (hits >>> 15) & isEqual(traces[table[first + 1] ?? 0] ?? 0, trace)
+      likely[found] = place + 2
+      likelyTerms[found] = term
+      found += (hits >>> 23) & isEqual(traces[table[first + 2] ?? 0] ?? 0, trace)
+      likely[found] = place + 3
+      likelyTerms[found] = term
+      found += (hits >>> 31) & isEqual(traces[table[first + 3] ?? 0] ?? 0, trace)
     }
-    return found
-  }
-
-  /** What the buckets after a full one have. */
-  private searchOn(high: number, full: number, before: number): number {
-    const number = high >>> SEGMENT_SHIFT
-    const tags = this.tags[number] ?? nothing
-    let found = before
-    let bucket = full
-    do {
-      bucket = bucketAfter(tags, bucket)
-      const hits = hitsIn(tags[bucket] ?? 0, high)
-      if (hits !== 0) {
-        if (found + BUCKET > this.likely.length) this.likely = longer(this.likely, found + BUCKET)
-        const at = (high & ~PLACE_BITS) | bucket
-        found = pick(this.filters[number] ?? nothing, at, hits, traceNow(), this.likely, found)
-      }
-    } while ((tags[bucket] ?? 0) < 0)
     return found
   }
 
@@ -242,7 +260,7 @@ export class AnchorIndex {
       at = this.pool.offsetOf(place)
     }
     words[at + LIST_HEAD + 2 * count] = program
-    words[at + LIST_HEAD + 2 * count + 1] = filter & FILTER_BITS
+    words[at + LIST_HEAD + 2 * count + 1] = filter
     words[at] = count + 1
     return place
   }
@@ -292,12 +310,15 @@ export class AnchorIndex {
 
   private put(number: number, tag: number, low: number, filter: number, held: number): void {
     const tags = this.tags[number] ?? nothing
-    const filters = this.filters[number] ?? nothing
+    const filters = this.filters[number] ?? noFilters
     const postings = this.postings[number] ?? nothing
     let place = homeOf(tags, low) * BUCKET
-    while (tagAt(tags, place) !== 0) place = placeAfter(tags, place)
+    while (tagAt(tags, place) !== 0) {
+      if (place % BUCKET === BUCKET - 1) tags[place >> 2] = (tags[place >> 2] ?? 0) | PASSED
+      place = placeAfter(tags, place)
+    }
     setTag(tags, place, tag)
-    filters[place] = filter
+    filters[place] = filter & TRACE_BITS
     postings[place * POSTING] = held
     postings[place * POSTING + 1] = low
   }
@@ -305,7 +326,7 @@ export class AnchorIndex {
   /** Those behind the free place that would rather be there move up, so that no search ends too early. */
   private empty(number: number, emptied: number): void {
     const tags = this.tags[number] ?? nothing
-    const filters = this.filters[number] ?? nothing
+    const filters = this.filters[number] ?? noFilters
     const postings = this.postings[number] ?? nothing
     const places = tags.length * BUCKET
     let hole = emptied
@@ -319,6 +340,7 @@ export class AnchorIndex {
       }
     }
     setTag(tags, hole, 0)
+    tags[hole >> 2] = (tags[hole >> 2] ?? 0) & ~PASSED
     const count = (this.counts[number] ?? 0) - 1
     this.counts[number] = count
     if (tags.length > FIRST_BUCKETS && count * 4 < places) {
@@ -328,9 +350,9 @@ export class AnchorIndex {
 
   private resize(number: number, buckets: number): void {
     const tags = this.tags[number] ?? nothing
-    const filters = this.filters[number] ?? nothing
+    const filters = this.filters[number] ?? noFilters
     const postings = this.postings[number] ?? nothing
-    this.words -= tags.length * BUCKET_WORDS
+    this.bytes -= tags.length * BUCKET_BYTES
     this.makeTable(number, buckets)
     for (let place = 0; place < tags.length * BUCKET; place++) {
       const tag = tagAt(tags, place)
@@ -341,9 +363,9 @@ export class AnchorIndex {
   }
 
   private makeTable(number: number, buckets: number): void {
-    this.words += buckets * BUCKET_WORDS
+    this.bytes += buckets * BUCKET_BYTES
     this.tags[number] = new Int32Array(buckets)
-    this.filters[number] = new Int32Array(buckets * BUCKET)
+    this.filters[number] = new Uint16Array(buckets * BUCKET)
     this.postings[number] = new Int32Array(buckets * BUCKET * POSTING)
   }
 }
@@ -351,19 +373,20 @@ export class AnchorIndex {
 // ---- helpers ----
 
 const nothing = new Int32Array(0)
+const noFilters = new Uint16Array(0)
 
 // What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
 const terms = pairs
-const isPassed = passes
 const traces = eventTraces
 const traceNow = eventTrace
 
-/** Segment and number of the buckets that seem to have what is looked for, and in which of their places. */
+/** Segment and number of the buckets that seem to have what is looked for, in which of their places, and the term. */
 const openAt = new Int32Array(MOST_TERMS)
 const openHits = new Int32Array(MOST_TERMS)
-/** Terms whose bucket is full, and that bucket. */
-const fullHighs = new Int32Array(MOST_TERMS)
-const fullBuckets = new Int32Array(MOST_TERMS)
+const openTerms = new Int32Array(MOST_TERMS)
+/** Buckets that were passed by, and the terms looked for in them. */
+const passedTerms = new Int32Array(MOST_TERMS)
+const passedBuckets = new Int32Array(MOST_TERMS)
 
 const longer = (array: Int32Array, least: number): Int32Array<ArrayBuffer> => {
   const copy = new Int32Array(2 * least)
@@ -371,42 +394,23 @@ const longer = (array: Int32Array, least: number): Int32Array<ArrayBuffer> => {
   return copy
 }
 
-const tagOf = (high: number): number => 0x80 | ((high >>> 14) & 0x7f)
+/** Never 0. */
+const tagOf = (high: number): number => {
+  const bits = (high >>> 14) & 0x7f
+  return bits + ((bits - 1) >>> 31)
+}
 
-const tagAt = (tags: Int32Array, place: number): number => ((tags[place >> 2] ?? 0) >>> ((place & 3) << 3)) & 0xff
+const tagAt = (tags: Int32Array, place: number): number => ((tags[place >> 2] ?? 0) >>> ((place & 3) << 3)) & 0x7f
 
 const setTag = (tags: Int32Array, place: number, tag: number): void => {
   const shift = (place & 3) << 3
-  tags[place >> 2] = ((tags[place >> 2] ?? 0) & ~(0xff << shift)) | (tag << shift)
+  tags[place >> 2] = ((tags[place >> 2] ?? 0) & ~(0x7f << shift)) | (tag << shift)
 }
 
-/** The top bit of each byte that is the tag of the term, and now and then of one that is not. */
+/** The top bit of each byte that is the tag of the term. */
 const hitsIn = (word: number, high: number): number => {
-  const difference = word ^ Math.imul(tagOf(high), LAST_BITS)
-  return (difference - LAST_BITS) & ~difference & TOP_BITS
-}
-
-/** Of the places of a bucket that were hit, writes those to `likely` whose filter the event seems to pass. */
-const pick = (
-  filters: Int32Array,
-  at: number,
-  hits: number,
-  trace: number,
-  likely: Int32Array,
-  before: number
-): number => {
-  const first = (at & PLACE_BITS) * BUCKET
-  const place = (at & ~PLACE_BITS) | first
-  let found = before
-  likely[found] = place
-  found += (hits >>> 7) & isEqual(traces[(filters[first] ?? 0) & TRACE_BITS] ?? 0, trace)
-  likely[found] = place + 1
-  found += (hits >>> 15) & isEqual(traces[(filters[first + 1] ?? 0) & TRACE_BITS] ?? 0, trace)
-  likely[found] = place + 2
-  found += (hits >>> 23) & isEqual(traces[(filters[first + 2] ?? 0) & TRACE_BITS] ?? 0, trace)
-  likely[found] = place + 3
-  found += (hits >>> 31) & isEqual(traces[(filters[first + 3] ?? 0) & TRACE_BITS] ?? 0, trace)
-  return found
+  const difference = (word & TAG_BITS) ^ Math.imul(tagOf(high), LAST_BITS)
+  return ~(difference + TAG_BITS) & ~TAG_BITS
 }
 
 /** 1 or 0. Of two bytes. */

@@ -36,7 +36,7 @@ import { Pool } from "./Pool.ts"
 import { Predicates } from "./Predicates.ts"
 import { Review } from "./Review.ts"
 import { RuleTable } from "./RuleTable.ts"
-import { EVERY_EVENT, isStartSpace, Spaces } from "./spaces.ts"
+import { EVERY_EVENT, isStartSpace, Spaces, startCell } from "./spaces.ts"
 
 export interface EngineStats {
   readonly rules: number
@@ -220,7 +220,8 @@ export class Engine {
       if (tagOf(word) !== TEST || !isAnchor(word)) continue
       const grams = this.predicates.gramsOf(words[leaf + 1] ?? 0)
       const gram = gramOf(word)
-      this.spaces.count(grams[gram + 2] ?? 0, grams[gram + 3] ?? 0, change)
+      this.spaces.count(grams[gram + 2] ?? 0, change)
+      this.spaces.countGram(grams[gram + 3] ?? 0, change)
     }
   }
 
@@ -261,10 +262,11 @@ export class Engine {
     for (let at = start; at < end; at += leafLengthOf(code, at)) {
       const word = code[at] ?? 0
       const tag = tagOf(word)
-      if (tag === TERM) this.spaces.count(spaceOf(word), cellOf(word), change)
-      if (tag === TERM && isStartSpace(spaceOf(word))) this.spaces.countStart(code[at + 1] ?? 0, change)
+      if (tag === TERM || tag === PHRASE) this.spaces.count(spaceOf(word), change)
+      if (tag === TERM && isStartSpace(spaceOf(word))) {
+        this.spaces.countStart(cellOf(word), startCell(code[at + 1] ?? 0), change)
+      }
       if (tag === PHRASE) {
-        this.spaces.count(spaceOf(word), 0, change)
         for (let offset = at + 3; offset < at + lengthOf(code, at); offset += 3) {
           this.reach = Math.max(this.reach, (code[offset] ?? 0) + 1)
         }

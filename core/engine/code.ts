@@ -13,7 +13,7 @@ import type { Expression, Predicate } from "../syntax/expression.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { type Start, startOf } from "./grams.ts"
 import type { Predicates } from "./Predicates.ts"
-import { EVERY_EVENT, gramCell, keywordSpace, PLACED_EVENT, startCell, startSpace, textSpace } from "./spaces.ts"
+import { EVERY_EVENT, isStartSpace, keywordSpace, PLACED_EVENT, startSpace, textSpace } from "./spaces.ts"
 
 export const TERM = 0
 export const PHRASE = 1
@@ -35,7 +35,7 @@ export const wordCountOf = (word: number): number => word >>> 16
 export const isAnchor = (word: number): boolean => (word & ANCHORED) !== 0
 export const asAnchor = (word: number): number => word | ANCHORED
 export const asNoAnchor = (word: number): number => word & ~ANCHORED
-/** Of a term that is a start: see `startCell`. */
+/** Of a term that is a start: see `Fingerprints`. */
 export const cellOf = (word: number): number => word >>> 16
 /** Of a test that is an anchor. */
 export const gramOf = (word: number): number => word >>> 16
@@ -146,7 +146,8 @@ export class Compiler {
     }
     const start = startOf(predicate)
     if (start?.isAll) {
-      this.emitNeeded(startTerm(start), negated)
+      const { space, text, likelihood } = startTerm(start)
+      this.emitTerm(space, text, likelihood, negated)
       return "node"
     }
     if (predicate._tag !== "Phrase" || !isPlain(predicate)) {
@@ -166,7 +167,8 @@ export class Compiler {
 
   private emitTerm(space: number, text: string, likelihood: number, negated: boolean): void {
     this.fingerprints.readText(space, text)
-    this.push(TERM | (negated ? NEGATED : 0) | (space << 4) | (likelihood << 12))
+    const cell = isStartSpace(space) ? this.fingerprints.cell : 0
+    this.push(TERM | (negated ? NEGATED : 0) | (space << 4) | (likelihood << 12) | (cell << 16))
     this.push(this.fingerprints.high)
     this.push(this.fingerprints.low)
   }
@@ -186,16 +188,10 @@ export class Compiler {
     const start = this.length
     const needed = negated ? [] : termsNeededBy(predicate)
     if (needed.length > 0) this.push(AND)
-    for (const term of needed) this.emitNeeded(term, false)
+    for (const { space, text, likelihood } of needed) this.emitTerm(space, text, likelihood, false)
     this.push(TEST | (negated ? NEGATED : 0))
     this.push(this.predicates.use(predicate))
     if (needed.length > 0) this.close(start)
-  }
-
-  private emitNeeded({ space, text, likelihood, cell = 0 }: Needed, negated: boolean): void {
-    const start = this.length
-    this.emitTerm(space, text, likelihood, negated)
-    this.code[start] = (this.code[start] ?? 0) | (cell << 16)
   }
 
   /** The node that begins here is complete. */
@@ -246,8 +242,6 @@ interface Needed {
   readonly space: number
   readonly text: string
   readonly likelihood: number
-  /** Of a start. */
-  readonly cell?: number
 }
 
 const termsNeededBy = (predicate: Predicate): ReadonlyArray<Needed> => {
@@ -266,10 +260,11 @@ const termsNeededBy = (predicate: Predicate): ReadonlyArray<Needed> => {
   }
 }
 
-const startTerm = ({ space, text }: Start): Needed => {
-  const gram = gramCell(text.charCodeAt(0), text.charCodeAt(1), text.charCodeAt(2))
-  return { space: startSpace(space), text, likelihood: 2, cell: startCell(gram, text.length) }
-}
+const startTerm = ({ space, text }: Start): Needed => ({
+  space: startSpace(space),
+  text,
+  likelihood: text.length < 3 ? 3 : 2
+})
 
 const likelihoodOfWord = (word: string): number => (word.length >= 7 ? 0 : word.length >= 4 ? 1 : 2)
 

@@ -16,6 +16,8 @@ import {
   PLACED_EVENT,
   type Reading,
   type Spaces,
+  START_CELLS,
+  startCell,
   startSpace
 } from "./spaces.ts"
 
@@ -24,11 +26,8 @@ export const MOST_TERMS = 1 << 18
 /** Also for an event of nothing but short values, each kept apart from the next. */
 const MOST_PLACES = 2 * MOST_CODES
 
-/** The bits of a term's first half by which its slot is found. */
-export const FILTER_BITS = 2 * MOST_TERMS - 1
-
-/** By the last bits of a first half, and of a filter: `eventTrace()` if the event has such a term, and for 0. */
-export const TRACE_BITS = 0xfff
+/** By the last bits of a first half: `eventTrace()` if the event has such a term, and for 0. */
+export const TRACE_BITS = 0x3fff
 const traces = new Uint8Array(TRACE_BITS + 1)
 export const eventTraces = traces
 export const eventTrace = (): number => trace
@@ -43,6 +42,7 @@ const takeHigh = stepHigh
 const takeLow = stepLow
 const finishHigh = endHigh
 const finishLow = endLow
+const cellOf = startCell
 
 export interface Source {
   readonly spaces: Spaces
@@ -55,13 +55,13 @@ export interface Source {
 export const readTerms = (event: PlatformEvent, source: Source): number => {
   begin()
   const { spaces, fingerprints } = source
-  if (spaces.isUsed(EVERY_EVENT)) addWord(fingerprints, EVERY_EVENT, 0)
-  if (spaces.isUsed(PLACED_EVENT) && event.places().length > 0) addWord(fingerprints, PLACED_EVENT, 0)
+  if (spaces.isUsed(EVERY_EVENT)) addText(fingerprints, EVERY_EVENT, "")
+  if (spaces.isUsed(PLACED_EVENT) && event.places().length > 0) addText(fingerprints, PLACED_EVENT, "")
   for (const reading of spaces.keywords) {
     for (const value of event.values(reading.field)) {
-      const length = writeWord(value)
-      if (reading.values) addWord(fingerprints, reading.space, length)
-      if (reading.starts) addStarts(source, startSpace(reading.space), 0)
+      if (reading.values) addText(fingerprints, reading.space, value)
+      const length = reading.starts || reading.inners ? writeWord(value) : 0
+      if (reading.starts) addStarts(source, reading.space, length)
       if (reading.inners) addInnerGrams(source, reading, length + 1)
     }
   }
@@ -77,19 +77,8 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
 
 /** 0 if the event has no such term. */
 export const termOf = (high: number, low: number): number => {
-  for (let slot = (high << 2) & mask; slots[slot + 2] === stamp; slot = (slot + SLOT) & mask) {
-    if (slots[slot] === high && slots[slot + 1] === low) return slots[slot + 3] ?? 0
-  }
-  return 0
-}
-
-/** Whether some term of the event has these bits of its first half, or they are 0. Never wrongly false. */
-export const passes = (filter: number): boolean => {
-  if (filter === 0) return true
-  for (let slot = (filter << 2) & mask; slots[slot + 2] === stamp; slot = (slot + SLOT) & mask) {
-    if (((slots[slot] ?? 0) & FILTER_BITS) === filter) return true
-  }
-  return false
+  const slot = slotFrom((high << 2) & mask, high, low)
+  return slots[slot + 2] === stamp ? (slots[slot + 3] ?? 0) : 0
 }
 
 /** The last place of a term, then the one before each; 0 at the end. */
@@ -120,8 +109,10 @@ const lastPlaces = new Int32Array(MOST_TERMS + 1)
 const termAt = new Int32Array(MOST_PLACES)
 const placeBefore = new Int32Array(MOST_PLACES)
 let places = 0
-/** Where words begin whose start some rule wants. */
-const startsAt = new Int32Array(MOST_CODES)
+/** Starts that some rule may want, before their end. */
+const startHighs = new Int32Array(MOST_CODES + 1)
+const startLows = new Int32Array(MOST_CODES + 1)
+const noStarts = new Uint8Array(START_CELLS)
 
 function begin(): void {
   count = 0
@@ -145,10 +136,11 @@ function begin(): void {
  */
 function addRow(source: Source, { space, starts }: Reading<unknown>, rowLength: number): void {
   const { fingerprints, reach } = source
-  const { wanted } = source.spaces
+  const wanted = starts ? source.spaces.starts : noStarts
   let found = 0
   const highKey = fingerprints.highKeys[space] ?? 0
   const lowKey = fingerprints.lowKeys[space] ?? 0
+  const endKey = fingerprints.endKeys[space] ?? 0
   const first = places + reach
   const length = Math.min(rowLength, MOST_PLACES - first - 1)
   // At most every second code unit ends a word.
@@ -167,6 +159,9 @@ function addRow(source: Source, { space, starts }: Reading<unknown>, rowLength: 
     if (code !== 0) {
       high = takeHigh(high, code)
       low = takeLow(low, high)
+      startHighs[found] = high
+      startLows[found] = low
+      found += isAny(wanted[cellOf(high)] ?? 0)
       continue
     }
     if (known === last) break
@@ -176,11 +171,10 @@ function addRow(source: Source, { space, starts }: Reading<unknown>, rowLength: 
       start++
       continue
     }
-    low = finishLow(low)
+    low = finishLow(low, endKey)
     high = finishHigh(high, low)
     let slot = (high << 2) & bits
-    if (slots[slot + 2] === event && (slots[slot] !== high || slots[slot + 1] !== low))
-      slot = slotAfter(slot, high, low)
+    if (slots[slot + 2] === event && (slots[slot] !== high || slots[slot + 1] !== low)) slot = slotFrom(slot, high, low)
     let term = slots[slot + 3] ?? 0
     if (slots[slot + 2] !== event) {
       term = ++known
@@ -196,8 +190,6 @@ function addRow(source: Source, { space, starts }: Reading<unknown>, rowLength: 
     termAt[place] = term
     placeBefore[place] = lastPlaces[term] ?? 0
     lastPlaces[term] = place
-    startsAt[found] = start
-    found += starts && wanted[cellAt(start)] !== 0 ? 1 : 0
     start = at + 1
     high = highKey
     low = lowKey
@@ -205,31 +197,45 @@ function addRow(source: Source, { space, starts }: Reading<unknown>, rowLength: 
   for (let empty = places + 1; empty <= first; empty++) termAt[empty] = 0
   count = known
   places = place
-  for (let index = 0; index < found; index++) addStarts(source, startSpace(space), startsAt[index] ?? 0)
+  addFound(source, space, found)
 }
 
-/** Where the term is or is to be, if its own slot is another's. */
-function slotAfter(taken: number, high: number, low: number): number {
-  let slot = (taken + SLOT) & mask
+/** Where the term is or is to be, from the slot that is its first choice. */
+function slotFrom(first: number, high: number, low: number): number {
+  let slot = first
   while (slots[slot + 2] === stamp && (slots[slot] !== high || slots[slot + 1] !== low)) slot = (slot + SLOT) & mask
   return slot
 }
 
-/** What the word begins with, in all lengths that some rule wants. */
-function addStarts({ spaces, fingerprints }: Source, space: number, start: number): void {
-  const lengths = spaces.wanted[cellAt(start)] ?? 0
+/** What the first `length` code units of the row begin with. */
+function addStarts(source: Source, space: number, length: number): void {
+  const { spaces, fingerprints } = source
+  let found = 0
   let high = fingerprints.highKeys[space] ?? 0
   let low = fingerprints.lowKeys[space] ?? 0
-  for (let length = 1; lengths >> length !== 0; length++) {
-    const code = row[start + length - 1] ?? 0
-    if (code === 0) return
-    high = takeHigh(high, code)
+  for (let at = 0; at < length; at++) {
+    high = takeHigh(high, row[at] ?? 0)
     low = takeLow(low, high)
-    if (((lengths >> length) & 1) === 0) continue
-    const lastLow = finishLow(low)
-    const lastHigh = finishHigh(high, lastLow)
-    if (spaces.starts[lastHigh >>> 16] !== 0) add(lastHigh, lastLow)
+    startHighs[found] = high
+    startLows[found] = low
+    found += isAny(spaces.starts[cellOf(high)] ?? 0)
   }
+  addFound(source, space, found)
+}
+
+/** The starts found, of values of a space. */
+function addFound({ spaces, fingerprints }: Source, space: number, found: number): void {
+  const endKey = fingerprints.endKeys[startSpace(space)] ?? 0
+  for (let index = 0; index < found; index++) {
+    const low = finishLow(startLows[index] ?? 0, endKey)
+    const high = finishHigh(startHighs[index] ?? 0, low)
+    if (spaces.endedStarts[cellOf(high)] !== 0) add(high, low)
+  }
+}
+
+/** 0 for 0, 1 for any other byte. */
+function isAny(byte: number): number {
+  return (byte + 0xff) >> 8
 }
 
 function addInnerGrams(source: Source, { space }: Reading<unknown>, length: number): void {
@@ -238,7 +244,7 @@ function addInnerGrams(source: Source, { space }: Reading<unknown>, length: numb
 
 /** Nothing if a word ends within. */
 function addGram({ spaces, fingerprints }: Source, space: number, start: number): void {
-  if (spaces.wanted[cellAt(start)] === 0) return
+  if (spaces.grams[cellAt(start)] === 0) return
   if (row[start] === 0 || row[start + 1] === 0 || row[start + 2] === 0) return
   fingerprints.read(space, row, start, GRAM)
   add(fingerprints.high, fingerprints.low)
@@ -248,26 +254,24 @@ function cellAt(start: number): number {
   return gramCell(row[start] ?? 0, row[start + 1] ?? 0, row[start + 2] ?? 0)
 }
 
-/** The first `length` code units of the row as a term. */
-function addWord(fingerprints: Fingerprints, space: number, length: number): void {
-  fingerprints.read(space, row, 0, length)
+function addText(fingerprints: Fingerprints, space: number, text: string): void {
+  fingerprints.readText(space, text)
   add(fingerprints.high, fingerprints.low)
 }
 
 function add(high: number, low: number): void {
   makeRoom(count + 1)
-  if (termOf(high, low) !== 0 || count === MOST_TERMS) return
+  const slot = slotFrom((high << 2) & mask, high, low)
+  if (slots[slot + 2] === stamp || count === MOST_TERMS) return
   const term = ++count
-  insert(high, low, term)
+  fill(slot, high, low, term)
   terms[2 * term] = high
   terms[2 * term + 1] = low
   traces[high & TRACE_BITS] = trace
   lastPlaces[term] = 0
 }
 
-function insert(high: number, low: number, term: number): void {
-  let slot = (high << 2) & mask
-  while (slots[slot + 2] === stamp) slot = (slot + SLOT) & mask
+function fill(slot: number, high: number, low: number, term: number): void {
   slots[slot] = high
   slots[slot + 1] = low
   slots[slot + 2] = stamp
@@ -280,5 +284,9 @@ function makeRoom(number: number): void {
   while (2 * most * SLOT > mask + 1) mask = 2 * mask + 1
   // A new stamp frees all slots at once.
   stamp++
-  for (let term = 1; term <= count; term++) insert(terms[2 * term] ?? 0, terms[2 * term + 1] ?? 0, term)
+  for (let term = 1; term <= count; term++) {
+    const high = terms[2 * term] ?? 0
+    const low = terms[2 * term + 1] ?? 0
+    fill(slotFrom((high << 2) & mask, high, low), high, low, term)
+  }
 }

@@ -1,5 +1,5 @@
 /** Terms as the engine knows them: 64 bits of a keyed hash over a word and the space it belongs to. */
-import { codes, writeWord } from "../syntax/wordRow.ts"
+import { isStartSpace, startCell, valueSpace } from "./spaces.ts"
 
 /** Most spaces there can be: one for each field and way of looking at it. */
 const SPACES = 256
@@ -13,9 +13,13 @@ export class Fingerprints {
   /** The fingerprint read last. `high` is never 0. */
   high = 0
   low = 0
+  /** What is known of it before its end: see `Spaces`. */
+  cell = 0
   /** Where reading a word of a space begins: see `stepHigh`. */
   readonly highKeys = new Int32Array(SPACES)
   readonly lowKeys = new Int32Array(SPACES)
+  /** What it ends with: see `endLow`. A start begins like the word it is the start of, and only ends in another way. */
+  readonly endKeys = new Int32Array(SPACES)
 
   constructor(seed: number) {
     let state = seed | 0
@@ -26,6 +30,12 @@ export class Fingerprints {
     for (let space = 0; space < SPACES; space++) {
       this.highKeys[space] = next()
       this.lowKeys[space] = next()
+      this.endKeys[space] = next()
+    }
+    for (let space = 0; space < SPACES; space++) {
+      if (!isStartSpace(space)) continue
+      this.highKeys[space] = this.highKeys[valueSpace(space)] ?? 0
+      this.lowKeys[space] = this.lowKeys[valueSpace(space)] ?? 0
     }
   }
 
@@ -37,12 +47,23 @@ export class Fingerprints {
       high = stepHigh(high, codes[at] ?? 0)
       low = stepLow(low, high)
     }
-    this.low = endLow(low)
-    this.high = endHigh(high, this.low)
+    this.end(space, high, low)
   }
 
   readText(space: number, text: string): void {
-    this.read(space, codes, 0, writeWord(text))
+    let high = this.highKeys[space] ?? 0
+    let low = this.lowKeys[space] ?? 0
+    for (let at = 0; at < text.length; at++) {
+      high = stepHigh(high, text.charCodeAt(at))
+      low = stepLow(low, high)
+    }
+    this.end(space, high, low)
+  }
+
+  private end(space: number, high: number, low: number): void {
+    this.cell = startCell(high)
+    this.low = endLow(low, this.endKeys[space] ?? 0)
+    this.high = endHigh(high, this.low)
   }
 }
 
@@ -51,8 +72,9 @@ export class Fingerprints {
 export const stepHigh = (high: number, code: number): number => Math.imul(high ^ code, HIGH_STEP)
 export const stepLow = (low: number, high: number): number => Math.imul(low ^ high, LOW_STEP)
 
-export const endLow = (low: number): number => {
-  const end = Math.imul(low ^ (low >>> 15), LOW_END)
+export const endLow = (low: number, key: number): number => {
+  const keyed = low ^ key
+  const end = Math.imul(keyed ^ (keyed >>> 15), LOW_END)
   return end ^ (end >>> 13)
 }
 

@@ -2,7 +2,7 @@
 import { isTextField, type Predicate } from "../syntax/expression.ts"
 import { type Patterned, patternOf } from "../syntax/patterns.ts"
 import type { Fingerprints } from "./fingerprints.ts"
-import { GRAM, gramCell, innerSpace, keywordSpace, LONGEST_START, textSpace } from "./spaces.ts"
+import { GRAM, gramCell, innerSpace, keywordSpace, textSpace } from "./spaces.ts"
 
 /** A gram is [high, low, space, cell]. */
 export const GRAM_WORDS = 4
@@ -33,13 +33,12 @@ export interface Start {
   readonly isAll: boolean
 }
 
-/** What every value begins with that the test fits, if that is long enough to be looked up. */
+/** What every value begins with that the test fits. */
 export const startOf = (predicate: Predicate): Start | undefined => {
   if (!isPatterned(predicate)) return undefined
   const { start } = patternOf(predicate)
-  if (start.length < GRAM) return undefined
-  const text = start.slice(0, LONGEST_START)
-  return { space: spaceOfField(predicate), text, isAll: text === start && isStartAlone(predicate) }
+  if (start === "") return undefined
+  return { space: spaceOfField(predicate), text: start, isAll: isStartAlone(predicate) }
 }
 
 // ---- helpers ----

@@ -141,7 +141,7 @@ describe("Engine", () => {
     const starts = ["mo", "moo", "moon", "moonl", "moonlighti", "moonlightin", "moonlighting"]
     const { met } = engineOf("firehose", [...starts.map((start) => `${start}*`), "red -moonl*", "domain:news.ex*"])
     assert.deepStrictEqual(met(page("the moon", { url: "https://other.org/" })), ["mo*", "moo*", "moon*"])
-    assert.deepStrictEqual(met(page("red mo", { url: "https://other.org/" })), ["mo*", "red -moonl*"])
+    assert.deepStrictEqual(met(page("red mo", { url: "https://other.org/" })).toSorted(), ["mo*", "red -moonl*"])
     assert.deepStrictEqual(
       met(page("red moonlighting")).toSorted(),
       [...starts.map((start) => `${start}*`), "domain:news.ex*"].toSorted()
