@@ -65,16 +65,12 @@ export class AnchorIndex {
    * number. Some may be among them twice.
    */
   gather(count: number): number {
-    const found = this.search(count)
-    const { likely, likelyTerms } = this
+    const found = this.check(this.search(count))
     this.looked = found
     if (found > this.programs.length) this.programs = longer(this.programs, found)
     let written = 0
     for (let index = 0; index < found; index++) {
-      const postings = this.postings[(likely[index] ?? 0) >>> SEGMENT_SHIFT] ?? nothing
-      const at = ((likely[index] ?? 0) & PLACE_BITS) * POSTING
-      if (postings[at + 1] !== terms[2 * (likelyTerms[index] ?? 0) + 1]) continue
-      const held = postings[at] ?? 0
+      const held = this.likely[index] ?? 0
       if (held < 0) written = this.gatherList(~held, written, found)
       else this.programs[written++] = held
     }
@@ -163,7 +159,7 @@ export class AnchorIndex {
       openAt[open] = (high & ~PLACE_BITS) | bucket
       openHits[open] = hits
       openTerms[open] = term
-      open += (hits | -hits) >>> 31
+      open += isAny(hits)
       passedTerms[passed] = term
       passedBuckets[passed] = bucket
       passed += word >>> 31
@@ -202,6 +198,20 @@ export class AnchorIndex {
       likely[found] = place + 3
       likelyTerms[found] = term
       found += (hits >>> 31) & isEqual(traces[table[first + 3] ?? 0] ?? 0, trace)
+    }
+    return found
+  }
+
+  /** In place of where it is, writes to `likely` what is held there, if it is for the term. */
+  private check(count: number): number {
+    const { likely, likelyTerms } = this
+    let found = 0
+    for (let index = 0; index < count; index++) {
+      const postings = this.postings[(likely[index] ?? 0) >>> SEGMENT_SHIFT] ?? nothing
+      const at = ((likely[index] ?? 0) & PLACE_BITS) * POSTING
+      const difference = (postings[at + 1] ?? 0) ^ (terms[2 * (likelyTerms[index] ?? 0) + 1] ?? 0)
+      likely[found] = postings[at] ?? 0
+      found += 1 - isAny(difference)
     }
     return found
   }
@@ -303,8 +313,8 @@ export class AnchorIndex {
     const count = (this.counts[number] ?? 0) + 1
     this.counts[number] = count
     const buckets = this.tags[number]?.length ?? 0
-    // Two in three at most, half of them after that: buckets that are full cost time, places that are free memory.
-    if (count * 3 > buckets * BUCKET * 2) this.resize(number, buckets + Math.ceil(buckets / 3))
+    // One in two at most, three in eight after that: buckets that are passed by cost time, places that are free memory.
+    if (count * 2 > buckets * BUCKET) this.resize(number, buckets + Math.ceil(buckets / 3))
     this.put(number, tagOf(high), low, filter, held)
   }
 
@@ -343,7 +353,7 @@ export class AnchorIndex {
     tags[hole >> 2] = (tags[hole >> 2] ?? 0) & ~PASSED
     const count = (this.counts[number] ?? 0) - 1
     this.counts[number] = count
-    if (tags.length > FIRST_BUCKETS && count * 4 < places) {
+    if (tags.length > FIRST_BUCKETS && count * 5 < places) {
       this.resize(number, Math.max(FIRST_BUCKETS, tags.length >> 1))
     }
   }
@@ -412,6 +422,9 @@ const hitsIn = (word: number, high: number): number => {
   const difference = (word & TAG_BITS) ^ Math.imul(tagOf(high), LAST_BITS)
   return ~(difference + TAG_BITS) & ~TAG_BITS
 }
+
+/** 0 for 0, 1 for any other number. */
+const isAny = (number: number): number => (number | -number) >>> 31
 
 /** 1 or 0. Of two bytes. */
 const isEqual = (one: number, other: number): number => ((one ^ other) - 1) >>> 31

@@ -125,7 +125,7 @@ export class Engine {
     const terms = readTerms(event, this)
     this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
     const { index } = this
-    const count = index.gather(terms)
+    const count = this.each(index.gather(terms))
     for (let program = 0; program < count; program++) {
       const rule = this.run(index.programs[program] ?? 0, event)
       if (rule >= 0) met.push(rule)
@@ -135,12 +135,27 @@ export class Engine {
     return met
   }
 
-  /** The rule of the program if it holds; -1 if not, or if it was run for this event before. */
+  /** Leaves each of the programs gathered once. There is no branch: those far away in memory are fetched side by side. */
+  private each(count: number): number {
+    const { pool, stamp } = this
+    const { programs } = this.index
+    let kept = 0
+    for (let index = 0; index < count; index++) {
+      const program = programs[index] ?? 0
+      const words = pool.chunkOf(program)
+      const at = pool.offsetOf(program) + 1
+      const difference = (words[at] ?? 0) ^ stamp
+      words[at] = stamp
+      programs[kept] = program
+      kept += (difference | -difference) >>> 31
+    }
+    return kept
+  }
+
+  /** The rule of the program if it holds; -1 if not. */
   private run(program: number, event: EventFields): number {
     const words = this.pool.chunkOf(program)
     const at = this.pool.offsetOf(program)
-    if (words[at + 1] === this.stamp) return -1
-    words[at + 1] = this.stamp
     return this.holds(words, at + HEAD, event) ? (words[at] ?? 0) : -1
   }
 

@@ -6,13 +6,14 @@ import { analyse, type Tokens } from "../../../core/syntax/firehose/tokens.ts"
 import { writeTokens } from "../../../core/syntax/wordRow.ts"
 import { inARow, tokens, writeWords } from "../../../core/syntax/x/tokens.ts"
 import { readPlain } from "./event.ts"
+import type { FieldName } from "./rule.ts"
 
 export class PlainEvent implements PlatformEvent {
   readonly id = "1"
   readonly ageHours = undefined
   readonly #platform: PlatformId
   readonly #texts: ReadonlyArray<string>
-  readonly #fields = new Map<string, Array<string>>()
+  readonly #fields: Record<FieldName, ReadonlyArray<string>> = { ...noFields }
   readonly #analysed = new Map<TextField, ReadonlyArray<Tokens>>()
 
   constructor(platform: PlatformId, line: string) {
@@ -21,20 +22,50 @@ export class PlainEvent implements PlatformEvent {
     this.#texts = [text]
     for (const field of fields) {
       const at = field.indexOf("=")
-      const name = fieldNames[field.slice(0, at)] ?? ""
-      const values = this.#fields.get(name)
-      if (values === undefined) this.#fields.set(name, [field.slice(at + 1)])
-      else values.push(field.slice(at + 1))
+      const name = field.slice(0, at)
+      if (isFieldName(name)) this.#fields[name] = [...this.#fields[name], field.slice(at + 1)]
     }
   }
 
   texts(field: TextField): ReadonlyArray<string> {
-    if (field === "x.text" || field === "firehose.added") return this.#texts
-    return this.#fields.get(field) ?? none
+    switch (field) {
+      case "x.text":
+      case "firehose.added":
+        return this.#texts
+      case "x.url":
+        return this.#fields.url
+      default:
+        return none
+    }
   }
 
   values(field: KeywordField): ReadonlyArray<string> {
-    return this.#fields.get(field) ?? none
+    switch (field) {
+      case "x.from":
+        return this.#fields.from
+      case "x.lang":
+        return this.#fields.lang
+      case "x.hashtag":
+        return this.#fields.hashtag
+      case "x.mention":
+        return this.#fields.mention
+      case "x.url":
+        return this.#fields.url
+      case "x.has":
+        return this.#fields.has
+      case "x.is":
+        return this.#fields.is
+      case "firehose.domain":
+        return this.#fields.domain
+      case "firehose.language":
+        return this.#fields.language
+      case "firehose.page_category":
+        return this.#fields.category
+      case "firehose.page_type":
+        return this.#fields.type
+      default:
+        return none
+    }
   }
 
   writeWords(text: string): number {
@@ -57,7 +88,7 @@ export class PlainEvent implements PlatformEvent {
 
   /** The highest of the thresholds that it reaches. */
   number(): number {
-    return Math.max(0, ...(this.#fields.get("number") ?? []).map(Number))
+    return Math.max(0, ...this.#fields.followers.map(Number), ...this.#fields.rating.map(Number))
   }
 
   places(): ReadonlyArray<Area> {
@@ -69,18 +100,20 @@ export class PlainEvent implements PlatformEvent {
 
 const none: ReadonlyArray<string> = []
 
-const fieldNames: { readonly [name: string]: string } = {
-  from: "x.from",
-  lang: "x.lang",
-  hashtag: "x.hashtag",
-  mention: "x.mention",
-  url: "x.url",
-  has: "x.has",
-  is: "x.is",
-  followers: "number",
-  domain: "firehose.domain",
-  language: "firehose.language",
-  category: "firehose.page_category",
-  type: "firehose.page_type",
-  rating: "number"
+const noFields: Readonly<Record<FieldName, ReadonlyArray<string>>> = {
+  from: none,
+  lang: none,
+  hashtag: none,
+  mention: none,
+  url: none,
+  has: none,
+  is: none,
+  followers: none,
+  domain: none,
+  language: none,
+  category: none,
+  type: none,
+  rating: none
 }
+
+const isFieldName = (name: string): name is FieldName => name in noFields
