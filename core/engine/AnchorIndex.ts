@@ -1,6 +1,7 @@
 /** From a term to the programs that wait for it. */
-import { eventTrace, eventTraces, MOST_TERMS, pairs, TRACE_BITS } from "./eventTerms.ts"
+import { eventTrace, eventTraces, isEqual, MOST_TERMS, pairs, TRACE_BITS } from "./eventTerms.ts"
 import type { Pool } from "./Pool.ts"
+import { PostingLists } from "./PostingLists.ts"
 
 /** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
 const SEGMENT_BITS = 6
@@ -22,9 +23,6 @@ const POSTING = 2
 /** Memory that a bucket takes. */
 const BUCKET_BYTES = 4 + BUCKET * (2 + 4 * POSTING)
 
-/** A list is [count, capacity, (program, filter)...]. */
-const LIST_HEAD = 2
-
 /** Postings of one term that have places of their own; more than these share a list. */
 const MOST_ALONE = 4
 
@@ -41,7 +39,7 @@ export class AnchorIndex {
   /** What `gather` found last, and how many postings it went through. */
   programs = new Int32Array(1_024)
   looked = 0
-  private readonly pool: Pool
+  private readonly lists: PostingLists
   private readonly tags: Array<Int32Array> = []
   private readonly filters: Array<Uint16Array> = []
   private readonly postings: Array<Int32Array> = []
@@ -54,7 +52,7 @@ export class AnchorIndex {
   bytes = 0
 
   constructor(pool: Pool) {
-    this.pool = pool
+    this.lists = new PostingLists(pool)
     for (let segment = 0; segment < 1 << SEGMENT_BITS; segment++) {
       this.makeTable(segment, FIRST_BUCKETS)
     }
@@ -71,8 +69,15 @@ export class AnchorIndex {
     let written = 0
     for (let index = 0; index < found; index++) {
       const held = this.likely[index] ?? 0
-      if (held < 0) written = this.gatherList(~held, written, found)
-      else this.programs[written++] = held
+      if (held < 0) {
+        const count = this.lists.countOf(~held)
+        this.looked += count
+        const most = written + count + found
+        if (most > this.programs.length) this.programs = longer(this.programs, most)
+        written = this.lists.gather(~held, this.programs, written)
+      } else {
+        this.programs[written++] = held
+      }
     }
     return written
   }
@@ -84,7 +89,7 @@ export class AnchorIndex {
       const postings = this.postings[number] ?? nothing
       const held = postings[place * POSTING] ?? 0
       if (held < 0) {
-        postings[place * POSTING] = ~this.append(~held, program, filter)
+        postings[place * POSTING] = ~this.lists.append(~held, program, filter)
         return
       }
       alone++
@@ -106,24 +111,6 @@ export class AnchorIndex {
         return
       }
     }
-  }
-
-  /** Leaves room for `more`. */
-  private gatherList(list: number, from: number, more: number): number {
-    const words = this.pool.chunkOf(list)
-    const start = this.pool.offsetOf(list) + LIST_HEAD
-    const end = start + 2 * (words[start - LIST_HEAD] ?? 0)
-    const most = from + (end - start) / 2
-    this.looked += most - from
-    if (most + more > this.programs.length) this.programs = longer(this.programs, most + more)
-    const { programs } = this
-    const trace = traceNow()
-    let written = from
-    for (let posting = start; posting < end; posting += 2) {
-      programs[written] = words[posting] ?? 0
-      written += isEqual(traces[(words[posting + 1] ?? 0) & TRACE_BITS] ?? 0, trace)
-    }
-    return written
   }
 
   /**
@@ -188,16 +175,16 @@ export class AnchorIndex {
       const place = (at & ~PLACE_BITS) | first
       likely[found] = place
       likelyTerms[found] = term
-      found += (hits >>> 7) & isEqual(traces[table[first] ?? 0] ?? 0, trace)
+      found += (hits >>> 7) & isSame(traces[table[first] ?? 0] ?? 0, trace)
       likely[found] = place + 1
       likelyTerms[found] = term
-      found += (hits >>> 15) & isEqual(traces[table[first + 1] ?? 0] ?? 0, trace)
+      found += (hits >>> 15) & isSame(traces[table[first + 1] ?? 0] ?? 0, trace)
       likely[found] = place + 2
       likelyTerms[found] = term
-      found += (hits >>> 23) & isEqual(traces[table[first + 2] ?? 0] ?? 0, trace)
+      found += (hits >>> 23) & isSame(traces[table[first + 2] ?? 0] ?? 0, trace)
       likely[found] = place + 3
       likelyTerms[found] = term
-      found += (hits >>> 31) & isEqual(traces[table[first + 3] ?? 0] ?? 0, trace)
+      found += (hits >>> 31) & isSame(traces[table[first + 3] ?? 0] ?? 0, trace)
     }
     return found
   }
@@ -219,75 +206,29 @@ export class AnchorIndex {
   /** All that have places of their own, and one more, into one list. */
   private share(high: number, low: number, program: number, filter: number): void {
     const number = high >>> SEGMENT_SHIFT
-    const capacity = 2 * MOST_ALONE
-    const list = this.pool.take(LIST_HEAD + 2 * capacity)
-    const words = this.pool.chunkOf(list)
-    const at = this.pool.offsetOf(list)
-    words[at] = 0
-    words[at + 1] = capacity
+    let list = this.lists.make()
     for (let place = this.first(high, low); place >= 0; place = this.first(high, low)) {
-      this.append(list, this.postings[number]?.[place * POSTING] ?? 0, this.filters[number]?.[place] ?? 0)
+      const held = this.postings[number]?.[place * POSTING] ?? 0
+      list = this.lists.append(list, held, this.filters[number]?.[place] ?? 0)
       this.empty(number, place)
     }
-    this.append(list, program, filter)
-    this.insert(high, low, 0, ~list)
+    this.insert(high, low, 0, ~this.lists.append(list, program, filter))
   }
 
-  private removeFrom(list: number, high: number, low: number, place: number, program: number): void {
+  private removeFrom(listed: number, high: number, low: number, place: number, program: number): void {
     const number = high >>> SEGMENT_SHIFT
-    const words = this.pool.chunkOf(list)
-    const at = this.pool.offsetOf(list)
-    const count = words[at] ?? 0
-    const last = at + LIST_HEAD + 2 * (count - 1)
-    let found = at + LIST_HEAD
-    while (found <= last && words[found] !== program) found += 2
-    if (found > last) return
-    words[found] = words[last] ?? 0
-    words[found + 1] = words[last + 1] ?? 0
-    words[at] = count - 1
-    const capacity = words[at + 1] ?? 0
-    if (count - 1 > capacity >> 2) return
-    if (count - 1 > MOST_ALONE >> 1) {
+    const list = this.lists.remove(listed, program)
+    const count = this.lists.countOf(list)
+    if (count > MOST_ALONE >> 1) {
       const postings = this.postings[number] ?? nothing
-      postings[place * POSTING] = ~this.moved(list, capacity >> 1)
+      postings[place * POSTING] = ~list
       return
     }
     this.empty(number, place)
-    for (let posting = at + LIST_HEAD; posting < last; posting += 2) {
-      this.insert(high, low, words[posting + 1] ?? 0, words[posting] ?? 0)
+    for (let posting = 0; posting < count; posting++) {
+      this.insert(high, low, this.lists.filterOf(list, posting), this.lists.programOf(list, posting))
     }
-    this.pool.giveBack(list, LIST_HEAD + 2 * capacity)
-  }
-
-  private append(list: number, program: number, filter: number): number {
-    let place = list
-    let words = this.pool.chunkOf(place)
-    let at = this.pool.offsetOf(place)
-    const count = words[at] ?? 0
-    if (count === words[at + 1]) {
-      place = this.moved(list, count * 2)
-      words = this.pool.chunkOf(place)
-      at = this.pool.offsetOf(place)
-    }
-    words[at + LIST_HEAD + 2 * count] = program
-    words[at + LIST_HEAD + 2 * count + 1] = filter
-    words[at] = count + 1
-    return place
-  }
-
-  private moved(list: number, capacity: number): number {
-    const from = this.pool.chunkOf(list)
-    const start = this.pool.offsetOf(list)
-    const count = from[start] ?? 0
-    const place = this.pool.take(LIST_HEAD + 2 * capacity)
-    const to = this.pool.chunkOf(place)
-    const at = this.pool.offsetOf(place)
-    for (let word = 0; word < LIST_HEAD + 2 * count; word++) {
-      to[at + word] = from[start + word] ?? 0
-    }
-    to[at + 1] = capacity
-    this.pool.giveBack(list, LIST_HEAD + 2 * (from[start + 1] ?? 0))
-    return place
+    this.lists.giveBack(list)
   }
 
   /** The first place of the term in its segment, and the one after a place; -1 if there is none. */
@@ -389,6 +330,7 @@ const noFilters = new Uint16Array(0)
 const terms = pairs
 const traces = eventTraces
 const traceNow = eventTrace
+const isSame = isEqual
 
 /** Segment and number of the buckets that seem to have what is looked for, in which of their places, and the term. */
 const openAt = new Int32Array(MOST_TERMS)
@@ -425,9 +367,6 @@ const hitsIn = (word: number, high: number): number => {
 
 /** 0 for 0, 1 for any other number. */
 const isAny = (number: number): number => (number | -number) >>> 31
-
-/** 1 or 0. Of two bytes. */
-const isEqual = (one: number, other: number): number => ((one ^ other) - 1) >>> 31
 
 /** Not by a mask: tables grow by a third, a power of two would leave more places empty. Of up to 65,536 buckets. */
 const homeOf = (tags: Int32Array, low: number): number => Math.imul(low >>> 16, tags.length) >>> 16

@@ -31,6 +31,8 @@ export const TRACE_BITS = 0x3fff
 const traces = new Uint8Array(TRACE_BITS + 1)
 export const eventTraces = traces
 export const eventTrace = (): number => trace
+/** 1 or 0. Of two bytes. */
+export const isEqual = (one: number, other: number): number => ((one ^ other) - 1) >>> 31
 
 /** [high, low] of each term; the pair of term `n` begins at `2 * n`. */
 const terms = new Int32Array(2 * MOST_TERMS + 2)

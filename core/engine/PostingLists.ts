@@ -1,0 +1,131 @@
+/** The postings of terms that have many of them, each term's in a list of its own. */
+import { eventTrace, eventTraces, isEqual, TRACE_BITS } from "./eventTerms.ts"
+import type { Pool } from "./Pool.ts"
+
+/**
+ * A list is [count, capacity, filters..., programs...], with two filters to a word: what all is gone through lies close
+ * together.
+ */
+const HEAD = 2
+
+/** The capacity of a new list; the others are this times a power of two. */
+const LEAST = 8
+
+/** Lists are known by their address, which may be another after each change. */
+export class PostingLists {
+  private readonly pool: Pool
+  /** Postings of a list whose filter the event passes, by number. */
+  private passing = new Int32Array(1_024)
+
+  constructor(pool: Pool) {
+    this.pool = pool
+  }
+
+  make(): number {
+    return this.take(LEAST)
+  }
+
+  countOf(list: number): number {
+    return this.pool.chunkOf(list)[this.pool.offsetOf(list)] ?? 0
+  }
+
+  programOf(list: number, posting: number): number {
+    const words = this.pool.chunkOf(list)
+    return words[programsAt(words, this.pool.offsetOf(list)) + posting] ?? 0
+  }
+
+  filterOf(list: number, posting: number): number {
+    return filterIn(this.pool.chunkOf(list), this.pool.offsetOf(list), posting)
+  }
+
+  append(list: number, program: number, filter: number): number {
+    const count = this.countOf(list)
+    const place = count === this.capacityOf(list) ? this.moved(list, 2 * count) : list
+    const words = this.pool.chunkOf(place)
+    words[this.pool.offsetOf(place)] = count + 1
+    this.set(place, count, program, filter)
+    return place
+  }
+
+  remove(list: number, program: number): number {
+    const words = this.pool.chunkOf(list)
+    const at = this.pool.offsetOf(list)
+    const count = words[at] ?? 0
+    const first = programsAt(words, at)
+    const found = words.subarray(first, first + count).indexOf(program)
+    if (found < 0) return list
+    this.set(list, found, this.programOf(list, count - 1), this.filterOf(list, count - 1))
+    words[at] = count - 1
+    const capacity = this.capacityOf(list)
+    return capacity > LEAST && count - 1 <= capacity >> 2 ? this.moved(list, capacity >> 1) : list
+  }
+
+  giveBack(list: number): void {
+    this.pool.giveBack(list, wordsOf(this.capacityOf(list)))
+  }
+
+  /** Writes the programs whose filter the event at hand passes, and gives where the next one is to be written. */
+  gather(list: number, programs: Int32Array, from: number): number {
+    const words = this.pool.chunkOf(list)
+    const at = this.pool.offsetOf(list)
+    const count = words[at] ?? 0
+    if (count > this.passing.length) this.passing = new Int32Array(2 * count)
+    const { passing } = this
+    const trace = traceNow()
+    let passed = 0
+    for (let posting = 0; posting < count; posting++) {
+      passing[passed] = posting
+      passed += isSame(traces[filterIn(words, at, posting)] ?? 0, trace)
+    }
+    const first = programsAt(words, at)
+    for (let index = 0; index < passed; index++) programs[from + index] = words[first + (passing[index] ?? 0)] ?? 0
+    return from + passed
+  }
+
+  private capacityOf(list: number): number {
+    return this.pool.chunkOf(list)[this.pool.offsetOf(list) + 1] ?? 0
+  }
+
+  private set(list: number, posting: number, program: number, filter: number): void {
+    const words = this.pool.chunkOf(list)
+    const at = this.pool.offsetOf(list)
+    words[programsAt(words, at) + posting] = program
+    const place = at + HEAD + (posting >> 1)
+    const shift = (posting & 1) << 4
+    words[place] = ((words[place] ?? 0) & ~(0xffff << shift)) | ((filter & TRACE_BITS) << shift)
+  }
+
+  private take(capacity: number): number {
+    const list = this.pool.take(wordsOf(capacity))
+    const words = this.pool.chunkOf(list)
+    const at = this.pool.offsetOf(list)
+    words[at] = 0
+    words[at + 1] = capacity
+    return list
+  }
+
+  private moved(list: number, capacity: number): number {
+    const place = this.take(capacity)
+    const count = this.countOf(list)
+    for (let posting = 0; posting < count; posting++) {
+      this.set(place, posting, this.programOf(list, posting), this.filterOf(list, posting))
+    }
+    this.pool.chunkOf(place)[this.pool.offsetOf(place)] = count
+    this.giveBack(list)
+    return place
+  }
+}
+
+// ---- helpers ----
+
+// What is imported is looked up anew each time it is used; a constant of the module's own is not.
+const traces = eventTraces
+const traceNow = eventTrace
+const isSame = isEqual
+
+const wordsOf = (capacity: number): number => HEAD + capacity + (capacity >> 1)
+
+const programsAt = (words: Int32Array, at: number): number => at + HEAD + ((words[at + 1] ?? 0) >> 1)
+
+const filterIn = (words: Int32Array, at: number, posting: number): number =>
+  ((words[at + HEAD + (posting >> 1)] ?? 0) >>> ((posting & 1) << 4)) & TRACE_BITS
