@@ -122,10 +122,11 @@ export class PostingLists {
 const traces = eventTraces
 const traceNow = eventTrace
 const isSame = isEqual
+const traceBits = TRACE_BITS
 
 const wordsOf = (capacity: number): number => HEAD + capacity + (capacity >> 1)
 
 const programsAt = (words: Int32Array, at: number): number => at + HEAD + ((words[at + 1] ?? 0) >> 1)
 
 const filterIn = (words: Int32Array, at: number, posting: number): number =>
-  ((words[at + HEAD + (posting >> 1)] ?? 0) >>> ((posting & 1) << 4)) & TRACE_BITS
+  ((words[at + HEAD + (posting >> 1)] ?? 0) >>> ((posting & 1) << 4)) & traceBits

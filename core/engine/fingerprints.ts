@@ -67,10 +67,8 @@ export class Fingerprints {
   }
 }
 
-// Each code unit is taken in by `stepHigh`, then `stepLow`; `endLow`, then `endHigh` give the fingerprint.
-
-export const stepHigh = (high: number, code: number): number => Math.imul(high ^ code, HIGH_STEP)
-export const stepLow = (low: number, high: number): number => Math.imul(low ^ high, LOW_STEP)
+/** What `stepHigh` and `stepLow` multiply by. */
+export const steps = (): { readonly high: number; readonly low: number } => ({ high: HIGH_STEP, low: LOW_STEP })
 
 export const endLow = (low: number, key: number): number => {
   const keyed = low ^ key
@@ -86,10 +84,17 @@ export const endHigh = (high: number, low: number): number => {
 
 // ---- helpers ----
 
+// Nothing that is exported is used in here while a word is read: it would be looked up anew each time.
+
 /** Odd numbers whose bits look like chance. */
 const HIGH_STEP = 0x9e3779b1 | 0
 const LOW_STEP = 0x85ebca6b | 0
 const LOW_END = 0xc2b2ae35 | 0
+
+// Each code unit is taken in by `stepHigh`, then `stepLow`; `endLow`, then `endHigh` give the fingerprint.
+
+const stepHigh = (high: number, code: number): number => Math.imul(high, HIGH_STEP) ^ code
+const stepLow = (low: number, high: number): number => Math.imul(low, LOW_STEP) ^ high
 
 /** Every bit of the number has its say in every bit of the result. */
 const mixed = (number: number): number => {

@@ -20,14 +20,31 @@ export const PLACED_EVENT = 255
 export const GRAM = 3
 
 const GRAM_CELLS = 1 << 13
-export const START_CELLS = 1 << 16
+const START_CELLS = 1 << 16
 
 /** Where a gram of these code units is counted; others may share the cell. */
 export const gramCell = (first: number, second: number, third: number): number =>
   (Math.imul(first, 961) + Math.imul(second, 31) + third) & (GRAM_CELLS - 1)
 
-/** Where a start is counted, by a half of it. */
-export const startCell = (half: number): number => half >>> 16
+/** Where a start is counted: by its first half before its end, and once more after. */
+export const startCell = (high: number): number => Math.imul(high, 0x9e3779b1 | 0) >>> 16
+
+/** Which cells are in use. */
+export class Cells {
+  /** A bit for each, 32 of them in a word: few enough words for the processor's nearest memory. */
+  readonly bits = new Int32Array(START_CELLS >> 5)
+  private readonly counts = new Uint8Array(START_CELLS)
+
+  /** A counter that is full stays so: what it stands for is looked at for nothing from then on, and never missed. */
+  count(cell: number, change: 1 | -1): void {
+    const before = this.counts[cell] ?? 0
+    const count = before === 0xff ? before : before + change
+    this.counts[cell] = count
+    const bit = 1 << (cell & 31)
+    const word = this.bits[cell >>> 5] ?? 0
+    this.bits[cell >>> 5] = count === 0 ? word & ~bit : word | bit
+  }
+}
 
 /** What to read of one field. */
 export interface Reading<Field> {
@@ -44,9 +61,9 @@ export class Spaces {
   private readonly uses = new Int32Array(256)
   // What rules want, counted by cell: an event has far more grams and starts than any rule asks for.
   readonly grams = new Int32Array(GRAM_CELLS)
-  /** By what is known of a start before its end, and after. */
-  readonly starts = new Uint8Array(START_CELLS)
-  readonly endedStarts = new Uint8Array(START_CELLS)
+  /** Starts by what is known of them before their end, and after. */
+  readonly starts = new Cells()
+  readonly endedStarts = new Cells()
 
   usesOf(space: number): number {
     return this.uses[space] ?? 0
@@ -64,8 +81,8 @@ export class Spaces {
   }
 
   countStart(cell: number, endedCell: number, change: 1 | -1): void {
-    countUpToFull(this.starts, cell, change)
-    countUpToFull(this.endedStarts, endedCell, change)
+    this.starts.count(cell, change)
+    this.endedStarts.count(endedCell, change)
   }
 
   countGram(cell: number, change: 1 | -1): void {
@@ -89,12 +106,6 @@ export class Spaces {
 }
 
 // ---- helpers ----
-
-/** A counter that is full stays so: what it stands for is looked at for nothing from then on, and never missed. */
-const countUpToFull = (counters: Uint8Array, cell: number, change: 1 | -1): void => {
-  const count = counters[cell] ?? 0
-  if (count < 0xff) counters[cell] = count + change
-}
 
 const STARTS = 64
 const INNERS = 128

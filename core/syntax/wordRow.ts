@@ -10,15 +10,21 @@ export const MOST_CODES = 1 << 20
 
 export const codes = new Uint16Array(MOST_CODES)
 
-/** The length of the row. A place without a word has a 0 all the same. */
+/** What stands at a place without a word, and for a 0 within one. No text has such a word. */
+const NO_WORD = 1
+
+/** The length of the row. */
 export const writeTokens = ({ words, positions }: Tokens): number => {
   let at = 0
   let place = 0
   for (let index = 0; index < words.length; index++) {
     const position = positions[index] ?? 0
     const word = words[index] ?? ""
-    if (at + position - place + word.length >= MOST_CODES) break
-    for (; place < position; place++) codes[at++] = 0
+    if (at + 2 * (position - place) + word.length >= MOST_CODES) break
+    for (; place < position; place++) {
+      codes[at++] = NO_WORD
+      codes[at++] = 0
+    }
     for (let unit = 0; unit < word.length; unit++) codes[at++] = word.charCodeAt(unit)
     codes[at++] = 0
     place++
@@ -29,7 +35,7 @@ export const writeTokens = ({ words, positions }: Tokens): number => {
 /** One word; gives its length without the 0. */
 export const writeWord = (word: string): number => {
   const length = Math.min(word.length, MOST_CODES - 1)
-  for (let at = 0; at < length; at++) codes[at] = word.charCodeAt(at)
+  for (let at = 0; at < length; at++) codes[at] = word.charCodeAt(at) || NO_WORD
   codes[length] = 0
   return length
 }
