@@ -41,12 +41,15 @@ export class AnchorIndex {
   looked = 0
   private readonly lists: PostingLists
   private readonly tags: Array<Int32Array> = []
-  private readonly filters: Array<Uint16Array> = []
+  /** Two to a word. */
+  private readonly filters: Array<Int32Array> = []
   private readonly postings: Array<Int32Array> = []
   private readonly counts = new Int32Array(1 << SEGMENT_BITS)
   /** How many buckets the step before left in `openAt`. */
   private open = 0
-  /** Segment and place of what looks right, and for which term. */
+  /** How many programs `check` found in places of their own. */
+  private alone = 0
+  /** Segment and place of what looks right, and for which term; then the lists among it. */
   private likely = new Int32Array(1_024)
   private likelyTerms = new Int32Array(1_024)
   bytes = 0
@@ -63,22 +66,15 @@ export class AnchorIndex {
    * number. Some may be among them twice.
    */
   gather(count: number): number {
-    const found = this.check(this.search(count))
-    this.looked = found
-    if (found > this.programs.length) this.programs = longer(this.programs, found)
-    let written = 0
-    for (let index = 0; index < found; index++) {
-      const held = this.likely[index] ?? 0
-      if (held < 0) {
-        const count = this.lists.countOf(~held)
-        this.looked += count
-        const most = written + count + found
-        if (most > this.programs.length) this.programs = longer(this.programs, most)
-        written = this.lists.gather(~held, this.programs, written)
-      } else {
-        this.programs[written++] = held
-      }
-    }
+    const listed = this.check(this.search(count))
+    const { lists, likely } = this
+    let most = this.alone
+    for (let index = 0; index < listed; index++) most += lists.countOf(likely[index] ?? 0)
+    this.looked = most
+    if (most > this.programs.length) this.programs = longer(this.programs, most)
+    const { programs } = this
+    let written = this.alone
+    for (let index = 0; index < listed; index++) written = lists.gather(likely[index] ?? 0, programs, written)
     return written
   }
 
@@ -115,40 +111,60 @@ export class AnchorIndex {
 
   /**
    * Writes to `likely` where the places are that look like a term of the event with a filter that it passes, and gives
-   * their number. There are hardly any branches in it, so that what is far away in memory is fetched side by side: first
-   * the home buckets of all terms, then the buckets after those that were passed by, and so on.
+   * their number: looks at the home buckets of all terms, then at the buckets after those that were passed by, and so on.
+   * Loops that fetch do hardly anything else, so that what is far away in memory is fetched side by side, and none of
+   * them has a branch.
    */
   private search(count: number): number {
-    let passed = this.look(count, true)
+    this.fetchHomes(count)
+    let passed = this.look(count)
     let found = this.sift(0)
     while (passed > 0) {
-      passed = this.look(passed, false)
+      this.fetchNext(passed)
+      passed = this.look(passed)
       found = this.sift(found)
     }
     return found
   }
 
-  /**
-   * Looks at the home buckets of the terms, or at those after the ones passed by last. Gives how many of them are passed
-   * by in turn.
-   */
-  private look(count: number, atHome: boolean): number {
+  private fetchHomes(count: number): void {
     const { tags } = this
+    for (let index = 0; index < count; index++) {
+      const table = tags[(terms[2 * index + 2] ?? 0) >>> SEGMENT_SHIFT] ?? nothing
+      const bucket = homeOf(table, terms[2 * index + 3] ?? 0)
+      seenTerms[index] = index + 1
+      seenBuckets[index] = bucket
+      seenTags[index] = table[bucket] ?? 0
+    }
+  }
+
+  /** Of the buckets after those that `look` left. */
+  private fetchNext(count: number): void {
+    const { tags } = this
+    for (let index = 0; index < count; index++) {
+      const table = tags[(terms[2 * (seenTerms[index] ?? 0)] ?? 0) >>> SEGMENT_SHIFT] ?? nothing
+      const bucket = bucketAfter(table, seenBuckets[index] ?? 0)
+      seenBuckets[index] = bucket
+      seenTags[index] = table[bucket] ?? 0
+    }
+  }
+
+  /** Picks the buckets that seem to have what is looked for, leaves those that were passed by, and gives their number. */
+  private look(count: number): number {
     let open = 0
     let passed = 0
     for (let index = 0; index < count; index++) {
-      const term = atHome ? index + 1 : (passedTerms[index] ?? 0)
+      const term = seenTerms[index] ?? 0
+      const bucket = seenBuckets[index] ?? 0
+      const word = seenTags[index] ?? 0
       const high = terms[2 * term] ?? 0
-      const table = tags[high >>> SEGMENT_SHIFT] ?? nothing
-      const bucket = atHome ? homeOf(table, terms[2 * term + 1] ?? 0) : bucketAfter(table, passedBuckets[index] ?? 0)
-      const word = table[bucket] ?? 0
       const hits = hitsIn(word, high)
+      openTerms[open] = term
       openAt[open] = (high & ~PLACE_BITS) | bucket
       openHits[open] = hits
-      openTerms[open] = term
       open += isAny(hits)
-      passedTerms[passed] = term
-      passedBuckets[passed] = bucket
+      seenTerms[passed] = term
+      seenBuckets[passed] = bucket
       passed += word >>> 31
     }
     this.open = open
@@ -157,7 +173,8 @@ export class AnchorIndex {
 
   /** What the open buckets have. */
   private sift(before: number): number {
-    const { open, filters } = this
+    const { open } = this
+    this.fetchFilters(open)
     const most = before + open * BUCKET
     if (most > this.likely.length) {
       this.likely = longer(this.likely, most)
@@ -168,39 +185,55 @@ export class AnchorIndex {
     let found = before
     for (let index = 0; index < open; index++) {
       const at = openAt[index] ?? 0
+      const place = (at & ~PLACE_BITS) | ((at & PLACE_BITS) * BUCKET)
       const hits = openHits[index] ?? 0
       const term = openTerms[index] ?? 0
-      const table = filters[at >>> SEGMENT_SHIFT] ?? noFilters
-      const first = (at & PLACE_BITS) * BUCKET
-      const place = (at & ~PLACE_BITS) | first
+      const firstTwo = openFilters[2 * index] ?? 0
+      const lastTwo = openFilters[2 * index + 1] ?? 0
       likely[found] = place
       likelyTerms[found] = term
-      found += (hits >>> 7) & isSame(traces[table[first] ?? 0] ?? 0, trace)
+      found += (hits >>> 7) & isSame(traces[firstTwo & 0xffff] ?? 0, trace)
       likely[found] = place + 1
       likelyTerms[found] = term
-      found += (hits >>> 15) & isSame(traces[table[first + 1] ?? 0] ?? 0, trace)
+      found += (hits >>> 15) & isSame(traces[firstTwo >>> 16] ?? 0, trace)
       likely[found] = place + 2
       likelyTerms[found] = term
-      found += (hits >>> 23) & isSame(traces[table[first + 2] ?? 0] ?? 0, trace)
+      found += (hits >>> 23) & isSame(traces[lastTwo & 0xffff] ?? 0, trace)
       likely[found] = place + 3
       likelyTerms[found] = term
-      found += (hits >>> 31) & isSame(traces[table[first + 3] ?? 0] ?? 0, trace)
+      found += (hits >>> 31) & isSame(traces[lastTwo >>> 16] ?? 0, trace)
     }
     return found
   }
 
-  /** In place of where it is, writes to `likely` what is held there, if it is for the term. */
+  private fetchFilters(count: number): void {
+    const { filters } = this
+    for (let index = 0; index < count; index++) {
+      const at = openAt[index] ?? 0
+      const table = filters[at >>> SEGMENT_SHIFT] ?? nothing
+      openFilters[2 * index] = table[2 * (at & PLACE_BITS)] ?? 0
+      openFilters[2 * index + 1] = table[2 * (at & PLACE_BITS) + 1] ?? 0
+    }
+  }
+
+  /** Of the places in `likely`: writes the programs there that wait for the term, and to `likely` the lists instead. */
   private check(count: number): number {
-    const { likely, likelyTerms } = this
-    let found = 0
+    if (count > this.programs.length) this.programs = longer(this.programs, count)
+    const { likely, likelyTerms, programs } = this
+    let alone = 0
+    let listed = 0
     for (let index = 0; index < count; index++) {
       const postings = this.postings[(likely[index] ?? 0) >>> SEGMENT_SHIFT] ?? nothing
       const at = ((likely[index] ?? 0) & PLACE_BITS) * POSTING
-      const difference = (postings[at + 1] ?? 0) ^ (terms[2 * (likelyTerms[index] ?? 0) + 1] ?? 0)
-      likely[found] = postings[at] ?? 0
-      found += 1 - isAny(difference)
+      const isOther = isAny((postings[at + 1] ?? 0) ^ (terms[2 * (likelyTerms[index] ?? 0) + 1] ?? 0))
+      const held = postings[at] ?? 0
+      programs[alone] = held
+      likely[listed] = ~held
+      alone += (~held >>> 31) & ~isOther
+      listed += (held >>> 31) & ~isOther
     }
-    return found
+    this.alone = alone
+    return listed
   }
 
   /** All that have places of their own, and one more, into one list. */
@@ -209,7 +242,7 @@ export class AnchorIndex {
     let list = this.lists.make()
     for (let place = this.first(high, low); place >= 0; place = this.first(high, low)) {
       const held = this.postings[number]?.[place * POSTING] ?? 0
-      list = this.lists.append(list, held, this.filters[number]?.[place] ?? 0)
+      list = this.lists.append(list, held, filterAt(this.filters[number] ?? nothing, place))
       this.empty(number, place)
     }
     this.insert(high, low, 0, ~this.lists.append(list, program, filter))
@@ -261,7 +294,7 @@ export class AnchorIndex {
 
   private put(number: number, tag: number, low: number, filter: number, held: number): void {
     const tags = this.tags[number] ?? nothing
-    const filters = this.filters[number] ?? noFilters
+    const filters = this.filters[number] ?? nothing
     const postings = this.postings[number] ?? nothing
     let place = homeOf(tags, low) * BUCKET
     while (tagAt(tags, place) !== 0) {
@@ -269,7 +302,7 @@ export class AnchorIndex {
       place = placeAfter(tags, place)
     }
     setTag(tags, place, tag)
-    filters[place] = filter & TRACE_BITS
+    setFilter(filters, place, filter & TRACE_BITS)
     postings[place * POSTING] = held
     postings[place * POSTING + 1] = low
   }
@@ -277,7 +310,7 @@ export class AnchorIndex {
   /** Those behind the free place that would rather be there move up, so that no search ends too early. */
   private empty(number: number, emptied: number): void {
     const tags = this.tags[number] ?? nothing
-    const filters = this.filters[number] ?? noFilters
+    const filters = this.filters[number] ?? nothing
     const postings = this.postings[number] ?? nothing
     const places = tags.length * BUCKET
     let hole = emptied
@@ -285,7 +318,7 @@ export class AnchorIndex {
       const home = homeOf(tags, postings[next * POSTING + 1] ?? 0) * BUCKET
       if ((next - home + places) % places >= (next - hole + places) % places) {
         setTag(tags, hole, tagAt(tags, next))
-        filters[hole] = filters[next] ?? 0
+        setFilter(filters, hole, filterAt(filters, next))
         postings.copyWithin(hole * POSTING, next * POSTING, (next + 1) * POSTING)
         hole = next
       }
@@ -301,7 +334,7 @@ export class AnchorIndex {
 
   private resize(number: number, buckets: number): void {
     const tags = this.tags[number] ?? nothing
-    const filters = this.filters[number] ?? noFilters
+    const filters = this.filters[number] ?? nothing
     const postings = this.postings[number] ?? nothing
     this.bytes -= tags.length * BUCKET_BYTES
     this.makeTable(number, buckets)
@@ -309,14 +342,14 @@ export class AnchorIndex {
       const tag = tagAt(tags, place)
       if (tag === 0) continue
       const at = place * POSTING
-      this.put(number, tag, postings[at + 1] ?? 0, filters[place] ?? 0, postings[at] ?? 0)
+      this.put(number, tag, postings[at + 1] ?? 0, filterAt(filters, place), postings[at] ?? 0)
     }
   }
 
   private makeTable(number: number, buckets: number): void {
     this.bytes += buckets * BUCKET_BYTES
     this.tags[number] = new Int32Array(buckets)
-    this.filters[number] = new Uint16Array(buckets * BUCKET)
+    this.filters[number] = new Int32Array(buckets * 2)
     this.postings[number] = new Int32Array(buckets * BUCKET * POSTING)
   }
 }
@@ -324,7 +357,6 @@ export class AnchorIndex {
 // ---- helpers ----
 
 const nothing = new Int32Array(0)
-const noFilters = new Uint16Array(0)
 
 // What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
 const terms = pairs
@@ -332,13 +364,15 @@ const traces = eventTraces
 const traceNow = eventTrace
 const isSame = isEqual
 
-/** Segment and number of the buckets that seem to have what is looked for, in which of their places, and the term. */
+/** Buckets that are looked at: for which term, their number, and their tags. */
+const seenTerms = new Int32Array(MOST_TERMS)
+const seenBuckets = new Int32Array(MOST_TERMS)
+const seenTags = new Int32Array(MOST_TERMS)
+/** Those that seem to have what is looked for: for which term, their segment and number, in which places, and filters. */
+const openTerms = new Int32Array(MOST_TERMS)
 const openAt = new Int32Array(MOST_TERMS)
 const openHits = new Int32Array(MOST_TERMS)
-const openTerms = new Int32Array(MOST_TERMS)
-/** Buckets that were passed by, and the terms looked for in them. */
-const passedTerms = new Int32Array(MOST_TERMS)
-const passedBuckets = new Int32Array(MOST_TERMS)
+const openFilters = new Int32Array(2 * MOST_TERMS)
 
 const longer = (array: Int32Array, least: number): Int32Array<ArrayBuffer> => {
   const copy = new Int32Array(2 * least)
@@ -357,6 +391,14 @@ const tagAt = (tags: Int32Array, place: number): number => ((tags[place >> 2] ??
 const setTag = (tags: Int32Array, place: number, tag: number): void => {
   const shift = (place & 3) << 3
   tags[place >> 2] = ((tags[place >> 2] ?? 0) & ~(0x7f << shift)) | (tag << shift)
+}
+
+const filterAt = (filters: Int32Array, place: number): number =>
+  ((filters[place >> 1] ?? 0) >>> ((place & 1) << 4)) & 0xffff
+
+const setFilter = (filters: Int32Array, place: number, filter: number): void => {
+  const shift = (place & 1) << 4
+  filters[place >> 1] = ((filters[place >> 1] ?? 0) & ~(0xffff << shift)) | (filter << shift)
 }
 
 /** The top bit of each byte that is the tag of the term. */
