@@ -276,7 +276,7 @@ const platformsInWords = (local: ReadonlyArray<PlatformId>): string => {
 }
 
 /** The first key of a new store is shown once; nothing is shown when there are keys already. */
-const firstKey = (url: string) =>
+const firstKey = (url: string, isFed: boolean) =>
   Effect.gen(function* () {
     const keys = yield* Keys
     const issued = yield* keys.issueFirst
@@ -286,7 +286,7 @@ const firstKey = (url: string) =>
       [
         "\nYour API key. It is shown this once:",
         `  ${secret}`,
-        "Try it: create a rule, and a little later ask what it matched:",
+        `Try it: create a rule, and ${isFed ? "a little later ask what it matched" : "ask what it matched once something came in"}:`,
         `  curl -s ${url}/api.CreateRule -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '${FIRST_RULE}'`,
         `  curl -s ${url}/matches -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"limit": 3}'\n`
       ].join("\n\n")
@@ -352,13 +352,12 @@ const serve = running((settings) =>
     yield* Console.log(`Earshot listens on ${url} (the API as a page: ${url}/docs)`)
     yield* Console.log(yield* storePlace)
     yield* Console.log(platformsInWords(localPlatforms(settings)))
+    const isFed = yield* demoFeed(settings)
     yield* Console.log(
-      (yield* demoFeed(settings))
-        ? "Demo feed: on, with made-up posts and pages; turn it off with EARSHOT_DEMO_FEED=off"
-        : "Demo feed: off"
+      isFed ? "Demo feed: on, with made-up posts and pages; turn it off with EARSHOT_DEMO_FEED=off" : "Demo feed: off"
     )
     // Not before it listens: a key that is never shown would be the first one all the same.
-    yield* firstKey(url)
+    yield* firstKey(url, isFed)
     yield* Effect.never
   }).pipe(
     // Before the scope closes, which is what takes its time.

@@ -121,8 +121,9 @@ const printLines = (remote: Remote, columns: Option.Option<Effect.Effect<number>
 const Rules = Schema.Struct({ rules: Schema.Array(Rule) })
 
 /** In which times nobody looked, as far as it was not made up for. */
-const unwatched = ({ platforms }: Coverage): ReadonlyArray<string> =>
-  platforms.flatMap(({ platform, watched_since, gaps, more_gaps }) => {
+const unwatched = ({ platforms, kept_since }: Coverage): ReadonlyArray<string> => [
+  ...(kept_since === undefined ? [] : [`No longer kept: matches from before ${kept_since}`]),
+  ...platforms.flatMap(({ platform, watched_since, gaps, more_gaps }) => {
     if (watched_since === undefined) return [`Not watched: ${platform}, never yet`]
     const lost = gaps.filter(({ recovered }) => !recovered)
     const told = lost
@@ -133,6 +134,7 @@ const unwatched = ({ platforms }: Coverage): ReadonlyArray<string> =>
       )
     return lost.length > MOST_GAPS || more_gaps ? [...told, moreGaps(platform)] : told
   })
+]
 
 const MOST_GAPS = 5
 

@@ -89,6 +89,9 @@ export const Coverage = Schema.Struct({
     description: "The time that this answer is about begins here; absent: with the first match there is"
   }),
   to: Timestamp.Timestamp,
+  kept_since: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
+    description: "Matches of this time from before then were deleted, as the server is set to; absent: none was"
+  }),
   platforms: Schema.Array(PlatformCoverage)
 }).annotations({ identifier: "Coverage" })
 export type Coverage = typeof Coverage.Type

@@ -11,6 +11,7 @@ import { MatchStore } from "./MatchStore.ts"
 import { PLATFORM_IDS, PlatformId } from "./PlatformId.ts"
 import { RuleStore } from "./RuleStore.ts"
 import { StreamStore } from "./StreamStore.ts"
+import * as Timestamp from "./Timestamp.ts"
 
 export const MatchQuery = Schema.Struct({
   rule_id: Schema.optionalWith(Schema.String.annotations({ description: "Only matches of this rule" }), {
@@ -139,14 +140,25 @@ export class Matches extends Context.Tag("core/Matches")<
         if (query.cursor !== undefined) yield* checkCursor(store, query.cursor)
         const matches = found.slice(0, query.limit)
         const next = found.length > query.limit ? Option.fromNullable(matches.at(-1)) : Option.none()
+        const from = Option.orElse(
+          Option.map(next, ({ id }) => timeOf(id)),
+          () => Option.map(rule, timeOf)
+        )
+        // After the page was read: what is deleted in between would be missing without a word.
+        const floor = Option.isNone(next) ? Option.map(yield* store.floor, timeOf) : Option.none()
+        const keptSince = Option.filter(floor, (floor) => !Option.exists(from, (from) => from > floor))
         const coverage = yield* coverageOf(platforms, {
-          from: Option.orElse(
-            Option.map(next, ({ id }) => timeOf(id)),
-            () => Option.map(rule, timeOf)
-          ),
+          from,
           to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })
         })
-        return { matches, ...(Option.isSome(next) && { next_cursor: next.value.id }), coverage }
+        return {
+          matches,
+          ...(Option.isSome(next) && { next_cursor: next.value.id }),
+          coverage: {
+            ...coverage,
+            ...(Option.isSome(keptSince) && { kept_since: Timestamp.fromMillis(keptSince.value) })
+          }
+        }
       })
 
       const startOf = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {

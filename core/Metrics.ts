@@ -1,6 +1,6 @@
 /** Every metric of the service, named once, and what is told of each. They belong to the process, not to a layer. */
 import { Effect, Metric, MetricBoundaries, MetricLabel } from "effect"
-import { StreamState } from "./Platform.ts"
+import { GapCause, StreamState } from "./Platform.ts"
 import { PLATFORM_IDS, type PlatformId } from "./PlatformId.ts"
 
 /** All names begin with it. What Effect counts by itself has other names. */
@@ -248,7 +248,9 @@ const spansExported = counter("trace_spans_total", "Spans that were sent to the 
 
 // A rate is right from the first event on only where the counter was there before it.
 for (const id of PLATFORM_IDS) {
-  for (const one of [deliveriesReceived, matchesStored, matchesDuplicate]) one(0, id)
+  for (const one of [deliveriesReceived, matchesStored, matchesDuplicate, recordsUnreadable]) one(0, id)
+  for (const cause of GapCause.literals) gaps(0, id, cause)
+  eventsSetAside(0, id, "unstorable")
 }
 liveStreams(0, "sse")
 liveStreams(0, "trpc")

@@ -26,12 +26,9 @@ export const pipeline = (services: Services, platform: Platform): Effect.Effect<
     const { streams } = services
     const record = yield* Effect.retry(streams.load(platform.id), untilItWorks).pipe(Effect.orDie)
     const from = Option.flatMap(record, ({ cursor }) => cursor)
-    const writer = new Writer(services, platform, {
-      ledger: Option.match(record, {
-        onNone: () => newLedger,
-        onSome: ({ ledger }) => reopened(ledger)
-      })
-    })
+    const ledger = Option.match(record, { onNone: () => newLedger, onSome: ({ ledger }) => reopened(ledger) })
+    if (Option.exists(record, (stored) => stored.ledger !== ledger)) yield* Metrics.gap(platform.id, "process_down")
+    const writer = new Writer(services, platform, { ledger })
 
     // A few chunks as they came off the wire: what waits is bounded in bytes too.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Chunk.Chunk<Step>>(CHUNKS_WAITING), Queue.shutdown)

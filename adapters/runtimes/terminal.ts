@@ -6,7 +6,7 @@ import { Effect, Layer, Option } from "effect"
 export const layer: Layer.Layer<Terminal.Terminal> = Layer.succeed(
   Terminal.Terminal,
   Terminal.Terminal.of({
-    columns: Effect.sync(() => process.stdout.columns ?? 80),
+    columns: Effect.sync(() => widthOf(process.stdout)),
     rows: Effect.sync(() => process.stdout.rows ?? 24),
     isTTY: Effect.sync(() => process.stdout.isTTY === true),
     display: (text) => Effect.sync(() => process.stdout.write(text)),
@@ -18,7 +18,7 @@ export const layer: Layer.Layer<Terminal.Terminal> = Layer.succeed(
 /** Standard error as a place to draw on, if it is one. */
 export const screen = Option.liftPredicate(
   {
-    columns: Effect.sync(() => process.stderr.columns ?? 80),
+    columns: Effect.sync(() => widthOf(process.stderr)),
     write: (text: string) => Effect.sync(() => void process.stderr.write(text))
   },
   () => process.stderr.isTTY === true
@@ -26,6 +26,13 @@ export const screen = Option.liftPredicate(
 
 /** How wide standard output is, if it is a terminal. */
 export const columns = Option.liftPredicate(
-  Effect.sync(() => process.stdout.columns ?? 80),
+  Effect.sync(() => widthOf(process.stdout)),
   () => process.stdout.isTTY === true
 )
+
+// ---- helpers ----
+
+/** A terminal that has not been told its size says that it has 0 columns. */
+function widthOf({ columns }: { readonly columns?: number }): number {
+  return columns || 80
+}

@@ -31,7 +31,7 @@ onSubmit("connect", async (field) => {
   watching?.unsubscribe()
   watching = connected.matches.watch.subscribe(undefined, {
     onStarted: () => {
-      state.textContent = `Connected. ${rules.length} rules`
+      state.textContent = `Connected. ${rules.length} ${rules.length === 1 ? "rule" : "rules"}`
     },
     // The client goes on by itself after the last match it saw, however often it is cut off.
     onData: ({ data }) => show(data),

@@ -46,6 +46,7 @@ export const listedInWords = ({ matches, next_cursor, coverage }: MatchList, sec
   return [
     matchesInWords(matches, "newest first", secret),
     `Watched: ${coverage.platforms.map(coverageInWords).join("; ")}`,
+    ...(coverage.kept_since === undefined ? [] : [`Matches from before ${coverage.kept_since} are no longer kept`]),
     ...(next_cursor === undefined ? [] : [`There are older ones: call list_matches with cursor "${next_cursor}"`]),
     newest === undefined
       ? "Next: wait_for_matches, for what comes from now on"

@@ -1,6 +1,6 @@
 /** From deliveries to stored matches: every rule that holds the text, once, and acknowledged only when durable. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Either, Layer, Logger, Option, Queue, Ref, Stream, TestClock } from "effect"
+import { Clock, Effect, Either, Layer, Logger, Metric, Option, Queue, Ref, Stream, TestClock } from "effect"
 import { Entropy } from "../../core/Entropy.ts"
 import { MatchesUnstorable, StorageUnavailable } from "../../core/Errors.ts"
 import { fromUuid, Ids } from "../../core/Ids.ts"
@@ -12,6 +12,8 @@ import { RuleStore } from "../../core/RuleStore.ts"
 import { StreamStore } from "../../core/StreamStore.ts"
 import { checkRule } from "../../core/syntax/language.ts"
 import * as Timestamp from "../../core/Timestamp.ts"
+import { exposition } from "../../gateway/metrics.ts"
+import { parseMetrics, valueIn } from "../prometheus.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))
@@ -169,9 +171,11 @@ describe("Ingest", () => {
         })
       )
       yield* TestClock.adjust("50 seconds")
+      const countedBefore = yield* timesDown
       yield* Layer.build(Ingest.layer)
       yield* signal({ _tag: "Watching", at: 100_000, since: 0 })
       yield* settled
+      assert.strictEqual((yield* timesDown) - countedBefore, 1)
       assert.deepStrictEqual(yield* gaps, [
         [50, 100, "process_down", true],
         [20, 30, "outage", false]
@@ -281,6 +285,12 @@ const activeRule = Effect.gen(function* () {
   const registered = { platformRuleId: "shared", translatedValue: "storm" }
   yield* store.activate(id, new Map([["x" as const, registered]]), createdAt)
   return id
+})
+
+/** What is counted of times in which nothing ran. */
+const timesDown = Effect.map(Metric.snapshot, (snapshot) => {
+  const labels = { platform: "x", cause: "process_down" }
+  return valueIn(parseMetrics(exposition(snapshot)), "earshot_coverage_gaps_total", labels) ?? 0
 })
 
 const stored = Effect.flatMap(MatchStore, (store) =>

@@ -24,9 +24,14 @@ const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const bob = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
 
 const addRule = (accountId: AccountId) =>
+  Effect.flatMap(
+    Effect.flatMap(Ids, (ids) => ids.rule),
+    (id) => addRuleAs(id, accountId)
+  )
+
+const addRuleAs = (id: RuleId, accountId: AccountId) =>
   Effect.gen(function* () {
     const store = yield* RuleStore
-    const id = yield* (yield* Ids).rule
     const createdAt = yield* Timestamp.now
     const filters = [{ platform: "x", text: "word" }] as const
     yield* store.reserve({ id, accountId, name: "n", intent: "i", createdAt, filters }, new Map())
@@ -134,6 +139,29 @@ describe("Matches", () => {
         assert.isTrue(Equal.equals(error, new CursorExpired({ floor: Timestamp.fromDate(new Date(0)) })))
       }
       assert.deepStrictEqual(yield* readAll(ann, { limit: 10 }), [[]])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("list says up to when matches of its time were deleted, and nothing where none was", () =>
+    Effect.gen(function* () {
+      const matches = yield* Matches
+      const keptSince = (query: { readonly rule_id?: string; readonly limit: number }) =>
+        Effect.map(matches.list(ann, query), ({ coverage }) => coverage.kept_since)
+      const store = yield* MatchStore
+      const rule_id = yield* addRule(ann)
+      for (const at of [60_000, 120_000, 180_000]) {
+        const created_at = Timestamp.fromMillis(at)
+        const match = { rule_id, created_at, platform: "x", platform_post_id: String(at), payload: {} } as const
+        yield* store.insert([{ ...match, id: firstMatchAt(at) }])
+      }
+      assert.isUndefined(yield* keptSince({ limit: 10 }))
+      yield* store.trim({ before: firstMatchAt(60_001), keep: Option.none(), atMost: 10 })
+      const deleted = Timestamp.fromMillis(60_000)
+      assert.strictEqual(yield* keptSince({ limit: 10 }), deleted)
+      assert.strictEqual(yield* keptSince({ rule_id, limit: 10 }), deleted)
+      assert.isUndefined(yield* keptSince({ limit: 1 }), "a page that ends above")
+      const later = yield* addRuleAs(fromUuid("rule", "00000001-d4c0-7000-8000-00000000000c"), ann)
+      assert.isUndefined(yield* keptSince({ rule_id: later, limit: 10 }), "a rule that came later")
     }).pipe(Effect.provide(layer))
   )
 

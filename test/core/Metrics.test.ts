@@ -20,6 +20,8 @@ describe("Metrics", () => {
           ["firehose", 0]
         ])
       }
+      const labels = { platform: "firehose", cause: "process_down" }
+      assert.strictEqual(valueIn(families, "earshot_coverage_gaps_total", labels), 0)
     })
   )
 
