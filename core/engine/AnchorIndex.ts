@@ -1,5 +1,6 @@
 /** From a term to the programs that wait for it. */
-import { eventTrace, eventTraces, isEqual, MOST_TERMS, pairs, TRACE_BITS } from "./eventTerms.ts"
+import { eventTrace, eventTraces, isEqual, MOST_TERMS, pairs } from "./eventTerms.ts"
+import { filterIn, setFilterIn } from "./filters.ts"
 import type { Pool } from "./Pool.ts"
 import { PostingLists } from "./PostingLists.ts"
 
@@ -20,8 +21,11 @@ const PASSED = 0x80000000 | 0
 /** A posting is [program, low] or [~list, low]. */
 const POSTING = 2
 
+/** Words of a bucket: its tags, then two filters to a word. */
+const WORDS = 3
+
 /** Memory that a bucket takes. */
-const BUCKET_BYTES = 4 + BUCKET * (2 + 4 * POSTING)
+const BUCKET_BYTES = 4 * (WORDS + BUCKET * POSTING)
 
 /** Postings of one term that have places of their own; more than these share a list. */
 const MOST_ALONE = 4
@@ -32,7 +36,7 @@ const MOST_ALONE = 4
  *
  * A table is buckets of places. Each term has a home bucket, and goes to the next one that is not full; the places of a
  * bucket fill from the first. What is looked at most lies closest together: the tags (7 bits that go by the term, 0 for a
- * free place), then the filters, then the postings. Terms that share the tag and their second half are taken for one: a
+ * free place) and the filters of a bucket, with the postings elsewhere. Terms that share the tag and their second half are taken for one: a
  * program is run to find out whether it holds, however it was come by.
  */
 export class AnchorIndex {
@@ -40,10 +44,10 @@ export class AnchorIndex {
   programs = new Int32Array(1_024)
   looked = 0
   private readonly lists: PostingLists
-  private readonly tags: Array<Int32Array> = []
-  /** Two to a word. */
-  private readonly filters: Array<Int32Array> = []
+  private readonly buckets: Array<Int32Array> = []
   private readonly postings: Array<Int32Array> = []
+  /** How many buckets a segment has, and how many places are taken. */
+  private readonly sizes = new Int32Array(1 << SEGMENT_BITS)
   private readonly counts = new Int32Array(1 << SEGMENT_BITS)
   /** How many buckets the step before left in `openAt`. */
   private open = 0
@@ -128,24 +132,24 @@ export class AnchorIndex {
   }
 
   private fetchHomes(count: number): void {
-    const { tags } = this
+    const { buckets, sizes } = this
     for (let index = 0; index < count; index++) {
-      const table = tags[(terms[2 * index + 2] ?? 0) >>> SEGMENT_SHIFT] ?? nothing
-      const bucket = homeOf(table, terms[2 * index + 3] ?? 0)
+      const segment = (terms[2 * index + 2] ?? 0) >>> SEGMENT_SHIFT
+      const bucket = homeOf(sizes[segment] ?? 0, terms[2 * index + 3] ?? 0)
       seenTerms[index] = index + 1
       seenBuckets[index] = bucket
-      seenTags[index] = table[bucket] ?? 0
+      seenTags[index] = (buckets[segment] ?? nothing)[bucket * WORDS] ?? 0
     }
   }
 
   /** Of the buckets after those that `look` left. */
   private fetchNext(count: number): void {
-    const { tags } = this
+    const { buckets, sizes } = this
     for (let index = 0; index < count; index++) {
-      const table = tags[(terms[2 * (seenTerms[index] ?? 0)] ?? 0) >>> SEGMENT_SHIFT] ?? nothing
-      const bucket = bucketAfter(table, seenBuckets[index] ?? 0)
+      const segment = (terms[2 * (seenTerms[index] ?? 0)] ?? 0) >>> SEGMENT_SHIFT
+      const bucket = after(seenBuckets[index] ?? 0, sizes[segment] ?? 0)
       seenBuckets[index] = bucket
-      seenTags[index] = table[bucket] ?? 0
+      seenTags[index] = (buckets[segment] ?? nothing)[bucket * WORDS] ?? 0
     }
   }
 
@@ -173,8 +177,7 @@ export class AnchorIndex {
 
   /** What the open buckets have. */
   private sift(before: number): number {
-    const { open } = this
-    this.fetchFilters(open)
+    const { open, buckets } = this
     const most = before + open * BUCKET
     if (most > this.likely.length) {
       this.likely = longer(this.likely, most)
@@ -185,11 +188,12 @@ export class AnchorIndex {
     let found = before
     for (let index = 0; index < open; index++) {
       const at = openAt[index] ?? 0
+      const table = buckets[at >>> SEGMENT_SHIFT] ?? nothing
+      const firstTwo = table[(at & PLACE_BITS) * WORDS + 1] ?? 0
+      const lastTwo = table[(at & PLACE_BITS) * WORDS + 2] ?? 0
       const place = (at & ~PLACE_BITS) | ((at & PLACE_BITS) * BUCKET)
       const hits = openHits[index] ?? 0
       const term = openTerms[index] ?? 0
-      const firstTwo = openFilters[2 * index] ?? 0
-      const lastTwo = openFilters[2 * index + 1] ?? 0
       likely[found] = place
       likelyTerms[found] = term
       found += (hits >>> 7) & isSame(traces[firstTwo & 0xffff] ?? 0, trace)
@@ -204,16 +208,6 @@ export class AnchorIndex {
       found += (hits >>> 31) & isSame(traces[lastTwo >>> 16] ?? 0, trace)
     }
     return found
-  }
-
-  private fetchFilters(count: number): void {
-    const { filters } = this
-    for (let index = 0; index < count; index++) {
-      const at = openAt[index] ?? 0
-      const table = filters[at >>> SEGMENT_SHIFT] ?? nothing
-      openFilters[2 * index] = table[2 * (at & PLACE_BITS)] ?? 0
-      openFilters[2 * index + 1] = table[2 * (at & PLACE_BITS) + 1] ?? 0
-    }
   }
 
   /** Of the places in `likely`: writes the programs there that wait for the term, and to `likely` the lists instead. */
@@ -242,7 +236,7 @@ export class AnchorIndex {
     let list = this.lists.make()
     for (let place = this.first(high, low); place >= 0; place = this.first(high, low)) {
       const held = this.postings[number]?.[place * POSTING] ?? 0
-      list = this.lists.append(list, held, filterAt(this.filters[number] ?? nothing, place))
+      list = this.lists.append(list, held, filterAt(this.buckets[number] ?? nothing, place))
       this.empty(number, place)
     }
     this.insert(high, low, 0, ~this.lists.append(list, program, filter))
@@ -266,91 +260,95 @@ export class AnchorIndex {
 
   /** The first place of the term in its segment, and the one after a place; -1 if there is none. */
   private first(high: number, low: number): number {
-    return this.placeFrom(homeOf(this.tags[high >>> SEGMENT_SHIFT] ?? nothing, low) * BUCKET, high, low)
+    return this.placeFrom(homeOf(this.sizes[high >>> SEGMENT_SHIFT] ?? 0, low) * BUCKET, high, low)
   }
 
   private next(high: number, low: number, place: number): number {
-    return this.placeFrom(placeAfter(this.tags[high >>> SEGMENT_SHIFT] ?? nothing, place), high, low)
+    return this.placeFrom(after(place, this.places(high >>> SEGMENT_SHIFT)), high, low)
   }
 
   private placeFrom(start: number, high: number, low: number): number {
-    const tags = this.tags[high >>> SEGMENT_SHIFT] ?? nothing
-    const postings = this.postings[high >>> SEGMENT_SHIFT] ?? nothing
-    for (let place = start; tagAt(tags, place) !== 0; place = placeAfter(tags, place)) {
-      if (tagAt(tags, place) === tagOf(high) && postings[place * POSTING + 1] === low) return place
+    const number = high >>> SEGMENT_SHIFT
+    const table = this.buckets[number] ?? nothing
+    const postings = this.postings[number] ?? nothing
+    const places = this.places(number)
+    for (let place = start; tagAt(table, place) !== 0; place = after(place, places)) {
+      if (tagAt(table, place) === tagOf(high) && postings[place * POSTING + 1] === low) return place
     }
     return -1
+  }
+
+  private places(number: number): number {
+    return (this.sizes[number] ?? 0) * BUCKET
   }
 
   private insert(high: number, low: number, filter: number, held: number): void {
     const number = high >>> SEGMENT_SHIFT
     const count = (this.counts[number] ?? 0) + 1
     this.counts[number] = count
-    const buckets = this.tags[number]?.length ?? 0
+    const size = this.sizes[number] ?? 0
     // One in two at most, three in eight after that: buckets that are passed by cost time, places that are free memory.
-    if (count * 2 > buckets * BUCKET) this.resize(number, buckets + Math.ceil(buckets / 3))
+    if (count * 2 > size * BUCKET) this.resize(number, size + Math.ceil(size / 3))
     this.put(number, tagOf(high), low, filter, held)
   }
 
   private put(number: number, tag: number, low: number, filter: number, held: number): void {
-    const tags = this.tags[number] ?? nothing
-    const filters = this.filters[number] ?? nothing
+    const table = this.buckets[number] ?? nothing
     const postings = this.postings[number] ?? nothing
-    let place = homeOf(tags, low) * BUCKET
-    while (tagAt(tags, place) !== 0) {
-      if (place % BUCKET === BUCKET - 1) tags[place >> 2] = (tags[place >> 2] ?? 0) | PASSED
-      place = placeAfter(tags, place)
+    const places = this.places(number)
+    let place = homeOf(this.sizes[number] ?? 0, low) * BUCKET
+    while (tagAt(table, place) !== 0) {
+      if (place % BUCKET === BUCKET - 1) table[tagsOf(place)] = (table[tagsOf(place)] ?? 0) | PASSED
+      place = after(place, places)
     }
-    setTag(tags, place, tag)
-    setFilter(filters, place, filter & TRACE_BITS)
+    setTag(table, place, tag)
+    setFilter(table, place, filter)
     postings[place * POSTING] = held
     postings[place * POSTING + 1] = low
   }
 
   /** Those behind the free place that would rather be there move up, so that no search ends too early. */
   private empty(number: number, emptied: number): void {
-    const tags = this.tags[number] ?? nothing
-    const filters = this.filters[number] ?? nothing
+    const table = this.buckets[number] ?? nothing
     const postings = this.postings[number] ?? nothing
-    const places = tags.length * BUCKET
+    const size = this.sizes[number] ?? 0
+    const places = this.places(number)
     let hole = emptied
-    for (let next = placeAfter(tags, hole); tagAt(tags, next) !== 0; next = placeAfter(tags, next)) {
-      const home = homeOf(tags, postings[next * POSTING + 1] ?? 0) * BUCKET
+    for (let next = after(hole, places); tagAt(table, next) !== 0; next = after(next, places)) {
+      const home = homeOf(size, postings[next * POSTING + 1] ?? 0) * BUCKET
       if ((next - home + places) % places >= (next - hole + places) % places) {
-        setTag(tags, hole, tagAt(tags, next))
-        setFilter(filters, hole, filterAt(filters, next))
+        setTag(table, hole, tagAt(table, next))
+        setFilter(table, hole, filterAt(table, next))
         postings.copyWithin(hole * POSTING, next * POSTING, (next + 1) * POSTING)
         hole = next
       }
     }
-    setTag(tags, hole, 0)
-    tags[hole >> 2] = (tags[hole >> 2] ?? 0) & ~PASSED
+    setTag(table, hole, 0)
+    table[tagsOf(hole)] = (table[tagsOf(hole)] ?? 0) & ~PASSED
     const count = (this.counts[number] ?? 0) - 1
     this.counts[number] = count
-    if (tags.length > FIRST_BUCKETS && count * 5 < places) {
-      this.resize(number, Math.max(FIRST_BUCKETS, tags.length >> 1))
-    }
+    if (size > FIRST_BUCKETS && count * 5 < places) this.resize(number, Math.max(FIRST_BUCKETS, size >> 1))
   }
 
-  private resize(number: number, buckets: number): void {
-    const tags = this.tags[number] ?? nothing
-    const filters = this.filters[number] ?? nothing
+  private resize(number: number, size: number): void {
+    const table = this.buckets[number] ?? nothing
     const postings = this.postings[number] ?? nothing
-    this.bytes -= tags.length * BUCKET_BYTES
-    this.makeTable(number, buckets)
-    for (let place = 0; place < tags.length * BUCKET; place++) {
-      const tag = tagAt(tags, place)
+    const places = this.places(number)
+    this.bytes -= (this.sizes[number] ?? 0) * BUCKET_BYTES
+    this.makeTable(number, size)
+    for (let place = 0; place < places; place++) {
+      const tag = tagAt(table, place)
       if (tag === 0) continue
       const at = place * POSTING
-      this.put(number, tag, postings[at + 1] ?? 0, filterAt(filters, place), postings[at] ?? 0)
+      this.put(number, tag, postings[at + 1] ?? 0, filterAt(table, place), postings[at] ?? 0)
     }
   }
 
-  private makeTable(number: number, buckets: number): void {
-    this.bytes += buckets * BUCKET_BYTES
-    this.tags[number] = new Int32Array(buckets)
-    this.filters[number] = new Int32Array(buckets * 2)
-    this.postings[number] = new Int32Array(buckets * BUCKET * POSTING)
+  private makeTable(number: number, size: number): void {
+    this.bytes += size * BUCKET_BYTES
+    this.sizes[number] = size
+    this.buckets[number] = new Int32Array(size * WORDS)
+    this.postings[number] = new Int32Array(size * BUCKET * POSTING)
   }
 }
 
@@ -368,11 +366,10 @@ const isSame = isEqual
 const seenTerms = new Int32Array(MOST_TERMS)
 const seenBuckets = new Int32Array(MOST_TERMS)
 const seenTags = new Int32Array(MOST_TERMS)
-/** Those that seem to have what is looked for: for which term, their segment and number, in which places, and filters. */
+/** Those that seem to have what is looked for: for which term, their segment and number, and in which places. */
 const openTerms = new Int32Array(MOST_TERMS)
 const openAt = new Int32Array(MOST_TERMS)
 const openHits = new Int32Array(MOST_TERMS)
-const openFilters = new Int32Array(2 * MOST_TERMS)
 
 const longer = (array: Int32Array, least: number): Int32Array<ArrayBuffer> => {
   const copy = new Int32Array(2 * least)
@@ -386,19 +383,20 @@ const tagOf = (high: number): number => {
   return bits + ((bits - 1) >>> 31)
 }
 
-const tagAt = (tags: Int32Array, place: number): number => ((tags[place >> 2] ?? 0) >>> ((place & 3) << 3)) & 0x7f
+/** Where in its table the tags of a place are. */
+const tagsOf = (place: number): number => (place >> 2) * WORDS
 
-const setTag = (tags: Int32Array, place: number, tag: number): void => {
+const tagAt = (table: Int32Array, place: number): number => ((table[tagsOf(place)] ?? 0) >>> ((place & 3) << 3)) & 0x7f
+
+const setTag = (table: Int32Array, place: number, tag: number): void => {
   const shift = (place & 3) << 3
-  tags[place >> 2] = ((tags[place >> 2] ?? 0) & ~(0x7f << shift)) | (tag << shift)
+  table[tagsOf(place)] = ((table[tagsOf(place)] ?? 0) & ~(0x7f << shift)) | (tag << shift)
 }
 
-const filterAt = (filters: Int32Array, place: number): number =>
-  ((filters[place >> 1] ?? 0) >>> ((place & 1) << 4)) & 0xffff
+const filterAt = (table: Int32Array, place: number): number => filterIn(table, tagsOf(place) + 1, place & 3)
 
-const setFilter = (filters: Int32Array, place: number, filter: number): void => {
-  const shift = (place & 1) << 4
-  filters[place >> 1] = ((filters[place >> 1] ?? 0) & ~(0xffff << shift)) | (filter << shift)
+const setFilter = (table: Int32Array, place: number, filter: number): void => {
+  setFilterIn(table, tagsOf(place) + 1, place & 3, filter)
 }
 
 /** The top bit of each byte that is the tag of the term. */
@@ -411,8 +409,7 @@ const hitsIn = (word: number, high: number): number => {
 const isAny = (number: number): number => (number | -number) >>> 31
 
 /** Not by a mask: tables grow by a third, a power of two would leave more places empty. Of up to 65,536 buckets. */
-const homeOf = (tags: Int32Array, low: number): number => Math.imul(low >>> 16, tags.length) >>> 16
+const homeOf = (size: number, low: number): number => Math.imul(low >>> 16, size) >>> 16
 
-const placeAfter = (tags: Int32Array, place: number): number => (place + 1 < tags.length * BUCKET ? place + 1 : 0)
-
-const bucketAfter = (tags: Int32Array, bucket: number): number => (bucket + 1 < tags.length ? bucket + 1 : 0)
+/** Of places or buckets, of which there are so many. */
+const after = (one: number, count: number): number => (one + 1 < count ? one + 1 : 0)

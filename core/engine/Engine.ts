@@ -100,6 +100,7 @@ export class Engine {
     words[at + 1] = 0
     for (let word = 0; word < length; word++) words[at + HEAD + word] = code[word] ?? 0
     this.countTerms(words, at + HEAD, 1)
+    for (const bytes of compiler.startLengths) this.spaces.wantStarts(bytes)
     this.hang(program)
     this.rules.set(rule, program)
     return rule

@@ -1,5 +1,6 @@
 /** The postings of terms that have many of them, each term's in a list of its own. */
-import { eventTrace, eventTraces, isEqual, TRACE_BITS } from "./eventTerms.ts"
+import { eventTrace, eventTraces, isEqual } from "./eventTerms.ts"
+import { filterIn, setFilterIn } from "./filters.ts"
 import type { Pool } from "./Pool.ts"
 
 /**
@@ -35,7 +36,7 @@ export class PostingLists {
   }
 
   filterOf(list: number, posting: number): number {
-    return filterIn(this.pool.chunkOf(list), this.pool.offsetOf(list), posting)
+    return filterAt(this.pool.chunkOf(list), this.pool.offsetOf(list) + HEAD, posting)
   }
 
   append(list: number, program: number, filter: number): number {
@@ -75,7 +76,7 @@ export class PostingLists {
     let passed = 0
     for (let posting = 0; posting < count; posting++) {
       passing[passed] = posting
-      passed += isSame(traces[filterIn(words, at, posting)] ?? 0, trace)
+      passed += isSame(traces[filterAt(words, at + HEAD, posting)] ?? 0, trace)
     }
     const first = programsAt(words, at)
     for (let index = 0; index < passed; index++) programs[from + index] = words[first + (passing[index] ?? 0)] ?? 0
@@ -90,9 +91,7 @@ export class PostingLists {
     const words = this.pool.chunkOf(list)
     const at = this.pool.offsetOf(list)
     words[programsAt(words, at) + posting] = program
-    const place = at + HEAD + (posting >> 1)
-    const shift = (posting & 1) << 4
-    words[place] = ((words[place] ?? 0) & ~(0xffff << shift)) | ((filter & TRACE_BITS) << shift)
+    setFilterIn(words, at + HEAD, posting, filter)
   }
 
   private take(capacity: number): number {
@@ -122,11 +121,8 @@ export class PostingLists {
 const traces = eventTraces
 const traceNow = eventTrace
 const isSame = isEqual
-const traceBits = TRACE_BITS
+const filterAt = filterIn
 
 const wordsOf = (capacity: number): number => HEAD + capacity + (capacity >> 1)
 
 const programsAt = (words: Int32Array, at: number): number => at + HEAD + ((words[at + 1] ?? 0) >> 1)
-
-const filterIn = (words: Int32Array, at: number, posting: number): number =>
-  ((words[at + HEAD + (posting >> 1)] ?? 0) >>> ((posting & 1) << 4)) & traceBits

@@ -10,10 +10,11 @@
  *   never      [tag]
  */
 import type { Expression, Predicate } from "../syntax/expression.ts"
+import { bytes, GROUP, groups, writeWord } from "../syntax/wordRow.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { type Start, startOf } from "./grams.ts"
 import type { Predicates } from "./Predicates.ts"
-import { EVERY_EVENT, isStartSpace, keywordSpace, PLACED_EVENT, startSpace, textSpace } from "./spaces.ts"
+import { EVERY_EVENT, isStartSpace, keywordSpace, PLACED_EVENT, startCell, startSpace, textSpace } from "./spaces.ts"
 
 export const TERM = 0
 export const PHRASE = 1
@@ -35,7 +36,7 @@ export const wordCountOf = (word: number): number => word >>> 16
 export const isAnchor = (word: number): boolean => (word & ANCHORED) !== 0
 export const asAnchor = (word: number): number => word | ANCHORED
 export const asNoAnchor = (word: number): number => word & ~ANCHORED
-/** Of a term that is a start: see `Fingerprints`. */
+/** Of a term that is a start: see `startCell`. */
 export const cellOf = (word: number): number => word >>> 16
 /** Of a test that is an anchor. */
 export const gramOf = (word: number): number => word >>> 16
@@ -63,6 +64,8 @@ export class Compiler {
   /** The code compiled last, up to `length`. */
   code = new Int32Array(256)
   length = 0
+  /** Of its terms that are starts, in bytes. */
+  startLengths: Array<number> = []
   private readonly fingerprints: Fingerprints
   private readonly predicates: Predicates
 
@@ -73,6 +76,7 @@ export class Compiler {
 
   compile(expression: Expression): void {
     this.length = 0
+    this.startLengths = []
     const outcome = this.emit(expression, false)
     if (outcome !== "node") this.push(outcome === "always" ? ALWAYS : NEVER)
   }
@@ -167,10 +171,17 @@ export class Compiler {
 
   private emitTerm(space: number, text: string, likelihood: number, negated: boolean): void {
     this.fingerprints.readText(space, text)
-    const cell = isStartSpace(space) ? this.fingerprints.cell : 0
+    const cell = isStartSpace(space) ? this.readStart(text) : 0
     this.push(TERM | (negated ? NEGATED : 0) | (space << 4) | (likelihood << 12) | (cell << 16))
     this.push(this.fingerprints.high)
     this.push(this.fingerprints.low)
+  }
+
+  /** Gives its cell. */
+  private readStart(text: string): number {
+    const end = writeWord(text) * GROUP
+    this.startLengths.push(bytes.subarray(0, end).indexOf(0))
+    return startCell(groups[0] ?? 0)
   }
 
   private emitPhrase({ words, offsets }: Predicate & { _tag: "Phrase" }, space: number, negated: boolean): void {

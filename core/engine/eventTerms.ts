@@ -6,14 +6,16 @@
  * field; between two values lie as many empty places as the longest phrase can reach over.
  */
 import type { PlatformEvent } from "../syntax/eventFields.ts"
-import { codes, MOST_CODES, writeWord } from "../syntax/wordRow.ts"
-import { endHigh, endLow, type Fingerprints, steps } from "./fingerprints.ts"
+import { GROUP as FOUR, groups, MOST_GROUPS, writeWord } from "../syntax/wordRow.ts"
+import { endHigh, endLow, type Fingerprints, stepHigh, stepLow } from "./fingerprints.ts"
+import { gramAt } from "./grams.ts"
 import {
   Cells,
   EVERY_EVENT,
   GRAM,
   gramCell,
   innerSpace,
+  LONGEST_START,
   PLACED_EVENT,
   type Reading,
   type Spaces,
@@ -25,7 +27,7 @@ import {
 const mostTerms = 1 << 18
 export const MOST_TERMS = mostTerms
 /** Also for an event of nothing but short values, each kept apart from the next. */
-const MOST_PLACES = 2 * MOST_CODES
+const MOST_PLACES = 2 * MOST_GROUPS
 
 /** By the last bits of a first half: `eventTrace()` if the event has such a term, and for 0. */
 const traceBits = 0x3fff
@@ -41,10 +43,12 @@ const terms = new Int32Array(2 * mostTerms + 2)
 export const pairs = terms
 
 // What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
-const row = codes
+const GROUP = FOUR
+const row = groups
+const nextHigh = stepHigh
+const nextLow = stepLow
 const finishHigh = endHigh
 const finishLow = endLow
-const { high: highStep, low: lowStep } = steps()
 const cellOf = startCell
 
 export interface Source {
@@ -64,11 +68,8 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
     for (const value of event.values(reading.field)) {
       if (reading.values) addText(fingerprints, reading.space, value)
       const length = reading.starts || reading.inners ? writeWord(value) : 0
-      if (reading.starts) {
-        readRow(fingerprints, reading.space, spaces.starts, length + 1)
-        addStarts(source, reading.space)
-      }
-      if (reading.inners) addInnerGrams(source, reading, length + 1)
+      if (reading.starts) addStarts(source, reading.space, 1)
+      if (reading.inners) addInnerGrams(source, reading, length)
     }
   }
   for (const reading of spaces.texts) {
@@ -115,14 +116,18 @@ const lastPlaces = new Int32Array(mostTerms + 1)
 const termAt = new Int32Array(MOST_PLACES)
 const placeBefore = new Int32Array(MOST_PLACES)
 let places = 0
-/** Words before their end. */
-const wordHighs = new Int32Array(MOST_CODES + 1)
-const wordLows = new Int32Array(MOST_CODES + 1)
-/** Starts that some rule may want, before their end, and how many there are. */
-const startHighs = new Int32Array(MOST_CODES + 1)
-const startLows = new Int32Array(MOST_CODES + 1)
-let startCount = 0
-const noStarts = new Cells()
+/** Words before their end, and the groups where they begin. */
+const wordHighs = new Int32Array(MOST_GROUPS)
+const wordLows = new Int32Array(MOST_GROUPS)
+const wordStarts = new Int32Array(MOST_GROUPS + 1)
+/** Words that some rule may want a start of: which group comes next, and what was read. */
+const openAt = new Int32Array(MOST_GROUPS)
+const openHighs = new Int32Array(MOST_GROUPS)
+const openLows = new Int32Array(MOST_GROUPS)
+/** Starts that some rule seems to want. */
+const startHighs = new Int32Array(MOST_GROUPS)
+const startLows = new Int32Array(MOST_GROUPS)
+const everyCell = new Cells().bits.fill(-1)
 
 const begin = (): void => {
   count = 0
@@ -142,40 +147,35 @@ const begin = (): void => {
 
 /** The words of one value, with their places. */
 const addRow = (source: Source, { space, starts }: Reading<unknown>, length: number): void => {
-  const { spaces, fingerprints, reach } = source
-  const words = readRow(fingerprints, space, starts ? spaces.starts : noStarts, length)
+  const { fingerprints, reach } = source
+  const words = readRow(fingerprints, space, length)
   const last = places + reach
   while (places < last && places + 1 < MOST_PLACES) termAt[++places] = 0
   makeRoom(count + words)
   addWords(fingerprints.endKeys[space] ?? 0, Math.min(words, MOST_PLACES - 1 - places))
-  addStarts(source, space)
+  if (starts) addStarts(source, space, words)
 }
 
-/**
- * Gives the number of words, and leaves them and their starts for the next step. The busiest loop of all: the steps of
- * `Fingerprints` are written out in it, and there is no branch, as nobody can foresee where a word ends.
- */
-const readRow = (fingerprints: Fingerprints, space: number, { bits }: Cells, length: number): number => {
+/** Gives the number of words, and leaves them for the next step. There is no branch, as nobody can foresee where a word ends. */
+const readRow = (fingerprints: Fingerprints, space: number, length: number): number => {
   const highKey = fingerprints.highKeys[space] ?? 0
   const lowKey = fingerprints.lowKeys[space] ?? 0
   let words = 0
-  let found = 0
   let high = highKey
   let low = lowKey
   for (let at = 0; at < length; at++) {
-    const code = row[at] ?? 0
+    const group = row[at] ?? 0
     /** No bits at the end of a word, where all begins anew; else all. */
-    const inside = (0 - code) >> 31
+    const inside = (0 - (group >>> 24)) >> 31
+    high = nextHigh(high, group)
+    low = nextLow(low, high)
     wordHighs[words] = high
     wordLows[words] = low
+    wordStarts[words + 1] = at + 1
     words += inside + 1
-    high = Math.imul(high, highStep & inside) ^ code ^ (highKey & ~inside)
-    low = Math.imul(low, lowStep & inside) ^ (high & inside) ^ (lowKey & ~inside)
-    startHighs[found] = high
-    startLows[found] = low
-    found += isIn(bits, cellOf(high))
+    high = (high & inside) | (highKey & ~inside)
+    low = (low & inside) | (lowKey & ~inside)
   }
-  startCount = found
   return words
 }
 
@@ -219,33 +219,72 @@ const slotFrom = (first: number, high: number, low: number): number => {
   return slot
 }
 
-/** What the values of a space begin with, as far as some rule may want it. */
-const addStarts = ({ spaces, fingerprints }: Source, space: number): void => {
+/** What the first words of the row begin with, as far as some rule may want it. */
+const addStarts = ({ spaces, fingerprints }: Source, space: number, words: number): void => {
+  const { startLengths, longestStart } = spaces
   const endKey = fingerprints.endKeys[startSpace(space)] ?? 0
-  for (let start = 0; start < startCount; start++) {
-    const low = finishLow(startLows[start] ?? 0, endKey)
-    const high = finishHigh(startHighs[start] ?? 0, low)
-    if (isIn(spaces.endedStarts.bits, cellOf(high)) !== 0) add(high, low)
+  let open = openWords(fingerprints, space, words)
+  // All words at a time, four bytes further each time.
+  for (let length = 0; open > 0 && length <= longestStart; length += GROUP) {
+    for (let more = 0; more < GROUP; more++) {
+      if (startLengths[Math.min(length + more, LONGEST_START)] === 1) addOpenStarts(spaces, endKey, open, more)
+    }
+    open = length === 0 ? goOn(spaces.starts.bits, open) : goOn(everyCell, open)
   }
+}
+
+const openWords = (fingerprints: Fingerprints, space: number, words: number): number => {
+  const highKey = fingerprints.highKeys[space] ?? 0
+  const lowKey = fingerprints.lowKeys[space] ?? 0
+  for (let word = 0; word < words; word++) {
+    openAt[word] = wordStarts[word] ?? 0
+    openHighs[word] = highKey
+    openLows[word] = lowKey
+  }
+  return words
+}
+
+/** Reads one group more of the open words, and leaves open those that go on after it and that have it in a cell in use. */
+const goOn = (bits: Int32Array, words: number): number => {
+  let open = 0
+  for (let word = 0; word < words; word++) {
+    const at = openAt[word] ?? 0
+    const group = row[at] ?? 0
+    const high = nextHigh(openHighs[word] ?? 0, group)
+    openAt[open] = at + 1
+    openHighs[open] = high
+    openLows[open] = nextLow(openLows[word] ?? 0, high)
+    open += isIn(bits, cellOf(group)) & -((0 - (group >>> 24)) >> 31)
+  }
+  return open
+}
+
+/** Of the open words, the starts that have this many bytes more than what was read. */
+const addOpenStarts = ({ endedStarts }: Spaces, endKey: number, words: number, more: number): void => {
+  const { bits } = endedStarts
+  const mask = more === 0 ? 0 : -1 >>> (32 - 8 * more)
+  let found = 0
+  for (let word = 0; word < words; word++) {
+    const last = nextHigh(openHighs[word] ?? 0, (row[openAt[word] ?? 0] ?? 0) & mask)
+    const low = finishLow(nextLow(openLows[word] ?? 0, last), endKey)
+    const high = finishHigh(last, low)
+    startHighs[found] = high
+    startLows[found] = low
+    found += isIn(bits, cellOf(high))
+  }
+  for (let start = 0; start < found; start++) add(startHighs[start] ?? 0, startLows[start] ?? 0)
 }
 
 /** 1 if the bit of the cell is set, or 0. */
 const isIn = (bits: Int32Array, cell: number): number => ((bits[cell >>> 5] ?? 0) >>> (cell & 31)) & 1
 
-const addInnerGrams = (source: Source, { space }: Reading<unknown>, length: number): void => {
-  for (let at = 0; at + GRAM <= length; at++) addGram(source, innerSpace(space), at)
-}
-
-/** Nothing if a word ends within. */
-const addGram = ({ spaces, fingerprints }: Source, space: number, start: number): void => {
-  if (spaces.grams[cellAt(start)] === 0) return
-  if (row[start] === 0 || row[start + 1] === 0 || row[start + 2] === 0) return
-  fingerprints.read(space, row, start, GRAM)
-  add(fingerprints.high, fingerprints.low)
-}
-
-const cellAt = (start: number): number => {
-  return gramCell(row[start] ?? 0, row[start + 1] ?? 0, row[start + 2] ?? 0)
+const addInnerGrams = ({ spaces, fingerprints }: Source, { space }: Reading<unknown>, length: number): void => {
+  for (let at = 0; at + GRAM < length * GROUP; at++) {
+    const gram = gramAt(at)
+    if (gram === 0 || spaces.grams[gramCell(gram)] === 0) continue
+    fingerprints.readGroup(innerSpace(space), gram)
+    add(fingerprints.high, fingerprints.low)
+  }
 }
 
 const addText = (fingerprints: Fingerprints, space: number, text: string): void => {

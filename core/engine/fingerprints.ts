@@ -1,5 +1,6 @@
 /** Terms as the engine knows them: 64 bits of a keyed hash over a word and the space it belongs to. */
-import { isStartSpace, startCell, valueSpace } from "./spaces.ts"
+import { groups, writeWord } from "../syntax/wordRow.ts"
+import { isStartSpace, valueSpace } from "./spaces.ts"
 
 /** Most spaces there can be: one for each field and way of looking at it. */
 const SPACES = 256
@@ -13,8 +14,6 @@ export class Fingerprints {
   /** The fingerprint read last. `high` is never 0. */
   high = 0
   low = 0
-  /** What is known of it before its end: see `Spaces`. */
-  cell = 0
   /** Where reading a word of a space begins: see `stepHigh`. */
   readonly highKeys = new Int32Array(SPACES)
   readonly lowKeys = new Int32Array(SPACES)
@@ -39,36 +38,58 @@ export class Fingerprints {
     }
   }
 
-  /** Reads `count` code units. */
-  read(space: number, codes: Uint16Array, start: number, count: number): void {
-    let high = this.highKeys[space] ?? 0
-    let low = this.lowKeys[space] ?? 0
-    for (let at = start; at < start + count; at++) {
-      high = stepHigh(high, codes[at] ?? 0)
-      low = stepLow(low, high)
-    }
-    this.end(space, high, low)
-  }
-
   readText(space: number, text: string): void {
     let high = this.highKeys[space] ?? 0
     let low = this.lowKeys[space] ?? 0
+    let group = 0
     for (let at = 0; at < text.length; at++) {
-      high = stepHigh(high, text.charCodeAt(at))
+      const code = text.charCodeAt(at)
+      if (code === 0 || code > 0x7f) {
+        this.readRow(space, writeWord(text))
+        return
+      }
+      group |= code << (at << 3)
+      if ((at & 3) === 3) {
+        high = stepHigh(high, group)
+        low = stepLow(low, high)
+        group = 0
+      }
+    }
+    high = stepHigh(high, group)
+    this.end(space, high, stepLow(low, high))
+  }
+
+  /** Reads a word of three bytes or less. */
+  readGroup(space: number, group: number): void {
+    const high = stepHigh(this.highKeys[space] ?? 0, group)
+    this.end(space, high, stepLow(this.lowKeys[space] ?? 0, high))
+  }
+
+  /** Reads the first word of the row, of so many groups. */
+  private readRow(space: number, count: number): void {
+    let high = this.highKeys[space] ?? 0
+    let low = this.lowKeys[space] ?? 0
+    for (let group = 0; group < count; group++) {
+      high = stepHigh(high, groups[group] ?? 0)
       low = stepLow(low, high)
     }
     this.end(space, high, low)
   }
 
   private end(space: number, high: number, low: number): void {
-    this.cell = startCell(high)
     this.low = endLow(low, this.endKeys[space] ?? 0)
     this.high = endHigh(high, this.low)
   }
 }
 
-/** What `stepHigh` and `stepLow` multiply by. */
-export const steps = (): { readonly high: number; readonly low: number } => ({ high: HIGH_STEP, low: LOW_STEP })
+// A word is read as `wordRow` writes it, four bytes at a time. Each four are taken in by `stepHigh`, then `stepLow`;
+// `endLow`, then `endHigh` give the fingerprint.
+
+export const stepHigh = (high: number, group: number): number => {
+  const step = Math.imul(high ^ group, HIGH_STEP)
+  return step ^ (step >>> 15)
+}
+export const stepLow = (low: number, high: number): number => Math.imul(low, LOW_STEP) ^ high
 
 export const endLow = (low: number, key: number): number => {
   const keyed = low ^ key
@@ -84,17 +105,10 @@ export const endHigh = (high: number, low: number): number => {
 
 // ---- helpers ----
 
-// Nothing that is exported is used in here while a word is read: it would be looked up anew each time.
-
 /** Odd numbers whose bits look like chance. */
 const HIGH_STEP = 0x9e3779b1 | 0
 const LOW_STEP = 0x85ebca6b | 0
 const LOW_END = 0xc2b2ae35 | 0
-
-// Each code unit is taken in by `stepHigh`, then `stepLow`; `endLow`, then `endHigh` give the fingerprint.
-
-const stepHigh = (high: number, code: number): number => Math.imul(high, HIGH_STEP) ^ code
-const stepLow = (low: number, high: number): number => Math.imul(low, LOW_STEP) ^ high
 
 /** Every bit of the number has its say in every bit of the result. */
 const mixed = (number: number): number => {

@@ -16,18 +16,19 @@ export const valueSpace = (start: number): number => start - STARTS
 export const EVERY_EVENT = 254
 export const PLACED_EVENT = 255
 
-/** How many characters of a value make a term of `innerSpace`. */
+/** How many bytes of a value, as `wordRow` writes it, make a term of `innerSpace`. */
 export const GRAM = 3
 
 const GRAM_CELLS = 1 << 13
 const START_CELLS = 1 << 16
+/** Longer ones count as this long. */
+export const LONGEST_START = 1_023
 
-/** Where a gram of these code units is counted; others may share the cell. */
-export const gramCell = (first: number, second: number, third: number): number =>
-  (Math.imul(first, 961) + Math.imul(second, 31) + third) & (GRAM_CELLS - 1)
+/** Where a gram of these bytes is counted; others may share the cell. */
+export const gramCell = (group: number): number => scattered(group) >>> 19
 
-/** Where a start is counted: by its first half before its end, and once more after. */
-export const startCell = (high: number): number => Math.imul(high, 0x9e3779b1 | 0) >>> 16
+/** Where a start is counted: by its first bytes, up to four of them, and once more by its fingerprint. */
+export const startCell = (number: number): number => scattered(number) >>> 16
 
 /** Which cells are in use. */
 export class Cells {
@@ -61,9 +62,13 @@ export class Spaces {
   private readonly uses = new Int32Array(256)
   // What rules want, counted by cell: an event has far more grams and starts than any rule asks for.
   readonly grams = new Int32Array(GRAM_CELLS)
-  /** Starts by what is known of them before their end, and after. */
+  /** Starts by their first bytes, and by their fingerprints. */
   readonly starts = new Cells()
   readonly endedStarts = new Cells()
+  /** By the number of bytes: 1 if there is such a start, or was since the last time when there was none. */
+  readonly startLengths = new Uint8Array(LONGEST_START + 1)
+  longestStart = 0
+  private startCount = 0
 
   usesOf(space: number): number {
     return this.uses[space] ?? 0
@@ -80,9 +85,21 @@ export class Spaces {
     if (uses === 0 || (uses === 1 && change === 1)) this.refresh()
   }
 
+  /** By the two cells of the start. */
   countStart(cell: number, endedCell: number, change: 1 | -1): void {
     this.starts.count(cell, change)
     this.endedStarts.count(endedCell, change)
+    this.startCount += change
+    if (this.startCount > 0) return
+    this.startLengths.fill(0)
+    this.longestStart = 0
+  }
+
+  /** Events are looked at for starts of this many bytes. */
+  wantStarts(length: number): void {
+    const counted = Math.min(length, LONGEST_START)
+    this.startLengths[counted] = 1
+    this.longestStart = Math.max(this.longestStart, counted)
   }
 
   countGram(cell: number, change: 1 | -1): void {
@@ -106,6 +123,8 @@ export class Spaces {
 }
 
 // ---- helpers ----
+
+const scattered = (number: number): number => Math.imul(number, 0x9e3779b1 | 0)
 
 const STARTS = 64
 const INNERS = 128

@@ -7,7 +7,7 @@
  */
 
 import type { Tokens } from "../firehose/tokens.ts"
-import { codes, MOST_CODES, writeTokens } from "../wordRow.ts"
+import { beginRow, bytes, endRow, MOST_GROUPS, writeTokens } from "../wordRow.ts"
 
 export const tokens = (text: string): ReadonlyArray<string> => {
   const words: Array<string> = []
@@ -43,26 +43,26 @@ export const tokens = (text: string): ReadonlyArray<string> => {
   return words
 }
 
-/** Writes the same words as `tokens` gives to the row of words; gives the length of the row. */
+/** Writes the same words as `tokens` gives to the row of words; gives the number of groups. */
 export const writeWords = (text: string): number => {
   const { length } = text
   // Bytes of an array are read several times as fast as characters of a string; more bytes than characters: not ASCII.
-  if (length >= MOST_CODES || encoder.encodeInto(text, bytes).written !== length) {
+  if (length >= MOST_GROUPS || encoder.encodeInto(text, encoded).written !== length) {
     return writeTokens(inARow(wideTokens(text)))
   }
+  beginRow()
   let at = 0
-  let last = 0
+  let wasLetter = 0
   for (let i = 0; i < length; i++) {
-    const code = asciiFolded[bytes[i] ?? 0] ?? 0
+    const code = asciiFolded[encoded[i] ?? 0] ?? 0
     row[at] = code
-    // Separators in a row, and those at the start, end no word. Without a branch: which it is cannot be foreseen.
-    at += ((code | last) + 127) >> 7
-    last = code
+    // To the next byte after a letter, to the next word after a word, and nowhere after a separator. Without a branch:
+    // which it is cannot be foreseen.
+    const isLetter = (code + 127) >> 7
+    at = (at + isLetter + ((wasLetter & ~isLetter) << 2)) & (-isLetter | -4)
+    wasLetter = isLetter
   }
-  if (last !== 0) {
-    row[at++] = 0
-  }
-  return at
+  return endRow((at + (wasLetter << 2)) & -4)
 }
 
 /** With their places: X leaves none empty. */
@@ -76,10 +76,10 @@ export const inARow = (words: ReadonlyArray<string>): Tokens => {
 // ---- helpers ----
 
 // What is imported is looked up anew each time it is used; a constant of the module's own is not.
-const row = codes
+const row = bytes
 
 const encoder = new TextEncoder()
-const bytes = new Uint8Array(MOST_CODES)
+const encoded = new Uint8Array(MOST_GROUPS)
 
 /** 0, 1, 2 and on: one list for all texts, as long as the longest needed. */
 const counted: Array<number> = []
