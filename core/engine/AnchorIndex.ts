@@ -120,36 +120,42 @@ export class AnchorIndex {
    * them has a branch.
    */
   private search(count: number): number {
-    this.fetchHomes(count)
+    this.goHome(count)
+    this.fetchTags(count)
     let passed = this.look(count)
     let found = this.sift(0)
     while (passed > 0) {
-      this.fetchNext(passed)
+      this.goOn(passed)
+      this.fetchTags(passed)
       passed = this.look(passed)
       found = this.sift(found)
     }
     return found
   }
 
-  private fetchHomes(count: number): void {
-    const { buckets, sizes } = this
-    for (let index = 0; index < count; index++) {
-      const segment = (terms[2 * index + 2] ?? 0) >>> SEGMENT_SHIFT
-      const bucket = homeOf(sizes[segment] ?? 0, terms[2 * index + 3] ?? 0)
+  private goHome(count: number): void {
+    const { sizes } = this
+    for (let index = 0; index < (count | 0); index++) {
+      const high = terms[(index << 1) + 2] ?? 0
       seenTerms[index] = index + 1
-      seenBuckets[index] = bucket
-      seenTags[index] = (buckets[segment] ?? nothing)[bucket * WORDS] ?? 0
+      seenAt[index] = (high & ~PLACE_BITS) | homeOf(sizes[high >>> SEGMENT_SHIFT] ?? 0, terms[(index << 1) + 3] ?? 0)
     }
   }
 
-  /** Of the buckets after those that `look` left. */
-  private fetchNext(count: number): void {
-    const { buckets, sizes } = this
-    for (let index = 0; index < count; index++) {
-      const segment = (terms[2 * (seenTerms[index] ?? 0)] ?? 0) >>> SEGMENT_SHIFT
-      const bucket = after(seenBuckets[index] ?? 0, sizes[segment] ?? 0)
-      seenBuckets[index] = bucket
-      seenTags[index] = (buckets[segment] ?? nothing)[bucket * WORDS] ?? 0
+  /** To the buckets after those that `look` left. */
+  private goOn(count: number): void {
+    const { sizes } = this
+    for (let index = 0; index < (count | 0); index++) {
+      const at = seenAt[index] ?? 0
+      seenAt[index] = (at & ~PLACE_BITS) | after(at & PLACE_BITS, sizes[at >>> SEGMENT_SHIFT] ?? 0)
+    }
+  }
+
+  private fetchTags(count: number): void {
+    const { buckets } = this
+    for (let index = 0; index < (count | 0); index++) {
+      const at = seenAt[index] ?? 0
+      seenTags[index] = (buckets[at >>> SEGMENT_SHIFT] ?? nothing)[(at & PLACE_BITS) * WORDS] ?? 0
     }
   }
 
@@ -157,18 +163,17 @@ export class AnchorIndex {
   private look(count: number): number {
     let open = 0
     let passed = 0
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < (count | 0); index++) {
       const term = seenTerms[index] ?? 0
-      const bucket = seenBuckets[index] ?? 0
+      const at = seenAt[index] ?? 0
       const word = seenTags[index] ?? 0
-      const high = terms[2 * term] ?? 0
-      const hits = hitsIn(word, high)
+      const hits = hitsIn(word, terms[term << 1] ?? 0)
       openTerms[open] = term
-      openAt[open] = (high & ~PLACE_BITS) | bucket
+      openAt[open] = at
       openHits[open] = hits
       open += isAny(hits)
       seenTerms[passed] = term
-      seenBuckets[passed] = bucket
+      seenAt[passed] = at
       passed += word >>> 31
     }
     this.open = open
@@ -177,15 +182,16 @@ export class AnchorIndex {
 
   /** What the open buckets have. */
   private sift(before: number): number {
-    const { open, buckets } = this
+    const { buckets } = this
+    const open = this.open | 0
     const most = before + open * BUCKET
     if (most > this.likely.length) {
       this.likely = longer(this.likely, most)
       this.likelyTerms = longer(this.likelyTerms, most)
     }
     const { likely, likelyTerms } = this
-    const trace = traceNow()
-    let found = before
+    const trace = traceNow() | 0
+    let found = before | 0
     for (let index = 0; index < open; index++) {
       const at = openAt[index] ?? 0
       const table = buckets[at >>> SEGMENT_SHIFT] ?? nothing
@@ -216,10 +222,10 @@ export class AnchorIndex {
     const { likely, likelyTerms, programs } = this
     let alone = 0
     let listed = 0
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < (count | 0); index++) {
       const postings = this.postings[(likely[index] ?? 0) >>> SEGMENT_SHIFT] ?? nothing
       const at = ((likely[index] ?? 0) & PLACE_BITS) * POSTING
-      const isOther = isAny((postings[at + 1] ?? 0) ^ (terms[2 * (likelyTerms[index] ?? 0) + 1] ?? 0))
+      const isOther = isAny((postings[at + 1] ?? 0) ^ (terms[((likelyTerms[index] ?? 0) << 1) + 1] ?? 0))
       const held = postings[at] ?? 0
       programs[alone] = held
       likely[listed] = ~held
@@ -362,9 +368,9 @@ const traces = eventTraces
 const traceNow = eventTrace
 const isSame = isEqual
 
-/** Buckets that are looked at: for which term, their number, and their tags. */
+/** Buckets that are looked at: for which term, their segment and number, and their tags. */
 const seenTerms = new Int32Array(MOST_TERMS)
-const seenBuckets = new Int32Array(MOST_TERMS)
+const seenAt = new Int32Array(MOST_TERMS)
 const seenTags = new Int32Array(MOST_TERMS)
 /** Those that seem to have what is looked for: for which term, their segment and number, and in which places. */
 const openTerms = new Int32Array(MOST_TERMS)

@@ -4,9 +4,9 @@
 const COUNTERS = 1 << 18
 const MOST = 0xffff
 
-/** All of the first events are learned from, then one in eight. */
-const FIRST_EVENTS = 4_096
-const STEP = 8
+/** All of the first events are learned from, then one in so many. */
+const FIRST_EVENTS = 8_192
+const STEP = 32
 
 export class Frequencies {
   private readonly counters = new Uint16Array(COUNTERS)

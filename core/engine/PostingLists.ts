@@ -72,7 +72,7 @@ export class PostingLists {
     const count = words[at] ?? 0
     if (count > this.passing.length) this.passing = new Int32Array(2 * count)
     const { passing } = this
-    const trace = traceNow()
+    const trace = traceNow() | 0
     let passed = 0
     for (let posting = 0; posting < count; posting++) {
       passing[passed] = posting

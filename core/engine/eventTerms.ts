@@ -163,7 +163,7 @@ const readRow = (fingerprints: Fingerprints, space: number, length: number): num
   let words = 0
   let high = highKey
   let low = lowKey
-  for (let at = 0; at < length; at++) {
+  for (let at = 0; at < (length | 0); at++) {
     const group = row[at] ?? 0
     /** No bits at the end of a word, where all begins anew; else all. */
     const inside = (0 - (group >>> 24)) >> 31
@@ -181,29 +181,30 @@ const readRow = (fingerprints: Fingerprints, space: number, length: number): num
 
 /** V8 knows where the arrays of the module are only in a loop that is in no other: hence `slotFrom`, and not its loop. */
 const addWords = (endKey: number, words: number): void => {
-  const event = stamp
-  const ownTrace = trace
-  const bits = mask
-  let known = count
-  let place = places
-  for (let word = 0; word < words && known < mostTerms; word++) {
+  const event = stamp | 0
+  const ownTrace = trace | 0
+  const bits = mask | 0
+  let known = count | 0
+  let place = places | 0
+  for (let word = 0; word < (words | 0) && known < mostTerms; word++) {
     const low = finishLow(wordLows[word] ?? 0, endKey)
     const high = finishHigh(wordHighs[word] ?? 0, low)
     let slot = (high << 2) & bits
     if (slots[slot + 2] === event && (slots[slot] !== high || slots[slot + 1] !== low)) slot = slotFrom(slot, high, low)
     let term = slots[slot + 3] ?? 0
     if (slots[slot + 2] !== event) {
-      term = ++known
+      known = (known + 1) | 0
+      term = known
       slots[slot] = high
       slots[slot + 1] = low
       slots[slot + 2] = event
       slots[slot + 3] = term
-      terms[2 * term] = high
-      terms[2 * term + 1] = low
+      terms[term << 1] = high
+      terms[(term << 1) + 1] = low
       traces[high & traceBits] = ownTrace
       lastPlaces[term] = 0
     }
-    place++
+    place = (place + 1) | 0
     termAt[place] = term
     placeBefore[place] = lastPlaces[term] ?? 0
     lastPlaces[term] = place
@@ -236,7 +237,7 @@ const addStarts = ({ spaces, fingerprints }: Source, space: number, words: numbe
 const openWords = (fingerprints: Fingerprints, space: number, words: number): number => {
   const highKey = fingerprints.highKeys[space] ?? 0
   const lowKey = fingerprints.lowKeys[space] ?? 0
-  for (let word = 0; word < words; word++) {
+  for (let word = 0; word < (words | 0); word++) {
     openAt[word] = wordStarts[word] ?? 0
     openHighs[word] = highKey
     openLows[word] = lowKey
@@ -247,7 +248,7 @@ const openWords = (fingerprints: Fingerprints, space: number, words: number): nu
 /** Reads one group more of the open words, and leaves open those that go on after it and that have it in a cell in use. */
 const goOn = (bits: Int32Array, words: number): number => {
   let open = 0
-  for (let word = 0; word < words; word++) {
+  for (let word = 0; word < (words | 0); word++) {
     const at = openAt[word] ?? 0
     const group = row[at] ?? 0
     const high = nextHigh(openHighs[word] ?? 0, group)
@@ -264,7 +265,7 @@ const addOpenStarts = ({ endedStarts }: Spaces, endKey: number, words: number, m
   const { bits } = endedStarts
   const mask = more === 0 ? 0 : -1 >>> (32 - 8 * more)
   let found = 0
-  for (let word = 0; word < words; word++) {
+  for (let word = 0; word < (words | 0); word++) {
     const last = nextHigh(openHighs[word] ?? 0, (row[openAt[word] ?? 0] ?? 0) & mask)
     const low = finishLow(nextLow(openLows[word] ?? 0, last), endKey)
     const high = finishHigh(last, low)
