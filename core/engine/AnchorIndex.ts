@@ -43,6 +43,7 @@ export class AnchorIndex {
   /** What `gather` found last, and how many postings it went through. */
   programs = new Int32Array(1_024)
   looked = 0
+  bytes = 0
   private readonly lists: PostingLists
   private readonly buckets: Array<Int32Array> = []
   private readonly postings: Array<Int32Array> = []
@@ -53,10 +54,10 @@ export class AnchorIndex {
   private open = 0
   /** How many programs `check` found in places of their own. */
   private alone = 0
-  /** Segment and place of what looks right, and for which term; then the lists among it. */
+  /** Segment and place of what looks right, and for which term; then what is there; then the lists among it. */
   private likely = new Int32Array(1_024)
   private likelyTerms = new Int32Array(1_024)
-  bytes = 0
+  private likelyLows = new Int32Array(1_024)
 
   constructor(pool: Pool) {
     this.lists = new PostingLists(pool)
@@ -71,15 +72,10 @@ export class AnchorIndex {
    */
   gather(count: number): number {
     const listed = this.check(this.search(count))
-    const { lists, likely } = this
-    let most = this.alone
-    for (let index = 0; index < listed; index++) most += lists.countOf(likely[index] ?? 0)
-    this.looked = most
-    if (most > this.programs.length) this.programs = longer(this.programs, most)
-    const { programs } = this
-    let written = this.alone
-    for (let index = 0; index < listed; index++) written = lists.gather(likely[index] ?? 0, programs, written)
-    return written
+    const { lists, alone, likely } = this
+    this.looked = alone + lists.open(likely, listed)
+    if (this.looked > this.programs.length) this.programs = longer(this.programs, this.looked)
+    return lists.gather(likely, listed, this.programs, alone)
   }
 
   add(high: number, low: number, program: number, filter: number): void {
@@ -188,6 +184,7 @@ export class AnchorIndex {
     if (most > this.likely.length) {
       this.likely = longer(this.likely, most)
       this.likelyTerms = longer(this.likelyTerms, most)
+      this.likelyLows = longer(this.likelyLows, most)
     }
     const { likely, likelyTerms } = this
     const trace = traceNow() | 0
@@ -219,14 +216,13 @@ export class AnchorIndex {
   /** Of the places in `likely`: writes the programs there that wait for the term, and to `likely` the lists instead. */
   private check(count: number): number {
     if (count > this.programs.length) this.programs = longer(this.programs, count)
-    const { likely, likelyTerms, programs } = this
+    this.fetchPostings(count)
+    const { likely, likelyTerms, likelyLows, programs } = this
     let alone = 0
     let listed = 0
     for (let index = 0; index < (count | 0); index++) {
-      const postings = this.postings[(likely[index] ?? 0) >>> SEGMENT_SHIFT] ?? nothing
-      const at = ((likely[index] ?? 0) & PLACE_BITS) * POSTING
-      const isOther = isAny((postings[at + 1] ?? 0) ^ (terms[((likelyTerms[index] ?? 0) << 1) + 1] ?? 0))
-      const held = postings[at] ?? 0
+      const isOther = isAny((likelyLows[index] ?? 0) ^ (terms[((likelyTerms[index] ?? 0) << 1) + 1] ?? 0))
+      const held = likely[index] ?? 0
       programs[alone] = held
       likely[listed] = ~held
       alone += (~held >>> 31) & ~isOther
@@ -234,6 +230,16 @@ export class AnchorIndex {
     }
     this.alone = alone
     return listed
+  }
+
+  private fetchPostings(count: number): void {
+    const { postings, likely, likelyLows } = this
+    for (let index = 0; index < (count | 0); index++) {
+      const at = likely[index] ?? 0
+      const table = postings[at >>> SEGMENT_SHIFT] ?? nothing
+      likely[index] = table[(at & PLACE_BITS) * POSTING] ?? 0
+      likelyLows[index] = table[(at & PLACE_BITS) * POSTING + 1] ?? 0
+    }
   }
 
   /** All that have places of their own, and one more, into one list. */

@@ -46,7 +46,7 @@ export interface EngineStats {
   readonly bytes: number
 }
 
-/** A program is [rule, event it was run for last], then the code. */
+/** A program is [event it was run for last, rule], then the code. */
 const HEAD = 2
 
 export class Engine {
@@ -63,6 +63,7 @@ export class Engine {
   private readonly cover: Cover
   private readonly review = new Review()
   private stamp = 0
+  private stamps = new Int32Array(1_024)
 
   /** The seed draws the keys of the fingerprints: one that callers cannot know keeps them from making words collide. */
   constructor({ seed }: { readonly seed: number }) {
@@ -96,8 +97,8 @@ export class Engine {
     const program = pool.take(HEAD + length)
     const words = pool.chunkOf(program)
     const at = pool.offsetOf(program)
-    words[at] = rule
-    words[at + 1] = 0
+    words[at] = 0
+    words[at + 1] = rule
     for (let word = 0; word < length; word++) words[at + HEAD + word] = code[word] ?? 0
     this.countTerms(words, at + HEAD, 1)
     for (const bytes of compiler.startLengths) this.spaces.wantStarts(bytes)
@@ -136,19 +137,21 @@ export class Engine {
     return met
   }
 
-  /** Leaves each of the programs gathered once. There is no branch: those far away in memory are fetched side by side. */
+  /** Leaves each of the programs gathered once. */
   private each(count: number): number {
     const { pool, stamp } = this
     const { programs } = this.index
+    if (count > this.stamps.length) this.stamps = new Int32Array(2 * count)
+    // They lie far apart in memory: this fetches them side by side.
+    pool.fetch(programs, count, this.stamps, 0)
     let kept = 0
     for (let index = 0; index < count; index++) {
       const program = programs[index] ?? 0
       const words = pool.chunkOf(program)
-      const at = pool.offsetOf(program) + 1
-      const difference = (words[at] ?? 0) ^ stamp
+      const at = pool.offsetOf(program)
+      if (words[at] === stamp) continue
       words[at] = stamp
-      programs[kept] = program
-      kept += (difference | -difference) >>> 31
+      programs[kept++] = program
     }
     return kept
   }
@@ -157,7 +160,7 @@ export class Engine {
   private run(program: number, event: EventFields): number {
     const words = this.pool.chunkOf(program)
     const at = this.pool.offsetOf(program)
-    return this.holds(words, at + HEAD, event) ? (words[at] ?? 0) : -1
+    return this.holds(words, at + HEAD, event) ? (words[at + 1] ?? 0) : -1
   }
 
   private holds(code: Int32Array, at: number, event: EventFields): boolean {

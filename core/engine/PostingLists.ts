@@ -15,7 +15,9 @@ const LEAST = 8
 /** Lists are known by their address, which may be another after each change. */
 export class PostingLists {
   private readonly pool: Pool
-  /** Postings of a list whose filter the event passes, by number. */
+  /** The first words of the lists that are gone through. */
+  private counts = new Int32Array(1_024)
+  /** Where the programs are whose filter the event passes. */
   private passing = new Int32Array(1_024)
 
   constructor(pool: Pool) {
@@ -65,22 +67,37 @@ export class PostingLists {
     this.pool.giveBack(list, wordsOf(this.capacityOf(list)))
   }
 
-  /** Writes the programs whose filter the event at hand passes, and gives where the next one is to be written. */
-  gather(list: number, programs: Int32Array, from: number): number {
-    const words = this.pool.chunkOf(list)
-    const at = this.pool.offsetOf(list)
-    const count = words[at] ?? 0
-    if (count > this.passing.length) this.passing = new Int32Array(2 * count)
-    const { passing } = this
-    const trace = traceNow() | 0
+  /** How many postings there are in so many lists, which `gather` can go through now. */
+  open(lists: Int32Array, count: number): number {
+    if (count > this.counts.length) this.counts = new Int32Array(2 * count)
+    const { counts } = this
+    this.pool.fetch(lists, count, counts, 0)
+    let postings = 0
+    for (let index = 0; index < count; index++) postings += counts[index] ?? 0
+    if (postings > this.passing.length) this.passing = new Int32Array(2 * postings)
+    return postings
+  }
+
+  /** Writes the programs in the open lists whose filter the event at hand passes, and gives where the next is to be written. */
+  gather(lists: Int32Array, count: number, programs: Int32Array, from: number): number {
     let passed = 0
-    for (let posting = 0; posting < count; posting++) {
-      passing[passed] = posting
-      passed += isSame(traces[filterAt(words, at + HEAD, posting)] ?? 0, trace)
-    }
-    const first = programsAt(words, at)
-    for (let index = 0; index < passed; index++) programs[from + index] = words[first + (passing[index] ?? 0)] ?? 0
+    for (let index = 0; index < count; index++) passed = this.pass(lists[index] ?? 0, this.counts[index] ?? 0, passed)
+    this.pool.fetch(this.passing, passed, programs, from)
     return from + passed
+  }
+
+  private pass(list: number, count: number, before: number): number {
+    const { passing } = this
+    const words = this.pool.chunkOf(list)
+    const filters = this.pool.offsetOf(list) + HEAD
+    const programs = list + HEAD + ((words[filters - 1] ?? 0) >> 1)
+    const trace = traceNow() | 0
+    let passed = before | 0
+    for (let posting = 0; posting < (count | 0); posting++) {
+      passing[passed] = programs + posting
+      passed += isSame(traces[filterAt(words, filters, posting)] ?? 0, trace)
+    }
+    return passed
   }
 
   private capacityOf(list: number): number {
