@@ -24,7 +24,7 @@ import {
 } from "./spaces.ts"
 
 /** Terms beyond are not read: more than any event that is taken in can have. */
-const mostTerms = 1 << 18
+const mostTerms = (1 << 18) - 1
 export const MOST_TERMS = mostTerms
 /** Also for an event of nothing but short values, each kept apart from the next. */
 const MOST_PLACES = 2 * MOST_GROUPS
@@ -79,13 +79,14 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
       if (reading.inners) addInnerGrams(source, reading, length)
     }
   }
+  addNoted()
   return count
 }
 
 /** 0 if the event has no such term. */
 export const termOf = (high: number, low: number): number => {
-  const slot = slotFrom((high << 2) & mask, high, low)
-  return slots[slot + 2] === stamp ? (slots[slot + 3] ?? 0) : 0
+  const held = slots[slotFrom(high & mask, high, low)] ?? 0
+  return held >>> TERM_BITS === stamp ? held & mostTerms : 0
 }
 
 /** The last place of a term, then the one before each; 0 at the end. */
@@ -100,13 +101,14 @@ export const isAt = (place: number, high: number, low: number): boolean => {
 
 // ---- helpers ----
 
-const SLOT = 4
 const FIRST_SLOTS = 256
+const TERM_BITS = 18
+const MOST_STAMPS = (1 << (32 - TERM_BITS)) - 1
 
-/** [high, low, stamp, term]; a slot with an earlier stamp is free. */
-const slots = new Int32Array(2 * mostTerms * SLOT)
+/** The number of the term, and above it the stamp; a slot with an earlier stamp is free. */
+const slots = new Int32Array(2 * (mostTerms + 1))
 /** Only as many slots are in use as keep half of them free: small events stay in little memory. */
-let mask = FIRST_SLOTS * SLOT - 1
+let mask = FIRST_SLOTS - 1
 let stamp = 0
 let trace = 0
 let count = 0
@@ -124,25 +126,31 @@ const wordStarts = new Int32Array(MOST_GROUPS + 1)
 const openAt = new Int32Array(MOST_GROUPS)
 const openHighs = new Int32Array(MOST_GROUPS)
 const openLows = new Int32Array(MOST_GROUPS)
-/** Starts that some rule seems to want. */
-const startHighs = new Int32Array(MOST_GROUPS)
-const startLows = new Int32Array(MOST_GROUPS)
+/** Terms without places, until `addNoted`. */
+const notedHighs = new Int32Array(MOST_GROUPS)
+const notedLows = new Int32Array(MOST_GROUPS)
+let noted = 0
 const everyCell = new Cells().bits.fill(-1)
 
 const begin = (): void => {
   count = 0
   places = 0
-  mask = FIRST_SLOTS * SLOT - 1
-  if (stamp >= 0x7fffff00) {
-    slots.fill(0)
-    stamp = 0
-  }
-  stamp++
+  noted = 0
+  mask = FIRST_SLOTS - 1
+  nextStamp()
   if (++trace > 0xff) {
     traces.fill(0)
     trace = 1
   }
   traces[0] = trace
+}
+
+/** Frees all slots at once. */
+const nextStamp = (): void => {
+  if (++stamp > MOST_STAMPS) {
+    slots.fill(0)
+    stamp = 1
+  }
 }
 
 /** The words of one value, with their places. */
@@ -189,16 +197,13 @@ const addWords = (endKey: number, words: number): void => {
   for (let word = 0; word < (words | 0) && known < mostTerms; word++) {
     const low = finishLow(wordLows[word] ?? 0, endKey)
     const high = finishHigh(wordHighs[word] ?? 0, low)
-    let slot = (high << 2) & bits
-    if (slots[slot + 2] === event && (slots[slot] !== high || slots[slot + 1] !== low)) slot = slotFrom(slot, high, low)
-    let term = slots[slot + 3] ?? 0
-    if (slots[slot + 2] !== event) {
+    let slot = high & bits
+    if ((slots[slot] ?? 0) >>> TERM_BITS === event) slot = slotFrom(slot, high, low)
+    let term = (slots[slot] ?? 0) & mostTerms
+    if ((slots[slot] ?? 0) >>> TERM_BITS !== event) {
       known = (known + 1) | 0
       term = known
-      slots[slot] = high
-      slots[slot + 1] = low
-      slots[slot + 2] = event
-      slots[slot + 3] = term
+      slots[slot] = (event << TERM_BITS) | term
       terms[term << 1] = high
       terms[(term << 1) + 1] = low
       traces[high & traceBits] = ownTrace
@@ -213,11 +218,41 @@ const addWords = (endKey: number, words: number): void => {
   places = place
 }
 
+const addNoted = (): void => {
+  makeRoom(count + noted)
+  const event = stamp | 0
+  const ownTrace = trace | 0
+  const bits = mask | 0
+  const end = noted | 0
+  let known = count | 0
+  for (let index = 0; index < end && known < mostTerms; index++) {
+    const high = notedHighs[index] ?? 0
+    const low = notedLows[index] ?? 0
+    let slot = high & bits
+    if ((slots[slot] ?? 0) >>> TERM_BITS === event) slot = slotFrom(slot, high, low)
+    if ((slots[slot] ?? 0) >>> TERM_BITS === event) continue
+    known = (known + 1) | 0
+    slots[slot] = (event << TERM_BITS) | known
+    terms[known << 1] = high
+    terms[(known << 1) + 1] = low
+    traces[high & traceBits] = ownTrace
+    lastPlaces[known] = 0
+  }
+  count = known
+  noted = 0
+}
+
 /** Where the term is or is to be, from the slot that is its first choice. */
 const slotFrom = (first: number, high: number, low: number): number => {
-  let slot = first
-  while (slots[slot + 2] === stamp && (slots[slot] !== high || slots[slot + 1] !== low)) slot = (slot + SLOT) & mask
-  return slot
+  const event = stamp | 0
+  const bits = mask | 0
+  let slot = first | 0
+  for (;;) {
+    const held = slots[slot] ?? 0
+    const term = held & mostTerms
+    if (held >>> TERM_BITS !== event || (terms[term << 1] === high && terms[(term << 1) + 1] === low)) return slot
+    slot = (slot + 1) & bits
+  }
 }
 
 /** What the first words of the row begin with, as far as some rule may want it. */
@@ -264,16 +299,17 @@ const goOn = (bits: Int32Array, words: number): number => {
 const addOpenStarts = ({ endedStarts }: Spaces, endKey: number, words: number, more: number): void => {
   const { bits } = endedStarts
   const mask = more === 0 ? 0 : -1 >>> (32 - 8 * more)
-  let found = 0
+  if (noted + words > MOST_GROUPS) addNoted()
+  let found = noted | 0
   for (let word = 0; word < (words | 0); word++) {
     const last = nextHigh(openHighs[word] ?? 0, (row[openAt[word] ?? 0] ?? 0) & mask)
     const low = finishLow(nextLow(openLows[word] ?? 0, last), endKey)
     const high = finishHigh(last, low)
-    startHighs[found] = high
-    startLows[found] = low
+    notedHighs[found] = high
+    notedLows[found] = low
     found += isIn(bits, cellOf(high))
   }
-  for (let start = 0; start < found; start++) add(startHighs[start] ?? 0, startLows[start] ?? 0)
+  noted = found
 }
 
 /** 1 if the bit of the cell is set, or 0. */
@@ -284,43 +320,30 @@ const addInnerGrams = ({ spaces, fingerprints }: Source, { space }: Reading<unkn
     const gram = gramAt(at)
     if (gram === 0 || spaces.grams[gramCell(gram)] === 0) continue
     fingerprints.readGroup(innerSpace(space), gram)
-    add(fingerprints.high, fingerprints.low)
+    note(fingerprints)
   }
 }
 
 const addText = (fingerprints: Fingerprints, space: number, text: string): void => {
   fingerprints.readText(space, text)
-  add(fingerprints.high, fingerprints.low)
+  note(fingerprints)
 }
 
-const add = (high: number, low: number): void => {
-  makeRoom(count + 1)
-  const slot = slotFrom((high << 2) & mask, high, low)
-  if (slots[slot + 2] === stamp || count === mostTerms) return
-  const term = ++count
-  fill(slot, high, low, term)
-  terms[2 * term] = high
-  terms[2 * term + 1] = low
-  traces[high & traceBits] = trace
-  lastPlaces[term] = 0
-}
-
-const fill = (slot: number, high: number, low: number, term: number): void => {
-  slots[slot] = high
-  slots[slot + 1] = low
-  slots[slot + 2] = stamp
-  slots[slot + 3] = term
+/** The fingerprint read last. */
+const note = ({ high, low }: Fingerprints): void => {
+  if (noted === MOST_GROUPS) addNoted()
+  notedHighs[noted] = high
+  notedLows[noted] = low
+  noted++
 }
 
 const makeRoom = (number: number): void => {
-  if (2 * number * SLOT <= mask) return
+  if (2 * number <= mask) return
   const most = Math.min(number, mostTerms)
-  while (2 * most * SLOT > mask + 1) mask = 2 * mask + 1
-  // A new stamp frees all slots at once.
-  stamp++
+  while (2 * most > mask + 1) mask = 2 * mask + 1
+  nextStamp()
   for (let term = 1; term <= count; term++) {
     const high = terms[2 * term] ?? 0
-    const low = terms[2 * term + 1] ?? 0
-    fill(slotFrom((high << 2) & mask, high, low), high, low, term)
+    slots[slotFrom(high & mask, high, terms[2 * term + 1] ?? 0)] = (stamp << TERM_BITS) | term
   }
 }
