@@ -10,12 +10,11 @@ import { GROUP as FOUR, groups, MOST_GROUPS, writeWord } from "../syntax/wordRow
 import { endHigh, endLow, type Fingerprints, stepHigh, stepLow } from "./fingerprints.ts"
 import { gramAt } from "./grams.ts"
 import {
-  Cells,
   EVERY_EVENT,
   GRAM,
   gramCell,
   innerSpace,
-  LONGEST_START,
+  LAST_LENGTH,
   PLACED_EVENT,
   type Reading,
   type Spaces,
@@ -130,7 +129,6 @@ const openLows = new Int32Array(MOST_GROUPS)
 const notedHighs = new Int32Array(MOST_GROUPS)
 const notedLows = new Int32Array(MOST_GROUPS)
 let noted = 0
-const everyCell = new Cells().bits.fill(-1)
 
 const begin = (): void => {
   count = 0
@@ -256,20 +254,25 @@ const slotFrom = (first: number, high: number, low: number): number => {
 }
 
 /** What the first words of the row begin with, as far as some rule may want it. */
-const addStarts = ({ spaces, fingerprints }: Source, space: number, words: number): void => {
-  const { startLengths, longestStart } = spaces
+const addStarts = (source: Source, space: number, words: number): void => {
+  const { spaces, fingerprints } = source
+  const { longestStart } = spaces
   const endKey = fingerprints.endKeys[startSpace(space)] ?? 0
-  let open = openWords(fingerprints, space, words)
+  if (spaces.hasShortStarts) {
+    openAll(fingerprints, space, words)
+    addOpenStarts(spaces, endKey, words, 0)
+  }
+  if (longestStart < GROUP) return
+  let open = openWords(source, space, words)
   // All words at a time, four bytes further each time.
-  for (let length = 0; open > 0 && length <= longestStart; length += GROUP) {
-    for (let more = 0; more < GROUP; more++) {
-      if (startLengths[Math.min(length + more, LONGEST_START)] === 1) addOpenStarts(spaces, endKey, open, more)
-    }
-    open = length === 0 ? goOn(spaces.starts.bits, open) : goOn(everyCell, open)
+  for (let length = GROUP; open > 0; length += GROUP) {
+    addOpenStarts(spaces, endKey, open, length)
+    if (length + GROUP > longestStart) return
+    open = goOn(open)
   }
 }
 
-const openWords = (fingerprints: Fingerprints, space: number, words: number): number => {
+const openAll = (fingerprints: Fingerprints, space: number, words: number): void => {
   const highKey = fingerprints.highKeys[space] ?? 0
   const lowKey = fingerprints.lowKeys[space] ?? 0
   for (let word = 0; word < (words | 0); word++) {
@@ -277,11 +280,28 @@ const openWords = (fingerprints: Fingerprints, space: number, words: number): nu
     openHighs[word] = highKey
     openLows[word] = lowKey
   }
-  return words
 }
 
-/** Reads one group more of the open words, and leaves open those that go on after it and that have it in a cell in use. */
-const goOn = (bits: Int32Array, words: number): number => {
+/** Reads the first group of the words, and opens those that have it whole and in a cell in use. */
+const openWords = ({ spaces, fingerprints }: Source, space: number, words: number): number => {
+  const { bits } = spaces.starts
+  const highKey = fingerprints.highKeys[space] ?? 0
+  const lowKey = fingerprints.lowKeys[space] ?? 0
+  let open = 0
+  for (let word = 0; word < (words | 0); word++) {
+    const at = wordStarts[word] ?? 0
+    const group = row[at] ?? 0
+    const high = nextHigh(highKey, group)
+    openAt[open] = at + 1
+    openHighs[open] = high
+    openLows[open] = nextLow(lowKey, high)
+    open += isIn(bits, cellOf(group)) & isWhole(group)
+  }
+  return open
+}
+
+/** Reads one group more of the open words, and leaves open those that have it whole. */
+const goOn = (words: number): number => {
   let open = 0
   for (let word = 0; word < (words | 0); word++) {
     const at = openAt[word] ?? 0
@@ -290,13 +310,24 @@ const goOn = (bits: Int32Array, words: number): number => {
     openAt[open] = at + 1
     openHighs[open] = high
     openLows[open] = nextLow(openLows[word] ?? 0, high)
-    open += isIn(bits, cellOf(group)) & -((0 - (group >>> 24)) >> 31)
+    open += isWhole(group)
   }
   return open
 }
 
-/** Of the open words, the starts that have this many bytes more than what was read. */
-const addOpenStarts = ({ endedStarts }: Spaces, endKey: number, words: number, more: number): void => {
+/** 1 or 0. */
+const isWhole = (group: number): number => (0 - (group >>> 24)) >>> 31
+
+/** Of the open words, the starts that have this many bytes, which were read, or up to three more. */
+const addOpenStarts = (spaces: Spaces, endKey: number, words: number, length: number): void => {
+  const { startLengths } = spaces
+  for (let more = 0; more < GROUP; more++) {
+    if (startLengths[Math.min(length + more, LAST_LENGTH)] === 1) addLongerStarts(spaces, endKey, words, more)
+  }
+}
+
+/** Those that have this many bytes more than what was read. */
+const addLongerStarts = ({ endedStarts }: Spaces, endKey: number, words: number, more: number): void => {
   const { bits } = endedStarts
   const mask = more === 0 ? 0 : -1 >>> (32 - 8 * more)
   if (noted + words > MOST_GROUPS) addNoted()

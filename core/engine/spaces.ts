@@ -1,5 +1,6 @@
 /** The spaces that terms live in, and which of them the rules at hand look at: nothing else of an event is read. */
 import { KEYWORD_FIELDS, type KeywordField, TEXT_FIELDS, type TextField } from "../syntax/expression.ts"
+import { GROUP } from "../syntax/wordRow.ts"
 
 /** A word of a text field, a whole value of a keyword field: the same word in two fields is two terms. */
 export const textSpace = (field: TextField): number => textSpaces.get(field) ?? 0
@@ -21,8 +22,8 @@ export const GRAM = 3
 
 const GRAM_CELLS = 1 << 13
 const START_CELLS = 1 << 16
-/** Longer ones count as this long. */
-export const LONGEST_START = 1_023
+/** Starts that are longer count as this long. */
+export const LAST_LENGTH = 1_023
 
 /** Where a gram of these bytes is counted; others may share the cell. */
 export const gramCell = (group: number): number => scattered(group) >>> 19
@@ -66,8 +67,10 @@ export class Spaces {
   readonly starts = new Cells()
   readonly endedStarts = new Cells()
   /** By the number of bytes: 1 if there is such a start, or was since the last time when there was none. */
-  readonly startLengths = new Uint8Array(LONGEST_START + 1)
+  readonly startLengths = new Uint8Array(LAST_LENGTH + 1)
   longestStart = 0
+  /** Of less than four bytes. */
+  hasShortStarts = false
   private startCount = 0
 
   usesOf(space: number): number {
@@ -93,13 +96,14 @@ export class Spaces {
     if (this.startCount > 0) return
     this.startLengths.fill(0)
     this.longestStart = 0
+    this.hasShortStarts = false
   }
 
   /** Events are looked at for starts of this many bytes. */
   wantStarts(length: number): void {
-    const counted = Math.min(length, LONGEST_START)
-    this.startLengths[counted] = 1
-    this.longestStart = Math.max(this.longestStart, counted)
+    this.startLengths[Math.min(length, LAST_LENGTH)] = 1
+    this.longestStart = Math.max(this.longestStart, length)
+    this.hasShortStarts ||= length < GROUP
   }
 
   countGram(cell: number, change: 1 | -1): void {

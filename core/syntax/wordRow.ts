@@ -22,8 +22,8 @@ export const bytes = new Uint8Array(groups.buffer)
 
 /** To be called before any of the row is written: leaves nothing but 0 in it. */
 export const beginRow = (): void => {
-  const before = written
-  for (let group = 0; group < before; group++) row[group] = 0
+  const pairs = (written + 1) >> 1
+  for (let pair = 0; pair < pairs; pair++) rowPairs[pair] = 0
 }
 
 /** To be called with where the next word would begin; gives the number of groups. */
@@ -60,8 +60,8 @@ export const writeWord = (word: string): number => {
 // ---- helpers ----
 
 // What is exported is looked up anew each time it is used; a constant of the module's own is not.
-const row = groups
 const rowBytes = bytes
+const rowPairs = new Float64Array(groups.buffer)
 
 /** Groups that may hold something. */
 let written = 0

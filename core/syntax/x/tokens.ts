@@ -51,18 +51,14 @@ export const writeWords = (text: string): number => {
     return writeTokens(inARow(wideTokens(text)))
   }
   beginRow()
-  let at = 0
-  let wasLetter = 0
-  for (let i = 0; i < length; i++) {
-    const code = asciiFolded[encoded[i] ?? 0] ?? 0
-    row[at] = code
-    // To the next byte after a letter, to the next word after a word, and nowhere after a separator. Without a branch:
-    // which it is cannot be foreseen.
-    const isLetter = (code + 127) >> 7
-    at = (at + isLetter + ((wasLetter & ~isLetter) << 2)) & (-isLetter | -4)
-    wasLetter = isLetter
+  // Separators, for the last four to be whole and the last word to be ended.
+  encodedFours[length >> 2] = (encodedFours[length >> 2] ?? 0) & ~(-1 << ((length & 3) << 3))
+  let state = 0
+  for (let at = 0; at <= length >> 2; at++) {
+    const four = encodedFours[at] ?? 0
+    state = put(put(put(put(state, four & 0xff), (four >>> 8) & 0xff), (four >>> 16) & 0xff), four >>> 24)
   }
-  return endRow((at + (wasLetter << 2)) & -4)
+  return endRow(state >> 1)
 }
 
 /** With their places: X leaves none empty. */
@@ -80,6 +76,19 @@ const row = bytes
 
 const encoder = new TextEncoder()
 const encoded = new Uint8Array(MOST_GROUPS)
+const encodedFours = new Int32Array(encoded.buffer)
+
+/**
+ * Writes a character to the row. The state is where it belongs, times two, and one more after a letter. A letter leads to
+ * the next byte, and a separator to the next word: to a multiple of four, which after another separator is where it
+ * belonged itself. Without a branch, as nobody can foresee which of the two comes.
+ */
+const put = (state: number, char: number): number => {
+  const code = asciiFolded[char] ?? 0
+  const isLetter = (code + 127) >> 7
+  row[state >> 1] = code
+  return ((state | isLetter) + 7 - 5 * isLetter) & (-isLetter | -8)
+}
 
 /** 0, 1, 2 and on: one list for all texts, as long as the longest needed. */
 const counted: Array<number> = []

@@ -4,6 +4,7 @@ import { compare } from "../../../bench/engine/comparison.ts"
 import { Engine } from "../../../core/engine/Engine.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../../core/PlatformId.ts"
 import { readEvent } from "../../../core/syntax/event.ts"
+import type { Expression } from "../../../core/syntax/expression.ts"
 import { checkRule } from "../../../core/syntax/language.ts"
 
 const NOW = Date.parse("2026-11-15T12:00:00Z")
@@ -27,6 +28,16 @@ const engineOf = (platform: PlatformId, texts: ReadonlyArray<string>) => {
   const names = new Map(texts.map((text) => [engine.add(rule(platform, text)), text]))
   return { engine, met: (event: ReturnType<typeof post>) => engine.match(event).map((number) => names.get(number)) }
 }
+
+const span = { start: 0, end: 0 }
+const starting = (start: string): Expression => ({
+  _tag: "Wildcard",
+  field: "firehose.page_category",
+  parts: [start, { sign: "*" }],
+  span
+})
+/** Whether the start of this length ends with a whole character. */
+const isWholeStart = (word: string) => (_: number, index: number) => !/[\ud800-\udbff]$/.test(word.slice(0, index + 1))
 
 describe("Engine", () => {
   for (const platform of PLATFORM_IDS) {
@@ -146,6 +157,30 @@ describe("Engine", () => {
       met(page("red moonlighting")).toSorted(),
       [...starts.map((start) => `${start}*`), "domain:news.ex*"].toSorted()
     )
+  })
+
+  it("finds every start of a word in every script, and no other", () => {
+    for (const word of ["moonlighting", "łódźłódź", "東京タワー東京", "x😀y😀z", "a\u0000b\u0000cdef"]) {
+      const engine = new Engine({ seed: 11 })
+      const add = (start: string) => engine.add(starting(start))
+      const right = Array.from({ length: word.length }, (_, at) => add(word.slice(0, at + 1)))
+      for (let at = 1; at < word.length; at++) add(`${word.slice(0, at)}!`)
+      add(`${word}!`)
+      const event = page("", { page_category: [word] })
+      assert.sameMembers([...engine.match(event)], right.filter(isWholeStart(word)), word)
+    }
+  })
+
+  it("finds starts of a thousand characters and more", () => {
+    const word = "moonlight".repeat(200)
+    const engine = new Engine({ seed: 12 })
+    const lengths = [1, 3, 4, 1_020, 1_022, 1_023, 1_024, 1_025, 1_799, 1_800]
+    const right = lengths.map((length) => engine.add(starting(word.slice(0, length))))
+    for (const length of lengths) engine.add(starting(`${word.slice(0, length)}!`))
+    assert.sameMembers([...engine.match(page("", { page_category: [word] }))], right)
+    for (const number of right) engine.remove(number)
+    const short = engine.add(starting("mo"))
+    assert.deepStrictEqual([...engine.match(page("", { page_category: [word] }))], [short])
   })
 
   it("still knows a start after more rules than can be counted have asked for it and gone", () => {
