@@ -75,7 +75,7 @@ export const matchesCommand = <E>(actions: MatchesActions<E>) =>
         if (json) return yield* Console.log(JSON.stringify(found, undefined, 2))
         yield* Effect.forEach(found.matches, print)
         if (found.matches.length === 0) yield* Console.error("No matches")
-        for (const line of unwatched(found.coverage)) yield* Console.error(line)
+        for (const line of unknownTimes(found.coverage)) yield* Console.error(line)
         if (found.next_cursor !== undefined) yield* Console.error(`More with --cursor ${found.next_cursor}`)
       }).pipe(Effect.scoped)
   ).pipe(
@@ -120,8 +120,8 @@ const printLines = (remote: Remote, columns: Option.Option<Effect.Effect<number>
 
 const Rules = Schema.Struct({ rules: Schema.Array(Rule) })
 
-/** In which times nobody looked, as far as it was not made up for. */
-const unwatched = ({ platforms, kept_since }: Coverage): ReadonlyArray<string> => [
+/** Of which times there may be no match for another reason than that there was none: nobody looked, or it was deleted. */
+const unknownTimes = ({ platforms, kept_since }: Coverage): ReadonlyArray<string> => [
   ...(kept_since === undefined ? [] : [`No longer kept: matches from before ${kept_since}`]),
   ...platforms.flatMap(({ platform, watched_since, gaps, more_gaps }) => {
     if (watched_since === undefined) return [`Not watched: ${platform}, never yet`]

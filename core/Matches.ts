@@ -137,16 +137,18 @@ export class Matches extends Context.Tag("core/Matches")<
         const now = yield* Clock.currentTimeMillis
         const before = Option.fromNullable(query.cursor)
         const found = yield* store.list({ account, rule, platforms, before, limit: query.limit + 1 })
-        if (query.cursor !== undefined) yield* checkCursor(store, query.cursor)
         const matches = found.slice(0, query.limit)
         const next = found.length > query.limit ? Option.fromNullable(matches.at(-1)) : Option.none()
         const from = Option.orElse(
           Option.map(next, ({ id }) => timeOf(id)),
           () => Option.map(rule, timeOf)
         )
-        // After the page was read: what is deleted in between would be missing without a word.
-        const floor = Option.isNone(next) ? Option.map(yield* store.floor, timeOf) : Option.none()
-        const keptSince = Option.filter(floor, (floor) => !Option.exists(from, (from) => from > floor))
+        // After the page was read: see `checkCursor`.
+        const floor = Option.isSome(before) || Option.isNone(next) ? yield* store.floor : Option.none()
+        if (Option.isSome(before)) yield* checkCursor(floor, before.value)
+        const keptSince = Option.map(floor, timeOf).pipe(
+          Option.filter((floor) => Option.isNone(next) && !Option.exists(from, (from) => from > floor))
+        )
         const coverage = yield* coverageOf(platforms, {
           from,
           to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })

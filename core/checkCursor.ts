@@ -5,21 +5,20 @@ import { type MatchId, timeOf } from "./Ids.ts"
 import type { MatchStore } from "./MatchStore.ts"
 import { fromMillis } from "./Timestamp.ts"
 
-/** To be asked after the page was read, never before: what is deleted in between would be missing without a word. */
-export const checkCursor = (store: MatchStore["Type"], cursor: MatchId) => check(store, (floor) => cursor > floor)
+/** By a floor that was read after the page, never before: what is deleted in between would be missing without a word. */
+export const checkCursor = (floor: Option.Option<MatchId>, cursor: MatchId): Effect.Effect<void, CursorExpired> =>
+  check(floor, (floor) => cursor > floor)
 
 /** The same for reading on from the cursor to what is newer: all up to it may be gone. */
-export const checkNothingMissed = (store: MatchStore["Type"], cursor: MatchId) =>
-  check(store, (floor) => cursor >= floor)
+export const checkNothingMissed = (
+  store: MatchStore["Type"],
+  cursor: MatchId
+): Effect.Effect<void, CursorExpired | StorageUnavailable> =>
+  Effect.flatMap(store.floor, (floor) => check(floor, (floor) => cursor >= floor))
 
 // ---- helpers ----
 
-const check = (
-  store: MatchStore["Type"],
-  isAbove: (floor: MatchId) => boolean
-): Effect.Effect<void, CursorExpired | StorageUnavailable> =>
-  Effect.flatMap(store.floor, (floor) =>
-    Option.isNone(floor) || isAbove(floor.value)
-      ? Effect.void
-      : new CursorExpired({ floor: fromMillis(timeOf(floor.value)) })
-  )
+const check = (floor: Option.Option<MatchId>, isAbove: (floor: MatchId) => boolean) =>
+  Option.isNone(floor) || isAbove(floor.value)
+    ? Effect.void
+    : new CursorExpired({ floor: fromMillis(timeOf(floor.value)) })
