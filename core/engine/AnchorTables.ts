@@ -1,0 +1,190 @@
+/** Where the anchors are: from a term to the places that are taken for it. */
+import { filterIn, setFilterIn } from "./filters.ts"
+
+/** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
+const SEGMENT_BITS = 6
+export const SEGMENT_SHIFT = 32 - SEGMENT_BITS
+
+/** Places of a bucket. Their tags are bytes of one word: all are looked at together. */
+export const BUCKET = 4
+const FIRST_BUCKETS = 4
+/** In each byte of a word the last bit, and the bits of a tag. */
+const LAST_BITS = 0x01010101
+const TAG_BITS = 0x7f7f7f7f
+/** Of the word of a bucket: terms whose home it or one before it is are in buckets after it. It is full then. */
+const PASSED = 0x80000000 | 0
+
+/** Words of a bucket: its tags, then two filters to a word. */
+export const WORDS = 3
+
+/** A posting is what a place holds, and the second half of the term. */
+export const POSTING = 2
+
+/** Memory that a bucket takes. */
+const BUCKET_BYTES = 4 * (WORDS + BUCKET * POSTING)
+
+/**
+ * A table is buckets of places. Each term has a home bucket, and goes to the next one that is not full; the places of a
+ * bucket fill from the first. What is looked at most lies closest together: the tags (7 bits that go by the term, 0 for a
+ * free place) and the filters of a bucket, with the postings elsewhere. Terms that share the tag and their second half
+ * are taken for one.
+ */
+export class AnchorTables {
+  /** By the number of the segment. */
+  readonly buckets: Array<Int32Array> = []
+  readonly postings: Array<Int32Array> = []
+  /** How many buckets a segment has. */
+  readonly sizes = new Int32Array(1 << SEGMENT_BITS)
+  bytes = 0
+  /** How many places are taken. */
+  private readonly counts = new Int32Array(1 << SEGMENT_BITS)
+
+  constructor() {
+    for (let segment = 0; segment < 1 << SEGMENT_BITS; segment++) this.makeTable(segment, FIRST_BUCKETS)
+  }
+
+  heldAt(high: number, place: number): number {
+    return this.postings[high >>> SEGMENT_SHIFT]?.[place * POSTING] ?? 0
+  }
+
+  hold(high: number, place: number, held: number): void {
+    const postings = this.postings[high >>> SEGMENT_SHIFT] ?? nothing
+    postings[place * POSTING] = held
+  }
+
+  filterAt(high: number, place: number): number {
+    return filterOf(this.buckets[high >>> SEGMENT_SHIFT] ?? nothing, place)
+  }
+
+  /** The first place of the term in its segment, and the one after a place; -1 if there is none. */
+  first(high: number, low: number): number {
+    return this.placeFrom(homeOf(this.sizes[high >>> SEGMENT_SHIFT] ?? 0, low) * BUCKET, high, low)
+  }
+
+  next(high: number, low: number, place: number): number {
+    return this.placeFrom(after(place, this.places(high >>> SEGMENT_SHIFT)), high, low)
+  }
+
+  insert(high: number, low: number, filter: number, held: number): void {
+    const number = high >>> SEGMENT_SHIFT
+    const count = (this.counts[number] ?? 0) + 1
+    this.counts[number] = count
+    const size = this.sizes[number] ?? 0
+    // One in two at most, three in eight after that: buckets that are passed by cost time, places that are free memory.
+    if (count * 2 > size * BUCKET) this.resize(number, size + Math.ceil(size / 3))
+    this.put(number, tagOf(high), low, filter, held)
+  }
+
+  /** Those behind the free place that would rather be there move up, so that no search ends too early. */
+  empty(high: number, emptied: number): void {
+    const number = high >>> SEGMENT_SHIFT
+    const table = this.buckets[number] ?? nothing
+    const postings = this.postings[number] ?? nothing
+    const size = this.sizes[number] ?? 0
+    const places = this.places(number)
+    let hole = emptied
+    for (let next = after(hole, places); tagAt(table, next) !== 0; next = after(next, places)) {
+      const home = homeOf(size, postings[next * POSTING + 1] ?? 0) * BUCKET
+      if ((next - home + places) % places >= (next - hole + places) % places) {
+        setTag(table, hole, tagAt(table, next))
+        setFilter(table, hole, filterOf(table, next))
+        postings.copyWithin(hole * POSTING, next * POSTING, (next + 1) * POSTING)
+        hole = next
+      }
+    }
+    setTag(table, hole, 0)
+    table[tagsOf(hole)] = (table[tagsOf(hole)] ?? 0) & ~PASSED
+    const count = (this.counts[number] ?? 0) - 1
+    this.counts[number] = count
+    if (size > FIRST_BUCKETS && count * 5 < places) this.resize(number, Math.max(FIRST_BUCKETS, size >> 1))
+  }
+
+  private placeFrom(start: number, high: number, low: number): number {
+    const number = high >>> SEGMENT_SHIFT
+    const table = this.buckets[number] ?? nothing
+    const postings = this.postings[number] ?? nothing
+    const places = this.places(number)
+    for (let place = start; tagAt(table, place) !== 0; place = after(place, places)) {
+      if (tagAt(table, place) === tagOf(high) && postings[place * POSTING + 1] === low) return place
+    }
+    return -1
+  }
+
+  private places(number: number): number {
+    return (this.sizes[number] ?? 0) * BUCKET
+  }
+
+  private put(number: number, tag: number, low: number, filter: number, held: number): void {
+    const table = this.buckets[number] ?? nothing
+    const postings = this.postings[number] ?? nothing
+    const places = this.places(number)
+    let place = homeOf(this.sizes[number] ?? 0, low) * BUCKET
+    while (tagAt(table, place) !== 0) {
+      if (place % BUCKET === BUCKET - 1) table[tagsOf(place)] = (table[tagsOf(place)] ?? 0) | PASSED
+      place = after(place, places)
+    }
+    setTag(table, place, tag)
+    setFilter(table, place, filter)
+    postings[place * POSTING] = held
+    postings[place * POSTING + 1] = low
+  }
+
+  private resize(number: number, size: number): void {
+    const table = this.buckets[number] ?? nothing
+    const postings = this.postings[number] ?? nothing
+    const places = this.places(number)
+    this.bytes -= (this.sizes[number] ?? 0) * BUCKET_BYTES
+    this.makeTable(number, size)
+    for (let place = 0; place < places; place++) {
+      const tag = tagAt(table, place)
+      if (tag === 0) continue
+      const at = place * POSTING
+      this.put(number, tag, postings[at + 1] ?? 0, filterOf(table, place), postings[at] ?? 0)
+    }
+  }
+
+  private makeTable(number: number, size: number): void {
+    this.bytes += size * BUCKET_BYTES
+    this.sizes[number] = size
+    this.buckets[number] = new Int32Array(size * WORDS)
+    this.postings[number] = new Int32Array(size * BUCKET * POSTING)
+  }
+}
+
+/** The top bit of each byte that is the tag of the term. */
+export const hitsIn = (word: number, high: number): number => {
+  const difference = (word & TAG_BITS) ^ Math.imul(tagOf(high), LAST_BITS)
+  return ~(difference + TAG_BITS) & ~TAG_BITS
+}
+
+/** Not by a mask: tables grow by a third, a power of two would leave more places empty. Of up to 65,536 buckets. */
+export const homeOf = (size: number, low: number): number => Math.imul(low >>> 16, size) >>> 16
+
+/** Of places or buckets, of which there are so many. */
+export const after = (one: number, count: number): number => (one + 1 < count ? one + 1 : 0)
+
+// ---- helpers ----
+
+const nothing = new Int32Array(0)
+
+/** Never 0. */
+const tagOf = (high: number): number => {
+  const bits = (high >>> 14) & 0x7f
+  return bits + ((bits - 1) >>> 31)
+}
+
+/** Where in its table the tags of a place are. */
+const tagsOf = (place: number): number => (place >> 2) * WORDS
+
+const tagAt = (table: Int32Array, place: number): number => ((table[tagsOf(place)] ?? 0) >>> ((place & 3) << 3)) & 0x7f
+
+const setTag = (table: Int32Array, place: number, tag: number): void => {
+  const shift = (place & 3) << 3
+  table[tagsOf(place)] = ((table[tagsOf(place)] ?? 0) & ~(0x7f << shift)) | (tag << shift)
+}
+
+const filterOf = (table: Int32Array, place: number): number => filterIn(table, tagsOf(place) + 1, place & 3)
+
+const setFilter = (table: Int32Array, place: number, filter: number): void => {
+  setFilterIn(table, tagsOf(place) + 1, place & 3, filter)
+}
