@@ -1,5 +1,5 @@
 /** The postings of terms that have many of them, each term's in a list of its own. */
-import { eventTrace, eventTraces, isEqual } from "./eventTerms.ts"
+import { eventTrace, eventTraces, isEqual, TRACE_BITS } from "./eventTerms.ts"
 import { filterIn, setFilterIn } from "./filters.ts"
 import type { Pool } from "./Pool.ts"
 
@@ -38,7 +38,7 @@ export class PostingLists {
   }
 
   filterOf(list: number, posting: number): number {
-    return filterAt(this.pool.chunkOf(list), this.pool.offsetOf(list) + HEAD, posting)
+    return filterIn(this.pool.chunkOf(list), this.pool.offsetOf(list) + HEAD, posting)
   }
 
   append(list: number, program: number, filter: number): number {
@@ -74,7 +74,7 @@ export class PostingLists {
     this.pool.fetch(lists, count, counts, 0)
     let postings = 0
     for (let index = 0; index < count; index++) postings += counts[index] ?? 0
-    if (postings > this.passing.length) this.passing = new Int32Array(2 * postings)
+    if (postings >= this.passing.length) this.passing = new Int32Array(2 * postings)
     return postings
   }
 
@@ -93,9 +93,13 @@ export class PostingLists {
     const programs = list + HEAD + ((words[filters - 1] ?? 0) >> 1)
     const trace = traceNow() | 0
     let passed = before | 0
-    for (let posting = 0; posting < (count | 0); posting++) {
+    // Two filters at a time; the last may have none beside it.
+    for (let posting = 0; posting < (count | 0); posting += 2) {
+      const two = words[filters + (posting >> 1)] ?? 0
       passing[passed] = programs + posting
-      passed += isSame(traces[filterAt(words, filters, posting)] ?? 0, trace)
+      passed += isSame(traces[two & bits] ?? 0, trace)
+      passing[passed] = programs + posting + 1
+      passed += isSame(traces[(two >>> 16) & bits] ?? 0, trace) & ((posting + 1 - count) >>> 31)
     }
     return passed
   }
@@ -138,7 +142,7 @@ export class PostingLists {
 const traces = eventTraces
 const traceNow = eventTrace
 const isSame = isEqual
-const filterAt = filterIn
+const bits = TRACE_BITS
 
 const wordsOf = (capacity: number): number => HEAD + capacity + (capacity >> 1)
 
