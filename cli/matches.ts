@@ -11,6 +11,7 @@ import { visible } from "../core/terminal.ts"
 import { WrongUsage } from "./failures.ts"
 import { follow } from "./follow.ts"
 import { matchLine } from "./matchLine.ts"
+import { wholeNumberOption } from "./numberOption.ts"
 import { jsonOption, type PlaceActions, placeHelp, placeOptions, post, type Remote } from "./remote.ts"
 
 export interface MatchesActions<E> extends PlaceActions<E> {
@@ -31,9 +32,7 @@ export const matchesCommand = <E>(actions: MatchesActions<E>) =>
         Options.withDescription("Only matches on this platform (default: on all)"),
         Options.optional
       ),
-      limit: Options.integer("limit").pipe(
-        Options.withSchema(Limit),
-        Options.withPseudoName("number"),
+      limit: wholeNumberOption("limit", { min: 1, max: 500 }).pipe(
         Options.withDescription("How many to list, 1 to 500 (default: 50)"),
         Options.optional
       ),
@@ -89,12 +88,6 @@ export const matchesCommand = <E>(actions: MatchesActions<E>) =>
 // ---- helpers ----
 
 const isMatchId = Schema.is(MatchId)
-
-const Limit = Schema.Number.pipe(
-  Schema.filter((limit) => limit >= 1 && limit <= 500, {
-    message: () => "Expected --limit to be a whole number from 1 to 500"
-  })
-)
 
 const printJson = (match: Match) => Console.log(JSON.stringify(match))
 

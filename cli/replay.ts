@@ -1,8 +1,9 @@
 /** `earshot replay`: sends a recorded stream to a running Earshot, as fast as it takes it or at a given rate. */
 import { Args, Command, HelpDoc, Options } from "@effect/cli"
-import { Clock, Console, Effect, Option, Schema, type Scope, Stream } from "effect"
+import { Clock, Console, Effect, Option, type Scope, Stream } from "effect"
 import { PLATFORM_IDS } from "../core/PlatformId.ts"
 import { type Line, lineCutter } from "./lines.ts"
+import { wholeNumberOption } from "./numberOption.ts"
 import { count, duration, type Progress, plural, progressBar, type Screen } from "./progress.ts"
 import { jsonOption, type Remote, remoteSettings, urlOption } from "./remote.ts"
 import { eventsOf, ReplayStopped, sender, type Tally } from "./sending.ts"
@@ -36,9 +37,7 @@ export const replayCommand = <E>(actions: ReplayActions<E>) =>
         )
       ),
       url: urlOption,
-      rate: Options.integer("rate").pipe(
-        Options.withSchema(Rate),
-        Options.withPseudoName("number"),
+      rate: wholeNumberOption("rate", { min: 1, max: 1_000_000 }).pipe(
         Options.withDescription("Events per second, to replay as if live (default: as fast as the server takes them)"),
         Options.optional
       ),
@@ -61,12 +60,6 @@ interface ReplayOptions {
   readonly skipBadLines: boolean
   readonly json: boolean
 }
-
-const Rate = Schema.Number.pipe(
-  Schema.filter((rate) => rate >= 1 && rate <= 1_000_000, {
-    message: () => "Expected --rate to be a whole number from 1 to 1000000"
-  })
-)
 
 function help(): HelpDoc.HelpDoc {
   return HelpDoc.blocks([

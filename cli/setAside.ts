@@ -1,8 +1,9 @@
 /** `earshot set-aside`: events that came in and could not be stored. */
 import { Command, Options } from "@effect/cli"
-import { Console, Effect, Schema } from "effect"
+import { Console, Effect } from "effect"
 import { StreamStore } from "../core/StreamStore.ts"
 import { visible } from "../core/terminal.ts"
+import { wholeNumberOption } from "./numberOption.ts"
 import { jsonOption } from "./remote.ts"
 
 export interface SetAsideActions<E> {
@@ -10,19 +11,11 @@ export interface SetAsideActions<E> {
   readonly withStreams: <A, E2>(effect: Effect.Effect<A, E2, StreamStore>) => Effect.Effect<A, E | E2>
 }
 
-const Limit = Schema.Number.pipe(
-  Schema.filter((limit) => limit >= 1 && limit <= 10_000, {
-    message: () => "Expected --limit to be a whole number from 1 to 10000"
-  })
-)
-
 export const setAsideCommand = <E>({ withStreams }: SetAsideActions<E>) =>
   Command.make(
     "set-aside",
     {
-      limit: Options.integer("limit").pipe(
-        Options.withSchema(Limit),
-        Options.withPseudoName("number"),
+      limit: wholeNumberOption("limit", { min: 1, max: 10_000 }).pipe(
         Options.withDescription("How many to show, newest first, 1 to 10000 (default: 20)"),
         Options.withDefault(20)
       ),

@@ -1,6 +1,7 @@
 /** `earshot simulate`: both platforms' own protocols on this machine, faults included. */
 import { Command, HelpDoc, Options, Span } from "@effect/cli"
-import { Array as Arr, type Effect, Schema } from "effect"
+import { Array as Arr, type Effect } from "effect"
+import { numberOption, wholeNumberOption } from "./numberOption.ts"
 
 export interface SimulateOptions {
   readonly port: number
@@ -25,21 +26,15 @@ export const simulateCommand = <E>(actions: SimulateActions<E>) =>
   Command.make(
     "simulate",
     {
-      port: Options.integer("port").pipe(
-        Options.withSchema(wholeNumber("--port", 0, 65_535)),
-        Options.withPseudoName("number"),
+      port: wholeNumberOption("port", { min: 0, max: 65_535 }).pipe(
         Options.withDescription("Port to listen on; 0 takes any free one (default: 9797)"),
         Options.withDefault(9797)
       ),
-      seed: Options.integer("seed").pipe(
-        Options.withSchema(wholeNumber("--seed", 0, 2 ** 32 - 1)),
-        Options.withPseudoName("number"),
+      seed: wholeNumberOption("seed", { min: 0, max: 2 ** 32 - 1 }).pipe(
         Options.withDescription("The same seed makes the same events (default: 1)"),
         Options.withDefault(1)
       ),
-      rate: Options.float("rate").pipe(
-        Options.withSchema(Rate),
-        Options.withPseudoName("number"),
+      rate: numberOption("rate", { min: 0, max: 10_000 }).pipe(
         Options.withDescription("Made-up posts, and as many pages, per second; 0 for none (default: 1)"),
         Options.withDefault(1)
       ),
@@ -56,20 +51,6 @@ export const simulateCommand = <E>(actions: SimulateActions<E>) =>
 // ---- helpers ----
 
 const TIERS = ["free", "basic", "pro", "pay-per-use", "enterprise"] as const
-
-function wholeNumber(name: string, min: number, max: number) {
-  return Schema.Number.pipe(
-    Schema.filter((value) => value >= min && value <= max, {
-      message: () => `Expected ${name} to be a whole number from ${min} to ${max}`
-    })
-  )
-}
-
-const Rate = Schema.Number.pipe(
-  Schema.filter((rate) => rate >= 0 && rate <= 10_000, {
-    message: () => "Expected --rate to be a number from 0 to 10000"
-  })
-)
 
 function help<E>({ settings }: SimulateActions<E>): HelpDoc.HelpDoc {
   const lines = settings.map(

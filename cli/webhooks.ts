@@ -6,6 +6,7 @@ import { visible } from "../core/terminal.ts"
 import { AttemptList, Webhook, WebhookAttempt, WebhookWithSecret } from "../core/Webhook.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
 import { AlreadyTold, WrongUsage } from "./failures.ts"
+import { wholeNumberOption } from "./numberOption.ts"
 import { jsonOption, type PlaceActions, placeHelp, placeOptions, post } from "./remote.ts"
 
 export const webhooksCommand = <E>(actions: PlaceActions<E>) =>
@@ -185,8 +186,7 @@ const attempts = <E>({ at }: PlaceActions<E>) =>
     "attempts",
     {
       id: webhookId,
-      limit: Options.integer("limit").pipe(
-        Options.withPseudoName("number"),
+      limit: wholeNumberOption("limit", { min: 1, max: 500 }).pipe(
         Options.withDescription("How many to list, 1 to 500 (default: 50)"),
         Options.optional
       ),

@@ -74,7 +74,7 @@ export class CursorExpired extends Schema.TaggedError<CursorExpired>()("CursorEx
   floor: Timestamp
 }) {
   override get message() {
-    return `Cannot go on from this cursor: matches from before "${this.floor}" are no longer kept; list again without a cursor`
+    return `Cannot go on from this cursor: matches from before "${this.floor}" are no longer kept; begin again without a cursor`
   }
 }
 

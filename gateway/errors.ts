@@ -36,7 +36,7 @@ export const noSuchPath = (path: string) =>
   new RequestError({
     status: 404,
     code: "not_found",
-    message: `There is no path "${path.slice(0, 200)}": GET /openapi.json lists all there are`,
+    message: `There is no path "${path.slice(0, 200)}": GET /openapi.json lists all there are, and GET /docs shows them as a page`,
     details: {}
   })
 

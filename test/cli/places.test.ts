@@ -111,6 +111,7 @@ describe("against a server", { timeout: 2 * START_MILLIS }, () => {
       [["rules", "list", "--account", "default"], /--account is for the store of this machine/],
       [["rules", "delete"], /rule-id/],
       [["matches", "--limit", "0"], /Expected --limit to be a whole number from 1 to 500/],
+      [["matches", "--limit", "abc"], /Expected --limit to be a whole number from 1 to 500/],
       [["matches", "--platform", "y"], /--platform: expected x or firehose, not "y"/],
       [["matches", "--follow", "--limit", "3"], /--limit is for a list/]
     ]

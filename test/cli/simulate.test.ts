@@ -50,7 +50,7 @@ describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {
   const wrong: ReadonlyArray<readonly [args: ReadonlyArray<string>, message: RegExp]> = [
     [["--port", "70000"], /Expected --port to be a whole number from 0 to 65535/],
     [["--rate", "-1"], /--rate/],
-    [["--seed", "x"], /'x' is not a integer/],
+    [["--seed", "x"], /Expected --seed to be a whole number from 0 to 4294967295/],
     [["--tier", "gold"], /--tier: expected free or basic or pro or pay-per-use or enterprise, not "gold"/]
   ]
   for (const [args, message] of wrong) {

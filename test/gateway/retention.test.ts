@@ -23,7 +23,7 @@ describe("matches that are no longer kept", () => {
         expired,
         400,
         "failed_precondition",
-        /^Cannot go on .* are no longer kept; list again without a cursor$/
+        /^Cannot go on .* are no longer kept; begin again without a cursor$/
       )
       assert.include(String(expired.body["message"]), `from before "${floor}"`)
       const lastGone = [...(second.body["matches"] ?? [])][0]
