@@ -10,7 +10,8 @@ export const problemIn = (
   above = "earshot"
 ): string | undefined => {
   const [first, ...rest] = args
-  if (first === undefined || first.startsWith("-")) return undefined
+  if (first === undefined) return undefined
+  if (first.startsWith("-")) return problemEverywhere(first, above)
   const command = commands.find(({ path }) => path.at(-1) === first)
   if (command === undefined) {
     const names = commands.map(({ path }) => path.at(-1) ?? "")
@@ -23,6 +24,14 @@ export const problemIn = (
 }
 
 // ---- helpers ----
+
+const EVERYWHERE = ["--help", "-h", "--version", "--completions"]
+
+const problemEverywhere = (arg: string, called: string): string | undefined => {
+  const [name = arg] = arg.split("=")
+  if (name === "--completions") return "--completions: expected bash or zsh or fish or sh"
+  return EVERYWHERE.includes(name) ? undefined : `"${called}" has no option ${name}: ${meant(name, EVERYWHERE)}`
+}
 
 const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, called: string): string | undefined => {
   let place = 0

@@ -130,8 +130,16 @@ const FirehoseSettings = Schema.Struct({
 })
 
 const FeedSettings = Schema.Struct({
-  posts_per_second: on(Schema.Number.pipe(Schema.between(0, 10_000)), 0, "Made-up posts on X"),
-  pages_per_second: on(Schema.Number.pipe(Schema.between(0, 10_000)), 0, "Made-up pages on Firehose")
+  posts_per_second: on(
+    Schema.Number.pipe(Schema.between(0, 10_000)),
+    0,
+    "Made-up posts per second on X; the command sets it by --rate"
+  ),
+  pages_per_second: on(
+    Schema.Number.pipe(Schema.between(0, 10_000)),
+    0,
+    "Made-up pages per second on Firehose; the command sets it by --rate"
+  )
 })
 
 export const Settings = Schema.Struct({ x: XSettings, firehose: FirehoseSettings, feed: FeedSettings })
