@@ -63,8 +63,14 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
   const { spaces, fingerprints } = source
   if (spaces.isUsed(EVERY_EVENT)) addText(fingerprints, EVERY_EVENT, "")
   if (spaces.isUsed(PLACED_EVENT) && event.places().length > 0) addText(fingerprints, PLACED_EVENT, "")
-  for (const reading of spaces.keywords) {
-    for (const value of event.values(reading.field)) {
+  // By their numbers: to walk an iterator costs more than what is done here.
+  const { keywords } = spaces
+  for (let index = 0; index < keywords.length; index++) {
+    const reading = keywords[index]
+    if (reading === undefined) continue
+    const values = event.values(reading.field)
+    for (let at = 0; at < values.length; at++) {
+      const value = values[at] ?? ""
       if (reading.values) addText(fingerprints, reading.space, value)
       const length = reading.starts || reading.inners ? writeWord(value) : 0
       if (reading.starts) addStarts(source, reading.space, 1)
