@@ -1,7 +1,7 @@
 /** Filters of postings: 14 bits of a term that an event must have, or 0. They are kept two to a word. */
 import { TRACE_BITS } from "./eventTerms.ts"
 
-// What is exported is looked up anew each time it is used; a constant of the module's own is not.
+// What is imported is looked up anew each time it is used; a constant of the module's own is not.
 const bits = TRACE_BITS
 
 /** The filter of this number among those that begin with a word. */
