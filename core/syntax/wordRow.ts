@@ -14,8 +14,8 @@ import type { Tokens } from "./firehose/tokens.ts"
 export const MOST_GROUPS = 1 << 20
 export const GROUP = 4
 
-/** Bytes that no other word has, for a place without one. */
-const NO_WORD = 0xff
+/** A word of bytes that no other has, for a place without one. */
+export const HOLE = 0xff
 
 export const groups = new Int32Array(MOST_GROUPS)
 export const bytes = new Uint8Array(groups.buffer)
@@ -26,9 +26,21 @@ export const beginRow = (): void => {
   for (let pair = 0; pair < pairs; pair++) rowPairs[pair] = 0
 }
 
-/** To be called with where the next word would begin; gives the number of groups. */
-export const endRow = (end: number): number => {
-  written = end / GROUP
+/**
+ * Writes a byte of a word to the row, or ends the word for a 0; gives the state for the next one, the first being 0. The
+ * state is where the byte belongs, times two, and one more within a word. A byte leads to the next one, and the end of a
+ * word to a multiple of four, which after another end is where it belonged itself. Without a branch, as nobody can foresee
+ * which of the two comes.
+ */
+export const putByte = (state: number, byte: number): number => {
+  const isWord = (byte + 0xff) >> 8
+  rowBytes[state >> 1] = byte
+  return ((state | isWord) + 7 - 5 * isWord) & (-isWord | -8)
+}
+
+/** To be called with the state after the end of a word; gives the number of groups. */
+export const endRow = (state: number): number => {
+  written = state >> 3
   return written
 }
 
@@ -42,19 +54,19 @@ export const writeTokens = ({ words, positions }: Tokens): number => {
     const word = words[index] ?? ""
     if (at + GROUP * (position - place) + room(word.length) > MOST_GROUPS * GROUP) break
     for (; place < position; place++) {
-      rowBytes[at] = NO_WORD
+      rowBytes[at] = HOLE
       at += GROUP
     }
     at = write(word, at)
     place++
   }
-  return endRow(at)
+  return endRow(2 * at)
 }
 
 /** One word; gives the number of groups. */
 export const writeWord = (word: string): number => {
   beginRow()
-  return endRow(write(room(word.length) > MOST_GROUPS * GROUP ? "" : word, 0))
+  return endRow(2 * write(room(word.length) > MOST_GROUPS * GROUP ? "" : word, 0))
 }
 
 // ---- helpers ----

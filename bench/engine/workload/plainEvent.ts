@@ -3,8 +3,8 @@ import type { PlatformId } from "../../../core/PlatformId.ts"
 import type { Area, PlatformEvent } from "../../../core/syntax/eventFields.ts"
 import type { KeywordField, TextField } from "../../../core/syntax/expression.ts"
 import { analyse, type Tokens } from "../../../core/syntax/firehose/tokens.ts"
-import { writeTokens } from "../../../core/syntax/wordRow.ts"
-import { inARow, tokens, writeWords } from "../../../core/syntax/x/tokens.ts"
+import { writeWords } from "../../../core/syntax/firehose/writeWords.ts"
+import { inARow, tokens, writeWords as writePostWords } from "../../../core/syntax/x/tokens.ts"
 import { readPlain } from "./event.ts"
 import type { FieldName } from "./rule.ts"
 
@@ -69,7 +69,7 @@ export class PlainEvent implements PlatformEvent {
   }
 
   writeWords(text: string): number {
-    return this.#platform === "x" ? writeWords(text) : writeTokens(analyse(text, false))
+    return this.#platform === "x" ? writePostWords(text) : writeWords(text, false)
   }
 
   text(field: TextField): ReadonlyArray<Tokens> {

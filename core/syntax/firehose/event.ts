@@ -3,10 +3,10 @@ import { Either } from "effect"
 import { type FieldReader, LazyFields, type PlatformEvent } from "../eventFields.ts"
 import type { KeywordField, NumberField, TextField } from "../expression.ts"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
-import { writeTokens } from "../wordRow.ts"
 import { domainsOf } from "./domains.ts"
 import { anchorsOf } from "./markdown.ts"
 import { analyse, type Tokens } from "./tokens.ts"
+import { writeWords } from "./writeWords.ts"
 
 /** `now`, in milliseconds, stands in for the time of the match where the record has none. Left is a sentence on what the record lacks. */
 export const firehoseEvent = (
@@ -71,7 +71,7 @@ class PageReader implements FieldReader {
   }
 
   writeWords(text: string, field: TextField): number {
-    return writeTokens(this.analyse(text, field))
+    return writeWords(text, field === "firehose.title")
   }
 
   texts(field: TextField): ReadonlyArray<string> {

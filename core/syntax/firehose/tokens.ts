@@ -15,6 +15,9 @@ export const stopWords: ReadonlyArray<string> =
     " "
   )
 
+/** Lucene cuts longer words in pieces of this length. */
+export const maxTokenLength = 255
+
 const isStopWord = (word: string): boolean => word.length <= longestStopWord && stopWordSet.has(word)
 
 /** The words of a text. `keepStopWords` is true for `title` alone. */
@@ -72,8 +75,6 @@ export const lowerWord = (text: string): string => lowerCase(text, 0, text.lengt
 
 const stopWordSet: ReadonlySet<string> = new Set(stopWords)
 const longestStopWord = 5
-/** Lucene cuts longer words in pieces of this length. */
-const maxTokenLength = 255
 
 const LETTER = 0
 const DIGIT = 1

@@ -6,8 +6,9 @@
  * is one word in every script.
  */
 
+import { encodeAscii, encodedFours } from "../ascii.ts"
 import type { Tokens } from "../firehose/tokens.ts"
-import { beginRow, bytes, endRow, MOST_GROUPS, writeTokens } from "../wordRow.ts"
+import { beginRow, endRow, putByte, writeTokens } from "../wordRow.ts"
 
 export const tokens = (text: string): ReadonlyArray<string> => {
   const words: Array<string> = []
@@ -45,20 +46,18 @@ export const tokens = (text: string): ReadonlyArray<string> => {
 
 /** Writes the same words as `tokens` gives to the row of words; gives the number of groups. */
 export const writeWords = (text: string): number => {
-  const { length } = text
-  // Bytes of an array are read several times as fast as characters of a string; more bytes than characters: not ASCII.
-  if (length >= MOST_GROUPS || encoder.encodeInto(text, encoded).written !== length) {
-    return writeTokens(inARow(wideTokens(text)))
-  }
+  if (!encodeAscii(text)) return writeTokens(inARow(wideTokens(text)))
   beginRow()
-  // Separators, for the last four to be whole and the last word to be ended.
-  encodedFours[length >> 2] = (encodedFours[length >> 2] ?? 0) & ~(-1 << ((length & 3) << 3))
+  const last = text.length >> 2
   let state = 0
-  for (let at = 0; at <= length >> 2; at++) {
-    const four = encodedFours[at] ?? 0
-    state = put(put(put(put(state, four & 0xff), (four >>> 8) & 0xff), (four >>> 16) & 0xff), four >>> 24)
+  for (let at = 0; at <= last; at++) {
+    const four = fours[at] ?? 0
+    state = put(state, folded(four & 0xff))
+    state = put(state, folded((four >>> 8) & 0xff))
+    state = put(state, folded((four >>> 16) & 0xff))
+    state = put(state, folded(four >>> 24))
   }
-  return endRow(state >> 1)
+  return endRow(state)
 }
 
 /** With their places: X leaves none empty. */
@@ -72,23 +71,8 @@ export const inARow = (words: ReadonlyArray<string>): Tokens => {
 // ---- helpers ----
 
 // What is imported is looked up anew each time it is used; a constant of the module's own is not.
-const row = bytes
-
-const encoder = new TextEncoder()
-const encoded = new Uint8Array(MOST_GROUPS)
-const encodedFours = new Int32Array(encoded.buffer)
-
-/**
- * Writes a character to the row. The state is where it belongs, times two, and one more after a letter. A letter leads to
- * the next byte, and a separator to the next word: to a multiple of four, which after another separator is where it
- * belonged itself. Without a branch, as nobody can foresee which of the two comes.
- */
-const put = (state: number, char: number): number => {
-  const code = asciiFolded[char] ?? 0
-  const isLetter = (code + 127) >> 7
-  row[state >> 1] = code
-  return ((state | isLetter) + 7 - 5 * isLetter) & (-isLetter | -8)
-}
+const fours = encodedFours
+const put = putByte
 
 /** 0, 1, 2 and on: one list for all texts, as long as the longest needed. */
 const counted: Array<number> = []
@@ -109,6 +93,7 @@ for (let code = 0; code < 128; code++) {
 }
 
 /** In lower case; 0 for a separator. */
+const folded = (char: number): number => asciiFolded[char] ?? 0
 const asciiFolded = new Uint8Array(256)
 for (let code = 0; code < 128; code++) {
   asciiFolded[code] = ascii[code] === separator ? 0 : String.fromCharCode(code).toLowerCase().charCodeAt(0)

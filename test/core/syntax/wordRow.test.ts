@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import { randomFrom } from "../../../bench/random.ts"
+import { analyse, stopWords } from "../../../core/syntax/firehose/tokens.ts"
+import { writeWords } from "../../../core/syntax/firehose/writeWords.ts"
+import { bytes, GROUP, writeTokens, writeWord } from "../../../core/syntax/wordRow.ts"
+import { inARow, tokens, writeWords as writePostWords } from "../../../core/syntax/x/tokens.ts"
+
+/** The words of a row of so many groups; null for a hole. */
+const wordsOf = (length: number): ReadonlyArray<string | null> => {
+  const words: Array<string | null> = []
+  let start = 0
+  for (let end = GROUP; end <= length * GROUP; end += GROUP) {
+    if (bytes[end - 1] !== 0) continue
+    const word = bytes.subarray(start, end)
+    words.push(word[0] === 0xff ? null : String.fromCharCode(...word.filter((byte) => byte !== 0)))
+    start = end
+  }
+  return words
+}
+
+const PIECES = [..."aB1.,:;'-_ \n", " ", " ", " ", "moon", "Moonlight", "3.14", "o'neil", "x".repeat(254), ...stopWords]
+const UNPLAIN = ["é", "東京", "😀", "’"]
+
+describe("The row of words", () => {
+  const random = randomFrom(4)
+  const one = (list: ReadonlyArray<string>) => list[Math.floor(random() * list.length)] ?? ""
+  const texts = Array.from({ length: 20_000 }, () =>
+    Array.from({ length: Math.floor(random() * 14) }, () => one(random() < 0.02 ? UNPLAIN : PIECES)).join("")
+  )
+
+  it("has the words of a page, and a hole for each stop word, as the analysis finds them", () => {
+    let holes = 0
+    for (const text of texts) {
+      for (const keepStopWords of [true, false]) {
+        const expected = wordsOf(writeTokens(analyse(text, keepStopWords)))
+        const found = wordsOf(writeWords(text, keepStopWords))
+        // What comes after the last word makes no difference.
+        const end = found.findLastIndex((word) => word !== null) + 1
+        assert.deepStrictEqual(found.slice(0, end), expected, JSON.stringify(text))
+        holes += found.slice(0, end).filter((word) => word === null).length
+      }
+    }
+    assert.isAbove(holes, 1_000)
+  })
+
+  it("has the words of a post", () => {
+    for (const text of texts) {
+      assert.deepStrictEqual(wordsOf(writePostWords(text)), wordsOf(writeTokens(inARow(tokens(text)))), text)
+    }
+  })
+
+  it("tells words apart that only differ in what is not a letter", () => {
+    const rows = ["", "a", "a\u0000", "\u0000a", "a\u0001", "\u0080", "\u0100", "abcd", "abcd\u0000"].map((word) =>
+      bytes.slice(0, writeWord(word) * GROUP).join()
+    )
+    assert.strictEqual(new Set(rows).size, rows.length)
+  })
+
+  it("leaves nothing of a longer text behind", () => {
+    writeWord("moonlighting and more of it")
+    assert.deepStrictEqual(wordsOf(writePostWords("a bc")), ["a", "bc"])
+    writePostWords("some much longer post, with many words of all lengths in it")
+    assert.deepStrictEqual(wordsOf(writeWords("a bc", true)), ["a", "bc"])
+  })
+})
