@@ -50,6 +50,11 @@ export class AnchorIndex {
     return lists.gather(likely, listed, this.programs, alone)
   }
 
+  /** To be called before what is added for one rule. */
+  begin(): void {
+    this.tables.begin()
+  }
+
   add(high: number, low: number, program: number, filter: number): void {
     const { tables, lists } = this
     let alone = 0

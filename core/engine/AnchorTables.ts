@@ -38,9 +38,18 @@ export class AnchorTables {
   bytes = 0
   /** How many places are taken. */
   private readonly counts = new Int32Array(1 << SEGMENT_BITS)
+  private hasGrown = false
 
   constructor() {
     for (let segment = 0; segment < 1 << SEGMENT_BITS; segment++) this.makeTable(segment, FIRST_BUCKETS)
+  }
+
+  /**
+   * To be called before each change of a rule. All tables fill alike, and a rule may hang on many anchors: at most one
+   * table grows for it, the others with the next rules.
+   */
+  begin(): void {
+    this.hasGrown = false
   }
 
   heldAt(high: number, place: number): number {
@@ -70,8 +79,11 @@ export class AnchorTables {
     const count = (this.counts[number] ?? 0) + 1
     this.counts[number] = count
     const size = this.sizes[number] ?? 0
-    // One in two at most, three in eight after that: buckets that are passed by cost time, places that are free memory.
-    if (count * 2 > size * BUCKET) this.resize(number, size + Math.ceil(size / 3))
+    // One in two, three in eight after that: buckets that are passed by cost time, places that are free memory.
+    if (count * 2 > size * BUCKET && (!this.hasGrown || count * 4 > size * BUCKET * 3)) {
+      this.resize(number, size + Math.ceil(size / 3))
+      this.hasGrown = true
+    }
     this.put(number, tagOf(high), low, filter, held)
   }
 

@@ -206,6 +206,7 @@ export class Engine {
   private hang(program: number): void {
     const { cover, index } = this
     cover.choose(this.pool.chunkOf(program), this.pool.offsetOf(program) + HEAD)
+    index.begin()
     for (let anchor = 0; anchor < cover.count * ANCHOR; anchor += ANCHOR) {
       const { anchors } = cover
       index.add(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0, program, anchors[anchor + 2] ?? 0)

@@ -126,11 +126,16 @@ export class PostingLists {
 
   private moved(list: number, capacity: number): number {
     const place = this.take(capacity)
-    const count = this.countOf(list)
-    for (let posting = 0; posting < count; posting++) {
-      this.set(place, posting, this.programOf(list, posting), this.filterOf(list, posting))
-    }
-    this.pool.chunkOf(place)[this.pool.offsetOf(place)] = count
+    const old = this.pool.chunkOf(list)
+    const from = this.pool.offsetOf(list)
+    const words = this.pool.chunkOf(place)
+    const to = this.pool.offsetOf(place)
+    const count = old[from] ?? 0
+    words[to] = count
+    // Whole, as a list may be long: an event waits for this.
+    words.set(old.subarray(from + HEAD, from + HEAD + ((count + 1) >> 1)), to + HEAD)
+    const programs = programsAt(old, from)
+    words.set(old.subarray(programs, programs + count), programsAt(words, to))
     this.giveBack(list)
     return place
   }

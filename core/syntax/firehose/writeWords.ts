@@ -15,9 +15,8 @@ export const writeWords = (text: string, keepStopWords: boolean): number => {
 
 // ---- helpers ----
 
-// What is imported is looked up anew each time it is used; a constant of the module's own is not.
-const text = encoded
-const row = groups
+// What is imported is looked up anew each time it is used. Here even a constant of the module's own is; a constant of the
+// function is not.
 const put = putByte
 
 const BREAK = 0
@@ -62,13 +61,17 @@ const parts = Uint8Array.from({ length: 512 }, (_, three) =>
 
 const writeAscii = (length: number): number => {
   beginRow()
+  const text = encoded
+  const kindOf = kinds
+  const lower = folded
+  const part = parts
   let state = 0
   let before = BREAK
-  let kind = kinds[text[0] ?? 0] ?? 0
+  let kind = kindOf[text[0] ?? 0] ?? 0
   // A separator comes after the text.
-  for (let at = 0; at <= length; at++) {
-    const after = kinds[text[at + 1] ?? 0] ?? 0
-    state = put(state, (folded[text[at] ?? 0] ?? 0) & (parts[(before << 6) | (kind << 3) | after] ?? 0))
+  for (let at = 0; at <= (length | 0); at++) {
+    const after = kindOf[text[at + 1] ?? 0] ?? 0
+    state = put(state, (lower[text[at] ?? 0] ?? 0) & (part[(before << 6) | (kind << 3) | after] ?? 0))
     before = kind
     kind = after
   }
@@ -77,8 +80,9 @@ const writeAscii = (length: number): number => {
 
 /** Lucene cuts it in pieces. */
 const hasLongWord = (length: number): boolean => {
+  const row = groups
   let whole = 0
-  for (let at = 0; at < length; at++) {
+  for (let at = 0; at < (length | 0); at++) {
     whole = (row[at] ?? 0) >>> 24 === 0 ? 0 : whole + 1
     if (whole * GROUP > maxTokenLength) return true
   }
@@ -107,14 +111,17 @@ for (const word of stopWords) {
 
 /** Leaves a hole for each. */
 const withoutStopWords = (length: number): number => {
+  const row = groups
+  const firsts = stopFirsts
+  const seconds = stopSeconds
   let isFirst = true
-  for (let at = 0; at < length; at++) {
+  for (let at = 0; at < (length | 0); at++) {
     const group = row[at] ?? 0
     const isWhole = group >>> 24 !== 0
     const cell = stopCell(group)
-    if (isFirst && stopFirsts[cell] === group) {
+    if (isFirst && firsts[cell] === group) {
       if (!isWhole) row[at] = HOLE
-      else if (row[at + 1] === stopSeconds[cell]) {
+      else if (row[at + 1] === seconds[cell]) {
         row[at] = -1
         row[at + 1] = 0
       }
