@@ -11,7 +11,7 @@ export const wholeNumberOption = (name: string, range: Range): Options.Options<n
   option(name, range, "a whole number", /^\d{1,15}$/)
 
 export const numberOption = (name: string, range: Range): Options.Options<number> =>
-  option(name, range, "a number", /^\d{1,15}(\.\d{1,15})?$/)
+  option(name, range, "a number", /^\d{0,15}\.?\d{1,15}$/)
 
 // ---- helpers ----
 
