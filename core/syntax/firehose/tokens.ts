@@ -68,6 +68,19 @@ export const isPlainWord = (text: string): boolean => {
   return true
 }
 
+/** From 0 to 7. */
+export const kindOfAscii = (code: number): number => asciiKinds[code] ?? BREAK
+
+/** Whether a character of ASCII that is no joiner is part of a word, by its kind and the kinds of its neighbours. */
+export const isPart = (before: number, kind: number, after: number): boolean => {
+  if (kind === LETTER || kind === DIGIT) return true
+  if (before !== after) return false
+  return (
+    (before === LETTER && (kind === MID_LETTER || kind === MID_BOTH)) ||
+    (before === DIGIT && (kind === MID_NUMBER || kind === MID_BOTH))
+  )
+}
+
 /** A word or part of one as the analysis would write it. */
 export const lowerWord = (text: string): string => lowerCase(text, 0, text.length)
 
@@ -76,20 +89,21 @@ export const lowerWord = (text: string): string => lowerCase(text, 0, text.lengt
 const stopWordSet: ReadonlySet<string> = new Set(stopWords)
 const longestStopWord = 5
 
+// What a character is in a word. ASCII has the first seven alone.
 const LETTER = 0
 const DIGIT = 1
 const JOINER = 2
 const MID_LETTER = 3
 const MID_NUMBER = 4
 const MID_BOTH = 5
-const EXTEND = 6
-const SINGLE = 7
-const KATAKANA = 8
-const RUN = 9
-const EMOJI = 10
-const PICTOGRAPH = 11
-const FLAG = 12
-const BREAK = 13
+const BREAK = 6
+const EXTEND = 7
+const SINGLE = 8
+const KATAKANA = 9
+const RUN = 10
+const EMOJI = 11
+const PICTOGRAPH = 12
+const FLAG = 13
 const UNKNOWN = 255
 
 const asciiKinds = new Uint8Array(128).fill(BREAK)

@@ -1,7 +1,7 @@
 /** The words of a page without making strings of them: for plain text, which most of it is. */
 import { encodeAscii, encoded } from "../ascii.ts"
 import { beginRow, endRow, GROUP, groups, HOLE, putByte, writeTokens } from "../wordRow.ts"
-import { analyse, maxTokenLength, stopWords } from "./tokens.ts"
+import { analyse, isPart, kindOfAscii, maxTokenLength, stopWords } from "./tokens.ts"
 
 /** Writes the same words as `analyse` gives to the row of words; gives the number of groups. */
 export const writeWords = (text: string, keepStopWords: boolean): number => {
@@ -19,40 +19,8 @@ export const writeWords = (text: string, keepStopWords: boolean): number => {
 // function is not.
 const put = putByte
 
-const BREAK = 0
-const LETTER = 1
-const DIGIT = 2
-/** Parts of a word between two letters, between two digits, and between two of either. */
-const MID_LETTER = 3
-const MID_NUMBER = 4
-const MID_BOTH = 5
-
-const kinds = new Uint8Array(256)
-const folded = new Uint8Array(256)
-for (let code = 0; code < 128; code++) {
-  const char = String.fromCharCode(code)
-  kinds[code] = /[A-Za-z]/.test(char)
-    ? LETTER
-    : /\d/.test(char)
-      ? DIGIT
-      : char === ":"
-        ? MID_LETTER
-        : /[,;]/.test(char)
-          ? MID_NUMBER
-          : /['.]/.test(char)
-            ? MID_BOTH
-            : BREAK
-  folded[code] = char.toLowerCase().charCodeAt(0)
-}
-
-const isPart = (before: number, kind: number, after: number): boolean => {
-  if (kind === LETTER || kind === DIGIT) return true
-  if (before !== after) return false
-  return (
-    (before === LETTER && (kind === MID_LETTER || kind === MID_BOTH)) ||
-    (before === DIGIT && (kind === MID_NUMBER || kind === MID_BOTH))
-  )
-}
+const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOfAscii(code))
+const folded = Uint8Array.from({ length: 256 }, (_, code) => String.fromCharCode(code).toLowerCase().charCodeAt(0))
 
 /** All bits if a character is part of a word, by its kind and those of its neighbours, three bits each; else none. */
 const parts = Uint8Array.from({ length: 512 }, (_, three) =>
@@ -66,7 +34,7 @@ const writeAscii = (length: number): number => {
   const lower = folded
   const part = parts
   let state = 0
-  let before = BREAK
+  let before = kindOf[0] ?? 0
   let kind = kindOf[text[0] ?? 0] ?? 0
   // A separator comes after the text.
   for (let at = 0; at <= (length | 0); at++) {
