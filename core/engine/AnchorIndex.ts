@@ -1,8 +1,24 @@
 /** From a term to the programs that wait for it. */
-import { AnchorTables, after, BUCKET, hitsIn, homeOf, POSTING, SEGMENT_SHIFT, WORDS } from "./AnchorTables.ts"
-import { eventTrace, eventTraces, isEqual, MOST_TERMS, pairs } from "./eventTerms.ts"
+import {
+  AnchorTables,
+  after,
+  BUCKET,
+  FILTERS,
+  HALVES,
+  HELD,
+  halfOf,
+  hitsIn,
+  homeOf,
+  SEGMENT_SHIFT,
+  WORDS
+} from "./AnchorTables.ts"
+import { Cells, isInUse } from "./Cells.ts"
+import { eventTrace, eventTraces, isEqual, isMetLast, MOST_TERMS, pairs } from "./eventTerms.ts"
 import type { Pool } from "./Pool.ts"
 import { PostingLists } from "./PostingLists.ts"
+
+/** Enough for most of them to be free at a hundred thousand rules, few enough to stay near. */
+const CELL_BITS = 20
 
 /** Postings of one term that have places of their own; more than these share a list. */
 const MOST_ALONE = 4
@@ -19,6 +35,8 @@ export class AnchorIndex {
   programs = new Int32Array(1_024)
   looked = 0
   private readonly tables = new AnchorTables()
+  /** Terms that something hangs on, by their first bits. */
+  private readonly anchored = new Cells(CELL_BITS)
   private readonly lists: PostingLists
   /** How many buckets the step before left in `openAt`. */
   private open = 0
@@ -27,7 +45,6 @@ export class AnchorIndex {
   /** Segment and place of what looks right, and for which term; then what is there; then the lists among it. */
   private likely = new Int32Array(1_024)
   private likelyTerms = new Int32Array(1_024)
-  private likelyLows = new Int32Array(1_024)
 
   constructor(pool: Pool) {
     this.lists = new PostingLists(pool)
@@ -35,7 +52,7 @@ export class AnchorIndex {
 
   /** Without the lists, which are in the pool. */
   get bytes(): number {
-    return this.tables.bytes
+    return this.tables.bytes + this.anchored.bytes
   }
 
   /**
@@ -57,6 +74,7 @@ export class AnchorIndex {
 
   add(high: number, low: number, program: number, filter: number): void {
     const { tables, lists } = this
+    this.anchored.count(high >>> cellShift, 1)
     let alone = 0
     for (let place = tables.first(high, low); place >= 0; place = tables.next(high, low, place)) {
       const held = tables.heldAt(high, place)
@@ -75,10 +93,12 @@ export class AnchorIndex {
     for (let place = tables.first(high, low); place >= 0; place = tables.next(high, low, place)) {
       const held = tables.heldAt(high, place)
       if (held === program) {
+        this.anchored.count(high >>> cellShift, -1)
         tables.empty(high, place)
         return
       }
       if (held < 0) {
+        this.anchored.count(high >>> cellShift, -1)
         this.removeFrom(~held, high, low, place, program)
         return
       }
@@ -87,12 +107,12 @@ export class AnchorIndex {
 
   /**
    * Writes to `likely` where the places are that look like a term of the event with a filter that it passes, and gives
-   * their number: looks at the home buckets of all terms, then at the buckets after those that were passed by, and so on.
-   * Loops that fetch do hardly anything else, so that what is far away in memory is fetched side by side, and none of
-   * them has a branch.
+   * their number: looks at the home buckets of the terms, then at the buckets after those that were passed by, and so on.
+   * Loops that fetch do hardly anything else, so that what is far away in memory is fetched side by side, and none has a
+   * branch that nobody can foresee.
    */
-  private search(count: number): number {
-    this.goHome(count)
+  private search(all: number): number {
+    const count = this.goHome(this.pick(all))
     this.fetchTags(count)
     let passed = this.look(count)
     let found = this.sift(0)
@@ -105,13 +125,31 @@ export class AnchorIndex {
     return found
   }
 
-  private goHome(count: number): void {
-    const { sizes } = this.tables
-    for (let index = 0; index < (count | 0); index++) {
-      const high = terms[(index << 1) + 2] ?? 0
-      seenTerms[index] = index + 1
-      seenAt[index] = (high & ~placeBits) | home(sizes[high >>> shift] ?? 0, terms[(index << 1) + 3] ?? 0)
+  /** Leaves the terms that something may hang on. */
+  private pick(count: number): number {
+    const { bits } = this.anchored
+    let picked = 0
+    for (let term = 1; term <= (count | 0); term++) {
+      seenTerms[picked] = term
+      picked += isIn(bits, (terms[term << 1] ?? 0) >>> cellShift)
     }
+    return picked
+  }
+
+  /** To the buckets where the terms belong, each once. */
+  private goHome(count: number): number {
+    const { sizes } = this.tables
+    let kept = 0
+    for (let index = 0; index < (count | 0); index++) {
+      const term = seenTerms[index] ?? 0
+      const high = terms[term << 1] ?? 0
+      const low = terms[(term << 1) + 1] ?? 0
+      if (!isLast(term, high, low)) continue
+      seenTerms[kept] = term
+      seenAt[kept] = (high & ~placeBits) | home(sizes[high >>> shift] ?? 0, half(low))
+      kept++
+    }
+    return kept
   }
 
   /** To the buckets after those that `look` left. */
@@ -160,7 +198,6 @@ export class AnchorIndex {
     if (most > this.likely.length) {
       this.likely = longer(this.likely, most)
       this.likelyTerms = longer(this.likelyTerms, most)
-      this.likelyLows = longer(this.likelyLows, most)
     }
     const { likely, likelyTerms } = this
     const trace = traceNow() | 0
@@ -168,8 +205,8 @@ export class AnchorIndex {
     for (let index = 0; index < open; index++) {
       const at = openAt[index] ?? 0
       const table = buckets[at >>> shift] ?? nothing
-      const firstTwo = table[(at & placeBits) * words + 1] ?? 0
-      const lastTwo = table[(at & placeBits) * words + 2] ?? 0
+      const firstTwo = table[(at & placeBits) * words + filters] ?? 0
+      const lastTwo = table[(at & placeBits) * words + filters + 1] ?? 0
       const place = (at & ~placeBits) | ((at & placeBits) * places)
       const hits = openHits[index] ?? 0
       const term = openTerms[index] ?? 0
@@ -192,13 +229,18 @@ export class AnchorIndex {
   /** Of the places in `likely`: writes the programs there that wait for the term, and to `likely` the lists instead. */
   private check(count: number): number {
     if (count > this.programs.length) this.programs = longer(this.programs, count)
-    this.fetchPostings(count)
-    const { likely, likelyTerms, likelyLows, programs } = this
+    const { buckets } = this.tables
+    const { likely, likelyTerms, programs } = this
     let alone = 0
     let listed = 0
     for (let index = 0; index < (count | 0); index++) {
-      const isOther = isAny((likelyLows[index] ?? 0) ^ (terms[((likelyTerms[index] ?? 0) << 1) + 1] ?? 0))
-      const held = likely[index] ?? 0
+      const at = likely[index] ?? 0
+      const table = buckets[at >>> shift] ?? nothing
+      const bucket = ((at & placeBits) >> 2) * words
+      const twoHalves = table[bucket + halves + ((at >> 1) & 1)] ?? 0
+      const low = terms[((likelyTerms[index] ?? 0) << 1) + 1] ?? 0
+      const isOther = isAny(((twoHalves >>> ((at & 1) << 4)) & 0xffff) ^ half(low))
+      const held = table[bucket + heldAt + (at & 3)] ?? 0
       programs[alone] = held
       likely[listed] = ~held
       alone += (~held >>> 31) & ~isOther
@@ -206,17 +248,6 @@ export class AnchorIndex {
     }
     this.alone = alone
     return listed
-  }
-
-  private fetchPostings(count: number): void {
-    const { likely, likelyLows } = this
-    const { postings } = this.tables
-    for (let index = 0; index < (count | 0); index++) {
-      const at = likely[index] ?? 0
-      const table = postings[at >>> shift] ?? nothing
-      likely[index] = table[(at & placeBits) * posting] ?? 0
-      likelyLows[index] = table[(at & placeBits) * posting + 1] ?? 0
-    }
   }
 
   /** All that have places of their own, and one more, into one list. */
@@ -255,13 +286,19 @@ const terms = pairs
 const traces = eventTraces
 const traceNow = eventTrace
 const isSame = isEqual
+const isLast = isMetLast
 const home = homeOf
 const next = after
 const hitsOf = hitsIn
 const places = BUCKET
 const words = WORDS
-const posting = POSTING
+const filters = FILTERS
+const halves = HALVES
+const heldAt = HELD
+const half = halfOf
 const shift = SEGMENT_SHIFT
+const isIn = isInUse
+const cellShift = 32 - CELL_BITS
 const placeBits = (1 << SEGMENT_SHIFT) - 1
 
 /** Buckets that are looked at: for which term, their segment and number, and their tags. */

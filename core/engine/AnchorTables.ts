@@ -14,25 +14,21 @@ const TAG_BITS = 0x7f7f7f7f
 /** Of the word of a bucket: terms whose home it or one before it is are in buckets after it. It is full then. */
 const PASSED = 0x80000000 | 0
 
-/** Words of a bucket: its tags, then two filters to a word. */
-export const WORDS = 3
-
-/** A posting is what a place holds, and the second half of the term. */
-export const POSTING = 2
-
-/** Memory that a bucket takes. */
-const BUCKET_BYTES = 4 * (WORDS + BUCKET * POSTING)
+/** Words of a bucket: its tags; two filters to a word; two halves of `low` to a word; what the places hold. */
+export const WORDS = 9
+export const FILTERS = 1
+export const HALVES = 3
+export const HELD = 5
 
 /**
  * A table is buckets of places. Each term has a home bucket, and goes to the next one that is not full; the places of a
- * bucket fill from the first. What is looked at most lies closest together: the tags (7 bits that go by the term, 0 for a
- * free place) and the filters of a bucket, with the postings elsewhere. Terms that share the tag and their second half
- * are taken for one.
+ * bucket fill from the first. A place is a tag (7 bits that go by the term, 0 for a free place), a filter, the half of the
+ * term that its home goes by, and what it holds: all that is looked at for a term lies close together. Terms that share
+ * the tag and the half are taken for one.
  */
 export class AnchorTables {
   /** By the number of the segment. */
   readonly buckets: Array<Int32Array> = []
-  readonly postings: Array<Int32Array> = []
   /** How many buckets a segment has. */
   readonly sizes = new Int32Array(1 << SEGMENT_BITS)
   bytes = 0
@@ -53,12 +49,12 @@ export class AnchorTables {
   }
 
   heldAt(high: number, place: number): number {
-    return this.postings[high >>> SEGMENT_SHIFT]?.[place * POSTING] ?? 0
+    return this.buckets[high >>> SEGMENT_SHIFT]?.[heldOf(place)] ?? 0
   }
 
   hold(high: number, place: number, held: number): void {
-    const postings = this.postings[high >>> SEGMENT_SHIFT] ?? nothing
-    postings[place * POSTING] = held
+    const table = this.buckets[high >>> SEGMENT_SHIFT] ?? nothing
+    table[heldOf(place)] = held
   }
 
   filterAt(high: number, place: number): number {
@@ -67,7 +63,7 @@ export class AnchorTables {
 
   /** The first place of the term in its segment, and the one after a place; -1 if there is none. */
   first(high: number, low: number): number {
-    return this.placeFrom(homeOf(this.sizes[high >>> SEGMENT_SHIFT] ?? 0, low) * BUCKET, high, low)
+    return this.placeFrom(homeOf(this.sizes[high >>> SEGMENT_SHIFT] ?? 0, halfOf(low)) * BUCKET, high, low)
   }
 
   next(high: number, low: number, place: number): number {
@@ -84,23 +80,23 @@ export class AnchorTables {
       this.resize(number, size + Math.ceil(size / 3))
       this.hasGrown = true
     }
-    this.put(number, tagOf(high), low, filter, held)
+    this.put(number, tagOf(high), halfOf(low), filter, held)
   }
 
   /** Those behind the free place that would rather be there move up, so that no search ends too early. */
   empty(high: number, emptied: number): void {
     const number = high >>> SEGMENT_SHIFT
     const table = this.buckets[number] ?? nothing
-    const postings = this.postings[number] ?? nothing
     const size = this.sizes[number] ?? 0
     const places = this.places(number)
     let hole = emptied
     for (let next = after(hole, places); tagAt(table, next) !== 0; next = after(next, places)) {
-      const home = homeOf(size, postings[next * POSTING + 1] ?? 0) * BUCKET
+      const home = homeOf(size, halfAt(table, next)) * BUCKET
       if ((next - home + places) % places >= (next - hole + places) % places) {
         setTag(table, hole, tagAt(table, next))
         setFilter(table, hole, filterOf(table, next))
-        postings.copyWithin(hole * POSTING, next * POSTING, (next + 1) * POSTING)
+        setHalf(table, hole, halfAt(table, next))
+        table[heldOf(hole)] = table[heldOf(next)] ?? 0
         hole = next
       }
     }
@@ -114,10 +110,9 @@ export class AnchorTables {
   private placeFrom(start: number, high: number, low: number): number {
     const number = high >>> SEGMENT_SHIFT
     const table = this.buckets[number] ?? nothing
-    const postings = this.postings[number] ?? nothing
     const places = this.places(number)
     for (let place = start; tagAt(table, place) !== 0; place = after(place, places)) {
-      if (tagAt(table, place) === tagOf(high) && postings[place * POSTING + 1] === low) return place
+      if (tagAt(table, place) === tagOf(high) && halfAt(table, place) === halfOf(low)) return place
     }
     return -1
   }
@@ -126,40 +121,36 @@ export class AnchorTables {
     return (this.sizes[number] ?? 0) * BUCKET
   }
 
-  private put(number: number, tag: number, low: number, filter: number, held: number): void {
+  private put(number: number, tag: number, half: number, filter: number, held: number): void {
     const table = this.buckets[number] ?? nothing
-    const postings = this.postings[number] ?? nothing
     const places = this.places(number)
-    let place = homeOf(this.sizes[number] ?? 0, low) * BUCKET
+    let place = homeOf(this.sizes[number] ?? 0, half) * BUCKET
     while (tagAt(table, place) !== 0) {
       if (place % BUCKET === BUCKET - 1) table[tagsOf(place)] = (table[tagsOf(place)] ?? 0) | PASSED
       place = after(place, places)
     }
     setTag(table, place, tag)
     setFilter(table, place, filter)
-    postings[place * POSTING] = held
-    postings[place * POSTING + 1] = low
+    setHalf(table, place, half)
+    table[heldOf(place)] = held
   }
 
   private resize(number: number, size: number): void {
     const table = this.buckets[number] ?? nothing
-    const postings = this.postings[number] ?? nothing
     const places = this.places(number)
-    this.bytes -= (this.sizes[number] ?? 0) * BUCKET_BYTES
+    this.bytes -= (this.sizes[number] ?? 0) * WORDS * 4
     this.makeTable(number, size)
     for (let place = 0; place < places; place++) {
       const tag = tagAt(table, place)
       if (tag === 0) continue
-      const at = place * POSTING
-      this.put(number, tag, postings[at + 1] ?? 0, filterOf(table, place), postings[at] ?? 0)
+      this.put(number, tag, halfAt(table, place), filterOf(table, place), table[heldOf(place)] ?? 0)
     }
   }
 
   private makeTable(number: number, size: number): void {
-    this.bytes += size * BUCKET_BYTES
+    this.bytes += size * WORDS * 4
     this.sizes[number] = size
     this.buckets[number] = new Int32Array(size * WORDS)
-    this.postings[number] = new Int32Array(size * BUCKET * POSTING)
   }
 }
 
@@ -170,7 +161,9 @@ export const hitsIn = (word: number, high: number): number => {
 }
 
 /** Not by a mask: tables grow by a third, a power of two would leave more places empty. Of up to 65,536 buckets. */
-export const homeOf = (size: number, low: number): number => Math.imul(low >>> 16, size) >>> 16
+export const homeOf = (size: number, half: number): number => Math.imul(half, size) >>> 16
+
+export const halfOf = (low: number): number => low >>> 16
 
 /** Of places or buckets, of which there are so many. */
 export const after = (one: number, count: number): number => (one + 1 < count ? one + 1 : 0)
@@ -195,8 +188,19 @@ const setTag = (table: Int32Array, place: number, tag: number): void => {
   table[tagsOf(place)] = ((table[tagsOf(place)] ?? 0) & ~(0x7f << shift)) | (tag << shift)
 }
 
-const filterOf = (table: Int32Array, place: number): number => filterIn(table, tagsOf(place) + 1, place & 3)
+const filterOf = (table: Int32Array, place: number): number => filterIn(table, tagsOf(place) + FILTERS, place & 3)
 
 const setFilter = (table: Int32Array, place: number, filter: number): void => {
-  setFilterIn(table, tagsOf(place) + 1, place & 3, filter)
+  setFilterIn(table, tagsOf(place) + FILTERS, place & 3, filter)
 }
+
+const halfAt = (table: Int32Array, place: number): number =>
+  ((table[tagsOf(place) + HALVES + ((place >> 1) & 1)] ?? 0) >>> ((place & 1) << 4)) & 0xffff
+
+const setHalf = (table: Int32Array, place: number, half: number): void => {
+  const at = tagsOf(place) + HALVES + ((place >> 1) & 1)
+  const shift = (place & 1) << 4
+  table[at] = ((table[at] ?? 0) & ~(0xffff << shift)) | (half << shift)
+}
+
+const heldOf = (place: number): number => tagsOf(place) + HELD + (place & 3)

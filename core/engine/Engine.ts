@@ -29,7 +29,7 @@ import {
   tagOf
 } from "./code.ts"
 import { ANCHOR, Cover } from "./cover.ts"
-import { isAt, lastPlaceOf, pairs, placeBeforeThat, readTerms, termOf } from "./eventTerms.ts"
+import { isAt, readTerms, sameBefore, termOf } from "./eventTerms.ts"
 import { Frequencies } from "./Frequencies.ts"
 import { Fingerprints } from "./fingerprints.ts"
 import { Pool } from "./Pool.ts"
@@ -132,7 +132,7 @@ export class Engine {
       const rule = this.run(index.programs[program] ?? 0, event)
       if (rule >= 0) met.push(rule)
     }
-    this.frequencies.learn(pairs, terms)
+    this.frequencies.learn(terms)
     this.rehang()
     return met
   }
@@ -193,8 +193,7 @@ export class Engine {
 
   private holdsPhrase(code: Int32Array, at: number): boolean {
     const end = at + lengthOf(code, at)
-    const first = termOf(code[at + 1] ?? 0, code[at + 2] ?? 0)
-    for (let place = lastPlaceOf(first); place > 0; place = placeBeforeThat(place)) {
+    for (let place = termOf(code[at + 1] ?? 0, code[at + 2] ?? 0); place > 0; place = sameBefore(place)) {
       const start = place - (code[at + 3] ?? 0)
       let word = at + 4
       while (word < end && isAt(start + (code[word + 2] ?? 0), code[word] ?? 0, code[word + 1] ?? 0)) word += 3

@@ -1,4 +1,5 @@
 /** How often terms come up in the stream, learned as events go by: what a rule's rarest term is. */
+import { isMetLast, pairs } from "./eventTerms.ts"
 
 /** Counters are shared by terms that fall together; the smaller of a term's two counters is near the truth. */
 const COUNTERS = 1 << 18
@@ -28,14 +29,18 @@ export class Frequencies {
     return part * this.learned
   }
 
-  /** `pairs` from 1 up to `count`. */
-  learn(pairs: Int32Array, count: number): void {
+  /** The terms of the event at hand, which has so many of them. */
+  learn(count: number): void {
     this.events++
     if (this.events > FIRST_EVENTS && this.events % STEP !== 0) return
     this.learned++
     for (let term = 1; term <= count; term++) {
-      this.raise((pairs[2 * term] ?? 0) >>> SHIFT)
-      this.raise((pairs[2 * term + 1] ?? 0) >>> SHIFT)
+      const high = pairs[2 * term] ?? 0
+      const low = pairs[2 * term + 1] ?? 0
+      // Each once, however often the event has it.
+      if (!isMetLast(term, high, low)) continue
+      this.raise(high >>> SHIFT)
+      this.raise(low >>> SHIFT)
     }
   }
 

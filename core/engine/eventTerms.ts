@@ -2,11 +2,12 @@
  * The terms of the event at hand, in a hash table that stays in the processor's nearest memory. There is one for all
  * engines, good until the next event is read; that its arrays are constants of the module makes it twice as fast.
  *
- * Terms are numbered from 1 in the order they are met. Words of text also have places, rising through the values of a
- * field; between two values lie as many empty places as the longest phrase can reach over.
+ * Terms are numbered from 1 in the order they are met. A word is numbered each time it is met: the numbers of the words of
+ * a text are their places. Between two texts of a field lie as many numbers without a term as a phrase can reach over.
  */
 import type { PlatformEvent } from "../syntax/eventFields.ts"
 import { GROUP as FOUR, groups, MOST_GROUPS, writeWord } from "../syntax/wordRow.ts"
+import { isInUse } from "./Cells.ts"
 import { endHigh, endLow, type Fingerprints, stepHigh, stepLow } from "./fingerprints.ts"
 import { gramAt } from "./grams.ts"
 import {
@@ -22,11 +23,10 @@ import {
   startSpace
 } from "./spaces.ts"
 
-/** Terms beyond are not read: more than any event that is taken in can have. */
-const mostTerms = (1 << 18) - 1
+/** Terms beyond are not read: more than any event that is taken in can have, even one of nothing but short texts. */
+const TERM_BITS = 21
+const mostTerms = (1 << TERM_BITS) - 1
 export const MOST_TERMS = mostTerms
-/** Also for an event of nothing but short values, each kept apart from the next. */
-const MOST_PLACES = 2 * MOST_GROUPS
 
 /** By the last bits of a first half: `eventTrace()` if the event has such a term, and for 0. */
 const traceBits = 0x3fff
@@ -37,7 +37,7 @@ export const eventTrace = (): number => trace
 /** 1 or 0. Of two bytes. */
 export const isEqual = (one: number, other: number): number => ((one ^ other) - 1) >>> 31
 
-/** [high, low] of each term; the pair of term `n` begins at `2 * n`. */
+/** [high, low] of each term; the pair of term `n` begins at `2 * n`. 0 for a number without a term. */
 const terms = new Int32Array(2 * mostTerms + 2)
 export const pairs = terms
 
@@ -49,6 +49,7 @@ const nextLow = stepLow
 const finishHigh = endHigh
 const finishLow = endLow
 const cellOf = startCell
+const isIn = isInUse
 
 export interface Source {
   readonly spaces: Spaces
@@ -78,51 +79,50 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
     }
   }
   for (const reading of spaces.texts) {
-    for (const text of event.texts(reading.field)) {
-      const length = event.writeWords(text, reading.field)
+    const texts = event.texts(reading.field)
+    for (let at = 0; at < texts.length; at++) {
+      const length = event.writeWords(texts[at] ?? "", reading.field)
+      if (at > 0) skip(source.reach)
       if (reading.values || reading.starts) addRow(source, reading, length)
       if (reading.inners) addInnerGrams(source, reading, length)
     }
   }
-  addNoted()
   return count
 }
 
-/** 0 if the event has no such term. */
-export const termOf = (high: number, low: number): number => {
-  const held = slots[slotFrom(high & mask, high, low)] ?? 0
-  return held >>> TERM_BITS === stamp ? held & mostTerms : 0
+/** One whose place does not matter: once. */
+export const addTerm = (high: number, low: number): void => {
+  if (count === mostTerms || termOf(high, low) > 0) return
+  count++
+  enter(count, high, low, stamp, trace)
 }
 
-/** The last place of a term, then the one before each; 0 at the end. */
-export const lastPlaceOf = (term: number): number => lastPlaces[term] ?? 0
-export const placeBeforeThat = (place: number): number => placeBefore[place] ?? 0
+/** The number of the term where it was met last; 0 if the event has no such term. */
+export const termOf = (high: number, low: number): number => newestFrom(slots[high & slotBits] ?? 0, high, low)
 
-export const isAt = (place: number, high: number, low: number): boolean => {
-  if (place <= 0 || place > places) return false
-  const term = termAt[place] ?? 0
-  return terms[2 * term] === high && terms[2 * term + 1] === low
-}
+/** Whether the event does not have the term once more after that. */
+export const isMetLast = (term: number, high: number, low: number): boolean =>
+  ((slots[high & slotBits] ?? 0) & mostTerms) === term || termOf(high, low) === term
+
+/** The number of the same term where it was met before that; 0 if it was not. */
+export const sameBefore = (term: number): number =>
+  newestFrom(before[term] ?? 0, terms[2 * term] ?? 0, terms[2 * term + 1] ?? 0)
+
+export const isAt = (number: number, high: number, low: number): boolean =>
+  number > 0 && number <= count && terms[2 * number] === high && terms[2 * number + 1] === low
 
 // ---- helpers ----
 
-const FIRST_SLOTS = 256
-const TERM_BITS = 18
 const MOST_STAMPS = (1 << (32 - TERM_BITS)) - 1
 
-/** The number of the term, and above it the stamp; a slot with an earlier stamp is free. */
-const slots = new Int32Array(2 * (mostTerms + 1))
-/** Only as many slots are in use as keep half of them free: small events stay in little memory. */
-let mask = FIRST_SLOTS - 1
+const slotBits = 0xfff
+/** By the last bits of a first half: the number of the last such term, and above it the stamp; one with an earlier stamp is of an earlier event. */
+const slots = new Int32Array(slotBits + 1)
+/** By the number of a term: what its slot held before. */
+const before = new Int32Array(mostTerms + 1)
 let stamp = 0
 let trace = 0
 let count = 0
-/** The place where a term was met last, by term. */
-const lastPlaces = new Int32Array(mostTerms + 1)
-/** The term at a place, 0 for none; and the place of the same term before it, 0 for none. */
-const termAt = new Int32Array(MOST_PLACES)
-const placeBefore = new Int32Array(MOST_PLACES)
-let places = 0
 /** Words before their end, and the groups where they begin. */
 const wordHighs = new Int32Array(MOST_GROUPS)
 const wordLows = new Int32Array(MOST_GROUPS)
@@ -131,17 +131,16 @@ const wordStarts = new Int32Array(MOST_GROUPS + 1)
 const openAt = new Int32Array(MOST_GROUPS)
 const openHighs = new Int32Array(MOST_GROUPS)
 const openLows = new Int32Array(MOST_GROUPS)
-/** Terms without places, until `addNoted`. */
-const notedHighs = new Int32Array(MOST_GROUPS)
-const notedLows = new Int32Array(MOST_GROUPS)
-let noted = 0
+/** Starts that some rule wants. */
+const foundHighs = new Int32Array(MOST_GROUPS)
+const foundLows = new Int32Array(MOST_GROUPS)
 
 const begin = (): void => {
   count = 0
-  places = 0
-  noted = 0
-  mask = FIRST_SLOTS - 1
-  nextStamp()
+  if (++stamp > MOST_STAMPS) {
+    slots.fill(0)
+    stamp = 1
+  }
   if (++trace > 0xff) {
     traces.fill(0)
     trace = 1
@@ -149,22 +148,38 @@ const begin = (): void => {
   traces[0] = trace
 }
 
-/** Frees all slots at once. */
-const nextStamp = (): void => {
-  if (++stamp > MOST_STAMPS) {
-    slots.fill(0)
-    stamp = 1
-  }
+/** `event` is the stamp: loops have it at hand. */
+const enter = (term: number, high: number, low: number, event: number, ownTrace: number): void => {
+  const slot = high & slotBits
+  terms[term << 1] = high
+  terms[(term << 1) + 1] = low
+  before[term] = slots[slot] ?? 0
+  slots[slot] = (event << TERM_BITS) | term
+  traces[high & traceBits] = ownTrace
 }
 
-/** The words of one value, with their places. */
+/** Of what a slot holds or held, and all that it held before. */
+const newestFrom = (first: number, high: number, low: number): number => {
+  const event = stamp | 0
+  let held = first | 0
+  while (held >>> TERM_BITS === event) {
+    const term = held & mostTerms
+    if (terms[term << 1] === high && terms[(term << 1) + 1] === low) return term
+    held = before[term] ?? 0
+  }
+  return 0
+}
+
+const skip = (numbers: number): void => {
+  const last = Math.min(count + numbers, mostTerms)
+  while (count < last) terms[2 * ++count] = 0
+}
+
+/** The words of one text. */
 const addRow = (source: Source, { space, starts }: Reading<unknown>, length: number): void => {
-  const { fingerprints, reach } = source
+  const { fingerprints } = source
   const words = readRow(fingerprints, space, length)
-  const last = places + reach
-  while (places < last && places + 1 < MOST_PLACES) termAt[++places] = 0
-  makeRoom(count + words)
-  addWords(fingerprints.endKeys[space] ?? 0, Math.min(words, MOST_PLACES - 1 - places))
+  addWords(fingerprints.endKeys[space] ?? 0, Math.min(words, mostTerms - count))
   if (starts) addStarts(source, space, words)
 }
 
@@ -191,72 +206,16 @@ const readRow = (fingerprints: Fingerprints, space: number, length: number): num
   return words
 }
 
-/** V8 knows where the arrays of the module are only in a loop that is in no other: hence `slotFrom`, and not its loop. */
 const addWords = (endKey: number, words: number): void => {
   const event = stamp | 0
   const ownTrace = trace | 0
-  const bits = mask | 0
-  let known = count | 0
-  let place = places | 0
-  for (let word = 0; word < (words | 0) && known < mostTerms; word++) {
+  const known = count | 0
+  for (let word = 0; word < (words | 0); word++) {
     const low = finishLow(wordLows[word] ?? 0, endKey)
     const high = finishHigh(wordHighs[word] ?? 0, low)
-    let slot = high & bits
-    if ((slots[slot] ?? 0) >>> TERM_BITS === event) slot = slotFrom(slot, high, low)
-    let term = (slots[slot] ?? 0) & mostTerms
-    if ((slots[slot] ?? 0) >>> TERM_BITS !== event) {
-      known = (known + 1) | 0
-      term = known
-      slots[slot] = (event << TERM_BITS) | term
-      terms[term << 1] = high
-      terms[(term << 1) + 1] = low
-      traces[high & traceBits] = ownTrace
-      lastPlaces[term] = 0
-    }
-    place = (place + 1) | 0
-    termAt[place] = term
-    placeBefore[place] = lastPlaces[term] ?? 0
-    lastPlaces[term] = place
+    enter(known + word + 1, high, low, event, ownTrace)
   }
-  count = known
-  places = place
-}
-
-const addNoted = (): void => {
-  makeRoom(count + noted)
-  const event = stamp | 0
-  const ownTrace = trace | 0
-  const bits = mask | 0
-  const end = noted | 0
-  let known = count | 0
-  for (let index = 0; index < end && known < mostTerms; index++) {
-    const high = notedHighs[index] ?? 0
-    const low = notedLows[index] ?? 0
-    let slot = high & bits
-    if ((slots[slot] ?? 0) >>> TERM_BITS === event) slot = slotFrom(slot, high, low)
-    if ((slots[slot] ?? 0) >>> TERM_BITS === event) continue
-    known = (known + 1) | 0
-    slots[slot] = (event << TERM_BITS) | known
-    terms[known << 1] = high
-    terms[(known << 1) + 1] = low
-    traces[high & traceBits] = ownTrace
-    lastPlaces[known] = 0
-  }
-  count = known
-  noted = 0
-}
-
-/** Where the term is or is to be, from the slot that is its first choice. */
-const slotFrom = (first: number, high: number, low: number): number => {
-  const event = stamp | 0
-  const bits = mask | 0
-  let slot = first | 0
-  for (;;) {
-    const held = slots[slot] ?? 0
-    const term = held & mostTerms
-    if (held >>> TERM_BITS !== event || (terms[term << 1] === high && terms[(term << 1) + 1] === low)) return slot
-    slot = (slot + 1) & bits
-  }
+  count = known + words
 }
 
 /** What the first words of the row begin with, as far as some rule may want it. */
@@ -336,51 +295,28 @@ const addOpenStarts = (spaces: Spaces, endKey: number, words: number, length: nu
 const addLongerStarts = ({ endedStarts }: Spaces, endKey: number, words: number, more: number): void => {
   const { bits } = endedStarts
   const mask = more === 0 ? 0 : -1 >>> (32 - 8 * more)
-  if (noted + words > MOST_GROUPS) addNoted()
-  let found = noted | 0
+  let found = 0
   for (let word = 0; word < (words | 0); word++) {
     const last = nextHigh(openHighs[word] ?? 0, (row[openAt[word] ?? 0] ?? 0) & mask)
     const low = finishLow(nextLow(openLows[word] ?? 0, last), endKey)
     const high = finishHigh(last, low)
-    notedHighs[found] = high
-    notedLows[found] = low
+    foundHighs[found] = high
+    foundLows[found] = low
     found += isIn(bits, cellOf(high))
   }
-  noted = found
+  for (let start = 0; start < found; start++) addTerm(foundHighs[start] ?? 0, foundLows[start] ?? 0)
 }
-
-/** 1 if the bit of the cell is set, or 0. */
-const isIn = (bits: Int32Array, cell: number): number => ((bits[cell >>> 5] ?? 0) >>> (cell & 31)) & 1
 
 const addInnerGrams = ({ spaces, fingerprints }: Source, { space }: Reading<unknown>, length: number): void => {
   for (let at = 0; at + GRAM < length * GROUP; at++) {
     const gram = gramAt(at)
     if (gram === 0 || spaces.grams[gramCell(gram)] === 0) continue
     fingerprints.readGroup(innerSpace(space), gram)
-    note(fingerprints)
+    addTerm(fingerprints.high, fingerprints.low)
   }
 }
 
 const addText = (fingerprints: Fingerprints, space: number, text: string): void => {
   fingerprints.readText(space, text)
-  note(fingerprints)
-}
-
-/** The fingerprint read last. */
-const note = ({ high, low }: Fingerprints): void => {
-  if (noted === MOST_GROUPS) addNoted()
-  notedHighs[noted] = high
-  notedLows[noted] = low
-  noted++
-}
-
-const makeRoom = (number: number): void => {
-  if (2 * number <= mask) return
-  const most = Math.min(number, mostTerms)
-  while (2 * most > mask + 1) mask = 2 * mask + 1
-  nextStamp()
-  for (let term = 1; term <= count; term++) {
-    const high = terms[2 * term] ?? 0
-    slots[slotFrom(high & mask, high, terms[2 * term + 1] ?? 0)] = (stamp << TERM_BITS) | term
-  }
+  addTerm(fingerprints.high, fingerprints.low)
 }

@@ -1,6 +1,7 @@
 /** The spaces that terms live in, and which of them the rules at hand look at: nothing else of an event is read. */
 import { KEYWORD_FIELDS, type KeywordField, TEXT_FIELDS, type TextField } from "../syntax/expression.ts"
 import { GROUP } from "../syntax/wordRow.ts"
+import { Cells } from "./Cells.ts"
 
 /** A word of a text field, a whole value of a keyword field: the same word in two fields is two terms. */
 export const textSpace = (field: TextField): number => textSpaces.get(field) ?? 0
@@ -21,7 +22,7 @@ export const PLACED_EVENT = 255
 export const GRAM = 3
 
 const GRAM_CELLS = 1 << 13
-const START_CELLS = 1 << 16
+const START_CELL_BITS = 16
 /** Starts that are longer count as this long. */
 export const LAST_LENGTH = 1_023
 
@@ -29,24 +30,7 @@ export const LAST_LENGTH = 1_023
 export const gramCell = (group: number): number => scattered(group) >>> 19
 
 /** Where a start is counted: by its first bytes, up to four of them, and once more by its fingerprint. */
-export const startCell = (number: number): number => scattered(number) >>> 16
-
-/** Which cells are in use. */
-export class Cells {
-  /** A bit for each, 32 of them in a word: few enough words for the processor's nearest memory. */
-  readonly bits = new Int32Array(START_CELLS >> 5)
-  private readonly counts = new Uint8Array(START_CELLS)
-
-  /** A counter that is full stays so: what it stands for is looked at for nothing from then on, and never missed. */
-  count(cell: number, change: 1 | -1): void {
-    const before = this.counts[cell] ?? 0
-    const count = before === 0xff ? before : before + change
-    this.counts[cell] = count
-    const bit = 1 << (cell & 31)
-    const word = this.bits[cell >>> 5] ?? 0
-    this.bits[cell >>> 5] = count === 0 ? word & ~bit : word | bit
-  }
-}
+export const startCell = (number: number): number => scattered(number) >>> (32 - START_CELL_BITS)
 
 /** What to read of one field. */
 export interface Reading<Field> {
@@ -64,8 +48,8 @@ export class Spaces {
   // What rules want, counted by cell: an event has far more grams and starts than any rule asks for.
   readonly grams = new Int32Array(GRAM_CELLS)
   /** Starts by their first bytes, and by their fingerprints. */
-  readonly starts = new Cells()
-  readonly endedStarts = new Cells()
+  readonly starts = new Cells(START_CELL_BITS)
+  readonly endedStarts = new Cells(START_CELL_BITS)
   /** By the number of bytes: 1 if there is such a start, or was since the last time when there was none. */
   readonly startLengths = new Uint8Array(LAST_LENGTH + 1)
   longestStart = 0
