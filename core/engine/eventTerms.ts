@@ -2,8 +2,8 @@
  * The terms of the event at hand, in a hash table that stays in the processor's nearest memory. There is one for all
  * engines, good until the next event is read; that its arrays are constants of the module makes it twice as fast.
  *
- * Terms are numbered from 1 in the order they are met. A word is numbered each time it is met: the numbers of the words of
- * a text are their places. Between two texts of a field lie as many numbers without a term as a phrase can reach over.
+ * Terms are numbered from 1 in the order they are met, each time they are met: the numbers of the words of a text are
+ * their places. Between two texts of a field lie as many numbers without a term as the longest phrase can reach over.
  */
 import type { PlatformEvent } from "../syntax/eventFields.ts"
 import { GROUP as FOUR, groups, MOST_GROUPS, writeWord } from "../syntax/wordRow.ts"
@@ -90,9 +90,8 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
   return count
 }
 
-/** One whose place does not matter: once. */
 export const addTerm = (high: number, low: number): void => {
-  if (count === mostTerms || termOf(high, low) > 0) return
+  if (count === mostTerms) return
   count++
   enter(count, high, low, stamp, trace)
 }
@@ -131,10 +130,6 @@ const wordStarts = new Int32Array(MOST_GROUPS + 1)
 const openAt = new Int32Array(MOST_GROUPS)
 const openHighs = new Int32Array(MOST_GROUPS)
 const openLows = new Int32Array(MOST_GROUPS)
-/** Starts that some rule wants. */
-const foundHighs = new Int32Array(MOST_GROUPS)
-const foundLows = new Int32Array(MOST_GROUPS)
-
 const begin = (): void => {
   count = 0
   if (++stamp > MOST_STAMPS) {
@@ -150,9 +145,13 @@ const begin = (): void => {
 
 /** `event` is the stamp: loops have it at hand. */
 const enter = (term: number, high: number, low: number, event: number, ownTrace: number): void => {
-  const slot = high & slotBits
   terms[term << 1] = high
   terms[(term << 1) + 1] = low
+  link(term, high, event, ownTrace)
+}
+
+const link = (term: number, high: number, event: number, ownTrace: number): void => {
+  const slot = high & slotBits
   before[term] = slots[slot] ?? 0
   slots[slot] = (event << TERM_BITS) | term
   traces[high & traceBits] = ownTrace
@@ -295,16 +294,26 @@ const addOpenStarts = (spaces: Spaces, endKey: number, words: number, length: nu
 const addLongerStarts = ({ endedStarts }: Spaces, endKey: number, words: number, more: number): void => {
   const { bits } = endedStarts
   const mask = more === 0 ? 0 : -1 >>> (32 - 8 * more)
-  let found = 0
-  for (let word = 0; word < (words | 0); word++) {
+  const known = count | 0
+  const most = Math.min(words, mostTerms - known)
+  let found = known
+  for (let word = 0; word < (most | 0); word++) {
     const last = nextHigh(openHighs[word] ?? 0, (row[openAt[word] ?? 0] ?? 0) & mask)
     const low = finishLow(nextLow(openLows[word] ?? 0, last), endKey)
     const high = finishHigh(last, low)
-    foundHighs[found] = high
-    foundLows[found] = low
+    terms[(found << 1) + 2] = high
+    terms[(found << 1) + 3] = low
     found += isIn(bits, cellOf(high))
   }
-  for (let start = 0; start < found; start++) addTerm(foundHighs[start] ?? 0, foundLows[start] ?? 0)
+  linkAll(known, found)
+}
+
+/** The terms after one number up to another. */
+const linkAll = (first: number, last: number): void => {
+  const event = stamp | 0
+  const ownTrace = trace | 0
+  for (let term = (first | 0) + 1; term <= (last | 0); term++) link(term, terms[term << 1] ?? 0, event, ownTrace)
+  count = last
 }
 
 const addInnerGrams = ({ spaces, fingerprints }: Source, { space }: Reading<unknown>, length: number): void => {
