@@ -9,6 +9,7 @@ import {
   halfOf,
   hitsIn,
   homeOf,
+  isPassed,
   SEGMENT_SHIFT,
   WORDS
 } from "./AnchorTables.ts"
@@ -177,14 +178,15 @@ export class AnchorIndex {
       const term = seenTerms[index] ?? 0
       const at = seenAt[index] ?? 0
       const word = seenTags[index] ?? 0
-      const hits = hitsOf(word, terms[term << 1] ?? 0)
+      const high = terms[term << 1] ?? 0
+      const hits = hitsOf(word, high)
       openTerms[open] = term
       openAt[open] = at
       openHits[open] = hits
       open += isAny(hits)
       seenTerms[passed] = term
       seenAt[passed] = at
-      passed += word >>> 31
+      passed += isBeyond(word, high)
     }
     this.open = open
     return passed
@@ -290,6 +292,7 @@ const isLast = isMetLast
 const home = homeOf
 const next = after
 const hitsOf = hitsIn
+const isBeyond = isPassed
 const places = BUCKET
 const words = WORDS
 const filters = FILTERS

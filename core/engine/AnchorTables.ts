@@ -11,8 +11,11 @@ const FIRST_BUCKETS = 4
 /** In each byte of a word the last bit, and the bits of a tag. */
 const LAST_BITS = 0x01010101
 const TAG_BITS = 0x7f7f7f7f
-/** Of the word of a bucket: terms whose home it or one before it is are in buckets after it. It is full then. */
-const PASSED = 0x80000000 | 0
+/**
+ * In each byte of the word of a bucket: terms of this kind whose home it or one before it is are in buckets after it. It
+ * is full then. A kind is a quarter of all terms: most have no need to look further even so.
+ */
+const PASSED = 0x80
 
 /** Words of a bucket: its tags; two filters to a word; two halves of `low` to a word; what the places hold. */
 export const WORDS = 9
@@ -101,7 +104,7 @@ export class AnchorTables {
       }
     }
     setTag(table, hole, 0)
-    table[tagsOf(hole)] = (table[tagsOf(hole)] ?? 0) & ~PASSED
+    table[tagsOf(hole)] = (table[tagsOf(hole)] ?? 0) & TAG_BITS
     const count = (this.counts[number] ?? 0) - 1
     this.counts[number] = count
     if (size > FIRST_BUCKETS && count * 5 < places) this.resize(number, Math.max(FIRST_BUCKETS, size >> 1))
@@ -126,7 +129,7 @@ export class AnchorTables {
     const places = this.places(number)
     let place = homeOf(this.sizes[number] ?? 0, half) * BUCKET
     while (tagAt(table, place) !== 0) {
-      if (place % BUCKET === BUCKET - 1) table[tagsOf(place)] = (table[tagsOf(place)] ?? 0) | PASSED
+      if (place % BUCKET === BUCKET - 1) table[tagsOf(place)] = (table[tagsOf(place)] ?? 0) | (PASSED << kindOf(tag))
       place = after(place, places)
     }
     setTag(table, place, tag)
@@ -160,6 +163,9 @@ export const hitsIn = (word: number, high: number): number => {
   return ~(difference + TAG_BITS) & ~TAG_BITS
 }
 
+/** 1 if the term may be in a bucket after the one with this word, or 0. */
+export const isPassed = (word: number, high: number): number => ((word >>> kindOf(tagOf(high))) >>> 7) & 1
+
 /** Not by a mask: tables grow by a third, a power of two would leave more places empty. Of up to 65,536 buckets. */
 export const homeOf = (size: number, half: number): number => Math.imul(half, size) >>> 16
 
@@ -177,6 +183,9 @@ const tagOf = (high: number): number => {
   const bits = (high >>> 14) & 0x7f
   return bits + ((bits - 1) >>> 31)
 }
+
+/** As the place of a byte in a word. */
+const kindOf = (tag: number): number => (tag & 3) << 3
 
 /** Where in its table the tags of a place are. */
 const tagsOf = (place: number): number => (place >> 2) * WORDS

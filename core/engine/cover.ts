@@ -13,6 +13,7 @@ import {
   likelihoodOf,
   OR,
   PHRASE,
+  spaceOf,
   TERM,
   TEST,
   tagOf,
@@ -21,6 +22,7 @@ import {
 import type { Frequencies } from "./Frequencies.ts"
 import { GRAM_WORDS } from "./grams.ts"
 import type { Predicates } from "./Predicates.ts"
+import { isStartSpace } from "./spaces.ts"
 
 /** An anchor is [high, low, filter]; see `AnchorIndex` on the filter. */
 export const ANCHOR = 3
@@ -147,7 +149,10 @@ export class Cover {
   }
 
   private costOfTerm(code: Int32Array, at: number): number {
-    return this.costOfPair(code, at + 1, priors[likelihoodOf(code[at] ?? 0)] ?? 0)
+    const word = code[at] ?? 0
+    // Many words have the same start, and it is counted only since some rule asked for it.
+    const unseen = isStartSpace(spaceOf(word)) ? this.frequencies.share(0.005) : 0
+    return unseen + this.costOfPair(code, at + 1, priors[likelihoodOf(word)] ?? 0)
   }
 
   private costOfPair(code: Int32Array, pair: number, prior: number): number {
