@@ -63,7 +63,7 @@ export class Engine {
   private readonly cover: Cover
   private readonly review = new Review()
   private stamp = 0
-  private stamps = new Int32Array(1_024)
+  private heads = new Int32Array(1_024)
 
   /** The seed draws the keys of the fingerprints: one that callers cannot know keeps them from making words collide. */
   constructor({ seed }: { readonly seed: number }) {
@@ -126,41 +126,28 @@ export class Engine {
     if (this.rules.count === 0) return met
     const terms = readTerms(event, this)
     this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
-    const { index } = this
-    const count = this.each(index.gather(terms))
+    const { index, pool, stamp } = this
+    const count = index.gather(terms)
+    const { programs } = index
+    this.fetchHeads(programs, count)
     for (let program = 0; program < count; program++) {
-      const rule = this.run(index.programs[program] ?? 0, event)
-      if (rule >= 0) met.push(rule)
+      const address = programs[program] ?? 0
+      const words = pool.chunkOf(address)
+      const at = pool.offsetOf(address)
+      // It may hang on several terms of the event.
+      if (words[at] === stamp) continue
+      words[at] = stamp
+      if (this.holds(words, at + HEAD, event)) met.push(words[at + 1] ?? 0)
     }
     this.frequencies.learn(terms)
     this.rehang()
     return met
   }
 
-  /** Leaves each of the programs gathered once. */
-  private each(count: number): number {
-    const { pool, stamp } = this
-    const { programs } = this.index
-    if (count > this.stamps.length) this.stamps = new Int32Array(2 * count)
-    // They lie far apart in memory: this fetches them side by side.
-    pool.fetch(programs, count, this.stamps, 0)
-    let kept = 0
-    for (let index = 0; index < count; index++) {
-      const program = programs[index] ?? 0
-      const words = pool.chunkOf(program)
-      const at = pool.offsetOf(program)
-      if (words[at] === stamp) continue
-      words[at] = stamp
-      programs[kept++] = program
-    }
-    return kept
-  }
-
-  /** The rule of the program if it holds; -1 if not. */
-  private run(program: number, event: EventFields): number {
-    const words = this.pool.chunkOf(program)
-    const at = this.pool.offsetOf(program)
-    return this.holds(words, at + HEAD, event) ? (words[at + 1] ?? 0) : -1
+  /** The programs lie far apart in memory: this fetches them side by side. */
+  private fetchHeads(programs: Int32Array, count: number): void {
+    if (count > this.heads.length) this.heads = new Int32Array(2 * count)
+    this.pool.fetch(programs, count, this.heads, 0)
   }
 
   private holds(code: Int32Array, at: number, event: EventFields): boolean {
