@@ -21,6 +21,9 @@ import { PostingLists } from "./PostingLists.ts"
 /** Enough for most of them to be free at a hundred thousand rules, few enough to stay near. */
 const CELL_BITS = 20
 
+/** Terms of an event that something may hang on: more than almost any has. */
+const MANY = 4_096
+
 /** Postings of one term that have places of their own; more than these share a list. */
 const MOST_ALONE = 4
 
@@ -113,7 +116,8 @@ export class AnchorIndex {
    * branch that nobody can foresee.
    */
   private search(all: number): number {
-    const count = this.goHome(this.pick(all))
+    const picked = this.pick(all)
+    const count = this.goHome(picked < MANY ? picked : this.once(picked))
     this.fetchTags(count)
     let passed = this.look(count)
     let found = this.sift(0)
@@ -135,6 +139,22 @@ export class AnchorIndex {
       picked += isIn(bits, (terms[term << 1] ?? 0) >>> cellShift)
     }
     return picked
+  }
+
+  /** Leaves the last of each term. Where there are many, `isMetLast` may have a long way to each of them. */
+  private once(count: number): number {
+    const lows = new Map<number, number>()
+    let kept = count
+    for (let index = count - 1; index >= 0; index--) {
+      const term = seenTerms[index] ?? 0
+      const high = terms[2 * term] ?? 0
+      const low = terms[2 * term + 1] ?? 0
+      if (lows.get(high) === low) continue
+      lows.set(high, low)
+      seenTerms[--kept] = term
+    }
+    seenTerms.copyWithin(0, kept, count)
+    return count - kept
   }
 
   /** To the buckets where the terms belong, each once. */

@@ -2,7 +2,7 @@
 import { filterIn, setFilterIn } from "./filters.ts"
 
 /** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
-const SEGMENT_BITS = 6
+const SEGMENT_BITS = 7
 export const SEGMENT_SHIFT = 32 - SEGMENT_BITS
 
 /** Places of a bucket. Their tags are bytes of one word: all are looked at together. */

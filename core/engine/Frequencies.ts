@@ -1,5 +1,5 @@
 /** How often terms come up in the stream, learned as events go by: what a rule's rarest term is. */
-import { isMetLast, pairs } from "./eventTerms.ts"
+import { isOnTop, pairs } from "./eventTerms.ts"
 
 /** Counters are shared by terms that fall together; the smaller of a term's two counters is near the truth. */
 const COUNTERS = 1 << 18
@@ -37,8 +37,8 @@ export class Frequencies {
     for (let term = 1; term <= count; term++) {
       const high = pairs[2 * term] ?? 0
       const low = pairs[2 * term + 1] ?? 0
-      // Each once, however often the event has it.
-      if (!isMetLast(term, high, low)) continue
+      // Each once, however often the event has it. That a few are passed over makes no difference.
+      if (!isOnTop(term, high)) continue
       this.raise(high >>> SHIFT)
       this.raise(low >>> SHIFT)
     }

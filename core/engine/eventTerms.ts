@@ -101,7 +101,10 @@ export const termOf = (high: number, low: number): number => newestFrom(slots[hi
 
 /** Whether the event does not have the term once more after that. */
 export const isMetLast = (term: number, high: number, low: number): boolean =>
-  ((slots[high & slotBits] ?? 0) & mostTerms) === term || termOf(high, low) === term
+  isOnTop(term, high) || termOf(high, low) === term
+
+/** Whether the event has no term after that, neither the same nor another, that shares its slot. */
+export const isOnTop = (term: number, high: number): boolean => ((slots[high & slotBits] ?? 0) & mostTerms) === term
 
 /** The number of the same term where it was met before that; 0 if it was not. */
 export const sameBefore = (term: number): number =>

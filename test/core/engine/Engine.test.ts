@@ -148,6 +148,13 @@ describe("Engine", () => {
     assert.deepStrictEqual(met(page("moon fish", { title: "mo on, fi sh" })), [])
   })
 
+  it("finds each rule once in an event of very many words that are said again and again", () => {
+    const words = Array.from({ length: 3_000 }, (_, number) => `word${number}`)
+    const { met } = engineOf("firehose", [...words, '"word2999 word0"', '"word0 word2999"'])
+    const found = met(page([...words, ...words, "other", ...words].join(" ")))
+    assert.deepStrictEqual(found.toSorted(), [...words, '"word2999 word0"'].toSorted())
+  })
+
   it("finds words by what they begin with, however long or short that is", () => {
     const starts = ["mo", "moo", "moon", "moonl", "moonlighti", "moonlightin", "moonlighting"]
     const { met } = engineOf("firehose", [...starts.map((start) => `${start}*`), "red -moonl*", "domain:news.ex*"])
