@@ -90,6 +90,7 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
   return count
 }
 
+/** As one more of the event at hand. */
 export const addTerm = (high: number, low: number): void => {
   if (count === mostTerms) return
   count++
@@ -118,7 +119,7 @@ export const isAt = (number: number, high: number, low: number): boolean =>
 const MOST_STAMPS = (1 << (32 - TERM_BITS)) - 1
 
 const slotBits = 0xfff
-/** By the last bits of a first half: the number of the last such term, and above it the stamp; one with an earlier stamp is of an earlier event. */
+/** By the last bits of a first half: the number of the last such term, and above it the stamp, which is another for each event. */
 const slots = new Int32Array(slotBits + 1)
 /** By the number of a term: what its slot held before. */
 const before = new Int32Array(mostTerms + 1)
@@ -133,6 +134,7 @@ const wordStarts = new Int32Array(MOST_GROUPS + 1)
 const openAt = new Int32Array(MOST_GROUPS)
 const openHighs = new Int32Array(MOST_GROUPS)
 const openLows = new Int32Array(MOST_GROUPS)
+
 const begin = (): void => {
   count = 0
   if (++stamp > MOST_STAMPS) {
