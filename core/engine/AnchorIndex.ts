@@ -14,7 +14,8 @@ import {
   WORDS
 } from "./AnchorTables.ts"
 import { Cells, isInUse } from "./Cells.ts"
-import { eventTrace, eventTraces, isEqual, isMetLast, MOST_TERMS, pairs } from "./eventTerms.ts"
+import { eventTrace, eventTraces, isEqual, isMetLast, MOST_TERMS, pairs, TRACE_BITS } from "./eventTerms.ts"
+import { halfIn } from "./halves.ts"
 import type { Pool } from "./Pool.ts"
 import { PostingLists } from "./PostingLists.ts"
 
@@ -76,8 +77,10 @@ export class AnchorIndex {
     this.tables.begin()
   }
 
-  add(high: number, low: number, program: number, filter: number): void {
+  /** `other` is the first half of the term that is to be the filter, or 0. */
+  add(high: number, low: number, program: number, other: number): void {
     const { tables, lists } = this
+    const filter = other & TRACE_BITS
     this.anchored.count(high >>> cellShift, 1)
     let alone = 0
     for (let place = tables.first(high, low); place >= 0; place = tables.next(high, low, place)) {
@@ -96,16 +99,11 @@ export class AnchorIndex {
     const { tables } = this
     for (let place = tables.first(high, low); place >= 0; place = tables.next(high, low, place)) {
       const held = tables.heldAt(high, place)
-      if (held === program) {
-        this.anchored.count(high >>> cellShift, -1)
-        tables.empty(high, place)
-        return
-      }
-      if (held < 0) {
-        this.anchored.count(high >>> cellShift, -1)
-        this.removeFrom(~held, high, low, place, program)
-        return
-      }
+      if (held >= 0 && held !== program) continue
+      this.anchored.count(high >>> cellShift, -1)
+      if (held < 0) this.removeFrom(~held, high, low, place, program)
+      else tables.empty(high, place)
+      return
     }
   }
 
@@ -259,9 +257,8 @@ export class AnchorIndex {
       const at = likely[index] ?? 0
       const table = buckets[at >>> shift] ?? nothing
       const bucket = ((at & placeBits) >> 2) * words
-      const twoHalves = table[bucket + halves + ((at >> 1) & 1)] ?? 0
       const low = terms[((likelyTerms[index] ?? 0) << 1) + 1] ?? 0
-      const isOther = isAny(((twoHalves >>> ((at & 1) << 4)) & 0xffff) ^ half(low))
+      const isOther = isAny(halfOfPlace(table, bucket + halves, at & 3) ^ half(low))
       const held = table[bucket + heldAt + (at & 3)] ?? 0
       programs[alone] = held
       likely[listed] = ~held
@@ -319,6 +316,7 @@ const filters = FILTERS
 const halves = HALVES
 const heldAt = HELD
 const half = halfOf
+const halfOfPlace = halfIn
 const shift = SEGMENT_SHIFT
 const isIn = isInUse
 const cellShift = 32 - CELL_BITS

@@ -1,5 +1,5 @@
 /** Where the anchors are: from a term to the places that are taken for it. */
-import { filterIn, setFilterIn } from "./filters.ts"
+import { halfIn, setHalfIn } from "./halves.ts"
 
 /** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
 const SEGMENT_BITS = 7
@@ -197,19 +197,16 @@ const setTag = (table: Int32Array, place: number, tag: number): void => {
   table[tagsOf(place)] = ((table[tagsOf(place)] ?? 0) & ~(0x7f << shift)) | (tag << shift)
 }
 
-const filterOf = (table: Int32Array, place: number): number => filterIn(table, tagsOf(place) + FILTERS, place & 3)
+const filterOf = (table: Int32Array, place: number): number => halfIn(table, tagsOf(place) + FILTERS, place & 3)
 
 const setFilter = (table: Int32Array, place: number, filter: number): void => {
-  setFilterIn(table, tagsOf(place) + FILTERS, place & 3, filter)
+  setHalfIn(table, tagsOf(place) + FILTERS, place & 3, filter)
 }
 
-const halfAt = (table: Int32Array, place: number): number =>
-  ((table[tagsOf(place) + HALVES + ((place >> 1) & 1)] ?? 0) >>> ((place & 1) << 4)) & 0xffff
+const halfAt = (table: Int32Array, place: number): number => halfIn(table, tagsOf(place) + HALVES, place & 3)
 
 const setHalf = (table: Int32Array, place: number, half: number): void => {
-  const at = tagsOf(place) + HALVES + ((place >> 1) & 1)
-  const shift = (place & 1) << 4
-  table[at] = ((table[at] ?? 0) & ~(0xffff << shift)) | (half << shift)
+  setHalfIn(table, tagsOf(place) + HALVES, place & 3, half)
 }
 
 const heldOf = (place: number): number => tagsOf(place) + HELD + (place & 3)

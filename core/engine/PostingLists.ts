@@ -1,6 +1,6 @@
 /** The postings of terms that have many of them, each term's in a list of its own. */
 import { eventTrace, eventTraces, isEqual, TRACE_BITS } from "./eventTerms.ts"
-import { filterIn, setFilterIn } from "./filters.ts"
+import { halfIn, setHalfIn } from "./halves.ts"
 import type { Pool } from "./Pool.ts"
 
 /**
@@ -38,7 +38,7 @@ export class PostingLists {
   }
 
   filterOf(list: number, posting: number): number {
-    return filterIn(this.pool.chunkOf(list), this.pool.offsetOf(list) + HEAD, posting)
+    return halfIn(this.pool.chunkOf(list), this.pool.offsetOf(list) + HEAD, posting)
   }
 
   append(list: number, program: number, filter: number): number {
@@ -112,7 +112,7 @@ export class PostingLists {
     const words = this.pool.chunkOf(list)
     const at = this.pool.offsetOf(list)
     words[programsAt(words, at) + posting] = program
-    setFilterIn(words, at + HEAD, posting, filter)
+    setHalfIn(words, at + HEAD, posting, filter)
   }
 
   private take(capacity: number): number {
