@@ -29,7 +29,7 @@ import {
   tagOf
 } from "./code.ts"
 import { ANCHOR, Cover } from "./cover.ts"
-import { isAt, readTerms, sameBefore, termOf } from "./eventTerms.ts"
+import { isAt, passAll, readTerms, sameBefore, termOf } from "./eventTerms.ts"
 import { Frequencies } from "./Frequencies.ts"
 import { Fingerprints } from "./fingerprints.ts"
 import { Pool } from "./Pool.ts"
@@ -54,6 +54,8 @@ export class Engine {
   readonly fingerprints: Fingerprints
   readonly spaces = new Spaces()
   reach = 1
+  /** Postings that the last event led to: what matching it cost beyond reading it. */
+  looked = 0
   private readonly pool = new Pool()
   private readonly index = new AnchorIndex(this.pool)
   private readonly rules = new RuleTable()
@@ -71,11 +73,6 @@ export class Engine {
     this.predicates = new Predicates(this.fingerprints)
     this.compiler = new Compiler(this.fingerprints, this.predicates)
     this.cover = new Cover(this.frequencies, this.predicates)
-  }
-
-  /** Postings that the last event led to: what matching it cost beyond reading it. */
-  get looked(): number {
-    return this.index.looked
   }
 
   get stats(): EngineStats {
@@ -128,6 +125,7 @@ export class Engine {
     this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
     const { index, pool, stamp } = this
     const count = index.gather(terms)
+    this.looked = index.looked
     const { programs } = index
     this.fetchHeads(programs, count)
     for (let program = 0; program < count; program++) {
@@ -140,7 +138,7 @@ export class Engine {
       if (this.holds(words, at + HEAD, event)) met.push(words[at + 1] ?? 0)
     }
     this.frequencies.learn(terms)
-    this.rehang()
+    if (this.review.isDue()) this.rehang(terms)
     return met
   }
 
@@ -231,14 +229,14 @@ export class Engine {
     }
   }
 
-  /** Looks at a few rules, if it is time, and hangs those on better anchors for which there are any by now. */
-  private rehang(): void {
-    const { review, cover } = this
-    for (let left = review.due(this.rules.highest); left > 0; left--) {
-      const program = this.rules.programOf(review.next(this.rules.highest))
-      if (program === 0) continue
-      const words = this.pool.chunkOf(program)
-      const start = this.pool.offsetOf(program) + HEAD
+  /** Looks at some of the rules that hang on a term of the event, and hangs them on better ones if there are any by now. */
+  private rehang(terms: number): void {
+    const { index, cover, pool, review } = this
+    passAll()
+    const count = index.gather(terms)
+    for (const program of review.choice(index.programs, count)) {
+      const words = pool.chunkOf(program)
+      const start = pool.offsetOf(program) + HEAD
       if (1.1 * cover.costOf(words, start) + 1 < this.costOfAnchors(words, start)) {
         this.unhang(program)
         this.hang(program)

@@ -1,32 +1,33 @@
-/** When rules are looked at again for better anchors: all of them each time that eight times as many events were seen. */
+/**
+ * When rules are looked at again for better anchors, and which: some of those that hang on the terms of an event, after
+ * many of the first events and ever fewer. So a term is relieved the sooner the more often it comes up and the more hangs
+ * on it, and a rule that no event leads to costs nothing.
+ */
 
 /** Rules at a time, so that no event waits for long. */
-const AT_ONCE = 8
-const FIRST = 256
-const TIMES = 8
-/** From here on at a steady pace: what people talk about changes. */
-const LONGEST = 1 << 20
+const AT_ONCE = 32
+/** It is time again when there have been this part more events, but after so many at least and at most: what people talk about changes. */
+const PART = 1 / 2_048
+const SHORTEST = 4
+const LONGEST = 512
 
 export class Review {
   private events = 0
-  private nextAt = FIRST
-  private left = 0
-  private rule = 0
+  private nextAt = 1
 
-  /** How many rules to look at after this event. `rules` is the number of all. */
-  due(rules: number): number {
-    if (++this.events === this.nextAt) {
-      this.left = rules
-      this.events = this.nextAt < LONGEST ? this.events : 0
-      this.nextAt = Math.min(TIMES * this.nextAt, LONGEST)
-    }
-    const now = Math.min(this.left, AT_ONCE)
-    this.left -= now
-    return now
+  /** To be asked after each event. */
+  isDue(): boolean {
+    this.events++
+    if (this.events < this.nextAt) return false
+    this.nextAt = this.events + Math.min(Math.max(SHORTEST, this.events * PART), LONGEST)
+    return true
   }
 
-  next(rules: number): number {
-    this.rule = this.rule + 1 < rules ? this.rule + 1 : 0
-    return this.rule
+  /** Some of so many programs, others each time. */
+  choice(programs: Int32Array, count: number): Int32Array {
+    if (count <= AT_ONCE) return programs.slice(0, count)
+    const step = count / AT_ONCE
+    const first = (this.events % 97) / 97
+    return Int32Array.from({ length: AT_ONCE }, (_, turn) => programs[Math.floor((first + turn) * step)] ?? 0)
   }
 }

@@ -15,11 +15,6 @@ export class RuleTable {
     return this.chunks.length * CHUNK * 4
   }
 
-  /** All numbers ever given lie below. */
-  get highest(): number {
-    return this.next
-  }
-
   take(): number {
     this.count++
     if (this.unused >= 0) {

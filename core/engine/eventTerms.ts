@@ -37,6 +37,11 @@ export const eventTrace = (): number => trace
 /** 1 or 0. Of two bytes. */
 export const isEqual = (one: number, other: number): number => ((one ^ other) - 1) >>> 31
 
+/** From now on the event at hand seems to have every term. */
+export const passAll = (): void => {
+  traces.fill(trace)
+}
+
 /** [high, low] of each term; the pair of term `n` begins at `2 * n`. 0 for a number without a term. */
 const terms = new Int32Array(2 * mostTerms + 2)
 export const pairs = terms
