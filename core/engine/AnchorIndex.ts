@@ -47,7 +47,7 @@ export class AnchorIndex {
   private open = 0
   /** How many programs `check` found in places of their own. */
   private alone = 0
-  /** Segment and place of what looks right, and for which term; then what is there; then the lists among it. */
+  /** The place of what looks right, and for which term; then what is there; then the lists among it. */
   private likely = new Int32Array(1_024)
   private likelyTerms = new Int32Array(1_024)
 
@@ -84,9 +84,9 @@ export class AnchorIndex {
     this.anchored.count(high >>> cellShift, 1)
     let alone = 0
     for (let place = tables.first(high, low); place >= 0; place = tables.next(high, low, place)) {
-      const held = tables.heldAt(high, place)
+      const held = tables.heldAt(place)
       if (held < 0) {
-        tables.hold(high, place, ~lists.append(~held, program, filter))
+        tables.hold(place, ~lists.append(~held, program, filter))
         return
       }
       alone++
@@ -98,7 +98,7 @@ export class AnchorIndex {
   remove(high: number, low: number, program: number): void {
     const { tables } = this
     for (let place = tables.first(high, low); place >= 0; place = tables.next(high, low, place)) {
-      const held = tables.heldAt(high, place)
+      const held = tables.heldAt(place)
       if (held >= 0 && held !== program) continue
       this.anchored.count(high >>> cellShift, -1)
       if (held < 0) this.removeFrom(~held, high, low, place, program)
@@ -158,6 +158,7 @@ export class AnchorIndex {
   /** To the buckets where the terms belong, each once. */
   private goHome(count: number): number {
     const { sizes } = this.tables
+    const roomBits = this.tables.roomBits | 0
     let kept = 0
     for (let index = 0; index < (count | 0); index++) {
       const term = seenTerms[index] ?? 0
@@ -165,7 +166,8 @@ export class AnchorIndex {
       const low = terms[(term << 1) + 1] ?? 0
       if (!isLast(term, high, low)) continue
       seenTerms[kept] = term
-      seenAt[kept] = (high & ~placeBits) | home(sizes[high >>> shift] ?? 0, half(low))
+      const table = high >>> shift
+      seenAt[kept] = (table << roomBits) + home(sizes[table] ?? 0, half(low)) * words
       kept++
     }
     return kept
@@ -174,18 +176,16 @@ export class AnchorIndex {
   /** To the buckets after those that `look` left. */
   private goOn(count: number): void {
     const { sizes } = this.tables
+    const roomBits = this.tables.roomBits | 0
     for (let index = 0; index < (count | 0); index++) {
       const at = seenAt[index] ?? 0
-      seenAt[index] = (at & ~placeBits) | next(at & placeBits, sizes[at >>> shift] ?? 0)
+      seenAt[index] = next(at, roomBits, sizes[at >>> roomBits] ?? 0)
     }
   }
 
   private fetchTags(count: number): void {
-    const { buckets } = this.tables
-    for (let index = 0; index < (count | 0); index++) {
-      const at = seenAt[index] ?? 0
-      seenTags[index] = (buckets[at >>> shift] ?? nothing)[(at & placeBits) * words] ?? 0
-    }
+    const memory = this.tables.words
+    for (let index = 0; index < (count | 0); index++) seenTags[index] = memory[seenAt[index] ?? 0] ?? 0
   }
 
   /** Picks the buckets that seem to have what is looked for, leaves those that were passed by, and gives their number. */
@@ -212,7 +212,7 @@ export class AnchorIndex {
 
   /** What the open buckets have. */
   private sift(before: number): number {
-    const { buckets } = this.tables
+    const memory = this.tables.words
     const open = this.open | 0
     const most = before + open * places
     if (most > this.likely.length) {
@@ -224,10 +224,9 @@ export class AnchorIndex {
     let found = before | 0
     for (let index = 0; index < open; index++) {
       const at = openAt[index] ?? 0
-      const table = buckets[at >>> shift] ?? nothing
-      const firstTwo = table[(at & placeBits) * words + filters] ?? 0
-      const lastTwo = table[(at & placeBits) * words + filters + 1] ?? 0
-      const place = (at & ~placeBits) | ((at & placeBits) * places)
+      const firstTwo = memory[at + filters] ?? 0
+      const lastTwo = memory[at + filters + 1] ?? 0
+      const place = at * places
       const hits = openHits[index] ?? 0
       const term = openTerms[index] ?? 0
       likely[found] = place
@@ -249,17 +248,16 @@ export class AnchorIndex {
   /** Of the places in `likely`: writes the programs there that wait for the term, and to `likely` the lists instead. */
   private check(count: number): number {
     if (count > this.programs.length) this.programs = longer(this.programs, count)
-    const { buckets } = this.tables
+    const memory = this.tables.words
     const { likely, likelyTerms, programs } = this
     let alone = 0
     let listed = 0
     for (let index = 0; index < (count | 0); index++) {
       const at = likely[index] ?? 0
-      const table = buckets[at >>> shift] ?? nothing
-      const bucket = ((at & placeBits) >> 2) * words
+      const bucket = at >>> 2
       const low = terms[((likelyTerms[index] ?? 0) << 1) + 1] ?? 0
-      const isOther = isAny(halfOfPlace(table, bucket + halves, at & 3) ^ half(low))
-      const held = table[bucket + heldAt + (at & 3)] ?? 0
+      const isOther = isAny(halfOfPlace(memory, bucket + halves, at & 3) ^ half(low))
+      const held = memory[bucket + heldAt + (at & 3)] ?? 0
       programs[alone] = held
       likely[listed] = ~held
       alone += (~held >>> 31) & ~isOther
@@ -274,7 +272,7 @@ export class AnchorIndex {
     const { tables, lists } = this
     let list = lists.make()
     for (let place = tables.first(high, low); place >= 0; place = tables.first(high, low)) {
-      list = lists.append(list, tables.heldAt(high, place), tables.filterAt(high, place))
+      list = lists.append(list, tables.heldAt(place), tables.filterAt(place))
       tables.empty(high, place)
     }
     tables.insert(high, low, 0, ~lists.append(list, program, filter))
@@ -285,7 +283,7 @@ export class AnchorIndex {
     const list = lists.remove(listed, program)
     const count = lists.countOf(list)
     if (count > MOST_ALONE >> 1) {
-      tables.hold(high, place, ~list)
+      tables.hold(place, ~list)
       return
     }
     tables.empty(high, place)
@@ -297,8 +295,6 @@ export class AnchorIndex {
 }
 
 // ---- helpers ----
-
-const nothing = new Int32Array(0)
 
 // What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
 const terms = pairs
@@ -320,13 +316,12 @@ const halfOfPlace = halfIn
 const shift = SEGMENT_SHIFT
 const isIn = isInUse
 const cellShift = 32 - CELL_BITS
-const placeBits = (1 << SEGMENT_SHIFT) - 1
 
-/** Buckets that are looked at: for which term, their segment and number, and their tags. */
+/** Buckets that are looked at: for which term, where they are, and their tags. */
 const seenTerms = new Int32Array(MOST_TERMS)
 const seenAt = new Int32Array(MOST_TERMS)
 const seenTags = new Int32Array(MOST_TERMS)
-/** Those that seem to have what is looked for: for which term, their segment and number, and in which places. */
+/** Those that seem to have what is looked for: for which term, where they are, and in which places. */
 const openTerms = new Int32Array(MOST_TERMS)
 const openAt = new Int32Array(MOST_TERMS)
 const openHits = new Int32Array(MOST_TERMS)

@@ -5,6 +5,13 @@ import { halfIn, setHalfIn } from "./halves.ts"
 const SEGMENT_BITS = 7
 export const SEGMENT_SHIFT = 32 - SEGMENT_BITS
 
+/**
+ * Words that each table has room for, as powers of two: few, then so many that some millions of rules fit. All tables lie
+ * in one array, as an array of arrays takes twice as long to read from. The room costs nothing until it is used: the
+ * system gives memory to what is written.
+ */
+const ROOMS = [10, 18, 22]
+
 /** Places of a bucket. Their tags are bytes of one word: all are looked at together. */
 export const BUCKET = 4
 const FIRST_BUCKETS = 4
@@ -28,19 +35,31 @@ export const HELD = 5
  * bucket fill from the first. A place is a tag (7 bits that go by the term, 0 for a free place), a filter, the half of the
  * term that its home goes by, and what it holds: all that is looked at for a term lies close together. Terms that share
  * the tag and the half are taken for one.
+ *
+ * A bucket is known by its first word in `words`, a place by four times that and its number in the bucket. Both are others
+ * after each insertion or removal.
  */
 export class AnchorTables {
-  /** By the number of the segment. */
-  readonly buckets: Array<Int32Array> = []
-  /** How many buckets a segment has. */
-  readonly sizes = new Int32Array(1 << SEGMENT_BITS)
-  bytes = 0
+  words = new Int32Array(1 << (SEGMENT_BITS + (ROOMS[0] ?? 0)))
+  /** The number of a table is the bits of a bucket above these. */
+  roomBits = ROOMS[0] ?? 0
+  /** How many buckets a table has. */
+  readonly sizes = new Int32Array(1 << SEGMENT_BITS).fill(FIRST_BUCKETS)
   /** How many places are taken. */
   private readonly counts = new Int32Array(1 << SEGMENT_BITS)
+  /** How many buckets a table has had. */
+  private readonly reached = new Int32Array(1 << SEGMENT_BITS).fill(FIRST_BUCKETS)
   private hasGrown = false
 
-  constructor() {
-    for (let segment = 0; segment < 1 << SEGMENT_BITS; segment++) this.makeTable(segment, FIRST_BUCKETS)
+  /** All of the first room, and of a larger one what was ever written. */
+  get bytes(): number {
+    if (this.roomBits === ROOMS[0]) return this.words.byteLength
+    return this.reached.reduce((sum, size) => sum + size * WORDS * 4, 0)
+  }
+
+  /** The rest of the room. */
+  get reserved(): number {
+    return this.words.byteLength - this.bytes
   }
 
   /**
@@ -51,26 +70,25 @@ export class AnchorTables {
     this.hasGrown = false
   }
 
-  heldAt(high: number, place: number): number {
-    return this.buckets[high >>> SEGMENT_SHIFT]?.[heldOf(place)] ?? 0
+  heldAt(place: number): number {
+    return this.words[heldOf(place)] ?? 0
   }
 
-  hold(high: number, place: number, held: number): void {
-    const table = this.buckets[high >>> SEGMENT_SHIFT] ?? nothing
-    table[heldOf(place)] = held
+  hold(place: number, held: number): void {
+    this.words[heldOf(place)] = held
   }
 
-  filterAt(high: number, place: number): number {
-    return filterOf(this.buckets[high >>> SEGMENT_SHIFT] ?? nothing, place)
+  filterAt(place: number): number {
+    return filterOf(this.words, place)
   }
 
-  /** The first place of the term in its segment, and the one after a place; -1 if there is none. */
+  /** The first place of the term, and the one after a place; -1 if there is none. */
   first(high: number, low: number): number {
-    return this.placeFrom(homeOf(this.sizes[high >>> SEGMENT_SHIFT] ?? 0, halfOf(low)) * BUCKET, high, low)
+    return this.placeFrom(this.home(high >>> SEGMENT_SHIFT, halfOf(low)), high, low)
   }
 
   next(high: number, low: number, place: number): number {
-    return this.placeFrom(after(place, this.places(high >>> SEGMENT_SHIFT)), high, low)
+    return this.placeFrom(this.after(place), high, low)
   }
 
   insert(high: number, low: number, filter: number, held: number): void {
@@ -89,71 +107,99 @@ export class AnchorTables {
   /** Those behind the free place that would rather be there move up, so that no search ends too early. */
   empty(high: number, emptied: number): void {
     const number = high >>> SEGMENT_SHIFT
-    const table = this.buckets[number] ?? nothing
+    const { words } = this
     const size = this.sizes[number] ?? 0
-    const places = this.places(number)
     let hole = emptied
-    for (let next = after(hole, places); tagAt(table, next) !== 0; next = after(next, places)) {
-      const home = homeOf(size, halfAt(table, next)) * BUCKET
-      if ((next - home + places) % places >= (next - hole + places) % places) {
-        setTag(table, hole, tagAt(table, next))
-        setFilter(table, hole, filterOf(table, next))
-        setHalf(table, hole, halfAt(table, next))
-        table[heldOf(hole)] = table[heldOf(next)] ?? 0
+    for (let next = this.after(hole); tagAt(words, next) !== 0; next = this.after(next)) {
+      const home = this.home(number, halfAt(words, next))
+      if (this.distance(home, next) >= this.distance(hole, next)) {
+        setTag(words, hole, tagAt(words, next))
+        setFilter(words, hole, filterOf(words, next))
+        setHalf(words, hole, halfAt(words, next))
+        words[heldOf(hole)] = words[heldOf(next)] ?? 0
         hole = next
       }
     }
-    setTag(table, hole, 0)
-    table[tagsOf(hole)] = (table[tagsOf(hole)] ?? 0) & TAG_BITS
+    setTag(words, hole, 0)
+    words[bucketOf(hole)] = (words[bucketOf(hole)] ?? 0) & TAG_BITS
     const count = (this.counts[number] ?? 0) - 1
     this.counts[number] = count
-    if (size > FIRST_BUCKETS && count * 5 < places) this.resize(number, Math.max(FIRST_BUCKETS, size >> 1))
+    if (size > FIRST_BUCKETS && count * 5 < size * BUCKET) this.shrink(number, Math.max(FIRST_BUCKETS, size >> 1))
   }
 
   private placeFrom(start: number, high: number, low: number): number {
-    const number = high >>> SEGMENT_SHIFT
-    const table = this.buckets[number] ?? nothing
-    const places = this.places(number)
-    for (let place = start; tagAt(table, place) !== 0; place = after(place, places)) {
-      if (tagAt(table, place) === tagOf(high) && halfAt(table, place) === halfOf(low)) return place
+    const { words } = this
+    for (let place = start; tagAt(words, place) !== 0; place = this.after(place)) {
+      if (tagAt(words, place) === tagOf(high) && halfAt(words, place) === halfOf(low)) return place
     }
     return -1
   }
 
-  private places(number: number): number {
-    return (this.sizes[number] ?? 0) * BUCKET
+  private home(number: number, half: number): number {
+    return placeIn((number << this.roomBits) + homeOf(this.sizes[number] ?? 0, half) * WORDS)
+  }
+
+  /** The next place of the same table. */
+  private after(place: number): number {
+    if (place % BUCKET < BUCKET - 1) return place + 1
+    const bucket = bucketOf(place)
+    return placeIn(after(bucket, this.roomBits, this.sizes[bucket >>> this.roomBits] ?? 0))
+  }
+
+  /** How many places one is after another of the same table. */
+  private distance(one: number, other: number): number {
+    const places = (this.sizes[bucketOf(one) >>> this.roomBits] ?? 0) * BUCKET
+    const buckets = (bucketOf(other) - bucketOf(one)) / WORDS
+    return (buckets * BUCKET + (other % BUCKET) - (one % BUCKET) + places) % places
   }
 
   private put(number: number, tag: number, half: number, filter: number, held: number): void {
-    const table = this.buckets[number] ?? nothing
-    const places = this.places(number)
-    let place = homeOf(this.sizes[number] ?? 0, half) * BUCKET
-    while (tagAt(table, place) !== 0) {
-      if (place % BUCKET === BUCKET - 1) table[tagsOf(place)] = (table[tagsOf(place)] ?? 0) | (PASSED << kindOf(tag))
-      place = after(place, places)
+    const { words } = this
+    let place = this.home(number, half)
+    while (tagAt(words, place) !== 0) {
+      if (place % BUCKET === BUCKET - 1) {
+        words[bucketOf(place)] = (words[bucketOf(place)] ?? 0) | (PASSED << kindOf(tag))
+      }
+      place = this.after(place)
     }
-    setTag(table, place, tag)
-    setFilter(table, place, filter)
-    setHalf(table, place, half)
-    table[heldOf(place)] = held
+    setTag(words, place, tag)
+    setFilter(words, place, filter)
+    setHalf(words, place, half)
+    words[heldOf(place)] = held
   }
 
   private resize(number: number, size: number): void {
-    const table = this.buckets[number] ?? nothing
-    const places = this.places(number)
-    this.bytes -= (this.sizes[number] ?? 0) * WORDS * 4
-    this.makeTable(number, size)
-    for (let place = 0; place < places; place++) {
-      const tag = tagAt(table, place)
-      if (tag === 0) continue
-      this.put(number, tag, halfAt(table, place), filterOf(table, place), table[heldOf(place)] ?? 0)
+    if (size * WORDS > 1 << this.roomBits) this.move(ROOMS.find((bits) => bits > this.roomBits) ?? this.roomBits)
+    const { words } = this
+    const start = number << this.roomBits
+    const old = words.slice(start, start + (this.sizes[number] ?? 0) * WORDS)
+    words.fill(0, start, start + old.length)
+    this.sizes[number] = size
+    this.reached[number] = Math.max(this.reached[number] ?? 0, size)
+    for (let bucket = 0; bucket < old.length; bucket += WORDS) {
+      for (let place = placeIn(bucket); place < placeIn(bucket) + BUCKET; place++) {
+        const tag = tagAt(old, place)
+        if (tag !== 0) this.put(number, tag, halfAt(old, place), filterOf(old, place), old[heldOf(place)] ?? 0)
+      }
     }
   }
 
-  private makeTable(number: number, size: number): void {
-    this.bytes += size * WORDS * 4
-    this.sizes[number] = size
-    this.buckets[number] = new Int32Array(size * WORDS)
+  /** What little is left goes back to the first room, and the memory to the system. */
+  private shrink(number: number, size: number): void {
+    this.resize(number, size)
+    const [first = 0] = ROOMS
+    if (this.roomBits > first && this.sizes.every((one) => 4 * one * WORDS <= 1 << first)) this.move(first)
+  }
+
+  private move(roomBits: number): void {
+    const words = new Int32Array(1 << (SEGMENT_BITS + roomBits))
+    for (const [number, size] of this.sizes.entries()) {
+      const start = number << this.roomBits
+      words.set(this.words.subarray(start, start + size * WORDS), number << roomBits)
+    }
+    this.words = words
+    this.roomBits = roomBits
+    this.reached.set(this.sizes)
   }
 }
 
@@ -171,12 +217,13 @@ export const homeOf = (size: number, half: number): number => Math.imul(half, si
 
 export const halfOf = (low: number): number => low >>> 16
 
-/** Of places or buckets, of which there are so many. */
-export const after = (one: number, count: number): number => (one + 1 < count ? one + 1 : 0)
+/** The bucket after one of a table of so many. */
+export const after = (bucket: number, roomBits: number, size: number): number => {
+  const start = bucket & (-1 << roomBits)
+  return bucket + WORDS < start + size * WORDS ? bucket + WORDS : start
+}
 
 // ---- helpers ----
-
-const nothing = new Int32Array(0)
 
 /** Never 0. */
 const tagOf = (high: number): number => {
@@ -187,26 +234,30 @@ const tagOf = (high: number): number => {
 /** As the place of a byte in a word. */
 const kindOf = (tag: number): number => (tag & 3) << 3
 
-/** Where in its table the tags of a place are. */
-const tagsOf = (place: number): number => (place >> 2) * WORDS
+/** Where its tags are. */
+const bucketOf = (place: number): number => place >>> 2
 
-const tagAt = (table: Int32Array, place: number): number => ((table[tagsOf(place)] ?? 0) >>> ((place & 3) << 3)) & 0x7f
+/** The first place of a bucket. */
+const placeIn = (bucket: number): number => bucket * BUCKET
 
-const setTag = (table: Int32Array, place: number, tag: number): void => {
+const tagAt = (words: Int32Array, place: number): number =>
+  ((words[bucketOf(place)] ?? 0) >>> ((place & 3) << 3)) & 0x7f
+
+const setTag = (words: Int32Array, place: number, tag: number): void => {
   const shift = (place & 3) << 3
-  table[tagsOf(place)] = ((table[tagsOf(place)] ?? 0) & ~(0x7f << shift)) | (tag << shift)
+  words[bucketOf(place)] = ((words[bucketOf(place)] ?? 0) & ~(0x7f << shift)) | (tag << shift)
 }
 
-const filterOf = (table: Int32Array, place: number): number => halfIn(table, tagsOf(place) + FILTERS, place & 3)
+const filterOf = (words: Int32Array, place: number): number => halfIn(words, bucketOf(place) + FILTERS, place & 3)
 
-const setFilter = (table: Int32Array, place: number, filter: number): void => {
-  setHalfIn(table, tagsOf(place) + FILTERS, place & 3, filter)
+const setFilter = (words: Int32Array, place: number, filter: number): void => {
+  setHalfIn(words, bucketOf(place) + FILTERS, place & 3, filter)
 }
 
-const halfAt = (table: Int32Array, place: number): number => halfIn(table, tagsOf(place) + HALVES, place & 3)
+const halfAt = (words: Int32Array, place: number): number => halfIn(words, bucketOf(place) + HALVES, place & 3)
 
-const setHalf = (table: Int32Array, place: number, half: number): void => {
-  setHalfIn(table, tagsOf(place) + HALVES, place & 3, half)
+const setHalf = (words: Int32Array, place: number, half: number): void => {
+  setHalfIn(words, bucketOf(place) + HALVES, place & 3, half)
 }
 
-const heldOf = (place: number): number => tagsOf(place) + HELD + (place & 3)
+const heldOf = (place: number): number => bucketOf(place) + HELD + (place & 3)
