@@ -31,7 +31,10 @@ export const layerWith = (options: {
         Effect.gen(function* () {
           const rulesPerAccount = Option.fromNullable(options.rulesPerAccount.get(id))
           // Nobody who writes rules or posts can know the seed.
-          const named = new NamedRules({ seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0) })
+          const named = new NamedRules({
+            seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0),
+            holdsMany: true
+          })
           const { platform, outlet } = yield* makePlatform(id, named, sha256, rulesPerAccount)
           yield* platforms.register(platform)
           return [id, outlet] as const

@@ -39,7 +39,7 @@ export class AnchorIndex {
   /** What `gather` found last, and how many postings it went through. */
   programs = new Int32Array(1_024)
   looked = 0
-  private readonly tables = new AnchorTables()
+  private readonly tables: AnchorTables
   /** Terms that something hangs on, by their first bits. */
   private readonly anchored = new Cells(CELL_BITS)
   private readonly lists: PostingLists
@@ -51,13 +51,18 @@ export class AnchorIndex {
   private likely = new Int32Array(1_024)
   private likelyTerms = new Int32Array(1_024)
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, holdsMany: boolean) {
+    this.tables = new AnchorTables(holdsMany)
     this.lists = new PostingLists(pool)
   }
 
   /** Without the lists, which are in the pool. */
   get bytes(): number {
     return this.tables.bytes + this.anchored.bytes
+  }
+
+  get reserved(): number {
+    return this.tables.reserved
   }
 
   /**

@@ -7,10 +7,13 @@ export const SEGMENT_SHIFT = 32 - SEGMENT_BITS
 
 /**
  * Words that each table has room for, as powers of two: few, then so many that some millions of rules fit. All tables lie
- * in one array, as an array of arrays takes twice as long to read from. The room costs nothing until it is used: the
- * system gives memory to what is written.
+ * in one array, as an array of arrays takes twice as long to read from. Room costs no memory until it is used, as the
+ * system gives memory to the pages that are written; but moving to a larger one stops the world for some milliseconds.
  */
-const ROOMS = [10, 18, 22]
+const FIRST_ROOM = 10
+const LARGE_ROOM = 18
+const LARGEST_ROOM = 22
+const PAGE = 4_096
 
 /** Places of a bucket. Their tags are bytes of one word: all are looked at together. */
 export const BUCKET = 4
@@ -40,21 +43,31 @@ export const HELD = 5
  * after each insertion or removal.
  */
 export class AnchorTables {
-  words = new Int32Array(1 << (SEGMENT_BITS + (ROOMS[0] ?? 0)))
+  words: Int32Array
   /** The number of a table is the bits of a bucket above these. */
-  roomBits = ROOMS[0] ?? 0
+  roomBits: number
   /** How many buckets a table has. */
   readonly sizes = new Int32Array(1 << SEGMENT_BITS).fill(FIRST_BUCKETS)
   /** How many places are taken. */
   private readonly counts = new Int32Array(1 << SEGMENT_BITS)
   /** How many buckets a table has had. */
   private readonly reached = new Int32Array(1 << SEGMENT_BITS).fill(FIRST_BUCKETS)
+  private readonly leastRoom: number
+  /** The table that is made anew. */
+  private old = new Int32Array(1_024)
   private hasGrown = false
 
-  /** All of the first room, and of a larger one what was ever written. */
+  /** One that holds many has its room from the start. */
+  constructor(holdsMany: boolean) {
+    this.leastRoom = holdsMany ? LARGE_ROOM : FIRST_ROOM
+    this.roomBits = this.leastRoom
+    this.words = new Int32Array(1 << (SEGMENT_BITS + this.roomBits))
+  }
+
+  /** All of the first room, and of a larger one the pages that were ever written. */
   get bytes(): number {
-    if (this.roomBits === ROOMS[0]) return this.words.byteLength
-    return this.reached.reduce((sum, size) => sum + size * WORDS * 4, 0)
+    if (this.roomBits === FIRST_ROOM) return this.words.byteLength
+    return this.reached.reduce((sum, size) => sum + Math.ceil((size * WORDS * 4) / PAGE) * PAGE, 0)
   }
 
   /** The rest of the room. */
@@ -169,14 +182,18 @@ export class AnchorTables {
   }
 
   private resize(number: number, size: number): void {
-    if (size * WORDS > 1 << this.roomBits) this.move(ROOMS.find((bits) => bits > this.roomBits) ?? this.roomBits)
+    if (size * WORDS > 1 << this.roomBits) this.move(this.roomBits === FIRST_ROOM ? LARGE_ROOM : LARGEST_ROOM)
     const { words } = this
     const start = number << this.roomBits
-    const old = words.slice(start, start + (this.sizes[number] ?? 0) * WORDS)
-    words.fill(0, start, start + old.length)
+    const length = (this.sizes[number] ?? 0) * WORDS
+    // Not a new one each time: the garbage would be collected while events wait.
+    if (this.old.length < length) this.old = new Int32Array(2 * length)
+    const { old } = this
+    old.set(words.subarray(start, start + length))
+    words.fill(0, start, start + length)
     this.sizes[number] = size
     this.reached[number] = Math.max(this.reached[number] ?? 0, size)
-    for (let bucket = 0; bucket < old.length; bucket += WORDS) {
+    for (let bucket = 0; bucket < length; bucket += WORDS) {
       for (let place = placeIn(bucket); place < placeIn(bucket) + BUCKET; place++) {
         const tag = tagAt(old, place)
         if (tag !== 0) this.put(number, tag, halfAt(old, place), filterOf(old, place), old[heldOf(place)] ?? 0)
@@ -184,11 +201,12 @@ export class AnchorTables {
     }
   }
 
-  /** What little is left goes back to the first room, and the memory to the system. */
+  /** What little is left goes back to where it began, and the memory to the system. */
   private shrink(number: number, size: number): void {
     this.resize(number, size)
-    const [first = 0] = ROOMS
-    if (this.roomBits > first && this.sizes.every((one) => 4 * one * WORDS <= 1 << first)) this.move(first)
+    const { leastRoom } = this
+    const isLarge = this.roomBits > leastRoom || 16 * (this.reached[number] ?? 0) * WORDS > 1 << LARGE_ROOM
+    if (isLarge && this.sizes.every((one) => 4 * one * WORDS <= 1 << FIRST_ROOM)) this.move(leastRoom)
   }
 
   private move(roomBits: number): void {

@@ -44,6 +44,15 @@ export interface EngineStats {
   readonly unindexed: number
   /** Of flat memory. */
   readonly bytes: number
+  /** Of address space that is kept for more rules: the process does not hold memory for it yet. */
+  readonly reserved: number
+}
+
+export interface EngineOptions {
+  /** Draws the keys of the fingerprints: one that callers cannot know keeps them from making words collide. */
+  readonly seed: number
+  /** Address space for millions of rules from the start: without, growing to many stops all for some milliseconds, once. */
+  readonly holdsMany?: boolean
 }
 
 /** A program is [event it was run for last, rule], then the code. */
@@ -57,7 +66,7 @@ export class Engine {
   /** Postings that the last event led to: what matching it cost beyond reading it. */
   looked = 0
   private readonly pool = new Pool()
-  private readonly index = new AnchorIndex(this.pool)
+  private readonly index: AnchorIndex
   private readonly rules = new RuleTable()
   private readonly frequencies = new Frequencies()
   private readonly predicates: Predicates
@@ -67,8 +76,8 @@ export class Engine {
   private stamp = 0
   private heads = new Int32Array(1_024)
 
-  /** The seed draws the keys of the fingerprints: one that callers cannot know keeps them from making words collide. */
-  constructor({ seed }: { readonly seed: number }) {
+  constructor({ seed, holdsMany = false }: EngineOptions) {
+    this.index = new AnchorIndex(this.pool, holdsMany)
     this.fingerprints = new Fingerprints(seed)
     this.predicates = new Predicates(this.fingerprints)
     this.compiler = new Compiler(this.fingerprints, this.predicates)
@@ -80,7 +89,8 @@ export class Engine {
     return {
       rules: rules.count,
       unindexed: this.spaces.usesOf(EVERY_EVENT),
-      bytes: pool.bytes + index.bytes + rules.bytes + frequencies.bytes
+      bytes: pool.bytes + index.bytes + rules.bytes + frequencies.bytes,
+      reserved: index.reserved
     }
   }
 

@@ -1,14 +1,14 @@
 /** The engine for rules that go by a name. */
 import type { PlatformEvent } from "../syntax/eventFields.ts"
 import type { Expression } from "../syntax/expression.ts"
-import { Engine, type EngineStats } from "./Engine.ts"
+import { Engine, type EngineOptions, type EngineStats } from "./Engine.ts"
 
 export class NamedRules {
   private readonly engine: Engine
   private readonly numbers = new Map<string, number>()
   private readonly names: Array<string> = []
 
-  constructor(options: { readonly seed: number }) {
+  constructor(options: EngineOptions) {
     this.engine = new Engine(options)
   }
 

@@ -4,7 +4,8 @@
  * on it, and a rule that no event leads to costs nothing.
  */
 
-/** Rules at a time, so that no event waits for long. */
+/** Of so many rules one, but not too many at a time, so that no event waits for long. */
+const SHARE = 4
 const AT_ONCE = 32
 /** It is time again when there have been this part more events, but after so many at least and at most: what people talk about changes. */
 const PART = 1 / 2_048
@@ -25,9 +26,9 @@ export class Review {
 
   /** Some of so many programs, others each time. */
   choice(programs: Int32Array, count: number): Int32Array {
-    if (count <= AT_ONCE) return programs.slice(0, count)
-    const step = count / AT_ONCE
+    const length = Math.min(Math.ceil(count / SHARE), AT_ONCE)
+    const step = count / length
     const first = (this.events % 97) / 97
-    return Int32Array.from({ length: AT_ONCE }, (_, turn) => programs[Math.floor((first + turn) * step)] ?? 0)
+    return Int32Array.from({ length }, (_, turn) => programs[Math.floor((first + turn) * step)] ?? 0)
   }
 }
