@@ -22,8 +22,7 @@ export const luceneMonitorLacks = (): string | undefined => {
     ? undefined
     : [
         `mkdir -p ${cacheFolder} && cd ${cacheFolder}`,
-        "echo 'deb-src http://deb.debian.org/debian bookworm main' > /etc/apt/sources.list.d/lucene-source.list",
-        "apt-get update; apt-get source --download-only lucene8",
+        "curl -O http://deb.debian.org/debian/pool/main/l/lucene8/lucene8_8.8.1.orig.tar.xz",
         "tar xf lucene8_8.8.1.orig.tar.xz",
         `(or set LUCENE_SOURCE to a folder with the unpacked lucene-${VERSION})`
       ].join("\n    ")
