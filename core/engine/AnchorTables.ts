@@ -39,8 +39,8 @@ export const HELD = 5
  * term that its home goes by, and what it holds: all that is looked at for a term lies close together. Terms that share
  * the tag and the half are taken for one.
  *
- * A bucket is known by its first word in `words`, a place by four times that and its number in the bucket. Both are others
- * after each insertion or removal.
+ * A bucket is known by its first word in `words`, a place by four times that and its number in the bucket. What is there
+ * may be another after each insertion or removal.
  */
 export class AnchorTables {
   words: Int32Array

@@ -51,7 +51,7 @@ export interface EngineStats {
 export interface EngineOptions {
   /** Draws the keys of the fingerprints: one that callers cannot know keeps them from making words collide. */
   readonly seed: number
-  /** Address space for millions of rules from the start: without, growing to many stops all for some milliseconds, once. */
+  /** Address space for millions of rules from the start: without it, growing to many stops the world for some milliseconds. */
   readonly holdsMany?: boolean
 }
 
@@ -243,15 +243,18 @@ export class Engine {
   private rehang(terms: number): void {
     const { index, cover, pool, review } = this
     passAll()
-    const count = index.gather(terms)
-    for (const program of review.choice(index.programs, count)) {
+    const chosen = review.choice(index.programs, index.gather(terms))
+    let moved = 0
+    for (const program of chosen) {
       const words = pool.chunkOf(program)
       const start = pool.offsetOf(program) + HEAD
       if (1.1 * cover.costOf(words, start) + 1 < this.costOfAnchors(words, start)) {
         this.unhang(program)
         this.hang(program)
+        moved++
       }
     }
+    review.note(moved, chosen.length)
   }
 
   private costOfAnchors(words: Int32Array, start: number): number {

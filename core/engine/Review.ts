@@ -4,7 +4,7 @@
  * on it, and a rule that no event leads to costs nothing.
  */
 
-/** Of so many rules one, but not too many at a time, so that no event waits for long. */
+/** One in so many rules, but not too many at a time, so that no event waits for long. */
 const SHARE = 4
 const AT_ONCE = 32
 /** It is time again when there have been this part more events, but after so many at least and at most: what people talk about changes. */
@@ -22,6 +22,11 @@ export class Review {
     if (this.events < this.nextAt) return false
     this.nextAt = this.events + Math.min(Math.max(SHORTEST, this.events * PART), LONGEST)
     return true
+  }
+
+  /** To be told how many of the last choice have better anchors now: as long as it is many, the next time is soon. */
+  note(moved: number, chosen: number): void {
+    if (SHARE * moved > chosen) this.nextAt = this.events + SHORTEST
   }
 
   /** Some of so many programs, others each time. */
