@@ -10,7 +10,7 @@
  *   never      [tag]
  */
 import type { Expression, Predicate } from "../syntax/expression.ts"
-import { bytes, GROUP, groups, writeWord } from "../syntax/wordRow.ts"
+import { groupAt, writeWord } from "../syntax/wordRow.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { type Start, startOf } from "./grams.ts"
 import type { Predicates } from "./Predicates.ts"
@@ -179,9 +179,9 @@ export class Compiler {
 
   /** Gives its cell. */
   private readStart(text: string): number {
-    const end = writeWord(text) * GROUP
-    this.startLengths.push(bytes.subarray(0, end).indexOf(0))
-    return startCell(groups[0] ?? 0)
+    const end = writeWord(text)
+    this.startLengths.push(end)
+    return startCell(groupAt(0, end))
   }
 
   private emitPhrase({ words, offsets }: Predicate & { _tag: "Phrase" }, space: number, negated: boolean): void {

@@ -6,10 +6,9 @@
  * their places. Between two texts of a field lie as many numbers without a term as the longest phrase can reach over.
  */
 import type { PlatformEvent } from "../syntax/eventFields.ts"
-import { GROUP as FOUR, groups, MOST_GROUPS, writeWord } from "../syntax/wordRow.ts"
+import { bounds, GROUP as FOUR, groups, MOST_WORDS, restAt, writeWord } from "../syntax/wordRow.ts"
 import { isInUse } from "./Cells.ts"
 import { endHigh, endLow, type Fingerprints, stepHigh, stepLow } from "./fingerprints.ts"
-import { gramAt } from "./grams.ts"
 import {
   EVERY_EVENT,
   GRAM,
@@ -49,6 +48,8 @@ export const pairs = terms
 // What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
 const GROUP = FOUR
 const row = groups
+const ends = bounds
+const rest = restAt
 const nextHigh = stepHigh
 const nextLow = stepLow
 const finishHigh = endHigh
@@ -77,19 +78,18 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
     const values = event.values(reading.field)
     for (let at = 0; at < values.length; at++) {
       const value = values[at] ?? ""
-      if (reading.values) addText(fingerprints, reading.space, value)
-      const length = reading.starts || reading.inners ? writeWord(value) : 0
-      if (reading.starts) addStarts(source, reading.space, 1)
-      if (reading.inners) addInnerGrams(source, reading, length)
+      if (reading.starts || reading.inners) {
+        writeWord(value)
+        addRow(source, reading, 1)
+      } else addText(fingerprints, reading.space, value)
     }
   }
   for (const reading of spaces.texts) {
     const texts = event.texts(reading.field)
     for (let at = 0; at < texts.length; at++) {
-      const length = event.writeWords(texts[at] ?? "", reading.field)
+      const words = event.writeWords(texts[at] ?? "", reading.field)
       if (at > 0) skip(source.reach)
-      if (reading.values || reading.starts) addRow(source, reading, length)
-      if (reading.inners) addInnerGrams(source, reading, length)
+      addRow(source, reading, words)
     }
   }
   return count
@@ -131,14 +131,11 @@ const before = new Int32Array(mostTerms + 1)
 let stamp = 0
 let trace = 0
 let count = 0
-/** Words before their end, and the groups where they begin. */
-const wordHighs = new Int32Array(MOST_GROUPS)
-const wordLows = new Int32Array(MOST_GROUPS)
-const wordStarts = new Int32Array(MOST_GROUPS + 1)
-/** Words that some rule may want a start of: which group comes next, and what was read. */
-const openAt = new Int32Array(MOST_GROUPS)
-const openHighs = new Int32Array(MOST_GROUPS)
-const openLows = new Int32Array(MOST_GROUPS)
+/** Words that some rule may want a start of: where it goes on and ends, and what was read. */
+const openAt = new Int32Array(MOST_WORDS)
+const openEnds = new Int32Array(MOST_WORDS)
+const openHighs = new Int32Array(MOST_WORDS)
+const openLows = new Int32Array(MOST_WORDS)
 
 const begin = (): void => {
   count = 0
@@ -184,113 +181,103 @@ const skip = (numbers: number): void => {
   while (count < last) terms[2 * ++count] = 0
 }
 
-/** The words of one text. */
-const addRow = (source: Source, { space, starts }: Reading<unknown>, length: number): void => {
-  const { fingerprints } = source
-  const words = readRow(fingerprints, space, length)
-  addWords(fingerprints.endKeys[space] ?? 0, Math.min(words, mostTerms - count))
-  if (starts) addStarts(source, space, words)
+/** Of the words of the row, all that is to be read of the field. */
+const addRow = (source: Source, { space, values, starts, inners }: Reading<unknown>, words: number): void => {
+  if (values || starts) {
+    const open = addWords(source, space, Math.min(words, mostTerms - count), starts)
+    if (starts) addStarts(source, space, words, open)
+  }
+  if (inners) addInnerGrams(source, space, words)
 }
 
-/** Gives the number of words, and leaves them for the next step. There is no branch, as nobody can foresee where a word ends. */
-const readRow = (fingerprints: Fingerprints, space: number, length: number): number => {
+/** If starts are asked for, opens the words that have four bytes in a cell in use, and gives their number. */
+const addWords = ({ spaces, fingerprints }: Source, space: number, words: number, starts: boolean): number => {
+  const text = row
+  const where = ends
+  const { bits } = spaces.starts
   const highKey = fingerprints.highKeys[space] ?? 0
   const lowKey = fingerprints.lowKeys[space] ?? 0
-  let words = 0
-  let high = highKey
-  let low = lowKey
-  for (let at = 0; at < (length | 0); at++) {
-    const group = row[at] ?? 0
-    /** No bits at the end of a word, where all begins anew; else all. */
-    const inside = (0 - (group >>> 24)) >> 31
-    high = nextHigh(high, group)
-    low = nextLow(low, high)
-    wordHighs[words] = high
-    wordLows[words] = low
-    wordStarts[words + 1] = at + 1
-    words += inside + 1
-    high = (high & inside) | (highKey & ~inside)
-    low = (low & inside) | (lowKey & ~inside)
-  }
-  return words
-}
-
-const addWords = (endKey: number, words: number): void => {
+  const endKey = fingerprints.endKeys[space] ?? 0
   const event = stamp | 0
   const ownTrace = trace | 0
   const known = count | 0
+  let open = 0
   for (let word = 0; word < (words | 0); word++) {
-    const low = finishLow(wordLows[word] ?? 0, endKey)
-    const high = finishHigh(wordHighs[word] ?? 0, low)
-    enter(known + word + 1, high, low, event, ownTrace)
+    const end = where[2 * word + 1] ?? 0
+    let at = where[2 * word] ?? 0
+    let high = highKey
+    let low = lowKey
+    if (end - at >= GROUP) {
+      const group = text.getInt32(at, true)
+      at += GROUP
+      high = nextHigh(high, group)
+      low = nextLow(low, high)
+      if (starts) {
+        openAt[open] = at
+        openEnds[open] = end
+        openHighs[open] = high
+        openLows[open] = low
+        open += isIn(bits, cellOf(group))
+      }
+      for (; end - at >= GROUP; at += GROUP) {
+        high = nextHigh(high, text.getInt32(at, true))
+        low = nextLow(low, high)
+      }
+    }
+    high = nextHigh(high, rest(at, end))
+    low = finishLow(nextLow(low, high), endKey)
+    enter(known + word + 1, finishHigh(high, low), low, event, ownTrace)
   }
   count = known + words
+  return open
 }
 
-/** What the first words of the row begin with, as far as some rule may want it. */
-const addStarts = (source: Source, space: number, words: number): void => {
-  const { spaces, fingerprints } = source
+/** What the words of the row begin with, as far as some rule may want it. */
+const addStarts = ({ spaces, fingerprints }: Source, space: number, words: number, opened: number): void => {
   const { longestStart } = spaces
   const endKey = fingerprints.endKeys[startSpace(space)] ?? 0
-  if (spaces.hasShortStarts) {
-    openAll(fingerprints, space, words)
-    addOpenStarts(spaces, endKey, words, 0)
-  }
-  if (longestStart < GROUP) return
-  let open = openWords(source, space, words)
+  let open = opened
   // All words at a time, four bytes further each time.
-  for (let length = GROUP; open > 0; length += GROUP) {
+  for (let length = GROUP; open > 0 && length <= longestStart; length += GROUP) {
+    if (length > GROUP) open = goOn(open)
     addOpenStarts(spaces, endKey, open, length)
-    if (length + GROUP > longestStart) return
-    open = goOn(open)
   }
+  if (!spaces.hasShortStarts) return
+  openAll(fingerprints, space, words)
+  addOpenStarts(spaces, endKey, words, 0)
 }
 
+/** None of them was read yet. */
 const openAll = (fingerprints: Fingerprints, space: number, words: number): void => {
   const highKey = fingerprints.highKeys[space] ?? 0
   const lowKey = fingerprints.lowKeys[space] ?? 0
   for (let word = 0; word < (words | 0); word++) {
-    openAt[word] = wordStarts[word] ?? 0
+    openAt[word] = ends[2 * word] ?? 0
+    openEnds[word] = ends[2 * word + 1] ?? 0
     openHighs[word] = highKey
     openLows[word] = lowKey
   }
 }
 
-/** Reads the first group of the words, and opens those that have it whole and in a cell in use. */
-const openWords = ({ spaces, fingerprints }: Source, space: number, words: number): number => {
-  const { bits } = spaces.starts
-  const highKey = fingerprints.highKeys[space] ?? 0
-  const lowKey = fingerprints.lowKeys[space] ?? 0
-  let open = 0
-  for (let word = 0; word < (words | 0); word++) {
-    const at = wordStarts[word] ?? 0
-    const group = row[at] ?? 0
-    const high = nextHigh(highKey, group)
-    openAt[open] = at + 1
-    openHighs[open] = high
-    openLows[open] = nextLow(lowKey, high)
-    open += isIn(bits, cellOf(group)) & isWhole(group)
-  }
-  return open
-}
-
-/** Reads one group more of the open words, and leaves open those that have it whole. */
+/** Reads four bytes more of the open words, and leaves open those that have them. */
 const goOn = (words: number): number => {
+  const text = row
   let open = 0
   for (let word = 0; word < (words | 0); word++) {
     const at = openAt[word] ?? 0
-    const group = row[at] ?? 0
-    const high = nextHigh(openHighs[word] ?? 0, group)
-    openAt[open] = at + 1
+    const end = openEnds[word] ?? 0
+    const high = nextHigh(openHighs[word] ?? 0, text.getInt32(at, true))
+    openAt[open] = at + GROUP
+    openEnds[open] = end
     openHighs[open] = high
     openLows[open] = nextLow(openLows[word] ?? 0, high)
-    open += isWhole(group)
+    open += isWhole(at, end)
   }
   return open
 }
 
-/** 1 or 0. */
-const isWhole = (group: number): number => (0 - (group >>> 24)) >>> 31
+/** 1 if there are four bytes more, or 0. */
+const isWhole = (at: number, end: number): number => (at + GROUP - 1 - end) >>> 31
 
 /** Of the open words, the starts that have this many bytes, which were read, or up to three more. */
 const addOpenStarts = (spaces: Spaces, endKey: number, words: number, length: number): void => {
@@ -303,12 +290,12 @@ const addOpenStarts = (spaces: Spaces, endKey: number, words: number, length: nu
 /** Those that have this many bytes more than what was read. */
 const addLongerStarts = ({ endedStarts }: Spaces, endKey: number, words: number, more: number): void => {
   const { bits } = endedStarts
-  const mask = more === 0 ? 0 : -1 >>> (32 - 8 * more)
   const known = count | 0
   const most = Math.min(words, mostTerms - known)
   let found = known
   for (let word = 0; word < (most | 0); word++) {
-    const last = nextHigh(openHighs[word] ?? 0, (row[openAt[word] ?? 0] ?? 0) & mask)
+    const at = openAt[word] ?? 0
+    const last = nextHigh(openHighs[word] ?? 0, rest(at, Math.min(at + more, openEnds[word] ?? 0)))
     const low = finishLow(nextLow(openLows[word] ?? 0, last), endKey)
     const high = finishHigh(last, low)
     terms[(found << 1) + 2] = high
@@ -326,12 +313,15 @@ const linkAll = (first: number, last: number): void => {
   count = last
 }
 
-const addInnerGrams = ({ spaces, fingerprints }: Source, { space }: Reading<unknown>, length: number): void => {
-  for (let at = 0; at + GRAM < length * GROUP; at++) {
-    const gram = gramAt(at)
-    if (gram === 0 || spaces.grams[gramCell(gram)] === 0) continue
-    fingerprints.readGroup(innerSpace(space), gram)
-    addTerm(fingerprints.high, fingerprints.low)
+const addInnerGrams = ({ spaces, fingerprints }: Source, space: number, words: number): void => {
+  for (let word = 0; word < words; word++) {
+    const end = ends[2 * word + 1] ?? 0
+    for (let at = ends[2 * word] ?? 0; at + GRAM <= end; at++) {
+      const gram = rest(at, at + GRAM)
+      if (spaces.grams[gramCell(gram)] === 0) continue
+      fingerprints.readGroup(innerSpace(space), gram)
+      addTerm(fingerprints.high, fingerprints.low)
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 /** Terms as the engine knows them: 64 bits of a keyed hash over a word and the space it belongs to. */
-import { groups, writeWord } from "../syntax/wordRow.ts"
+import { GROUP, groupAt, writeWord } from "../syntax/wordRow.ts"
 import { isStartSpace, valueSpace } from "./spaces.ts"
 
 /** Most spaces there can be: one for each field and way of looking at it. */
@@ -65,12 +65,12 @@ export class Fingerprints {
     this.end(space, high, stepLow(this.lowKeys[space] ?? 0, high))
   }
 
-  /** Reads the first word of the row, of so many groups. */
-  private readRow(space: number, count: number): void {
+  /** Reads the first word of the row, which ends there. */
+  private readRow(space: number, end: number): void {
     let high = this.highKeys[space] ?? 0
     let low = this.lowKeys[space] ?? 0
-    for (let group = 0; group < count; group++) {
-      high = stepHigh(high, groups[group] ?? 0)
+    for (let at = 0; at <= end; at += GROUP) {
+      high = stepHigh(high, groupAt(at, end))
       low = stepLow(low, high)
     }
     this.end(space, high, low)
@@ -82,8 +82,8 @@ export class Fingerprints {
   }
 }
 
-// A word is read as `wordRow` writes it, four bytes at a time. Each four are taken in by `stepHigh`, then `stepLow`;
-// `endLow`, then `endHigh` give the fingerprint.
+// A word is read as `wordRow` writes it, four bytes at a time and at last what is left of it, which may be nothing. Each
+// four are taken in by `stepHigh`, then `stepLow`; `endLow`, then `endHigh` give the fingerprint.
 
 export const stepHigh = (high: number, group: number): number => {
   const step = Math.imul(high ^ group, HIGH_STEP)

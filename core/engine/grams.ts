@@ -1,7 +1,7 @@
 /** Pieces of text that every value a test fits must hold: what a test without a term of its own can be looked up by. */
 import { isTextField, type Predicate } from "../syntax/expression.ts"
 import { type Patterned, patternOf } from "../syntax/patterns.ts"
-import { bytes, GROUP, writeWord } from "../syntax/wordRow.ts"
+import { restAt, writeWord } from "../syntax/wordRow.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { GRAM, gramCell, innerSpace, keywordSpace, textSpace } from "./spaces.ts"
 
@@ -17,24 +17,15 @@ export const gramsOf = (predicate: Predicate, fingerprints: Fingerprints): Int32
   if (isPatterned(predicate)) {
     const space = innerSpace(spaceOfField(predicate))
     for (const text of patternOf(predicate).inner) {
-      const end = writeWord(text) * GROUP
-      for (let at = 0; at + GRAM < end && found.length < MOST_GRAMS * GRAM_WORDS; at++) {
-        const gram = gramAt(at)
-        if (gram === 0) break
+      const end = writeWord(text)
+      for (let at = 0; at + GRAM <= end && found.length < MOST_GRAMS * GRAM_WORDS; at++) {
+        const gram = restAt(at, at + GRAM)
         fingerprints.readGroup(space, gram)
         found.push(fingerprints.high, fingerprints.low, space, gramCell(gram))
       }
     }
   }
   return Int32Array.from(found)
-}
-
-/** The three bytes of the row of words that begin here; 0 if a word ends among them. */
-export const gramAt = (at: number): number => {
-  const first = row[at] ?? 0
-  const second = row[at + 1] ?? 0
-  const third = row[at + 2] ?? 0
-  return first === 0 || second === 0 || third === 0 ? 0 : first | (second << 8) | (third << 16)
 }
 
 export interface Start {
@@ -53,9 +44,6 @@ export const startOf = (predicate: Predicate): Start | undefined => {
 }
 
 // ---- helpers ----
-
-// What is imported is looked up anew each time it is used; a constant of the module's own is not.
-const row = bytes
 
 const isPatterned = (predicate: Predicate): predicate is Patterned =>
   predicate._tag === "Wildcard" ||

@@ -30,7 +30,7 @@ export interface PlatformEvent extends EventFields {
   readonly values: (field: KeywordField) => ReadonlyArray<string>
   /** What `text` analyses, value by value. */
   readonly texts: (field: TextField) => ReadonlyArray<string>
-  /** Writes the words of one such value to the row of words, the same as `text` gives; gives the length of the row. */
+  /** Writes the words of one such value to the row of words, the same as `text` gives; gives their number. */
   readonly writeWords: (text: string, field: TextField) => number
 }
 

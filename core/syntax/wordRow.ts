@@ -1,87 +1,80 @@
 /**
- * The words of a text as one row of bytes, for those who compare words without keeping them: UTF-8, except that each half
- * of a pair is written by itself, and a 0 as the two bytes that UTF-8 forbids for it. So the start of a word is the start
- * of its bytes. Each word begins at a multiple of four and ends with one to four 0: it can be read four bytes at a time,
- * and the last byte of four is a 0 where the word ends. (The first byte of the four is the lowest, as on all machines
- * that matter here.)
+ * The words of a text as bytes, for those who compare words without keeping them: UTF-8, except that each half of a pair
+ * is written by itself, and a 0 as the two bytes that UTF-8 forbids for it. So the start of a word is the start of its
+ * bytes. Where the words are among the bytes is written beside them; a place without a word has one of no length.
  *
- * There is one row, and it is good until the next one is written. That it is a constant of the module and never another
- * array makes reading it several times as fast.
+ * There is one row of words, and it is good until the next one is written. That it is a constant of the module and never
+ * another array makes reading it several times as fast.
  */
 import type { Tokens } from "./firehose/tokens.ts"
 
-/** Words beyond are not read: no event that is taken in is as long. */
-export const MOST_GROUPS = 1 << 20
+/** Words beyond are not read: no event that is taken in has as many. */
+export const MOST_WORDS = 1 << 20
+/** Bytes that are read at a time. The first of them is the lowest. */
 export const GROUP = 4
 
-/** A word of bytes that no other has, for a place without one. */
-export const HOLE = 0xff
+export const bytes = new Uint8Array(1 << 22)
+export const groups = new DataView(bytes.buffer)
+/** Where the word with the number `n` begins, at `2 * n`, and where it ends. */
+export const bounds = new Int32Array(2 * MOST_WORDS)
 
-export const groups = new Int32Array(MOST_GROUPS)
-export const bytes = new Uint8Array(groups.buffer)
+/** Four bytes of a word, or what is left of it. */
+export const groupAt = (at: number, end: number): number =>
+  end - at < GROUP ? restAt(at, end) : row.getInt32(at, true)
 
-/** To be called before any of the row is written: leaves nothing but 0 in it. */
-export const beginRow = (): void => {
-  const pairs = (written + 1) >> 1
-  for (let pair = 0; pair < pairs; pair++) rowPairs[pair] = 0
-}
+/** What is left of a word that ends less than four bytes from here. */
+export const restAt = (at: number, end: number): number => row.getInt32(at, true) & ~(-1 << ((end - at) << 3))
 
 /**
- * Writes a byte of a word to the row, or ends the word for a 0; gives the state for the next one, the first being 0. The
- * state is where the byte belongs, times two, and one more within a word. A byte leads to the next one, and the end of a
- * word to a multiple of four, which after another end is where it belonged itself. Without a branch, as nobody can foresee
- * which of the two comes.
+ * Writes the bounds of words among 32 bytes from a place on, given how many there are. A bit is set for each byte that is
+ * part of a word where the one before it is not, or the other way round. Gives how many there are then.
  */
-export const putByte = (state: number, byte: number): number => {
-  const isWord = (byte + 0xff) >> 8
-  rowBytes[state >> 1] = byte
-  return ((state | isWord) + 7 - 5 * isWord) & (-isWord | -8)
+export const addBounds = (edges: number, place: number, count: number): number => {
+  const to = ends
+  let next = count
+  for (let left = edges; left !== 0; left &= left - 1) to[next++] = place + 31 - Math.clz32(left & -left)
+  return next
 }
 
-/** To be called with the state after the end of a word; gives the number of groups. */
-export const endRow = (state: number): number => {
-  written = state >> 3
-  return written
-}
-
-/** Gives the number of groups. */
+/** Gives the number of words. */
 export const writeTokens = ({ words, positions }: Tokens): number => {
-  beginRow()
   let at = 0
-  let place = 0
+  let count = 0
   for (let index = 0; index < words.length; index++) {
     const position = positions[index] ?? 0
     const word = words[index] ?? ""
-    if (at + GROUP * (position - place) + room(word.length) > MOST_GROUPS * GROUP) break
-    for (; place < position; place++) {
-      rowBytes[at] = HOLE
-      at += GROUP
-    }
-    at = write(word, at)
-    place++
+    if (position >= MOST_WORDS || at + room(word) > bytes.length) break
+    while (count < position) put(count++, at, at)
+    const end = write(word, at)
+    put(count++, at, end)
+    at = end
   }
-  return endRow(2 * at)
+  return count
 }
 
-/** One word; gives the number of groups. */
+/** One word, which begins at 0; gives where it ends. */
 export const writeWord = (word: string): number => {
-  beginRow()
-  return endRow(2 * write(room(word.length) > MOST_GROUPS * GROUP ? "" : word, 0))
+  const end = room(word) > bytes.length ? 0 : write(word, 0)
+  put(0, 0, end)
+  return end
 }
 
 // ---- helpers ----
 
 // What is exported is looked up anew each time it is used; a constant of the module's own is not.
 const rowBytes = bytes
-const rowPairs = new Float64Array(groups.buffer)
+const row = groups
+const ends = bounds
 
-/** Groups that may hold something. */
-let written = 0
+const put = (word: number, start: number, end: number): void => {
+  bounds[2 * word] = start
+  bounds[2 * word + 1] = end
+}
 
-/** Bytes that a word of this length takes at most. */
-const room = (length: number): number => 3 * length + GROUP
+/** Bytes that a word takes at most, and those that are read with the last of it. */
+const room = (word: string): number => 3 * word.length + GROUP
 
-/** Gives where the next word begins. */
+/** Gives where it ends. */
 const write = (word: string, start: number): number => {
   let at = start
   for (let unit = 0; unit < word.length; unit++) {
@@ -97,5 +90,5 @@ const write = (word: string, start: number): number => {
       rowBytes[at++] = 0x80 | (code & 0x3f)
     }
   }
-  return (at + GROUP) & -GROUP
+  return at
 }

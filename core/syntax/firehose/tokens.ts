@@ -68,19 +68,6 @@ export const isPlainWord = (text: string): boolean => {
   return true
 }
 
-/** From 0 to 7. */
-export const kindOfAscii = (code: number): number => asciiKinds[code] ?? BREAK
-
-/** Whether a character of ASCII that is no joiner is part of a word, by its kind and the kinds of its neighbours. */
-export const isPart = (before: number, kind: number, after: number): boolean => {
-  if (kind === LETTER || kind === DIGIT) return true
-  if (before !== after) return false
-  return (
-    (before === LETTER && (kind === MID_LETTER || kind === MID_BOTH)) ||
-    (before === DIGIT && (kind === MID_NUMBER || kind === MID_BOTH))
-  )
-}
-
 /** A word or part of one as the analysis would write it. */
 export const lowerWord = (text: string): string => lowerCase(text, 0, text.length)
 

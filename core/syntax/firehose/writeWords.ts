@@ -1,60 +1,104 @@
 /** The words of a page without making strings of them: for plain text, which most of it is. */
-import { encodeAscii, encoded } from "../ascii.ts"
-import { beginRow, endRow, GROUP, groups, HOLE, putByte, writeTokens } from "../wordRow.ts"
-import { analyse, isPart, kindOfAscii, maxTokenLength, stopWords } from "./tokens.ts"
+import { BLOCK, bitsOf, digitsIn, encodeAscii, folded, isIn, lettersIn, MOST_BLOCKS } from "../ascii.ts"
+import { addBounds, bounds, GROUP, groups, restAt, writeTokens } from "../wordRow.ts"
+import { analyse, maxTokenLength, stopWords } from "./tokens.ts"
 
-/** Writes the same words as `analyse` gives to the row of words; gives the number of groups. */
+/** Writes the same words as `analyse` gives to the row of words; gives their number. */
 export const writeWords = (text: string, keepStopWords: boolean): number => {
   // What underscores do depends on more than their neighbours.
   if (!text.includes("_") && encodeAscii(text)) {
-    const length = writeAscii(text.length)
-    if (!hasLongWord(length)) return keepStopWords ? length : withoutStopWords(length)
+    const words = cut(foldBlocks(text.length))
+    if (!hasLongWord(words)) return keepStopWords ? words : withoutStopWords(words)
   }
   return writeTokens(analyse(text, keepStopWords))
 }
 
 // ---- helpers ----
 
-// What is imported is looked up anew each time it is used. Here even a constant of the module's own is; a constant of the
-// function is not.
-const put = putByte
+// What is imported is looked up anew each time it is used; a constant of the module's own is not.
+const row = groups
+const ends = bounds
+const rest = restAt
+const mark = addBounds
+const lettersOf = lettersIn
+const digitsOf = digitsIn
+const has = isIn
+const lower = folded
+const bits = bitsOf
 
-const kinds = Uint8Array.from({ length: 256 }, (_, code) => kindOfAscii(code))
-const folded = Uint8Array.from({ length: 256 }, (_, code) => String.fromCharCode(code).toLowerCase().charCodeAt(0))
+/** Of each block of characters, by bits: the letters, the digits, and what is part of a word between two letters or two digits. */
+const letters = new Int32Array(MOST_BLOCKS + 1)
+const digits = new Int32Array(MOST_BLOCKS + 1)
+const betweenLetters = new Int32Array(MOST_BLOCKS + 1)
+const betweenDigits = new Int32Array(MOST_BLOCKS + 1)
 
-/** All bits if a character is part of a word, by its kind and those of its neighbours, three bits each; else none. */
-const parts = Uint8Array.from({ length: 512 }, (_, three) =>
-  isPart(three >> 6, (three >> 3) & 7, three & 7) ? 0xff : 0
-)
-
-const writeAscii = (length: number): number => {
-  beginRow()
-  const text = encoded
-  const kindOf = kinds
-  const lower = folded
-  const part = parts
-  let state = 0
-  let before = kindOf[0] ?? 0
-  let kind = kindOf[text[0] ?? 0] ?? 0
-  // A separator comes after the text.
-  for (let at = 0; at <= (length | 0); at++) {
-    const after = kindOf[text[at + 1] ?? 0] ?? 0
-    state = put(state, (lower[text[at] ?? 0] ?? 0) & (part[(before << 6) | (kind << 3) | after] ?? 0))
-    before = kind
-    kind = after
+/** In lower case from now on; gives the number of blocks. */
+const foldBlocks = (length: number): number => {
+  const blocks = Math.floor(length / BLOCK) + 1
+  for (let block = 0; block < blocks; block++) {
+    foldBlock(block, block * BLOCK, Math.min((block + 1) * BLOCK, length + 1))
   }
-  return endRow(state)
+  letters[blocks] = 0
+  digits[blocks] = 0
+  return blocks
+}
+
+const foldBlock = (block: number, start: number, end: number): void => {
+  let letterBits = 0
+  let digitBits = 0
+  let letterJoints = 0
+  let digitJoints = 0
+  for (let at = start | 0; at < (end | 0); at += GROUP) {
+    const four = row.getInt32(at, true)
+    const letter = lettersOf(four)
+    const both = has(four, APOSTROPHE) | has(four, FULL_STOP)
+    row.setInt32(at, lower(four, letter), true)
+    letterBits |= bits(letter) << at
+    digitBits |= bits(digitsOf(four)) << at
+    letterJoints |= bits(both | has(four, COLON)) << at
+    digitJoints |= bits(both | has(four, COMMA) | has(four, SEMICOLON)) << at
+  }
+  letters[block] = letterBits
+  digits[block] = digitBits
+  betweenLetters[block] = letterJoints
+  betweenDigits[block] = digitJoints
+}
+
+const APOSTROPHE = 0x27
+const COMMA = 0x2c
+const FULL_STOP = 0x2e
+const COLON = 0x3a
+const SEMICOLON = 0x3b
+
+/** Gives the number of words. */
+const cut = (blocks: number): number => {
+  let count = 0
+  let before = 0
+  for (let block = 0; block < (blocks | 0); block++) {
+    const words =
+      (letters[block] ?? 0) |
+      (digits[block] ?? 0) |
+      ((betweenLetters[block] ?? 0) & between(letters, block)) |
+      ((betweenDigits[block] ?? 0) & between(digits, block))
+    count = mark(words ^ ((words << 1) | before), block * BLOCK, count)
+    before = words >>> 31
+  }
+  return count >> 1
+}
+
+/** What has one of these on either side. */
+const between = (these: Int32Array, block: number): number => {
+  const here = these[block] ?? 0
+  return ((here << 1) | ((these[block - 1] ?? 0) >>> 31)) & ((here >>> 1) | ((these[block + 1] ?? 0) << 31))
 }
 
 /** Lucene cuts it in pieces. */
-const hasLongWord = (length: number): boolean => {
-  const row = groups
-  let whole = 0
-  for (let at = 0; at < (length | 0); at++) {
-    whole = (row[at] ?? 0) >>> 24 === 0 ? 0 : whole + 1
-    if (whole * GROUP > maxTokenLength) return true
+const hasLongWord = (words: number): boolean => {
+  let longest = 0
+  for (let word = 0; word < (words | 0); word++) {
+    longest = Math.max(longest, (ends[2 * word + 1] ?? 0) - (ends[2 * word] ?? 0))
   }
-  return false
+  return longest > maxTokenLength
 }
 
 /** Stop words by their first group, in cells of their own: the group, and what must come after it if it is whole. */
@@ -77,24 +121,16 @@ for (const word of stopWords) {
   stopSeconds[stopCell(first)] = groupOf(word.slice(GROUP))
 }
 
-/** Leaves a hole for each. */
-const withoutStopWords = (length: number): number => {
-  const row = groups
-  const firsts = stopFirsts
-  const seconds = stopSeconds
-  let isFirst = true
-  for (let at = 0; at < (length | 0); at++) {
-    const group = row[at] ?? 0
-    const isWhole = group >>> 24 !== 0
-    const cell = stopCell(group)
-    if (isFirst && firsts[cell] === group) {
-      if (!isWhole) row[at] = HOLE
-      else if (row[at + 1] === seconds[cell]) {
-        row[at] = -1
-        row[at + 1] = 0
-      }
-    }
-    isFirst = !isWhole
+/** Leaves a word of no length for each. */
+const withoutStopWords = (words: number): number => {
+  for (let word = 0; word < (words | 0); word++) {
+    const start = ends[2 * word] ?? 0
+    const end = ends[2 * word + 1] ?? 0
+    const isWhole = end - start >= GROUP
+    const first = isWhole ? row.getInt32(start, true) : rest(start, end)
+    const cell = stopCell(first)
+    if (stopFirsts[cell] !== first || end - start >= 2 * GROUP) continue
+    if (!isWhole || rest(start + GROUP, end) === stopSeconds[cell]) ends[2 * word + 1] = start
   }
-  return length
+  return words
 }

@@ -6,9 +6,9 @@
  * is one word in every script.
  */
 
-import { encodeAscii, encodedFours } from "../ascii.ts"
+import { bitsOf, digitsIn, encodeAscii, folded, lettersIn, BLOCK as MANY } from "../ascii.ts"
 import type { Tokens } from "../firehose/tokens.ts"
-import { beginRow, endRow, putByte, writeTokens } from "../wordRow.ts"
+import { addBounds, GROUP as FOUR, groups, writeTokens } from "../wordRow.ts"
 
 export const tokens = (text: string): ReadonlyArray<string> => {
   const words: Array<string> = []
@@ -44,20 +44,18 @@ export const tokens = (text: string): ReadonlyArray<string> => {
   return words
 }
 
-/** Writes the same words as `tokens` gives to the row of words; gives the number of groups. */
+/** Writes the same words as `tokens` gives to the row of words; gives their number. */
 export const writeWords = (text: string): number => {
   if (!encodeAscii(text)) return writeTokens(inARow(wideTokens(text)))
-  beginRow()
-  const last = text.length >> 2
-  let state = 0
-  for (let at = 0; at <= last; at++) {
-    const four = fours[at] ?? 0
-    state = put(state, folded(four & 0xff))
-    state = put(state, folded((four >>> 8) & 0xff))
-    state = put(state, folded((four >>> 16) & 0xff))
-    state = put(state, folded(four >>> 24))
+  const { length } = text
+  let count = 0
+  let before = 0
+  for (let start = 0; start <= length; start += BLOCK) {
+    const words = foldBlock(start, Math.min(start + BLOCK, length + 1))
+    count = mark(words ^ ((words << 1) | before), start, count)
+    before = words >>> 31
   }
-  return endRow(state)
+  return count >> 1
 }
 
 /** With their places: X leaves none empty. */
@@ -71,8 +69,27 @@ export const inARow = (words: ReadonlyArray<string>): Tokens => {
 // ---- helpers ----
 
 // What is imported is looked up anew each time it is used; a constant of the module's own is not.
-const fours = encodedFours
-const put = putByte
+const GROUP = FOUR
+const BLOCK = MANY
+const row = groups
+const mark = addBounds
+const letters = lettersIn
+const digits = digitsIn
+const lower = folded
+const bits = bitsOf
+
+/** In lower case from now on; gives the bits of those that are parts of words. */
+const foldBlock = (start: number, end: number): number => {
+  const text = row
+  let words = 0
+  for (let at = start | 0; at < (end | 0); at += GROUP) {
+    const four = text.getInt32(at, true)
+    const letter = letters(four)
+    text.setInt32(at, lower(four, letter), true)
+    words |= bits(letter | digits(four)) << at
+  }
+  return words
+}
 
 /** 0, 1, 2 and on: one list for all texts, as long as the longest needed. */
 const counted: Array<number> = []
@@ -90,13 +107,6 @@ const ascii = new Uint8Array(128)
 for (let code = 0; code < 128; code++) {
   const char = String.fromCharCode(code)
   ascii[code] = /[A-Z]/.test(char) ? capital : /[a-z0-9]/.test(char) ? letter : separator
-}
-
-/** In lower case; 0 for a separator. */
-const folded = (char: number): number => asciiFolded[char] ?? 0
-const asciiFolded = new Uint8Array(256)
-for (let code = 0; code < 128; code++) {
-  asciiFolded[code] = ascii[code] === separator ? 0 : String.fromCharCode(code).toLowerCase().charCodeAt(0)
 }
 
 const variationSelector = 0xfe0f

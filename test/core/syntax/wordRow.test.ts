@@ -2,21 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { randomFrom } from "../../../bench/random.ts"
 import { analyse, stopWords } from "../../../core/syntax/firehose/tokens.ts"
 import { writeWords } from "../../../core/syntax/firehose/writeWords.ts"
-import { bytes, GROUP, writeTokens, writeWord } from "../../../core/syntax/wordRow.ts"
+import { bounds, bytes, writeTokens, writeWord } from "../../../core/syntax/wordRow.ts"
 import { inARow, tokens, writeWords as writePostWords } from "../../../core/syntax/x/tokens.ts"
 
-/** The words of a row of so many groups; null for a hole. */
-const wordsOf = (length: number): ReadonlyArray<string | null> => {
-  const words: Array<string | null> = []
-  let start = 0
-  for (let end = GROUP; end <= length * GROUP; end += GROUP) {
-    if (bytes[end - 1] !== 0) continue
-    const word = bytes.subarray(start, end)
-    words.push(word[0] === 0xff ? null : String.fromCharCode(...word.filter((byte) => byte !== 0)))
-    start = end
-  }
-  return words
-}
+/** The first words of the row; null for a place without one. */
+const wordsOf = (count: number): ReadonlyArray<string | null> =>
+  Array.from({ length: count }, (_, word) => {
+    const found = bytes.subarray(bounds[2 * word], bounds[2 * word + 1])
+    return found.length === 0 ? null : String.fromCharCode(...found)
+  })
 
 const PIECES = [..."aB1.,:;'-_ \n", " ", " ", " ", "moon", "Moonlight", "3.14", "o'neil", "x".repeat(254), ...stopWords]
 const UNPLAIN = ["é", "東京", "😀", "’"]
@@ -51,7 +45,7 @@ describe("The row of words", () => {
 
   it("tells words apart that only differ in what is not a letter", () => {
     const rows = ["", "a", "a\u0000", "\u0000a", "a\u0001", "\u0080", "\u0100", "abcd", "abcd\u0000"].map((word) =>
-      bytes.slice(0, writeWord(word) * GROUP).join()
+      bytes.slice(0, writeWord(word)).join()
     )
     assert.strictEqual(new Set(rows).size, rows.length)
   })
