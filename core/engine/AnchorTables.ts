@@ -6,14 +6,15 @@ const SEGMENT_BITS = 7
 export const SEGMENT_SHIFT = 32 - SEGMENT_BITS
 
 /**
- * Words that each table has room for, as powers of two: few, then so many that some millions of rules fit. All tables lie
- * in one array, as an array of arrays takes twice as long to read from. Room costs no memory until it is used, as the
- * system gives memory to the pages that are written; but moving to a larger one stops the world for some milliseconds.
+ * Buckets that each table has room for: few, then so many that some millions of rules fit. All tables lie in one array, as
+ * an array of arrays takes twice as long to read from. Room costs no memory until it is used, as the system gives memory
+ * to the pages that are written; but moving to a larger one stops the world for some milliseconds. None is near a power
+ * of two: the processor remembers few pages whose addresses end alike.
  */
-const FIRST_ROOM = 10
-const LARGE_ROOM = 18
-const LARGEST_ROOM = 22
-const PAGE = 4_096
+const FIRST_ROOM = 100
+const LARGE_ROOM = 30_000
+const LARGEST_ROOM = 62_000
+const PAGE_WORDS = 1_024
 
 /** Places of a bucket. Their tags are bytes of one word: all are looked at together. */
 export const BUCKET = 4
@@ -27,11 +28,12 @@ const TAG_BITS = 0x7f7f7f7f
  */
 const PASSED = 0x80
 
-/** Words of a bucket: its tags; two filters to a word; two halves of `low` to a word; what the places hold. */
-export const WORDS = 9
-export const FILTERS = 1
-export const HALVES = 3
-export const HELD = 5
+/** Words of a bucket: its tags; one that is only ever written; two filters to a word; two halves of `low` to a word; what the places hold. */
+export const WORDS = 10
+export const TOUCHED = 1
+export const FILTERS = 2
+export const HALVES = 4
+export const HELD = 6
 
 /**
  * A table is buckets of places. Each term has a home bucket, and goes to the next one that is not full; the places of a
@@ -44,8 +46,8 @@ export const HELD = 5
  */
 export class AnchorTables {
   words: Int32Array
-  /** The number of a table is the bits of a bucket above these. */
-  roomBits: number
+  /** Words that each table has room for. */
+  room: number
   /** How many buckets a table has. */
   readonly sizes = new Int32Array(1 << SEGMENT_BITS).fill(FIRST_BUCKETS)
   /** How many places are taken. */
@@ -59,15 +61,15 @@ export class AnchorTables {
 
   /** One that holds many has its room from the start. */
   constructor(holdsMany: boolean) {
-    this.leastRoom = holdsMany ? LARGE_ROOM : FIRST_ROOM
-    this.roomBits = this.leastRoom
-    this.words = new Int32Array(1 << (SEGMENT_BITS + this.roomBits))
+    this.leastRoom = WORDS * (holdsMany ? LARGE_ROOM : FIRST_ROOM)
+    this.room = this.leastRoom
+    this.words = spaceFor(this.room)
   }
 
   /** All of the first room, and of a larger one the pages that were ever written. */
   get bytes(): number {
-    if (this.roomBits === FIRST_ROOM) return this.words.byteLength
-    return this.reached.reduce((sum, size) => sum + Math.ceil((size * WORDS * 4) / PAGE) * PAGE, 0)
+    if (this.room === WORDS * FIRST_ROOM) return this.words.byteLength
+    return 4 * PAGE_WORDS * this.reached.reduce((sum, size) => sum + pagesOf(size), 0)
   }
 
   /** The rest of the room. */
@@ -101,19 +103,19 @@ export class AnchorTables {
   }
 
   next(high: number, low: number, place: number): number {
-    return this.placeFrom(this.after(place), high, low)
+    return this.placeFrom(this.after(high >>> SEGMENT_SHIFT, place), high, low)
   }
 
   insert(high: number, low: number, filter: number, held: number): void {
     const number = high >>> SEGMENT_SHIFT
     const count = (this.counts[number] ?? 0) + 1
-    this.counts[number] = count
     const size = this.sizes[number] ?? 0
     // One in two, three in eight after that: buckets that are passed by cost time, places that are free memory.
     if (count * 2 > size * BUCKET && (!this.hasGrown || count * 4 > size * BUCKET * 3)) {
       this.resize(number, size + Math.ceil(size / 3))
       this.hasGrown = true
     }
+    this.counts[number] = count
     this.put(number, tagOf(high), halfOf(low), filter, held)
   }
 
@@ -123,9 +125,9 @@ export class AnchorTables {
     const { words } = this
     const size = this.sizes[number] ?? 0
     let hole = emptied
-    for (let next = this.after(hole); tagAt(words, next) !== 0; next = this.after(next)) {
+    for (let next = this.after(number, hole); tagAt(words, next) !== 0; next = this.after(number, next)) {
       const home = this.home(number, halfAt(words, next))
-      if (this.distance(home, next) >= this.distance(hole, next)) {
+      if (distance(size, home, next) >= distance(size, hole, next)) {
         setTag(words, hole, tagAt(words, next))
         setFilter(words, hole, filterOf(words, next))
         setHalf(words, hole, halfAt(words, next))
@@ -142,28 +144,21 @@ export class AnchorTables {
 
   private placeFrom(start: number, high: number, low: number): number {
     const { words } = this
-    for (let place = start; tagAt(words, place) !== 0; place = this.after(place)) {
+    const number = high >>> SEGMENT_SHIFT
+    for (let place = start; tagAt(words, place) !== 0; place = this.after(number, place)) {
       if (tagAt(words, place) === tagOf(high) && halfAt(words, place) === halfOf(low)) return place
     }
     return -1
   }
 
   private home(number: number, half: number): number {
-    return placeIn((number << this.roomBits) + homeOf(this.sizes[number] ?? 0, half) * WORDS)
+    return placeIn(number * this.room + homeOf(this.sizes[number] ?? 0, half) * WORDS)
   }
 
-  /** The next place of the same table. */
-  private after(place: number): number {
+  /** The next place of the table. */
+  private after(number: number, place: number): number {
     if (place % BUCKET < BUCKET - 1) return place + 1
-    const bucket = bucketOf(place)
-    return placeIn(after(bucket, this.roomBits, this.sizes[bucket >>> this.roomBits] ?? 0))
-  }
-
-  /** How many places one is after another of the same table. */
-  private distance(one: number, other: number): number {
-    const places = (this.sizes[bucketOf(one) >>> this.roomBits] ?? 0) * BUCKET
-    const buckets = (bucketOf(other) - bucketOf(one)) / WORDS
-    return (buckets * BUCKET + (other % BUCKET) - (one % BUCKET) + places) % places
+    return placeIn(after(bucketOf(place), number * this.room, this.sizes[number] ?? 0))
   }
 
   private put(number: number, tag: number, half: number, filter: number, held: number): void {
@@ -173,7 +168,7 @@ export class AnchorTables {
       if (place % BUCKET === BUCKET - 1) {
         words[bucketOf(place)] = (words[bucketOf(place)] ?? 0) | (PASSED << kindOf(tag))
       }
-      place = this.after(place)
+      place = this.after(number, place)
     }
     setTag(words, place, tag)
     setFilter(words, place, filter)
@@ -182,9 +177,10 @@ export class AnchorTables {
   }
 
   private resize(number: number, size: number): void {
-    if (size * WORDS > 1 << this.roomBits) this.move(this.roomBits === FIRST_ROOM ? LARGE_ROOM : LARGEST_ROOM)
+    if (size > LARGEST_ROOM) throw new Error("The engine is full: it cannot hold more than about ten million rules")
+    if (size * WORDS > this.room) this.move(WORDS * (size > LARGE_ROOM ? LARGEST_ROOM : LARGE_ROOM))
     const { words } = this
-    const start = number << this.roomBits
+    const start = number * this.room
     const length = (this.sizes[number] ?? 0) * WORDS
     // Not a new one each time: the garbage would be collected while events wait.
     if (this.old.length < length) this.old = new Int32Array(2 * length)
@@ -201,22 +197,21 @@ export class AnchorTables {
     }
   }
 
-  /** What little is left goes back to where it began, and the memory to the system. */
+  /** What little is left after much goes back to where it began, and the memory to the system. */
   private shrink(number: number, size: number): void {
     this.resize(number, size)
-    const { leastRoom } = this
-    const isLarge = this.roomBits > leastRoom || 16 * (this.reached[number] ?? 0) * WORDS > 1 << LARGE_ROOM
-    if (isLarge && this.sizes.every((one) => 4 * one * WORDS <= 1 << FIRST_ROOM)) this.move(leastRoom)
+    const hadMuch = pagesOf(this.reached[number] ?? 0) >= MUCH
+    if (hadMuch && this.sizes.every((one) => 4 * one <= FIRST_ROOM)) this.move(this.leastRoom)
   }
 
-  private move(roomBits: number): void {
-    const words = new Int32Array(1 << (SEGMENT_BITS + roomBits))
+  private move(room: number): void {
+    const words = spaceFor(room)
     for (const [number, size] of this.sizes.entries()) {
-      const start = number << this.roomBits
-      words.set(this.words.subarray(start, start + size * WORDS), number << roomBits)
+      const start = number * this.room
+      words.set(this.words.subarray(start, start + size * WORDS), number * room)
     }
     this.words = words
-    this.roomBits = roomBits
+    this.room = room
     this.reached.set(this.sizes)
   }
 }
@@ -235,13 +230,19 @@ export const homeOf = (size: number, half: number): number => Math.imul(half, si
 
 export const halfOf = (low: number): number => low >>> 16
 
-/** The bucket after one of a table of so many. */
-export const after = (bucket: number, roomBits: number, size: number): number => {
-  const start = bucket & (-1 << roomBits)
-  return bucket + WORDS < start + size * WORDS ? bucket + WORDS : start
-}
+/** The bucket after one of a table, given its first and how many it has. */
+export const after = (bucket: number, first: number, size: number): number =>
+  bucket + WORDS < first + size * WORDS ? bucket + WORDS : first
 
 // ---- helpers ----
+
+/** Pages of a table that are worth giving back. */
+const MUCH = 3
+
+/** With a bucket more than the tables have, for the one after the last to be touched as well. */
+const spaceFor = (room: number): Int32Array => new Int32Array((room << SEGMENT_BITS) + WORDS)
+
+const pagesOf = (buckets: number): number => Math.ceil((buckets * WORDS) / PAGE_WORDS)
 
 /** Never 0. */
 const tagOf = (high: number): number => {
@@ -257,6 +258,12 @@ const bucketOf = (place: number): number => place >>> 2
 
 /** The first place of a bucket. */
 const placeIn = (bucket: number): number => bucket * BUCKET
+
+/** How many places one is after another of a table of so many buckets. */
+const distance = (size: number, one: number, other: number): number => {
+  const buckets = (bucketOf(other) - bucketOf(one)) / WORDS
+  return (buckets * BUCKET + (other % BUCKET) - (one % BUCKET) + size * BUCKET) % (size * BUCKET)
+}
 
 const tagAt = (words: Int32Array, place: number): number =>
   ((words[bucketOf(place)] ?? 0) >>> ((place & 3) << 3)) & 0x7f

@@ -55,7 +55,7 @@ export interface EngineOptions {
   readonly holdsMany?: boolean
 }
 
-/** A program is [event it was run for last, rule], then the code. */
+/** A program is [touched, rule], then the code. */
 const HEAD = 2
 
 export class Engine {
@@ -74,7 +74,6 @@ export class Engine {
   private readonly cover: Cover
   private readonly review = new Review()
   private stamp = 0
-  private heads = new Int32Array(1_024)
 
   constructor({ seed, holdsMany = false }: EngineOptions) {
     this.index = new AnchorIndex(this.pool, holdsMany)
@@ -133,29 +132,21 @@ export class Engine {
     if (this.rules.count === 0) return met
     const terms = readTerms(event, this)
     this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
-    const { index, pool, stamp } = this
+    const { index, pool } = this
     const count = index.gather(terms)
     this.looked = index.looked
     const { programs } = index
-    this.fetchHeads(programs, count)
     for (let program = 0; program < count; program++) {
       const address = programs[program] ?? 0
+      // It may hang on several terms of the event.
+      if (pool.isDone(address)) continue
       const words = pool.chunkOf(address)
       const at = pool.offsetOf(address)
-      // It may hang on several terms of the event.
-      if (words[at] === stamp) continue
-      words[at] = stamp
       if (this.holds(words, at + HEAD, event)) met.push(words[at + 1] ?? 0)
     }
     this.frequencies.learn(terms)
     if (this.review.isDue()) this.rehang(terms)
     return met
-  }
-
-  /** The programs lie far apart in memory: this fetches them side by side. */
-  private fetchHeads(programs: Int32Array, count: number): void {
-    if (count > this.heads.length) this.heads = new Int32Array(2 * count)
-    this.pool.fetch(programs, count, this.heads, 0)
   }
 
   private holds(code: Int32Array, at: number, event: EventFields): boolean {

@@ -37,6 +37,28 @@ export class Pool {
     }
   }
 
+  /**
+   * Begins to fetch the block: it is written to, as the processor would wait for what it reads. So the first word of a
+   * block is not for its owner.
+   */
+  touchOne(address: number): void {
+    this.chunkOf(address)[this.offsetOf(address)] = 0
+  }
+
+  /** Those at the addresses from one place up to another. */
+  touch(addresses: Int32Array, from: number, to: number): void {
+    for (let index = from; index < to; index++) this.touchOne(addresses[index] ?? 0)
+  }
+
+  /** Whether this was asked before since the block was touched. */
+  isDone(address: number): boolean {
+    const words = this.chunkOf(address)
+    const at = this.offsetOf(address)
+    if (words[at] === DONE) return true
+    words[at] = DONE
+    return false
+  }
+
   take(words: number): number {
     if (words > CHUNK_WORDS >> 1) {
       return this.addChunk(words) << CHUNK_BITS
@@ -83,6 +105,8 @@ export class Pool {
 // ---- helpers ----
 
 const nothing = new Int32Array(0)
+
+const DONE = 1
 
 /** Every second number of words up to 64, then four sizes for each doubling: little is wasted, blocks are found again. */
 const SIZES = 33 + 4 * 26

@@ -4,10 +4,10 @@ import { halfIn, setHalfIn } from "./halves.ts"
 import type { Pool } from "./Pool.ts"
 
 /**
- * A list is [count, capacity, filters..., programs...], with two filters to a word: what all is gone through lies close
+ * A list is [touched, count, capacity, filters..., programs...], with two filters to a word: what all is gone through lies close
  * together.
  */
-const HEAD = 2
+const HEAD = 3
 
 /** The capacity of a new list; the others are this times a power of two. */
 const LEAST = 8
@@ -15,10 +15,11 @@ const LEAST = 8
 /** Lists are known by their address, which may be another after each change. */
 export class PostingLists {
   private readonly pool: Pool
-  /** The first words of the lists that are gone through. */
-  private counts = new Int32Array(1_024)
-  /** Where the programs are whose filter the event passes. */
+  /** How many postings `open` went through last. */
+  looked = 0
+  /** Where the programs are whose filter the event passes, and how many they are. */
   private passing = new Int32Array(1_024)
+  private passed = 0
 
   constructor(pool: Pool) {
     this.pool = pool
@@ -29,7 +30,7 @@ export class PostingLists {
   }
 
   countOf(list: number): number {
-    return this.pool.chunkOf(list)[this.pool.offsetOf(list)] ?? 0
+    return this.pool.chunkOf(list)[this.pool.offsetOf(list) + 1] ?? 0
   }
 
   programOf(list: number, posting: number): number {
@@ -45,7 +46,7 @@ export class PostingLists {
     const count = this.countOf(list)
     const place = count === this.capacityOf(list) ? this.moved(list, 2 * count) : list
     const words = this.pool.chunkOf(place)
-    words[this.pool.offsetOf(place)] = count + 1
+    words[this.pool.offsetOf(place) + 1] = count + 1
     this.set(place, count, program, filter)
     return place
   }
@@ -53,12 +54,12 @@ export class PostingLists {
   remove(list: number, program: number): number {
     const words = this.pool.chunkOf(list)
     const at = this.pool.offsetOf(list)
-    const count = words[at] ?? 0
+    const count = words[at + 1] ?? 0
     const first = programsAt(words, at)
     const found = words.subarray(first, first + count).indexOf(program)
     if (found < 0) return list
     this.set(list, found, this.programOf(list, count - 1), this.filterOf(list, count - 1))
-    words[at] = count - 1
+    words[at + 1] = count - 1
     const capacity = this.capacityOf(list)
     return capacity > LEAST && count - 1 <= capacity >> 2 ? this.moved(list, capacity >> 1) : list
   }
@@ -67,23 +68,27 @@ export class PostingLists {
     this.pool.giveBack(list, wordsOf(this.capacityOf(list)))
   }
 
-  /** How many postings there are in so many lists, which `gather` can go through now. */
+  /** Goes through so many lists, each once, and gives how many programs the event passes the filters of: see `read`. */
   open(lists: Int32Array, count: number): number {
-    if (count > this.counts.length) this.counts = new Int32Array(2 * count)
-    const { counts } = this
-    this.pool.fetch(lists, count, counts, 0)
-    let postings = 0
-    for (let index = 0; index < count; index++) postings += counts[index] ?? 0
-    if (postings >= this.passing.length) this.passing = new Int32Array(2 * postings)
-    return postings
+    const { pool } = this
+    let passed = 0
+    this.looked = 0
+    for (let index = 0; index < count; index++) {
+      const list = lists[index] ?? 0
+      // An event may have its term many times.
+      if (pool.isDone(list)) continue
+      const postings = this.countOf(list)
+      this.looked += postings
+      if (passed + postings >= this.passing.length) this.passing = longer(this.passing, passed + postings)
+      passed = this.pass(list, postings, passed)
+    }
+    this.passed = passed
+    return passed
   }
 
-  /** Writes the programs in the open lists whose filter the event at hand passes, and gives where the next is to be written. */
-  gather(lists: Int32Array, count: number, programs: Int32Array, from: number): number {
-    let passed = 0
-    for (let index = 0; index < count; index++) passed = this.pass(lists[index] ?? 0, this.counts[index] ?? 0, passed)
-    this.pool.fetch(this.passing, passed, programs, from)
-    return from + passed
+  /** Writes what `open` found, from a place on. */
+  read(programs: Int32Array, from: number): void {
+    this.pool.fetch(this.passing, this.passed, programs, from)
   }
 
   private pass(list: number, count: number, before: number): number {
@@ -105,7 +110,7 @@ export class PostingLists {
   }
 
   private capacityOf(list: number): number {
-    return this.pool.chunkOf(list)[this.pool.offsetOf(list) + 1] ?? 0
+    return this.pool.chunkOf(list)[this.pool.offsetOf(list) + 2] ?? 0
   }
 
   private set(list: number, posting: number, program: number, filter: number): void {
@@ -119,8 +124,8 @@ export class PostingLists {
     const list = this.pool.take(wordsOf(capacity))
     const words = this.pool.chunkOf(list)
     const at = this.pool.offsetOf(list)
-    words[at] = 0
-    words[at + 1] = capacity
+    words[at + 1] = 0
+    words[at + 2] = capacity
     return list
   }
 
@@ -130,8 +135,8 @@ export class PostingLists {
     const from = this.pool.offsetOf(list)
     const words = this.pool.chunkOf(place)
     const to = this.pool.offsetOf(place)
-    const count = old[from] ?? 0
-    words[to] = count
+    const count = old[from + 1] ?? 0
+    words[to + 1] = count
     // Whole, as a list may be long: an event waits for this.
     words.set(old.subarray(from + HEAD, from + HEAD + ((count + 1) >> 1)), to + HEAD)
     const programs = programsAt(old, from)
@@ -149,6 +154,12 @@ const traceNow = eventTrace
 const isSame = isEqual
 const bits = TRACE_BITS
 
+const longer = (array: Int32Array, least: number): Int32Array<ArrayBuffer> => {
+  const copy = new Int32Array(2 * least)
+  copy.set(array)
+  return copy
+}
+
 const wordsOf = (capacity: number): number => HEAD + capacity + (capacity >> 1)
 
-const programsAt = (words: Int32Array, at: number): number => at + HEAD + ((words[at + 1] ?? 0) >> 1)
+const programsAt = (words: Int32Array, at: number): number => at + HEAD + ((words[at + 2] ?? 0) >> 1)

@@ -105,10 +105,6 @@ export const addTerm = (high: number, low: number): void => {
 /** The number of the term where it was met last; 0 if the event has no such term. */
 export const termOf = (high: number, low: number): number => newestFrom(slots[high & slotBits] ?? 0, high, low)
 
-/** Whether the event does not have the term once more after that. */
-export const isMetLast = (term: number, high: number, low: number): boolean =>
-  isOnTop(term, high) || termOf(high, low) === term
-
 /** Whether the event has no term after that, neither the same nor another, that shares its slot. */
 export const isOnTop = (term: number, high: number): boolean => ((slots[high & slotBits] ?? 0) & mostTerms) === term
 
