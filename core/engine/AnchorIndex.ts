@@ -91,6 +91,11 @@ export class AnchorIndex {
     this.tables.begin()
   }
 
+  /** To be called some time before something is added for the term, or removed. */
+  touch(high: number, low: number): void {
+    this.tables.touch(high, low)
+  }
+
   /** `other` is the first half of the term that is to be the filter, or 0. */
   add(high: number, low: number, program: number, other: number): void {
     const { tables, lists } = this
@@ -169,10 +174,10 @@ export class AnchorIndex {
       const high = terms[term << 1] ?? 0
       const hits = hitsOf(tags, high) & passesOf(words[at + filters] ?? 0, words[at + filters + 1] ?? 0, trace)
       if (hits !== 0) this.find(at, hits, terms[(term << 1) + 1] ?? 0)
+      if (!isBeyond(tags, high)) continue
       seenTerms[passed] = term
       seenAt[passed] = at
-      // Without a branch, as nobody can foresee it.
-      passed += isBeyond(tags, high)
+      passed++
     }
     return passed
   }

@@ -85,6 +85,13 @@ export class AnchorTables {
     this.hasGrown = false
   }
 
+  /** Begins to fetch the bucket where the term belongs, and the one after it. */
+  touch(high: number, low: number): void {
+    const bucket = bucketOf(this.home(high >>> SEGMENT_SHIFT, halfOf(low)))
+    this.words[bucket + TOUCHED] = 0
+    this.words[bucket + WORDS + TOUCHED] = 0
+  }
+
   heldAt(place: number): number {
     return this.words[heldOf(place)] ?? 0
   }
@@ -222,8 +229,8 @@ export const hitsIn = (word: number, high: number): number => {
   return ~(difference + TAG_BITS) & ~TAG_BITS
 }
 
-/** 1 if the term may be in a bucket after the one with this word, or 0. */
-export const isPassed = (word: number, high: number): number => ((word >>> kindOf(tagOf(high))) >>> 7) & 1
+/** Whether the term may be in a bucket after the one with this word. */
+export const isPassed = (word: number, high: number): boolean => ((word >>> kindOf(tagOf(high))) & PASSED) !== 0
 
 /** Not by a mask: tables grow by a third, a power of two would leave more places empty. Of up to 65,536 buckets. */
 export const homeOf = (size: number, half: number): number => Math.imul(half, size) >>> 16

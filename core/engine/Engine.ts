@@ -191,9 +191,11 @@ export class Engine {
   private hang(program: number): void {
     const { cover, index } = this
     cover.choose(this.pool.chunkOf(program), this.pool.offsetOf(program) + HEAD)
+    const { anchors } = cover
+    const end = cover.count * ANCHOR
     index.begin()
-    for (let anchor = 0; anchor < cover.count * ANCHOR; anchor += ANCHOR) {
-      const { anchors } = cover
+    for (let anchor = 0; anchor < end; anchor += ANCHOR) index.touch(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0)
+    for (let anchor = 0; anchor < end; anchor += ANCHOR) {
       index.add(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0, program, anchors[anchor + 2] ?? 0)
     }
     this.countGramAnchors(program, 1)
@@ -205,14 +207,25 @@ export class Engine {
     const start = this.pool.offsetOf(program) + HEAD
     const end = start + lengthOf(words, start)
     for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
+      if (!isAnchor(words[leaf] ?? 0)) continue
+      const { from, pair } = this.anchorAt(words, leaf)
+      this.index.touch(from[pair] ?? 0, from[pair + 1] ?? 0)
+    }
+    for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
       const word = words[leaf] ?? 0
       if (!isAnchor(word)) continue
+      const { from, pair } = this.anchorAt(words, leaf)
       words[leaf] = asNoAnchor(word)
-      const isTest = tagOf(word) === TEST
-      const from = isTest ? this.predicates.gramsOf(words[leaf + 1] ?? 0) : words
-      const pair = isTest ? gramOf(word) : leaf + 1
       this.index.remove(from[pair] ?? 0, from[pair + 1] ?? 0, program)
     }
+  }
+
+  /** Where the term is that the rule hangs on by this leaf. */
+  private anchorAt(words: Int32Array, leaf: number): { readonly from: Int32Array; readonly pair: number } {
+    const word = words[leaf] ?? 0
+    return tagOf(word) === TEST
+      ? { from: this.predicates.gramsOf(words[leaf + 1] ?? 0), pair: gramOf(word) }
+      : { from: words, pair: leaf + 1 }
   }
 
   /** Grams are only looked for in events while a rule hangs on one. */

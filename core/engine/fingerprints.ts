@@ -97,9 +97,9 @@ export const endLow = (low: number, key: number): number => {
   return end ^ (end >>> 13)
 }
 
-/** `low` has had its end. */
+/** `low` has had its end: what looks like chance already need not be mixed much more. */
 export const endHigh = (high: number, low: number): number => {
-  const end = mixed(high ^ low)
+  const end = stepHigh(high, low)
   return end === 0 ? 1 : end
 }
 
