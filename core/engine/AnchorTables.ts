@@ -133,8 +133,7 @@ export class AnchorTables {
     const size = this.sizes[number] ?? 0
     let hole = emptied
     for (let next = this.after(number, hole); tagAt(words, next) !== 0; next = this.after(number, next)) {
-      const home = this.home(number, halfAt(words, next))
-      if (distance(size, home, next) >= distance(size, hole, next)) {
+      if (isFrom(this.home(number, halfAt(words, next)), hole, next)) {
         setTag(words, hole, tagAt(words, next))
         setFilter(words, hole, filterOf(words, next))
         setHalf(words, hole, halfAt(words, next))
@@ -266,11 +265,9 @@ const bucketOf = (place: number): number => place >>> 2
 /** The first place of a bucket. */
 const placeIn = (bucket: number): number => bucket * BUCKET
 
-/** How many places one is after another of a table of so many buckets. */
-const distance = (size: number, one: number, other: number): number => {
-  const buckets = (bucketOf(other) - bucketOf(one)) / WORDS
-  return (buckets * BUCKET + (other % BUCKET) - (one % BUCKET) + size * BUCKET) % (size * BUCKET)
-}
+/** Whether a place is from one on and before another, in a table whose last place is followed by its first. */
+const isFrom = (one: number, place: number, other: number): boolean =>
+  one <= other ? one <= place && place < other : one <= place || place < other
 
 const tagAt = (words: Int32Array, place: number): number =>
   ((words[bucketOf(place)] ?? 0) >>> ((place & 3) << 3)) & 0x7f
