@@ -97,7 +97,7 @@ export class Engine {
   add(expression: Expression): number {
     const { compiler, pool } = this
     compiler.compile(expression)
-    if (this.cover.costOf(compiler.code, 0) === Number.POSITIVE_INFINITY) compiler.requireEveryEvent()
+    if (!this.cover.hasAnchors(compiler.code, 0)) compiler.requireEveryEvent()
     const { code, length } = compiler
     const rule = this.rules.take()
     const program = pool.take(HEAD + length)

@@ -39,13 +39,36 @@ export class Cover {
     this.predicates = predicates
   }
 
-  /** Marks the leaves that the rule is to hang on. Its cost must be finite. */
+  /** Whether every event that meets the rule has a term to look it up by. */
+  hasAnchors(code: Int32Array, at: number): boolean {
+    const word = code[at] ?? 0
+    if (isNegated(word)) return false
+    const end = at + lengthOf(code, at)
+    switch (tagOf(word)) {
+      case TEST:
+        return this.predicates.gramsOf(code[at + 1] ?? 0).length > 0
+      case AND:
+        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
+          if (this.hasAnchors(code, child)) return true
+        }
+        return false
+      case OR:
+        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
+          if (!this.hasAnchors(code, child)) return false
+        }
+        return true
+      default:
+        return tagOf(word) !== ALWAYS
+    }
+  }
+
+  /** Marks the leaves that the rule is to hang on. It must have anchors. */
   choose(code: Int32Array, at: number): void {
     this.count = 0
     this.collect(code, at, 0)
   }
 
-  /** Events that lead to the rule, out of those counted by `Frequencies`. Infinite if it can be met without any term. */
+  /** Events that lead to the rule, out of those counted by `Frequencies`. Infinite if it has no anchors. */
   costOf(code: Int32Array, at: number): number {
     const word = code[at] ?? 0
     if (isNegated(word)) return Number.POSITIVE_INFINITY
