@@ -91,16 +91,16 @@ export class AnchorIndex {
     this.tables.begin()
   }
 
-  /** To be called some time before something is added for the term, or removed. */
-  touch(high: number, low: number): void {
+  /** To be called for all terms of a rule before something is added (1) or removed (-1) for the first of them. */
+  announce(high: number, low: number, change: 1 | -1): void {
     this.tables.touch(high, low)
+    this.anchored.count(high >>> cellShift, change)
   }
 
   /** `other` is the first half of the term that is to be the filter, or 0. */
   add(high: number, low: number, program: number, other: number): void {
     const { tables, lists } = this
     const filter = other & TRACE_BITS
-    this.anchored.count(high >>> cellShift, 1)
     let alone = 0
     for (let place = tables.first(high, low); place >= 0; place = tables.next(high, low, place)) {
       const held = tables.heldAt(place)
@@ -119,7 +119,6 @@ export class AnchorIndex {
     for (let place = tables.first(high, low); place >= 0; place = tables.next(high, low, place)) {
       const held = tables.heldAt(place)
       if (held >= 0 && held !== program) continue
-      this.anchored.count(high >>> cellShift, -1)
       if (held < 0) this.removeFrom(~held, high, low, place, program)
       else tables.empty(high, place)
       return

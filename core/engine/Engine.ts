@@ -194,7 +194,9 @@ export class Engine {
     const { anchors } = cover
     const end = cover.count * ANCHOR
     index.begin()
-    for (let anchor = 0; anchor < end; anchor += ANCHOR) index.touch(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0)
+    for (let anchor = 0; anchor < end; anchor += ANCHOR) {
+      index.announce(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0, 1)
+    }
     for (let anchor = 0; anchor < end; anchor += ANCHOR) {
       index.add(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0, program, anchors[anchor + 2] ?? 0)
     }
@@ -209,7 +211,7 @@ export class Engine {
     for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
       if (!isAnchor(words[leaf] ?? 0)) continue
       const { from, pair } = this.anchorAt(words, leaf)
-      this.index.touch(from[pair] ?? 0, from[pair + 1] ?? 0)
+      this.index.announce(from[pair] ?? 0, from[pair + 1] ?? 0, -1)
     }
     for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
       const word = words[leaf] ?? 0

@@ -115,7 +115,7 @@ export class Compiler {
     this.push(tag)
     const decisive: Outcome = tag === AND ? "never" : "always"
     let children = 0
-    for (const clause of clauses.length > 1 ? cheapestFirst(clauses) : clauses) {
+    for (const clause of clauses.length > 1 ? clauses.toSorted(cheapestFirst) : clauses) {
       const child = this.length
       const outcome = this.emit(clause, negated)
       if (outcome === decisive) {
@@ -292,11 +292,7 @@ const likelihoods: { readonly [field: string]: number } = {
 }
 
 /** Terms first, the longest of them before all, then what costs more to find out. */
-const cheapestFirst = (clauses: ReadonlyArray<Expression>): ReadonlyArray<Expression> =>
-  clauses
-    .map((clause) => ({ clause, cost: effort(clause) }))
-    .sort((one, other) => one.cost - other.cost)
-    .map(({ clause }) => clause)
+const cheapestFirst = (one: Expression, other: Expression): number => effort(one) - effort(other)
 
 const effort = (expression: Expression): number => {
   switch (expression._tag) {

@@ -49,11 +49,13 @@ describe("AnchorIndex", () => {
           // An event without the term of the filter is not led there.
           const filter = random() < 0.3 ? 77 : 0
           const program = pool.take(2)
+          index.announce(term.high, term.low, 1)
           index.add(term.high, term.low, program, filter)
           programs.set(program, filter)
-        } else {
+        } else if (programs.size > 0) {
           const held = [...programs.keys()]
           const program = held[Math.floor(random() * held.length)] ?? 0
+          index.announce(term.high, term.low, -1)
           index.remove(term.high, term.low, program)
           programs.delete(program)
         }
