@@ -17,6 +17,7 @@ import {
 import { Cells, isInUse } from "./Cells.ts"
 import { eventTrace, eventTraces, isEqual, MOST_TERMS, pairs, TRACE_BITS } from "./eventTerms.ts"
 import { halfIn } from "./halves.ts"
+import { longer } from "./longer.ts"
 import type { Pool } from "./Pool.ts"
 import { PostingLists } from "./PostingLists.ts"
 
@@ -259,9 +260,3 @@ const passesOf = (firstTwo: number, lastTwo: number, trace: number): number =>
   (isSame(traces[firstTwo >>> 16] ?? 0, trace) << 15) |
   (isSame(traces[lastTwo & 0xffff] ?? 0, trace) << 23) |
   (isSame(traces[lastTwo >>> 16] ?? 0, trace) << 31)
-
-const longer = (array: Int32Array, least: number): Int32Array<ArrayBuffer> => {
-  const copy = new Int32Array(2 * least)
-  copy.set(array)
-  return copy
-}

@@ -200,11 +200,13 @@ export class Engine {
     for (let anchor = 0; anchor < end; anchor += ANCHOR) {
       index.add(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0, program, anchors[anchor + 2] ?? 0)
     }
-    this.countGramAnchors(program, 1)
+    const words = this.pool.chunkOf(program)
+    const start = this.pool.offsetOf(program) + HEAD
+    const last = start + lengthOf(words, start)
+    for (let leaf = start; leaf < last; leaf += leafLengthOf(words, leaf)) this.countGramAnchor(words, leaf, 1)
   }
 
   private unhang(program: number): void {
-    this.countGramAnchors(program, -1)
     const words = this.pool.chunkOf(program)
     const start = this.pool.offsetOf(program) + HEAD
     const end = start + lengthOf(words, start)
@@ -212,6 +214,7 @@ export class Engine {
       if (!isAnchor(words[leaf] ?? 0)) continue
       const { from, pair } = this.anchorAt(words, leaf)
       this.index.announce(from[pair] ?? 0, from[pair + 1] ?? 0, -1)
+      this.countGramAnchor(words, leaf, -1)
     }
     for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
       const word = words[leaf] ?? 0
@@ -231,18 +234,13 @@ export class Engine {
   }
 
   /** Grams are only looked for in events while a rule hangs on one. */
-  private countGramAnchors(program: number, change: 1 | -1): void {
-    const words = this.pool.chunkOf(program)
-    const start = this.pool.offsetOf(program) + HEAD
-    const end = start + lengthOf(words, start)
-    for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
-      const word = words[leaf] ?? 0
-      if (tagOf(word) !== TEST || !isAnchor(word)) continue
-      const grams = this.predicates.gramsOf(words[leaf + 1] ?? 0)
-      const gram = gramOf(word)
-      this.spaces.count(grams[gram + 2] ?? 0, change)
-      this.spaces.countGram(grams[gram + 3] ?? 0, change)
-    }
+  private countGramAnchor(words: Int32Array, leaf: number, change: 1 | -1): void {
+    const word = words[leaf] ?? 0
+    if (tagOf(word) !== TEST || !isAnchor(word)) return
+    const grams = this.predicates.gramsOf(words[leaf + 1] ?? 0)
+    const gram = gramOf(word)
+    this.spaces.count(grams[gram + 2] ?? 0, change)
+    this.spaces.countGram(grams[gram + 3] ?? 0, change)
   }
 
   /** Looks at some of the rules that hang on a term of the event, and hangs them on better ones if there are any by now. */

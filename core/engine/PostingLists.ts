@@ -1,11 +1,12 @@
 /** The postings of terms that have many of them, each term's in a list of its own. */
 import { eventTrace, eventTraces, isEqual, TRACE_BITS } from "./eventTerms.ts"
 import { halfIn, setHalfIn } from "./halves.ts"
+import { longer } from "./longer.ts"
 import type { Pool } from "./Pool.ts"
 
 /**
- * A list is [touched, count, capacity, filters..., programs...], with two filters to a word: what all is gone through lies close
- * together.
+ * A list is [touched, count, capacity, filters..., programs...], with two filters to a word: what all is gone through lies
+ * close together.
  */
 const HEAD = 3
 
@@ -153,12 +154,6 @@ const traces = eventTraces
 const traceNow = eventTrace
 const isSame = isEqual
 const bits = TRACE_BITS
-
-const longer = (array: Int32Array, least: number): Int32Array<ArrayBuffer> => {
-  const copy = new Int32Array(2 * least)
-  copy.set(array)
-  return copy
-}
 
 const wordsOf = (capacity: number): number => HEAD + capacity + (capacity >> 1)
 

@@ -13,6 +13,7 @@ import type { Expression, Predicate } from "../syntax/expression.ts"
 import { groupAt, writeWord } from "../syntax/wordRow.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { type Start, startOf } from "./grams.ts"
+import { longer } from "./longer.ts"
 import type { Predicates } from "./Predicates.ts"
 import { EVERY_EVENT, isStartSpace, keywordSpace, PLACED_EVENT, startCell, startSpace, textSpace } from "./spaces.ts"
 
@@ -211,11 +212,7 @@ export class Compiler {
   }
 
   private push(word: number): void {
-    if (this.length === this.code.length) {
-      const longer = new Int32Array(2 * this.length)
-      longer.set(this.code)
-      this.code = longer
-    }
+    if (this.length === this.code.length) this.code = longer(this.code, this.length)
     this.code[this.length++] = word
   }
 

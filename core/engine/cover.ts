@@ -21,6 +21,7 @@ import {
 } from "./code.ts"
 import type { Frequencies } from "./Frequencies.ts"
 import { GRAM_WORDS } from "./grams.ts"
+import { longer } from "./longer.ts"
 import type { Predicates } from "./Predicates.ts"
 import { isStartSpace } from "./spaces.ts"
 
@@ -223,11 +224,7 @@ export class Cover {
 
   private push(high: number, low: number, filter: number): void {
     const at = this.count * ANCHOR
-    if (at === this.anchors.length) {
-      const longer = new Int32Array(2 * at)
-      longer.set(this.anchors)
-      this.anchors = longer
-    }
+    if (at === this.anchors.length) this.anchors = longer(this.anchors, at)
     this.anchors[at] = high
     this.anchors[at + 1] = low
     this.anchors[at + 2] = filter

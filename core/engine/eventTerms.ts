@@ -45,7 +45,8 @@ export const passAll = (): void => {
 const terms = new Int32Array(2 * mostTerms + 2)
 export const pairs = terms
 
-// What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
+// What is imported or exported is looked up anew each time it is used; a constant of the module's own is not, but for the
+// first array that a loop reads from: it is a constant of the function.
 const GROUP = FOUR
 const row = groups
 const ends = bounds
