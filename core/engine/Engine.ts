@@ -106,6 +106,7 @@ export class Engine {
     words[at] = 0
     words[at + 1] = rule
     for (let word = 0; word < length; word++) words[at + HEAD + word] = code[word] ?? 0
+    this.choose(program)
     this.countTerms(words, at + HEAD, 1)
     for (const bytes of compiler.startLengths) this.spaces.wantStarts(bytes)
     this.hang(program)
@@ -119,8 +120,9 @@ export class Engine {
     const words = this.pool.chunkOf(program)
     const start = this.pool.offsetOf(program) + HEAD
     const length = lengthOf(words, start)
-    this.unhang(program)
+    this.dismiss(program)
     this.countTerms(words, start, -1)
+    this.unhang(program)
     this.releaseTests(words, start)
     this.pool.giveBack(program, HEAD + length)
     this.rules.giveBack(rule)
@@ -188,25 +190,28 @@ export class Engine {
     return false
   }
 
-  private hang(program: number): void {
+  /** Chooses the anchors of the rule. Whatever can be done before `hang` gives time to fetch where they belong. */
+  private choose(program: number): void {
     const { cover, index } = this
     cover.choose(this.pool.chunkOf(program), this.pool.offsetOf(program) + HEAD)
-    const { anchors } = cover
-    const end = cover.count * ANCHOR
-    index.begin()
-    for (let anchor = 0; anchor < end; anchor += ANCHOR) {
-      index.announce(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0, 1)
+    for (let anchor = 0; anchor < cover.count * ANCHOR; anchor += ANCHOR) {
+      index.announce(cover.anchors[anchor] ?? 0, cover.anchors[anchor + 1] ?? 0, 1)
     }
-    for (let anchor = 0; anchor < end; anchor += ANCHOR) {
-      index.add(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0, program, anchors[anchor + 2] ?? 0)
-    }
-    const words = this.pool.chunkOf(program)
-    const start = this.pool.offsetOf(program) + HEAD
-    const last = start + lengthOf(words, start)
-    for (let leaf = start; leaf < last; leaf += leafLengthOf(words, leaf)) this.countGramAnchor(words, leaf, 1)
+    this.countGramAnchors(program, 1)
   }
 
-  private unhang(program: number): void {
+  /** On the anchors chosen last. */
+  private hang(program: number): void {
+    const { cover, index } = this
+    index.begin()
+    for (let anchor = 0; anchor < cover.count * ANCHOR; anchor += ANCHOR) {
+      const { anchors } = cover
+      index.add(anchors[anchor] ?? 0, anchors[anchor + 1] ?? 0, program, anchors[anchor + 2] ?? 0)
+    }
+  }
+
+  /** What `choose` is for `hang`, this is for `unhang`. */
+  private dismiss(program: number): void {
     const words = this.pool.chunkOf(program)
     const start = this.pool.offsetOf(program) + HEAD
     const end = start + lengthOf(words, start)
@@ -214,8 +219,14 @@ export class Engine {
       if (!isAnchor(words[leaf] ?? 0)) continue
       const { from, pair } = this.anchorAt(words, leaf)
       this.index.announce(from[pair] ?? 0, from[pair + 1] ?? 0, -1)
-      this.countGramAnchor(words, leaf, -1)
     }
+    this.countGramAnchors(program, -1)
+  }
+
+  private unhang(program: number): void {
+    const words = this.pool.chunkOf(program)
+    const start = this.pool.offsetOf(program) + HEAD
+    const end = start + lengthOf(words, start)
     for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
       const word = words[leaf] ?? 0
       if (!isAnchor(word)) continue
@@ -234,13 +245,18 @@ export class Engine {
   }
 
   /** Grams are only looked for in events while a rule hangs on one. */
-  private countGramAnchor(words: Int32Array, leaf: number, change: 1 | -1): void {
-    const word = words[leaf] ?? 0
-    if (tagOf(word) !== TEST || !isAnchor(word)) return
-    const grams = this.predicates.gramsOf(words[leaf + 1] ?? 0)
-    const gram = gramOf(word)
-    this.spaces.count(grams[gram + 2] ?? 0, change)
-    this.spaces.countGram(grams[gram + 3] ?? 0, change)
+  private countGramAnchors(program: number, change: 1 | -1): void {
+    const words = this.pool.chunkOf(program)
+    const start = this.pool.offsetOf(program) + HEAD
+    const end = start + lengthOf(words, start)
+    for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
+      const word = words[leaf] ?? 0
+      if (tagOf(word) !== TEST || !isAnchor(word)) continue
+      const grams = this.predicates.gramsOf(words[leaf + 1] ?? 0)
+      const gram = gramOf(word)
+      this.spaces.count(grams[gram + 2] ?? 0, change)
+      this.spaces.countGram(grams[gram + 3] ?? 0, change)
+    }
   }
 
   /** Looks at some of the rules that hang on a term of the event, and hangs them on better ones if there are any by now. */
@@ -253,7 +269,9 @@ export class Engine {
       const words = pool.chunkOf(program)
       const start = pool.offsetOf(program) + HEAD
       if (1.1 * cover.costOf(words, start) + 1 < this.costOfAnchors(words, start)) {
+        this.dismiss(program)
         this.unhang(program)
+        this.choose(program)
         this.hang(program)
         moved++
       }

@@ -85,7 +85,10 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
       } else addText(fingerprints, reading.space, value)
     }
   }
-  for (const reading of spaces.texts) {
+  const { texts: textual } = spaces
+  for (let index = 0; index < textual.length; index++) {
+    const reading = textual[index]
+    if (reading === undefined) continue
     const texts = event.texts(reading.field)
     for (let at = 0; at < texts.length; at++) {
       const words = event.writeWords(texts[at] ?? "", reading.field)
