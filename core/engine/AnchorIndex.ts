@@ -73,7 +73,8 @@ export class AnchorIndex {
   gather(count: number): number {
     this.alone = 0
     this.listed = 0
-    let seen = this.goHome(this.pick(count))
+    let seen = this.pick(count)
+    this.goHome(seen)
     while (seen > 0) {
       seen = this.look(seen)
       this.goOn(seen)
@@ -138,7 +139,7 @@ export class AnchorIndex {
   }
 
   /** To the buckets where the terms belong. They are touched, and so are those after them, which lie beside them. */
-  private goHome(count: number): number {
+  private goHome(count: number): void {
     const { sizes, words } = this.tables
     const room = this.tables.room | 0
     for (let index = 0; index < (count | 0); index++) {
@@ -149,7 +150,6 @@ export class AnchorIndex {
       words[at + touched] = 0
       words[at + size + touched] = 0
     }
-    return count
   }
 
   /** To the buckets after those that `look` left. */

@@ -28,7 +28,10 @@ const TAG_BITS = 0x7f7f7f7f
  */
 const PASSED = 0x80
 
-/** Words of a bucket: its tags; one that is only ever written; two filters to a word; two halves of `low` to a word; what the places hold. */
+/**
+ * Words of a bucket: its tags; one that is only ever written; two filters to a word; two halves of `low` to a word; what
+ * the places hold.
+ */
 export const WORDS = 10
 export const TOUCHED = 1
 export const FILTERS = 2

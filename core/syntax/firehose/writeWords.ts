@@ -26,20 +26,23 @@ const has = isIn
 const lower = folded
 const bits = bitsOf
 
-/** Of each block of characters, by bits: the letters, the digits, and what is part of a word between two letters or two digits. */
-const letters = new Int32Array(MOST_BLOCKS + 1)
-const digits = new Int32Array(MOST_BLOCKS + 1)
-const betweenLetters = new Int32Array(MOST_BLOCKS + 1)
-const betweenDigits = new Int32Array(MOST_BLOCKS + 1)
+/**
+ * Of each block of characters, numbered from 1, by bits: the letters, the digits, and what is part of a word between two
+ * letters or two digits. There is nothing before the first and after the last.
+ */
+const letters = new Int32Array(MOST_BLOCKS + 2)
+const digits = new Int32Array(MOST_BLOCKS + 2)
+const betweenLetters = new Int32Array(MOST_BLOCKS + 2)
+const betweenDigits = new Int32Array(MOST_BLOCKS + 2)
 
 /** In lower case from now on; gives the number of blocks. */
 const foldBlocks = (length: number): number => {
   const blocks = Math.floor(length / BLOCK) + 1
-  for (let block = 0; block < blocks; block++) {
-    foldBlock(block, block * BLOCK, Math.min((block + 1) * BLOCK, length + 1))
+  for (let block = 1; block <= blocks; block++) {
+    foldBlock(block, (block - 1) * BLOCK, Math.min(block * BLOCK, length + 1))
   }
-  letters[blocks] = 0
-  digits[blocks] = 0
+  letters[blocks + 1] = 0
+  digits[blocks + 1] = 0
   return blocks
 }
 
@@ -74,13 +77,13 @@ const SEMICOLON = 0x3b
 const cut = (blocks: number): number => {
   let count = 0
   let before = 0
-  for (let block = 0; block < (blocks | 0); block++) {
+  for (let block = 1; block <= (blocks | 0); block++) {
     const words =
       (letters[block] ?? 0) |
       (digits[block] ?? 0) |
       ((betweenLetters[block] ?? 0) & between(letters, block)) |
       ((betweenDigits[block] ?? 0) & between(digits, block))
-    count = mark(words ^ ((words << 1) | before), block * BLOCK, count)
+    count = mark(words ^ ((words << 1) | before), (block - 1) * BLOCK, count)
     before = words >>> 31
   }
   return count >> 1
