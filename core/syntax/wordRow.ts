@@ -26,11 +26,12 @@ export const groupAt = (at: number, end: number): number =>
 export const restAt = (at: number, end: number): number => row.getInt32(at, true) & ~(-1 << ((end - at) << 3))
 
 /**
- * Writes the bounds of words among 32 bytes from a place on, given how many there are. A bit is set for each byte that is
- * part of a word where the one before it is not, or the other way round. Gives how many there are then.
+ * Writes the bounds of words among 32 bytes from a place on, given how many there are: if it is an odd number, a word has
+ * begun and not ended. A bit is set for each byte that is part of a word. Gives how many there are then.
  */
-export const addBounds = (edges: number, place: number, count: number): number => {
+export const addBounds = (parts: number, place: number, count: number): number => {
   const to = ends
+  const edges = parts ^ ((parts << 1) | (count & 1))
   let next = count
   for (let left = edges; left !== 0; left &= left - 1) to[next++] = place + 31 - Math.clz32(left & -left)
   return next

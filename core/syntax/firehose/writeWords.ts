@@ -1,6 +1,6 @@
 /** The words of a page without making strings of them: for plain text, which most of it is. */
 import { BLOCK, bitsOf, digitsIn, encodeAscii, folded, isIn, lettersIn, MOST_BLOCKS } from "../ascii.ts"
-import { addBounds, bounds, GROUP, groups, restAt, writeTokens } from "../wordRow.ts"
+import { addBounds, bounds, GROUP, groupAt, groups, restAt, writeTokens } from "../wordRow.ts"
 import { analyse, maxTokenLength, stopWords } from "./tokens.ts"
 
 /** Writes the same words as `analyse` gives to the row of words; gives their number. */
@@ -18,6 +18,7 @@ export const writeWords = (text: string, keepStopWords: boolean): number => {
 // What is imported is looked up anew each time it is used; a constant of the module's own is not.
 const row = groups
 const ends = bounds
+const group = groupAt
 const rest = restAt
 const mark = addBounds
 const lettersOf = lettersIn
@@ -76,15 +77,13 @@ const SEMICOLON = 0x3b
 /** Gives the number of words. */
 const cut = (blocks: number): number => {
   let count = 0
-  let before = 0
   for (let block = 1; block <= (blocks | 0); block++) {
-    const words =
+    const parts =
       (letters[block] ?? 0) |
       (digits[block] ?? 0) |
       ((betweenLetters[block] ?? 0) & between(letters, block)) |
       ((betweenDigits[block] ?? 0) & between(digits, block))
-    count = mark(words ^ ((words << 1) | before), (block - 1) * BLOCK, count)
-    before = words >>> 31
+    count = mark(parts, (block - 1) * BLOCK, count)
   }
   return count >> 1
 }
@@ -129,11 +128,10 @@ const withoutStopWords = (words: number): number => {
   for (let word = 0; word < (words | 0); word++) {
     const start = ends[2 * word] ?? 0
     const end = ends[2 * word + 1] ?? 0
-    const isWhole = end - start >= GROUP
-    const first = isWhole ? row.getInt32(start, true) : rest(start, end)
+    const first = group(start, end)
     const cell = stopCell(first)
     if (stopFirsts[cell] !== first || end - start >= 2 * GROUP) continue
-    if (!isWhole || rest(start + GROUP, end) === stopSeconds[cell]) ends[2 * word + 1] = start
+    if (end - start < GROUP || rest(start + GROUP, end) === stopSeconds[cell]) ends[2 * word + 1] = start
   }
   return words
 }

@@ -49,11 +49,8 @@ export const writeWords = (text: string): number => {
   if (!encodeAscii(text)) return writeTokens(inARow(wideTokens(text)))
   const { length } = text
   let count = 0
-  let before = 0
   for (let start = 0; start <= length; start += BLOCK) {
-    const words = foldBlock(start, Math.min(start + BLOCK, length + 1))
-    count = mark(words ^ ((words << 1) | before), start, count)
-    before = words >>> 31
+    count = mark(foldBlock(start, Math.min(start + BLOCK, length + 1)), start, count)
   }
   return count >> 1
 }
