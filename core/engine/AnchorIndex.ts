@@ -3,26 +3,24 @@ import {
   AnchorTables,
   after,
   BUCKET,
+  CELL_SHIFT,
   FILTERS,
-  HALVES,
   HELD,
-  halfOf,
+  HOMES,
   hitsIn,
+  homeBits,
   homeOf,
   isPassed,
   SEGMENT_SHIFT,
   TOUCHED,
   WORDS
 } from "./AnchorTables.ts"
-import { Cells, isInUse } from "./Cells.ts"
+import { isInUse } from "./Cells.ts"
 import { eventTrace, eventTraces, isEqual, MOST_TERMS, pairs, TRACE_BITS } from "./eventTerms.ts"
 import { halfIn } from "./halves.ts"
 import { longer } from "./longer.ts"
 import type { Pool } from "./Pool.ts"
 import { PostingLists } from "./PostingLists.ts"
-
-/** Enough for most of them to be free at a hundred thousand rules, few enough to stay near. */
-const CELL_BITS = 19
 
 /** Postings of one term that have places of their own; more than these share a list. */
 const MOST_ALONE = 4
@@ -43,8 +41,6 @@ export class AnchorIndex {
   looked = 0
   private readonly pool: Pool
   private readonly tables: AnchorTables
-  /** Terms that something hangs on, by their first bits. */
-  private readonly anchored = new Cells(CELL_BITS)
   private readonly lists: PostingLists
   /** How many programs were found in places of their own, and which lists. */
   private alone = 0
@@ -59,7 +55,7 @@ export class AnchorIndex {
 
   /** Without the lists, which are in the pool. */
   get bytes(): number {
-    return this.tables.bytes + this.anchored.bytes
+    return this.tables.bytes
   }
 
   get reserved(): number {
@@ -93,10 +89,9 @@ export class AnchorIndex {
     this.tables.begin()
   }
 
-  /** To be called for all terms of a rule before something is added (1) or removed (-1) for the first of them. */
-  announce(high: number, low: number, change: 1 | -1): void {
-    this.tables.touch(high, low)
-    this.anchored.count(high >>> cellShift, change)
+  /** To be called for all terms of a rule before something is added or removed for the first of them. */
+  announce(high: number): void {
+    this.tables.touch(high)
   }
 
   /** `other` is the first half of the term that is to be the filter, or 0. */
@@ -129,11 +124,11 @@ export class AnchorIndex {
 
   /** Leaves the terms that something may hang on. */
   private pick(count: number): number {
-    const { bits } = this.anchored
+    const { inUse } = this.tables
     let picked = 0
     for (let term = 1; term <= (count | 0); term++) {
       seenTerms[picked] = term
-      picked += isIn(bits, (terms[term << 1] ?? 0) >>> cellShift)
+      picked += isIn(inUse, (terms[term << 1] ?? 0) >>> cellShift)
     }
     return picked
   }
@@ -144,8 +139,9 @@ export class AnchorIndex {
     const room = this.tables.room | 0
     for (let index = 0; index < (count | 0); index++) {
       const term = seenTerms[index] ?? 0
-      const table = (terms[term << 1] ?? 0) >>> shift
-      const at = table * room + home(sizes[table] ?? 0, half(terms[(term << 1) + 1] ?? 0)) * size
+      const high = terms[term << 1] ?? 0
+      const table = high >>> shift
+      const at = table * room + home(sizes[table] ?? 0, bitsOf(high)) * size
       seenAt[index] = at
       words[at + touched] = 0
       words[at + size + touched] = 0
@@ -171,10 +167,10 @@ export class AnchorIndex {
       const term = seenTerms[index] ?? 0
       const at = seenAt[index] ?? 0
       const tags = words[at] ?? 0
-      const high = terms[term << 1] ?? 0
-      const hits = hitsOf(tags, high) & passesOf(words[at + filters] ?? 0, words[at + filters + 1] ?? 0, trace)
-      if (hits !== 0) this.find(at, hits, terms[(term << 1) + 1] ?? 0)
-      if (!isBeyond(tags, high)) continue
+      const low = terms[(term << 1) + 1] ?? 0
+      const hits = hitsOf(tags, low) & passesOf(words[at + filters] ?? 0, words[at + filters + 1] ?? 0, trace)
+      if (hits !== 0) this.find(at, hits, bitsOf(terms[term << 1] ?? 0))
+      if (!isBeyond(tags, low)) continue
       seenTerms[passed] = term
       seenAt[passed] = at
       passed++
@@ -183,10 +179,10 @@ export class AnchorIndex {
   }
 
   /** What the bucket has for the term in these places. */
-  private find(bucket: number, hits: number, low: number): void {
+  private find(bucket: number, hits: number, bits: number): void {
     const { words } = this.tables
     for (let place = 0; place < places; place++) {
-      if (((hits >>> (8 * place + 7)) & 1) === 0 || halfOfPlace(words, bucket + halves, place) !== half(low)) continue
+      if (((hits >>> (8 * place + 7)) & 1) === 0 || halfOf(words, bucket + homes, place) !== bits) continue
       const held = words[bucket + heldAt + place] ?? 0
       if (held < 0) {
         if (this.listed === this.found.length) this.found = longer(this.found, this.listed)
@@ -242,13 +238,13 @@ const places = BUCKET
 const size = WORDS
 const touched = TOUCHED
 const filters = FILTERS
-const halves = HALVES
+const homes = HOMES
 const heldAt = HELD
-const half = halfOf
-const halfOfPlace = halfIn
+const bitsOf = homeBits
+const halfOf = halfIn
 const shift = SEGMENT_SHIFT
 const isIn = isInUse
-const cellShift = 32 - CELL_BITS
+const cellShift = CELL_SHIFT
 
 /** Buckets that are looked at: for which term, and where they are. */
 const seenTerms = new Int32Array(MOST_TERMS)

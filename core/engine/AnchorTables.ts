@@ -1,9 +1,18 @@
 /** Where the anchors are: from a term to the places that are taken for it. */
+import { setInUse } from "./Cells.ts"
 import { halfIn, setHalfIn } from "./halves.ts"
+
+// The first half of a term says where it belongs: its table, its bucket there, its cell. The second half is its tag.
 
 /** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
 const SEGMENT_BITS = 7
 export const SEGMENT_SHIFT = 32 - SEGMENT_BITS
+/** How much of the half tells where in the table. */
+const HOME_BITS = 16
+
+/** Parts of all tables, each with a bit that tells whether something is there: most terms of an event need not be looked up. */
+const CELL_BITS = 21
+export const CELL_SHIFT = 32 - CELL_BITS
 
 /**
  * Buckets that each table has room for: few, then so many that some millions of rules fit. All tables lie in one array, as
@@ -29,20 +38,20 @@ const TAG_BITS = 0x7f7f7f7f
 const PASSED = 0x80
 
 /**
- * Words of a bucket: its tags; one that is only ever written; two filters to a word; two halves of `low` to a word; what
- * the places hold.
+ * Words of a bucket: its tags; one that is only ever written; two filters to a word; two homes to a word; what the places
+ * hold.
  */
 export const WORDS = 10
 export const TOUCHED = 1
 export const FILTERS = 2
-export const HALVES = 4
+export const HOMES = 4
 export const HELD = 6
 
 /**
  * A table is buckets of places. Each term has a home bucket, and goes to the next one that is not full; the places of a
- * bucket fill from the first. A place is a tag (7 bits that go by the term, 0 for a free place), a filter, the half of the
- * term that its home goes by, and what it holds: all that is looked at for a term lies close together. Terms that share
- * the tag and the half are taken for one.
+ * bucket fill from the first. A place is a tag (7 bits that go by the term, 0 for a free place), a filter, the bits of the
+ * term that its bucket goes by, and what it holds: all that is looked at for a term lies close together. Terms that share
+ * the tag and those bits are taken for one.
  *
  * A bucket is known by its first word in `words`, a place by four times that and its number in the bucket. What is there
  * may be another after each insertion or removal.
@@ -53,6 +62,8 @@ export class AnchorTables {
   room: number
   /** How many buckets a table has. */
   readonly sizes = new Int32Array(1 << SEGMENT_BITS).fill(FIRST_BUCKETS)
+  /** Which cells are in use: a bit for each. */
+  readonly inUse = new Int32Array(1 << (CELL_BITS - 5))
   /** How many places are taken. */
   private readonly counts = new Int32Array(1 << SEGMENT_BITS)
   /** How many buckets a table has had. */
@@ -71,13 +82,17 @@ export class AnchorTables {
 
   /** All of the first room, and of a larger one the pages that were ever written. */
   get bytes(): number {
-    if (this.room === WORDS * FIRST_ROOM) return this.words.byteLength
-    return 4 * PAGE_WORDS * this.reached.reduce((sum, size) => sum + pagesOf(size), 0)
+    return this.inUse.byteLength + this.written
   }
 
   /** The rest of the room. */
   get reserved(): number {
-    return this.words.byteLength - this.bytes
+    return this.words.byteLength - this.written
+  }
+
+  private get written(): number {
+    if (this.room === WORDS * FIRST_ROOM) return this.words.byteLength
+    return 4 * PAGE_WORDS * this.reached.reduce((sum, size) => sum + pagesOf(size), 0)
   }
 
   /**
@@ -89,8 +104,8 @@ export class AnchorTables {
   }
 
   /** Begins to fetch the bucket where the term belongs, and the one after it. */
-  touch(high: number, low: number): void {
-    const bucket = bucketOf(this.home(high >>> SEGMENT_SHIFT, halfOf(low)))
+  touch(high: number): void {
+    const bucket = bucketOf(this.home(high >>> SEGMENT_SHIFT, homeBits(high)))
     this.words[bucket + TOUCHED] = 0
     this.words[bucket + WORDS + TOUCHED] = 0
   }
@@ -109,7 +124,7 @@ export class AnchorTables {
 
   /** The first place of the term, and the one after a place; -1 if there is none. */
   first(high: number, low: number): number {
-    return this.placeFrom(this.home(high >>> SEGMENT_SHIFT, halfOf(low)), high, low)
+    return this.placeFrom(this.home(high >>> SEGMENT_SHIFT, homeBits(high)), high, low)
   }
 
   next(high: number, low: number, place: number): number {
@@ -126,7 +141,8 @@ export class AnchorTables {
       this.hasGrown = true
     }
     this.counts[number] = count
-    this.put(number, tagOf(high), halfOf(low), filter, held)
+    this.put(number, tagOf(low), homeBits(high), filter, held)
+    setInUse(this.inUse, high >>> CELL_SHIFT, true)
   }
 
   /** Those behind the free place that would rather be there move up, so that no search ends too early. */
@@ -136,10 +152,10 @@ export class AnchorTables {
     const size = this.sizes[number] ?? 0
     let hole = emptied
     for (let next = this.after(number, hole); tagAt(words, next) !== 0; next = this.after(number, next)) {
-      if (isFrom(this.home(number, halfAt(words, next)), hole, next)) {
+      if (isFrom(this.home(number, homeAt(words, next)), hole, next)) {
         setTag(words, hole, tagAt(words, next))
         setFilter(words, hole, filterOf(words, next))
-        setHalf(words, hole, halfAt(words, next))
+        setHome(words, hole, homeAt(words, next))
         words[heldOf(hole)] = words[heldOf(next)] ?? 0
         hole = next
       }
@@ -148,6 +164,7 @@ export class AnchorTables {
     words[bucketOf(hole)] = (words[bucketOf(hole)] ?? 0) & TAG_BITS
     const count = (this.counts[number] ?? 0) - 1
     this.counts[number] = count
+    if (!this.hasAny(high)) setInUse(this.inUse, high >>> CELL_SHIFT, false)
     if (size > FIRST_BUCKETS && count * 5 < size * BUCKET) this.shrink(number, Math.max(FIRST_BUCKETS, size >> 1))
   }
 
@@ -155,13 +172,26 @@ export class AnchorTables {
     const { words } = this
     const number = high >>> SEGMENT_SHIFT
     for (let place = start; tagAt(words, place) !== 0; place = this.after(number, place)) {
-      if (tagAt(words, place) === tagOf(high) && halfAt(words, place) === halfOf(low)) return place
+      if (tagAt(words, place) === tagOf(low) && homeAt(words, place) === homeBits(high)) return place
     }
     return -1
   }
 
-  private home(number: number, half: number): number {
-    return placeIn(number * this.room + homeOf(this.sizes[number] ?? 0, half) * WORDS)
+  /** Whether something is left in the cell of the term. */
+  private hasAny(high: number): boolean {
+    const { words } = this
+    const number = high >>> SEGMENT_SHIFT
+    const last = this.home(number, homeBits(high | CELL_REST))
+    for (let home = this.home(number, homeBits(high & ~CELL_REST)); home <= last; home += placeIn(WORDS)) {
+      for (let place = home; tagAt(words, place) !== 0; place = this.after(number, place)) {
+        if (isInCell(homeAt(words, place), high)) return true
+      }
+    }
+    return false
+  }
+
+  private home(number: number, bits: number): number {
+    return placeIn(number * this.room + homeOf(this.sizes[number] ?? 0, bits) * WORDS)
   }
 
   /** The next place of the table. */
@@ -170,9 +200,9 @@ export class AnchorTables {
     return placeIn(after(bucketOf(place), number * this.room, this.sizes[number] ?? 0))
   }
 
-  private put(number: number, tag: number, half: number, filter: number, held: number): void {
+  private put(number: number, tag: number, home: number, filter: number, held: number): void {
     const { words } = this
-    let place = this.home(number, half)
+    let place = this.home(number, home)
     while (tagAt(words, place) !== 0) {
       if (place % BUCKET === BUCKET - 1) {
         words[bucketOf(place)] = (words[bucketOf(place)] ?? 0) | (PASSED << kindOf(tag))
@@ -181,7 +211,7 @@ export class AnchorTables {
     }
     setTag(words, place, tag)
     setFilter(words, place, filter)
-    setHalf(words, place, half)
+    setHome(words, place, home)
     words[heldOf(place)] = held
   }
 
@@ -201,7 +231,7 @@ export class AnchorTables {
     for (let bucket = 0; bucket < length; bucket += WORDS) {
       for (let place = placeIn(bucket); place < placeIn(bucket) + BUCKET; place++) {
         const tag = tagAt(old, place)
-        if (tag !== 0) this.put(number, tag, halfAt(old, place), filterOf(old, place), old[heldOf(place)] ?? 0)
+        if (tag !== 0) this.put(number, tag, homeAt(old, place), filterOf(old, place), old[heldOf(place)] ?? 0)
       }
     }
   }
@@ -226,18 +256,19 @@ export class AnchorTables {
 }
 
 /** The top bit of each byte that is the tag of the term. */
-export const hitsIn = (word: number, high: number): number => {
-  const difference = (word & TAG_BITS) ^ Math.imul(tagOf(high), LAST_BITS)
+export const hitsIn = (word: number, low: number): number => {
+  const difference = (word & TAG_BITS) ^ Math.imul(tagOf(low), LAST_BITS)
   return ~(difference + TAG_BITS) & ~TAG_BITS
 }
 
 /** Whether the term may be in a bucket after the one with this word. */
-export const isPassed = (word: number, high: number): boolean => ((word >>> kindOf(tagOf(high))) & PASSED) !== 0
+export const isPassed = (word: number, low: number): boolean => ((word >>> kindOf(tagOf(low))) & PASSED) !== 0
 
 /** Not by a mask: tables grow by a third, a power of two would leave more places empty. Of up to 65,536 buckets. */
-export const homeOf = (size: number, half: number): number => Math.imul(half, size) >>> 16
+export const homeOf = (size: number, bits: number): number => Math.imul(bits, size) >>> HOME_BITS
 
-export const halfOf = (low: number): number => low >>> 16
+/** The bits by which a term has its home. */
+export const homeBits = (high: number): number => (high << SEGMENT_BITS) >>> HOME_BITS
 
 /** The bucket after one of a table, given its first and how many it has. */
 export const after = (bucket: number, first: number, size: number): number =>
@@ -253,9 +284,17 @@ const spaceFor = (room: number): Int32Array => new Int32Array((room << SEGMENT_B
 
 const pagesOf = (buckets: number): number => Math.ceil((buckets * WORDS) / PAGE_WORDS)
 
+/** Bits of a half that do not say which cell. */
+const CELL_REST = (1 << CELL_SHIFT) - 1
+
+/** Of something in the same table, given by what its home goes by. */
+const isInCell = (home: number, high: number): boolean =>
+  home >>> HOMES_OF_CELL_BITS === homeBits(high) >>> HOMES_OF_CELL_BITS
+const HOMES_OF_CELL_BITS = SEGMENT_BITS + HOME_BITS - CELL_BITS
+
 /** Never 0. */
-const tagOf = (high: number): number => {
-  const bits = (high >>> 14) & 0x7f
+const tagOf = (low: number): number => {
+  const bits = low >>> 25
   return bits + ((bits - 1) >>> 31)
 }
 
@@ -286,10 +325,10 @@ const setFilter = (words: Int32Array, place: number, filter: number): void => {
   setHalfIn(words, bucketOf(place) + FILTERS, place & 3, filter)
 }
 
-const halfAt = (words: Int32Array, place: number): number => halfIn(words, bucketOf(place) + HALVES, place & 3)
+const homeAt = (words: Int32Array, place: number): number => halfIn(words, bucketOf(place) + HOMES, place & 3)
 
-const setHalf = (words: Int32Array, place: number, half: number): void => {
-  setHalfIn(words, bucketOf(place) + HALVES, place & 3, half)
+const setHome = (words: Int32Array, place: number, home: number): void => {
+  setHalfIn(words, bucketOf(place) + HOMES, place & 3, home)
 }
 
 const heldOf = (place: number): number => bucketOf(place) + HELD + (place & 3)

@@ -19,10 +19,14 @@ export class Cells {
     const before = this.counts[cell] ?? 0
     const count = before === 0xff ? before : before + change
     this.counts[cell] = count
-    const bit = 1 << (cell & 31)
-    const word = this.bits[cell >>> 5] ?? 0
-    this.bits[cell >>> 5] = count === 0 ? word & ~bit : word | bit
+    setInUse(this.bits, cell, count > 0)
   }
+}
+
+export const setInUse = (bits: Int32Array, cell: number, isUsed: boolean): void => {
+  const bit = 1 << (cell & 31)
+  const word = bits[cell >>> 5] ?? 0
+  bits[cell >>> 5] = isUsed ? word | bit : word & ~bit
 }
 
 /** 1 if the bit of the cell is set, or 0. */

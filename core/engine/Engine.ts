@@ -195,7 +195,7 @@ export class Engine {
     const { cover, index } = this
     cover.choose(this.pool.chunkOf(program), this.pool.offsetOf(program) + HEAD)
     for (let anchor = 0; anchor < cover.count * ANCHOR; anchor += ANCHOR) {
-      index.announce(cover.anchors[anchor] ?? 0, cover.anchors[anchor + 1] ?? 0, 1)
+      index.announce(cover.anchors[anchor] ?? 0)
     }
     this.countGramAnchors(program, 1)
   }
@@ -218,7 +218,7 @@ export class Engine {
     for (let leaf = start; leaf < end; leaf += leafLengthOf(words, leaf)) {
       if (!isAnchor(words[leaf] ?? 0)) continue
       const { from, pair } = this.anchorAt(words, leaf)
-      this.index.announce(from[pair] ?? 0, from[pair + 1] ?? 0, -1)
+      this.index.announce(from[pair] ?? 0)
     }
     this.countGramAnchors(program, -1)
   }
@@ -268,7 +268,8 @@ export class Engine {
     for (const program of chosen) {
       const words = pool.chunkOf(program)
       const start = pool.offsetOf(program) + HEAD
-      if (1.1 * cover.costOf(words, start) + 1 < this.costOfAnchors(words, start)) {
+      const cost = this.costOfAnchors(words, start)
+      if (1.1 * cover.costOf(words, start, cost) + 1 < cost) {
         this.dismiss(program)
         this.unhang(program)
         this.choose(program)

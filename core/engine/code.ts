@@ -116,7 +116,7 @@ export class Compiler {
     this.push(tag)
     const decisive: Outcome = tag === AND ? "never" : "always"
     let children = 0
-    for (const clause of clauses.length > 1 ? clauses.toSorted(cheapestFirst) : clauses) {
+    for (const clause of clauses.length > 1 ? clauses.toSorted(tag === AND ? rarestFirst : cheapestFirst) : clauses) {
       const child = this.length
       const outcome = this.emit(clause, negated)
       if (outcome === decisive) {
@@ -288,17 +288,22 @@ const likelihoods: { readonly [field: string]: number } = {
   "firehose.language": 3
 }
 
-/** Terms first, the longest of them before all, then what costs more to find out. */
+/** Terms first, then what costs more to find out. */
 const cheapestFirst = (one: Expression, other: Expression): number => effort(one) - effort(other)
+
+/** The same, with the longest word before all: an event most likely lacks it, and the rest need not be found out. */
+const rarestFirst = (one: Expression, other: Expression): number =>
+  cheapestFirst(one, other) || lettersOf(other) - lettersOf(one)
+
+const lettersOf = (expression: Expression): number =>
+  expression._tag === "Phrase" ? (expression.words[0]?.length ?? 0) : 0
 
 const effort = (expression: Expression): number => {
   switch (expression._tag) {
     case "Not":
       return effort(expression.clause) + 1
-    case "Phrase": {
-      const [first = ""] = expression.words
-      return expression.words.length > 1 ? 2_000 : 1_000 - Math.min(first.length, 500)
-    }
+    case "Phrase":
+      return expression.words.length > 1 ? 2_000 : 1_000
     case "Equals":
       return 1_001 + (likelihoods[expression.field] ?? 0)
     case "And":

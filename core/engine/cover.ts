@@ -69,8 +69,11 @@ export class Cover {
     this.collect(code, at, 0)
   }
 
-  /** Events that lead to the rule, out of those counted by `Frequencies`. Infinite if it has no anchors. */
-  costOf(code: Int32Array, at: number): number {
+  /**
+   * Events that lead to the rule, out of those counted by `Frequencies`. Infinite if it has no anchors. Costs of `most` and
+   * more are told apart no further.
+   */
+  costOf(code: Int32Array, at: number, most: number): number {
     const word = code[at] ?? 0
     if (isNegated(word)) return Number.POSITIVE_INFINITY
     switch (tagOf(word)) {
@@ -84,15 +87,15 @@ export class Cover {
         let least = Number.POSITIVE_INFINITY
         const end = at + lengthOf(code, at)
         for (let child = at + 1; child < end; child += lengthOf(code, child)) {
-          least = Math.min(least, this.costOf(code, child))
+          least = Math.min(least, this.costOf(code, child, Math.min(least, most)))
         }
         return least
       }
       case OR: {
         let sum = 0
         const end = at + lengthOf(code, at)
-        for (let child = at + 1; child < end && sum < Number.POSITIVE_INFINITY; child += lengthOf(code, child)) {
-          sum += this.costOf(code, child)
+        for (let child = at + 1; child < end && sum < most; child += lengthOf(code, child)) {
+          sum += this.costOf(code, child, most - sum)
         }
         return sum
       }
@@ -152,7 +155,7 @@ export class Cover {
     let cheapest = at + 1
     let least = Number.POSITIVE_INFINITY
     for (let child = at + 1; child < end; child += lengthOf(code, child)) {
-      const cost = this.costOf(code, child)
+      const cost = this.costOf(code, child, least)
       if (cost < least) {
         cheapest = child
         least = cost
@@ -163,7 +166,7 @@ export class Cover {
     for (let child = at + 1; child < end; child += lengthOf(code, child)) {
       const word = code[child] ?? 0
       if (child === cheapest || isNegated(word) || tagOf(word) > PHRASE) continue
-      const cost = this.costOf(code, child)
+      const cost = this.costOf(code, child, least)
       if (cost < least) {
         filter = code[tagOf(word) === TERM ? child + 1 : child + 1 + 3 * this.rarestWord(code, child, 0)] ?? 0
         least = cost

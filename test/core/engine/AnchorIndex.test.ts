@@ -34,10 +34,10 @@ describe("AnchorIndex", () => {
       const pool = new Pool()
       const index = new AnchorIndex(pool, false)
       const model = new Map<Term, Map<number, number>>()
-      // Two segments and few homes: searches run into one another.
+      // Two tables and few homes: searches run into one another.
       const terms = Array.from({ length: 240 }, (_, number) => ({
         high: ((number & 1) << 26) | ((number >> 1) << 14) | 1,
-        low: Math.floor(random() * 8) << 21
+        low: Math.floor(random() * 8) << 28
       }))
       for (let step = 0; step < 6_000; step++) {
         // Some terms far more often than others: they get lists.
@@ -49,13 +49,13 @@ describe("AnchorIndex", () => {
           // An event without the term of the filter is not led there.
           const filter = random() < 0.3 ? 77 : 0
           const program = pool.take(2)
-          index.announce(term.high, term.low, 1)
+          index.announce(term.high)
           index.add(term.high, term.low, program, filter)
           programs.set(program, filter)
         } else if (programs.size > 0) {
           const held = [...programs.keys()]
           const program = held[Math.floor(random() * held.length)] ?? 0
-          index.announce(term.high, term.low, -1)
+          index.announce(term.high)
           index.remove(term.high, term.low, program)
           programs.delete(program)
         }

@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { randomFrom } from "../../../bench/random.ts"
+import { AnchorTables, CELL_SHIFT } from "../../../core/engine/AnchorTables.ts"
+import { isInUse } from "../../../core/engine/Cells.ts"
+
+describe("AnchorTables", () => {
+  it("knows of each cell whether something is there, however its terms come and go", () => {
+    for (let seed = 1; seed <= 4; seed++) {
+      const random = randomFrom(seed)
+      const tables = new AnchorTables(false)
+      // Several terms to a cell, beginning with the first bucket or ending with the last: searches go round the end.
+      const terms = Array.from({ length: 300 }, (_, number) => ({
+        high: (seed % 2 === 0 ? 0 : 0x1ffffff - (300 << 9)) + (number << 9),
+        low: Math.floor(random() * 0x80) << 25
+      }))
+      const held = new Set<(typeof terms)[number]>()
+      for (let step = 0; step < 10_000; step++) {
+        const term = terms[Math.floor(random() * terms.length)]
+        if (term === undefined) continue
+        const isGrowing = step % 2_500 < 1_500
+        if (!held.has(term) && isGrowing) {
+          tables.insert(term.high, term.low, 0, 1)
+          held.add(term)
+        } else if (held.has(term) && !isGrowing) {
+          tables.empty(term.high, tables.first(term.high, term.low))
+          held.delete(term)
+        }
+        const cell = term.high >>> CELL_SHIFT
+        const isHeld = [...held].some(({ high }) => high >>> CELL_SHIFT === cell)
+        assert.strictEqual(isInUse(tables.inUse, cell), isHeld ? 1 : 0)
+      }
+      for (const { high, low } of held) tables.empty(high, tables.first(high, low))
+      assert.isTrue(tables.inUse.every((word) => word === 0))
+    }
+  })
+})
