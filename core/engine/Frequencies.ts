@@ -7,7 +7,7 @@ const MOST = 0xffff
 
 /** All of the first events are learned from, then one in so many. */
 const FIRST_EVENTS = 8_192
-const STEP = 64
+const STEP = 128
 
 export class Frequencies {
   private readonly counters = new Uint16Array(COUNTERS)

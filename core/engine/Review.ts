@@ -10,7 +10,7 @@ const AT_ONCE = 32
 /** It is time again when there have been this part more events, but after so many at least and at most: what people talk about changes. */
 const PART = 1 / 2_048
 const SHORTEST = 4
-const LONGEST = 512
+const LONGEST = 1_024
 
 export class Review {
   private events = 0
