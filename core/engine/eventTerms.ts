@@ -131,7 +131,9 @@ const before = new Int32Array(mostTerms + 1)
 let stamp = 0
 let trace = 0
 let count = 0
-/** Words that some rule may want a start of: where it goes on and ends, and what was read. */
+/** Words that some rule may want a start of, by their numbers in the row. */
+const open = new Int32Array(MOST_WORDS)
+/** And for each where it goes on and ends, and what was read. */
 const openAt = new Int32Array(MOST_WORDS)
 const openEnds = new Int32Array(MOST_WORDS)
 const openHighs = new Int32Array(MOST_WORDS)
@@ -184,8 +186,8 @@ const skip = (numbers: number): void => {
 /** Of the words of the row, all that is to be read of the field. */
 const addRow = (source: Source, { space, values, starts, inners }: Reading<unknown>, words: number): void => {
   if (values || starts) {
-    const open = addWords(source, space, Math.min(words, mostTerms - count), starts)
-    if (starts) addStarts(source, space, words, open)
+    const opened = addWords(source, space, Math.min(words, mostTerms - count), starts)
+    if (starts) addStarts(source, space, words, opened)
   }
   if (inners) addInnerGrams(source, space, words)
 }
@@ -201,7 +203,7 @@ const addWords = ({ spaces, fingerprints }: Source, space: number, words: number
   const event = stamp | 0
   const ownTrace = trace | 0
   const known = count | 0
-  let open = 0
+  let opened = 0
   for (let word = 0; word < (words | 0); word++) {
     const end = where[2 * word + 1] ?? 0
     let at = where[2 * word] ?? 0
@@ -213,11 +215,8 @@ const addWords = ({ spaces, fingerprints }: Source, space: number, words: number
       high = nextHigh(high, group)
       low = nextLow(low, high)
       if (starts) {
-        openAt[open] = at
-        openEnds[open] = end
-        openHighs[open] = high
-        openLows[open] = low
-        open += isIn(bits, cellOf(group))
+        open[opened] = word
+        opened += isIn(bits, cellOf(group))
       }
       for (; end - at >= GROUP; at += GROUP) {
         high = nextHigh(high, text.getInt32(at, true))
@@ -229,33 +228,36 @@ const addWords = ({ spaces, fingerprints }: Source, space: number, words: number
     enter(known + word + 1, finishHigh(high, low), low, event, ownTrace)
   }
   count = known + words
-  return open
+  return opened
 }
 
 /** What the words of the row begin with, as far as some rule may want it. */
 const addStarts = ({ spaces, fingerprints }: Source, space: number, words: number, opened: number): void => {
   const { longestStart } = spaces
   const endKey = fingerprints.endKeys[startSpace(space)] ?? 0
-  let open = opened
+  beginWith(fingerprints, space, opened)
   // All words at a time, four bytes further each time.
-  for (let length = GROUP; open > 0 && length <= longestStart; length += GROUP) {
-    if (length > GROUP) open = goOn(open)
-    addOpenStarts(spaces, endKey, open, length)
+  let left = opened
+  for (let length = GROUP; left > 0 && length <= longestStart; length += GROUP) {
+    left = goOn(left)
+    addOpenStarts(spaces, endKey, left, length)
   }
   if (!spaces.hasShortStarts) return
-  openAll(fingerprints, space, words)
+  for (let word = 0; word < (words | 0); word++) open[word] = word
+  beginWith(fingerprints, space, words)
   addOpenStarts(spaces, endKey, words, 0)
 }
 
-/** None of them was read yet. */
-const openAll = (fingerprints: Fingerprints, space: number, words: number): void => {
+/** The open words, of which nothing was read yet. */
+const beginWith = (fingerprints: Fingerprints, space: number, words: number): void => {
   const highKey = fingerprints.highKeys[space] ?? 0
   const lowKey = fingerprints.lowKeys[space] ?? 0
-  for (let word = 0; word < (words | 0); word++) {
-    openAt[word] = ends[2 * word] ?? 0
-    openEnds[word] = ends[2 * word + 1] ?? 0
-    openHighs[word] = highKey
-    openLows[word] = lowKey
+  for (let index = 0; index < (words | 0); index++) {
+    const word = open[index] ?? 0
+    openAt[index] = ends[2 * word] ?? 0
+    openEnds[index] = ends[2 * word + 1] ?? 0
+    openHighs[index] = highKey
+    openLows[index] = lowKey
   }
 }
 

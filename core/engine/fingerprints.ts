@@ -50,19 +50,19 @@ export class Fingerprints {
       }
       group |= code << (at << 3)
       if ((at & 3) === 3) {
-        high = stepHigh(high, group)
-        low = stepLow(low, high)
+        high = nextHigh(high, group)
+        low = nextLow(low, high)
         group = 0
       }
     }
-    high = stepHigh(high, group)
-    this.end(space, high, stepLow(low, high))
+    high = nextHigh(high, group)
+    this.end(space, high, nextLow(low, high))
   }
 
   /** Reads a word of three bytes or less. */
   readGroup(space: number, group: number): void {
-    const high = stepHigh(this.highKeys[space] ?? 0, group)
-    this.end(space, high, stepLow(this.lowKeys[space] ?? 0, high))
+    const high = nextHigh(this.highKeys[space] ?? 0, group)
+    this.end(space, high, nextLow(this.lowKeys[space] ?? 0, high))
   }
 
   /** Reads the first word of the row, which ends there. */
@@ -70,8 +70,8 @@ export class Fingerprints {
     let high = this.highKeys[space] ?? 0
     let low = this.lowKeys[space] ?? 0
     for (let at = 0; at <= end; at += GROUP) {
-      high = stepHigh(high, groupAt(at, end))
-      low = stepLow(low, high)
+      high = nextHigh(high, groupAt(at, end))
+      low = nextLow(low, high)
     }
     this.end(space, high, low)
   }
@@ -85,11 +85,13 @@ export class Fingerprints {
 // A word is read as `wordRow` writes it, four bytes at a time and at last what is left of it, which may be nothing. Each
 // four are taken in by `stepHigh`, then `stepLow`; `endLow`, then `endHigh` give the fingerprint.
 
-export const stepHigh = (high: number, group: number): number => {
+const nextHigh = (high: number, group: number): number => {
   const step = Math.imul(high ^ group, HIGH_STEP)
   return step ^ (step >>> 15)
 }
-export const stepLow = (low: number, high: number): number => Math.imul(low, LOW_STEP) ^ high
+export const stepHigh = nextHigh
+const nextLow = (low: number, high: number): number => Math.imul(low, LOW_STEP) ^ high
+export const stepLow = nextLow
 
 export const endLow = (low: number, key: number): number => {
   const keyed = low ^ key
@@ -99,7 +101,7 @@ export const endLow = (low: number, key: number): number => {
 
 /** `low` has had its end: what looks like chance already need not be mixed much more. */
 export const endHigh = (high: number, low: number): number => {
-  const end = stepHigh(high, low)
+  const end = nextHigh(high, low)
   return end === 0 ? 1 : end
 }
 
