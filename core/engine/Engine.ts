@@ -7,21 +7,17 @@
  * themselves; rules that hang on a term that turned out common are moved to a better one as the engine runs. Everything
  * is in flat memory that is changed in place (`Pool`): a rule counts from the next event on, and leaves no trace.
  */
-import type { EventFields, PlatformEvent } from "../syntax/eventFields.ts"
+import type { PlatformEvent } from "../syntax/eventFields.ts"
 import type { Expression } from "../syntax/expression.ts"
 import { AnchorIndex } from "./AnchorIndex.ts"
 import {
-  ALWAYS,
-  AND,
   asNoAnchor,
   Compiler,
   cellOf,
   gramOf,
   isAnchor,
-  isNegated,
   leafLengthOf,
   lengthOf,
-  OR,
   PHRASE,
   spaceOf,
   TERM,
@@ -29,9 +25,10 @@ import {
   tagOf
 } from "./code.ts"
 import { ANCHOR, Cover } from "./cover.ts"
-import { isAt, passAll, readTerms, sameBefore, termOf } from "./eventTerms.ts"
+import { passAll, readTerms } from "./eventTerms.ts"
 import { Frequencies } from "./Frequencies.ts"
 import { Fingerprints } from "./fingerprints.ts"
+import { holds } from "./holds.ts"
 import { Pool } from "./Pool.ts"
 import { Predicates } from "./Predicates.ts"
 import { Review } from "./Review.ts"
@@ -134,7 +131,7 @@ export class Engine {
     if (this.rules.count === 0) return met
     const terms = readTerms(event, this)
     this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
-    const { index, pool } = this
+    const { index, pool, predicates, stamp } = this
     const count = index.gather(terms)
     this.looked = index.looked
     const { programs } = index
@@ -144,50 +141,11 @@ export class Engine {
       if (pool.isDone(address)) continue
       const words = pool.chunkOf(address)
       const at = pool.offsetOf(address)
-      if (this.holds(words, at + HEAD, event)) met.push(words[at + 1] ?? 0)
+      if (holds(words, at + HEAD, event, predicates, stamp)) met.push(words[at + 1] ?? 0)
     }
     this.frequencies.learn(terms)
     if (this.review.isDue()) this.rehang(terms)
     return met
-  }
-
-  private holds(code: Int32Array, at: number, event: EventFields): boolean {
-    const word = code[at] ?? 0
-    switch (tagOf(word)) {
-      case TERM:
-        return (termOf(code[at + 1] ?? 0, code[at + 2] ?? 0) !== 0) !== isNegated(word)
-      case PHRASE:
-        return this.holdsPhrase(code, at) !== isNegated(word)
-      case TEST:
-        return this.predicates.holds(code[at + 1] ?? 0, event, this.stamp) !== isNegated(word)
-      case AND: {
-        const end = at + lengthOf(code, at)
-        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
-          if (!this.holds(code, child, event)) return false
-        }
-        return true
-      }
-      case OR: {
-        const end = at + lengthOf(code, at)
-        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
-          if (this.holds(code, child, event)) return true
-        }
-        return false
-      }
-      default:
-        return tagOf(word) === ALWAYS
-    }
-  }
-
-  private holdsPhrase(code: Int32Array, at: number): boolean {
-    const end = at + lengthOf(code, at)
-    for (let place = termOf(code[at + 1] ?? 0, code[at + 2] ?? 0); place > 0; place = sameBefore(place)) {
-      const start = place - (code[at + 3] ?? 0)
-      let word = at + 4
-      while (word < end && isAt(start + (code[word + 2] ?? 0), code[word] ?? 0, code[word + 1] ?? 0)) word += 3
-      if (word >= end) return true
-    }
-    return false
   }
 
   /** Chooses the anchors of the rule. Whatever can be done before `hang` gives time to fetch where they belong. */

@@ -43,23 +43,34 @@ export const cellOf = (word: number): number => word >>> 16
 export const gramOf = (word: number): number => word >>> 16
 export const asGramAnchor = (word: number, gram: number): number => (word & 0xffff) | ANCHORED | (gram << 16)
 
-/** Words of the node that begins here. */
-export const lengthOf = (code: Int32Array, at: number): number => {
+// What is exported is looked up anew each time it is used; a constant of the module's own is not.
+const term = TERM
+const phrase = PHRASE
+const test = TEST
+const and = AND
+const or = OR
+const tag = tagOf
+const words = wordCountOf
+
+const nodeLength = (code: Int32Array, at: number): number => {
   const word = code[at] ?? 0
-  switch (tagOf(word)) {
-    case TERM:
+  switch (tag(word)) {
+    case term:
       return 3
-    case PHRASE:
-      return 1 + 3 * wordCountOf(word)
-    case TEST:
+    case phrase:
+      return 1 + 3 * words(word)
+    case test:
       return 2
-    case AND:
-    case OR:
+    case and:
+    case or:
       return word >>> 16
     default:
       return 1
   }
 }
+
+/** Words of the node that begins here. */
+export const lengthOf = nodeLength
 
 export class Compiler {
   /** The code compiled last, up to `length`. */
@@ -228,8 +239,8 @@ export class Compiler {
 
 /** Like `lengthOf`, but goes into a node in place of over it: steps through all the leaves. */
 export const leafLengthOf = (code: Int32Array, at: number): number => {
-  const tag = tagOf(code[at] ?? 0)
-  return tag === AND || tag === OR ? 1 : lengthOf(code, at)
+  const kind = tag(code[at] ?? 0)
+  return kind === and || kind === or ? 1 : nodeLength(code, at)
 }
 
 // ---- helpers ----
