@@ -16,7 +16,7 @@ import {
   WORDS
 } from "./AnchorTables.ts"
 import { isInUse } from "./Cells.ts"
-import { eventTrace, eventTraces, isEqual, MOST_TERMS, pairs, TRACE_BITS } from "./eventTerms.ts"
+import { entries, eventTrace, eventTraces, isEqual, MOST_TERMS, TRACE_BITS } from "./eventTerms.ts"
 import { halfIn } from "./halves.ts"
 import { longer } from "./longer.ts"
 import type { Pool } from "./Pool.ts"
@@ -128,7 +128,7 @@ export class AnchorIndex {
     let picked = 0
     for (let term = 1; term <= (count | 0); term++) {
       seenTerms[picked] = term
-      picked += isIn(inUse, (terms[term << 1] ?? 0) >>> cellShift)
+      picked += isIn(inUse, (terms[term << 2] ?? 0) >>> cellShift)
     }
     return picked
   }
@@ -139,7 +139,7 @@ export class AnchorIndex {
     const room = this.tables.room | 0
     for (let index = 0; index < (count | 0); index++) {
       const term = seenTerms[index] ?? 0
-      const high = terms[term << 1] ?? 0
+      const high = terms[term << 2] ?? 0
       const table = high >>> shift
       const at = table * room + home(sizes[table] ?? 0, bitsOf(high)) * size
       seenAt[index] = at
@@ -153,7 +153,7 @@ export class AnchorIndex {
     const { sizes } = this.tables
     const room = this.tables.room | 0
     for (let index = 0; index < (count | 0); index++) {
-      const table = (terms[(seenTerms[index] ?? 0) << 1] ?? 0) >>> shift
+      const table = (terms[(seenTerms[index] ?? 0) << 2] ?? 0) >>> shift
       seenAt[index] = next(seenAt[index] ?? 0, table * room, sizes[table] ?? 0)
     }
   }
@@ -167,9 +167,9 @@ export class AnchorIndex {
       const term = seenTerms[index] ?? 0
       const at = seenAt[index] ?? 0
       const tags = words[at] ?? 0
-      const low = terms[(term << 1) + 1] ?? 0
+      const low = terms[(term << 2) + 1] ?? 0
       const hits = hitsOf(tags, low) & passesOf(words[at + filters] ?? 0, words[at + filters + 1] ?? 0, trace)
-      if (hits !== 0) this.find(at, hits, bitsOf(terms[term << 1] ?? 0))
+      if (hits !== 0) this.find(at, hits, bitsOf(terms[term << 2] ?? 0))
       if (!isBeyond(tags, low)) continue
       seenTerms[passed] = term
       seenAt[passed] = at
@@ -226,7 +226,7 @@ export class AnchorIndex {
 // ---- helpers ----
 
 // What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
-const terms = pairs
+const terms = entries
 const traces = eventTraces
 const traceNow = eventTrace
 const isSame = isEqual

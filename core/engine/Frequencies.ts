@@ -1,5 +1,5 @@
 /** How often terms come up in the stream, learned as events go by: what a rule's rarest term is. */
-import { isOnTop, pairs } from "./eventTerms.ts"
+import { entries, isOnTop } from "./eventTerms.ts"
 
 /** Counters are shared by terms that fall together; the smaller of a term's two counters is near the truth. */
 const COUNTERS = 1 << 18
@@ -35,8 +35,8 @@ export class Frequencies {
     if (this.events > FIRST_EVENTS && this.events % STEP !== 0) return
     this.learned++
     for (let term = 1; term <= count; term++) {
-      const high = pairs[2 * term] ?? 0
-      const low = pairs[2 * term + 1] ?? 0
+      const high = entries[4 * term] ?? 0
+      const low = entries[4 * term + 1] ?? 0
       // Each once, however often the event has it. That a few are passed over makes no difference.
       if (!isOnTop(term, high)) continue
       this.raise(high >>> SHIFT)

@@ -41,9 +41,9 @@ export const passAll = (): void => {
   traces.fill(trace)
 }
 
-/** [high, low] of each term; the pair of term `n` begins at `2 * n`. 0 for a number without a term. */
-const terms = new Int32Array(2 * mostTerms + 2)
-export const pairs = terms
+/** [high, low, what its slot held before, unused] of each term; those of term `n` begin at `4 * n`. 0 for a number without a term. */
+const terms = new Int32Array(4 * mostTerms + 4)
+export const entries = terms
 
 // What is imported or exported is looked up anew each time it is used; a constant of the module's own is not, but for the
 // first array that a loop reads from: it is a constant of the function.
@@ -114,10 +114,10 @@ export const isOnTop = (term: number, high: number): boolean => ((slots[high & s
 
 /** The number of the same term where it was met before that; 0 if it was not. */
 export const sameBefore = (term: number): number =>
-  newestFrom(before[term] ?? 0, terms[2 * term] ?? 0, terms[2 * term + 1] ?? 0)
+  newestFrom(terms[(term << 2) + 2] ?? 0, terms[term << 2] ?? 0, terms[(term << 2) + 1] ?? 0)
 
 export const isAt = (number: number, high: number, low: number): boolean =>
-  number > 0 && number <= count && terms[2 * number] === high && terms[2 * number + 1] === low
+  number > 0 && number <= count && terms[number << 2] === high && terms[(number << 2) + 1] === low
 
 // ---- helpers ----
 
@@ -126,8 +126,6 @@ const MOST_STAMPS = (1 << (32 - TERM_BITS)) - 1
 const slotBits = 0xfff
 /** By the last bits of a first half: the number of the last such term, and above it the stamp, which is another for each event. */
 const slots = new Int32Array(slotBits + 1)
-/** By the number of a term: what its slot held before. */
-const before = new Int32Array(mostTerms + 1)
 let stamp = 0
 let trace = 0
 let count = 0
@@ -154,14 +152,14 @@ const begin = (): void => {
 
 /** `event` is the stamp: loops have it at hand. */
 const enter = (term: number, high: number, low: number, event: number, ownTrace: number): void => {
-  terms[term << 1] = high
-  terms[(term << 1) + 1] = low
+  terms[term << 2] = high
+  terms[(term << 2) + 1] = low
   link(term, high, event, ownTrace)
 }
 
 const link = (term: number, high: number, event: number, ownTrace: number): void => {
   const slot = high & slotBits
-  before[term] = slots[slot] ?? 0
+  terms[(term << 2) + 2] = slots[slot] ?? 0
   slots[slot] = (event << TERM_BITS) | term
   traces[high & traceBits] = ownTrace
 }
@@ -172,15 +170,15 @@ const newestFrom = (first: number, high: number, low: number): number => {
   let held = first | 0
   while (held >>> TERM_BITS === event) {
     const term = held & mostTerms
-    if (terms[term << 1] === high && terms[(term << 1) + 1] === low) return term
-    held = before[term] ?? 0
+    if (terms[term << 2] === high && terms[(term << 2) + 1] === low) return term
+    held = terms[(term << 2) + 2] ?? 0
   }
   return 0
 }
 
 const skip = (numbers: number): void => {
   const last = Math.min(count + numbers, mostTerms)
-  while (count < last) terms[2 * ++count] = 0
+  while (count < last) terms[++count << 2] = 0
 }
 
 /** Of the words of the row, all that is to be read of the field. */
@@ -300,8 +298,8 @@ const addLongerStarts = ({ endedStarts }: Spaces, endKey: number, words: number,
     const last = nextHigh(openHighs[word] ?? 0, rest(at, Math.min(at + more, openEnds[word] ?? 0)))
     const low = finishLow(nextLow(openLows[word] ?? 0, last), endKey)
     const high = finishHigh(last, low)
-    terms[(found << 1) + 2] = high
-    terms[(found << 1) + 3] = low
+    terms[(found + 1) << 2] = high
+    terms[((found + 1) << 2) + 1] = low
     found += isIn(bits, cellOf(high))
   }
   linkAll(known, found)
@@ -311,7 +309,7 @@ const addLongerStarts = ({ endedStarts }: Spaces, endKey: number, words: number,
 const linkAll = (first: number, last: number): void => {
   const event = stamp | 0
   const ownTrace = trace | 0
-  for (let term = (first | 0) + 1; term <= (last | 0); term++) link(term, terms[term << 1] ?? 0, event, ownTrace)
+  for (let term = (first | 0) + 1; term <= (last | 0); term++) link(term, terms[term << 2] ?? 0, event, ownTrace)
   count = last
 }
 
