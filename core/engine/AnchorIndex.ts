@@ -1,20 +1,5 @@
 /** From a term to the programs that wait for it. */
-import {
-  AnchorTables,
-  after,
-  BUCKET,
-  CELL_SHIFT,
-  FILTERS,
-  HELD,
-  HOMES,
-  hitsIn,
-  homeBits,
-  homeOf,
-  isPassed,
-  SEGMENT_SHIFT,
-  TOUCHED,
-  WORDS
-} from "./AnchorTables.ts"
+import { AnchorTables, layout } from "./AnchorTables.ts"
 import { isInUse } from "./Cells.ts"
 import { entries, eventTrace, eventTraces, isEqual, MOST_TERMS, TRACE_BITS } from "./eventTerms.ts"
 import { halfIn } from "./halves.ts"
@@ -128,7 +113,7 @@ export class AnchorIndex {
     let picked = 0
     for (let term = 1; term <= (count | 0); term++) {
       seenTerms[picked] = term
-      picked += isIn(inUse, (terms[term << 2] ?? 0) >>> cellShift)
+      picked += isIn(inUse, (terms[term << 2] ?? 0) >>> CELL_SHIFT)
     }
     return picked
   }
@@ -140,11 +125,11 @@ export class AnchorIndex {
     for (let index = 0; index < (count | 0); index++) {
       const term = seenTerms[index] ?? 0
       const high = terms[term << 2] ?? 0
-      const table = high >>> shift
-      const at = table * room + home(sizes[table] ?? 0, bitsOf(high)) * size
+      const table = high >>> SEGMENT_SHIFT
+      const at = table * room + homeOf(sizes[table] ?? 0, bitsOf(high)) * WORDS
       seenAt[index] = at
-      words[at + touched] = 0
-      words[at + size + touched] = 0
+      words[at + TOUCHED] = 0
+      words[at + WORDS + TOUCHED] = 0
     }
   }
 
@@ -153,8 +138,8 @@ export class AnchorIndex {
     const { sizes } = this.tables
     const room = this.tables.room | 0
     for (let index = 0; index < (count | 0); index++) {
-      const table = (terms[(seenTerms[index] ?? 0) << 2] ?? 0) >>> shift
-      seenAt[index] = next(seenAt[index] ?? 0, table * room, sizes[table] ?? 0)
+      const table = (terms[(seenTerms[index] ?? 0) << 2] ?? 0) >>> SEGMENT_SHIFT
+      seenAt[index] = after(seenAt[index] ?? 0, table * room, sizes[table] ?? 0)
     }
   }
 
@@ -168,9 +153,9 @@ export class AnchorIndex {
       const at = seenAt[index] ?? 0
       const tags = words[at] ?? 0
       const low = terms[(term << 2) + 1] ?? 0
-      const hits = hitsOf(tags, low) & passesOf(words[at + filters] ?? 0, words[at + filters + 1] ?? 0, trace)
+      const hits = hitsIn(tags, low) & passesOf(words[at + FILTERS] ?? 0, words[at + FILTERS + 1] ?? 0, trace)
       if (hits !== 0) this.find(at, hits, bitsOf(terms[term << 2] ?? 0))
-      if (!isBeyond(tags, low)) continue
+      if (!isPassed(tags, low)) continue
       seenTerms[passed] = term
       seenAt[passed] = at
       passed++
@@ -181,9 +166,9 @@ export class AnchorIndex {
   /** What the bucket has for the term in these places. */
   private find(bucket: number, hits: number, bits: number): void {
     const { words } = this.tables
-    for (let place = 0; place < places; place++) {
-      if (((hits >>> (8 * place + 7)) & 1) === 0 || halfOf(words, bucket + homes, place) !== bits) continue
-      const held = words[bucket + heldAt + place] ?? 0
+    for (let place = 0; place < BUCKET; place++) {
+      if (((hits >>> (8 * place + 7)) & 1) === 0 || halfOf(words, bucket + HOMES, place) !== bits) continue
+      const held = words[bucket + HELD + place] ?? 0
       if (held < 0) {
         if (this.listed === this.found.length) this.found = longer(this.found, this.listed)
         this.found[this.listed++] = ~held
@@ -230,21 +215,10 @@ const terms = entries
 const traces = eventTraces
 const traceNow = eventTrace
 const isSame = isEqual
-const home = homeOf
-const next = after
-const hitsOf = hitsIn
-const isBeyond = isPassed
-const places = BUCKET
-const size = WORDS
-const touched = TOUCHED
-const filters = FILTERS
-const homes = HOMES
-const heldAt = HELD
-const bitsOf = homeBits
 const halfOf = halfIn
-const shift = SEGMENT_SHIFT
 const isIn = isInUse
-const cellShift = CELL_SHIFT
+const { SEGMENT_SHIFT, CELL_SHIFT, BUCKET, WORDS, TOUCHED, FILTERS, HOMES, HELD } = layout
+const { bitsOf, homeOf, hitsIn, isPassed, after } = layout
 
 /** Buckets that are looked at: for which term, and where they are. */
 const seenTerms = new Int32Array(MOST_TERMS)

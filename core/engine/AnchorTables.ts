@@ -6,13 +6,13 @@ import { halfIn, setHalfIn } from "./halves.ts"
 
 /** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
 const SEGMENT_BITS = 7
-export const SEGMENT_SHIFT = 32 - SEGMENT_BITS
+const SEGMENT_SHIFT = 32 - SEGMENT_BITS
 /** How much of the half tells where in the table. */
 const HOME_BITS = 16
 
 /** Parts of all tables, each with a bit that tells whether something is there: most terms of an event need not be looked up. */
 const CELL_BITS = 21
-export const CELL_SHIFT = 32 - CELL_BITS
+const CELL_SHIFT = 32 - CELL_BITS
 
 /**
  * Buckets that each table has room for: few, then so many that some millions of rules fit. All tables lie in one array, as
@@ -26,7 +26,7 @@ const LARGEST_ROOM = 62_000
 const PAGE_WORDS = 1_024
 
 /** Places of a bucket. Their tags are bytes of one word: all are looked at together. */
-export const BUCKET = 4
+const BUCKET = 4
 const FIRST_BUCKETS = 4
 /** In each byte of a word the last bit, and the bits of a tag. */
 const LAST_BITS = 0x01010101
@@ -41,11 +41,11 @@ const PASSED = 0x80
  * Words of a bucket: its tags; one that is only ever written; two filters to a word; two homes to a word; what the places
  * hold.
  */
-export const WORDS = 10
-export const TOUCHED = 1
-export const FILTERS = 2
-export const HOMES = 4
-export const HELD = 6
+const WORDS = 10
+const TOUCHED = 1
+const FILTERS = 2
+const HOMES = 4
+const HELD = 6
 
 /**
  * A table is buckets of places. Each term has a home bucket, and goes to the next one that is not full; the places of a
@@ -105,7 +105,7 @@ export class AnchorTables {
 
   /** Begins to fetch the bucket where the term belongs, and the one after it. */
   touch(high: number): void {
-    const bucket = bucketOf(this.home(high >>> SEGMENT_SHIFT, homeBits(high)))
+    const bucket = bucketOf(this.home(high >>> SEGMENT_SHIFT, bitsOf(high)))
     this.words[bucket + TOUCHED] = 0
     this.words[bucket + WORDS + TOUCHED] = 0
   }
@@ -124,7 +124,7 @@ export class AnchorTables {
 
   /** The first place of the term, and the one after a place; -1 if there is none. */
   first(high: number, low: number): number {
-    return this.placeFrom(this.home(high >>> SEGMENT_SHIFT, homeBits(high)), high, low)
+    return this.placeFrom(this.home(high >>> SEGMENT_SHIFT, bitsOf(high)), high, low)
   }
 
   next(high: number, low: number, place: number): number {
@@ -141,8 +141,8 @@ export class AnchorTables {
       this.hasGrown = true
     }
     this.counts[number] = count
-    this.put(number, tagOf(low), homeBits(high), filter, held)
-    setInUse(this.inUse, high >>> CELL_SHIFT, true)
+    this.put(number, tagOf(low), bitsOf(high), filter, held)
+    setUsed(this.inUse, high >>> CELL_SHIFT, true)
   }
 
   /** Those behind the free place that would rather be there move up, so that no search ends too early. */
@@ -164,7 +164,7 @@ export class AnchorTables {
     words[bucketOf(hole)] = (words[bucketOf(hole)] ?? 0) & TAG_BITS
     const count = (this.counts[number] ?? 0) - 1
     this.counts[number] = count
-    if (!this.hasAny(high)) setInUse(this.inUse, high >>> CELL_SHIFT, false)
+    if (!this.hasAny(high)) setUsed(this.inUse, high >>> CELL_SHIFT, false)
     if (size > FIRST_BUCKETS && count * 5 < size * BUCKET) this.shrink(number, Math.max(FIRST_BUCKETS, size >> 1))
   }
 
@@ -172,7 +172,7 @@ export class AnchorTables {
     const { words } = this
     const number = high >>> SEGMENT_SHIFT
     for (let place = start; tagAt(words, place) !== 0; place = this.after(number, place)) {
-      if (tagAt(words, place) === tagOf(low) && homeAt(words, place) === homeBits(high)) return place
+      if (tagAt(words, place) === tagOf(low) && homeAt(words, place) === bitsOf(high)) return place
     }
     return -1
   }
@@ -181,8 +181,8 @@ export class AnchorTables {
   private hasAny(high: number): boolean {
     const { words } = this
     const number = high >>> SEGMENT_SHIFT
-    const last = this.home(number, homeBits(high | CELL_REST))
-    for (let home = this.home(number, homeBits(high & ~CELL_REST)); home <= last; home += placeIn(WORDS)) {
+    const last = this.home(number, bitsOf(high | CELL_REST))
+    for (let home = this.home(number, bitsOf(high & ~CELL_REST)); home <= last; home += placeIn(WORDS)) {
       for (let place = home; tagAt(words, place) !== 0; place = this.after(number, place)) {
         if (isInCell(homeAt(words, place), high)) return true
       }
@@ -256,25 +256,47 @@ export class AnchorTables {
 }
 
 /** The top bit of each byte that is the tag of the term. */
-export const hitsIn = (word: number, low: number): number => {
+const hitsIn = (word: number, low: number): number => {
   const difference = (word & TAG_BITS) ^ Math.imul(tagOf(low), LAST_BITS)
   return ~(difference + TAG_BITS) & ~TAG_BITS
 }
 
 /** Whether the term may be in a bucket after the one with this word. */
-export const isPassed = (word: number, low: number): boolean => ((word >>> kindOf(tagOf(low))) & PASSED) !== 0
+const isPassed = (word: number, low: number): boolean => ((word >>> kindOf(tagOf(low))) & PASSED) !== 0
 
 /** Not by a mask: tables grow by a third, a power of two would leave more places empty. Of up to 65,536 buckets. */
-export const homeOf = (size: number, bits: number): number => Math.imul(bits, size) >>> HOME_BITS
+const homeOf = (size: number, bits: number): number => Math.imul(bits, size) >>> HOME_BITS
 
 /** The bits by which a term has its home. */
-export const homeBits = (high: number): number => (high << SEGMENT_BITS) >>> HOME_BITS
+const bitsOf = (high: number): number => (high << SEGMENT_BITS) >>> HOME_BITS
 
 /** The bucket after one of a table, given its first and how many it has. */
-export const after = (bucket: number, first: number, size: number): number =>
+const after = (bucket: number, first: number, size: number): number =>
   bucket + WORDS < first + size * WORDS ? bucket + WORDS : first
 
+/** What is exported or imported by itself is looked up anew each time it is used: to be taken apart into constants of one's own. */
+export const layout = {
+  SEGMENT_SHIFT,
+  CELL_SHIFT,
+  BUCKET,
+  WORDS,
+  TOUCHED,
+  FILTERS,
+  HOMES,
+  HELD,
+  bitsOf,
+  homeOf,
+  hitsIn,
+  isPassed,
+  after
+} as const
+
 // ---- helpers ----
+
+// See `layout`.
+const halfOf = halfIn
+const setHalfOf = setHalfIn
+const setUsed = setInUse
 
 /** Pages of a table that are worth giving back. */
 const MUCH = 3
@@ -289,7 +311,7 @@ const CELL_REST = (1 << CELL_SHIFT) - 1
 
 /** Of something in the same table, given by what its home goes by. */
 const isInCell = (home: number, high: number): boolean =>
-  home >>> HOMES_OF_CELL_BITS === homeBits(high) >>> HOMES_OF_CELL_BITS
+  home >>> HOMES_OF_CELL_BITS === bitsOf(high) >>> HOMES_OF_CELL_BITS
 const HOMES_OF_CELL_BITS = SEGMENT_BITS + HOME_BITS - CELL_BITS
 
 /** Never 0. */
@@ -319,16 +341,16 @@ const setTag = (words: Int32Array, place: number, tag: number): void => {
   words[bucketOf(place)] = ((words[bucketOf(place)] ?? 0) & ~(0x7f << shift)) | (tag << shift)
 }
 
-const filterOf = (words: Int32Array, place: number): number => halfIn(words, bucketOf(place) + FILTERS, place & 3)
+const filterOf = (words: Int32Array, place: number): number => halfOf(words, bucketOf(place) + FILTERS, place & 3)
 
 const setFilter = (words: Int32Array, place: number, filter: number): void => {
-  setHalfIn(words, bucketOf(place) + FILTERS, place & 3, filter)
+  setHalfOf(words, bucketOf(place) + FILTERS, place & 3, filter)
 }
 
-const homeAt = (words: Int32Array, place: number): number => halfIn(words, bucketOf(place) + HOMES, place & 3)
+const homeAt = (words: Int32Array, place: number): number => halfOf(words, bucketOf(place) + HOMES, place & 3)
 
 const setHome = (words: Int32Array, place: number, home: number): void => {
-  setHalfIn(words, bucketOf(place) + HOMES, place & 3, home)
+  setHalfOf(words, bucketOf(place) + HOMES, place & 3, home)
 }
 
 const heldOf = (place: number): number => bucketOf(place) + HELD + (place & 3)

@@ -10,20 +10,7 @@
 import type { PlatformEvent } from "../syntax/eventFields.ts"
 import type { Expression } from "../syntax/expression.ts"
 import { AnchorIndex } from "./AnchorIndex.ts"
-import {
-  asNoAnchor,
-  Compiler,
-  cellOf,
-  gramOf,
-  isAnchor,
-  leafLengthOf,
-  lengthOf,
-  PHRASE,
-  spaceOf,
-  TERM,
-  TEST,
-  tagOf
-} from "./code.ts"
+import { Compiler, layout } from "./code.ts"
 import { ANCHOR, Cover } from "./cover.ts"
 import { passAll, readTerms } from "./eventTerms.ts"
 import { Frequencies } from "./Frequencies.ts"
@@ -34,6 +21,9 @@ import { Predicates } from "./Predicates.ts"
 import { Review } from "./Review.ts"
 import { RuleTable } from "./RuleTable.ts"
 import { EVERY_EVENT, isStartSpace, Spaces, startCell } from "./spaces.ts"
+
+const { TERM, PHRASE, TEST } = layout
+const { tagOf, spaceOf, cellOf, gramOf, isAnchor, asNoAnchor, lengthOf, leafLengthOf } = layout
 
 export interface EngineStats {
   readonly rules: number
@@ -247,26 +237,26 @@ export class Engine {
     return cost
   }
 
-  private releaseTests(code: Int32Array, start: number): void {
-    const end = start + lengthOf(code, start)
-    for (let at = start; at < end; at += leafLengthOf(code, at)) {
-      if (tagOf(code[at] ?? 0) === TEST) this.predicates.release(code[at + 1] ?? 0)
+  private releaseTests(words: Int32Array, start: number): void {
+    const end = start + lengthOf(words, start)
+    for (let at = start; at < end; at += leafLengthOf(words, at)) {
+      if (tagOf(words[at] ?? 0) === TEST) this.predicates.release(words[at + 1] ?? 0)
     }
   }
 
   /** What the rule needs to be read of an event. `change` is 1 for one rule more, -1 for one less. */
-  private countTerms(code: Int32Array, start: number, change: 1 | -1): void {
-    const end = start + lengthOf(code, start)
-    for (let at = start; at < end; at += leafLengthOf(code, at)) {
-      const word = code[at] ?? 0
+  private countTerms(words: Int32Array, start: number, change: 1 | -1): void {
+    const end = start + lengthOf(words, start)
+    for (let at = start; at < end; at += leafLengthOf(words, at)) {
+      const word = words[at] ?? 0
       const tag = tagOf(word)
       if (tag === TERM || tag === PHRASE) this.spaces.count(spaceOf(word), change)
       if (tag === TERM && isStartSpace(spaceOf(word))) {
-        this.spaces.countStart(cellOf(word), startCell(code[at + 1] ?? 0), change)
+        this.spaces.countStart(cellOf(word), startCell(words[at + 1] ?? 0), change)
       }
       if (tag === PHRASE) {
-        for (let offset = at + 3; offset < at + lengthOf(code, at); offset += 3) {
-          this.reach = Math.max(this.reach, (code[offset] ?? 0) + 1)
+        for (let offset = at + 3; offset < at + lengthOf(words, at); offset += 3) {
+          this.reach = Math.max(this.reach, (words[offset] ?? 0) + 1)
         }
       }
     }

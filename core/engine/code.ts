@@ -17,60 +17,78 @@ import { longer } from "./longer.ts"
 import type { Predicates } from "./Predicates.ts"
 import { EVERY_EVENT, isStartSpace, keywordSpace, PLACED_EVENT, startCell, startSpace, textSpace } from "./spaces.ts"
 
-export const TERM = 0
-export const PHRASE = 1
-export const TEST = 2
-export const AND = 3
-export const OR = 4
-export const ALWAYS = 5
-export const NEVER = 6
+const TERM = 0
+const PHRASE = 1
+const TEST = 2
+const AND = 3
+const OR = 4
+const ALWAYS = 5
+const NEVER = 6
 
-export const tagOf = (word: number): number => word & 7
-export const isNegated = (word: number): boolean => (word & NEGATED) !== 0
+const tagOf = (word: number): number => word & 7
+const isNegated = (word: number): boolean => (word & NEGATED) !== 0
 /** Of terms and phrases. */
-export const spaceOf = (word: number): number => (word >>> 4) & 0xff
+const spaceOf = (word: number): number => (word >>> 4) & 0xff
 /** How common a term is likely to be while nothing is known of it, from 0 to 3. */
-export const likelihoodOf = (word: number): number => (word >>> 12) & 3
+const likelihoodOf = (word: number): number => (word >>> 12) & 3
 /** Of a phrase. */
-export const wordCountOf = (word: number): number => word >>> 16
+const wordCountOf = (word: number): number => word >>> 16
 /** Whether the rule hangs on this leaf: on the term, on the first word of the phrase, on a gram of the test. */
-export const isAnchor = (word: number): boolean => (word & ANCHORED) !== 0
-export const asAnchor = (word: number): number => word | ANCHORED
-export const asNoAnchor = (word: number): number => word & ~ANCHORED
+const isAnchor = (word: number): boolean => (word & ANCHORED) !== 0
+const asAnchor = (word: number): number => word | ANCHORED
+const asNoAnchor = (word: number): number => word & ~ANCHORED
 /** Of a term that is a start: see `startCell`. */
-export const cellOf = (word: number): number => word >>> 16
+const cellOf = (word: number): number => word >>> 16
 /** Of a test that is an anchor. */
-export const gramOf = (word: number): number => word >>> 16
-export const asGramAnchor = (word: number, gram: number): number => (word & 0xffff) | ANCHORED | (gram << 16)
+const gramOf = (word: number): number => word >>> 16
+const asGramAnchor = (word: number, gram: number): number => (word & 0xffff) | ANCHORED | (gram << 16)
 
-// What is exported is looked up anew each time it is used; a constant of the module's own is not.
-const term = TERM
-const phrase = PHRASE
-const test = TEST
-const and = AND
-const or = OR
-const tag = tagOf
-const words = wordCountOf
-
-const nodeLength = (code: Int32Array, at: number): number => {
+/** Words of the node that begins here. */
+const lengthOf = (code: Int32Array, at: number): number => {
   const word = code[at] ?? 0
-  switch (tag(word)) {
-    case term:
+  switch (tagOf(word)) {
+    case TERM:
       return 3
-    case phrase:
-      return 1 + 3 * words(word)
-    case test:
+    case PHRASE:
+      return 1 + 3 * wordCountOf(word)
+    case TEST:
       return 2
-    case and:
-    case or:
+    case AND:
+    case OR:
       return word >>> 16
     default:
       return 1
   }
 }
 
-/** Words of the node that begins here. */
-export const lengthOf = nodeLength
+/** Like `lengthOf`, but goes into a node in place of over it: steps through all the leaves. */
+const leafLengthOf = (code: Int32Array, at: number): number => {
+  const tag = tagOf(code[at] ?? 0)
+  return tag === AND || tag === OR ? 1 : lengthOf(code, at)
+}
+
+/** What is exported or imported by itself is looked up anew each time it is used: to be taken apart into constants of one's own. */
+export const layout = {
+  TERM,
+  PHRASE,
+  TEST,
+  AND,
+  OR,
+  ALWAYS,
+  tagOf,
+  isNegated,
+  spaceOf,
+  likelihoodOf,
+  wordCountOf,
+  isAnchor,
+  asAnchor,
+  asNoAnchor,
+  cellOf,
+  gramOf,
+  asGramAnchor,
+  lengthOf,
+  leafLengthOf
+} as const
 
 export class Compiler {
   /** The code compiled last, up to `length`. */
@@ -235,12 +253,6 @@ export class Compiler {
     }
     this.length = start
   }
-}
-
-/** Like `lengthOf`, but goes into a node in place of over it: steps through all the leaves. */
-export const leafLengthOf = (code: Int32Array, at: number): number => {
-  const kind = tag(code[at] ?? 0)
-  return kind === and || kind === or ? 1 : nodeLength(code, at)
 }
 
 // ---- helpers ----

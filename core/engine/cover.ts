@@ -2,28 +2,15 @@
  * Where a rule is looked up: the cheapest set of terms of which every event that meets the rule has at least one.
  * A conjunction needs any one of its clauses, so its cheapest; an alternative needs all of them.
  */
-import {
-  ALWAYS,
-  AND,
-  asAnchor,
-  asGramAnchor,
-  gramOf,
-  isNegated,
-  lengthOf,
-  likelihoodOf,
-  OR,
-  PHRASE,
-  spaceOf,
-  TERM,
-  TEST,
-  tagOf,
-  wordCountOf
-} from "./code.ts"
+import { layout } from "./code.ts"
 import type { Frequencies } from "./Frequencies.ts"
 import { GRAM_WORDS } from "./grams.ts"
 import { longer } from "./longer.ts"
 import type { Predicates } from "./Predicates.ts"
 import { isStartSpace } from "./spaces.ts"
+
+const { TERM, PHRASE, TEST, AND, OR, ALWAYS } = layout
+const { tagOf, isNegated, spaceOf, likelihoodOf, wordCountOf, gramOf, lengthOf, asAnchor, asGramAnchor } = layout
 
 /** An anchor is [high, low, filter]; see `AnchorIndex` on the filter. */
 export const ANCHOR = 3
@@ -41,21 +28,21 @@ export class Cover {
   }
 
   /** Whether every event that meets the rule has a term to look it up by. */
-  hasAnchors(code: Int32Array, at: number): boolean {
-    const word = code[at] ?? 0
+  hasAnchors(words: Int32Array, at: number): boolean {
+    const word = words[at] ?? 0
     if (isNegated(word)) return false
-    const end = at + lengthOf(code, at)
+    const end = at + lengthOf(words, at)
     switch (tagOf(word)) {
       case TEST:
-        return this.predicates.gramsOf(code[at + 1] ?? 0).length > 0
+        return this.predicates.gramsOf(words[at + 1] ?? 0).length > 0
       case AND:
-        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
-          if (this.hasAnchors(code, child)) return true
+        for (let child = at + 1; child < end; child += lengthOf(words, child)) {
+          if (this.hasAnchors(words, child)) return true
         }
         return false
       case OR:
-        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
-          if (!this.hasAnchors(code, child)) return false
+        for (let child = at + 1; child < end; child += lengthOf(words, child)) {
+          if (!this.hasAnchors(words, child)) return false
         }
         return true
       default:
@@ -64,38 +51,38 @@ export class Cover {
   }
 
   /** Marks the leaves that the rule is to hang on. It must have anchors. */
-  choose(code: Int32Array, at: number): void {
+  choose(words: Int32Array, at: number): void {
     this.count = 0
-    this.collect(code, at, 0)
+    this.collect(words, at, 0)
   }
 
   /**
    * Events that lead to the rule, out of those counted by `Frequencies`. Infinite if it has no anchors. Costs of `most` and
    * more are told apart no further.
    */
-  costOf(code: Int32Array, at: number, most: number): number {
-    const word = code[at] ?? 0
+  costOf(words: Int32Array, at: number, most: number): number {
+    const word = words[at] ?? 0
     if (isNegated(word)) return Number.POSITIVE_INFINITY
     switch (tagOf(word)) {
       case TERM:
-        return this.costOfTerm(code, at)
+        return this.costOfTerm(words, at)
       case PHRASE:
-        return this.costOfPair(code, at + 1 + 3 * this.rarestWord(code, at, 0), priors[1] ?? 0)
+        return this.costOfPair(words, at + 1 + 3 * this.rarestWord(words, at, 0), priors[1] ?? 0)
       case TEST:
-        return this.costOfTest(code[at + 1] ?? 0)
+        return this.costOfTest(words[at + 1] ?? 0)
       case AND: {
         let least = Number.POSITIVE_INFINITY
-        const end = at + lengthOf(code, at)
-        for (let child = at + 1; child < end; child += lengthOf(code, child)) {
-          least = Math.min(least, this.costOf(code, child, Math.min(least, most)))
+        const end = at + lengthOf(words, at)
+        for (let child = at + 1; child < end; child += lengthOf(words, child)) {
+          least = Math.min(least, this.costOf(words, child, Math.min(least, most)))
         }
         return least
       }
       case OR: {
         let sum = 0
-        const end = at + lengthOf(code, at)
-        for (let child = at + 1; child < end && sum < most; child += lengthOf(code, child)) {
-          sum += this.costOf(code, child, most - sum)
+        const end = at + lengthOf(words, at)
+        for (let child = at + 1; child < end && sum < most; child += lengthOf(words, child)) {
+          sum += this.costOf(words, child, most - sum)
         }
         return sum
       }
@@ -107,55 +94,55 @@ export class Cover {
   }
 
   /** Of a leaf that the rule hangs on: a phrase and a test may hang on a part that is not the cheapest any more. */
-  costOfAnchor(code: Int32Array, at: number): number {
-    const word = code[at] ?? 0
+  costOfAnchor(words: Int32Array, at: number): number {
+    const word = words[at] ?? 0
     switch (tagOf(word)) {
       case PHRASE:
-        return this.costOfPair(code, at + 1, priors[1] ?? 0)
+        return this.costOfPair(words, at + 1, priors[1] ?? 0)
       case TEST:
-        return this.costOfGram(this.predicates.gramsOf(code[at + 1] ?? 0), gramOf(word))
+        return this.costOfGram(this.predicates.gramsOf(words[at + 1] ?? 0), gramOf(word))
       default:
-        return this.costOfTerm(code, at)
+        return this.costOfTerm(words, at)
     }
   }
 
-  private collect(code: Int32Array, at: number, filter: number): void {
-    const word = code[at] ?? 0
+  private collect(words: Int32Array, at: number, filter: number): void {
+    const word = words[at] ?? 0
     switch (tagOf(word)) {
       case TERM:
-        code[at] = asAnchor(word)
-        this.push(code[at + 1] ?? 0, code[at + 2] ?? 0, filter)
+        words[at] = asAnchor(word)
+        this.push(words[at + 1] ?? 0, words[at + 2] ?? 0, filter)
         return
       case PHRASE:
-        code[at] = asAnchor(word)
-        swapWords(code, at, 0, this.rarestWord(code, at, 0))
-        this.push(code[at + 1] ?? 0, code[at + 2] ?? 0, code[at + 1 + 3 * this.rarestWord(code, at, 1)] ?? 0)
+        words[at] = asAnchor(word)
+        swapWords(words, at, 0, this.rarestWord(words, at, 0))
+        this.push(words[at + 1] ?? 0, words[at + 2] ?? 0, words[at + 1 + 3 * this.rarestWord(words, at, 1)] ?? 0)
         return
       case TEST: {
-        const grams = this.predicates.gramsOf(code[at + 1] ?? 0)
+        const grams = this.predicates.gramsOf(words[at + 1] ?? 0)
         const gram = this.rarestGram(grams)
-        code[at] = asGramAnchor(word, gram)
+        words[at] = asGramAnchor(word, gram)
         this.push(grams[gram] ?? 0, grams[gram + 1] ?? 0, filter)
         return
       }
       case AND:
-        this.collectCheapest(code, at, filter)
+        this.collectCheapest(words, at, filter)
         return
       case OR: {
-        const end = at + lengthOf(code, at)
-        for (let child = at + 1; child < end; child += lengthOf(code, child)) this.collect(code, child, filter)
+        const end = at + lengthOf(words, at)
+        for (let child = at + 1; child < end; child += lengthOf(words, child)) this.collect(words, child, filter)
         return
       }
     }
   }
 
   /** The clause that is looked up, and the rarest term of the others as its filter. */
-  private collectCheapest(code: Int32Array, at: number, outer: number): void {
-    const end = at + lengthOf(code, at)
+  private collectCheapest(words: Int32Array, at: number, outer: number): void {
+    const end = at + lengthOf(words, at)
     let cheapest = at + 1
     let least = Number.POSITIVE_INFINITY
-    for (let child = at + 1; child < end; child += lengthOf(code, child)) {
-      const cost = this.costOf(code, child, least)
+    for (let child = at + 1; child < end; child += lengthOf(words, child)) {
+      const cost = this.costOf(words, child, least)
       if (cost < least) {
         cheapest = child
         least = cost
@@ -163,27 +150,27 @@ export class Cover {
     }
     let filter = outer
     least = Number.POSITIVE_INFINITY
-    for (let child = at + 1; child < end; child += lengthOf(code, child)) {
-      const word = code[child] ?? 0
+    for (let child = at + 1; child < end; child += lengthOf(words, child)) {
+      const word = words[child] ?? 0
       if (child === cheapest || isNegated(word) || tagOf(word) > PHRASE) continue
-      const cost = this.costOf(code, child, least)
+      const cost = this.costOf(words, child, least)
       if (cost < least) {
-        filter = code[tagOf(word) === TERM ? child + 1 : child + 1 + 3 * this.rarestWord(code, child, 0)] ?? 0
+        filter = words[tagOf(word) === TERM ? child + 1 : child + 1 + 3 * this.rarestWord(words, child, 0)] ?? 0
         least = cost
       }
     }
-    this.collect(code, cheapest, filter)
+    this.collect(words, cheapest, filter)
   }
 
-  private costOfTerm(code: Int32Array, at: number): number {
-    const word = code[at] ?? 0
+  private costOfTerm(words: Int32Array, at: number): number {
+    const word = words[at] ?? 0
     // Many words have the same start, and it is counted only since some rule asked for it.
     const unseen = isStartSpace(spaceOf(word)) ? this.frequencies.share(0.005) : 0
-    return unseen + this.costOfPair(code, at + 1, priors[likelihoodOf(word)] ?? 0)
+    return unseen + this.costOfPair(words, at + 1, priors[likelihoodOf(word)] ?? 0)
   }
 
-  private costOfPair(code: Int32Array, pair: number, prior: number): number {
-    return prior + this.frequencies.of(code[pair] ?? 0, code[pair + 1] ?? 0)
+  private costOfPair(words: Int32Array, pair: number, prior: number): number {
+    return prior + this.frequencies.of(words[pair] ?? 0, words[pair + 1] ?? 0)
   }
 
   private costOfTest(number: number): number {
@@ -211,12 +198,12 @@ export class Cover {
   }
 
   /** Of a phrase, by number, beginning with the word `from`. */
-  private rarestWord(code: Int32Array, at: number, from: number): number {
-    const count = wordCountOf(code[at] ?? 0)
+  private rarestWord(words: Int32Array, at: number, from: number): number {
+    const count = wordCountOf(words[at] ?? 0)
     let rarest = from
     let least = Number.POSITIVE_INFINITY
     for (let index = from; index < count; index++) {
-      const cost = this.costOfPair(code, at + 1 + 3 * index, 0)
+      const cost = this.costOfPair(words, at + 1 + 3 * index, 0)
       if (cost < least) {
         rarest = index
         least = cost
@@ -240,12 +227,12 @@ export class Cover {
 /** What a term counts for beyond what was seen of it, by how common it is likely to be. Settles ties while little was seen. */
 const priors = [0.1, 0.5, 2, 20]
 
-const swapWords = (code: Int32Array, at: number, one: number, other: number): void => {
+const swapWords = (words: Int32Array, at: number, one: number, other: number): void => {
   for (let part = 0; part < 3; part++) {
     const first = at + 1 + 3 * one + part
     const second = at + 1 + 3 * other + part
-    const kept = code[first] ?? 0
-    code[first] = code[second] ?? 0
-    code[second] = kept
+    const kept = words[first] ?? 0
+    words[first] = words[second] ?? 0
+    words[second] = kept
   }
 }

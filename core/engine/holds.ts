@@ -1,11 +1,11 @@
 /** Runs the code of a rule (`code.ts`) on the event at hand. */
 import type { EventFields } from "../syntax/eventFields.ts"
-import * as code from "./code.ts"
+import { layout } from "./code.ts"
 import { isAt, sameBefore, termOf } from "./eventTerms.ts"
 import type { Predicates } from "./Predicates.ts"
 
 // What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
-const { TERM, PHRASE, TEST, AND, OR, ALWAYS, tagOf, isNegated, lengthOf } = code
+const { TERM, PHRASE, TEST, AND, OR, ALWAYS, tagOf, isNegated, lengthOf } = layout
 const lastOf = termOf
 const before = sameBefore
 const isThere = isAt

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { randomFrom } from "../../../bench/random.ts"
-import { AnchorTables, CELL_SHIFT } from "../../../core/engine/AnchorTables.ts"
+import { AnchorTables, layout } from "../../../core/engine/AnchorTables.ts"
 import { isInUse } from "../../../core/engine/Cells.ts"
 
 describe("AnchorTables", () => {
@@ -25,8 +25,8 @@ describe("AnchorTables", () => {
           tables.empty(term.high, tables.first(term.high, term.low))
           held.delete(term)
         }
-        const cell = term.high >>> CELL_SHIFT
-        const isHeld = [...held].some(({ high }) => high >>> CELL_SHIFT === cell)
+        const cell = term.high >>> layout.CELL_SHIFT
+        const isHeld = [...held].some(({ high }) => high >>> layout.CELL_SHIFT === cell)
         assert.strictEqual(isInUse(tables.inUse, cell), isHeld ? 1 : 0)
       }
       for (const { high, low } of held) tables.empty(high, tables.first(high, low))
