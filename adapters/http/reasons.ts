@@ -9,10 +9,12 @@ export const reasonOf = (cause: unknown): string => {
   return known?.[1] ?? (code === "" ? words : code)
 }
 
+export const NOTHING_LISTENS = "nothing listens there"
+
 // ---- helpers ----
 
 const REASONS: ReadonlyArray<readonly [RegExp, string]> = [
-  [/ECONNREFUSED|connection refused/i, "nothing listens there"],
+  [/ECONNREFUSED|connection refused/i, NOTHING_LISTENS],
   [/ENOTFOUND|EAI_AGAIN|lookup address|dns error/i, "its name is not known"],
   [/ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|terminated|connection (closed|reset)/i, "the connection was cut"],
   [/ETIMEDOUT|UND_ERR_\w*TIMEOUT|timed out/i, "it did not answer in time"],

@@ -3,7 +3,7 @@ import { Data, Effect, Option, Redacted, Schema, type Scope, Stream } from "effe
 import { open, read, type Unreachable } from "../http/call.ts"
 import { Fetch } from "../http/Fetch.ts"
 import { lines } from "../http/lines.ts"
-import { reasonOf } from "../http/reasons.ts"
+import { NOTHING_LISTENS, reasonOf } from "../http/reasons.ts"
 import { type SseEvent, sseEvents } from "../http/sse.ts"
 
 /** What the server itself said, in the fields of its error body. */
@@ -20,7 +20,8 @@ export class RemoteUnreachable extends Data.TaggedError("RemoteUnreachable")<{
   readonly reason: string
 }> {
   override get message() {
-    return `Cannot reach Earshot at ${this.url}: ${this.reason}`
+    const remedy = this.reason === NOTHING_LISTENS ? `; ${START_OR_NAME}` : ""
+    return `Cannot reach Earshot at ${this.url}: ${this.reason}${remedy}`
   }
 }
 
@@ -103,6 +104,8 @@ export const connect = (settings: { readonly url: string; readonly key: Option.O
 const SILENCE = "45 seconds"
 
 const SILENT = "the connection is open, but nothing comes through it"
+
+const START_OR_NAME = "start the server with npm start or earshot serve, or name another one with --url or EARSHOT_URL"
 
 const notEarshot = "what answers there does not speak as Earshot does; is the address right?"
 

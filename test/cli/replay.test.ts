@@ -137,7 +137,10 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     await other.close()
     for (const runtime of RUNTIMES) {
       const { ended } = startCommand(runtime, ["replay", "--url", other.url, file], { EARSHOT_API_KEY: KEY })
-      assertPlain(await ended, /^earshot: Cannot reach Earshot at http:\S+: nothing listens there/)
+      assertPlain(
+        await ended,
+        /^earshot: Cannot reach Earshot at http:\S+: nothing listens there; start the server with npm start or earshot serve, or name another one with --url or EARSHOT_URL$/
+      )
     }
     for (const url of ["localhost", "ftp://a.b", "http://user:pass@a.b"]) {
       const ended = await replay([file], { EARSHOT_URL: url }).ended
