@@ -405,7 +405,7 @@ const local = (account: string) =>
     if (isAlone) yield* Pglite.checkExists(dataDir)
     // As many events as there can be: a command must not delete what the server keeps by other settings.
     const layer = service({ ...settings, recentEvents: MOST_RECENT_EVENTS }, isAlone)
-    const context = yield* Effect.mapError(Layer.build(layer), orServerOnStore)
+    const context = yield* Effect.mapError(Layer.build(layer), orServerOnStore(GO_THROUGH_SERVER))
     const keys = Context.get(context, Keys)
     const accountId = yield* Effect.provideService(accountNamed(account), Keys, keys)
     const send = yield* gateway({ docsScript: Assets.scalar, observeProcess: Effect.void, version: VERSION }).pipe(
@@ -417,17 +417,26 @@ const local = (account: string) =>
     return { ...server, isLive: !isAlone }
   })
 
-/** A server has the store: whoever wants something of it goes through the server. */
-class ServerOnStore extends Data.TaggedError("ServerOnStore")<{ readonly place: string }> {
+/** A server has the store. A folder of its own, as for a second server, is no help to who wants something of this one. */
+class ServerOnStore extends Data.TaggedError("ServerOnStore")<{ readonly place: string; readonly remedy: string }> {
   override get message() {
-    return `A server, or another Earshot, is running on the store in "${this.place}": to go through the server, set EARSHOT_API_KEY to one of its keys (and EARSHOT_URL, if it is not at http://127.0.0.1:8787)`
+    return `A server, or another Earshot, is running on the store in "${this.place}": ${this.remedy}`
   }
 }
 
-const orServerOnStore = <E>(error: E): E | ServerOnStore =>
-  error instanceof StoreCannotOpen && error.cause instanceof FolderInUse
-    ? new ServerOnStore({ place: error.place })
-    : error
+const GO_THROUGH_SERVER =
+  "to go through the server, set EARSHOT_API_KEY to one of its keys (and EARSHOT_URL, if it is not at http://127.0.0.1:8787)"
+
+/** For what no server offers. */
+const STOP_SERVER =
+  "stop it first, for the embedded store belongs to one process at a time; on Postgres (DATABASE_URL) this command works beside a server"
+
+const orServerOnStore =
+  (remedy: string) =>
+  <E>(error: E): E | ServerOnStore =>
+    error instanceof StoreCannotOpen && error.cause instanceof FolderInUse
+      ? new ServerOnStore({ place: error.place, remedy })
+      : error
 
 /** Where a command goes that can go to either. */
 const at = ({ url, account }: Place) =>
@@ -457,8 +466,11 @@ const mcp = (url: Option.Option<string>) =>
         const keys = yield* Keys
         yield* toolsOnStdio(callAs(yield* keys.account(DEFAULT_ACCOUNT)))
       })
-    ).pipe(Effect.mapError(orServerOnStore))
+    ).pipe(Effect.mapError(orServerOnStore(GO_THROUGH_SERVER)))
   })
+
+/** The store itself, for commands that work on it while no server does. */
+const storesAlone = Layer.mapError(stores, orServerOnStore(STOP_SERVER))
 
 const toolsOnStdio = <R>(call: Call<R>) =>
   Effect.flatMap(Entropy, (entropy) => serveOnStdio({ version: VERSION, call, newSecret: newSecret(entropy) }))
@@ -471,7 +483,8 @@ const program = Effect.gen(function* () {
     {
       serve,
       keys: {
-        withKeys: (effect) => Effect.provide(effect, Keys.layer.pipe(Layer.provide(stores), Layer.provide(runtime)))
+        withKeys: (effect) =>
+          Effect.provide(effect, Keys.layer.pipe(Layer.provide(storesAlone), Layer.provide(runtime)))
       },
       rules: { at, open: FileInput.open },
       matches: { at, columns: CliTerminal.columns },
@@ -484,7 +497,7 @@ const program = Effect.gen(function* () {
         open: FileInput.open,
         screen: CliTerminal.screen
       },
-      setAside: { withStreams: (effect) => Effect.provide(effect, stores) },
+      setAside: { withStreams: (effect) => Effect.provide(effect, storesAlone) },
       simulate: { run: simulate, settings: settingLines() }
     },
     { args: process.argv.slice(2), version: VERSION, width: Math.min((process.stdout.columns ?? 101) - 1, 100) }

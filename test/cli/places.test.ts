@@ -233,7 +233,7 @@ describe("on the store of this machine", { timeout: 2 * START_MILLIS }, () => {
   })
 
   for (const runtime of RUNTIMES) {
-    it(`says how to go through the server that has the store, on ${runtime}`, async () => {
+    it(`says how to go through the server that has the store, or to stop it, on ${runtime}`, async () => {
       const service = await startService("node", place)
       const held = await on(runtime, "rules", "list")
       assert.strictEqual(held.code, 1)
@@ -243,6 +243,14 @@ describe("on the store of this machine", { timeout: 2 * START_MILLIS }, () => {
       )
       const json = await on(runtime, "rules", "list", "--json")
       assert.deepInclude(JSON.parse(json.stderr), { code: "failed_precondition" })
+      for (const command of [["keys", "list"], ["set-aside"]]) {
+        const { code, stderr } = await on(runtime, ...command)
+        assert.strictEqual(code, 1)
+        assert.match(
+          stderr,
+          /^earshot: A server, or another Earshot, is running on the store in ".*": stop it first, .*; on Postgres \(DATABASE_URL\) this command works beside a server\n$/
+        )
+      }
       service.signal("SIGKILL")
       await service.ended.catch(() => undefined)
     })
