@@ -46,7 +46,7 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
       const folder = resolve(options.dataDir)
       yield* Effect.try({
         try: () => makeFolder(folder),
-        catch: (cause) => cannotWrite(folder, cause)
+        catch: (cause) => (isRefusedByDeno(cause) ? notAllowed(folder, cause) : cannotWrite(folder, cause))
       })
       yield* lock(folder)
       if (!existsSync(databaseIn(folder))) yield* Effect.logInfo(`Preparing the store in ${folder}: some seconds, once`)
@@ -85,12 +85,14 @@ const lock = (folder: string) =>
           cause
         }),
       LockFailed: ({ cause }) =>
-        new StoreCannotOpen({
-          place: folder,
-          reason: `its lock, a socket in the folder, cannot be made${inWords(cause)}`,
-          remedy: "Check the owner and permissions of the folder, or choose another one with EARSHOT_DATA_DIR",
-          cause
-        })
+        isRefusedByDeno(cause)
+          ? notAllowed(folder, cause)
+          : new StoreCannotOpen({
+              place: folder,
+              reason: `its lock, a socket in the folder, cannot be made${inWords(cause)}`,
+              remedy: "Check the owner and permissions of the folder, or choose another one with EARSHOT_DATA_DIR",
+              cause
+            })
     })
   )
 
@@ -228,6 +230,18 @@ const cannotWrite = (place: string, cause: unknown) =>
     place,
     reason: `the folder cannot be written${inWords(cause)}`,
     remedy: "Check its owner and permissions, or choose another folder with EARSHOT_DATA_DIR",
+    cause
+  })
+
+/** By the permissions that Deno was started with, whoever owns the folder. */
+const isRefusedByDeno = (cause: unknown) => cause instanceof Error && cause.name === "NotCapable"
+
+const notAllowed = (place: string, cause: unknown) =>
+  new StoreCannotOpen({
+    place,
+    reason: `Deno is not allowed to use this folder${inWords(cause)}`,
+    remedy:
+      "Make the folder if there is none, and name it in the --allow-read and --allow-write of deno.json, or choose one that they name with EARSHOT_DATA_DIR",
     cause
   })
 

@@ -188,6 +188,27 @@ describe("pglite", () => {
       )
     })
   )
+
+  it.scopedLive("a folder that Deno is not allowed to use is refused with where to allow it", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryFolder
+      const lacking = [
+        ["read", ["--allow-read=."]],
+        ["write", ["--allow-read"]]
+      ] as const
+      for (const [access, permissions] of lacking) {
+        const flags = ["--no-prompt", "--allow-env", "--allow-net", ...permissions]
+        const deno = spawn("npx", ["deno", "run", ...flags, WRITER, dataDir, "1"])
+        const [refused = ""] = yield* Effect.promise(() => collect(deno))
+        assert.match(
+          refused,
+          new RegExp(
+            `^refused Cannot open the store at ".*": Deno is not allowed to use this folder: Requires ${access} access .*\\. Make the folder if there is none, and name it in the --allow-read and --allow-write of deno\\.json`
+          )
+        )
+      }
+    })
+  )
 })
 
 // ---- helpers ----
