@@ -35,9 +35,10 @@ const problemEverywhere = (arg: string, called: string): string | undefined => {
 
 const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, called: string): string | undefined => {
   let place = 0
+  const given = new Set<OptionInfo>()
   for (let i = 0; i < args.length; i++) {
     const arg = args[i] ?? ""
-    if (arg === "--") return undefined
+    if (arg === "--") break
     if (!/^-./.test(arg)) {
       const problem = wrongChoice(`"${arg}"`, arg, command.args[place++]?.choices ?? [])
       if (problem !== undefined) return problem
@@ -49,10 +50,18 @@ const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, cal
       const names = command.options.flatMap((known) => known.names)
       return `"${called}" has no option ${name}: ${meant(name, names)}`
     }
+    given.add(option)
     const problem = problemInValue(option, name, Option.isSome(option.value) ? (inline ?? args[++i]) : "")
     if (problem !== undefined) return problem
   }
-  return undefined
+  const missing = command.options.find((option) => !option.isOptional && !given.has(option))
+  return missing === undefined ? undefined : `"${called}" needs ${inFull(missing)}`
+}
+
+/** `--platform x or firehose: The platform whose language the filter is in` */
+const inFull = ({ names, value, choices, about }: OptionInfo): string => {
+  const values = choices.length > 0 ? choices.join(" or ") : Option.getOrElse(value, () => "")
+  return `${names.at(-1)} ${values}: ${about}`
 }
 
 const problemInValue = ({ value, choices }: OptionInfo, name: string, given: string | undefined) =>

@@ -125,10 +125,11 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     for (const name of settings) assert.include(lines, name)
   })
 
-  it("refuses a command, an option and an argument that do not exist", async () => {
+  it("refuses a command, an option and an argument that do not exist, and an option that is missing", async () => {
     assertPlain(await node(["frobnicate"]), /no command "earshot frobnicate": expected one of serve, .*keys/, 2)
     assertPlain(await node(["serve", "--frobnicate"]), /"earshot serve" has no option --frobnicate/, 2)
     assertPlain(await node(["serve", "extra"]), /one argument too many: "extra"/, 2)
+    assertPlain(await node(["check", "nasa"]), /"earshot check" needs --platform x or firehose: The platform whose/, 2)
     assertPlain(
       await node(["keys", "create", "--frobnicate", "x"]),
       /"earshot keys create" has no option --frobnicate/,

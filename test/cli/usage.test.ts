@@ -28,6 +28,18 @@ const commands = [
     ]
   }),
   command(["syntax"], { args: [{ name: "<platform>", about: "", choices: ["x", "firehose"] }] }),
+  command(["check"], {
+    options: [
+      {
+        names: ["-p", "--platform"],
+        value: Option.some("x | firehose"),
+        choices: ["x", "firehose"],
+        about: "The language of the filter",
+        isOptional: false
+      },
+      { names: ["--name"], value: Option.some("text"), choices: [], about: "Its name", isOptional: false }
+    ]
+  }),
   command(["rules"], { subcommands: [command(["rules", "create"]), command(["rules", "delete"])] })
 ]
 
@@ -43,6 +55,9 @@ describe("problemIn", () => {
     ["matches --platform twitter", '--platform: expected x or firehose, not "twitter"'],
     ["matches --platform=twitter", '--platform: expected x or firehose, not "twitter"'],
     ["syntax y", '"y": expected x or firehose'],
+    ["check nasa", '"earshot check" needs --platform x or firehose: The language of the filter'],
+    ["check -p x -- --name", '"earshot check" needs --name text: Its name'],
+    ["check --name=a nasa --platform x", undefined],
     ["matches -f --rule --odd --platform x", undefined],
     ["matches -- --folow", undefined],
     ["rules", undefined],
