@@ -4,26 +4,33 @@ import { nearest } from "../core/nearest.ts"
 import type { CommandInfo, OptionInfo } from "./commandTree.ts"
 
 /** Undefined where there is nothing better to say. */
-export const problemIn = (
-  commands: ReadonlyArray<CommandInfo>,
-  args: ReadonlyArray<string>,
-  above = "earshot"
-): string | undefined => {
+export const problemIn = (commands: ReadonlyArray<CommandInfo>, args: ReadonlyArray<string>): string | undefined =>
+  problemBelow("earshot", { commands, args, top: commands })
+
+// ---- helpers ----
+
+interface Given {
+  readonly commands: ReadonlyArray<CommandInfo>
+  readonly args: ReadonlyArray<string>
+  /** The commands right below `earshot`: one of them may be meant as well. */
+  readonly top: ReadonlyArray<CommandInfo>
+}
+
+const problemBelow = (above: string, { commands, args, top }: Given): string | undefined => {
   const [first, ...rest] = args
   if (first === undefined) return undefined
   if (first.startsWith("-")) return problemEverywhere(first, above)
   const command = commands.find(({ path }) => path.at(-1) === first)
   if (command === undefined) {
     const names = commands.map(({ path }) => path.at(-1) ?? "")
-    return `There is no command "${above} ${first}": ${meant(first, names)}`
+    const isOnTop = top.some(({ path }) => path[0] === first)
+    return `There is no command "${above} ${first}": ${isOnTop ? `did you mean earshot ${first}?` : meant(first, names)}`
   }
   const called = `${above} ${first}`
   return command.subcommands.length > 0
-    ? problemIn(command.subcommands, rest, called)
+    ? problemBelow(called, { commands: command.subcommands, args: rest, top })
     : problemInOptions(command, rest, called)
 }
-
-// ---- helpers ----
 
 const EVERYWHERE = ["--help", "-h", "--version", "--completions"]
 

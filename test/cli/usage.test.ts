@@ -47,6 +47,7 @@ describe("problemIn", () => {
   const cases: ReadonlyArray<readonly [args: string, problem: string | undefined]> = [
     ["mathces", 'There is no command "earshot mathces": did you mean matches?'],
     ["rules remove x", 'There is no command "earshot rules remove": expected one of create, delete'],
+    ["rules check nasa", 'There is no command "earshot rules check": did you mean earshot check?'],
     ["matches --folow", '"earshot matches" has no option --folow: did you mean --follow?'],
     ["--versoin", '"earshot" has no option --versoin: did you mean --version?'],
     ["rules --all", '"earshot rules" has no option --all: expected one of --help, -h, --version, --completions'],
