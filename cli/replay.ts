@@ -111,7 +111,12 @@ const replay = <E>(actions: ReplayActions<E>, options: ReplayOptions) =>
         })
 
       const cutter = lineCutter()
-      yield* Stream.runForEach(input.chunks, (chunk) => sendAll(cutter.push(chunk)))
+      let isFirst = true
+      yield* Stream.runForEach(input.chunks, (chunk) => {
+        if (isFirst && isGzip(chunk)) return new ReplayStopped({ message: unpackFirst(input.name, options.file) })
+        isFirst = false
+        return sendAll(cutter.push(chunk))
+      })
       yield* sendAll(cutter.end())
     }).pipe(
       Effect.scoped,
@@ -129,6 +134,13 @@ const replay = <E>(actions: ReplayActions<E>, options: ReplayOptions) =>
     }
     yield* Console.log((options.json ? jsonSummary : summary)(tally, yield* seconds))
   }).pipe(Effect.scoped)
+
+const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b
+
+const unpackFirst = (name: string, file: string): string => {
+  const packed = file === "-" ? "recording.gz" : quoted(file)
+  return `Cannot replay ${name}: it is packed with gzip; unpack it on the way: zcat ${packed} | npx earshot replay -`
+}
 
 const toGoOn = (options: ReplayOptions, { doneLine }: Tally): string => {
   if (doneLine === 0) return ""

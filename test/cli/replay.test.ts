@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
+import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { call, firehoseUpdate, type Json, type Target, xPost } from "../gateway/client.ts"
 import { type Ended, KEY, ROOT, RUNTIMES, type Running, START_MILLIS, startCommand, startService } from "../program.ts"
@@ -114,6 +115,19 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
   for (const [what, path, message] of badInput) {
     it(`says so when ${what}`, async () => assertPlain(await replay([path]).ended, message))
   }
+
+  it("says how to unpack what is packed with gzip, also on standard input", async () => {
+    const packed = gzipSync(JSON.stringify(xPost("z1", "calm")))
+    const file = join(folder, "packed.ndjson.gz")
+    writeFileSync(file, packed)
+    assertPlain(
+      await replay([file]).ended,
+      /^earshot: Cannot replay ".*": it is packed with gzip; unpack it on the way: zcat \S+packed.ndjson.gz \| npx earshot replay -$/
+    )
+    const { stdin, ended } = replay(["--skip-bad-lines", "-"])
+    stdin.end(packed)
+    assertPlain(await ended, /^earshot: Cannot replay standard input: .*: zcat recording.gz \| npx earshot replay -$/)
+  })
 
   it.skipIf(process.getuid?.() === 0)("says so when the file may not be read (root may read all)", async () => {
     const file = written("secret.ndjson", "{}", 0o000)
