@@ -1,5 +1,6 @@
 /** Sending the lines of a recorded stream: again where that may help, and without the bad ones where that is asked for. */
 import { Data, Effect, Option, Schema } from "effect"
+import { IS_REAL } from "../core/LocalFeed.ts"
 import { PLATFORM_IDS, PlatformId } from "../core/PlatformId.ts"
 import { bodyOf, type Line, MAX_LINE_BYTES } from "./lines.ts"
 import { type ProgressBar, plural } from "./progress.ts"
@@ -147,8 +148,12 @@ const refused = (bad: ReadonlyArray<BadLine>, lines: ReadonlyArray<Line>, { done
     doneLine === 0
       ? "Nothing was taken in"
       : `Nothing of ${range(lines)} was taken in, everything up to line ${doneLine} was`
-  return `Line ${first?.line.number ?? 0}: ${first?.problem ?? ""}${more}. ${taken}; --skip-bad-lines leaves such lines out`
+  const remedy = first?.problem.endsWith(IS_REAL) ? RUN_IN_PROCESS : "--skip-bad-lines leaves such lines out"
+  return `Line ${first?.line.number ?? 0}: ${first?.problem ?? ""}${more}. ${taken}; ${remedy}`
 }
+
+const RUN_IN_PROCESS =
+  "replay to a server on which the platform runs in process: one that was started without X_BEARER_TOKEN, or FIREHOSE_TAP_TOKEN"
 
 const leftAt = (lines: ReadonlyArray<Line>, { doneLine }: Tally): string =>
   `Everything up to line ${doneLine} was taken in, of ${range(lines)} perhaps a part; replaying again is safe, nothing is stored twice`

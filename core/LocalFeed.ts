@@ -35,6 +35,9 @@ export class LocalFeed extends Context.Tag("core/LocalFeed")<
   }
 >() {}
 
+/** Part of why an event is refused whose platform does not run in process: by it a sender tells that the event is no worse than others. */
+export const IS_REAL = "is the real one on this server: it takes no events from outside"
+
 /** Events that are in hand already. */
 export const sentEvents = (events: ReadonlyArray<unknown>): ReadonlyArray<SentEvent> =>
   events.map((data, index) => ({ place: `event ${index + 1}`, data: Either.right(data) }))

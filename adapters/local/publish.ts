@@ -2,7 +2,7 @@
 import { Array as Arr, Clock, Deferred, Effect, Either, Option } from "effect"
 import { type ArgumentIssue, InvalidArgument, StorageUnavailable } from "../../core/Errors.ts"
 import type { AccountId } from "../../core/Ids.ts"
-import type { LocalFeed, SentEvent } from "../../core/LocalFeed.ts"
+import { IS_REAL, type LocalFeed, type SentEvent } from "../../core/LocalFeed.ts"
 import type { Delivery } from "../../core/Platform.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
 import type { RecentEvents } from "../../core/RecentEvents.ts"
@@ -28,9 +28,7 @@ export const publisher = (options: {
   const { outlets, rules, recent, sha256 } = options
 
   const isLocal = (event: CheckedEvent): Either.Either<CheckedEvent, string> =>
-    outlets.has(event.platform)
-      ? Either.right(event)
-      : Either.left(`Platform "${event.platform}" is the real one on this server: it takes no events from outside`)
+    outlets.has(event.platform) ? Either.right(event) : Either.left(`Platform "${event.platform}" ${IS_REAL}`)
 
   const offer = ({ event, outlet, platformRuleIds }: Met) =>
     Effect.gen(function* () {

@@ -116,6 +116,18 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     it(`says so when ${what}`, async () => assertPlain(await replay([path]).ended, message))
   }
 
+  it("says that a server with the real platform is the wrong one, and not to leave out lines", async () => {
+    const real = await startService("node", { X_BEARER_TOKEN: "a-token-of-nobody", X_BASE_URL: "http://127.0.0.1:9" })
+    const file = written("one.ndjson", JSON.stringify(xPost("k1", "calm")))
+    const ended = await replay(["--url", real.url, file]).ended
+    await real.stop()
+    assertPlain(
+      ended,
+      /^earshot: Line 1: Platform "x" is the real one on this server: it takes no events from outside. Nothing was taken in; replay to a server .* without X_BEARER_TOKEN/
+    )
+    assert.notInclude(ended.stderr, "--skip-bad-lines")
+  })
+
   it("says how to unpack what is packed with gzip, also on standard input", async () => {
     const packed = gzipSync(JSON.stringify(xPost("z1", "calm")))
     const file = join(folder, "packed.ndjson.gz")
