@@ -1,4 +1,4 @@
-/** A progress bar on standard error, drawn in place. Where that is no terminal, nothing is drawn. */
+/** Progress on standard error: a bar that is drawn in place, or a line now and then where that is no terminal. */
 import { Console, Effect, Option, Schedule, type Scope } from "effect"
 
 export interface Progress {
@@ -17,23 +17,12 @@ export interface Screen {
 
 /** One line, shorter than the screen is wide: a full one would wrap, and could not be drawn over. */
 export const draw = (progress: Progress, columns: number): string => {
-  const { events, matches, seconds } = progress
-  const part = shareDone(progress)
-  const counters = [
-    plural(events, "event"),
-    `${count(Math.round(seconds > 0 ? events / seconds : 0))}/s`,
-    plural(matches, "match", "matches"),
-    ...Option.match(part, {
-      onNone: () => [],
-      onSome: (share) => (share > 0 && share < 1 ? [`${duration((seconds / share) * (1 - share))} left`] : [])
-    })
-  ].join("  ")
-  const line = Option.match(part, {
-    onNone: () => counters,
+  const figures = figuresOf(progress)
+  const line = Option.match(shareDone(progress), {
+    onNone: () => figures,
     onSome: (share) => {
-      const percent = `${Math.floor(share * 100)}%`.padStart(4)
-      const width = Math.min(WIDEST_BAR, columns - counters.length - percent.length - 6)
-      return `${width < 5 ? "" : bar(share, width)}${percent}  ${counters}`
+      const width = Math.min(WIDEST_BAR, columns - figures.length - 4)
+      return `${width < 5 ? "" : bar(share, width)}${figures}`
     }
   })
   return line.slice(0, Math.max(columns - 1, 0))
@@ -50,7 +39,11 @@ export const progressBar = (
   progress: Effect.Effect<Progress>
 ): Effect.Effect<ProgressBar, never, Scope.Scope> =>
   Effect.gen(function* () {
-    if (Option.isNone(screen)) return { tell: Console.error }
+    if (Option.isNone(screen)) {
+      const say = Effect.flatMap(progress, (now) => Console.error(figuresOf(now).trimStart()))
+      yield* Effect.forkScoped(Effect.schedule(say, Schedule.spaced("10 seconds")))
+      return { tell: Console.error }
+    }
     const { columns, write } = screen.value
     const show = Effect.gen(function* () {
       yield* write(`${ERASE}${draw(yield* progress, yield* columns)}`)
@@ -84,6 +77,24 @@ const WIDEST_BAR = 30
 
 const shareDone = ({ doneBytes, totalBytes }: Progress): Option.Option<number> =>
   Option.map(totalBytes, (total) => (total === 0 ? 1 : Math.min(1, doneBytes / total)))
+
+/** ` 50%  12,345 events  3,086/s  87 matches  4.0 s left` */
+const figuresOf = (progress: Progress): string => {
+  const { events, matches, seconds } = progress
+  const counters = [
+    plural(events, "event"),
+    `${count(Math.round(seconds > 0 ? events / seconds : 0))}/s`,
+    plural(matches, "match", "matches")
+  ]
+  return Option.match(shareDone(progress), {
+    onNone: () => counters,
+    onSome: (share) => [
+      `${Math.floor(share * 100)}%`.padStart(4),
+      ...counters,
+      ...(share > 0 && share < 1 ? [`${duration((seconds / share) * (1 - share))} left`] : [])
+    ]
+  }).join("  ")
+}
 
 const bar = (share: number, width: number): string => {
   const full = Math.floor(share * width)

@@ -74,4 +74,23 @@ describe("progressBar", () => {
       assert.deepStrictEqual(written, [shown, "\r\u001b[K", "Wait\n", shown, "\r\u001b[K"])
     })
   )
+
+  it.effect("prints a plain line every ten seconds where there is no terminal", () =>
+    Effect.gen(function* () {
+      const told: Array<string> = []
+      const printing = {
+        ...(yield* Effect.console),
+        error: (line: string) => Effect.sync(() => void told.push(line))
+      }
+      yield* Effect.gen(function* () {
+        const { tell } = yield* progressBar(Option.none(), Effect.succeed(half))
+        yield* TestClock.adjust("9 seconds")
+        yield* tell("Wait")
+        yield* TestClock.adjust("12 seconds")
+      }).pipe(Effect.scoped, Console.withConsole(printing))
+      yield* TestClock.adjust("1 minute")
+      const line = "50%  12,345 events  3,086/s  87 matches  4.0 s left"
+      assert.deepStrictEqual(told, ["Wait", line, line])
+    })
+  )
 })

@@ -56,7 +56,7 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     const file = written("many.ndjson", `\ufeff${events.map((event) => JSON.stringify(event)).join("\r\n\n")}`)
     for (const round of ["at first", "again"]) {
       const ended = await replay([file, "--json"]).ended
-      assert.deepStrictEqual([ended.code, ended.stderr], [0, ""], round)
+      assert.strictEqual(ended.code, 0, `${round}: ${ended.stderr}`)
       const { seconds, ...rest } = JSON.parse(ended.stdout) as Record<string, unknown>
       assert.isAbove(Number(seconds), 0)
       assert.deepStrictEqual(rest, { accepted: { x: 13_333, firehose: 6_667 }, matches: 500, skipped: 0 })
@@ -219,8 +219,10 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     stdin.end(`${JSON.stringify(xPost("g2", "typhoon"))}\n`)
     const { code, stdout, stderr } = await ended
     assert.deepStrictEqual([code, stdout], [1, ""])
-    const told = stderr.trim().split("\n")
+    const lines = stderr.trim().split("\n")
+    const told = lines.filter((line) => !/^1 event {2}\d\/s {2}1 match$/.test(line))
     assert.lengthOf(told, 5, stderr)
+    assert.isAbove(lines.length, told.length, "it says how far it is while it waits")
     assert.match(
       told[4] ?? "",
       /nothing listens there.*\(tried 5 times\). Everything up to line 1 was taken in, of line 2 perhaps a part/
