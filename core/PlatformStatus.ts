@@ -25,7 +25,10 @@ export const PlatformStatus = Schema.Struct({
     state: StreamState,
     detail: Schema.String,
     since: Timestamp.Timestamp,
-    last_event_at: optional(Timestamp.Timestamp, "When the last event came in"),
+    last_event_at: optional(
+      Timestamp.Timestamp,
+      "When the last event came in. upstream: of those that the platform sends, which are those that meet a rule. local: of all that are handed in, whether they meet a rule or not"
+    ),
     last_error: optional(Trouble, "What went wrong last, also when all is well again")
   }),
   rules: Schema.Struct({

@@ -59,7 +59,8 @@ const makePlatform = (
 
     // By the platform's id of the rule.
     const texts = new Map<string, string>()
-    const since = yield* Clock.currentTimeMillis
+    const clock = yield* Effect.clock
+    const since = clock.unsafeCurrentTimeMillis()
     let lastEventAt: number | undefined
 
     const understand = (text: string) => {
@@ -134,12 +135,11 @@ const makePlatform = (
     }
 
     const outlet: Outlet = {
-      met: (event) => rules.match(event),
-      offer: (delivery) =>
-        Effect.gen(function* () {
-          lastEventAt = yield* Clock.currentTimeMillis
-          yield* Queue.offer(queue, delivery)
-        })
+      met: (event) => {
+        lastEventAt = clock.unsafeCurrentTimeMillis()
+        return rules.match(event)
+      },
+      offer: (delivery) => Queue.offer(queue, delivery)
     }
 
     return { platform, outlet }

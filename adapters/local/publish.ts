@@ -12,7 +12,7 @@ import { type CheckedEvent, checkEvent, decodeEvent, type LocalEvent } from "./e
 
 /** Where the events of one platform go. */
 export interface Outlet {
-  /** The platform's rules that the event meets. */
+  /** The platform's rules that the event meets. To be asked for every event that comes in, and once. */
   readonly met: (event: PlatformEvent) => ReadonlyArray<string>
   /** Hands it on to be stored; waits while the store is behind. */
   readonly offer: (delivery: Delivery) => Effect.Effect<void>

@@ -1,0 +1,38 @@
+/** What a platform in process tells of itself. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, TestClock } from "effect"
+import * as Local from "../../../adapters/local/Local.ts"
+import { Entropy } from "../../../core/Entropy.ts"
+import { EventLog } from "../../../core/EventLog.ts"
+import { LocalFeed, sentEvents } from "../../../core/LocalFeed.ts"
+import { Platforms } from "../../../core/Platform.ts"
+import { PLATFORM_IDS } from "../../../core/PlatformId.ts"
+import { RecentEvents } from "../../../core/RecentEvents.ts"
+import { RuleStore } from "../../../core/RuleStore.ts"
+
+describe("Local", () => {
+  it.scoped("status tells of the last event that was handed in, also when it met no rule", () =>
+    Effect.gen(function* () {
+      const feed = yield* LocalFeed
+      const platforms = yield* Platforms
+      const lastEvents = Effect.map(
+        Effect.forEach(PLATFORM_IDS, (id) => Effect.flatMap(platforms.get(id), ({ status }) => status)),
+        (all) => all.map(({ lastEventAt }) => Option.getOrNull(lastEventAt))
+      )
+      yield* TestClock.adjust("7 seconds")
+      assert.deepStrictEqual(yield* lastEvents, [null, null])
+      yield* feed.publish(sentEvents([{ data: { id: "1", text: "nothing in particular" } }]))
+      assert.deepStrictEqual(yield* lastEvents, [7_000, null])
+    }).pipe(Effect.provide(local))
+  )
+})
+
+// ---- helpers ----
+
+const services = Layer.mergeAll(
+  Platforms.layer,
+  RuleStore.layerMemory,
+  Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10 }), EventLog.layerMemory), Entropy.layerCounting)
+)
+
+const local = Layer.provideMerge(Local.layerWith({ platforms: PLATFORM_IDS, rulesPerAccount: new Map() }), services)
