@@ -2,7 +2,7 @@
 import { Effect, Either } from "effect"
 import { LocalFeed, type SentEvent, sentEvents } from "../core/LocalFeed.ts"
 import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
-import type { DoorFailure } from "./errors.ts"
+import { type DoorFailure, unreadableBody } from "./errors.ts"
 import { json, type KeyedRoute, type Work } from "./route.ts"
 
 export const EVENTS_PATH = "/local/events"
@@ -33,10 +33,18 @@ const publish =
 const readEvents = async (request: Request): Promise<Either.Either<Iterable<SentEvent>, DoorFailure>> => {
   const type = contentType(request, [LINES_TYPE, JSON_TYPE])
   if (Either.isLeft(type)) return Either.left(type.left)
-  if (type.right === LINES_TYPE) return Either.map(await readBytes(request, MAX_LINES_BYTES), linesOf)
-  const value = Either.flatMap(await readText(request), parseJson)
-  return Either.map(value, (one) => sentEvents(Array.isArray(one) ? one : [one]))
+  const events =
+    type.right === LINES_TYPE
+      ? Either.map(await readBytes(request, MAX_LINES_BYTES), linesOf)
+      : Either.map(Either.flatMap(await readText(request), parseJson), eventsOf)
+  return Either.filterOrLeft(events, isSome, () => unreadableBody(NO_EVENT))
 }
+
+const eventsOf = (value: unknown): Iterable<SentEvent> => sentEvents(Array.isArray(value) ? value : [value])
+
+const isSome = (events: Iterable<SentEvent>): boolean => events[Symbol.iterator]().next().done !== true
+
+const NO_EVENT = `Request body holds no event: send one JSON object a line, or as ${JSON_TYPE} one or an array of them`
 
 /** One event a line; empty lines are passed over. A line is parsed when it is its turn, each time anew. */
 const linesOf = (bytes: Uint8Array): Iterable<SentEvent> => ({

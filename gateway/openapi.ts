@@ -212,11 +212,11 @@ const LOCAL_EVENTS = {
     required: true,
     content: {
       [LINES_TYPE]: {
-        schema: { type: "string", description: "One event a line; empty lines are passed over" },
+        schema: { type: "string", description: "One event a line, and at least one; empty lines are passed over" },
         example: '{"data":{"id":"1","text":"Felt a strong earthquake just now"}}\n'
       },
       "application/json": {
-        schema: { oneOf: [EVENT, { type: "array", items: EVENT }] },
+        schema: { oneOf: [EVENT, { type: "array", minItems: 1, items: EVENT }] },
         example: { data: { id: "1", text: "Felt a strong earthquake just now" } }
       }
     }

@@ -7,10 +7,10 @@ const MAX_BYTES = 32 * 1_048_576
 const MAX_LINE_BYTES = 1_048_576
 
 export const eventsContract = (target: () => Target): void => {
-  const send = (body: BodyInit) =>
+  const send = (body: BodyInit, type = "application/x-ndjson") =>
     call(target(), "/local/events", undefined, {
       method: "POST",
-      headers: { "content-type": "application/x-ndjson" },
+      headers: { "content-type": type },
       body,
       // Needed for a body that is a stream; not in the types of the browser's fetch.
       ...{ duplex: "half" }
@@ -46,10 +46,12 @@ export const eventsContract = (target: () => Target): void => {
         assert.sameMembers([...(await postIds())], ["a1", "a3", "a4"])
       }))
 
-    it("may be none", async () => {
+    it("are at least one: a body without any is refused, and says what is expected", async () => {
       for (const body of ["", "\n", "\ufeff", " \r\n\r\n"]) {
-        assert.deepStrictEqual((await send(body)).body as unknown, { accepted: {}, matches: 0 })
+        assertError(await send(body), 400, "invalid_argument", /holds no event: send one JSON object a line/)
       }
+      const noArray = await send(" [ ] ", "application/json")
+      assertError(noArray, 400, "invalid_argument", /holds no event: .* one or an array of them/)
     })
 
     it("are refused together, with an issue for each line that is wrong, counted as an editor does", () =>
@@ -94,7 +96,9 @@ export const eventsContract = (target: () => Target): void => {
     })
 
     it("may be 32 MiB, and not one byte more", async () => {
-      const body = new Uint8Array(MAX_BYTES).fill(" ".charCodeAt(0))
+      const body = Buffer.alloc(MAX_BYTES, " ")
+      body.write(JSON.stringify(xPost("a32", "nothing")))
+      body.write("\n", 1_000)
       assert.strictEqual((await send(body)).status, 200)
       const headers = { "content-type": "application/x-ndjson", authorization: `Bearer ${target().key}` }
       const declared = { ...headers, "content-length": String(MAX_BYTES + 1) }
