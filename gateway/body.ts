@@ -7,6 +7,8 @@ export const MAX_BODY_BYTES = 1_048_576
 
 export const JSON_TYPE = "application/json"
 
+const EMPTY = `Request body is empty: send JSON as ${JSON_TYPE}`
+
 /** The content type of the request, if it is one of these. */
 export const contentType = <T extends string>(
   request: Request,
@@ -35,18 +37,30 @@ export const readText = async (request: Request): Promise<Either.Either<string, 
 export const decodeText = (bytes: Uint8Array): Either.Either<string, "not UTF-8"> =>
   Either.try({ try: () => utf8.decode(bytes), catch: () => "not UTF-8" as const })
 
-export const parseJson = (text: string): Either.Either<unknown, RequestError> =>
+/** `empty` is what to say when there is nothing to parse. */
+export const parseJson = (text: string, empty = EMPTY): Either.Either<unknown, RequestError> =>
   Either.try({
     try: (): unknown => JSON.parse(text),
-    catch: (cause) => unreadableBody(text.trim() === "" ? "Request body is empty: send JSON" : malformed(cause))
+    catch: (cause) => unreadableBody(text.trim() === "" ? empty : malformed(cause))
   })
 
-export const readJson = async (request: Request): Promise<Either.Either<unknown, RequestError>> => {
+/** `allIsOptional`: an object without fields will do. */
+export const readJson = async (
+  request: Request,
+  { allIsOptional }: { readonly allIsOptional: boolean }
+): Promise<Either.Either<unknown, RequestError>> => {
+  const empty = allIsOptional ? `${EMPTY}; {} asks for all` : EMPTY
   const type = contentType(request, [JSON_TYPE])
-  return Either.isLeft(type) ? Either.left(type.left) : Either.flatMap(await readText(request), parseJson)
+  if (Either.isRight(type)) return Either.flatMap(await readText(request), (text) => parseJson(text, empty))
+  // Who sends nothing is told that first: it may have no type at all.
+  return Either.left(isBodiless(request) ? unreadableBody(empty) : type.left)
 }
 
 // ---- helpers ----
+
+/** As HTTP tells it: a body has a length or comes in chunks. */
+const isBodiless = ({ headers }: Request): boolean =>
+  (headers.get("content-length") ?? "0") === "0" && !headers.has("transfer-encoding")
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 

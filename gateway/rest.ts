@@ -25,7 +25,9 @@ export const queryOf = (request: Request): Readonly<Record<string, string | Read
 function routeOf(endpoint: AnyEndpoint): KeyedRoute<Services> {
   const { method, path, handle } = endpoint
   const decode = decoder(endpoint.input)
-  const readInput = method === "GET" ? readQuery : readJson
+  const allIsOptional = Either.isRight(decode({}))
+  const readBody = (request: Request) => readJson(request, { allIsOptional })
+  const readInput = method === "GET" ? readQuery : readBody
   return {
     method,
     path,

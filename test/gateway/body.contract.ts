@@ -31,6 +31,19 @@ export const bodyContract = (target: () => Target): void => {
         assertError(deep, 400, "invalid_argument")
       })
 
+      it(`${path} refuses none at all, whatever its type, and says when {} would do`, async () => {
+        const asksForAll = ["/matches", "/matches/wait", "/platforms/syntax"].includes(path)
+        const message = asksForAll ? /body is empty: .*; {} asks for all$/ : /body is empty: send JSON as [\w/]+$/
+        for (const type of [undefined, "application/json", "application/x-www-form-urlencoded"]) {
+          for (const length of [undefined, "0"]) {
+            const answer = await sendRaw(path, { "content-type": type, "content-length": length }, "")
+            assert.isDefined(answer)
+            const body: unknown = JSON.parse(answer.body)
+            assertError({ status: answer.status, body }, 400, "invalid_argument", message)
+          }
+        }
+      })
+
       it(`${path} refuses one that is not UTF-8`, async () => {
         const bytes = new Uint8Array([...Buffer.from('{"name":"'), 0xff, 0xfe, ...Buffer.from('"}')])
         assertError(await send(path, bytes), 400, "invalid_argument", /not valid UTF-8/)
