@@ -9,15 +9,16 @@ export const JSON_TYPE = "application/json"
 
 const EMPTY = `Request body is empty: send JSON as ${JSON_TYPE}`
 
-/** The content type of the request, if it is one of these. */
+/** The content type of the request, if it is one of these; `hint` goes into the error. */
 export const contentType = <T extends string>(
   request: Request,
-  expected: ReadonlyArray<T>
+  expected: ReadonlyArray<T>,
+  hint?: string
 ): Either.Either<T, RequestError> => {
   const actual = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? null
   return Either.fromNullable(
     expected.find((type) => type === actual),
-    () => wrongContentType(actual, expected)
+    () => wrongContentType(actual, expected, hint)
   )
 }
 

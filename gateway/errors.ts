@@ -59,11 +59,15 @@ export const bodyTooLarge = (limit: number) =>
     headers: { connection: "close" }
   })
 
-export const wrongContentType = (actual: string | null, expected: ReadonlyArray<string>) =>
+/** `hint` says what to do about it where the types alone do not. */
+export const wrongContentType = (actual: string | null, expected: ReadonlyArray<string>, hint?: string) =>
   new RequestError({
     status: 415,
     code: "invalid_argument",
-    message: `Content-Type must be ${expected.join(" or ")}, and it is ${actual === null ? "missing" : `"${actual.slice(0, 100)}"`}`,
+    message: [
+      `Content-Type must be ${expected.join(" or ")}, and it is ${actual === null ? "missing" : `"${actual.slice(0, 100)}"`}`,
+      ...(hint === undefined ? [] : [hint])
+    ].join(": "),
     details: { expected }
   })
 

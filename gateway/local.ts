@@ -31,14 +31,17 @@ const publish =
     })
 
 const readEvents = async (request: Request): Promise<Either.Either<Iterable<SentEvent>, DoorFailure>> => {
-  const type = contentType(request, [LINES_TYPE, JSON_TYPE])
+  const type = contentType(request, [LINES_TYPE, JSON_TYPE], AS_LINES)
   if (Either.isLeft(type)) return Either.left(type.left)
   const events =
     type.right === LINES_TYPE
       ? Either.map(await readBytes(request, MAX_LINES_BYTES), linesOf)
-      : Either.map(Either.flatMap(await readText(request), parseJson), eventsOf)
+      : Either.map(Either.flatMap(await readText(request), parseEvents), eventsOf)
   return Either.filterOrLeft(events, isSome, () => unreadableBody(NO_EVENT))
 }
+
+const parseEvents = (text: string): Either.Either<unknown, DoorFailure> =>
+  Either.mapLeft(parseJson(text), (error) => (isRow(text) ? unreadableBody(`${error.message}: ${AS_LINES}`) : error))
 
 const eventsOf = (value: unknown): Iterable<SentEvent> => sentEvents(Array.isArray(value) ? value : [value])
 
@@ -70,9 +73,14 @@ const parseLine = (bytes: Uint8Array): Either.Either<unknown, string> => {
   if (Either.isLeft(text)) return Either.left("Is not valid UTF-8")
   return Either.try({
     try: (): unknown => JSON.parse(text.right),
-    catch: () => "Is not valid JSON: send one event a line"
+    catch: () => `Is not valid JSON: ${isRow(text.right) ? AS_LINES : "send one event a line"}`
   })
 }
+
+/** Several objects one after the other: lines that were sent as one piece, or lost their ends on the way. */
+const isRow = (text: string): boolean => /}\s*{/.test(text)
+
+const AS_LINES = `to send one event a line, say Content-Type: ${LINES_TYPE}, and with curl --data-binary: -d takes the line ends out`
 
 const LINE_FEED = 10
 const RETURN = 13

@@ -54,6 +54,18 @@ export const eventsContract = (target: () => Target): void => {
       assertError(noArray, 400, "invalid_argument", /holds no event: .* one or an array of them/)
     })
 
+    it("sent as another type, or without their line ends, are refused with how to send them", async () => {
+      const lines = [xPost("h1", "halo"), xPost("h2", "halo")].map((event) => JSON.stringify(event))
+      const how = /Content-Type: application\/x-ndjson, and with curl --data-binary/
+      const [whole, torn] = [lines.join("\n"), lines.join("")]
+      assertError(await send(torn, "application/x-www-form-urlencoded"), 415, "invalid_argument", how)
+      assertError(await send(whole, "application/json"), 400, "invalid_argument", how)
+      assertError(await send(torn, "application/json"), 400, "invalid_argument", how)
+      assertError(await send(torn), 400, "invalid_argument", how)
+      const wrong = await send('{"data":', "application/json")
+      assertError(wrong, 400, "invalid_argument", /not valid JSON: (?!.*curl)/)
+    })
+
     it("are refused together, with an issue for each line that is wrong, counted as an editor does", () =>
       withRule("meteor", async (postIds) => {
         const good = JSON.stringify(xPost("m1", "meteor"))
