@@ -15,6 +15,7 @@ import { metricsRoute } from "./metrics.ts"
 import { openApiRoute } from "./openapi.ts"
 import type { Services } from "./operations.ts"
 import { restRoutes } from "./rest.ts"
+import { rootRoute } from "./root.ts"
 import type { Route } from "./route.ts"
 import { trpcMount } from "./trpc.ts"
 
@@ -31,6 +32,7 @@ export const gateway = (options: {
 }): Effect.Effect<Handler, never, DoorServices | Entropy> =>
   Effect.gen(function* () {
     const routes: ReadonlyArray<Route<DoorServices>> = [
+      rootRoute(options.version),
       ...restRoutes,
       liveRoute,
       ...localRoutes,

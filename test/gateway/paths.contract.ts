@@ -1,18 +1,17 @@
 /** Paths that do not exist, whatever their shape, and methods that a path does not take. */
 import { assert, describe, it } from "@effect/vitest"
 import type { RuntimeName } from "../program.ts"
-import { assertError, OPERATIONS, type Target } from "./client.ts"
+import { answerOf, assertError, OPERATIONS, type Target } from "./client.ts"
 import { exchange, requestText } from "./raw.ts"
 
 const UNKNOWN = [
-  "/",
   "//",
   "///matches",
   "//evil.example/matches",
   "/%00",
   "/matches%00",
   "/matches/",
-  "/matches/..",
+  "/matches/../nothing",
   "/api.createrule",
   "/API.CreateRule",
   "/apiXCreateRule",
@@ -34,6 +33,7 @@ const PATHS = [
   ...OPERATIONS,
   ["POST", "/local/events"],
   ["GET", "/matches/stream"],
+  ["GET", "/"],
   ["GET", "/openapi.json"],
   ["GET", "/docs"],
   ["GET", "/metrics"]
@@ -60,6 +60,19 @@ export const pathsContract = (target: () => Target, runtime: RuntimeName): void 
         }
       })
     }
+
+    it("/ says what this is, and leads only to what is there, without a key", async () => {
+      const { status, body } = await answerOf(await fetch(`${target().url}/`))
+      const { name, version, ...links } = body
+      assert.deepStrictEqual([status, String(name)], [200, "Earshot"])
+      assert.match(String(version), /^\d+\.\d+\.\d+$/)
+      assert.containsAllKeys(links, ["docs", "openapi", "health"])
+      for (const path of Object.values(links)) {
+        const response = await fetch(target().url + String(path))
+        await response.body?.cancel()
+        assert.strictEqual(response.status, 200, String(path))
+      }
+    })
 
     it("is named in the answer, and cut where it is long", async () => {
       const { body } = await sendJson("GET", `/${"a".repeat(8000)}`)

@@ -1,0 +1,18 @@
+/** `/`: what this server is, and where to read on. No key is needed. */
+import { Effect } from "effect"
+import { json, type OpenRoute } from "./route.ts"
+
+export const rootRoute = (version: string): OpenRoute<never> => ({
+  method: "GET",
+  path: "/",
+  reply: Effect.succeed(
+    json(200, {
+      name: "Earshot",
+      version,
+      docs: "/docs",
+      openapi: "/openapi.json",
+      health: "/health/ready",
+      metrics: "/metrics"
+    })
+  )
+})
