@@ -25,7 +25,7 @@ export const Backtest = Schema.Struct({
   matched: count("How many of them it matches"),
   share: optionalNumber("matched / tested; absent when there was nothing to test"),
   per_hour: optionalNumber(
-    "Matches an hour, by the events' own times; absent when they span less than a minute, which is too short to say"
+    "Matches an hour, by the events' own times, or else when they were received; absent when they span less than a minute, which is too short to say"
   ),
   from: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
     description: "Time of the oldest event tested: its own, or else when it was received"
