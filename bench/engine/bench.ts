@@ -158,7 +158,8 @@ function report(races: ReadonlyArray<Race>, missing: ReadonlyArray<string>): voi
     const { figures } = results[0] ?? {}
     const calls = figures?.calls
     if (figures === undefined || calls === undefined) continue
-    const micros = (millis: number) => `${(millis * 1_000).toFixed(1)} µs`
+    const micros = (millis: number | undefined) =>
+      millis === undefined ? "not measured" : `${(millis * 1_000).toFixed(1)} µs`
     console.log(
       `  ${OURS}, ${workload}, ${count} rules: ${figures.processBytesPerRule?.toFixed(0)} bytes per rule by the process, ${figures.unindexed} rules run for every event; replace p50 ${micros(calls.replaceP50)}, p99 ${micros(calls.replaceP99)}; longest add ${micros(calls.longestAdd)}, replace ${micros(calls.longestReplace)}, match ${micros(calls.longestMatch)}, collection ${micros(calls.longestCollection)}`
     )

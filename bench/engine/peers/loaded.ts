@@ -23,9 +23,9 @@ export interface LoadFigures {
 
 /** Of single calls, in milliseconds. The longest time that the garbage collector took is no part of the others. */
 export interface CallFigures {
-  readonly longestAdd: number
-  readonly longestReplace: number
-  readonly longestMatch: number
+  readonly longestAdd: number | undefined
+  readonly longestReplace: number | undefined
+  readonly longestMatch: number | undefined
   readonly replaceP50: number
   readonly replaceP99: number
   readonly longestCollection: number

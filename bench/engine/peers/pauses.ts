@@ -21,8 +21,9 @@ export class RepeatedCalls {
     return percentile(this.#shortest, share)
   }
 
-  get longest(): number {
-    return this.#shortest.reduce((one, other) => Math.max(one, other), 0)
+  /** Undefined if there was none. */
+  get longest(): number | undefined {
+    return this.#shortest.length === 0 ? undefined : this.#shortest.reduce((one, other) => Math.max(one, other))
   }
 }
 
