@@ -76,6 +76,9 @@ const MAX_LINES = 1_000
 /** Requests a second when the rate is given: few enough to cost nothing, many enough to look steady. */
 const BEATS = 10
 
+/** Seconds that are made up for when the rate is given. */
+const MOST_BEHIND = 1
+
 const replay = <E>(actions: ReplayActions<E>, options: ReplayOptions) =>
   Effect.gen(function* () {
     const remote = yield* actions.remote(options.url)
@@ -91,13 +94,17 @@ const replay = <E>(actions: ReplayActions<E>, options: ReplayOptions) =>
     yield* Effect.gen(function* () {
       const bar = yield* progressBar(actions.screen, progress)
       const send = sender({ remote, bar, tally, skipBadLines: options.skipBadLines })
+      let away = 0
       // With a rate: waits until the next event is due, and then sends all that are by the next beat.
       const dueLines = Option.match(options.rate, {
         onNone: () => Effect.succeed(MAX_LINES),
         onSome: (rate) =>
           Effect.gen(function* () {
-            yield* Effect.sleep(Math.max(0, 1000 * (eventsOf(tally) / rate - (yield* seconds))))
-            const due = Math.ceil(((yield* seconds) + 1 / BEATS) * rate) - eventsOf(tally)
+            yield* Effect.sleep(Math.max(0, 1000 * (eventsOf(tally) / rate + away - (yield* seconds))))
+            // What was not sent while the server was away is not sent all at once then.
+            const behind = (yield* seconds) - away - eventsOf(tally) / rate
+            if (behind > MOST_BEHIND) away += behind
+            const due = Math.ceil(((yield* seconds) - away + 1 / BEATS) * rate) - eventsOf(tally)
             return Math.max(1, Math.min(MAX_LINES, due))
           })
       })
@@ -146,13 +153,14 @@ const toGoOn = (options: ReplayOptions, { doneLine }: Tally): string => {
   if (doneLine === 0) return ""
   if (options.file === "-") return `\nTo go on: begin with line ${doneLine + 1} of what was sent`
   const flags = [
+    ...Option.toArray(options.url).map((url) => `--url ${quoted(url)} `),
     ...Option.toArray(options.rate).map((rate) => `--rate ${rate} `),
     ...(options.skipBadLines ? ["--skip-bad-lines "] : [])
   ]
   return `\nTo go on: tail -n +${doneLine + 1} ${quoted(options.file)} | npx earshot replay ${flags.join("")}-`
 }
 
-const quoted = (file: string): string => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)
+const quoted = (text: string): string => (/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 const summary = (tally: Tally, seconds: number): string => {
   const platforms = PLATFORM_IDS.filter((platform) => tally.accepted[platform] > 0)

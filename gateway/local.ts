@@ -35,7 +35,7 @@ const readEvents = async (request: Request): Promise<Either.Either<Iterable<Sent
   if (Either.isLeft(type)) return Either.left(type.left)
   const events =
     type.right === LINES_TYPE
-      ? Either.map(await readBytes(request, MAX_LINES_BYTES), linesOf)
+      ? Either.map(Either.filterOrLeft(await readBytes(request, MAX_LINES_BYTES), isPlain, packed), linesOf)
       : Either.map(Either.flatMap(await readText(request), parseEvents), eventsOf)
   return Either.filterOrLeft(events, isSome, () => unreadableBody(NO_EVENT))
 }
@@ -80,7 +80,12 @@ const parseLine = (bytes: Uint8Array): Either.Either<unknown, string> => {
 /** Several objects one after the other: lines that were sent as one piece, or lost their ends on the way. */
 const isRow = (text: string): boolean => /}\s*{/.test(text)
 
-const AS_LINES = `to send one event a line, say Content-Type: ${LINES_TYPE}, and with curl --data-binary: -d takes the line ends out`
+const AS_LINES = `to send one event a line, say Content-Type: ${LINES_TYPE}, and with curl --data-binary: -d takes the line ends out of a file`
+
+const isPlain = ([first, second]: Uint8Array): boolean => !(first === 0x1f && second === 0x8b)
+
+const packed = () =>
+  unreadableBody("Request body is packed with gzip: send it unpacked, such as zcat FILE | curl --data-binary @-")
 
 const LINE_FEED = 10
 const RETURN = 13

@@ -207,6 +207,33 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     await server.close()
   })
 
+  it("keeps to the rate after the server was away: what was due meanwhile does not come all at once", async () => {
+    const lines = Array.from({ length: 30 }, (_, index) => `${JSON.stringify(xPost(`r${index}`, "calm"))}\n`)
+    const taken = (_: IncomingMessage, response: ServerResponse) => {
+      const x = (server.bodies.at(-1) ?? "").trim().split("\n").length
+      response.end(JSON.stringify({ accepted: { x }, matches: 0 }))
+    }
+    const server = await scripted([
+      taken,
+      (_, response) => {
+        response.writeHead(503, { "retry-after": "3" })
+        response.end(JSON.stringify({ code: "unavailable", message: "The store cannot be reached", details: {} }))
+      },
+      ...lines.map(() => taken)
+    ])
+    const { code, stderr } = await replay([
+      "--url",
+      server.url,
+      "--rate",
+      "10",
+      written("paced.ndjson", lines.join(""))
+    ]).ended
+    assert.strictEqual(code, 0, stderr)
+    const most = Math.max(...server.bodies.map((body) => body.trim().split("\n").length))
+    assert.isAtMost(most, 12, "as many as come in a second")
+    await server.close()
+  })
+
   it("gives up on a server that is gone for good, and says what was taken in", async () => {
     const other = await startService("node")
     const place = { url: other.url, host: other.host, port: other.port, key: KEY }
@@ -238,14 +265,14 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
         Array.from({ length: 500 }, (_, index) => JSON.stringify(xPost(`s${index}`, "blizzard"))).join("\n")
       )
       const settings = { EARSHOT_URL: target().url, EARSHOT_API_KEY: KEY }
-      const slow = startCommand(runtime, ["replay", "--rate", "5", file], settings)
+      const slow = startCommand(runtime, ["replay", "--url", target().url, "--rate", "5", file], settings)
       await until(async () => (await matchesOf(target(), rule_id)).length > 0)
       slow.signal("SIGINT")
       const stopped = await slow.ended
       assert.deepStrictEqual([stopped.code, stopped.stdout], [130, ""])
       assert.match(
         stopped.stderr,
-        /^Stopped. Replayed \d+ events? \(x \d+\) in [\d.]+ s: \d+ match(es)?\nTo go on: tail -n \+\d+ \S+slow.ndjson \| npx earshot replay (--rate \d+ )?-\n$/
+        /^Stopped. Replayed \d+ events? \(x \d+\) in [\d.]+ s: \d+ match(es)?\nTo go on: tail -n \+\d+ \S+slow.ndjson \| npx earshot replay --url http:\S+ --rate 5 -\n$/
       )
 
       const waiting = startCommand(runtime, ["replay", "-"], settings)

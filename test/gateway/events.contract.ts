@@ -1,4 +1,5 @@
 /** Events in bulk: every line is looked at before any is taken in, and others are served meanwhile. */
+import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { assertError, call, draft, firehoseUpdate, type Json, type Target, xPost } from "./client.ts"
 import { exchange, requestText } from "./raw.ts"
@@ -52,6 +53,11 @@ export const eventsContract = (target: () => Target): void => {
       }
       const noArray = await send(" [ ] ", "application/json")
       assertError(noArray, 400, "invalid_argument", /holds no event: .* one or an array of them/)
+    })
+
+    it("packed with gzip are refused in words", async () => {
+      const packed = Uint8Array.from(gzipSync(JSON.stringify(xPost("z1", "halo"))))
+      assertError(await send(packed), 400, "invalid_argument", /packed with gzip: send it unpacked/)
     })
 
     it("sent as another type, or without their line ends, are refused with how to send them", async () => {
