@@ -1,6 +1,7 @@
 /** `earshot replay`: sends a recorded stream to a running Earshot, as fast as it takes it or at a given rate. */
 import { Args, Command, HelpDoc, Options } from "@effect/cli"
 import { Clock, Console, Effect, Option, type Scope, Stream } from "effect"
+import { isGzip } from "../core/LocalFeed.ts"
 import { PLATFORM_IDS } from "../core/PlatformId.ts"
 import { type Line, lineCutter } from "./lines.ts"
 import { wholeNumberOption } from "./numberOption.ts"
@@ -102,9 +103,10 @@ const replay = <E>(actions: ReplayActions<E>, options: ReplayOptions) =>
           Effect.gen(function* () {
             yield* Effect.sleep(Math.max(0, 1000 * (eventsOf(tally) / rate + away - (yield* seconds))))
             // What was not sent while the server was away is not sent all at once then.
-            const behind = (yield* seconds) - away - eventsOf(tally) / rate
+            const now = yield* seconds
+            const behind = now - away - eventsOf(tally) / rate
             if (behind > MOST_BEHIND) away += behind
-            const due = Math.ceil(((yield* seconds) - away + 1 / BEATS) * rate) - eventsOf(tally)
+            const due = Math.ceil((now - away + 1 / BEATS) * rate) - eventsOf(tally)
             return Math.max(1, Math.min(MAX_LINES, due))
           })
       })
@@ -141,8 +143,6 @@ const replay = <E>(actions: ReplayActions<E>, options: ReplayOptions) =>
     }
     yield* Console.log((options.json ? jsonSummary : summary)(tally, yield* seconds))
   }).pipe(Effect.scoped)
-
-const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b
 
 const unpackFirst = (name: string, file: string): string => {
   const packed = file === "-" ? "recording.gz" : quoted(file)

@@ -38,6 +38,9 @@ export class LocalFeed extends Context.Tag("core/LocalFeed")<
 /** Part of why an event is refused whose platform does not run in process: by it a sender tells that the event is no worse than others. */
 export const IS_REAL = "is the real one on this server: it takes no events from outside"
 
+/** Whether a body or a file of events is packed, which nobody here unpacks: to be told in words. */
+export const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b
+
 /** Events that are in hand already. */
 export const sentEvents = (events: ReadonlyArray<unknown>): ReadonlyArray<SentEvent> =>
   events.map((data, index) => ({ place: `event ${index + 1}`, data: Either.right(data) }))

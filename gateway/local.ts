@@ -1,6 +1,6 @@
 /** The door of the local feed: callers hand in events for the platforms that run in process. */
 import { Effect, Either } from "effect"
-import { LocalFeed, type SentEvent, sentEvents } from "../core/LocalFeed.ts"
+import { isGzip, LocalFeed, type SentEvent, sentEvents } from "../core/LocalFeed.ts"
 import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
 import { type DoorFailure, unreadableBody } from "./errors.ts"
 import { json, type KeyedRoute, type Work } from "./route.ts"
@@ -82,7 +82,7 @@ const isRow = (text: string): boolean => /}\s*{/.test(text)
 
 const AS_LINES = `to send one event a line, say Content-Type: ${LINES_TYPE}, and with curl --data-binary: -d takes the line ends out of a file`
 
-const isPlain = ([first, second]: Uint8Array): boolean => !(first === 0x1f && second === 0x8b)
+const isPlain = (bytes: Uint8Array): boolean => !isGzip(bytes)
 
 const packed = () =>
   unreadableBody("Request body is packed with gzip: send it unpacked, such as zcat FILE | curl --data-binary @-")
