@@ -9,15 +9,13 @@ import { type Handler, makeHandler } from "./handler.ts"
 import { healthRoutes } from "./health.ts"
 import { liveRoute } from "./live.ts"
 import { localRoutes } from "./local.ts"
-import { mcpRoute } from "./mcp/http.ts"
+import type { HttpOptions } from "./mcp/http.ts"
 import { newSecret } from "./mcp/untrusted.ts"
 import { metricsRoute } from "./metrics.ts"
-import { openApiRoute } from "./openapi.ts"
 import type { Services } from "./operations.ts"
 import { restRoutes } from "./rest.ts"
 import { rootRoute } from "./root.ts"
-import type { Route } from "./route.ts"
-import { trpcMount } from "./trpc.ts"
+import { json, type KeyedRoute, type Mount, type OpenRoute, type Route } from "./route.ts"
 
 type DoorServices = Services | Keys | KeyStore | LocalFeed
 
@@ -44,3 +42,28 @@ export const gateway = (options: {
     ]
     return yield* makeHandler<DoorServices>(routes, [trpcMount])
   })
+
+// ---- helpers ----
+
+// Each of these stands on a large library and many servers never need it: it is loaded with the first request.
+
+const trpcMount: Mount<Services | Keys> = {
+  prefix: "/trpc/",
+  handle: (request) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./trpc.ts")),
+      ({ answer }) => answer(request)
+    )
+}
+
+/** Other methods are refused by the gateway: without sessions there is nothing to listen to and nothing to end. */
+const mcpRoute = (options: HttpOptions): KeyedRoute<Services> => ({
+  method: "POST",
+  path: "/mcp",
+  read: async (request) => (await import("./mcp/http.ts")).read(options, request)
+})
+
+const openApiRoute: Effect.Effect<OpenRoute<never>> = Effect.gen(function* () {
+  const document = yield* Effect.cached(Effect.promise(async () => (await import("./openapi.ts")).openApiDocument()))
+  return { method: "GET", path: "/openapi.json", reply: Effect.map(document, (found) => json(200, found)) }
+})

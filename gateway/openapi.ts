@@ -1,5 +1,5 @@
 /** The OpenAPI document: what trpc-to-openapi makes of the router, with our error shape, names and examples. */
-import { Effect } from "effect"
+import { generateOpenApiDocument } from "trpc-to-openapi"
 import { WatchQuery } from "../core/Matches.ts"
 import { fieldsOf, namedSchemas, REFERENCE_PREFIX } from "./carrier.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
@@ -7,62 +7,51 @@ import { ERROR_CODES } from "./errors.ts"
 import { STREAM_PATH, STREAM_TYPE } from "./live.ts"
 import { EVENTS_PATH, LINES_TYPE } from "./local.ts"
 import { endpoints } from "./operations.ts"
-import { json, type OpenRoute } from "./route.ts"
 import { router } from "./trpc.ts"
-
-export const openApiRoute: Effect.Effect<OpenRoute<never>> = Effect.map(Effect.cached(document()), (cached) => ({
-  method: "GET" as const,
-  path: "/openapi.json",
-  reply: Effect.map(cached, (found) => json(200, found))
-}))
-
-// ---- helpers ----
 
 type Json = Record<string, unknown>
 
-function document(): Effect.Effect<Json> {
-  return Effect.promise(async () => {
-    // Loaded on first use: it takes a third of a second, and most processes never need it.
-    const { generateOpenApiDocument } = await import("trpc-to-openapi")
-    const generated = generateOpenApiDocument(router, {
-      title: "Earshot",
-      version: "1",
-      description: DESCRIPTION,
-      baseUrl: "/",
-      securitySchemes: {
-        apiKey: { type: "http", scheme: "bearer", description: "An API key of the account: `Bearer <API_KEY>`" }
-      }
-    })
-    const paths = generated.paths as Record<string, Record<string, Json>>
-    for (const operation of endpoints) {
-      const documented = paths[operation.path]?.[operation.method.toLowerCase()]
-      if (documented !== undefined) complete(operation, documented)
-    }
-    paths[EVENTS_PATH] = { post: LOCAL_EVENTS }
-    paths[STREAM_PATH] = { get: STREAM }
-    return {
-      ...generated,
-      info: { ...generated.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
-      security: [{ apiKey: [] }],
-      tags: TAGS,
-      paths,
-      components: {
-        ...generated.components,
-        schemas: { ...usedIn(paths), Error: ERROR },
-        responses: Object.fromEntries(
-          Object.values(ERRORS).map(({ name, description, headers }) => [
-            name,
-            {
-              description,
-              headers,
-              content: { "application/json": { schema: { $ref: `${REFERENCE_PREFIX}Error` } } }
-            }
-          ])
-        )
-      }
+export const openApiDocument = (): Json => {
+  const generated = generateOpenApiDocument(router, {
+    title: "Earshot",
+    version: "1",
+    description: DESCRIPTION,
+    baseUrl: "/",
+    securitySchemes: {
+      apiKey: { type: "http", scheme: "bearer", description: "An API key of the account: `Bearer <API_KEY>`" }
     }
   })
+  const paths = generated.paths as Record<string, Record<string, Json>>
+  for (const operation of endpoints) {
+    const documented = paths[operation.path]?.[operation.method.toLowerCase()]
+    if (documented !== undefined) complete(operation, documented)
+  }
+  paths[EVENTS_PATH] = { post: LOCAL_EVENTS }
+  paths[STREAM_PATH] = { get: STREAM }
+  return {
+    ...generated,
+    info: { ...generated.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
+    security: [{ apiKey: [] }],
+    tags: TAGS,
+    paths,
+    components: {
+      ...generated.components,
+      schemas: { ...usedIn(paths), Error: ERROR },
+      responses: Object.fromEntries(
+        Object.values(ERRORS).map(({ name, description, headers }) => [
+          name,
+          {
+            description,
+            headers,
+            content: { "application/json": { schema: { $ref: `${REFERENCE_PREFIX}Error` } } }
+          }
+        ])
+      )
+    }
+  }
 }
+
+// ---- helpers ----
 
 /** The named schemas that the paths lead to; others belong to procedures that have no path. */
 const usedIn = (paths: Json): Json => {

@@ -42,7 +42,7 @@ import {
   waitForMatches
 } from "./operations.ts"
 import { queryOf } from "./rest.ts"
-import type { Mount, Reply } from "./route.ts"
+import type { Reply } from "./route.ts"
 import type { Taking } from "./taking.ts"
 import {
   createWebhook,
@@ -125,48 +125,45 @@ export const router = t.router({
 export type AppRouter = typeof router
 
 /** `/trpc/*`. As on every other path the key is checked before the body is read, and the body has a limit. */
-export const trpcMount: Mount<Services | Keys> = {
-  prefix: "/trpc/",
-  handle: (request) =>
-    Effect.gen(function* () {
-      // `Request` cannot be built with some of the others.
-      if (!METHODS.includes(request.method)) return yield* methodNotAllowed(request.method, "/trpc", METHODS)
-      const runtime = yield* Effect.runtime<Services | Keys>()
-      const key = authenticateBy(authorizationOf(request))
-      let start = Option.none<MatchId>()
-      const beginAt = (id: MatchId) => {
-        start = Option.some(id)
-      }
-      const ready = yield* Effect.either(
-        Effect.gen(function* () {
-          const account = yield* key
-          if (request.body === null) return { account, body: null }
-          return { account, body: yield* yield* Effect.promise(() => readText(request)) }
-        })
-      )
-      const body = ready._tag === "Right" ? ready.right.body : null
-      const answer = yield* Effect.promise(() =>
-        fetchRequestHandler({
-          endpoint: "/trpc",
-          req: new Request(request.url, {
-            method: request.method,
-            headers: request.headers,
-            body,
-            signal: request.signal
-          }),
-          router,
-          allowMethodOverride: true,
-          maxBatchSize: 20,
-          createContext: () => {
-            if (ready._tag === "Left") throw toTrpc(ready.left)
-            return { account: ready.right.account, runtime, key, beginAt }
-          }
-        })
-      )
-      const reply = withHeadersOf(ready._tag === "Left" ? toWire(ready.left) : undefined, answer)
-      return Option.isNone(start) ? reply : { ...reply, body: beginningAt(start.value, answer.body) }
-    })
-}
+export const answer = (request: Request): Effect.Effect<Reply, DoorFailure, Services | Keys> =>
+  Effect.gen(function* () {
+    // `Request` cannot be built with some of the others.
+    if (!METHODS.includes(request.method)) return yield* methodNotAllowed(request.method, "/trpc", METHODS)
+    const runtime = yield* Effect.runtime<Services | Keys>()
+    const key = authenticateBy(authorizationOf(request))
+    let start = Option.none<MatchId>()
+    const beginAt = (id: MatchId) => {
+      start = Option.some(id)
+    }
+    const ready = yield* Effect.either(
+      Effect.gen(function* () {
+        const account = yield* key
+        if (request.body === null) return { account, body: null }
+        return { account, body: yield* yield* Effect.promise(() => readText(request)) }
+      })
+    )
+    const body = ready._tag === "Right" ? ready.right.body : null
+    const response = yield* Effect.promise(() =>
+      fetchRequestHandler({
+        endpoint: "/trpc",
+        req: new Request(request.url, {
+          method: request.method,
+          headers: request.headers,
+          body,
+          signal: request.signal
+        }),
+        router,
+        allowMethodOverride: true,
+        maxBatchSize: 20,
+        createContext: () => {
+          if (ready._tag === "Left") throw toTrpc(ready.left)
+          return { account: ready.right.account, runtime, key, beginAt }
+        }
+      })
+    )
+    const reply = withHeadersOf(ready._tag === "Left" ? toWire(ready.left) : undefined, response)
+    return Option.isNone(start) ? reply : { ...reply, body: beginningAt(start.value, response.body) }
+  })
 
 // ---- helpers ----
 

@@ -1,10 +1,16 @@
-/** Files of installed packages that the gateway serves to browsers. */
+/** Files that the build puts beside the program. */
 import { readFile } from "node:fs/promises"
-import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 
-/** Scalar's browser build, read when first asked for. */
-export const scalar: Effect.Effect<Uint8Array<ArrayBuffer>> = Effect.promise(async () => {
-  const entry = fileURLToPath(import.meta.resolve("@scalar/api-reference"))
-  return new Uint8Array(await readFile(`${entry.slice(0, entry.lastIndexOf("dist"))}dist/browser/standalone.js`))
-})
+/** Scalar's browser build, for the page at `/docs`. */
+export const docsScript: Effect.Effect<Uint8Array<ArrayBuffer>> = Effect.suspend(() => asset("scalar.js"))
+
+/** What a new embedded store is filled from. */
+export const storeImage: Effect.Effect<Uint8Array<ArrayBuffer>> = Effect.suspend(() => asset("store.tar.gz"))
+
+// ---- helpers ----
+
+/** The sources, as Deno and the tests run them, use what was built last. */
+const FOLDER = new URL(import.meta.url.endsWith(".ts") ? "../../dist/assets/" : "./assets/", import.meta.url)
+
+const asset = (name: string) => Effect.promise(async () => new Uint8Array(await readFile(new URL(name, FOLDER))))

@@ -1,5 +1,6 @@
 /** What both runtimes are asked for when they open a port. */
-import { Data } from "effect"
+import { createServer } from "node:net"
+import { Data, Effect } from "effect"
 
 export interface ServeOptions {
   readonly host: string
@@ -26,6 +27,14 @@ export class CannotListen extends Data.TaggedError("CannotListen")<{
     return `Cannot listen on ${this.host}:${this.port}: ${reasons[code] ?? code}`
   }
 }
+
+/** Fails when the port cannot be listened on, before anything slow is done for the sake of it. */
+export const checkFree = ({ host, port }: Pick<ServeOptions, "host" | "port">): Effect.Effect<void, CannotListen> =>
+  Effect.async((resume) => {
+    const server = createServer()
+    server.once("error", (cause) => resume(new CannotListen({ host, port, cause })))
+    server.listen(port, host, () => server.close(() => resume(Effect.void)))
+  })
 
 // ---- helpers ----
 

@@ -126,9 +126,13 @@ const make = Effect.gen(function* () {
 
   return RuleStore.of({
     reserve,
-    deployment: Effect.map(sql<{ readonly id: string }>`select id from deployment`, ([row]) => row?.id ?? "").pipe(
-      unavailable("rules.deployment")
-    ),
+    // A store that was unpacked from an image has none yet: it must not be the same in each.
+    deployment: Effect.map(
+      sql<{ readonly id: string }>`with made as (
+          insert into deployment (id) select gen_random_uuid() where not exists (select from deployment) returning id
+        ) select id from made union all select id from deployment`,
+      ([row]) => row?.id ?? ""
+    ).pipe(unavailable("rules.deployment")),
     fail: (id, platform, reason, at) => Effect.asVoid(fail(id, platform, reason, at)).pipe(unavailable("rules.fail")),
     activate: (id, registered, at) => Effect.asVoid(activate(id, registered, at)).pipe(unavailable("rules.activate")),
     list: (account) => Effect.map(list(account), (rows) => rows.map(toRule)).pipe(unavailable("rules.list")),

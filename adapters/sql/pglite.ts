@@ -1,6 +1,7 @@
 /** Postgres inside the process, in a folder: the engine that needs no set-up. */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs"
+import { existsSync, fsyncSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
+import { setFlagsFromString } from "node:v8"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -14,11 +15,14 @@ import { Announcements } from "./Announcements.ts"
 import * as FolderLock from "./FolderLock.ts"
 import { migrateAt } from "./migrations.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
+import { syncPath, unpack } from "./storeImage.ts"
 import { codeOf } from "./unavailable.ts"
 
 export interface Options {
   /** Created if there is none. Everything the engine keeps is inside it. */
   readonly dataDir: string
+  /** What a new folder is filled from (`storeImage.ts`); without it the engine makes a new database, which is slow. */
+  readonly image?: Effect.Effect<Uint8Array>
 }
 
 /** Opened, locked against other processes, and migrated to the newest schema. */
@@ -49,7 +53,8 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
         catch: (cause) => (isRefusedByDeno(cause) ? notAllowed(folder, cause) : cannotWrite(folder, cause))
       })
       yield* lock(folder)
-      if (!existsSync(databaseIn(folder))) yield* Effect.logInfo(`Preparing the store in ${folder}: some seconds, once`)
+      if (!existsSync(databaseIn(folder))) yield* prepare(folder, options.image)
+      yield* checkVersion(folder)
       const db = yield* Effect.acquireRelease(open(folder), (db) => Effect.promise(() => db.close()))
       const client = yield* PgClient.fromPool({ acquire: poolOf(db) }).pipe(
         Effect.mapError(({ cause }) => cannotRead(folder, cause))
@@ -62,7 +67,10 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
 
 /** Not `recursive`: below a folder in which none can be made, such as /proc, Node tries that for ever. */
 const makeFolder = (folder: string): void => {
-  if (existsSync(folder)) return
+  if (existsSync(folder)) {
+    if (!statSync(folder).isDirectory()) throw new Error("it is a file")
+    return
+  }
   if (dirname(folder) !== folder) makeFolder(dirname(folder))
   mkdirSync(folder)
 }
@@ -98,28 +106,57 @@ const lock = (folder: string) =>
 
 const databaseIn = (folder: string) => join(folder, "pg")
 
-const open = (folder: string) =>
-  Effect.tryPromise({
-    try: async () => {
-      const database = databaseIn(folder)
-      if (!existsSync(database)) await build(join(folder, "pg.new"), database)
-      return start(database)
-    },
-    catch: (cause) =>
-      Option.contains(codeOf(cause), "EACCES") ? cannotWrite(folder, cause) : cannotRead(folder, cause)
+/**
+ * A kill while a new database is being written would leave one that never opens: it is written aside and renamed when
+ * all of it is on the disk. What an earlier start left there is removed first.
+ */
+const prepare = (folder: string, image: Options["image"]) =>
+  Effect.gen(function* () {
+    const aside = join(folder, "pg.new")
+    const bytes = image === undefined ? undefined : yield* image
+    yield* Effect.logInfo(`Preparing the store in ${folder}`)
+    yield* Effect.tryPromise({
+      try: async () => {
+        rmSync(aside, { recursive: true, force: true })
+        if (bytes === undefined) await initialise(aside)
+        else unpack(bytes, aside)
+        renameSync(aside, databaseIn(folder))
+        syncPath(folder)
+      },
+      catch: (cause) => cannotOpen(folder, cause)
+    })
   })
 
-/** A kill while the engine fills its folder would leave one that never opens: it is filled aside and renamed when whole. */
-const build = async (aside: string, database: string) => {
-  rmSync(aside, { recursive: true, force: true })
-  const first = await start(aside)
+const initialise = async (database: string) => {
+  const first = await start(database)
   await first.close()
-  syncTree(aside)
-  renameSync(aside, database)
-  sync(join(database, ".."))
+  syncTree(database)
 }
 
+const open = (folder: string) =>
+  Effect.tryPromise({ try: () => start(databaseIn(folder)), catch: (cause) => cannotOpen(folder, cause) })
+
+/** The engine would say that its files are incompatible, and not with what. */
+const checkVersion = (folder: string) =>
+  Effect.suspend(() => {
+    const file = join(databaseIn(folder), "PG_VERSION")
+    const version = existsSync(file) ? readFileSync(file, "utf8").trim() : ENGINE_VERSION
+    return version === ENGINE_VERSION
+      ? Effect.void
+      : new StoreCannotOpen({
+          place: folder,
+          reason: `it was written by version ${version} of the database engine, and this Earshot has version ${ENGINE_VERSION}`,
+          remedy: "Run the Earshot that wrote it, or choose another folder with EARSHOT_DATA_DIR",
+          cause: undefined
+        })
+  })
+const ENGINE_VERSION = "18"
+
 const start = async (database: string) => {
+  // The engine is 9 MB of WebAssembly. By default V8 optimizes a function after a few calls, and the start of Postgres
+  // calls thousands: that takes half a second and 60 MB. With a larger budget only functions that stay busy are
+  // optimized. The budget is read when the engine is instantiated.
+  setFlagsFromString(`--wasm-tiering-budget=${TIERING_BUDGET}`)
   const db = new ConsideratePGlite({
     fs: new DurableNodeFS(database),
     startParams: [
@@ -134,6 +171,8 @@ const start = async (database: string) => {
   await db.waitReady
   return db
 }
+/** In bytes of code executed, roughly, per function. V8's own defaults are 1.8 and 13 million. */
+const TIERING_BUDGET = 200_000_000
 
 /** The engine computes without a pause, and its promises follow one another without one either. */
 class ConsideratePGlite extends PGlite {
@@ -153,7 +192,7 @@ class DurableNodeFS extends NodeFS {
     const { emscriptenOpts } = await super.init(...args)
     const giveFsync = (mod: { readonly NODEFS: NodeFsInternals }) => {
       mod.NODEFS.stream_ops.fsync = ({ nfd, node }) => {
-        if (nfd === undefined) sync(mod.NODEFS.realPath(node))
+        if (nfd === undefined) syncPath(mod.NODEFS.realPath(node))
         else fsyncSync(nfd)
         return 0
       }
@@ -171,19 +210,13 @@ interface NodeFsInternals {
   }
 }
 
-const sync = (path: string) => {
-  const fd = openSync(path, "r")
-  fsyncSync(fd)
-  closeSync(fd)
-}
-
 const syncTree = (folder: string) => {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) syncTree(path)
-    else sync(path)
+    else syncPath(path)
   }
-  sync(folder)
+  syncPath(folder)
 }
 
 const poolOf = (db: PGlite) =>
@@ -244,6 +277,9 @@ const notAllowed = (place: string, cause: unknown) =>
       "Make the folder if there is none, and name it in the --allow-read and --allow-write of deno.json, or choose one that they name with EARSHOT_DATA_DIR",
     cause
   })
+
+const cannotOpen = (folder: string, cause: unknown) =>
+  Option.contains(codeOf(cause), "EACCES") ? cannotWrite(folder, cause) : cannotRead(folder, cause)
 
 const cannotRead = (place: string, cause: unknown) =>
   new StoreCannotOpen({

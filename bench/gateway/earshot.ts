@@ -60,5 +60,5 @@ export const handler = Effect.gen(function* () {
     yield* ruleStore.activate(id, new Map([["x", registered]]), created_at)
   }
   yield* matchStore.insert(matches)
-  return yield* gateway({ docsScript: Assets.scalar, observeProcess: Effect.void, version: "0.0.0" })
+  return yield* gateway({ docsScript: Assets.docsScript, observeProcess: Effect.void, version: "0.0.0" })
 })

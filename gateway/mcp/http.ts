@@ -10,26 +10,27 @@ import {
 import { Effect, Either } from "effect"
 import type { AccountId } from "../../core/Ids.ts"
 import { readText } from "../body.ts"
+import type { DoorFailure } from "../errors.ts"
 import type { Services } from "../operations.ts"
-import type { KeyedRoute, Reply } from "../route.ts"
+import type { Reply, Work } from "../route.ts"
 import { callAs } from "./calls.ts"
 import { type ServerOptions, toolServer } from "./server.ts"
 
-/** Other methods are refused by the gateway: without sessions there is nothing to listen to and nothing to end. */
-export const mcpRoute = (options: Pick<ServerOptions<never>, "version" | "newSecret">): KeyedRoute<Services> => ({
-  method: "POST",
-  path: "/mcp",
-  read: async (request) => {
-    const refusal = originValidationResponse(request, localhostAllowedOrigins())
-    if (refusal !== undefined) return Either.right(() => Effect.succeed(replyOf(refusal)))
-    return Either.map(await readText(request), (text) => (account) => answer(options, request, text, account))
-  }
-})
+export type HttpOptions = Pick<ServerOptions<never>, "version" | "newSecret">
+
+export const read = async (
+  options: HttpOptions,
+  request: Request
+): Promise<Either.Either<Work<Services>, DoorFailure>> => {
+  const refusal = originValidationResponse(request, localhostAllowedOrigins())
+  if (refusal !== undefined) return Either.right(() => Effect.succeed(replyOf(refusal)))
+  return Either.map(await readText(request), (text) => (account) => answer(options, request, text, account))
+}
 
 // ---- helpers ----
 
 const answer = (
-  options: Pick<ServerOptions<never>, "version" | "newSecret">,
+  options: HttpOptions,
   { url, headers, signal }: Request,
   text: string,
   account: AccountId

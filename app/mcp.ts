@@ -1,0 +1,33 @@
+/** `earshot mcp`: the tools on standard input and output, of a server or of a service in this process. */
+import { Effect, type Option } from "effect"
+import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
+import { Entropy } from "../core/Entropy.ts"
+import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
+import { type Call, callAs, callRemote } from "../gateway/mcp/calls.ts"
+import { serveOnStdio } from "../gateway/mcp/stdio.ts"
+import { newSecret } from "../gateway/mcp/untrusted.ts"
+import { isRemote, remote } from "./remote.ts"
+import { VERSION } from "./version.ts"
+
+export const mcp = (url: Option.Option<string>) =>
+  Effect.gen(function* () {
+    if (yield* isRemote(url)) {
+      const { request } = yield* remote(url)
+      return yield* Effect.provide(toolsOnStdio(callRemote(request)), RuntimeEntropy.layer)
+    }
+    // A server keeps the store; through it this process needs none of the service.
+    const { running, startDemoFeed } = yield* Effect.promise(() => import("./service.ts"))
+    const { GO_THROUGH_SERVER, orServerOnStore } = yield* Effect.promise(() => import("./ownStore.ts"))
+    yield* running((settings) =>
+      Effect.gen(function* () {
+        yield* startDemoFeed(settings)
+        const keys = yield* Keys
+        yield* toolsOnStdio(callAs(yield* keys.account(DEFAULT_ACCOUNT)))
+      })
+    ).pipe(Effect.mapError(orServerOnStore(GO_THROUGH_SERVER)))
+  })
+
+// ---- helpers ----
+
+const toolsOnStdio = <R>(call: Call<R>) =>
+  Effect.flatMap(Entropy, (entropy) => serveOnStdio({ version: VERSION, call, newSecret: newSecret(entropy) }))

@@ -1,0 +1,59 @@
+/** Runs a program as the process: signals, exit codes, and how a failure is reported. */
+import process from "node:process"
+import { Cause, ConfigError, Effect, Exit, Fiber, Option } from "effect"
+import { AlreadyTold, errorBodyOf, exitCodeOf } from "../cli/failures.ts"
+import { describeConfigError } from "./settings.ts"
+
+export interface RunOptions {
+  /** Interrupting a program that runs until it is stopped counts as success. */
+  readonly runsUntilStopped: boolean
+}
+
+export const run = (program: Effect.Effect<unknown, unknown>, { runsUntilStopped }: RunOptions): void => {
+  const fiber = Effect.runFork(
+    Effect.tapErrorCause(program, (cause) =>
+      Cause.isFailure(cause) || Cause.isInterruptedOnly(cause)
+        ? Effect.void
+        : Effect.logDebug("Unexpected failure", cause)
+    )
+  )
+
+  let stopping = false
+  const stop = () => {
+    // A second signal does not wait for anything.
+    if (stopping) process.exit(130)
+    stopping = true
+    Effect.runFork(Fiber.interrupt(fiber))
+  }
+  process.on("SIGINT", stop)
+  process.on("SIGTERM", stop)
+  // Nobody reads what is printed any more.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0)
+  })
+
+  fiber.addObserver((exit) => {
+    if (Exit.isSuccess(exit)) process.exit(0)
+    if (Cause.isInterruptedOnly(exit.cause)) process.exit(runsUntilStopped ? 0 : 130)
+    const failure = failureOf(exit.cause)
+    if (!(failure instanceof AlreadyTold)) process.stderr.write(`${report(failure)}\n`)
+    process.exit(exitCodeOf(failure))
+  })
+}
+
+// ---- helpers ----
+
+/** What a command failed with. A defect is shortened to one line, for a reader who cannot fix it. */
+const failureOf = (cause: Cause.Cause<unknown>): unknown =>
+  Option.getOrElse(Cause.failureOption(cause), () => {
+    const [defect] = Cause.prettyErrors(cause)
+    return new Error(`Unexpected failure: ${defect?.message ?? "unknown"}; LOG_LEVEL=debug tells all of it`)
+  })
+
+/** Plain, a line for each setting that is wrong; or the fields of an error for a program. */
+const report = (failure: unknown): string => {
+  const messages = ConfigError.isConfigError(failure) ? describeConfigError(failure) : [errorBodyOf(failure).message]
+  return process.argv.includes("--json")
+    ? JSON.stringify({ ...errorBodyOf(failure), message: messages.join("; ") })
+    : messages.map((message) => `earshot: ${message}`).join("\n")
+}

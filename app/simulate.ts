@@ -1,0 +1,24 @@
+/** `earshot simulate`: the simulator of both platforms, until it is told to stop. */
+import { Console, Effect } from "effect"
+import * as Simulator from "../adapters/simulator/Simulator.ts"
+import * as SimulatorServer from "../adapters/simulator/server.ts"
+import type { SimulateOptions } from "../cli/simulate.ts"
+
+export const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
+  Effect.gen(function* () {
+    const feed = { posts_per_second: rate, pages_per_second: rate }
+    const simulator = yield* Simulator.make({ seed, settings: { x: { tier }, feed } })
+    const host = "127.0.0.1"
+    const url = `http://${host}:${yield* SimulatorServer.serve(simulator, { host, port })}`
+    const { x, firehose } = simulator.control.settings
+    yield* Console.log(
+      [
+        `The simulator plays X and Firehose on ${url} (what goes on, settings and faults: ${url}/control)`,
+        "Point a client at it:",
+        `  export X_BASE_URL=${url} X_BEARER_TOKEN=${x.bearer_token}`,
+        `  export FIREHOSE_BASE_URL=${url} FIREHOSE_TAP_TOKEN=${firehose.tap_token}`,
+        `The key for Firehose's taps: ${firehose.management_key}`
+      ].join("\n")
+    )
+    yield* Effect.never
+  }).pipe(Effect.scoped)

@@ -1,0 +1,23 @@
+/** The stores that the settings name, and the runtime's services that everything needs. */
+import { Effect, Layer, Option } from "effect"
+import * as Assets from "../adapters/runtimes/assets.ts"
+import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
+import * as Pglite from "../adapters/sql/pglite.ts"
+import * as Postgres from "../adapters/sql/postgres.ts"
+import * as SqlStores from "../adapters/sql/stores.ts"
+import { Ids } from "../core/Ids.ts"
+import { storeSettings } from "./settings.ts"
+
+export const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
+
+export const stores = Layer.unwrapEffect(
+  Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
+    Layer.provide(
+      SqlStores.layer,
+      Option.match(databaseUrl, {
+        onNone: () => Pglite.layerWith({ dataDir, image: Assets.storeImage }),
+        onSome: (url) => Postgres.layerWith({ url })
+      })
+    )
+  )
+)

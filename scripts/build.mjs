@@ -1,0 +1,113 @@
+/** Builds the program into dist/: a code-split bundle, the files it serves, and the image of a new embedded store. */
+import { createHash } from "node:crypto"
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
+import { fileURLToPath, pathToFileURL } from "node:url"
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url))
+const DIST = join(ROOT, "dist")
+const ASSETS = join(DIST, "assets")
+const SOURCES = ["main.ts", "app", "core", "gateway", "adapters", "cli", "scripts", "package-lock.json"]
+
+/** Packages that stay outside: PGlite reads files of its own, pg-native is never used. */
+const EXTERNAL = ["@electric-sql/pglite", "pg-native"]
+
+/** Packages written for `require` ask for Node's own modules by it. */
+const BANNER = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);'
+
+if (process.argv.includes("--if-needed") && isFresh()) process.exit(0)
+const esbuild = await import("esbuild").catch(() => undefined)
+if (esbuild !== undefined) {
+  await build(esbuild)
+} else if (existsSync(join(DIST, "main.js"))) {
+  console.warn("dist/ is older than the sources, and the packages that build it are not installed: it is used as it is")
+} else {
+  console.error('Cannot build: the development packages are not installed. Run "npm ci" first')
+  process.exit(1)
+}
+
+// ---- helpers ----
+
+/** Whether the last build is newer than everything it was made from. */
+function isFresh() {
+  const built = modified(join(DIST, "main.js"))
+  return existsSync(join(ASSETS, "store.tar.gz")) && SOURCES.every((name) => newestIn(join(ROOT, name)) <= built)
+}
+
+function newestIn(path) {
+  if (!existsSync(path) || !statSync(path).isDirectory()) return modified(path)
+  return Math.max(0, ...readdirSync(path).map((name) => newestIn(join(path, name))))
+}
+
+function modified(path) {
+  return existsSync(path) ? statSync(path).mtimeMs : 0
+}
+
+async function build({ build }) {
+  const started = performance.now()
+  mkdirSync(ASSETS, { recursive: true })
+  // Chunks carry a hash in their name: those of the last build would pile up.
+  for (const name of readdirSync(DIST)) if (name !== "assets") rmSync(join(DIST, name), { recursive: true })
+  await bundle(build, { main: join(ROOT, "main.ts") }, DIST)
+  copyFileSync(scalar(), join(ASSETS, "scalar.js"))
+  await makeStoreImage(build)
+  console.log(`Built dist/ in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
+}
+
+function bundle(build, entryPoints, outdir) {
+  return build({
+    absWorkingDir: ROOT,
+    entryPoints,
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    external: EXTERNAL,
+    banner: { js: BANNER },
+    // Names stay, so that a stack can be read without its map.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: "none",
+    sourcemap: "linked",
+    sourcesContent: false,
+    logLevel: "warning"
+  })
+}
+
+function scalar() {
+  return join(createRequire(import.meta.url).resolve("@scalar/fastify-api-reference"), "..", "js", "standalone.js")
+}
+
+/** Made anew only when something that it depends on has changed: it takes ten seconds. */
+async function makeStoreImage(build) {
+  const image = join(ASSETS, "store.tar.gz")
+  const keyFile = join(ASSETS, "store.key")
+  const key = storeKey()
+  if (existsSync(image) && existsSync(keyFile) && readFileSync(keyFile, "utf8") === key) return
+  console.log("Preparing the image of a new store: some seconds, once")
+  const folder = mkdtempSync(join(tmpdir(), "earshot-build-"))
+  try {
+    // Below dist/, where the packages that stay outside of the bundle are found.
+    const program = join(DIST, "prepare")
+    await bundle(build, { prepareStore: join(ROOT, "scripts", "prepareStore.ts") }, program)
+    const { prepareStore } = await import(pathToFileURL(join(program, "prepareStore.js")).href)
+    writeFileSync(image, await prepareStore(folder))
+    writeFileSync(keyFile, key)
+    rmSync(program, { recursive: true })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function storeKey() {
+  const hash = createHash("sha256")
+  const sources = ["adapters/sql/migrations.ts", "adapters/sql/pglite.ts", "adapters/sql/storeImage.ts", "scripts/prepareStore.ts"]
+  for (const path of sources) hash.update(readFileSync(join(ROOT, path)))
+  hash.update(readFileSync(join(ROOT, "node_modules/@electric-sql/pglite/package.json")))
+  return hash.digest("hex")
+}
