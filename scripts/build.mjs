@@ -1,6 +1,16 @@
 /** Builds the program into dist/: a code-split bundle, the files it serves, and the image of a new embedded store. */
 import { createHash } from "node:crypto"
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -16,7 +26,8 @@ const SOURCES = ["main.ts", "app", "core", "gateway", "adapters", "cli", "script
 const EXTERNAL = ["@electric-sql/pglite", "pg-native"]
 
 /** Packages written for `require` ask for Node's own modules by it. */
-const BANNER = 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);'
+const BANNER =
+  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);'
 
 if (process.argv.includes("--if-needed") && isFresh()) process.exit(0)
 const esbuild = await import("esbuild").catch(() => undefined)
@@ -106,7 +117,12 @@ async function makeStoreImage(build) {
 
 function storeKey() {
   const hash = createHash("sha256")
-  const sources = ["adapters/sql/migrations.ts", "adapters/sql/pglite.ts", "adapters/sql/storeImage.ts", "scripts/prepareStore.ts"]
+  const sources = [
+    "adapters/sql/migrations.ts",
+    "adapters/sql/pglite.ts",
+    "adapters/sql/storeImage.ts",
+    "scripts/prepareStore.ts"
+  ]
   for (const path of sources) hash.update(readFileSync(join(ROOT, path)))
   hash.update(readFileSync(join(ROOT, "node_modules/@electric-sql/pglite/package.json")))
   return hash.digest("hex")

@@ -59,7 +59,6 @@ const PACKAGES: Readonly<Record<Area, ReadonlyArray<string>>> = {
     "@electric-sql/pglite",
     "@electric-sql/pglite/",
     "@hono/node-server",
-    "@scalar/api-reference",
     "pg",
     "uuid",
     "node:"

@@ -102,7 +102,7 @@ export const startCommand = (runtime: RuntimeName, args: ReadonlyArray<string>, 
 const COMMANDS: Readonly<Record<RuntimeName, readonly [string, ...ReadonlyArray<string>]>> = {
   // By name: those who start it may themselves run on Deno.
   node: ["node", "dist/main.js"],
-  deno: ["node_modules/.bin/deno", "run", "-A", "main.ts"]
+  deno: ["node_modules/.bin/deno", "run", "-A", "dist/main.js"]
 }
 
 const launch = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Environment) => {

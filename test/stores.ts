@@ -6,6 +6,7 @@ import type { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer, Redacted } from "effect"
 import pg from "pg"
 import { inject } from "vitest"
+import { storeImage } from "../adapters/runtimes/assets.ts"
 import type { Announcements } from "../adapters/sql/Announcements.ts"
 import * as pglite from "../adapters/sql/pglite.ts"
 import * as postgres from "../adapters/sql/postgres.ts"
@@ -39,7 +40,7 @@ export const temporaryDatabase = Effect.acquireRelease(
 )
 
 export const pgliteClient: Layer.Layer<SqlClient | Announcements, StoreCannotOpen> = Layer.unwrapScoped(
-  Effect.map(temporaryFolder, (dataDir) => pglite.layerWith({ dataDir }))
+  Effect.map(temporaryFolder, (dataDir) => pglite.layerWith({ dataDir, image: storeImage }))
 )
 
 export const postgresClient: Layer.Layer<SqlClient | Announcements, StoreCannotOpen> = Layer.unwrapScoped(

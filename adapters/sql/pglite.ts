@@ -68,7 +68,7 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
 /** Not `recursive`: below a folder in which none can be made, such as /proc, Node tries that for ever. */
 const makeFolder = (folder: string): void => {
   if (existsSync(folder)) {
-    if (!statSync(folder).isDirectory()) throw new Error("it is a file")
+    if (!statSync(folder).isDirectory()) throw new Error(`"${folder}" is a file`)
     return
   }
   if (dirname(folder) !== folder) makeFolder(dirname(folder))
@@ -76,7 +76,7 @@ const makeFolder = (folder: string): void => {
 }
 
 const lock = (folder: string) =>
-  FolderLock.acquire(join(folder, "lock")).pipe(
+  FolderLock.acquire(folder).pipe(
     Effect.catchTags({
       FolderInUse: (cause) =>
         new StoreCannotOpen({
@@ -172,7 +172,7 @@ const start = async (database: string) => {
   return db
 }
 /** In bytes of code executed, roughly, per function. V8's own defaults are 1.8 and 13 million. */
-const TIERING_BUDGET = 200_000_000
+const TIERING_BUDGET = 2_000_000_000
 
 /** The engine computes without a pause, and its promises follow one another without one either. */
 class ConsideratePGlite extends PGlite {

@@ -1,17 +1,20 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { SqlClient } from "@effect/sql/SqlClient"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer } from "effect"
+import { build } from "esbuild"
+import { storeImage } from "../../../adapters/runtimes/assets.ts"
 import * as pglite from "../../../adapters/sql/pglite.ts"
+import { unpack } from "../../../adapters/sql/storeImage.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
 import type { KeyStore } from "../../../core/KeyStore.ts"
 import { MatchStore } from "../../../core/MatchStore.ts"
-import type { RuleStore } from "../../../core/RuleStore.ts"
+import { RuleStore } from "../../../core/RuleStore.ts"
 import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
+import { ROOT } from "../../program.ts"
 import { temporaryFolder } from "../../stores.ts"
 
 describe("pglite", () => {
@@ -34,7 +37,7 @@ describe("pglite", () => {
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       yield* Effect.promise(() => killAfter(startWriter(dataDir), 0))
-      assert.isTrue(existsSync(join(dataDir, "lock")))
+      assert.isTrue(hasLock(dataDir))
       const writers = Array.from({ length: 3 }, () => startWriter(dataDir))
       const answers = yield* Effect.promise(() => Promise.all(writers.map(saysOpen)))
       for (const writer of writers) writer.kill("SIGKILL")
@@ -46,7 +49,7 @@ describe("pglite", () => {
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       yield* inStore(dataDir, newAccount)
-      assert.isFalse(existsSync(join(dataDir, "lock")))
+      assert.isFalse(hasLock(dataDir))
       yield* inStore(dataDir, newAccount)
     })
   )
@@ -70,19 +73,48 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("kill -9 during the first start leaves a folder that opens", () =>
+  it.scopedLive("kill -9 at ten moments of the first start leaves a folder that opens", () =>
     Effect.gen(function* () {
-      for (const wait of [0, 500, 1_500]) {
+      for (let kill = 0; kill < 10; kill++) {
         const dataDir = join(yield* temporaryFolder, "data")
-        const child = startWriter(dataDir)
-        const begun = () => existsSync(join(dataDir, "pg.new"))
-        yield* Effect.repeat(Effect.sleep("5 millis"), { until: begun })
-        yield* Effect.sleep(wait + Math.random() * 200)
+        const child = startWriter(dataDir, 0)
+        const begun = () => hasLock(dataDir)
+        yield* Effect.repeat(Effect.sleep("1 millis"), { until: begun })
+        yield* Effect.sleep(Math.random() * 300)
         child.kill("SIGKILL")
         yield* Effect.promise(() => once(child, "close"))
         yield* inStore(dataDir, newAccount)
         assert.isFalse(existsSync(join(dataDir, "pg.new")))
       }
+    })
+  )
+
+  it.scopedLive("a folder that was unpacked in part is unpacked anew", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* temporaryFolder
+      mkdirSync(join(dataDir, "pg.new", "base"), { recursive: true })
+      writeFileSync(join(dataDir, "pg.new", "PG_VERSION"), "18\n")
+      yield* inStore(dataDir, newAccount)
+      assert.isFalse(existsSync(join(dataDir, "pg.new")))
+    })
+  )
+
+  it.scopedLive("two new stores have ids of their own, and keep them", () =>
+    Effect.gen(function* () {
+      const deployment = Effect.flatMap(RuleStore, (rules) => rules.deployment)
+      const [one, other] = [yield* temporaryFolder, yield* temporaryFolder]
+      const first = yield* inStore(one, deployment)
+      assert.match(first, /^[0-9a-f-]{36}$/)
+      assert.strictEqual(yield* inStore(one, deployment), first)
+      assert.notStrictEqual(yield* inStore(other, deployment), first)
+    })
+  )
+
+  it.scopedLive("a new store can be read by its owner alone", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      assert.strictEqual(statSync(join(dataDir, "pg")).mode & 0o777, 0o700)
+      assert.strictEqual(statSync(join(dataDir, "pg", "PG_VERSION")).mode & 0o777, 0o600)
     })
   )
 
@@ -147,7 +179,12 @@ describe("pglite", () => {
       assert.strictEqual(onFile._tag, "StoreCannotOpen")
       assert.match(
         onFile.message,
-        /^Cannot open the store at ".*file\/data": the folder cannot be written: .*ENOTDIR.*/
+        /^Cannot open the store at ".*file\/data": the folder cannot be written: ".*file" is a file\. Check/
+      )
+      const asFolder = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir: file })))
+      assert.match(
+        asFolder.message,
+        /^Cannot open the store at ".*\/file": the folder cannot be written: ".*\/file" is a file\. /
       )
       const long = join(folder, "x".repeat(120))
       const tooLong = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir: long })))
@@ -162,22 +199,32 @@ describe("pglite", () => {
     Effect.gen(function* () {
       const dataDir = yield* temporaryFolder
       mkdirSync(join(dataDir, "pg"))
-      writeFileSync(join(dataDir, "pg", "PG_VERSION"), "nonsense")
+      writeFileSync(join(dataDir, "pg", "PG_VERSION"), "18\n")
       const error = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir })))
       assert.strictEqual(error._tag, "StoreCannotOpen")
       assert.match(error.message, /: the database in it does not start.*restore it from a backup/s)
     })
   )
 
+  it.scopedLive("a folder of another version of the engine is refused with both versions, and left as it is", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* preparedFolder
+      const version = join(dataDir, "pg", "PG_VERSION")
+      writeFileSync(version, "17\n")
+      const error = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir })))
+      assert.match(
+        error.message,
+        /: it was written by version 17 of the database engine, and this Earshot has version 18/
+      )
+      writeFileSync(version, "18\n")
+      yield* inStore(dataDir, newAccount)
+    })
+  )
+
   it.scopedLive("runs on Deno, in a folder that Node made", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
-      const permissions = [
-        "--allow-env",
-        "--allow-read",
-        `--allow-write=${dataDir}`,
-        `--allow-net=unix:${dataDir}/lock`
-      ]
+      const permissions = ["--allow-env", "--allow-read", `--allow-write=${dataDir}`, "--allow-net"]
       const deno = spawn("npx", ["deno", "run", ...permissions, WRITER, dataDir, "6"])
       const acknowledged = (yield* Effect.promise(() => collect(deno))).filter((line) => line.startsWith("match "))
       assert.strictEqual(acknowledged.length, 40)
@@ -213,21 +260,31 @@ describe("pglite", () => {
 
 // ---- helpers ----
 
-/** To fill a store for the first time takes seconds: once for all tests that are about something else. */
-const filled = mkdtempSync(join(tmpdir(), "earshot-test-"))
-beforeAll(() => Effect.runPromise(inStore(filled, Effect.void)))
-afterAll(() => rmSync(filled, { recursive: true, force: true }))
-
 const preparedFolder = Effect.tap(temporaryFolder, (folder) =>
-  Effect.sync(() => cpSync(filled, folder, { recursive: true }))
+  Effect.map(storeImage, (image) => unpack(image, join(folder, "pg")))
 )
 
-const WRITER = join(import.meta.dirname, "writer.mjs")
+/** Below node_modules, where it finds the packages that are not bundled. */
+const WRITER = join(ROOT, "node_modules", ".cache", "earshot", "writer.mjs")
+beforeAll(() =>
+  build({
+    entryPoints: [join(import.meta.dirname, "writer.ts")],
+    outfile: WRITER,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    external: ["@electric-sql/pglite", "pg-native"],
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' }
+  })
+)
+
+const hasLock = (dataDir: string) =>
+  existsSync(dataDir) && readdirSync(dataDir).some((name) => name.startsWith("lock-"))
 
 const writerCommand = (dataDir: string, commits: number) => [process.execPath, WRITER, dataDir, String(commits)]
 
 const startWriter = (dataDir: string, commits = Number.POSITIVE_INFINITY) =>
-  spawn(process.execPath, writerCommand(dataDir, commits).slice(1), { stdio: ["ignore", "pipe", "inherit"] })
+  spawn(process.execPath, writerCommand(dataDir, commits).slice(1), { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] })
 
 /** Every line the process prints until it ends. */
 const collect = async (child: ChildProcess): Promise<Array<string>> => {
@@ -266,4 +323,4 @@ const killAfter = async (child: ChildProcess, lines: number) => {
 }
 
 const inStore = <A, E>(dataDir: string, effect: Effect.Effect<A, E, RuleStore | MatchStore | KeyStore>) =>
-  Effect.provide(effect, Layer.provide(stores.layer, pglite.layerWith({ dataDir })))
+  Effect.provide(effect, Layer.provide(stores.layer, pglite.layerWith({ dataDir, image: storeImage })))
