@@ -11,7 +11,6 @@ import {
   statSync,
   writeFileSync
 } from "node:fs"
-import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
@@ -24,6 +23,9 @@ const SOURCES = ["main.ts", "app", "core", "gateway", "adapters", "cli", "script
 
 /** Packages that stay outside: PGlite reads files of its own, pg-native is never used. */
 const EXTERNAL = ["@electric-sql/pglite", "pg-native"]
+
+/** Brings Scalar's browser build as one file. */
+const SCALAR = join(ROOT, "node_modules", "@scalar", "fastify-api-reference")
 
 /** Packages written for `require` ask for Node's own modules by it. */
 const BANNER =
@@ -62,8 +64,9 @@ async function build({ build }) {
   mkdirSync(ASSETS, { recursive: true })
   // Chunks carry a hash in their name: those of the last build would pile up.
   for (const name of readdirSync(DIST)) if (name !== "assets") rmSync(join(DIST, name), { recursive: true })
-  await bundle(build, { main: join(ROOT, "main.ts") }, DIST)
-  copyFileSync(scalar(), join(ASSETS, "scalar.js"))
+  const { metafile } = await bundle(build, { main: join(ROOT, "main.ts") }, DIST)
+  copyFileSync(join(SCALAR, "dist", "js", "standalone.js"), join(ASSETS, "scalar.js"))
+  writeLicenses([...packagesIn(metafile), SCALAR])
   await makeStoreImage(build)
   console.log(`Built dist/ in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
 }
@@ -86,12 +89,26 @@ function bundle(build, entryPoints, outdir) {
     legalComments: "none",
     sourcemap: "linked",
     sourcesContent: false,
+    metafile: true,
     logLevel: "warning"
   })
 }
 
-function scalar() {
-  return join(createRequire(import.meta.url).resolve("@scalar/fastify-api-reference"), "..", "js", "standalone.js")
+/** The folders of the packages that went into the bundle. */
+function packagesIn({ inputs }) {
+  const folders = Object.keys(inputs).map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0])
+  return [...new Set(folders.filter((folder) => folder !== undefined))].sort().map((folder) => join(ROOT, folder))
+}
+
+/** The licences of what the bundle contains ask for their text to come along. */
+function writeLicenses(folders) {
+  const parts = folders.map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+    const text = file === undefined ? `Licence: ${license}` : readFileSync(join(folder, file), "utf8").trim()
+    return `${name} ${version}\n\n${text}\n`
+  })
+  writeFileSync(join(DIST, "THIRD-PARTY-LICENSES.txt"), parts.join(`\n${"-".repeat(80)}\n\n`))
 }
 
 /** Made anew only when something that it depends on has changed: it takes ten seconds. */

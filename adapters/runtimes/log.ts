@@ -2,6 +2,7 @@
 import process from "node:process"
 import { Cause, Context, FiberRef, FiberRefs, Inspectable, type Layer, Logger, Option } from "effect"
 import { RequestId } from "../../core/RequestId.ts"
+import { withSources } from "./stacks.ts"
 
 export type LogFormat = "json" | "pretty"
 
@@ -30,7 +31,7 @@ const lineOf = ({ date, logLevel, message, cause, context }: Logger.Logger.Optio
     level: logLevel.label.toLowerCase(),
     message: parts.map(inWords).join(" "),
     ...(Option.isSome(requestId) ? { request_id: requestId.value } : {}),
-    ...(Cause.isEmpty(cause) ? {} : { cause: Cause.pretty(cause, { renderErrorCause: true }) })
+    ...(Cause.isEmpty(cause) ? {} : { cause: withSources(Cause.pretty(cause, { renderErrorCause: true })) })
   }
 }
 
