@@ -17,7 +17,7 @@ export const serviceSettings = Config.all({
   // Not `Config.port`, which refuses 0: any free port.
   port: Config.withDefault(wholeNumber("PORT", 0, 65_535), 8787),
   host: Config.withDefault(Config.nonEmptyString("HOST"), "127.0.0.1"),
-  bootstrapKey: bootstrapKey("EARSHOT_BOOTSTRAP_KEY"),
+  bootstrapKey: secret("EARSHOT_BOOTSTRAP_KEY", mistypedKey),
   xToken: secret("X_BEARER_TOKEN"),
   xBaseUrl: Config.withDefault(address("X_BASE_URL"), "https://api.x.com"),
   firehoseToken: secret("FIREHOSE_TAP_TOKEN"),
@@ -86,25 +86,23 @@ export const describeConfigError = (error: ConfigError.ConfigError): ReadonlyArr
 
 // ---- helpers ----
 
-function secret(name: string): Config.Config<Option.Option<Redacted.Redacted>> {
-  return Config.option(Config.map(secretText(name), Redacted.make))
-}
-
-function secretText(name: string): Config.Config<string> {
+/** `problem` finds what else is wrong with a text. */
+function secret(
+  name: string,
+  problem: (text: string) => string | undefined = () => undefined
+): Config.Config<Option.Option<Redacted.Redacted>> {
   // Not `Config.redacted`, which hides what is wrong with the value along with the value.
-  return Config.validate(Config.nonEmptyString(name), {
-    message: "Expected 16 or more characters, none of them a space",
-    validation: (text) => /^[!-~]{16,512}$/.test(text)
+  const valid = Config.mapOrFail(Config.nonEmptyString(name), (text) => {
+    const wrong = /^[!-~]{16,512}$/.test(text) ? problem(text) : "Expected 16 or more characters, none of them a space"
+    return wrong === undefined ? Either.right(Redacted.make(text)) : Either.left(ConfigError.InvalidData([], wrong))
   })
+  return Config.option(valid)
 }
 
-function bootstrapKey(name: string): Config.Config<Option.Option<Redacted.Redacted>> {
-  const valid = Config.validate(secretText(name), {
-    message:
-      "It looks like a key of Earshot, but its last characters do not fit the others. Copy the key again, or choose a text that does not begin with es_",
-    validation: (text) => !isMistyped(text)
-  })
-  return Config.option(Config.map(valid, Redacted.make))
+function mistypedKey(text: string): string | undefined {
+  return isMistyped(text)
+    ? "It looks like a key of Earshot, but its last characters do not fit the others. Copy the key again, or choose a text that does not begin with es_"
+    : undefined
 }
 
 export interface CrashPoint {
