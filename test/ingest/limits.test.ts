@@ -1,7 +1,7 @@
 /** Ingest at the limits of its place: pages of megabytes, and a disk that is full. */
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { rmSync, statfsSync, writeFileSync } from "node:fs"
+import { closeSync, openSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
@@ -42,8 +42,7 @@ describe("A disk that is full", () => {
       yield* publish([page(1)])
       assert.deepStrictEqual(yield* titlesOnceThere(service, 1), titles(1))
 
-      const { bavail, bsize } = statfsSync(folder)
-      writeFileSync(join(folder, "filler"), Buffer.alloc(bavail * bsize))
+      fill(join(folder, "filler"))
       for (let number = 2; number <= 60; number++) {
         yield* publish([page(number, randomBytes(50_000).toString("base64"))])
       }
@@ -61,6 +60,23 @@ describe("A disk that is full", () => {
 })
 
 // ---- helpers ----
+
+/** Takes all the space there is, however much of it the store takes in the meantime. */
+const fill = (path: string) => {
+  const fd = openSync(path, "w")
+  for (const bytes of [1_048_576, 4_096]) {
+    const chunk = Buffer.alloc(bytes)
+    for (let isFull = false; !isFull; ) {
+      try {
+        writeSync(fd, chunk)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error
+        isFull = true
+      }
+    }
+  }
+  closeSync(fd)
+}
 
 const titles = (count: number) => Array.from({ length: count }, (_, at) => `storm ${count - at}`)
 
