@@ -10,11 +10,11 @@ if (args.length === 1 && first === "--version") {
 } else if (args.length === 1 && first === "serve") {
   // Without the command line: it is most of the code that a server never needs.
   const [{ run }, { serveAlone }] = await Promise.all([import("./app/run.ts"), import("./app/serve.ts")])
-  run(serveAlone, { runsUntilStopped: true })
+  run(serveAlone, { args, runsUntilStopped: true })
 } else {
   const [{ run }, { commands, runsUntilStopped }] = await Promise.all([
     import("./app/run.ts"),
     import("./app/commands.ts")
   ])
-  run(commands(args), { runsUntilStopped: runsUntilStopped(args) })
+  run(commands(args), { args, runsUntilStopped: runsUntilStopped(args) })
 }

@@ -5,11 +5,12 @@ import { AlreadyTold, errorBodyOf, exitCodeOf } from "../cli/failures.ts"
 import { describeConfigError } from "./settings.ts"
 
 export interface RunOptions {
+  readonly args: ReadonlyArray<string>
   /** Interrupting a program that runs until it is stopped counts as success. */
   readonly runsUntilStopped: boolean
 }
 
-export const run = (program: Effect.Effect<unknown, unknown>, { runsUntilStopped }: RunOptions): void => {
+export const run = (program: Effect.Effect<unknown, unknown>, options: RunOptions): void => {
   const fiber = Effect.runFork(
     Effect.tapErrorCause(program, (cause) =>
       Cause.isFailure(cause) || Cause.isInterruptedOnly(cause)
@@ -33,12 +34,24 @@ export const run = (program: Effect.Effect<unknown, unknown>, { runsUntilStopped
   })
 
   fiber.addObserver((exit) => {
-    if (Exit.isSuccess(exit)) process.exit(0)
-    if (Cause.isInterruptedOnly(exit.cause)) process.exit(runsUntilStopped ? 0 : 130)
-    const failure = failureOf(exit.cause)
-    if (!(failure instanceof AlreadyTold)) process.stderr.write(`${report(failure)}\n`)
-    process.exit(exitCodeOf(failure))
+    const { code, report } = outcomeOf(exit, options)
+    process.stderr.write(report)
+    process.exit(code)
   })
+}
+
+/** With which code a program ends, and what is left to say on standard error. */
+export const outcomeOf = (
+  exit: Exit.Exit<unknown, unknown>,
+  { args, runsUntilStopped }: RunOptions
+): { readonly code: number; readonly report: string } => {
+  if (Exit.isSuccess(exit)) return { code: 0, report: "" }
+  if (Cause.isInterruptedOnly(exit.cause)) return { code: runsUntilStopped ? 0 : 130, report: "" }
+  const failure = failureOf(exit.cause)
+  return {
+    code: exitCodeOf(failure),
+    report: failure instanceof AlreadyTold ? "" : reportOf(failure, args.includes("--json"))
+  }
 }
 
 // ---- helpers ----
@@ -50,10 +63,10 @@ const failureOf = (cause: Cause.Cause<unknown>): unknown =>
     return new Error(`Unexpected failure: ${defect?.message ?? "unknown"}; LOG_LEVEL=debug tells all of it`)
   })
 
-/** Plain, a line for each setting that is wrong; or the fields of an error for a program. */
-const report = (failure: unknown): string => {
+/** Plain, with a line for each setting that is wrong; or the fields of an error for a program. */
+const reportOf = (failure: unknown, asJson: boolean): string => {
   const messages = ConfigError.isConfigError(failure) ? describeConfigError(failure) : [errorBodyOf(failure).message]
-  return process.argv.includes("--json")
-    ? JSON.stringify({ ...errorBodyOf(failure), message: messages.join("; ") })
-    : messages.map((message) => `earshot: ${message}`).join("\n")
+  return asJson
+    ? `${JSON.stringify({ ...errorBodyOf(failure), message: messages.join("; ") })}\n`
+    : messages.map((message) => `earshot: ${message}\n`).join("")
 }

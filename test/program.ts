@@ -5,6 +5,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
+import { ConfigProvider, Effect } from "effect"
+import { commands, runsUntilStopped } from "../app/commands.ts"
+import { outcomeOf } from "../app/run.ts"
 
 export type RuntimeName = "node" | "deno"
 
@@ -82,6 +85,39 @@ export const runCommand = async (
   return ended.finally(() => rm(folder, { recursive: true, force: true }))
 }
 
+/**
+ * Runs a command to its end inside of this process, for what it says where the process is not the point. One at a time:
+ * what is printed meanwhile is taken for the command's.
+ */
+export const runInProcess = (args: ReadonlyArray<string>, settings: Environment = {}): Promise<Ended> => {
+  const next = last.then(async () => {
+    const folder = await mkdtemp(join(tmpdir(), "earshot-test-"))
+    const environment = { ...BASE, PORT: "0", EARSHOT_DATA_DIR: folder, ...settings }
+    const known = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    const output = { stdout: "", stderr: "" }
+    const { stdout, stderr } = process
+    const usual = [stdout.write, stderr.write] as const
+    const capture = (stream: keyof typeof output) => (text: unknown) => {
+      output[stream] += String(text)
+      return true
+    }
+    stdout.write = capture("stdout")
+    stderr.write = capture("stderr")
+    try {
+      const program = Effect.withConfigProvider(commands(args), ConfigProvider.fromMap(new Map(known)))
+      const exit = await Effect.runPromiseExit(program)
+      const { code, report } = outcomeOf(exit, { args, runsUntilStopped: runsUntilStopped(args) })
+      return { code, stdout: output.stdout, stderr: output.stderr + report }
+    } finally {
+      ;[stdout.write, stderr.write] = usual
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+  last = next.catch(() => undefined)
+  return next
+}
+let last: Promise<unknown> = Promise.resolve()
+
 /** Starts a command that needs no store, and leaves its standard input to the caller. */
 export const startCommand = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Environment = {}) => {
   const { child, ended, output } = launch(runtime, args, settings)
@@ -99,6 +135,9 @@ export const startCommand = (runtime: RuntimeName, args: ReadonlyArray<string>, 
 
 // ---- helpers ----
 
+/** No event that the test did not hand in. */
+const BASE = { NO_COLOR: "1", EARSHOT_DEMO_FEED: "off" }
+
 const COMMANDS: Readonly<Record<RuntimeName, readonly [string, ...ReadonlyArray<string>]>> = {
   // By name: those who start it may themselves run on Deno.
   node: ["node", "dist/main.js"],
@@ -109,8 +148,8 @@ const launch = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Env
   const [command, ...first] = COMMANDS[runtime]
   const child = spawn(command, [...first, ...args], {
     cwd: ROOT,
-    // Nothing of the tester's own settings may leak in, and no event that the test did not hand in.
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NO_COLOR: "1", EARSHOT_DEMO_FEED: "off", ...settings },
+    // Nothing of the tester's own settings may leak in.
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...BASE, ...settings },
     stdio: ["pipe", "pipe", "pipe"]
   })
   const output = { stdout: "", stderr: "" }

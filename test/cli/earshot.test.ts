@@ -5,11 +5,12 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { chunk, LAST_CHUNK, open, requestText } from "../gateway/raw.ts"
-import { type Ended, KEY, ROOT, RUNTIMES, runCommand, START_MILLIS, startService } from "../program.ts"
+import { type Ended, KEY, ROOT, RUNTIMES, runCommand, runInProcess, START_MILLIS, startService } from "../program.ts"
 
+/** In this process: one of each command runs in a process of its own, below. */
 const node = (args: ReadonlyArray<string>, settings?: Readonly<Record<string, string>>) =>
   // The store tells of its first start at a lower level.
-  runCommand("node", args, { LOG_LEVEL: "warning", ...settings })
+  runInProcess(args, { LOG_LEVEL: "warning", ...settings })
 
 /** One line that a person can read, and the exit code of a failure. */
 const assertPlain = ({ code, stdout, stderr }: Ended, message: RegExp, expected = 1) => {
@@ -47,16 +48,17 @@ const COMMANDS = [
 ]
 
 describe("earshot", { timeout: 2 * START_MILLIS }, () => {
-  it("--help names every command with what it does", async () => {
-    const { code, stdout } = await node(["--help"])
-    assert.strictEqual(code, 0)
-    for (const command of COMMANDS) assert.match(stdout, new RegExp(`^  ${command} +[A-Z]\\w+ `, "m"))
-  })
+  for (const runtime of RUNTIMES) {
+    it(`--help names every command with what it does, on ${runtime}`, async () => {
+      const { code, stdout } = await runCommand(runtime, ["--help"])
+      assert.strictEqual(code, 0)
+      for (const command of COMMANDS) assert.match(stdout, new RegExp(`^  ${command} +[A-Z]\\w+ `, "m"))
+    })
+  }
 
   for (const command of COMMANDS) {
     it(`${command} --help says what it does, and describes every option with its default`, async () => {
-      // On Deno, which starts in half the time.
-      const { code, stdout } = await runCommand("deno", [...command.split(" "), "--help"])
+      const { code, stdout } = await node([...command.split(" "), "--help"])
       assert.strictEqual(code, 0)
       assert.match(stdout, new RegExp(`^[A-Z][^]*\\n\\nUsage\\n  earshot ${command}\\b`))
       const usage = /\nUsage\n(.*)\n/.exec(stdout)?.[1] ?? ""
@@ -105,15 +107,17 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
 
   it("--version gives the version of the package", async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string }
-    const { code, stdout } = await node(["--version"])
-    assert.deepStrictEqual([code, plain(stdout).trim()], [0, version])
+    const answers = [
+      ...(await Promise.all(RUNTIMES.map((runtime) => runCommand(runtime, ["--version"])))),
+      await node(["--version"])
+    ]
+    for (const { code, stdout } of answers) assert.deepStrictEqual([code, plain(stdout).trim()], [0, version])
   })
 
-  it("the help of serve and of replay names every setting that main.ts reads", async () => {
-    const main = readFileSync(join(ROOT, "main.ts"), "utf8")
-    const names = [...main.matchAll(/\("([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"/g)].map((match) => match[1] ?? "")
-    const settings = names.filter((name) => !name.startsWith("SIG"))
-    assert.includeMembers(settings, ["PORT", "HOST", "LOG_LEVEL", "EARSHOT_BOOTSTRAP_KEY"])
+  it("the help of serve and of replay names every setting that is read", async () => {
+    const source = readFileSync(join(ROOT, "app/settings.ts"), "utf8")
+    const names = [...source.matchAll(/\("([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"/g)].map((match) => match[1] ?? "")
+    assert.includeMembers(names, ["PORT", "HOST", "LOG_LEVEL", "EARSHOT_BOOTSTRAP_KEY"])
     const helps = [await node(["serve", "--help"]), await node(["replay", "--help"])]
     assert.deepStrictEqual(
       helps.map(({ code }) => code),
@@ -122,7 +126,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     const lines = plain(helps.map(({ stdout }) => stdout).join("\n"))
       .split("\n")
       .map((line) => line.trim())
-    for (const name of settings) assert.include(lines, name)
+    for (const name of names) assert.include(lines, name)
   })
 
   it("refuses a command, an option and an argument that do not exist, and an option that is missing", async () => {
@@ -142,11 +146,13 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     assertPlain(await node(["keys", "revoke", `key_${"0".repeat(26)}`]), /Cannot find key "key_0{26}"/)
   })
 
-  it("keys create prints the key alone on standard output", async () => {
-    const { code, stdout } = await node(["keys", "create", "--account", "team", "--name", "laptop"])
-    assert.strictEqual(code, 0)
-    assert.match(stdout, /^es_[0-9A-Za-z]{38}\n$/)
-  })
+  for (const runtime of RUNTIMES) {
+    it(`keys create prints the key alone on standard output, on ${runtime}`, async () => {
+      const { code, stdout } = await runCommand(runtime, ["keys", "create", "--account", "team", "--name", "laptop"])
+      assert.strictEqual(code, 0)
+      assert.match(stdout, /^es_[0-9A-Za-z]{38}\n$/)
+    })
+  }
 
   it("keys create refuses an account without a name", async () => {
     const { code, stdout, stderr } = await node(["keys", "create", "--account", "  "])
@@ -223,12 +229,34 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
   ]
   for (const [name, value] of badSettings) {
     it(`serve says in one line that ${name}=${value} is wrong`, async () => {
-      // On Deno, which starts in half the time.
-      const ended = await runCommand("deno", ["serve"], { [name]: value })
+      const ended = await node(["serve"], { [name]: value })
       assertPlain(ended, new RegExp(`^earshot: .*${name}.*Expected`))
       if (name === "EARSHOT_BOOTSTRAP_KEY") assert.notInclude(ended.stderr, value)
     })
   }
+
+  for (const runtime of RUNTIMES) {
+    it(`serve reports all wrong settings together, before it touches the store, on ${runtime}`, async () => {
+      const { code, stdout, stderr } = await runCommand(runtime, ["serve"], {
+        PORT: "abc",
+        LOG_LEVEL: "loud",
+        X_BASE_URL: "nowhere",
+        EARSHOT_BOOTSTRAP_KEY: "short",
+        EARSHOT_DATA_DIR: "/proc/earshot"
+      })
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      const lines = stderr.trim().split("\n")
+      const names = lines.map((line) => /^earshot: Setting (\w+) is not valid: Expected /.exec(line)?.[1])
+      assert.deepStrictEqual(names.toSorted(), ["EARSHOT_BOOTSTRAP_KEY", "LOG_LEVEL", "PORT", "X_BASE_URL"])
+    })
+  }
+
+  it("serve refuses a bootstrap key that looks like one of ours but was mistyped", async () => {
+    const mistyped = `es_${"0".repeat(38)}`
+    const ended = await node(["serve"], { EARSHOT_BOOTSTRAP_KEY: mistyped })
+    assertPlain(ended, /^earshot: Setting EARSHOT_BOOTSTRAP_KEY is not valid: It looks like a key of Earshot, but /)
+    assert.notInclude(ended.stderr, mistyped)
+  })
 
   describe("when the port is in use", () => {
     const other = createServer()
@@ -236,14 +264,10 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     afterAll(() => new Promise<void>((resolve) => void other.close(() => resolve())))
 
     for (const runtime of RUNTIMES) {
-      it(`serve says so in one line on ${runtime}`, async () => {
+      it(`serve says so in one line on ${runtime}, before it prepares a store`, async () => {
         const address = other.address()
         const port = typeof address === "object" && address !== null ? String(address.port) : ""
-        const ended = await runCommand(runtime, ["serve"], {
-          PORT: port,
-          EARSHOT_BOOTSTRAP_KEY: KEY,
-          LOG_LEVEL: "warning"
-        })
+        const ended = await runCommand(runtime, ["serve"], { PORT: port, EARSHOT_BOOTSTRAP_KEY: KEY })
         assertPlain(ended, new RegExp(`^earshot: Cannot listen on 127.0.0.1:${port}: another program uses the port`))
       })
     }
