@@ -14,7 +14,7 @@ describe("the import law", () => {
     assert.deepStrictEqual(violationsOf(sources), [])
   })
 
-  it("leaves main.ts alone to name more than one of gateway, adapters and cli", () => {
+  it("leaves main.ts and app/ alone to name more than one of gateway, adapters and cli", () => {
     const outside = readdirSync(ROOT).filter((name) => name.endsWith(".ts") && name !== "vitest.config.ts")
     assert.deepStrictEqual(outside, ["main.ts"])
   })
@@ -45,6 +45,7 @@ describe("violationsOf", () => {
     ["core/A.ts", 'import { Schema } from "effect/Schema"', /"effect\/Schema"/],
     ["core/A.ts", 'import { b } from "../gateway/b.ts"', /core may not import "gateway\/b.ts"/],
     ["core/A.ts", 'import { main } from "../main.ts"', /core may not import/],
+    ["cli/a.ts", 'import { serve } from "../app/serve.ts"', /cli may not import/],
     ["core/deep/A.ts", 'import { b } from "../../adapters/x/b.ts"', /core may not import/],
     ["core/A.ts", 'import { b } from "./b.js"', /without \.ts/],
     ["gateway/a.ts", 'import { b } from "../adapters/local/b.ts"', /gateway may not import/],
@@ -56,12 +57,12 @@ describe("violationsOf", () => {
     ["adapters/x/a.ts", 'import { b } from "../local/b.ts"', /adapters\/x may not import adapters\/local/],
     ["adapters/local/a.ts", 'import { b } from "../simulator/b.ts"', /adapters\/local may not import/],
     ["adapters/x/a.ts", 'import { z } from "zod"', /"zod"/],
-    ["adapters/x/a.ts", 'const port = Config.port("PORT")', /only main.ts reads Config/],
-    ["adapters/x/a.ts", 'const port = process.env["PORT"]', /only main.ts reads the environment/],
-    ["core/A.ts", "Effect.runSync(effect)", /only main.ts runs an effect/],
-    ["gateway/auth.ts", "Runtime.runPromiseExit(runtime)(effect)", /only main.ts runs an effect/],
-    ["gateway/handler.ts", "Effect.runPromise(effect)", /only main.ts runs an effect/],
-    ["gateway/a.ts", "const runtime = ManagedRuntime.make(layer)", /only main.ts runs an effect/],
+    ["adapters/x/a.ts", 'const port = Config.port("PORT")', /only app\/ reads Config/],
+    ["adapters/x/a.ts", 'const port = process.env["PORT"]', /only app\/ reads the environment/],
+    ["core/A.ts", "Effect.runSync(effect)", /only app\/ runs an effect/],
+    ["gateway/auth.ts", "Runtime.runPromiseExit(runtime)(effect)", /only app\/ runs an effect/],
+    ["gateway/handler.ts", "Effect.runPromise(effect)", /only app\/ runs an effect/],
+    ["gateway/a.ts", "const runtime = ManagedRuntime.make(layer)", /only app\/ runs an effect/],
     ["core/index.ts", "", /says nothing/],
     ["core/utils/a.ts", "", /says nothing/],
     ["adapters/x/helpers.ts", "", /says nothing/],
@@ -83,7 +84,7 @@ describe("violationsOf", () => {
     ["gateway/handler.ts", "Runtime.runPromiseExit(runtime)(effect)"],
     ["adapters/simulator/a.ts", 'import { b } from "../local/b.ts"'],
     ["adapters/x/a.ts", 'import { b } from "./b.ts"\nimport { createHash } from "node:crypto"'],
-    ["main.ts", 'import { z } from "zod"\nEffect.runFork(program)\nConfig.port("PORT")'],
+    ["app/serve.ts", 'import { z } from "zod"\nEffect.runFork(program)\nConfig.port("PORT")'],
     ["core/indexing.ts", ""]
   ]
   for (const [path, text] of allowed) {

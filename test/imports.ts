@@ -1,4 +1,4 @@
-/** The import law as a function of sources: what each file may import, and what only `main.ts` may do. */
+/** The import law as a function of sources: what each file may import, and what only `app/` may do. */
 
 export interface Source {
   /** From the root of the repository, with slashes: `core/Rules.ts`. */
@@ -76,7 +76,7 @@ const ADAPTERS_ON: Readonly<Record<string, string>> = {
   webhooks: "http"
 }
 
-/** Where an effect may become a promise outside of `main.ts`: the boundary to web-standard handlers, tRPC and MCP. */
+/** Where an effect may become a promise outside of `app/`: the boundary to web-standard handlers, tRPC and MCP. */
 const PROMISE_BOUNDARY = [
   "gateway/handler.ts",
   "gateway/taking.ts",
@@ -114,17 +114,17 @@ const ownImportProblem = (path: string, area: Area, imported: string): string | 
   return from === other || ADAPTERS_ON[from] === other ? undefined : `adapters/${from} may not import adapters/${other}`
 }
 
-/** What is for `main.ts` alone: the configuration, the environment, running effects. */
+/** What is for `app/` alone: the configuration, the environment, running effects. */
 const powerViolations = ({ path, text }: Source): ReadonlyArray<string> => {
   if (!isArea(areaOf(path))) return []
   const code = withoutComments(text)
   const powers: ReadonlyArray<readonly [RegExp, string]> = [
-    [/\bConfig\.\w/, "only main.ts reads Config"],
-    [/\bConfigProvider\b/, "only main.ts reads Config"],
-    [/\bprocess\.env\b|\bDeno\.env\b|\bimport\.meta\.env\b/, "only main.ts reads the environment"],
-    [/\bEffect\.run[A-Z]\w*/, "only main.ts runs an effect"],
-    [/\bManagedRuntime\b/, "only main.ts runs an effect"],
-    ...(PROMISE_BOUNDARY.includes(path) ? [] : [[/\bRuntime\.run[A-Z]\w*/, "only main.ts runs an effect"] as const])
+    [/\bConfig\.\w/, "only app/ reads Config"],
+    [/\bConfigProvider\b/, "only app/ reads Config"],
+    [/\bprocess\.env\b|\bDeno\.env\b|\bimport\.meta\.env\b/, "only app/ reads the environment"],
+    [/\bEffect\.run[A-Z]\w*/, "only app/ runs an effect"],
+    [/\bManagedRuntime\b/, "only app/ runs an effect"],
+    ...(PROMISE_BOUNDARY.includes(path) ? [] : [[/\bRuntime\.run[A-Z]\w*/, "only app/ runs an effect"] as const])
   ]
   return powers.flatMap(([pattern, what]) => (pattern.test(code) ? [what] : []))
 }

@@ -6,8 +6,6 @@ import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { ConfigProvider, Effect } from "effect"
-import { commands, runsUntilStopped } from "../app/commands.ts"
-import { outcomeOf } from "../app/run.ts"
 
 export type RuntimeName = "node" | "deno"
 
@@ -91,6 +89,11 @@ export const runCommand = async (
  */
 export const runInProcess = (args: ReadonlyArray<string>, settings: Environment = {}): Promise<Ended> => {
   const next = last.then(async () => {
+    // Not at the top: most tests that start programs never need the sources of one.
+    const [{ commands, runsUntilStopped }, { outcomeOf }] = await Promise.all([
+      import("../app/commands.ts"),
+      import("../app/run.ts")
+    ])
     const folder = await mkdtemp(join(tmpdir(), "earshot-test-"))
     const environment = { ...BASE, PORT: "0", EARSHOT_DATA_DIR: folder, ...settings }
     const known = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined)
