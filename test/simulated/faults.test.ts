@@ -5,6 +5,7 @@ import fc from "fast-check"
 import { seeded } from "../../adapters/local/demo/random.ts"
 import type { FaultRequest } from "../../adapters/simulator/faults.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
+import { sized } from "../long.ts"
 import { Day } from "./day.ts"
 import { wrongMatches, wrongRules } from "./judgement.ts"
 import { badManners } from "./manners.ts"
@@ -16,7 +17,7 @@ it("Under any faults no platform is asked for more than it allows, and both stre
     fc.asyncProperty(schedules(), (schedule) =>
       Effect.runPromise(troubles(schedule)).then((found) => assert.deepStrictEqual(found, []))
     ),
-    { numRuns: 40 }
+    { numRuns: sized(8, 40) }
   ))
 
 // ---- helpers ----

@@ -14,8 +14,11 @@ import type { KeyStore } from "../../../core/KeyStore.ts"
 import { MatchStore } from "../../../core/MatchStore.ts"
 import { RuleStore } from "../../../core/RuleStore.ts"
 import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
+import { sized } from "../../long.ts"
 import { ROOT } from "../../program.ts"
 import { temporaryFolder } from "../../stores.ts"
+
+const KILLS = sized(3, 10)
 
 describe("pglite", () => {
   it.scopedLive("a second process on the folder is told so, and the first goes on", () =>
@@ -54,7 +57,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("what was acknowledged is there after kill -9, ten times over", () =>
+  it.scopedLive("what was acknowledged is there after kill -9, again and again", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       const acknowledged: Array<string> = []
@@ -63,19 +66,19 @@ describe("pglite", () => {
         const lost = acknowledged.filter((line) => !found.has(line))
         assert.deepStrictEqual(lost, [], `after kill ${kill}`)
       }
-      for (let kill = 0; kill < 10; kill++) {
+      for (let kill = 0; kill < KILLS; kill++) {
         const lines = yield* Effect.promise(() => killAfter(startWriter(dataDir), 21 + Math.random() * 200))
         check(lines, kill)
         acknowledged.push(...lines.filter((line) => line.startsWith("rule ") || line.startsWith("match ")))
       }
-      check(yield* Effect.promise(() => collect(startWriter(dataDir, 0))), 10)
-      assert.isAbove(acknowledged.length, 200)
+      check(yield* Effect.promise(() => collect(startWriter(dataDir, 0))), KILLS)
+      assert.isAbove(acknowledged.length, KILLS * 20)
     })
   )
 
-  it.scopedLive("kill -9 at ten moments of the first start leaves a folder that opens", () =>
+  it.scopedLive("kill -9 at any moment of the first start leaves a folder that opens", () =>
     Effect.gen(function* () {
-      for (let kill = 0; kill < 10; kill++) {
+      for (let kill = 0; kill < KILLS; kill++) {
         const dataDir = join(yield* temporaryFolder, "data")
         const child = startWriter(dataDir, 0)
         const begun = () => hasLock(dataDir)

@@ -1,6 +1,7 @@
 /** Whatever X answers, the adapter never breaks, never calls too often, and never tells its token. */
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Chunk, Effect, Exit, FastCheck, Option, Stream, TestClock } from "effect"
+import { sized } from "../../long.ts"
 import { deliveriesOf } from "../deliveries.ts"
 import { NOW, pass, RULES, STREAM, settle } from "../simulator/stage.ts"
 import { type Adapter, passSlowly, TOKEN, withX } from "./platform.ts"
@@ -123,7 +124,7 @@ describe("any answer", () => {
           })
         )
       }),
-    { fastCheck: { numRuns: 200 } }
+    { fastCheck: { numRuns: sized(40, 200) } }
   )
 
   it.scoped.prop(
@@ -144,7 +145,7 @@ describe("any answer", () => {
           })
         )
       }),
-    { fastCheck: { numRuns: 30 } }
+    { fastCheck: { numRuns: sized(8, 30) } }
   )
 })
 
@@ -173,7 +174,7 @@ describe("a line of the stream", () => {
           })
         )
       }),
-    { fastCheck: { numRuns: 100 } }
+    { fastCheck: { numRuns: sized(25, 100) } }
   )
 })
 

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck, Option } from "effect"
 import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
+import { sized } from "../../long.ts"
 import { pass } from "../simulator/stage.ts"
 import { onStage, passSlowly } from "./platform.ts"
 
@@ -64,6 +65,6 @@ describe("any schedule of faults", () => {
           assert.isAtMost(windows["x.stream"]?.most ?? 0, 50)
         })
       ),
-    { fastCheck: { numRuns: 10 } }
+    { fastCheck: { numRuns: sized(3, 10) } }
   )
 })
