@@ -10,6 +10,7 @@ import {
   type Running,
   type RuntimeName,
   runCommand,
+  runInProcess,
   START_MILLIS,
   startCommand,
   startService
@@ -86,7 +87,7 @@ describe("against a server", { timeout: 2 * START_MILLIS }, () => {
   let service: Running | undefined
   const place = () => ({ EARSHOT_URL: service?.url, EARSHOT_API_KEY: KEY })
   const target = () => ({ url: "", host: "", port: 0, ...service, key: KEY })
-  const run = (...args: ReadonlyArray<string>) => runCommand("node", args, place())
+  const run = (...args: ReadonlyArray<string>) => runInProcess(args, place())
   beforeAll(async () => {
     service = await startService("node")
   }, START_MILLIS)
@@ -116,7 +117,7 @@ describe("against a server", { timeout: 2 * START_MILLIS }, () => {
       [["matches", "--follow", "--limit", "3"], /--limit is for a list/]
     ]
     for (const [args, message] of wrong) {
-      const { code, stdout, stderr } = await runCommand("deno", args, place())
+      const { code, stdout, stderr } = await runInProcess(args, place())
       assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
       assert.match(stderr, message)
       assert.lengthOf(stderr.trim().split("\n"), 1, stderr)
@@ -124,14 +125,14 @@ describe("against a server", { timeout: 2 * START_MILLIS }, () => {
   })
 
   it("says how to get a key, and when it is refused or nobody is there", async () => {
-    const keyless = await runCommand("node", ["rules", "list"], { EARSHOT_URL: service?.url })
+    const keyless = await runInProcess(["rules", "list"], { EARSHOT_URL: service?.url })
     assert.match(keyless.stderr, /^earshot: No API key: set EARSHOT_API_KEY .*earshot keys create/)
-    const refused = await runCommand("node", ["rules", "list", "--json"], {
+    const refused = await runInProcess(["rules", "list", "--json"], {
       ...place(),
       EARSHOT_API_KEY: "of-nobody-at-all"
     })
     assert.deepStrictEqual([refused.code, JSON.parse(refused.stderr).code], [1, "unauthenticated"])
-    const away = await runCommand("node", ["rules", "list", "--json", "--url", "http://127.0.0.1:1"], place())
+    const away = await runInProcess(["rules", "list", "--json", "--url", "http://127.0.0.1:1"], place())
     assert.deepInclude(JSON.parse(away.stderr), { code: "unavailable", details: {} })
   })
 
@@ -205,8 +206,7 @@ describe("on the store of this machine", { timeout: 2 * START_MILLIS }, () => {
   const on = (runtime: RuntimeName, ...args: ReadonlyArray<string>) => runCommand(runtime, args, place)
   beforeAll(async () => void (await on("node", "keys", "create")), START_MILLIS)
 
-  // On Deno, which starts in half the time.
-  aPlace((...args) => on("deno", ...args))
+  aPlace((...args) => runInProcess(args, place))
 
   it("works on either runtime, for the account that is named, and lists the rest as unknown", async () => {
     await on("deno", "keys", "create", "--account", "team")
@@ -258,7 +258,7 @@ describe("on the store of this machine", { timeout: 2 * START_MILLIS }, () => {
 
   it("makes no store where there is none", async () => {
     const nowhere = join(folder, "nowhere")
-    const { code, stderr } = await runCommand("node", ["rules", "list"], { EARSHOT_DATA_DIR: nowhere })
+    const { code, stderr } = await runInProcess(["rules", "list"], { EARSHOT_DATA_DIR: nowhere })
     assert.strictEqual(code, 1)
     assert.match(stderr, /^earshot: Cannot open the store at ".*nowhere": there is none. Start the service once/)
   })

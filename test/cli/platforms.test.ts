@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import { serve } from "../../adapters/simulator/server.ts"
-import { KEY, type Running, runCommand, startService } from "../program.ts"
+import { KEY, type Running, runCommand, runInProcess, startService } from "../program.ts"
 
 const WRONG = "a-token-that-nobody-ever-issued"
 
@@ -63,11 +63,11 @@ describe("earshot platforms", () => {
   it.live("says what to do without a server or a key", () =>
     Effect.gen(function* () {
       const away = yield* Effect.promise(() =>
-        runCommand("node", ["platforms"], { EARSHOT_URL: "http://127.0.0.1:1", EARSHOT_API_KEY: KEY })
+        runInProcess(["platforms"], { EARSHOT_URL: "http://127.0.0.1:1", EARSHOT_API_KEY: KEY })
       )
       assert.strictEqual(away.code, 1)
       assert.match(away.stderr, /Cannot reach Earshot at http:\/\/127\.0\.0\.1:1/)
-      const keyless = yield* Effect.promise(() => runCommand("node", ["platforms"]))
+      const keyless = yield* Effect.promise(() => runInProcess(["platforms"]))
       assert.match(keyless.stderr, /set EARSHOT_API_KEY/)
     })
   )

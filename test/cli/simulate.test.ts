@@ -1,7 +1,7 @@
 /** `earshot simulate` as a user meets it, on both runtimes. */
 import { assert, describe, it } from "@effect/vitest"
 import { settingLines } from "../../adapters/simulator/settings.ts"
-import { RUNTIMES, runCommand, START_MILLIS, startCommand } from "../program.ts"
+import { RUNTIMES, runInProcess, START_MILLIS, startCommand } from "../program.ts"
 
 describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {
   for (const runtime of RUNTIMES) {
@@ -37,7 +37,7 @@ describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {
   }
 
   it("names every setting in its help, with its choices and its default", async () => {
-    const { code, stdout } = await runCommand("node", ["simulate", "--help"])
+    const { code, stdout } = await runInProcess(["simulate", "--help"])
     assert.strictEqual(code, 0)
     const lines = stdout.split("\n").map((line) => line.trim())
     for (const { name } of settingLines()) assert.include(lines, name)
@@ -55,7 +55,7 @@ describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {
   ]
   for (const [args, message] of wrong) {
     it(`says in one line what is wrong with ${args.join(" ")}`, async () => {
-      const { code, stdout, stderr } = await runCommand("node", ["simulate", ...args])
+      const { code, stdout, stderr } = await runInProcess(["simulate", ...args])
       assert.deepStrictEqual([code, stdout], [2, ""])
       assert.match(stderr, message)
       assert.lengthOf(stderr.trim().split("\n"), 1)

@@ -4,7 +4,16 @@ import { Effect } from "effect"
 import { Webhook } from "standardwebhooks"
 import { startReceiver } from "../adapters/webhooks/receiver.ts"
 import { call, xPost } from "../gateway/client.ts"
-import { type Ended, KEY, runCommand, START_MILLIS, startService } from "../program.ts"
+import {
+  type Ended,
+  KEY,
+  RUNTIMES,
+  type RuntimeName,
+  runCommand,
+  runInProcess,
+  START_MILLIS,
+  startService
+} from "../program.ts"
 
 const ALLOWED = { EARSHOT_WEBHOOK_ALLOW: "127.0.0.0/8" }
 
@@ -17,18 +26,27 @@ describe("earshot webhooks", { timeout: 4 * START_MILLIS }, () => {
         Effect.promise(() => startService("node", ALLOWED)),
         (running) => Effect.promise(() => running.stop())
       )
-      // On Deno, which starts in half the time.
-      const run = (...args: ReadonlyArray<string>) =>
-        Effect.promise(() =>
-          runCommand("deno", ["webhooks", ...args], { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY })
-        )
+      const place = { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY }
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => runInProcess(["webhooks", ...args], place))
+      const runOn = (runtime: RuntimeName, ...args: ReadonlyArray<string>) =>
+        Effect.promise(() => runCommand(runtime, ["webhooks", ...args], place))
       const target = { url: service.url, host: service.host, port: service.port, key: KEY }
       const draft = { name: "n", intent: "i", platforms: ["x"], overrides: { x: "storm" } }
       const rule = yield* Effect.promise(() => call(target, "/api.CreateRule", draft))
       const ruleId = String(rule.body["rule_id"])
 
-      assert.match((yield* run("list")).stderr, /^No webhooks yet/)
-      const created = yield* run("create", receiver.url, "--rule", ruleId, "--platform", "x", "--description", "to me")
+      for (const runtime of RUNTIMES) assert.match((yield* runOn(runtime, "list")).stderr, /^No webhooks yet/)
+      const created = yield* runOn(
+        "deno",
+        "create",
+        receiver.url,
+        "--rule",
+        ruleId,
+        "--platform",
+        "x",
+        "--description",
+        "to me"
+      )
       assert.strictEqual(created.code, 0, created.stderr)
       const [, id = ""] =
         /^(webhook_\w+) sends to http:\S+. Its secret is shown this once:\n$/.exec(created.stderr) ?? []
