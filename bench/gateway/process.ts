@@ -41,7 +41,7 @@ export const startServer = async (runtime: Runtime, name: string): Promise<Serve
 const RUNTIMES: Readonly<Record<Runtime, readonly [string, ReadonlyArray<string>]>> = {
   node: [process.execPath, []],
   deno: [
-    fileURLToPath(new URL("../../../node_modules/.bin/deno", import.meta.url)),
+    fileURLToPath(new URL("../../node_modules/.bin/deno", import.meta.url)),
     ["run", "--allow-net=127.0.0.1", "--allow-env", "--allow-read", "--allow-sys"]
   ]
 }

@@ -35,8 +35,8 @@ export const compileLuceneMonitor = (folder: string): string => {
   const sources = readdirSync(monitorSource)
     .filter((file) => file.endsWith(".java"))
     .map((file) => join(monitorSource, file))
-  // This file runs from dist, which has no Java.
-  const program = fileURLToPath(new URL("../../../../bench/engine/lucene/MonitorBench.java", import.meta.url))
+  // This file runs from .bench/engine, which has no Java.
+  const program = fileURLToPath(new URL("../../bench/engine/lucene/MonitorBench.java", import.meta.url))
   execFileSync("javac", ["-nowarn", "-d", classes, "-cp", jars().join(":"), ...sources, program], { stdio: "pipe" })
   return classes
 }
