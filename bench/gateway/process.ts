@@ -42,6 +42,6 @@ const RUNTIMES: Readonly<Record<Runtime, readonly [string, ReadonlyArray<string>
   node: [process.execPath, []],
   deno: [
     fileURLToPath(new URL("../../node_modules/.bin/deno", import.meta.url)),
-    ["run", "--allow-net=127.0.0.1", "--allow-env", "--allow-read", "--allow-sys"]
+    ["run", "--unstable-no-legacy-abort", "--allow-net=127.0.0.1", "--allow-env", "--allow-read", "--allow-sys"]
   ]
 }
