@@ -22,8 +22,8 @@ export const luceneMonitorLacks = (): string | undefined => {
     ? undefined
     : [
         `mkdir -p ${cacheFolder} && cd ${cacheFolder}`,
-        "curl -O http://deb.debian.org/debian/pool/main/l/lucene8/lucene8_8.8.1.orig.tar.xz",
-        "tar xf lucene8_8.8.1.orig.tar.xz",
+        "apt-get source --download-only lucene8   (with a deb-src line in the sources of apt)",
+        `tar xf lucene8_${VERSION}.orig.tar.xz`,
         `(or set LUCENE_SOURCE to a folder with the unpacked lucene-${VERSION})`
       ].join("\n    ")
 }
