@@ -91,7 +91,7 @@ async function main() {
     for (const { benchmark, name } of missed) failures.push(`The floor of ${benchmark}, "${name}", is missed`)
   }
   for (const failure of failures) console.log(failure)
-  if (save) saveResults(figures)
+  if (save) saveResults(figures.filter(({ value }) => Number.isFinite(value)))
   process.exitCode = failures.length === 0 ? 0 : 1
 }
 
@@ -212,9 +212,8 @@ function cellsOf({ benchmark, name, value, unit }) {
   return [benchmark, name, shown(value), unit]
 }
 
-/** To four digits. */
 function shown(value) {
-  return String(Number(value.toPrecision(4)))
+  return String(Number(value.toFixed(Math.abs(value) < 10 ? 3 : 1)))
 }
 
 /** As Markdown has it. */
