@@ -36,7 +36,8 @@ const listen = ({ host, port, handler, stalledMillis = STALLED_MILLIS }: ServeOp
       const server = Deno.serve({ hostname: host, port, onListen: () => {} }, async (request) => {
         const response = await handler(request)
         const isStream = response.headers.get("content-type") === "text/event-stream"
-        if (response.body === null || !isStream) return response
+        // To look at the body makes a stream of it, which goes out in chunks, without a Content-Length.
+        if (!isStream || response.body === null) return response
         return new Response(endable(response.body, { streams, stalledMillis }), response)
       })
       return { server, streams }

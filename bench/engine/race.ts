@@ -1,6 +1,7 @@
 /** One workload at one number of rules: all engines on the same rules and events, in turns. */
 import process from "node:process"
 import { fileURLToPath } from "node:url"
+import { isSmoke } from "../figures.ts"
 import { type Contender, type Latency, type Round, startContender } from "./contender.ts"
 import type { LoadFigures } from "./peers/loaded.ts"
 import type { WorkloadName } from "./workload/workload.ts"
@@ -50,7 +51,8 @@ export const startNode = (peer: string, folder: string, workload: WorkloadName, 
     peer,
     folder,
     workload,
-    String(count)
+    String(count),
+    ...(isSmoke ? ["--smoke"] : [])
   ])
 
 export const runRace = async (options: {

@@ -1,13 +1,6 @@
-/** What the races say: a table of the figures, and the floors with what was reached. */
+/** What the races say: a table of all of it, and the figures that are watched. */
+import { type Figure, median } from "../figures.ts"
 import type { Race, Result } from "./race.ts"
-
-export interface Verdict {
-  readonly title: string
-  readonly floor: string
-  /** Absent where a peer or a size was not measured. */
-  readonly reached: string | undefined
-  readonly isMet: boolean
-}
 
 export const OURS = "earshot"
 export const RECORDS = "earshot, whole records"
@@ -33,29 +26,15 @@ export const differencesOf = (races: ReadonlyArray<Race>): ReadonlyArray<string>
     )
   )
 
-export const verdictsOf = (races: ReadonlyArray<Race>): ReadonlyArray<Verdict> => {
-  const at = (count: number) => races.find((race) => race.workload === "posts" && race.count === count)?.results ?? []
-  return [
-    ratio(LUCENE, 100_000, at(100_000), 200),
-    ratio(LUCENE, 1_000_000, at(1_000_000), 300),
-    ratio(POSTGRES, 100_000, at(100_000), 400),
-    ratio(CLOSURES, 100_000, at(100_000), 15),
-    ...[100_000, 1_000_000].flatMap((count) => {
-      const result = at(count)[0]
-      const calls = result?.figures.calls
-      return [
-        most(`bytes per rule at ${count}`, result?.figures.bytesPerRule, 150, "bytes"),
-        most(`replace p99 at ${count}`, calls && 1_000 * calls.replaceP99, 30, "µs"),
-        most(`longest add while growing to ${count}`, calls?.longestAdd, 2, "ms"),
-        most(`longest replace at ${count}`, calls?.longestReplace, 2, "ms"),
-        most(`longest match while replacing at ${count}`, calls?.longestMatch, 2, "ms")
-      ]
-    })
-  ]
+/** Of the largest sizes: those with floors, or else the last that was measured. */
+export const figuresOf = (races: ReadonlyArray<Race>): ReadonlyArray<Figure> => {
+  const posts = races.filter(({ workload }) => workload === "posts")
+  const large = posts.filter(({ count }) => RATIO_FLOORS.has(count))
+  return (large.length > 0 ? large : posts.slice(-1)).flatMap(({ count, results }) => [
+    ...[LUCENE, POSTGRES, CLOSURES].flatMap((peer) => ratioFigure(peer, count, results)),
+    ...callFigures(count, results[0])
+  ])
 }
-
-export const verdictLine = ({ title, floor, reached, isMet }: Verdict): string =>
-  `  ${title.padEnd(44)}${floor.padStart(14)}   ${reached === undefined ? "not measured" : `${reached} ${isMet ? "" : "MISSED"}`}`.trimEnd()
 
 // ---- helpers ----
 
@@ -93,29 +72,37 @@ const cellsOf = (result: Result, ours: Result | undefined): ReadonlyArray<string
 const ratioOf = (ours: Result, theirs: Result): number =>
   median(ours.micros.map((micros, round) => (theirs.micros[round] ?? Number.NaN) / micros))
 
-/** Against the better of the peer's ways, where it was run in several. */
-const ratio = (peer: string, count: number, results: ReadonlyArray<Result>, floor: number): Verdict => {
-  const [ours] = results
-  const peers = results.filter(({ title }) => title.startsWith(peer))
-  const reached =
-    ours === undefined || peers.length === 0 ? undefined : Math.min(...peers.map((one) => ratioOf(ours, one)))
-  return {
-    title: `times as fast as ${peer} at ${count}`,
-    floor: `at least ${floor}`,
-    reached: reached?.toFixed(1),
-    isMet: reached === undefined || reached >= floor
-  }
+/** The least that we must be faster than a peer, by the number of rules. */
+const RATIO_FLOORS: ReadonlyMap<number, Readonly<Record<string, number>>> = new Map([
+  [100_000, { [LUCENE]: 200, [POSTGRES]: 400, [CLOSURES]: 15 }],
+  [1_000_000, { [LUCENE]: 300 }]
+])
+
+/** Against the better of the peer's ways, where it was run in several. None where it was not run. */
+const ratioFigure = (peer: string, count: number, results: ReadonlyArray<Result>): ReadonlyArray<Figure> => {
+  const [ours, ...others] = results
+  const peers = others.filter(({ title }) => title.startsWith(peer))
+  if (ours === undefined || peers.length === 0) return []
+  const value = Math.min(...peers.map((one) => ratioOf(ours, one)))
+  const floor = RATIO_FLOORS.get(count)?.[peer]
+  return [{ name: `times as fast as ${peer} at ${count}`, value, unit: "×", better: "higher", floor }]
 }
 
-const most = (title: string, reached: number | undefined, floor: number, unit: string): Verdict => ({
-  title,
-  floor: `at most ${floor}`,
-  reached: reached === undefined ? undefined : `${reached.toFixed(1)} ${unit}`,
-  isMet: reached === undefined || reached <= floor
-})
-
-const median = (values: ReadonlyArray<number>): number =>
-  [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+/** What was not measured is not among them. */
+const callFigures = (count: number, ours: Result | undefined): ReadonlyArray<Figure> => {
+  const { bytesPerRule, calls } = ours?.figures ?? {}
+  const figure = (name: string, value: number | undefined, unit: string, most: number): ReadonlyArray<Figure> =>
+    value === undefined
+      ? []
+      : [{ name, value, unit, better: "lower", floor: RATIO_FLOORS.has(count) ? most : undefined }]
+  return [
+    ...figure(`bytes per rule at ${count}`, bytesPerRule, "bytes", 150),
+    ...figure(`replace p99 at ${count}`, calls && 1_000 * calls.replaceP99, "µs", 30),
+    ...figure(`longest add while growing to ${count}`, calls?.longestAdd, "ms", 2),
+    ...figure(`longest replace at ${count}`, calls?.longestReplace, "ms", 2),
+    ...figure(`longest match while replacing at ${count}`, calls?.longestMatch, "ms", 2)
+  ]
+}
 
 function row([title = "", ...columns]: ReadonlyArray<string>): string {
   return `  ${title.padEnd(28)}${columns.map((column) => column.padStart(15)).join("")}`

@@ -2,7 +2,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { fastify } from "fastify"
-import { KEY, matches, rules } from "./data.ts"
+import { coverage, KEY, matches, rules } from "./data.ts"
 
 interface Query {
   readonly rule_id?: string
@@ -24,7 +24,7 @@ export const raw = (): Promise<number> =>
       if (request.method !== "POST" || request.url !== "/matches") return answer(404, {})
       const chunks: Array<Buffer> = []
       request.on("data", (chunk: Buffer) => chunks.push(chunk))
-      request.on("end", () => answer(200, { matches: find(JSON.parse(Buffer.concat(chunks).toString()) as Query) }))
+      request.on("end", () => answer(200, list(JSON.parse(Buffer.concat(chunks).toString()) as Query)))
     })
     server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port))
   })
@@ -35,7 +35,7 @@ export const onFastify = async (): Promise<number> => {
   app.addHook("onRequest", async (request, reply) => {
     if (request.headers.authorization !== `Bearer ${KEY}`) return reply.code(401).send({})
   })
-  app.post<{ Body: Query }>("/matches", { schema: { body: QUERY } }, async ({ body }) => ({ matches: find(body) }))
+  app.post<{ Body: Query }>("/matches", { schema: { body: QUERY } }, async ({ body }) => list(body))
   app.get("/api.ListRules", async () => ({ rules }))
   await app.listen({ port: 0, host: "127.0.0.1" })
   return (app.server.address() as AddressInfo).port
@@ -43,10 +43,12 @@ export const onFastify = async (): Promise<number> => {
 
 // ---- helpers ----
 
-const find = ({ rule_id, platform, limit }: Query) =>
-  matches
+const list = ({ rule_id, platform, limit }: Query) => ({
+  matches: matches
     .filter((match) => match.rule_id === (rule_id ?? match.rule_id) && match.platform === (platform ?? match.platform))
-    .slice(0, limit ?? 50)
+    .slice(0, limit ?? 50),
+  coverage: coverage()
+})
 
 const QUERY = {
   type: "object",

@@ -1,5 +1,5 @@
 /** What every server of the benchmark answers: the same rules and matches, behind the same key. */
-import { fromUuid } from "../../core/Ids.ts"
+import { fromUuid, timeOf } from "../../core/Ids.ts"
 import { makeSecret } from "../../core/Key.ts"
 import type { Match } from "../../core/Match.ts"
 import type { Rule } from "../../core/Rule.ts"
@@ -44,12 +44,20 @@ export const matches = Array.from({ length: 50 }, (_, i) => {
   } satisfies Match
 })
 
+/** As of now. Nobody watches a platform in the benchmark. */
+export const coverage = () => ({
+  from: Timestamp.fromMillis(timeOf(newestRule)),
+  to: Timestamp.fromMillis(Date.now()),
+  platforms: [{ platform: "x" as const, gaps: [], more_gaps: false }]
+})
+
 export interface Endpoint {
   readonly name: string
   readonly method: "GET" | "POST"
   readonly path: string
   readonly body: string
-  readonly answer: unknown
+  /** As of now, and always of the same size. */
+  readonly answer: () => unknown
 }
 
 export const endpoints: ReadonlyArray<Endpoint> = [
@@ -58,9 +66,9 @@ export const endpoints: ReadonlyArray<Endpoint> = [
     method: "POST",
     path: "/matches",
     body: JSON.stringify({ rule_id: newestRule, platform: "x", limit: 50 }),
-    answer: { matches }
+    answer: () => ({ matches, coverage: coverage() })
   },
-  { name: "GET /api.ListRules", method: "GET", path: "/api.ListRules", body: "", answer: { rules } }
+  { name: "GET /api.ListRules", method: "GET", path: "/api.ListRules", body: "", answer: () => ({ rules }) }
 ]
 
 // ---- helpers ----

@@ -5,7 +5,8 @@ import process from "node:process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-export type Runtime = "node" | "deno"
+export const RUNTIMES = ["node", "deno"] as const
+export type Runtime = (typeof RUNTIMES)[number]
 
 export interface Server {
   readonly title: string
@@ -16,7 +17,7 @@ export interface Server {
 }
 
 export const startServer = async (runtime: Runtime, name: string): Promise<Server> => {
-  const [command, flags] = RUNTIMES[runtime]
+  const [command, flags] = COMMANDS[runtime]
   const script = fileURLToPath(new URL("./server.js", import.meta.url))
   const child = spawn(command, [...flags, script, name], {
     env: { ...process.env, NODE_ENV: "production" },
@@ -38,10 +39,10 @@ export const startServer = async (runtime: Runtime, name: string): Promise<Serve
 
 // ---- helpers ----
 
-const RUNTIMES: Readonly<Record<Runtime, readonly [string, ReadonlyArray<string>]>> = {
+const COMMANDS: Readonly<Record<Runtime, readonly [string, ReadonlyArray<string>]>> = {
   node: [process.execPath, []],
   deno: [
-    fileURLToPath(new URL("../../../node_modules/.bin/deno", import.meta.url)),
-    ["run", "--allow-net=127.0.0.1", "--allow-env", "--allow-read", "--allow-sys"]
+    fileURLToPath(new URL("../../node_modules/.bin/deno", import.meta.url)),
+    ["run", "--unstable-no-legacy-abort", "--allow-net=127.0.0.1", "--allow-env", "--allow-read", "--allow-sys"]
   ]
 }

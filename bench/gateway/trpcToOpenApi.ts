@@ -2,7 +2,7 @@
 import { initTRPC, TRPCError } from "@trpc/server"
 import { createOpenApiFetchHandler, type OpenApiMeta } from "trpc-to-openapi"
 import { z } from "zod"
-import { KEY, matches, rules } from "./data.ts"
+import { coverage, KEY, matches, rules } from "./data.ts"
 
 export const handler = (request: Request): Promise<Response> =>
   createOpenApiFetchHandler({
@@ -32,6 +32,29 @@ const Match = z.object({
   payload: z.record(z.string(), z.unknown())
 })
 
+const Gap = z.object({
+  from: z.string(),
+  to: z.string().optional(),
+  cause: z.string(),
+  detail: z.string(),
+  recovered: z.boolean()
+})
+
+const Coverage = z.object({
+  from: z.string().optional(),
+  to: z.string(),
+  platforms: z.array(
+    z.object({
+      platform: Platform,
+      watched_since: z.string().optional(),
+      watched_until: z.string().optional(),
+      gaps: z.array(Gap),
+      more_gaps: z.boolean()
+    })
+  ),
+  kept_since: z.string().optional()
+})
+
 const Rule = z.object({
   id: z.string(),
   name: z.string(),
@@ -58,11 +81,11 @@ const router = t.router({
         cursor: z.string().optional()
       })
     )
-    .output(z.object({ matches: z.array(Match), next_cursor: z.string().optional() }))
+    .output(z.object({ matches: z.array(Match), next_cursor: z.string().optional(), coverage: Coverage }))
     .query(({ input }) => {
       const ofRule = input.rule_id === undefined ? matches : matches.filter((match) => match.rule_id === input.rule_id)
       const found = input.platform === undefined ? ofRule : ofRule.filter((match) => match.platform === input.platform)
-      return { matches: found.slice(0, input.limit) }
+      return { matches: found.slice(0, input.limit), coverage: coverage() }
     }),
   listRules: procedure
     .meta({ openapi: { method: "GET", path: "/api.ListRules" } })

@@ -1,11 +1,12 @@
 /** How long after an event has come in its match can be listed, at a steady rate. */
 import { Chunk, Effect, Queue } from "effect"
 import type { Signal } from "../../core/Platform.ts"
+import { isSmoke } from "../figures.ts"
 import { newPosts } from "./posts.ts"
 import { signalOf } from "./ways.ts"
 
 export const EVENTS_PER_SECOND = 1_000
-const SECONDS = 10
+const SECONDS = isSmoke ? 0.3 : 10
 
 /** In milliseconds, of every event. */
 export const addedLatency = (feed: Queue.Queue<Chunk.Chunk<Signal>>) =>

@@ -6,13 +6,14 @@ import * as Postgres from "../../adapters/sql/postgres.ts"
 import { fromUuid, toUuid } from "../../core/Ids.ts"
 import { MatchStore } from "../../core/MatchStore.ts"
 import { Random } from "../engine/workload/random.ts"
+import { isSmoke } from "../figures.ts"
 import { postgresServer } from "./engines.ts"
 import { somePayloads } from "./posts.ts"
 import { layer, makeRules, type Owned } from "./world.ts"
 
 const PAGE = 50
-const ROUNDS = 20
-const PAGES_A_TURN = 100
+const ROUNDS = isSmoke ? 1 : 20
+const PAGES_A_TURN = isSmoke ? 10 : 100
 
 export interface Listing {
   readonly rows: number

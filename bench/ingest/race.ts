@@ -1,14 +1,14 @@
 /** The ways of writing on one engine, in turns: rows per second, and what ours is of each other's. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { median, quantile } from "./figures.ts"
+import { isSmoke, median, quantile } from "../figures.ts"
 import { newPosts } from "./posts.ts"
 import { PIPELINE, type Way } from "./ways.ts"
 
 /** Short turns: what else the machine does then falls on neighbours alike. */
-const ROUNDS = 31
-const WARM_UP_ROUNDS = 2
-const ROWS_A_TURN = 5_000
+const ROUNDS = isSmoke ? 1 : 31
+const WARM_UP_ROUNDS = isSmoke ? 0 : 2
+const ROWS_A_TURN = isSmoke ? 200 : 5_000
 
 export interface Result {
   readonly title: string
@@ -38,19 +38,23 @@ export const ratiosTo = (results: ReadonlyArray<Result>, other: string): Readonl
   return ours?.map((millis, round) => (theirs?.[round] ?? Number.NaN) / millis) ?? []
 }
 
+export const rowsPerSecond = (results: ReadonlyArray<Result>, title: string): number =>
+  perSecond(median(results.find((result) => result.title === title)?.millis ?? []))
+
 export const report = (engine: string, results: ReadonlyArray<Result>): void => {
-  const perSecond = (millis: number) => ((ROWS_A_TURN / millis) * 1_000).toFixed(0)
   console.log(`\n${engine}: durable rows per second, ${ROWS_A_TURN} rows a turn, ${ROUNDS} rounds`)
   for (const { title, millis } of results) {
-    const range = `${perSecond(Math.max(...millis))}–${perSecond(Math.min(...millis))}`
-    const ratio = title === PIPELINE ? "" : `pipeline = ${inQuartiles(ratiosTo(results, title))}`
-    console.log(
-      `  ${title.padEnd(26)}${perSecond(median(millis)).padStart(8)}${range.padStart(16)}   ${ratio}`.trimEnd()
+    const [rate, slowest, fastest] = [median(millis), Math.max(...millis), Math.min(...millis)].map((value) =>
+      perSecond(value).toFixed(0)
     )
+    const ratio = title === PIPELINE ? "" : `pipeline = ${inQuartiles(ratiosTo(results, title))}`
+    console.log(`  ${title.padEnd(26)}${rate?.padStart(8)}${`${slowest}–${fastest}`.padStart(16)}   ${ratio}`.trimEnd())
   }
 }
 
 // ---- helpers ----
+
+const perSecond = (millis: number): number => (ROWS_A_TURN / millis) * 1_000
 
 /** The middle half is told too: on a busy machine it is wide, and a floor inside it is neither met nor missed for sure. */
 const inQuartiles = (ratios: ReadonlyArray<number>): string => {

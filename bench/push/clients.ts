@@ -1,6 +1,6 @@
 /** The subscribers of the benchmark: sockets that read event streams and note how old each match is. */
 import { connect } from "node:net"
-import { KEY } from "../gateway/data.ts"
+import process from "node:process"
 import { answer } from "./process.ts"
 
 /** At a time: a server's queue of connections is not endless. */
@@ -10,6 +10,8 @@ const AT_ONCE = 100
 let latencies: Array<number> = []
 let measured: ReadonlyArray<number> = []
 let wake = () => {}
+
+const key = process.argv[2]
 
 answer({
   open: async (port = 0, count = 0) => {
@@ -38,7 +40,7 @@ function subscribe(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1")
     let rest = ""
-    socket.write(`GET /matches/stream HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${KEY}\r\n\r\n`)
+    socket.write(`GET /matches/stream HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${key}\r\n\r\n`)
     socket.on("error", reject)
     socket.on("close", () => reject(new Error("The server closed the connection")))
     socket.on("data", (data) => {

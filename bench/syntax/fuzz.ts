@@ -78,6 +78,6 @@ function assembled(): string {
 }
 
 function corpus(name: PlatformId): ReadonlyArray<string> {
-  const lines = readFileSync(new URL(`../../../test/fixtures/rules-${name}.txt`, import.meta.url), "utf8").split("\n")
+  const lines = readFileSync(new URL(`../../test/fixtures/rules-${name}.txt`, import.meta.url), "utf8").split("\n")
   return lines.flatMap((line) => line.split("\t")[1] ?? [])
 }

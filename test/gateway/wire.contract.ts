@@ -33,6 +33,14 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
       assert.strictEqual(ids.size, hostile.length)
     })
 
+    it("says the length of an answer before it comes, on success and on failure", async () => {
+      for (const path of ["/api.ListRules", "/openapi.json", "/nowhere"]) {
+        const answer = await exchange(target(), requestText("GET", path, keyed()))
+        assert.strictEqual(answer?.headers["content-length"], String(Buffer.byteLength(answer?.body ?? "")), path)
+        assert.isUndefined(answer?.headers["transfer-encoding"], path)
+      }
+    })
+
     it("answers requests that are sent at once on one connection, in their order", async () => {
       const connection = await open(target())
       const ids = ["one", "two", "three", "four"]

@@ -22,8 +22,8 @@ export const luceneMonitorLacks = (): string | undefined => {
     ? undefined
     : [
         `mkdir -p ${cacheFolder} && cd ${cacheFolder}`,
-        "curl -O http://deb.debian.org/debian/pool/main/l/lucene8/lucene8_8.8.1.orig.tar.xz",
-        "tar xf lucene8_8.8.1.orig.tar.xz",
+        "apt-get source --download-only lucene8   (with a deb-src line in the sources of apt)",
+        `tar xf lucene8_${VERSION}.orig.tar.xz`,
         `(or set LUCENE_SOURCE to a folder with the unpacked lucene-${VERSION})`
       ].join("\n    ")
 }
@@ -35,8 +35,8 @@ export const compileLuceneMonitor = (folder: string): string => {
   const sources = readdirSync(monitorSource)
     .filter((file) => file.endsWith(".java"))
     .map((file) => join(monitorSource, file))
-  // This file runs from dist, which has no Java.
-  const program = fileURLToPath(new URL("../../../../bench/engine/lucene/MonitorBench.java", import.meta.url))
+  // This file runs from .bench/engine, which has no Java.
+  const program = fileURLToPath(new URL("../../bench/engine/lucene/MonitorBench.java", import.meta.url))
   execFileSync("javac", ["-nowarn", "-d", classes, "-cp", jars().join(":"), ...sources, program], { stdio: "pipe" })
   return classes
 }

@@ -6,6 +6,7 @@ import { Engine } from "../../../core/engine/Engine.ts"
 import { readEvent } from "../../../core/syntax/event.ts"
 import type { PlatformEvent } from "../../../core/syntax/eventFields.ts"
 import type { Expression } from "../../../core/syntax/expression.ts"
+import { isSmoke } from "../../figures.ts"
 import { expressionOf } from "../workload/expression.ts"
 import { PlainEvent } from "../workload/plainEvent.ts"
 import { Random } from "../workload/random.ts"
@@ -135,7 +136,7 @@ export const loadRecords = (folder: string, name: WorkloadName, count: number): 
 
 // ---- helpers ----
 
-const CHUNK = 1_000
+const CHUNK = isSmoke ? 50 : 1_000
 const LIVES = 3
 
 /** A new engine numbers its rules as they come: by their lines, as the peers do. */
