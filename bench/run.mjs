@@ -1,5 +1,5 @@
 /** Builds the benchmarks and runs them one after the other: judges their floors, and compares with the last release. */
-import { fork } from "node:child_process"
+import { execFileSync, fork } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import process from "node:process"
@@ -13,6 +13,7 @@ const BENCHMARKS = {
   gateway: ["server"],
   ingest: [],
   push: ["server", "clients"],
+  start: [],
   syntax: []
 }
 
@@ -27,6 +28,7 @@ the last release in bench/results.md. Without a name all of them:
   gateway   CPU per request beside node:http, Fastify and trpc-to-openapi, on Node and Deno
   ingest    durable matches per second beside the bare ways of writing, latency, and listing
   push      event streams beside a bare broadcaster on node:http
+  start     CPU, memory and disk of a start, beside node -e 0
   syntax    reading rules beside the Lucene parsers of npm
 
   --smoke   everything once, in a few seconds each: shows that it runs and measures nothing; no floor is judged
@@ -69,6 +71,8 @@ async function main() {
   const asked = readArguments()
   if (asked === undefined) return
   const { names, smoke, save, flags } = asked
+  // Some start the program, and the embedded store is filled from what the build makes.
+  execFileSync(process.execPath, [`${ROOT}scripts/build.mjs`, "--if-needed"], { stdio: "inherit" })
   const figures = []
   const failures = []
   for (const name of names) {

@@ -1,5 +1,6 @@
 /** The two engines of the SQL stores, each in a fresh place, both syncing every commit to the disk. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { readFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SqlClient } from "@effect/sql/SqlClient"
@@ -19,6 +20,8 @@ export interface Engine {
   readonly copy: (table: string, text: Buffer) => Effect.Effect<Effect.Effect<unknown, unknown>, never, SqlClient>
 }
 
+const image = Effect.promise(() => readFile("dist/assets/store.tar.gz"))
+
 export const pglite: Effect.Effect<Engine, never, Scope.Scope> = Effect.gen(function* () {
   const dataDir = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "earshot-bench-"))),
@@ -26,7 +29,7 @@ export const pglite: Effect.Effect<Engine, never, Scope.Scope> = Effect.gen(func
   )
   return {
     name: "PGlite",
-    client: Pglite.layerWith({ dataDir }),
+    client: Pglite.layerWith({ dataDir, image }),
     // It has no COPY over the wire, but reads files in its own folder.
     copy: (table, text) =>
       Effect.map(SqlClient, (sql) => {

@@ -1,0 +1,140 @@
+/** What a start of the real program costs, in CPU of `node -e 0` in the same run, in memory and on the disk. */
+import { spawn, spawnSync } from "node:child_process"
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
+import { setTimeout as sleep } from "node:timers/promises"
+import { type Figure, handIn, isSmoke, median } from "../figures.ts"
+
+const ROUNDS = isSmoke ? 1 : 7
+/** After which a service without load has settled. */
+const SETTLED_MILLIS = isSmoke ? 500 : 10_000
+/** As `du -m` and `free -m` count. */
+const MEGABYTE = 1_048_576
+/** What `getconf CLK_TCK` says everywhere. */
+const TICKS_PER_SECOND = 100
+
+const figures: Array<Figure> = []
+
+const folder = mkdtempSync(join(tmpdir(), "earshot-bench-"))
+try {
+  if (existsSync("/proc/self/stat")) {
+    const unit = median(rounds(() => cpuOf(["-e", "0"])))
+    console.log(`u: the CPU of node -e 0, ${(unit * 1_000).toFixed(0)} ms`)
+    commands(unit)
+    await services(unit)
+  } else {
+    console.log("Not measured: CPU and memory of processes, which are read from /proc")
+  }
+  sizes()
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+handIn(figures)
+
+// ---- helpers ----
+
+function told(name: string, value: number, unit: string, floor: number): void {
+  console.log(`${name.padEnd(58)} ${value.toFixed(1).padStart(8)} ${unit.padEnd(3)} (at most ${floor})`)
+  figures.push({ name, value, unit, better: "lower", floor })
+}
+
+function rounds(measure: () => number): ReadonlyArray<number> {
+  return Array.from({ length: ROUNDS }, measure)
+}
+
+/** Seconds of user and system time that Node takes for it. */
+function cpuOf(args: ReadonlyArray<string>): number {
+  const before = cpuOfChildren()
+  const { status } = spawnSync(process.execPath, args, { stdio: "ignore" })
+  if (status !== 0) throw new Error(`"node ${args.join(" ")}" ended with ${status}`)
+  return cpuOfChildren() - before
+}
+
+/** Of those that have ended. */
+function cpuOfChildren(): number {
+  return cpuIn("/proc/self/stat", 13)
+}
+
+function commands(unit: number): void {
+  const inUnits = (args: ReadonlyArray<string>) => median(rounds(() => cpuOf(["dist/main.js", ...args]))) / unit
+  told("earshot --version", inUnits(["--version"]), "u", 3)
+  told("earshot check", inUnits(["check", "--platform", "x", "nasa lang:en"]), "u", 6)
+}
+
+async function services(unit: number): Promise<void> {
+  const first: Array<Started> = []
+  const again: Array<Started> = []
+  for (let round = 0; round < Math.ceil(ROUNDS / 2); round++) {
+    const dataDir = join(folder, `data-${round}`)
+    first.push(await start(dataDir, "on"))
+    again.push(await start(dataDir, "off"))
+  }
+  const of = (all: ReadonlyArray<Started>, field: keyof Started) => median(all.map((started) => started[field]))
+  told("serve until ready, existing embedded store", of(again, "cpu") / unit, "u", 15)
+  told("serve until ready, new embedded store", of(first, "cpu") / unit, "u", 20)
+  told("peak memory of the first start", of(first, "peak"), "MB", 300)
+  told("memory after the first start", of(first, "resident"), "MB", 200)
+  told("memory, existing embedded store, no load", of(again, "resident"), "MB", 180)
+}
+
+interface Started {
+  /** Seconds until it listened. */
+  readonly cpu: number
+  readonly peak: number
+  readonly resident: number
+}
+
+async function start(dataDir: string, demoFeed: "on" | "off"): Promise<Started> {
+  const env = { PATH: process.env["PATH"], PORT: "0", EARSHOT_DATA_DIR: dataDir, EARSHOT_DEMO_FEED: demoFeed }
+  const child = spawn(process.execPath, ["dist/main.js", "serve"], { env, stdio: ["ignore", "pipe", "ignore"] })
+  const ended = new Promise((resolve) => child.once("exit", resolve))
+  await Promise.race([
+    new Promise((resolve) => child.stdout.once("data", resolve)),
+    ended.then((code) => Promise.reject(new Error(`The service ended with ${code} before it listened`)))
+  ])
+  const cpu = cpuSoFar(child.pid)
+  await sleep(SETTLED_MILLIS)
+  const started = { cpu, peak: memory(child.pid, "VmHWM"), resident: memory(child.pid, "VmRSS") }
+  child.kill()
+  await ended
+  return started
+}
+
+function cpuSoFar(pid: number | undefined): number {
+  return cpuIn(`/proc/${pid}/stat`, 11)
+}
+
+/** User time is the field of that index behind the name of the program, system time the next. */
+function cpuIn(file: string, index: number): number {
+  const fields = readFileSync(file, "utf8").split(") ")[1]?.split(" ") ?? []
+  return (Number(fields[index]) + Number(fields[index + 1])) / TICKS_PER_SECOND
+}
+
+function memory(pid: number | undefined, field: "VmHWM" | "VmRSS"): number {
+  const kibibytes = new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
+  return (Number(kibibytes) * 1_024) / MEGABYTE
+}
+
+function sizes(): void {
+  told("installed for a developer", sizeOf("node_modules") / MEGABYTE, "MB", 550)
+  if (isSmoke) return
+  const npm = (args: ReadonlyArray<string>, cwd: string) => {
+    const { status, stderr } = spawnSync("npm", args, { cwd, encoding: "utf8" })
+    if (status !== 0) throw new Error(`"npm ${args.join(" ")}" failed: ${stderr}`)
+  }
+  npm(["pack", "--pack-destination", folder], ".")
+  const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? ""
+  npm(["install", "--prefix", ".", `./${tarball}`], folder)
+  told("installed for someone who only runs it", sizeOf(join(folder, "node_modules")) / MEGABYTE, "MB", 80)
+}
+
+/** As the disk has it: a file with two names counts once. */
+function sizeOf(path: string, seen = new Set<number>()): number {
+  const about = lstatSync(path)
+  if (seen.has(about.ino)) return 0
+  seen.add(about.ino)
+  const below = about.isDirectory() ? readdirSync(path).map((name) => sizeOf(join(path, name), seen)) : []
+  return below.reduce((sum, size) => sum + size, about.blocks * 512)
+}
