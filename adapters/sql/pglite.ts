@@ -153,10 +153,7 @@ const checkVersion = (folder: string) =>
 const ENGINE_VERSION = "18"
 
 const start = async (database: string) => {
-  // The engine is 9 MB of WebAssembly. By default V8 optimizes a function after a few calls, and the start of Postgres
-  // calls thousands: that takes half a second and 60 MB. With a larger budget only functions that stay busy are
-  // optimized. The budget is read when the engine is instantiated.
-  setFlagsFromString(`--wasm-tiering-budget=${TIERING_BUDGET}`)
+  optimizing.hold()
   const db = new ConsideratePGlite({
     fs: new DurableNodeFS(database),
     startParams: [
@@ -171,13 +168,12 @@ const start = async (database: string) => {
   await db.waitReady
   return db
 }
-/** In bytes of code executed, roughly, per function. V8's own defaults are 1.8 and 13 million. */
-const TIERING_BUDGET = 2_000_000_000
-
 /** The engine computes without a pause, and its promises follow one another without one either. */
 class ConsideratePGlite extends PGlite {
   override async execProtocolStream(...[message, options]: Parameters<PGlite["execProtocolStream"]>) {
+    const began = performance.now()
     const answer = await super.execProtocolStream(message, options)
+    optimizing.worked(performance.now() - began)
     // At the end of each statement, and only there, everyone else in the process has a turn.
     if (message[0] === SYNC || message[0] === QUERY) await new Promise((resume) => setImmediate(resume))
     return answer
@@ -185,6 +181,23 @@ class ConsideratePGlite extends PGlite {
 }
 const SYNC = "S".charCodeAt(0)
 const QUERY = "Q".charCodeAt(0)
+
+/**
+ * The engine is 9 MB of WebAssembly, of which V8 by default compiles a function anew, optimized, after a few calls. The
+ * start of Postgres calls thousands: that took as long as the start itself, and 60 MB. So nothing is optimized until the
+ * engine has been busy for two seconds of ten.
+ */
+const optimizing = {
+  window: { since: 0, busy: 0 },
+  /** Functions other than that of this index stay as they are. */
+  hold: () => setFlagsFromString("--wasm-tier-up-filter=0"),
+  worked: (millis: number) => {
+    const now = performance.now()
+    if (now - optimizing.window.since > 10_000) optimizing.window = { since: now, busy: 0 }
+    optimizing.window.busy += millis
+    if (optimizing.window.busy > 2_000) setFlagsFromString("--wasm-tier-up-filter=-1")
+  }
+}
 
 /** The file system of PGlite has no fsync: a commit would survive a killed process, but not a power cut. */
 class DurableNodeFS extends NodeFS {
