@@ -1,4 +1,4 @@
-/** Builds the program into dist/: a code-split bundle, the files it serves, and the image of a new embedded store. */
+/** Builds dist/: the program as a code-split bundle, the files it serves, the image of a new embedded store, and the types of a client. */
 import { createHash } from "node:crypto"
 import {
   copyFileSync,
@@ -45,7 +45,8 @@ if (esbuild !== undefined) {
 /** Whether the last build is newer than everything it was made from. */
 function isFresh() {
   const built = modified(join(DIST, "main.js"))
-  return existsSync(join(ASSETS, "store.tar.gz")) && SOURCES.every((name) => newestIn(join(ROOT, name)) <= built)
+  const made = [join(ASSETS, "store.tar.gz"), join(DIST, "client.d.ts")]
+  return made.every((path) => existsSync(path)) && SOURCES.every((name) => newestIn(join(ROOT, name)) <= built)
 }
 
 function newestIn(path) {
@@ -62,7 +63,9 @@ async function build({ build }) {
   mkdirSync(ASSETS, { recursive: true })
   // Chunks carry a hash in their name: those of the last build would pile up.
   for (const name of readdirSync(DIST)) if (name !== "assets") rmSync(join(DIST, name), { recursive: true })
-  await bundle(build, { main: join(ROOT, "main.ts") }, DIST)
+  // In one bundle, the second takes next to no time: it shares the parts of the first.
+  await bundle(build, { main: join(ROOT, "main.ts"), clientTypes: join(ROOT, "gateway", "clientTypes.ts") }, DIST)
+  await writeClientTypes(join(DIST, "clientTypes.js"))
   copyFileSync(scalar(), join(ASSETS, "scalar.js"))
   await makeStoreImage(build)
   console.log(`Built dist/ in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
@@ -88,6 +91,13 @@ function bundle(build, entryPoints, outdir) {
     sourcesContent: false,
     logLevel: "warning"
   })
+}
+
+/** The program that makes them is of no use to who runs the bundle. */
+async function writeClientTypes(program) {
+  const { clientTypes } = await import(pathToFileURL(program).href)
+  writeFileSync(join(DIST, "client.d.ts"), clientTypes())
+  for (const path of [program, `${program}.map`]) rmSync(path)
 }
 
 function scalar() {
