@@ -78,7 +78,7 @@ export const MatchList = Schema.Struct({
     }),
     { exact: true }
   ),
-  coverage: Coverage.annotations({
+  coverage: Schema.propertySignature(Coverage).annotations({
     description: "What of the time that this answer is about was watched: whether nothing happened, or nobody looked"
   })
 })

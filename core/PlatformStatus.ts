@@ -45,7 +45,9 @@ export const PlatformStatus = Schema.Struct({
     ),
     error: optional(Trouble, "Why the last comparison did not work")
   }),
-  coverage: PlatformCoverage.annotations({ description: "When it was watched in the last 24 hours, and when not" }),
+  coverage: Schema.propertySignature(PlatformCoverage).annotations({
+    description: "When it was watched in the last 24 hours, and when not"
+  }),
   usage: optional(
     Schema.Struct({ used: Schema.Number, limit: Schema.Number }),
     "Events of the billing period, where the platform says so"

@@ -11,10 +11,10 @@ import {
 } from "@trpc/server"
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch"
 import { Cause, Effect, Either, Exit, Option, Predicate, Runtime, Schema } from "effect"
-import type { AccountId, MatchId } from "../core/Ids.ts"
+import { type AccountId, MatchId } from "../core/Ids.ts"
 import type { Keys } from "../core/Keys.ts"
 import type { Heard } from "../core/LiveMatches.ts"
-import type { Match } from "../core/Match.ts"
+import { Match } from "../core/Match.ts"
 import { Matches, WatchQuery } from "../core/Matches.ts"
 import { type Authentication, authenticateBy } from "./auth.ts"
 import { parseJson, readText } from "./body.ts"
@@ -55,8 +55,12 @@ import {
   testWebhook
 } from "./webhookOperations.ts"
 
-/** What trpc-to-openapi reads of a procedure. Stated here so that a client's compiler never meets that package. */
-type Meta = {
+/** What a procedure says of itself: `clientTypes.ts` writes its types from it, trpc-to-openapi reads `openapi`. */
+export type Meta = {
+  readonly input: Schema.Schema.All
+  /** For a subscription: of one message. */
+  readonly output: Schema.Schema.All
+  readonly description?: string
   readonly openapi?: {
     readonly method: "GET" | "POST"
     readonly path: `/${string}`
@@ -77,6 +81,9 @@ interface Context {
 
 /** As for the other live door. `lastEventId` is how tRPC's clients say where they were cut off; it wins over `cursor`. */
 const WatchInput = Schema.Struct({ ...WatchQuery.fields, lastEventId: WatchQuery.fields.cursor })
+
+/** What a client receives: a match and its id, from which it is resumed. */
+const Watched = Schema.Struct({ id: MatchId, data: Match })
 
 const t = initTRPC
   .context<Context>()
@@ -198,10 +205,12 @@ function mutation<A, I, O, OI>(
 type InputOf<I> = keyof I extends never ? void : Record<never, never> extends I ? I | void : I
 
 function documented<A, I, O, OI>(operation: Operation<A, I, O, OI> | Endpoint<A, I, O, OI>) {
-  const procedure = t.procedure.input(inputCarrier(operation.input)).output(outputCarrier(operation.output))
-  if (!("path" in operation)) return procedure
+  const { input, output } = operation
+  const procedure = t.procedure.input(inputCarrier(input)).output(outputCarrier(output))
+  if (!("path" in operation)) return procedure.meta({ input, output })
   const { name, method, path, tag, summary, description } = operation
-  return procedure.meta({ openapi: { operationId: name, method, path, tags: [tag], summary, description } })
+  const openapi = { operationId: name, method, path, tags: [tag], summary, description }
+  return procedure.meta({ input, output, description: `${summary}. ${description}`, openapi })
 }
 
 function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
@@ -236,15 +245,9 @@ async function settled<A, R>(
     : wireToTrpc(Cause.isInterruptedOnly(exit.cause) ? canceled : internal)
 }
 
-/** What a client receives: a match and its id, from which it is resumed. */
-interface Watched {
-  readonly id: string
-  readonly data: typeof Match.Encoded
-}
-
 function watch(): TRPCSubscriptionProcedure<{
   input: InputOf<typeof WatchInput.Encoded>
-  output: AsyncIterable<Watched, void, unknown>
+  output: AsyncIterable<typeof Watched.Encoded, void, unknown>
   meta: Meta
 }> {
   const resolve = async ({
@@ -273,7 +276,10 @@ function watch(): TRPCSubscriptionProcedure<{
     signal?.addEventListener("abort", taking.leave, { once: true })
     return watched(taking)
   }
-  return t.procedure.input(inputCarrier(WatchInput)).subscription(resolve) as never
+  const description =
+    "Be told of matches as they are stored: every one once, in the order of their ids. A client that is cut off goes on after the last one it saw."
+  const meta = { input: WatchInput, output: Watched, description }
+  return t.procedure.meta(meta).input(inputCarrier(WatchInput)).subscription(resolve) as never
 }
 
 async function* watched(

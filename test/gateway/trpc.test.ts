@@ -1,14 +1,9 @@
 /** The typed router, by a real client: the same answers as REST, the same errors, exact types. */
-
-import { spawnSync } from "node:child_process"
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, expectTypeOf, it } from "@effect/vitest"
 import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from "@trpc/client"
 import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server"
 import type { AppRouter } from "../../gateway/trpc.ts"
-import { KEY, ROOT, RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
+import { KEY, RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
 import { call, draft, type Target, xPost } from "./client.ts"
 import { exchange, requestText } from "./raw.ts"
 
@@ -229,51 +224,6 @@ describe("AppRouter", () => {
     }>()
     expectTypeOf<Match["payload"][string]>().toEqualTypeOf<unknown>()
     expectTypeOf<keyof Outputs["platforms"]["syntax"]["platforms"]>().toEqualTypeOf<PlatformId>()
-  })
-
-  const consumer = async (source: string) => {
-    const folder = await mkdtemp(join(tmpdir(), "earshot-consumer-"))
-    try {
-      await mkdir(join(folder, "node_modules"))
-      await symlink(ROOT, join(folder, "node_modules", "earshot"))
-      await symlink(join(ROOT, "node_modules", "@trpc"), join(folder, "node_modules", "@trpc"))
-      await writeFile(join(folder, "package.json"), '{ "type": "module" }')
-      await writeFile(join(folder, "consumer.ts"), source)
-      const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--skipLibCheck"]
-      const types = ["--types", "", "--lib", "es2022,dom,dom.iterable"]
-      const { status, stdout } = spawnSync(
-        join(ROOT, "node_modules", ".bin", "tsc"),
-        [...options, ...types, "consumer.ts"],
-        {
-          cwd: folder,
-          encoding: "utf8"
-        }
-      )
-      return { status, stdout }
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
-  }
-
-  const program = (use: string) => `
-    import { createTRPCClient, httpLink } from "@trpc/client"
-    import type { AppRouter } from "earshot"
-    const client = createTRPCClient<AppRouter>({ links: [httpLink({ url: "http://127.0.0.1:1/trpc" })] })
-    ${use}
-  `
-
-  it("comes with the built package as a type, and is not any there", { timeout: 120_000 }, async () => {
-    const right = await consumer(
-      program(`
-        const page = await client.matches.list.query({ limit: 5 })
-        const cursor: string | undefined = page.next_cursor
-        const platform: "x" | "firehose" | undefined = page.matches[0]?.platform
-        console.log(cursor, platform)
-      `)
-    )
-    assert.deepStrictEqual(right, { status: 0, stdout: "" })
-    const wrong = await consumer(program(`const page: number = await client.matches.list.query({ limit: "5" })`))
-    assert.match(wrong.stdout, /TS2322/)
   })
 })
 

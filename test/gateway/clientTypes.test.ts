@@ -1,0 +1,231 @@
+/** The types that a client compiles with: the same as the router's own, and in need of nothing but tRPC. */
+import { execFile } from "node:child_process"
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { promisify } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { clientTypes } from "../../gateway/clientTypes.ts"
+import { ROOT } from "../program.ts"
+import { temporaryFolder } from "../stores.ts"
+
+const BUILT = readFileSync(join(ROOT, "dist/client.d.ts"), "utf8")
+
+describe("clientTypes", () => {
+  /** One change each, and what is to be found of it. */
+  const drifts: ReadonlyArray<readonly [from: string, to: string, found: string]> = [
+    [
+      "readonly intent: string\n        /** Where",
+      "readonly intent?: string\n        /** Where",
+      "input of rules.create"
+    ],
+    [
+      "readonly created_at: string\n  readonly platform:",
+      "created_at: string\n  readonly platform:",
+      "output of matches.list"
+    ],
+    ["readonly timed_out: boolean", "readonly timed_out: unknown", "output of matches.wait"],
+    ["syntax: TRPCQueryProcedure", "syntax: TRPCMutationProcedure", "type of platforms.syntax"],
+    ["rotateSecret:", "rotate:", "webhooks.rotateSecret"],
+    ['"unavailable" | ', "", "errors"],
+    ["transformer: false", "transformer: true", "transformer"]
+  ]
+
+  it.scopedLive("gives the inputs, outputs and errors of every procedure exactly, and a drift does not compile", () =>
+    Effect.gen(function* () {
+      const types = clientTypes()
+      const drifted = drifts.map(([from, to, found], index) => {
+        assert.lengthOf(types.split(from), 2, `"${from}" is there once`)
+        return { name: `drift${index}.d.ts`, text: types.replace(from, to), found }
+      })
+      const output = yield* compiled({
+        "package.json": '{ "type": "module" }',
+        "tsconfig.json": JSON.stringify({
+          extends: join(ROOT, "tsconfig.json"),
+          compilerOptions: { rewriteRelativeImportExtensions: false },
+          // The second completes the types of zod, which the router is made with.
+          files: ["same.ts", join(ROOT, "gateway/openapi.ts")],
+          include: []
+        }),
+        "same.ts": `
+          import type { AppRouter as Real } from "${join(ROOT, "gateway/trpc.ts")}"
+          import type { Differences } from "${join(ROOT, "test/gateway/routerTypes.ts")}"
+          import type { AppRouter } from "./client.d.ts"
+          ${drifted.map(({ name }, index) => `import type { AppRouter as Drift${index} } from "./${name}"`).join("\n")}
+          declare const differences: Differences<Real, AppRouter>
+          export const none: never = differences
+          ${drifted
+            .map(({ found }, index) => `export const found${index}: Differences<Real, Drift${index}> = "${found}"`)
+            .join("\n")}
+        `,
+        "client.d.ts": types,
+        ...Object.fromEntries(drifted.map(({ name, text }) => [name, text])),
+        node_modules: { link: join(ROOT, "node_modules") }
+      })
+      assert.strictEqual(output, "")
+    })
+  )
+
+  it("says of procedures, fields and types what the API's documentation says", () => {
+    const types = clientTypes()
+    assert.include(
+      types,
+      "/** List the rules. All rules of the account, newest first. */\n    list: TRPCQueryProcedure<"
+    )
+    assert.include(types, "/** True when no match came in time */\n        readonly timed_out: boolean")
+    assert.include(types, "\n/** Identifier of a platform */\nexport type PlatformId = ")
+    assert.include(types, " * How many matches to give at most\n         * @default 20\n")
+  })
+
+  it("is what the build has written", () => {
+    assert.strictEqual(BUILT, clientTypes())
+  })
+})
+
+describe("the package", () => {
+  const client = `
+    import { createTRPCClient, httpBatchLink, httpSubscriptionLink, splitLink, TRPCClientError } from "@trpc/client"
+    import type { inferRouterOutputs } from "@trpc/server"
+    import type { AppRouter, ErrorCode, Match, PlatformId } from "earshot"
+    // @ts-expect-error it is not installed here
+    import type { Effect } from "effect"
+
+    const url = "http://127.0.0.1:8787/trpc"
+    const client = createTRPCClient<AppRouter>({
+      links: [
+        splitLink({
+          condition: ({ type }) => type === "subscription",
+          true: httpSubscriptionLink({ url, connectionParams: { authorization: "" } }),
+          false: httpBatchLink({ url })
+        })
+      ]
+    })
+
+    export const use = async () => {
+      const { rule_id } = await client.rules.create.mutate({
+        name: "Earthquakes",
+        intent: "Hear of them",
+        platforms: ["x"],
+        overrides: { x: "earthquake" }
+      })
+      const page = await client.matches.list.query({ rule_id, limit: 5 })
+      const matches: ReadonlyArray<Match> = page.matches
+      const platform: PlatformId | undefined = matches[0]?.platform
+      const cursor: string | undefined = page.next_cursor
+      const { rules }: inferRouterOutputs<AppRouter>["rules"]["list"] = await client.rules.list.query()
+      client.matches.watch.subscribe({ platform: "x" }, { onData: ({ data }) => console.log(data.id, data.payload["data"]) })
+      // @ts-expect-error a limit is a number
+      await client.matches.list.query({ limit: "5" })
+      // @ts-expect-error there is no such procedure
+      await client.rules.rename.mutate({ rule_id })
+      // @ts-expect-error a rule has no such field
+      return [platform, cursor, rules[0]?.title]
+    }
+
+    export const codeOf = (error: unknown): ErrorCode | undefined =>
+      error instanceof TRPCClientError ? (error as TRPCClientError<AppRouter>).data?.code : undefined
+  `
+
+  const strict = { strict: true, noEmit: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true }
+  const onNode = { ...strict, target: "ES2022", module: "nodenext", types: ["node"], lib: ["ES2022", "DOM"] }
+  const bundled = { ...strict, target: "ES2022", module: "esnext", moduleResolution: "bundler" }
+  const inBrowsers = { ...bundled, types: ["node"], lib: ["ES2022", "DOM", "DOM.Iterable"] }
+  const withTypesAlone = { ...bundled, types: [], lib: ["ES2022", "ESNext.Disposable", "DOM"] }
+
+  // What tRPC's own declarations ask for.
+  const ws = { "ws.d.ts": blockOf("README.md", 'declare module "ws"') }
+  const packages = ["@trpc/client", "@types/node", "undici-types"]
+
+  compiles("a client on Node, and to the README's", {
+    options: onNode,
+    packages: [...packages, "eventsource", "eventsource-parser"],
+    files: { ...ws, "client.ts": client, "main.ts": blockOf("README.md", 'import type { AppRouter } from "earshot"') }
+  })
+  compiles("a client that is bundled for browsers", {
+    options: inBrowsers,
+    packages,
+    files: { ...ws, "client.ts": client }
+  })
+  compiles("a program that takes the types alone", {
+    options: withTypesAlone,
+    packages: [],
+    files: {
+      "main.ts": `
+        import type { AppRouter, Rule } from "earshot"
+        import type { inferRouterInputs } from "@trpc/server"
+        export const nameOf = ({ name }: Rule): string => name
+        export const query: inferRouterInputs<AppRouter>["matches"]["wait"] = { timeout_seconds: 5 }
+      `
+    }
+  })
+
+  it("says at run time that it exports types alone", async () => {
+    const name = "earshot"
+    const error = await import(name).then(
+      () => assert.fail("It was imported"),
+      (failure: Error) => failure
+    )
+    assert.match(error.message, /exports types alone: write import type/)
+  })
+})
+
+// ---- helpers ----
+
+function compiles(
+  name: string,
+  {
+    options,
+    packages,
+    files
+  }: { options: object; packages: ReadonlyArray<string>; files: Readonly<Record<string, string>> }
+) {
+  it.scopedLive(`gives its types to ${name}, with neither effect nor skipLibCheck`, () =>
+    Effect.gen(function* () {
+      const output = yield* compiled({
+        "package.json": '{ "type": "module" }',
+        "tsconfig.json": JSON.stringify({
+          // With a package where its link is, it finds these and no others.
+          compilerOptions: { ...options, preserveSymlinks: true },
+          files: Object.keys(files)
+        }),
+        ...files,
+        "node_modules/earshot/package.json": readFileSync(join(ROOT, "package.json"), "utf8"),
+        "node_modules/earshot/dist/client.d.ts": BUILT,
+        ...Object.fromEntries(
+          ["@trpc/server", ...packages].map((name) => [
+            `node_modules/${name}`,
+            { link: join(ROOT, "node_modules", name) }
+          ])
+        )
+      })
+      assert.strictEqual(output, "")
+    })
+  )
+}
+
+/** The block of code with this text in it. */
+function blockOf(path: string, text: string): string {
+  const blocks = readFileSync(join(ROOT, path), "utf8").matchAll(/^```ts\n(.*?)^```/gms)
+  const block = [...blocks].map(([, code = ""]) => code).find((code) => code.includes(text))
+  assert.isDefined(block, `${path} has a block of code with ${text}`)
+  return block ?? ""
+}
+
+/** What the compiler says of a project with these files; nothing when all is well. */
+const compiled = (files: Readonly<Record<string, string | { readonly link: string }>>) =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    for (const [path, content] of Object.entries(files)) {
+      const target = join(folder, path)
+      mkdirSync(dirname(target), { recursive: true })
+      if (typeof content === "string") writeFileSync(target, content)
+      else symlinkSync(content.link, target)
+    }
+    const tsc = join(ROOT, "node_modules/.bin/tsc")
+    return yield* Effect.promise(() =>
+      promisify(execFile)(tsc, ["--project", folder]).then(
+        ({ stdout }) => stdout,
+        (failure: Error & { readonly stdout: string }) => failure.stdout || String(failure)
+      )
+    )
+  })
