@@ -6,8 +6,11 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
+import { Effect, Layer, Redacted } from "effect"
+import pg from "pg"
 import type {} from "vitest"
 import type { TestProject } from "vitest/node"
+import { layerWith } from "../adapters/sql/postgres.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -19,6 +22,7 @@ declare module "vitest" {
 export default async (project: TestProject) => {
   const given = process.env["TEST_DATABASE_URL"]
   if (given !== undefined && given !== "") {
+    await makeTemplate(given)
     project.provide("postgresUrl", given)
     return
   }
@@ -29,6 +33,7 @@ export default async (project: TestProject) => {
       { cause }
     )
   })
+  await makeTemplate(server.url)
   project.provide("postgresUrl", server.url)
   return server.remove
 }
@@ -101,7 +106,25 @@ export const startPostgres = async (settings: ReadonlyArray<string> = []): Promi
   }
 }
 
+/** A database that was migrated before the tests, for them to copy. */
+export const TEMPLATE = "earshot_test_template"
+
+/** `url` of a superuser. */
+export const asSuperuser = async (url: string, ...statements: ReadonlyArray<string>) => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  for (const statement of statements) await client.query(statement)
+  await client.end()
+}
+
 // ---- helpers ----
+
+const makeTemplate = async (server: string) => {
+  await asSuperuser(server, `drop database if exists ${TEMPLATE}`, `create database ${TEMPLATE}`)
+  const url = new URL(server)
+  url.pathname = TEMPLATE
+  await Effect.runPromise(Effect.scoped(Layer.build(layerWith({ url: Redacted.make(url.href) }))))
+}
 
 const PASSWORD = "test"
 

@@ -142,8 +142,8 @@ export const startCommand = (runtime: RuntimeName, args: ReadonlyArray<string>, 
 const BASE = { NO_COLOR: "1", EARSHOT_DEMO_FEED: "off" }
 
 const COMMANDS: Readonly<Record<RuntimeName, readonly [string, ...ReadonlyArray<string>]>> = {
-  // By name: those who start it may themselves run on Deno.
-  node: ["node", "dist/main.js"],
+  // By name: those who start it may themselves run on Deno. The long tests name another version.
+  node: [process.env["EARSHOT_TEST_NODE"] ?? "node", "dist/main.js"],
   deno: ["node_modules/.bin/deno", "run", "-A", "dist/main.js"]
 }
 

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer, Redacted } from "effect"
-import pg from "pg"
 import { inject } from "vitest"
 import { storeImage } from "../adapters/runtimes/assets.ts"
 import type { Announcements } from "../adapters/sql/Announcements.ts"
@@ -18,6 +17,7 @@ import { MatchStore } from "../core/MatchStore.ts"
 import { RuleStore } from "../core/RuleStore.ts"
 import { StreamStore } from "../core/StreamStore.ts"
 import { WebhookStore } from "../core/WebhookStore.ts"
+import { asSuperuser, TEMPLATE } from "./postgres.ts"
 
 export type Stores = RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore
 
@@ -27,17 +27,11 @@ export const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** The URL of an empty database that is dropped when the scope closes. */
-export const temporaryDatabase = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const name = `test_${process.pid}_${Math.random().toString(36).slice(2)}`
-    await asSuperuser(`create database ${name}`)
-    const url = new URL(inject("postgresUrl"))
-    url.pathname = name
-    return { name, url: Redacted.make(url.href) }
-  }),
-  ({ name }) => Effect.promise(() => asSuperuser(`drop database ${name} with (force)`))
-)
+/** A database with the newest schema that is dropped when the scope closes: a copy of one that was migrated before. */
+export const temporaryDatabase = database(`template ${TEMPLATE}`)
+
+/** For tests of the migrations themselves. */
+export const emptyDatabase = database("")
 
 export const pgliteClient: Layer.Layer<SqlClient | Announcements, StoreCannotOpen> = Layer.unwrapScoped(
   Effect.map(temporaryFolder, (dataDir) => pglite.layerWith({ dataDir, image: storeImage }))
@@ -65,9 +59,15 @@ export const everyStore: ReadonlyArray<readonly [name: string, layer: Layer.Laye
 
 // ---- helpers ----
 
-const asSuperuser = async (statement: string) => {
-  const client = new pg.Client({ connectionString: inject("postgresUrl") })
-  await client.connect()
-  await client.query(statement)
-  await client.end()
+function database(options: string) {
+  return Effect.acquireRelease(
+    Effect.promise(async () => {
+      const name = `test_${process.pid}_${Math.random().toString(36).slice(2)}`
+      const url = new URL(inject("postgresUrl"))
+      await asSuperuser(url.href, `create database ${name} ${options}`)
+      url.pathname = name
+      return { name, url: Redacted.make(url.href) }
+    }),
+    ({ name }) => Effect.promise(() => asSuperuser(inject("postgresUrl"), `drop database ${name} with (force)`))
+  )
 }

@@ -2,13 +2,13 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as postgres from "../../../adapters/sql/postgres.ts"
-import { temporaryDatabase } from "../../stores.ts"
+import { emptyDatabase } from "../../stores.ts"
 
 describe("migrations", () => {
   it.scopedLive("six processes that start at once on an empty database all succeed", () =>
     Effect.gen(function* () {
       for (let round = 0; round < 3; round++) {
-        const { url } = yield* temporaryDatabase
+        const { url } = yield* emptyDatabase
         // Each call makes a pool of its own, as each process does.
         const open = Effect.suspend(() => Layer.build(postgres.layerWith({ url })))
         yield* Effect.all(
@@ -21,7 +21,7 @@ describe("migrations", () => {
 
   it.scopedLive("a second run changes nothing", () =>
     Effect.gen(function* () {
-      const { url } = yield* temporaryDatabase
+      const { url } = yield* emptyDatabase
       const state = Effect.gen(function* () {
         const sql = yield* SqlClient
         const steps = yield* sql`select migration_id, name, created_at::text from earshot_migrations order by 1`
@@ -39,7 +39,7 @@ describe("migrations", () => {
 
   it.scopedLive("a database of an earlier version gains what it lacks, and keeps what it has", () =>
     Effect.gen(function* () {
-      const { url } = yield* temporaryDatabase
+      const { url } = yield* emptyDatabase
       const goBack = Effect.flatMap(SqlClient, (sql) =>
         sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, match_counts, match_order, webhook_attempts, webhooks;
           drop function matches_changed cascade;
@@ -66,7 +66,7 @@ describe("migrations", () => {
 
   it.scopedLive("a database of a newer version is refused", () =>
     Effect.gen(function* () {
-      const { url } = yield* temporaryDatabase
+      const { url } = yield* emptyDatabase
       const goAhead = Effect.flatMap(
         SqlClient,
         (sql) => sql`insert into earshot_migrations (migration_id, name) values (9999, 'from the future')`
@@ -79,7 +79,7 @@ describe("migrations", () => {
 
   it.scopedLive("a step that fails is told in plain words, and leaves nothing behind", () =>
     Effect.gen(function* () {
-      const { url } = yield* temporaryDatabase
+      const { url } = yield* emptyDatabase
       const inTheWay = Effect.flatMap(SqlClient, (sql) =>
         sql.unsafe("drop schema public cascade; create schema public; create table matches (id int)")
       )
