@@ -10,6 +10,7 @@ import { serve } from "../adapters/simulator/server.ts"
 import type { Match } from "../core/Match.ts"
 import type { Rule } from "../core/Rule.ts"
 import { RULE_STEPS, type Step } from "../core/Steps.ts"
+import { sized } from "./long.ts"
 import { KEY, type Running, type RuntimeName, startService } from "./program.ts"
 import { temporaryDatabase } from "./stores.ts"
 
@@ -39,8 +40,18 @@ const postgres = Effect.map(temporaryDatabase, ({ url }): Store => {
 
 const cases: ReadonlyArray<readonly [string, RuntimeName, ReadonlyArray<Step>, typeof embedded | typeof postgres]> = [
   ["the embedded store, on Node", "node", RULE_STEPS, embedded],
-  ["Postgres, on Node", "node", RULE_STEPS, postgres],
-  ["the embedded store, on Deno", "deno", ["create.registered", "delete.unregistered-first"], embedded]
+  [
+    "Postgres, on Node",
+    "node",
+    sized<ReadonlyArray<Step>>(["create.registered", "delete.hidden", "delete.unregistered"], RULE_STEPS),
+    postgres
+  ],
+  [
+    "the embedded store, on Deno",
+    "deno",
+    sized<ReadonlyArray<Step>>(["delete.unregistered-first"], ["create.registered", "delete.unregistered-first"]),
+    embedded
+  ]
 ]
 
 describe("kill -9", () => {
