@@ -1,8 +1,13 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
-/** Without processes, sockets or anything else that outlives a file: one process runs them all, and loads Effect once. */
-const PURE = ["test/core/**/*.test.ts", "test/contract/**/*.test.ts", "test/architecture.test.ts"]
+/** Leave nothing behind that another file could meet: they share processes, each of which loads Effect once. */
+const SHARING = [
+  "test/core/**/*.test.ts",
+  "test/contract/**/*.test.ts",
+  "test/adapters/{http,local,runtimes,simulator,telemetry,webhooks}/**/*.test.ts",
+  "test/architecture.test.ts"
+]
 
 const shared = {
   globalSetup: ["test/postgres.ts"],
@@ -18,8 +23,8 @@ export default defineConfig({
     // Half again as many as there are cores: many tests wait for a process, or for time to pass.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     projects: [
-      { test: { ...shared, name: "pure", include: PURE, isolate: false } },
-      { test: { ...shared, name: "whole", include: ["test/**/*.test.ts"], exclude: PURE } }
+      { test: { ...shared, name: "sharing", include: SHARING, isolate: false } },
+      { test: { ...shared, name: "isolated", include: ["test/**/*.test.ts"], exclude: SHARING } }
     ]
   }
 })
