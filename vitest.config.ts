@@ -1,11 +1,14 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
-/** Leave nothing behind that another file could meet: they share processes, each of which loads Effect once. */
+/**
+ * These leave nothing behind that another file could meet. They run one after the other in one thread, which loads
+ * Effect once; all others have a process for each file.
+ */
 const SHARING = [
-  "test/core/**/*.test.ts",
-  "test/contract/**/*.test.ts",
-  "test/adapters/{http,local,runtimes,simulator,telemetry,webhooks}/**/*.test.ts",
+  // Two read metrics, which are one set for the whole process.
+  "test/core/**/!(Metrics).test.ts",
+  "test/adapters/{firehose,http,local,runtimes,simulator,telemetry,webhooks,x}/**/!(supervised).test.ts",
   "test/architecture.test.ts"
 ]
 
@@ -20,11 +23,13 @@ const shared = {
 export default defineConfig({
   test: {
     reporters: ["default", "./test/slowest.ts"],
-    // Half again as many as there are cores: many tests wait for a process, or for time to pass.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    poolOptions: {
+      threads: { isolate: false, minThreads: 1, maxThreads: 1 },
+      forks: { minForks: 1, maxForks: availableParallelism() + 1 }
+    },
     projects: [
-      { test: { ...shared, name: "sharing", include: SHARING, isolate: false } },
-      { test: { ...shared, name: "isolated", include: ["test/**/*.test.ts"], exclude: SHARING } }
+      { test: { ...shared, name: "sharing", include: SHARING, pool: "threads" } },
+      { test: { ...shared, name: "isolated", include: ["test/**/*.test.ts"], exclude: SHARING, pool: "forks" } }
     ]
   }
 })

@@ -11,7 +11,7 @@ import { temporaryDatabase } from "../stores.ts"
 import { call, draft, type Target, xPost } from "./client.ts"
 import { openStream } from "./sse.ts"
 
-const CUTS = sized(20, 100)
+const CUTS = sized(10, 100)
 
 /** Up to half a dozen matches, or not even the first frame. */
 const MOST_BYTES = 1_500

@@ -18,7 +18,7 @@ import { sized } from "../../long.ts"
 import { ROOT } from "../../program.ts"
 import { temporaryFolder } from "../../stores.ts"
 
-const KILLS = sized(3, 10)
+const KILLS = sized(2, 10)
 
 describe("pglite", () => {
   it.scopedLive("a second process on the folder is told so, and the first goes on", () =>
