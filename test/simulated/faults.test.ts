@@ -17,7 +17,7 @@ it("Under any faults no platform is asked for more than it allows, and both stre
     fc.asyncProperty(schedules(), (schedule) =>
       Effect.runPromise(troubles(schedule)).then((found) => assert.deepStrictEqual(found, []))
     ),
-    { numRuns: sized(8, 40) }
+    { numRuns: sized(5, 40) }
   ))
 
 // ---- helpers ----

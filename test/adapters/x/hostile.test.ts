@@ -124,7 +124,7 @@ describe("any answer", () => {
           })
         )
       }),
-    { fastCheck: { numRuns: sized(40, 200) } }
+    { fastCheck: { numRuns: sized(25, 200) } }
   )
 
   it.scoped.prop(
@@ -145,7 +145,7 @@ describe("any answer", () => {
           })
         )
       }),
-    { fastCheck: { numRuns: sized(8, 30) } }
+    { fastCheck: { numRuns: sized(5, 30) } }
   )
 })
 
@@ -174,7 +174,7 @@ describe("a line of the stream", () => {
           })
         )
       }),
-    { fastCheck: { numRuns: sized(25, 100) } }
+    { fastCheck: { numRuns: sized(15, 100) } }
   )
 })
 

@@ -65,6 +65,6 @@ describe("any schedule of faults", () => {
           assert.isAtMost(windows["x.stream"]?.most ?? 0, 50)
         })
       ),
-    { fastCheck: { numRuns: sized(3, 10) } }
+    { fastCheck: { numRuns: sized(2, 10) } }
   )
 })
