@@ -8,7 +8,7 @@ import { STEPS, type Step } from "../core/Steps.ts"
 export const MOST_RECENT_EVENTS = 1_000_000
 
 export const storeSettings = Config.all({
-  databaseUrl: Config.option(Config.redacted(Config.nonEmptyString("DATABASE_URL"))),
+  databaseUrl: Config.option(Config.map(databaseUrl("DATABASE_URL"), Redacted.make)),
   dataDir: Config.withDefault(Config.nonEmptyString("EARSHOT_DATA_DIR"), "./data")
 })
 
@@ -119,6 +119,13 @@ function crashPoint(name: string): Config.Config<CrashPoint> {
     return step === undefined
       ? Either.left(ConfigError.InvalidData([], `Expected one of ${STEPS.join(", ")}`))
       : Either.right({ step, passes: Number(passes) })
+  })
+}
+
+function databaseUrl(name: string): Config.Config<string> {
+  return Config.validate(Config.nonEmptyString(name), {
+    message: "Expected a URL like postgres://user:password@host:port/database, special characters as %xx",
+    validation: (text) => /^postgres(ql)?:\/\//.test(text)
   })
 }
 

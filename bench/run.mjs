@@ -20,7 +20,7 @@ const BENCHMARKS = {
 /** What is built and run in the same way, but gives no figures. It takes arguments of its own. */
 const TOOLS = ["engine/churn", "engine/fuzz", "syntax/fuzz"]
 
-const HELP = `node bench/run.mjs [benchmark ...] [--smoke]
+const HELP = `node bench/run.mjs [benchmark ...] [option ...]
 
 Builds the benchmarks, runs them one after the other, judges their floors, and compares their figures with those of
 the last release in bench/results.md. Without a name all of them:

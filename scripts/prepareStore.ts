@@ -1,7 +1,7 @@
 /** Makes the image of a new embedded store: the newest schema, and nothing in it. The build runs this. */
 import { join } from "node:path"
 import { SqlClient } from "@effect/sql/SqlClient"
-import { Effect } from "effect"
+import { Effect, Logger, LogLevel } from "effect"
 import * as Pglite from "../adapters/sql/pglite.ts"
 import { pack } from "../adapters/sql/storeImage.ts"
 
@@ -17,5 +17,6 @@ export const prepareStore = (dataDir: string): Promise<Uint8Array> => {
     yield* sql`drop database template1`
   })
   const whole = Effect.scoped(Effect.provide(fill, Pglite.layerWith({ dataDir })))
-  return Effect.runPromise(Effect.map(whole, () => pack(join(dataDir, "pg"))))
+  const image = Effect.map(whole, () => pack(join(dataDir, "pg")))
+  return Effect.runPromise(Effect.provide(image, Logger.minimumLogLevel(LogLevel.Warning)))
 }

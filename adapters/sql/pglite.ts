@@ -50,7 +50,12 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
       const folder = resolve(options.dataDir)
       yield* Effect.try({
         try: () => makeFolder(folder),
-        catch: (cause) => (isRefusedByDeno(cause) ? notAllowed(folder, cause) : cannotWrite(folder, cause))
+        catch: (cause) =>
+          isRefusedByDeno(cause)
+            ? notAllowed(folder, cause)
+            : cause instanceof NotAFolder
+              ? notAFolder(folder, cause)
+              : cannotWrite(folder, cause)
       })
       yield* lock(folder)
       if (!existsSync(databaseIn(folder))) yield* prepare(folder, options.image)
@@ -68,7 +73,7 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
 /** Not `recursive`: below a folder in which none can be made, such as /proc, Node tries that for ever. */
 const makeFolder = (folder: string): void => {
   if (existsSync(folder)) {
-    if (!statSync(folder).isDirectory()) throw new Error(`"${folder}" is a file`)
+    if (!statSync(folder).isDirectory()) throw new NotAFolder(`"${folder}" is a file`)
     return
   }
   if (dirname(folder) !== folder) makeFolder(dirname(folder))
@@ -276,6 +281,16 @@ const cannotWrite = (place: string, cause: unknown) =>
     place,
     reason: `the folder cannot be written${inWords(cause)}`,
     remedy: "Check its owner and permissions, or choose another folder with EARSHOT_DATA_DIR",
+    cause
+  })
+
+class NotAFolder extends Error {}
+
+const notAFolder = (place: string, cause: NotAFolder) =>
+  new StoreCannotOpen({
+    place,
+    reason: cause.message,
+    remedy: "Choose a folder with EARSHOT_DATA_DIR; it is made if there is none",
     cause
   })
 

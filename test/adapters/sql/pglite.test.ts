@@ -180,14 +180,11 @@ describe("pglite", () => {
       writeFileSync(file, "")
       const onFile = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir: join(file, "data") })))
       assert.strictEqual(onFile._tag, "StoreCannotOpen")
-      assert.match(
-        onFile.message,
-        /^Cannot open the store at ".*file\/data": the folder cannot be written: ".*file" is a file\. Check/
-      )
+      assert.match(onFile.message, /^Cannot open the store at ".*file\/data": ".*file" is a file\. Choose/)
       const asFolder = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir: file })))
       assert.match(
         asFolder.message,
-        /^Cannot open the store at ".*\/file": the folder cannot be written: ".*\/file" is a file\. /
+        /^Cannot open the store at ".*\/file": ".*\/file" is a file\. Choose a folder with EARSHOT_DATA_DIR/
       )
       const long = join(folder, "x".repeat(120))
       const tooLong = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir: long })))
