@@ -22,6 +22,8 @@ const shared = {
 
 export default defineConfig({
   test: {
+    // What tests log goes out directly; through Vitest's own process it would be read and sorted there.
+    disableConsoleIntercept: true,
     reporters: ["default", "./test/slowest.ts"],
     poolOptions: {
       threads: { isolate: false, minThreads: 1, maxThreads: 1 },
