@@ -15,7 +15,7 @@ export const mcp = (url: Option.Option<string>) =>
       const { request } = yield* remote(url)
       return yield* Effect.provide(toolsOnStdio(callRemote(request)), RuntimeEntropy.layer)
     }
-    // A server keeps the store; through it this process needs none of the service.
+    // Loaded only here: with a server elsewhere this process needs none of it.
     const { running, startDemoFeed } = yield* Effect.promise(() => import("./service.ts"))
     const { GO_THROUGH_SERVER, orServerOnStore } = yield* Effect.promise(() => import("./ownStore.ts"))
     yield* running((settings) =>

@@ -10,7 +10,7 @@ export const storeImage: Effect.Effect<Uint8Array<ArrayBuffer>> = Effect.suspend
 
 // ---- helpers ----
 
-/** The sources, as Deno and the tests run them, use what was built last. */
+/** The tests run the sources, which use what was built last. */
 const FOLDER = new URL(import.meta.url.endsWith(".ts") ? "../../dist/assets/" : "./assets/", import.meta.url)
 
 const asset = (name: string) => Effect.promise(async () => new Uint8Array(await readFile(new URL(name, FOLDER))))

@@ -42,7 +42,7 @@ const hold = (folder: string, attempts: number): Effect.Effect<net.Server, Folde
       others.filter((other) => other !== name),
       (other) => isLive(folder, other)
     )
-    // Taken for that of a killed process by one that came in the moment before we listened.
+    // Another process saw our socket in the moment before we listened, and took it for one that was left behind.
     const isRemoved = !existsSync(join(folder, name))
     if (live.length === 0 && !isRemoved) return server
     yield* Effect.sync(() => server.close())

@@ -193,14 +193,21 @@ const QUERY = "Q".charCodeAt(0)
  * engine has been busy for two seconds of ten.
  */
 const optimizing = {
+  isHeld: false,
   window: { since: 0, busy: 0 },
   /** Functions other than that of this index stay as they are. */
-  hold: () => setFlagsFromString("--wasm-tier-up-filter=0"),
+  hold: () => {
+    optimizing.isHeld = true
+    setFlagsFromString("--wasm-tier-up-filter=0")
+  },
   worked: (millis: number) => {
+    if (!optimizing.isHeld) return
     const now = performance.now()
     if (now - optimizing.window.since > 10_000) optimizing.window = { since: now, busy: 0 }
     optimizing.window.busy += millis
-    if (optimizing.window.busy > 2_000) setFlagsFromString("--wasm-tier-up-filter=-1")
+    if (optimizing.window.busy <= 2_000) return
+    optimizing.isHeld = false
+    setFlagsFromString("--wasm-tier-up-filter=-1")
   }
 }
 
