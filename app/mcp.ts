@@ -1,8 +1,8 @@
 /** `earshot mcp`: the tools on standard input and output, of a server or of a service in this process. */
 import { Effect, type Option } from "effect"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
-import { Entropy } from "../core/Entropy.ts"
-import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
+import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
+import { Entropy } from "../core/model/Entropy.ts"
 import { type Call, callAs, callRemote } from "../gateway/mcp/calls.ts"
 import { serveOnStdio } from "../gateway/mcp/stdio.ts"
 import { newSecret } from "../gateway/mcp/untrusted.ts"

@@ -2,8 +2,8 @@
 import process from "node:process"
 import { Config, ConfigError, Effect, Either, LogLevel, type Option, Redacted } from "effect"
 import { Addresses } from "../adapters/webhooks/addresses.ts"
-import { isMistyped } from "../core/Key.ts"
-import { STEPS, type Step } from "../core/Steps.ts"
+import { isMistyped } from "../core/keys/Key.ts"
+import { STEPS, type Step } from "../core/model/Steps.ts"
 
 export const MOST_RECENT_EVENTS = 1_000_000
 

@@ -5,7 +5,7 @@ import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
 import * as Pglite from "../adapters/sql/pglite.ts"
 import * as Postgres from "../adapters/sql/postgres.ts"
 import * as SqlStores from "../adapters/sql/stores.ts"
-import { Ids } from "../core/Ids.ts"
+import { Ids } from "../core/model/Ids.ts"
 import { storeSettings } from "./settings.ts"
 
 export const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)

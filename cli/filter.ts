@@ -1,10 +1,10 @@
 /** Filters on the command line: as they are given or from standard input, and drawn with what is wrong with them. */
 import { Effect, Option, Schema, type Scope, Stream } from "effect"
-import { ArgumentIssue } from "../core/Errors.ts"
-import { draw } from "../core/syntax/drawing.ts"
-import { visible } from "../core/terminal.ts"
+import { ArgumentIssue } from "../core/model/Errors.ts"
+import { draw } from "./drawing.ts"
 import { WrongUsage } from "./failures.ts"
 import type { Input } from "./replay.ts"
+import { visible } from "./terminal.ts"
 
 export interface FilterActions<E> {
   /** `-` is standard input. */

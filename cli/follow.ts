@@ -1,7 +1,7 @@
 /** Matches as they come in, over a stream that is opened again, where it was left, for as long as it takes. */
 import { Clock, Console, Data, Effect, Option, Schema, Stream } from "effect"
-import { Match } from "../core/Match.ts"
-import { MatchList, type WatchQuery } from "../core/Matches.ts"
+import { Match } from "../core/matches/Match.ts"
+import { MatchList, type WatchQuery } from "../core/matches/Matches.ts"
 import { errorBodyOf } from "./failures.ts"
 import { post, type Remote, type RemoteEvent, type RemoteFailure } from "./remote.ts"
 

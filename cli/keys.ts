@@ -1,10 +1,10 @@
 /** `earshot keys`: creates, lists and revokes API keys, in the store itself. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Redacted, Schema } from "effect"
-import type { Key } from "../core/Key.ts"
-import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
-import { visible } from "../core/terminal.ts"
+import type { Key } from "../core/keys/Key.ts"
+import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import { jsonOption } from "./remote.ts"
+import { visible } from "./terminal.ts"
 
 export interface KeysActions<E> {
   /** Gives an effect the keys of the store that the settings name. */

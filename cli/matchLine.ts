@@ -1,8 +1,8 @@
 /** A match in one line. What strangers wrote cannot act on the terminal. */
 import { Option, Schema } from "effect"
-import type { Match } from "../core/Match.ts"
-import { PLATFORM_IDS } from "../core/PlatformId.ts"
-import { fitted, visible } from "../core/terminal.ts"
+import type { Match } from "../core/matches/Match.ts"
+import { PLATFORM_IDS } from "../core/model/PlatformId.ts"
+import { fitted, visible } from "./terminal.ts"
 
 /** Cut to the columns, where there are any. */
 export const matchLine = (match: Match, rule: string, columns: Option.Option<number>): string => {

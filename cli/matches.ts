@@ -1,18 +1,18 @@
 /** `earshot matches`: what the rules met, as a list or as it comes in. */
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
-import type { Coverage } from "../core/Coverage.ts"
-import { MatchId } from "../core/Ids.ts"
-import type { Match } from "../core/Match.ts"
-import { MatchList } from "../core/Matches.ts"
-import { PLATFORM_IDS, type PlatformId } from "../core/PlatformId.ts"
-import { Rule } from "../core/Rule.ts"
-import { visible } from "../core/terminal.ts"
+import type { Coverage } from "../core/coverage/Coverage.ts"
+import type { Match } from "../core/matches/Match.ts"
+import { MatchList } from "../core/matches/Matches.ts"
+import { MatchId } from "../core/model/Ids.ts"
+import { PLATFORM_IDS, type PlatformId } from "../core/model/PlatformId.ts"
+import { Rule } from "../core/rules/Rule.ts"
 import { WrongUsage } from "./failures.ts"
 import { follow } from "./follow.ts"
 import { matchLine } from "./matchLine.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { jsonOption, type PlaceActions, placeHelp, placeOptions, post, type Remote } from "./remote.ts"
+import { visible } from "./terminal.ts"
 
 export interface MatchesActions<E> extends PlaceActions<E> {
   /** How wide standard output is, if it is a terminal. */

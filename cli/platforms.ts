@@ -1,7 +1,7 @@
 /** `earshot platforms`: how the platforms of a running Earshot are doing. */
 import { Command, HelpDoc } from "@effect/cli"
 import { Console, Effect, type Option, Schema } from "effect"
-import { PlatformStatus } from "../core/PlatformStatus.ts"
+import { PlatformStatus } from "../core/status/PlatformStatus.ts"
 import { plural } from "./progress.ts"
 import { jsonOption, type Remote, remoteSettings, urlOption } from "./remote.ts"
 

@@ -1,9 +1,9 @@
 /** The port to an Earshot, for commands that ask something of one: a server, or the store of this machine. */
 import { HelpDoc, Options, Span } from "@effect/cli"
 import { Data, Effect, type Option, type Schema, type Scope, type Stream } from "effect"
-import type { StorageUnavailable } from "../core/Errors.ts"
-import type { AccountId } from "../core/Ids.ts"
-import { DEFAULT_ACCOUNT, Keys } from "../core/Keys.ts"
+import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
+import type { StorageUnavailable } from "../core/model/Errors.ts"
+import type { AccountId } from "../core/model/Ids.ts"
 
 export interface Remote {
   /** Gives the answer, decoded. */

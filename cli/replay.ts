@@ -1,8 +1,8 @@
 /** `earshot replay`: sends a recorded stream to a running Earshot, as fast as it takes it or at a given rate. */
 import { Args, Command, HelpDoc, Options } from "@effect/cli"
 import { Clock, Console, Effect, Option, type Scope, Stream } from "effect"
-import { isGzip } from "../core/LocalFeed.ts"
-import { PLATFORM_IDS } from "../core/PlatformId.ts"
+import { PLATFORM_IDS } from "../core/model/PlatformId.ts"
+import { isGzip } from "../core/platforms/LocalFeed.ts"
 import { type Line, lineCutter } from "./lines.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { count, duration, type Progress, plural, progressBar, type Screen } from "./progress.ts"

@@ -1,15 +1,15 @@
 /** `earshot rules`: creates, lists and deletes rules. */
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
-import { PLATFORM_IDS, PlatformId } from "../core/PlatformId.ts"
-import { Rule } from "../core/Rule.ts"
-import { draw } from "../core/syntax/drawing.ts"
+import { PLATFORM_IDS, PlatformId } from "../core/model/PlatformId.ts"
+import { Rule } from "../core/rules/Rule.ts"
 import { WireIssue } from "../core/syntax/wire.ts"
-import { visible } from "../core/terminal.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
+import { draw } from "./drawing.ts"
 import { AlreadyTold, WrongUsage } from "./failures.ts"
 import { drawRefusal, type FilterActions, FROM_INPUT, filterText } from "./filter.ts"
 import { jsonOption, type PlaceActions, placeHelp, placeOptions, post, type RemoteFailure } from "./remote.ts"
+import { visible } from "./terminal.ts"
 
 export interface RulesActions<E> extends PlaceActions<E>, FilterActions<E> {}
 

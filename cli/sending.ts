@@ -1,7 +1,7 @@
 /** Sending the lines of a recorded stream: again where that may help, and without the bad ones where that is asked for. */
 import { Data, Effect, Option, Schema } from "effect"
-import { IS_REAL } from "../core/LocalFeed.ts"
-import { PLATFORM_IDS, PlatformId } from "../core/PlatformId.ts"
+import { PLATFORM_IDS, PlatformId } from "../core/model/PlatformId.ts"
+import { IS_REAL } from "../core/platforms/LocalFeed.ts"
 import { bodyOf, type Line, MAX_LINE_BYTES } from "./lines.ts"
 import { type ProgressBar, plural } from "./progress.ts"
 import type { Remote, RemoteFailure } from "./remote.ts"

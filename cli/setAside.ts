@@ -1,10 +1,10 @@
 /** `earshot set-aside`: events that came in and could not be stored. */
 import { Command, Options } from "@effect/cli"
 import { Console, Effect } from "effect"
-import { StreamStore } from "../core/StreamStore.ts"
-import { visible } from "../core/terminal.ts"
+import { StreamStore } from "../core/coverage/StreamStore.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { jsonOption } from "./remote.ts"
+import { visible } from "./terminal.ts"
 
 export interface SetAsideActions<E> {
   /** Gives an effect what the store that the settings name keeps of the streams. */

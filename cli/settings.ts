@@ -1,5 +1,5 @@
 /** The settings of `earshot serve`, for its help. `main.ts` reads them from the environment. */
-import { nearest } from "../core/nearest.ts"
+import { nearest } from "../core/syntax/nearest.ts"
 
 export interface Setting {
   readonly name: string

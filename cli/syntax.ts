@@ -1,17 +1,17 @@
 /** `earshot check` and `earshot syntax`: the rule languages at the terminal. Nothing is stored or sent. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect } from "effect"
-import { PLATFORM_IDS, type PlatformId } from "../core/PlatformId.ts"
-import type { CheckedFilter } from "../core/RuleCheck.ts"
-import { draw } from "../core/syntax/drawing.ts"
-import { helpFor } from "../core/syntax/help.ts"
+import { PLATFORM_IDS, type PlatformId } from "../core/model/PlatformId.ts"
+import type { CheckedFilter } from "../core/rules/RuleCheck.ts"
+import { helpFor } from "../core/syntax/help/help.ts"
 import { checkRule } from "../core/syntax/language.ts"
-import { translate } from "../core/syntax/translate.ts"
+import { translate } from "../core/syntax/translation/translate.ts"
 import { toWireTranslation } from "../core/syntax/wire.ts"
-import { visible } from "../core/terminal.ts"
+import { draw } from "./drawing.ts"
 import { AlreadyTold } from "./failures.ts"
 import { type FilterActions, FROM_INPUT, filterText } from "./filter.ts"
 import { jsonOption } from "./remote.ts"
+import { visible } from "./terminal.ts"
 
 export const checkCommand = <E>(actions: FilterActions<E>) =>
   Command.make(

@@ -1,6 +1,6 @@
 /** What is wrong with arguments that were refused, in better words than the library's. */
 import { Option } from "effect"
-import { nearest } from "../core/nearest.ts"
+import { nearest } from "../core/syntax/nearest.ts"
 import type { CommandInfo, OptionInfo } from "./commandTree.ts"
 
 /** Undefined where there is nothing better to say. */

@@ -1,13 +1,13 @@
 /** `earshot webhooks`: where matches are sent as they are stored, and what came of it. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
-import { PLATFORM_IDS } from "../core/PlatformId.ts"
-import { visible } from "../core/terminal.ts"
-import { AttemptList, Webhook, WebhookAttempt, WebhookWithSecret } from "../core/Webhook.ts"
+import { PLATFORM_IDS } from "../core/model/PlatformId.ts"
+import { AttemptList, Webhook, WebhookAttempt, WebhookWithSecret } from "../core/webhooks/Webhook.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
 import { AlreadyTold, WrongUsage } from "./failures.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { jsonOption, type PlaceActions, placeHelp, placeOptions, post } from "./remote.ts"
+import { visible } from "./terminal.ts"
 
 export const webhooksCommand = <E>(actions: PlaceActions<E>) =>
   Command.make("webhooks").pipe(

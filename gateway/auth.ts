@@ -1,8 +1,8 @@
 /** Who is calling: the key of a request, before anything else of it is read. */
 import { Effect } from "effect"
-import { type StorageUnavailable, Unauthenticated } from "../core/Errors.ts"
-import type { AccountId } from "../core/Ids.ts"
-import { Keys } from "../core/Keys.ts"
+import { Keys } from "../core/keys/Keys.ts"
+import { type StorageUnavailable, Unauthenticated } from "../core/model/Errors.ts"
+import type { AccountId } from "../core/model/Ids.ts"
 
 /** Whose a key is, if it is one. It can be asked again, when the request is gone. */
 export type Authentication = Effect.Effect<AccountId, Unauthenticated | StorageUnavailable, Keys>

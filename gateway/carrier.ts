@@ -4,7 +4,7 @@
  */
 import { Either, JSONSchema, type Schema } from "effect"
 import { z } from "zod"
-import { InvalidArgument } from "../core/Errors.ts"
+import { InvalidArgument } from "../core/model/Errors.ts"
 import { decoder } from "./decode.ts"
 
 /** JSON Schemas with a name of their own, met so far; they become `components.schemas` of the OpenAPI document. */

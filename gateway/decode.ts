@@ -1,7 +1,7 @@
 /** Client data into core shapes: one decode, by the core's own schema, and an issue for each thing that is wrong. */
 import { Array as Arr, Either, Option, ParseResult, Predicate, type Schema, SchemaAST } from "effect"
-import { type ArgumentIssue, InvalidArgument } from "../core/Errors.ts"
-import { nearest } from "../core/nearest.ts"
+import { type ArgumentIssue, InvalidArgument } from "../core/model/Errors.ts"
+import { nearest } from "../core/syntax/nearest.ts"
 
 /** The decoder of a struct. An unknown field is refused by name: a typing error must not silently widen a query. */
 export const decoder = <A, I>(schema: Schema.Schema<A, I>): ((data: unknown) => Either.Either<A, InvalidArgument>) => {

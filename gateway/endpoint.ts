@@ -1,7 +1,7 @@
 /** What an operation of the service is. */
 import type { Effect, Schema } from "effect"
-import type { CoreError } from "../core/Errors.ts"
-import type { AccountId } from "../core/Ids.ts"
+import type { CoreError } from "../core/model/Errors.ts"
+import type { AccountId } from "../core/model/Ids.ts"
 import type { Services } from "./operations.ts"
 
 /** `A` reaches the use case, `I` is sent by the client; `O` comes back and `OI` is what the client receives. */

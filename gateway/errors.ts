@@ -1,6 +1,6 @@
 /** Where a failure becomes `{code, message, details}` and a status: the one place, for every door. */
 import { Data } from "effect"
-import type { CoreError } from "../core/Errors.ts"
+import type { CoreError } from "../core/model/Errors.ts"
 
 export const ERROR_CODES = [
   "invalid_argument",

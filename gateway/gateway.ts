@@ -1,9 +1,9 @@
 /** All doors behind one handler. */
 import { Effect } from "effect"
-import { Entropy } from "../core/Entropy.ts"
-import type { KeyStore } from "../core/KeyStore.ts"
-import type { Keys } from "../core/Keys.ts"
-import type { LocalFeed } from "../core/LocalFeed.ts"
+import type { KeyStore } from "../core/keys/KeyStore.ts"
+import type { Keys } from "../core/keys/Keys.ts"
+import { Entropy } from "../core/model/Entropy.ts"
+import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
 import { docsRoutes } from "./docs.ts"
 import { type Handler, makeHandler } from "./handler.ts"
 import { healthRoutes } from "./health.ts"

@@ -1,9 +1,9 @@
 /** The gateway: one web-standard handler for every door, on any runtime. */
 import { Cause, Effect, Either, Exit, type Fiber, FiberId, FiberRef, LogLevel, Option, Runtime, Tracer } from "effect"
-import { Entropy } from "../core/Entropy.ts"
-import type { Keys } from "../core/Keys.ts"
-import * as Metrics from "../core/Metrics.ts"
-import { RequestId } from "../core/RequestId.ts"
+import type { Keys } from "../core/keys/Keys.ts"
+import { Entropy } from "../core/model/Entropy.ts"
+import { RequestId } from "../core/model/RequestId.ts"
+import * as Metrics from "../core/telemetry/Metrics.ts"
 import { authenticate } from "./auth.ts"
 import { canceled, type DoorFailure, internal, methodNotAllowed, noSuchPath, toWire } from "./errors.ts"
 import { errorReply, type Mount, type Reply, type Route } from "./route.ts"

@@ -1,8 +1,8 @@
 /** For operators and their orchestrators: is the process up, can it work. No key is needed. */
 import { Effect } from "effect"
-import { readiness } from "../core/Health.ts"
-import type { KeyStore } from "../core/KeyStore.ts"
-import type { Platforms } from "../core/Platform.ts"
+import type { KeyStore } from "../core/keys/KeyStore.ts"
+import type { Platforms } from "../core/platforms/Platform.ts"
+import { readiness } from "../core/status/Health.ts"
 import { json, type OpenRoute } from "./route.ts"
 
 export const healthRoutes: ReadonlyArray<OpenRoute<KeyStore | Platforms>> = [

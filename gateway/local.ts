@@ -1,6 +1,6 @@
 /** The door of the local feed: callers hand in events for the platforms that run in process. */
 import { Effect, Either } from "effect"
-import { isGzip, LocalFeed, type SentEvent, sentEvents } from "../core/LocalFeed.ts"
+import { isGzip, LocalFeed, type SentEvent, sentEvents } from "../core/platforms/LocalFeed.ts"
 import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
 import { type DoorFailure, unreadableBody } from "./errors.ts"
 import { json, type KeyedRoute, type Work } from "./route.ts"

@@ -1,10 +1,10 @@
 /** `/metrics`: what an operator watches, as Prometheus reads it. No key is needed. */
 import { Effect, Metric, type MetricPair, MetricState, Option } from "effect"
-import { PREFIX } from "../core/Metrics.ts"
-import type { Platforms } from "../core/Platform.ts"
-import { observePlatforms } from "../core/PlatformMetrics.ts"
-import type { Registrations } from "../core/Registrations.ts"
-import type { RuleStore } from "../core/RuleStore.ts"
+import type { Platforms } from "../core/platforms/Platform.ts"
+import type { Registrations } from "../core/rules/Registrations.ts"
+import type { RuleStore } from "../core/rules/RuleStore.ts"
+import { observePlatforms } from "../core/status/PlatformMetrics.ts"
+import { PREFIX } from "../core/telemetry/Metrics.ts"
 import type { OpenRoute } from "./route.ts"
 
 /** `observeProcess` brings the metrics of the process up to date. */

@@ -1,6 +1,6 @@
 /** The OpenAPI document: what trpc-to-openapi makes of the router, with our error shape, names and examples. */
 import { generateOpenApiDocument } from "trpc-to-openapi"
-import { WatchQuery } from "../core/Matches.ts"
+import { WatchQuery } from "../core/matches/Matches.ts"
 import { fieldsOf, namedSchemas, REFERENCE_PREFIX } from "./carrier.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
 import { ERROR_CODES } from "./errors.ts"

@@ -1,6 +1,6 @@
 /** What the gateway is made of: routes, and what they reply. */
 import type { Effect, Either } from "effect"
-import type { AccountId } from "../core/Ids.ts"
+import type { AccountId } from "../core/model/Ids.ts"
 import type { DoorFailure, WireError } from "./errors.ts"
 
 /** What a door answers, before it becomes a `Response`. */

@@ -1,6 +1,6 @@
 /** The operations on webhooks; `operations.ts` has all the others. */
 import { Effect, Schema } from "effect"
-import { WebhookId } from "../core/Ids.ts"
+import { WebhookId } from "../core/model/Ids.ts"
 import {
   AttemptList,
   AttemptQuery,
@@ -9,8 +9,8 @@ import {
   WebhookAttempt,
   WebhookDraft,
   WebhookWithSecret
-} from "../core/Webhook.ts"
-import { Webhooks } from "../core/Webhooks.ts"
+} from "../core/webhooks/Webhook.ts"
+import { Webhooks } from "../core/webhooks/Webhooks.ts"
 import { type AnyEndpoint, endpoint } from "./endpoint.ts"
 
 const RULE = "rule_01kzyn3v8jf9g8w3q5r7t2x4c6"

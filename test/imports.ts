@@ -1,7 +1,7 @@
 /** The import law as a function of sources: what each file may import, and what only `app/` may do. */
 
 export interface Source {
-  /** From the root of the repository, with slashes: `core/Rules.ts`. */
+  /** From the root of the repository, with slashes: `core/rules/Rules.ts`. */
   readonly path: string
   readonly text: string
 }
@@ -138,7 +138,7 @@ const nameViolations = ({ path }: Source): ReadonlyArray<string> =>
 const withoutComments = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|[\s;{}(,])\/\/[^\n]*/g, "$1")
 
-/** `../core/Ids.ts` seen from `gateway/auth.ts` is `core/Ids.ts`. */
+/** `../core/model/Ids.ts` seen from `gateway/auth.ts` is `core/model/Ids.ts`. */
 const resolve = (from: string, relative: string): string => {
   const parts = from.split("/").slice(0, -1)
   for (const part of relative.split("/")) {

@@ -1,10 +1,16 @@
 /** The platform `firehose`, on the real service: one tap, whose rules and stream are reached with its token. */
 import { Clock, Effect, Either, Layer, Option, type Redacted } from "effect"
-import { Entropy } from "../../core/Entropy.ts"
-import { type Platform, Platforms, type Registered, type RuleRefusal, type UpstreamRule } from "../../core/Platform.ts"
-import { RecentEvents } from "../../core/RecentEvents.ts"
-import { RuleStore } from "../../core/RuleStore.ts"
-import { helpFor } from "../../core/syntax/help.ts"
+import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { Entropy } from "../../core/model/Entropy.ts"
+import {
+  type Platform,
+  Platforms,
+  type Registered,
+  type RuleRefusal,
+  type UpstreamRule
+} from "../../core/platforms/Platform.ts"
+import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { helpFor } from "../../core/syntax/help/help.ts"
 import { checkRule } from "../../core/syntax/language.ts"
 import { Budget } from "../http/Budget.ts"
 import { KnownRules } from "../http/KnownRules.ts"

@@ -1,7 +1,7 @@
 /** The calls of Firehose's API that rules need: within its limits, every answer typed. */
 import { Clock, Effect, Either, Option, Schema } from "effect"
-import { PlatformUnavailable } from "../../core/Errors.ts"
-import type { PlatformFailure, RuleRefusal } from "../../core/Platform.ts"
+import { PlatformUnavailable } from "../../core/model/Errors.ts"
+import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
 import { Budget } from "../http/Budget.ts"
 import type { Answer } from "../http/call.ts"
 import type { Upstream, UpstreamCall } from "../http/Upstream.ts"

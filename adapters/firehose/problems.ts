@@ -1,7 +1,12 @@
 /** What Firehose's refusals mean. The shape of its error bodies is not documented: every shape that was seen is read. */
 import { Either, Option } from "effect"
-import { PlatformLimitReached, PlatformNotReady, PlatformRefused, PlatformUnavailable } from "../../core/Errors.ts"
-import type { PlatformFailure, RuleRefusal } from "../../core/Platform.ts"
+import {
+  PlatformLimitReached,
+  PlatformNotReady,
+  PlatformRefused,
+  PlatformUnavailable
+} from "../../core/model/Errors.ts"
+import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
 import { jsonOf, listOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
 import type { Answer } from "../http/call.ts"
 

@@ -1,8 +1,8 @@
 /** The live stream: connections of five minutes, one after the other, with nothing lost in between. */
 import { Chunk, Clock, Effect, Either, type Option, Stream } from "effect"
-import * as Metrics from "../../core/Metrics.ts"
-import type { Signal } from "../../core/Platform.ts"
-import type { RecentEvents } from "../../core/RecentEvents.ts"
+import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import type { Signal } from "../../core/platforms/Platform.ts"
+import * as Metrics from "../../core/telemetry/Metrics.ts"
 import type { Budget } from "../http/Budget.ts"
 import { type OpenAnswer, read, type Unreachable } from "../http/call.ts"
 import type { KnownRules } from "../http/KnownRules.ts"

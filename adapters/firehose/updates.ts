@@ -1,6 +1,6 @@
 /** From an update of the stream to what was found. */
 import { Effect, Either, Option } from "effect"
-import type { Delivery } from "../../core/Platform.ts"
+import type { Delivery } from "../../core/platforms/Platform.ts"
 import { eventIdOf } from "../../core/syntax/event.ts"
 import { isDeep, jsonOf, MOST_LEVELS, objectOf, textOf, textsOf } from "../../core/syntax/json.ts"
 import type { SseEvent } from "../http/sse.ts"

@@ -1,6 +1,6 @@
 /** How a platform's stream is doing, for whoever asks. */
 import { Clock, Effect, Option } from "effect"
-import type { StreamState, StreamStatus } from "../../core/Platform.ts"
+import type { StreamState, StreamStatus } from "../../core/platforms/Platform.ts"
 
 export class StreamHealth {
   private current: StreamStatus

@@ -1,7 +1,7 @@
 /** What rules of this deployment carry on a platform, so that they are told from those of others. */
 import { Effect, Schedule } from "effect"
-import type { PlatformId } from "../../core/PlatformId.ts"
-import type { RuleStore } from "../../core/RuleStore.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
+import type { RuleStore } from "../../core/rules/RuleStore.ts"
 
 /** Waits until the store tells its name. */
 export const ownTag = (store: RuleStore["Type"], platform: PlatformId): Effect.Effect<string> =>

@@ -1,8 +1,8 @@
 /** A stream that never ends, out of connections that do. */
 import { Clock, Data, Effect, type Scope, Stream } from "effect"
-import * as Metrics from "../../core/Metrics.ts"
-import type { GapCause, Signal } from "../../core/Platform.ts"
-import type { PlatformId } from "../../core/PlatformId.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
+import type { GapCause, Signal } from "../../core/platforms/Platform.ts"
+import * as Metrics from "../../core/telemetry/Metrics.ts"
 import type { Budget } from "./Budget.ts"
 import type { KnownRules } from "./KnownRules.ts"
 import { NO_RULES, type StreamHealth } from "./StreamHealth.ts"

@@ -1,8 +1,8 @@
 /** Events as the platforms stream them: an X v2 post, a Firehose update. */
 import { Either, Predicate } from "effect"
-import type { PlatformId } from "../../core/PlatformId.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { eventIdOf, readEvent } from "../../core/syntax/event.ts"
-import type { PlatformEvent } from "../../core/syntax/eventFields.ts"
+import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import { isDeep, MOST_LEVELS } from "../../core/syntax/json.ts"
 
 /** An event that is as it should be, and not looked into yet. */

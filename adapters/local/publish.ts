@@ -1,13 +1,13 @@
 /** The way of events from their sender to the rules they meet: all are checked, then handed on as fast as the store takes them. */
 import { Array as Arr, Clock, Deferred, Effect, Either, Option } from "effect"
-import { type ArgumentIssue, InvalidArgument, StorageUnavailable } from "../../core/Errors.ts"
-import type { AccountId } from "../../core/Ids.ts"
-import { IS_REAL, type LocalFeed, type SentEvent } from "../../core/LocalFeed.ts"
-import type { Delivery } from "../../core/Platform.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
-import type { RecentEvents } from "../../core/RecentEvents.ts"
-import type { RuleStore } from "../../core/RuleStore.ts"
-import type { PlatformEvent } from "../../core/syntax/eventFields.ts"
+import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { type ArgumentIssue, InvalidArgument, StorageUnavailable } from "../../core/model/Errors.ts"
+import type { AccountId } from "../../core/model/Ids.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../core/model/PlatformId.ts"
+import { IS_REAL, type LocalFeed, type SentEvent } from "../../core/platforms/LocalFeed.ts"
+import type { Delivery } from "../../core/platforms/Platform.ts"
+import type { RuleStore } from "../../core/rules/RuleStore.ts"
+import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import { type CheckedEvent, checkEvent, decodeEvent, type LocalEvent } from "./events.ts"
 
 /** Where the events of one platform go. */

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto"
 import { Layer } from "effect"
 import { v7 } from "uuid"
-import { Entropy } from "../../core/Entropy.ts"
+import { Entropy } from "../../core/model/Entropy.ts"
 
 export const layer: Layer.Layer<Entropy> = Layer.succeed(
   Entropy,

@@ -1,7 +1,7 @@
 /** Log lines on standard error: JSON for machines, plain lines for people. Each carries the id of its request. */
 import process from "node:process"
 import { Cause, Context, FiberRef, FiberRefs, Inspectable, type Layer, Logger, Option } from "effect"
-import { RequestId } from "../../core/RequestId.ts"
+import { RequestId } from "../../core/model/RequestId.ts"
 import { withSources } from "./stacks.ts"
 
 export type LogFormat = "json" | "pretty"

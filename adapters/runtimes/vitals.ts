@@ -1,7 +1,7 @@
 /** How the process is doing: its CPU time, its memory, its event loop. The same on Node and on Deno. */
 import process from "node:process"
 import { Clock, Effect, type Scope } from "effect"
-import * as Metrics from "../../core/Metrics.ts"
+import * as Metrics from "../../core/telemetry/Metrics.ts"
 
 /**
  * Watches the event loop until the scope closes. The effect that it gives brings the other metrics of the process up to

@@ -1,6 +1,6 @@
 /** The strings behind the stage, for tests in process and for the control endpoints alike. */
 import { Effect, Either } from "effect"
-import type { PlatformId } from "../../core/PlatformId.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { checkEvent } from "../local/events.ts"
 import type { Fault, FaultRequest } from "./faults.ts"
 import type { FirehoseState } from "./firehose/FirehoseState.ts"

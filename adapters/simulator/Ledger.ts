@@ -1,5 +1,5 @@
 /** What clients did: calls in windows, connections with their times, and where they asked for more than is allowed. */
-import type { PlatformId } from "../../core/PlatformId.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
 
 export interface Limit {
   readonly limit: number

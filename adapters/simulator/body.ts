@@ -1,6 +1,6 @@
 /** The bytes of an open stream: records as they come due, keep-alives in between, and every fault that a stream can have. */
 import { Effect, Option, Stream } from "effect"
-import type { PlatformId } from "../../core/PlatformId.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
 import type { World } from "./World.ts"
 import { Dropped } from "./wire.ts"
 

@@ -1,5 +1,5 @@
 /** The endpoints that faults, limits and counters go by. */
-import type { PlatformId } from "../../core/PlatformId.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
 
 export const ENDPOINTS = {
   x: ["rules.list", "rules.update", "rules.counts", "stream", "connections.list", "connections.kill", "usage"],

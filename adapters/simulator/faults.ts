@@ -1,6 +1,6 @@
 /** What can be made to go wrong, and how often it has. */
 import { Either, ParseResult, Schema } from "effect"
-import { PlatformId } from "../../core/PlatformId.ts"
+import { PlatformId } from "../../core/model/PlatformId.ts"
 import { ENDPOINTS, isEndpointOf } from "./endpoints.ts"
 
 const Amount = Schema.Int.pipe(Schema.between(0, 1_000_000_000))

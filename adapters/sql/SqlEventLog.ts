@@ -1,8 +1,8 @@
 /** `EventLog` in SQL: a row for each segment, its events as the lines of one text. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
-import { EventLog, type Keep, type LoggedEvent, newestOf, type Segment, sizeOf } from "../../core/EventLog.ts"
-import type { PlatformId } from "../../core/PlatformId.ts"
+import { EventLog, type Keep, type LoggedEvent, newestOf, type Segment, sizeOf } from "../../core/backtests/EventLog.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {

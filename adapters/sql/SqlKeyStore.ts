@@ -1,10 +1,10 @@
 /** `KeyStore` in SQL. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Array as Arr, Effect, Layer, Option } from "effect"
-import { fromUuid, type KeyId, toUuid } from "../../core/Ids.ts"
-import type { Key } from "../../core/Key.ts"
-import { KeyStore, type NewAccount, type NewKey } from "../../core/KeyStore.ts"
-import { fromDate, type Timestamp } from "../../core/Timestamp.ts"
+import type { Key } from "../../core/keys/Key.ts"
+import { KeyStore, type NewAccount, type NewKey } from "../../core/keys/KeyStore.ts"
+import { fromUuid, type KeyId, toUuid } from "../../core/model/Ids.ts"
+import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import { unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {

@@ -3,9 +3,8 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment, Statement } from "@effect/sql/Statement"
 import { Clock, Effect, Layer, Option, Predicate, PubSub, Stream } from "effect"
-import { MatchesUnstorable } from "../../core/Errors.ts"
-import { fromUuid, type MatchId, toUuid } from "../../core/Ids.ts"
-import type { Match } from "../../core/Match.ts"
+import type { StreamProgress } from "../../core/coverage/StreamStore.ts"
+import type { Match } from "../../core/matches/Match.ts"
 import {
   inTurn,
   type MatchPage,
@@ -14,10 +13,11 @@ import {
   type NextPage,
   type Trim,
   type Wanted
-} from "../../core/MatchStore.ts"
-import type { PlatformId } from "../../core/PlatformId.ts"
-import type { StreamProgress } from "../../core/StreamStore.ts"
-import { fromDate } from "../../core/Timestamp.ts"
+} from "../../core/matches/MatchStore.ts"
+import { MatchesUnstorable } from "../../core/model/Errors.ts"
+import { fromUuid, type MatchId, toUuid } from "../../core/model/Ids.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
+import { fromDate } from "../../core/model/Timestamp.ts"
 import { Announcements, CHANNEL } from "./Announcements.ts"
 import { progressTables } from "./SqlStreamStore.ts"
 import { storableJson } from "./storable.ts"

@@ -1,13 +1,13 @@
 /** `RuleStore` in SQL. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer, Option } from "effect"
-import { RuleLimitReached } from "../../core/Errors.ts"
-import { type AccountId, fromUuid, type RuleId, toUuid } from "../../core/Ids.ts"
-import type { Registered } from "../../core/Platform.ts"
-import type { PlatformId } from "../../core/PlatformId.ts"
-import type { RegistrationState, Rule } from "../../core/Rule.ts"
-import { type NewRule, RuleStore, type StoredRegistration } from "../../core/RuleStore.ts"
-import { fromDate, type Timestamp } from "../../core/Timestamp.ts"
+import { RuleLimitReached } from "../../core/model/Errors.ts"
+import { type AccountId, fromUuid, type RuleId, toUuid } from "../../core/model/Ids.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
+import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
+import type { Registered } from "../../core/platforms/Platform.ts"
+import type { RegistrationState, Rule } from "../../core/rules/Rule.ts"
+import { type NewRule, RuleStore, type StoredRegistration } from "../../core/rules/RuleStore.ts"
 import { unavailable } from "./unavailable.ts"
 
 /** Matches that one statement deletes: few enough that the embedded engine, which does one thing at a time, goes on. */

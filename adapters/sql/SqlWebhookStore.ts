@@ -2,18 +2,18 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Array as Arr, Effect, Layer, Option, PubSub, Redacted, Stream } from "effect"
-import { WebhookLimitReached } from "../../core/Errors.ts"
-import { type AccountId, fromUuid, type MatchId, toUuid, type WebhookId } from "../../core/Ids.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
-import { fromDate, type Timestamp } from "../../core/Timestamp.ts"
-import type { AttemptKind, AttemptOutcome, WebhookAttempt } from "../../core/Webhook.ts"
+import { WebhookLimitReached } from "../../core/model/Errors.ts"
+import { type AccountId, fromUuid, type MatchId, toUuid, type WebhookId } from "../../core/model/Ids.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../core/model/PlatformId.ts"
+import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
+import type { AttemptKind, AttemptOutcome, WebhookAttempt } from "../../core/webhooks/Webhook.ts"
 import {
   isGoingOn,
   type ListedWebhook,
   type NewWebhook,
   type StoredWebhook,
   WebhookStore
-} from "../../core/WebhookStore.ts"
+} from "../../core/webhooks/WebhookStore.ts"
 import { storableText } from "./storable.ts"
 import { codeOf, unavailable } from "./unavailable.ts"
 

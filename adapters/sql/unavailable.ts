@@ -1,7 +1,7 @@
 /** The one place where failures of the database become failures of a port. */
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Option, Predicate } from "effect"
-import { StorageUnavailable } from "../../core/Errors.ts"
+import { StorageUnavailable } from "../../core/model/Errors.ts"
 
 /**
  * Turns every failure of the driver into `StorageUnavailable`, also where `withTransaction` has made it a defect: a

@@ -1,7 +1,7 @@
 /** Spans on their way to an OpenTelemetry collector, as OTLP over HTTP in JSON. Whatever the collector does, nobody waits for it. */
 import { Effect, Layer, type Scope, Tracer } from "effect"
-import { Entropy } from "../../core/Entropy.ts"
-import * as Metrics from "../../core/Metrics.ts"
+import { Entropy } from "../../core/model/Entropy.ts"
+import * as Metrics from "../../core/telemetry/Metrics.ts"
 import { call, Unreachable } from "../http/call.ts"
 import { OtlpSpan } from "./OtlpSpan.ts"
 

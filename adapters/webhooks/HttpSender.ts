@@ -2,7 +2,7 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http"
 import type { Socket } from "node:net"
 import { Effect, Layer, Option } from "effect"
-import { type Answer, type Message, WebhookSender } from "../../core/WebhookSender.ts"
+import { type Answer, type Message, WebhookSender } from "../../core/webhooks/WebhookSender.ts"
 import { reasonOf } from "../http/reasons.ts"
 import type { Addresses } from "./addresses.ts"
 import { connect, literalRefusal, NotConnected } from "./connect.ts"

@@ -1,7 +1,7 @@
 /** Signatures by Standard Webhooks 1.0. */
 import { createHmac } from "node:crypto"
 import { Redacted } from "effect"
-import type { Message } from "../../core/WebhookSender.ts"
+import type { Message } from "../../core/webhooks/WebhookSender.ts"
 
 /** The headers that say what the message is and that it is ours. */
 export const signedHeaders = ({ id, at, body, secrets }: Message): Readonly<Record<string, string>> => {

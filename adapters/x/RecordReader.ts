@@ -1,8 +1,8 @@
 /** Reads X's stream across its connections: what came before decides on what is new, and on what is too quiet. */
 import { Chunk, Clock, Effect, Option } from "effect"
-import * as Metrics from "../../core/Metrics.ts"
-import type { Delivery } from "../../core/Platform.ts"
-import type { RecentEvents } from "../../core/RecentEvents.ts"
+import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import type { Delivery } from "../../core/platforms/Platform.ts"
+import * as Metrics from "../../core/telemetry/Metrics.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import type { Ended } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"

@@ -1,9 +1,9 @@
 /** The X platform: rules on its filtered stream, and the posts that it sends for them. */
 import { Clock, Effect, Layer, Option, type Redacted } from "effect"
-import { Platforms } from "../../core/Platform.ts"
-import { RecentEvents } from "../../core/RecentEvents.ts"
-import { RuleStore } from "../../core/RuleStore.ts"
-import { helpFor } from "../../core/syntax/help.ts"
+import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { Platforms } from "../../core/platforms/Platform.ts"
+import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { helpFor } from "../../core/syntax/help/help.ts"
 import { checkRule } from "../../core/syntax/language.ts"
 import { KnownRules } from "../http/KnownRules.ts"
 import { ownTag } from "../http/ownTag.ts"

@@ -1,7 +1,7 @@
 /** X's calls on rules and usage, typed and within their limits. */
 import { Clock, Effect } from "effect"
-import { PlatformUnavailable } from "../../core/Errors.ts"
-import type { PlatformFailure, RuleRefusal } from "../../core/Platform.ts"
+import { PlatformUnavailable } from "../../core/model/Errors.ts"
+import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
 import { type JsonObject, jsonOf, numberOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
 import type { Budget } from "../http/Budget.ts"
 import type { Upstream, UpstreamCall } from "../http/Upstream.ts"

@@ -1,6 +1,11 @@
 /** What X says when it does not do as it is asked, as the errors of the port. */
-import { PlatformLimitReached, PlatformNotReady, PlatformRefused, PlatformUnavailable } from "../../core/Errors.ts"
-import type { PlatformFailure, RuleRefusal } from "../../core/Platform.ts"
+import {
+  PlatformLimitReached,
+  PlatformNotReady,
+  PlatformRefused,
+  PlatformUnavailable
+} from "../../core/model/Errors.ts"
+import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
 import { type JsonObject, jsonOf, objectOf, objectsOf, textOf, textsOf } from "../../core/syntax/json.ts"
 import type { Answer } from "../http/call.ts"
 import { secondsUntilReset } from "./limits.ts"

@@ -1,6 +1,6 @@
 /** The rules of this deployment on X: registered, removed and listed. */
 import { Effect, Either, Option } from "effect"
-import type { Inventory, Platform, PlatformFailure, Registered, RuleRefusal } from "../../core/Platform.ts"
+import type { Inventory, Platform, PlatformFailure, Registered, RuleRefusal } from "../../core/platforms/Platform.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
 import { type Added, type Api, inParts, MOST_AT_ONCE, unreadable, type XRule } from "./api.ts"
 

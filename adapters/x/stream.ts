@@ -1,7 +1,7 @@
 /** X's filtered stream: connections one after the other, with what was missed in between where X gives it. */
 import { Clock, Effect, Option, type Scope, Stream } from "effect"
-import type { Delivery, Platform, Signal } from "../../core/Platform.ts"
-import type { RecentEvents } from "../../core/RecentEvents.ts"
+import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import type { Delivery, Platform, Signal } from "../../core/platforms/Platform.ts"
 import { type OpenAnswer, read } from "../http/call.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
 import { lines } from "../http/lines.ts"

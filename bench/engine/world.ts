@@ -1,6 +1,6 @@
 /** A small world of random rules and events in which nearly everything meets: for comparing the engine with the plain evaluator. */
-import type { PlatformId } from "../../core/PlatformId.ts"
-import type { Expression, KeywordField, Predicate, TextField } from "../../core/syntax/expression.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
+import type { Expression, KeywordField, Predicate, TextField } from "../../core/syntax/expression/expression.ts"
 import { checkRule } from "../../core/syntax/language.ts"
 import type { Random } from "../random.ts"
 

@@ -1,9 +1,10 @@
 /** What every server of the benchmark answers: the same rules and matches, behind the same key. */
-import { fromUuid, timeOf } from "../../core/Ids.ts"
-import { makeSecret } from "../../core/Key.ts"
-import type { Match } from "../../core/Match.ts"
-import type { Rule } from "../../core/Rule.ts"
-import * as Timestamp from "../../core/Timestamp.ts"
+
+import { makeSecret } from "../../core/keys/Key.ts"
+import type { Match } from "../../core/matches/Match.ts"
+import { fromUuid, timeOf } from "../../core/model/Ids.ts"
+import * as Timestamp from "../../core/model/Timestamp.ts"
+import type { Rule } from "../../core/rules/Rule.ts"
 
 const PLACES = ["Antofagasta", "Kathmandu", "Wellington", "Anchorage", "Sendai"]
 

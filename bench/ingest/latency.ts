@@ -1,6 +1,6 @@
 /** How long after an event has come in its match can be listed, at a steady rate. */
 import { Chunk, Effect, Queue } from "effect"
-import type { Signal } from "../../core/Platform.ts"
+import type { Signal } from "../../core/platforms/Platform.ts"
 import { isSmoke } from "../figures.ts"
 import { newPosts } from "./posts.ts"
 import { signalOf } from "./ways.ts"

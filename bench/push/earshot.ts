@@ -1,7 +1,7 @@
 /** Our gateway over stores in memory, on the runtime's own server. */
 import { Effect, Layer, Runtime, Scope } from "effect"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
-import { MatchStore } from "../../core/MatchStore.ts"
+import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { handler, layer } from "../gateway/earshot.ts"
 import { matchAt } from "./match.ts"
 import type { Broadcaster } from "./server.ts"

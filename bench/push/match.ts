@@ -1,7 +1,8 @@
 /** The matches of the benchmark: a post of usual size that carries when it was made. */
-import { firstMatchAt, matchesAfter } from "../../core/Ids.ts"
-import type { Match } from "../../core/Match.ts"
-import * as Timestamp from "../../core/Timestamp.ts"
+
+import type { Match } from "../../core/matches/Match.ts"
+import { firstMatchAt, matchesAfter } from "../../core/model/Ids.ts"
+import * as Timestamp from "../../core/model/Timestamp.ts"
 import { rules } from "../gateway/data.ts"
 
 let last = firstMatchAt(Date.now())

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs"
 import process from "node:process"
-import type { PlatformId } from "../../core/PlatformId.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { checkRule } from "../../core/syntax/language.ts"
 import { randomFrom } from "../random.ts"
 

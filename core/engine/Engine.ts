@@ -7,8 +7,8 @@
  * themselves; rules that hang on a term that turned out common are moved to a better one as the engine runs. Everything
  * is in flat memory that is changed in place (`Pool`): a rule counts from the next event on, and leaves no trace.
  */
-import type { PlatformEvent } from "../syntax/eventFields.ts"
-import type { Expression } from "../syntax/expression.ts"
+import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
+import type { Expression } from "../syntax/expression/expression.ts"
 import { AnchorIndex } from "./AnchorIndex.ts"
 import { Compiler, layout } from "./code.ts"
 import { ANCHOR, Cover } from "./cover.ts"

@@ -1,6 +1,6 @@
 /** The engine for rules that go by a name. */
-import type { PlatformEvent } from "../syntax/eventFields.ts"
-import type { Expression } from "../syntax/expression.ts"
+import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
+import type { Expression } from "../syntax/expression/expression.ts"
 import { Engine, type EngineOptions, type EngineStats } from "./Engine.ts"
 
 export class NamedRules {

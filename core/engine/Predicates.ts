@@ -1,7 +1,7 @@
 /** Tests that are more than "the event has this term": kept once for all rules that ask them, run once for an event. */
-import { meets } from "../syntax/evaluate.ts"
-import type { EventFields } from "../syntax/eventFields.ts"
-import type { Predicate } from "../syntax/expression.ts"
+import { meets } from "../syntax/expression/evaluate.ts"
+import type { EventFields } from "../syntax/expression/eventFields.ts"
+import type { Predicate } from "../syntax/expression/expression.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { gramsOf } from "./grams.ts"
 

@@ -9,8 +9,8 @@
  *   always     [tag]
  *   never      [tag]
  */
-import type { Expression, Predicate } from "../syntax/expression.ts"
-import { groupAt, writeWord } from "../syntax/wordRow.ts"
+import type { Expression, Predicate } from "../syntax/expression/expression.ts"
+import { groupAt, writeWord } from "../syntax/words/wordRow.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { type Start, startOf } from "./grams.ts"
 import { longer } from "./longer.ts"

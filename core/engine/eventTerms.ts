@@ -5,8 +5,8 @@
  * Terms are numbered from 1 in the order they are met, each time they are met: the numbers of the words of a text are
  * their places. Between two texts of a field lie as many numbers without a term as the longest phrase can reach over.
  */
-import type { PlatformEvent } from "../syntax/eventFields.ts"
-import { bounds, GROUP as FOUR, groups, MOST_WORDS, restAt, writeWord } from "../syntax/wordRow.ts"
+import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
+import { bounds, GROUP as FOUR, groups, MOST_WORDS, restAt, writeWord } from "../syntax/words/wordRow.ts"
 import { isInUse } from "./Cells.ts"
 import { endHigh, endLow, type Fingerprints, stepHigh, stepLow } from "./fingerprints.ts"
 import {

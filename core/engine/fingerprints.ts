@@ -1,5 +1,5 @@
 /** Terms as the engine knows them: 64 bits of a keyed hash over a word and the space it belongs to. */
-import { GROUP, groupAt, writeWord } from "../syntax/wordRow.ts"
+import { GROUP, groupAt, writeWord } from "../syntax/words/wordRow.ts"
 import { isStartSpace, valueSpace } from "./spaces.ts"
 
 /** Most spaces there can be: one for each field and way of looking at it. */

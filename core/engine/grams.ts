@@ -1,7 +1,7 @@
 /** Pieces of text that every value a test fits must hold: what a test without a term of its own can be looked up by. */
-import { isTextField, type Predicate } from "../syntax/expression.ts"
-import { type Patterned, patternOf } from "../syntax/patterns.ts"
-import { restAt, writeWord } from "../syntax/wordRow.ts"
+import { isTextField, type Predicate } from "../syntax/expression/expression.ts"
+import { type Patterned, patternOf } from "../syntax/expression/patterns.ts"
+import { restAt, writeWord } from "../syntax/words/wordRow.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { GRAM, gramCell, innerSpace, keywordSpace, textSpace } from "./spaces.ts"
 

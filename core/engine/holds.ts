@@ -1,5 +1,5 @@
 /** Runs the code of a rule (`code.ts`) on the event at hand. */
-import type { EventFields } from "../syntax/eventFields.ts"
+import type { EventFields } from "../syntax/expression/eventFields.ts"
 import { layout } from "./code.ts"
 import { isAt, sameBefore, termOf } from "./eventTerms.ts"
 import type { Predicates } from "./Predicates.ts"

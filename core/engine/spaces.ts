@@ -1,6 +1,6 @@
 /** The spaces that terms live in, and which of them the rules at hand look at: nothing else of an event is read. */
-import { KEYWORD_FIELDS, type KeywordField, TEXT_FIELDS, type TextField } from "../syntax/expression.ts"
-import { GROUP } from "../syntax/wordRow.ts"
+import { KEYWORD_FIELDS, type KeywordField, TEXT_FIELDS, type TextField } from "../syntax/expression/expression.ts"
+import { GROUP } from "../syntax/words/wordRow.ts"
 import { Cells } from "./Cells.ts"
 
 /** A word of a text field, a whole value of a keyword field: the same word in two fields is two terms. */

@@ -1,7 +1,7 @@
 /** Events of both platforms as a rule sees them. */
 import type { Either } from "effect"
-import type { PlatformId } from "../PlatformId.ts"
-import type { PlatformEvent } from "./eventFields.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
+import type { PlatformEvent } from "./expression/eventFields.ts"
 import { firehoseEvent, firehoseEventId, firehoseEventTime } from "./firehose/event.ts"
 import { xEvent, xEventId, xEventTime } from "./x/event.ts"
 

@@ -1,6 +1,6 @@
 /** The rule language of each platform, behind one face. */
-import type { PlatformId } from "../PlatformId.ts"
-import type { Expression } from "./expression.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
+import type { Expression } from "./expression/expression.ts"
 import { limits as firehoseLimits } from "./firehose/fields.ts"
 import * as Firehose from "./firehose/language.ts"
 import type { Issue } from "./issue.ts"

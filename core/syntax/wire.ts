@@ -1,6 +1,6 @@
 /** What the rule languages have to say, as it goes over the wire. */
 import { Schema } from "effect"
-import type { Translation } from "./translate.ts"
+import type { Translation } from "./translation/translate.ts"
 
 export const WireSpan = Schema.Struct({ start: Schema.Number, end: Schema.Number }).annotations({
   identifier: "Span",

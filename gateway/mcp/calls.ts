@@ -1,6 +1,6 @@
 /** How a tool reaches the operations: in this process, or on a server elsewhere. */
 import { Effect, Schema } from "effect"
-import type { AccountId } from "../../core/Ids.ts"
+import type { AccountId } from "../../core/model/Ids.ts"
 import { decoder } from "../decode.ts"
 import type { Endpoint } from "../endpoint.ts"
 import { toWire } from "../errors.ts"

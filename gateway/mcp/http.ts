@@ -8,7 +8,7 @@ import {
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
 import { Effect, Either } from "effect"
-import type { AccountId } from "../../core/Ids.ts"
+import type { AccountId } from "../../core/model/Ids.ts"
 import { readText } from "../body.ts"
 import type { DoorFailure } from "../errors.ts"
 import type { Services } from "../operations.ts"

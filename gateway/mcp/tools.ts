@@ -1,10 +1,10 @@
 /** The tools: each a thin face on an operation, in words for a language model that sees them for the first time. */
 import type { ToolAnnotations } from "@modelcontextprotocol/server"
 import { Effect, Schema } from "effect"
-import { firstMatchAt, MatchId, timeOf } from "../../core/Ids.ts"
-import { Match } from "../../core/Match.ts"
-import { MatchList, WaitResult } from "../../core/Matches.ts"
-import { CheckResult } from "../../core/RuleCheck.ts"
+import { Match } from "../../core/matches/Match.ts"
+import { MatchList, WaitResult } from "../../core/matches/Matches.ts"
+import { firstMatchAt, MatchId, timeOf } from "../../core/model/Ids.ts"
+import { CheckResult } from "../../core/rules/RuleCheck.ts"
 import type { Endpoint } from "../endpoint.ts"
 import {
   checkRule,

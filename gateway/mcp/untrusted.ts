@@ -1,6 +1,6 @@
 /** Text by strangers, made ready for a language model: fenced, marked, and with nothing hidden in it. */
 import { Encoding, Schema } from "effect"
-import type { Entropy } from "../../core/Entropy.ts"
+import type { Entropy } from "../../core/model/Entropy.ts"
 
 export const HiddenCharacters = Schema.Struct({
   kind: Schema.Literal("zero_width", "bidi_control", "tag", "variation_selector", "control", "other"),

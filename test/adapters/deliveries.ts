@@ -1,6 +1,6 @@
 /** Of what a platform's stream tells, only the events. */
 import { Chunk, Option, Stream } from "effect"
-import type { Delivery, Platform } from "../../core/Platform.ts"
+import type { Delivery, Platform } from "../../core/platforms/Platform.ts"
 
 export const deliveriesOf = (
   platform: Pick<Platform, "watch">,

@@ -2,9 +2,9 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { v7 } from "uuid"
-import { fromUuid } from "../../core/Ids.ts"
-import type { Key } from "../../core/Key.ts"
-import { KeyStore } from "../../core/KeyStore.ts"
+import type { Key } from "../../core/keys/Key.ts"
+import { KeyStore } from "../../core/keys/KeyStore.ts"
+import { fromUuid } from "../../core/model/Ids.ts"
 import { at, newKey } from "./samples.ts"
 
 export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E>) =>

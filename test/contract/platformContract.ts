@@ -1,8 +1,8 @@
 /** What every `Platform` does, wherever it runs. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Option, type Scope, Stream } from "effect"
-import type { Delivery, Platform } from "../../core/Platform.ts"
-import type { PlatformId } from "../../core/PlatformId.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
+import type { Delivery, Platform } from "../../core/platforms/Platform.ts"
 import { deliveriesOf } from "../adapters/deliveries.ts"
 
 /** A platform, and the world that it watches. */

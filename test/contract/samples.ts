@@ -1,12 +1,12 @@
 /** Accounts, rules and matches for the contract suites; each call gives new ones, so that tests can share a store. */
 import { Effect } from "effect"
 import { v7 } from "uuid"
-import { type AccountId, fromUuid, type RuleId } from "../../core/Ids.ts"
-import { KeyStore, type NewKey } from "../../core/KeyStore.ts"
-import type { Match } from "../../core/Match.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../core/PlatformId.ts"
-import { type NewRule, RuleStore } from "../../core/RuleStore.ts"
-import { fromDate, type Timestamp } from "../../core/Timestamp.ts"
+import { KeyStore, type NewKey } from "../../core/keys/KeyStore.ts"
+import type { Match } from "../../core/matches/Match.ts"
+import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../core/model/PlatformId.ts"
+import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
+import { type NewRule, RuleStore } from "../../core/rules/RuleStore.ts"
 
 /** Times that a reader can tell apart: so many minutes after midnight. */
 export const at = (minutes: number): Timestamp => fromDate(new Date(Date.UTC(2025, 0, 1, 0, minutes, 0, minutes)))

@@ -1,9 +1,9 @@
 /** What every `StreamStore` does, alone and together with the matches. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
-import type { Gap, Ledger } from "../../core/Coverage.ts"
-import { MatchStore } from "../../core/MatchStore.ts"
-import { type StreamProgress, type StreamRecord, StreamStore } from "../../core/StreamStore.ts"
+import type { Gap, Ledger } from "../../core/coverage/Coverage.ts"
+import { type StreamProgress, type StreamRecord, StreamStore } from "../../core/coverage/StreamStore.ts"
+import { MatchStore } from "../../core/matches/MatchStore.ts"
 import type { Stores } from "../stores.ts"
 import { newAccount, newMatch, visibleRule } from "./samples.ts"
 

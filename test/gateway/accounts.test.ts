@@ -1,7 +1,7 @@
 /** Two accounts on one server: nothing of one is visible to the other, and limits count for each alone. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Keys } from "../../core/Keys.ts"
+import { Keys } from "../../core/keys/Keys.ts"
 import { assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, service, X_LIMIT } from "./inProcess.ts"
 import { exchange, requestText } from "./raw.ts"

@@ -1,8 +1,8 @@
 /** The five endpoints of the specification, each in its plainest use. */
 
 import { assert, describe, it } from "@effect/vitest"
-import type { Coverage } from "../../core/Coverage.ts"
-import { PLATFORM_IDS } from "../../core/PlatformId.ts"
+import type { Coverage } from "../../core/coverage/Coverage.ts"
+import { PLATFORM_IDS } from "../../core/model/PlatformId.ts"
 import { answerOf, call, draft, type Target } from "./client.ts"
 
 export const endpointsContract = (target: () => Target): void => {

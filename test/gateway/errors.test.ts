@@ -1,6 +1,7 @@
 /** Every failure of the core on its way to the wire, and a defect, of which nothing may get there. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
+import { Keys } from "../../core/keys/Keys.ts"
 import {
   type CoreError,
   CursorExpired,
@@ -15,11 +16,10 @@ import {
   RuleNotFound,
   StorageUnavailable,
   Unauthenticated
-} from "../../core/Errors.ts"
-import { KeyId } from "../../core/Ids.ts"
-import { Keys } from "../../core/Keys.ts"
-import { Rules } from "../../core/Rules.ts"
-import { Timestamp } from "../../core/Timestamp.ts"
+} from "../../core/model/Errors.ts"
+import { KeyId } from "../../core/model/Ids.ts"
+import { Timestamp } from "../../core/model/Timestamp.ts"
+import { Rules } from "../../core/rules/Rules.ts"
 import { assertError, call, draft, type Json, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 

@@ -7,7 +7,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Effect } from "effect"
 import { v7 } from "uuid"
 import { z } from "zod"
-import { fromUuid } from "../../core/Ids.ts"
+import { fromUuid } from "../../core/model/Ids.ts"
 import { router } from "../../gateway/trpc.ts"
 import { call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"

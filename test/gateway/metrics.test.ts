@@ -1,8 +1,8 @@
 /** The text format, and `/metrics` when the store is away. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Metric, MetricBoundaries } from "effect"
-import { StorageUnavailable } from "../../core/Errors.ts"
-import { RuleStore } from "../../core/RuleStore.ts"
+import { StorageUnavailable } from "../../core/model/Errors.ts"
+import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { exposition } from "../../gateway/metrics.ts"
 import { parseMetrics, valueIn } from "../prometheus.ts"
 import { serve, service } from "./inProcess.ts"

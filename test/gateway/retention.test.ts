@@ -1,8 +1,8 @@
 /** What a caller sees of matches that are no longer kept. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { firstMatchAt } from "../../core/Ids.ts"
-import { MatchStore } from "../../core/MatchStore.ts"
+import { MatchStore } from "../../core/matches/MatchStore.ts"
+import { firstMatchAt } from "../../core/model/Ids.ts"
 import { assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 

@@ -1,6 +1,6 @@
 /** A client of server-sent events that reads by hand, and can be cut off at any byte. */
 import { assert } from "@effect/vitest"
-import type { Match } from "../../core/Match.ts"
+import type { Match } from "../../core/matches/Match.ts"
 
 /** One block of a stream: what stands between two empty lines. */
 export interface Block {

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import { serve } from "../../adapters/simulator/server.ts"
-import type { MatchList } from "../../core/Matches.ts"
+import type { MatchList } from "../../core/matches/Matches.ts"
 import { KEY, type Running, startService } from "../program.ts"
 
 /** With one rule that every page meets. */

@@ -1,6 +1,6 @@
 /** Made-up posts and pages at a steady rate, so that a first rule has something to meet within seconds. */
 import { Clock, Duration, Effect, Layer, Schedule } from "effect"
-import { LocalFeed, sentEvents } from "../../../core/LocalFeed.ts"
+import { LocalFeed, sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { pages } from "./pages.ts"
 import { posts } from "./posts.ts"
 

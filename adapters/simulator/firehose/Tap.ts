@@ -1,7 +1,7 @@
 /** One tap: its rules, and its matches as far back as they are kept. */
 import { NamedRules } from "../../../core/engine/NamedRules.ts"
-import type { PlatformEvent } from "../../../core/syntax/eventFields.ts"
-import type { Expression } from "../../../core/syntax/expression.ts"
+import type { PlatformEvent } from "../../../core/syntax/expression/eventFields.ts"
+import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import type { JsonObject } from "../../../core/syntax/json.ts"
 import { passes } from "./quality.ts"
 

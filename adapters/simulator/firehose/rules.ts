@@ -1,6 +1,6 @@
 /** The rules of a tap, and the check of a query without making one. */
 import { Either, ParseResult, Schema } from "effect"
-import type { Expression } from "../../../core/syntax/expression.ts"
+import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import { refusing } from "../refusing.ts"
 import type { Settings } from "../settings.ts"
 import { jsonReply, parsedJson, type Reply } from "../wire.ts"

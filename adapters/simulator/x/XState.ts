@@ -2,7 +2,7 @@
 import { Either } from "effect"
 import { NamedRules } from "../../../core/engine/NamedRules.ts"
 import { readEvent } from "../../../core/syntax/event.ts"
-import type { Expression } from "../../../core/syntax/expression.ts"
+import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import type { JsonObject } from "../../../core/syntax/json.ts"
 import * as Language from "../../../core/syntax/x/language.ts"
 import { risingIds } from "../../local/demo/addresses.ts"

@@ -1,6 +1,6 @@
 /** POST rules: add, delete or delete all, for real or as a dry run. */
 import { Either, ParseResult, Schema } from "effect"
-import type { Expression } from "../../../core/syntax/expression.ts"
+import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import { jsonReply, parsedJson, type Reply } from "../wire.ts"
 import { shownRule } from "./listRules.ts"
 import {

@@ -1,6 +1,6 @@
 /** A rule of the workload in the platform's own language, read as a user's rule is read. */
-import type { PlatformId } from "../../../core/PlatformId.ts"
-import type { Expression } from "../../../core/syntax/expression.ts"
+import type { PlatformId } from "../../../core/model/PlatformId.ts"
+import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import { checkRule } from "../../../core/syntax/language.ts"
 import type { FieldName, Rule } from "./rule.ts"
 

@@ -1,5 +1,5 @@
 /** The surface tree of a Firehose rule: what was written, clause by clause, each with its place in the text. */
-import type { WildcardSign } from "../expression.ts"
+import type { WildcardSign } from "../expression/expression.ts"
 import type { Span } from "../issue.ts"
 
 /** Lucene has no precedence: each clause of a level ends up required, optional or prohibited. */

@@ -1,6 +1,6 @@
 /** Says what a rule that parses still gets wrong: fields, values, and what Lucene makes of its operators. */
 
-import { nearest } from "../../nearest.ts"
+import { nearest } from "../nearest.ts"
 import type { FieldRef, Group, Query } from "./ast.ts"
 import { defaultField, type Field, type Form, falseFieldOf, fieldOf, fields, isRuleOption, limits } from "./fields.ts"
 import { checkKeyword } from "./keywords.ts"

@@ -1,5 +1,5 @@
 /** Resolves the backslashes of a term, and the wildcard signs that have none. */
-import type { WildcardSign } from "../expression.ts"
+import type { WildcardSign } from "../expression/expression.ts"
 import type { Report } from "./report.ts"
 
 /** The text between two places with its backslashes resolved; \u and four hexadecimal digits is a character. */

@@ -1,7 +1,7 @@
 /** An update of Firehose's stream, `{document, matched_at}`, as a rule sees it. */
 import { Either } from "effect"
-import { type FieldReader, LazyFields, type PlatformEvent } from "../eventFields.ts"
-import type { KeywordField, NumberField, TextField } from "../expression.ts"
+import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
+import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
 import { domainsOf } from "./domains.ts"
 import { anchorsOf } from "./markdown.ts"

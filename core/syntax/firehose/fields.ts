@@ -1,5 +1,5 @@
 /** The fields a Firehose query can name, what each holds and accepts, the names people write by mistake, and the limits. */
-import type { KeywordField, NumberField, TextField } from "../expression.ts"
+import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
 
 export type FieldName =
   | "added"

@@ -1,6 +1,6 @@
 /** Checks values of keyword fields, which are compared whole and with their case. */
 
-import { nearest } from "../../nearest.ts"
+import { nearest } from "../nearest.ts"
 import type { Group, Phrase, Query, Range, Term, Wildcard } from "./ast.ts"
 import type { KeywordFieldFacts } from "./fields.ts"
 import {

@@ -1,5 +1,5 @@
 /** Firehose's query language: check a rule, read it, write it in canonical form, say what it means. */
-import type { Expression } from "../expression.ts"
+import type { Expression } from "../expression/expression.ts"
 import type { Issue } from "../issue.ts"
 import type { Group } from "./ast.ts"
 import { checkRule } from "./checker.ts"

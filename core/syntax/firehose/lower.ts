@@ -1,5 +1,5 @@
 /** Turns the tree of a Firehose rule into the expression that both platforms share. */
-import type { Bound, Expression } from "../expression.ts"
+import type { Bound, Expression } from "../expression/expression.ts"
 import type { Span } from "../issue.ts"
 import type { Group, Query, Range } from "./ast.ts"
 import { defaultField, type Field, fieldOf } from "./fields.ts"

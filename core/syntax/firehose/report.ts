@@ -1,6 +1,6 @@
 /** Collects the issues of one rule text, a bounded number of them, and writes the small edits that mend them. */
 import type { Fix, Issue } from "../issue.ts"
-import { Budget } from "./draft.ts"
+import { Budget } from "../regex/draft.ts"
 
 export interface Advice {
   readonly expected?: ReadonlyArray<string>

@@ -1,10 +1,11 @@
 /** Checks values of text fields, numbers, ages and patterns. */
+
+import { matcherOf } from "../regex/automaton.ts"
+import { parseRegex } from "../regex/regex.ts"
 import type { Group, Query, Regex } from "./ast.ts"
-import { matcherOf } from "./automaton.ts"
 import type { KeywordFieldFacts, NumberFieldFacts, TextFieldFacts } from "./fields.ts"
 import { parseAge } from "./leaves.ts"
 import { quotePhrase } from "./printer.ts"
-import { parseRegex } from "./regex.ts"
 import { quoted, type Report } from "./report.ts"
 import { analyse, isPlainWord } from "./tokens.ts"
 

@@ -1,6 +1,6 @@
 /** The words of a page without making strings of them: for plain text, which most of it is. */
-import { BLOCK, bitsOf, digitsIn, encodeAscii, folded, isIn, lettersIn, MOST_BLOCKS } from "../ascii.ts"
-import { addBounds, bounds, GROUP, groupAt, groups, restAt, writeTokens } from "../wordRow.ts"
+import { BLOCK, bitsOf, digitsIn, encodeAscii, folded, isIn, lettersIn, MOST_BLOCKS } from "../words/ascii.ts"
+import { addBounds, bounds, GROUP, groupAt, groups, restAt, writeTokens } from "../words/wordRow.ts"
 import { analyse, maxTokenLength, stopWords } from "./tokens.ts"
 
 /** Writes the same words as `analyse` gives to the row of words; gives their number. */

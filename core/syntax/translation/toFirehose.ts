@@ -1,5 +1,5 @@
 /** What a clause of X becomes in Firehose's language. */
-import type { KeywordField, Predicate, TextField } from "../expression.ts"
+import type { KeywordField, Predicate, TextField } from "../expression/expression.ts"
 import { escapeTerm } from "../firehose/printer.ts"
 import type { Leaf as XLeaf } from "../x/ast.ts"
 import { parse } from "../x/language.ts"

@@ -1,5 +1,5 @@
 /** What a clause of Firehose becomes in X's language. */
-import type { KeywordField, Predicate, WildcardSign } from "../expression.ts"
+import type { KeywordField, Predicate, WildcardSign } from "../expression/expression.ts"
 import { parse } from "../firehose/language.ts"
 import { tokens } from "../x/tokens.ts"
 import { type Carried, impossible, type Written } from "./carried.ts"

@@ -1,5 +1,5 @@
 /** A post of X's stream with what it refers to: its author, originals, place, links and media, each found when asked for. */
-import type { Area } from "../eventFields.ts"
+import type { Area } from "../expression/eventFields.ts"
 import { type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
 import { type Entities, entitiesOf, fullText, type Link, type Mention } from "./entities.ts"
 

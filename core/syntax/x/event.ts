@@ -1,7 +1,7 @@
 /** A record of X's stream, `{data, includes}`, as a rule sees it. The words of both vocabularies, tweet and post, are read. */
 import { Either } from "effect"
-import { type FieldReader, LazyFields, type PlatformEvent } from "../eventFields.ts"
-import type { KeywordField, NumberField, TextField } from "../expression.ts"
+import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
+import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
 import type { Tokens } from "../firehose/tokens.ts"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../json.ts"
 import { Post } from "./Post.ts"

@@ -1,5 +1,5 @@
 /** Says what a rule means in the terms of the expression tree, which both platforms share. */
-import type { Expression, TextField, WildcardSign } from "../expression.ts"
+import type { Expression, TextField, WildcardSign } from "../expression/expression.ts"
 import type { Span } from "../issue.ts"
 import type { OperatorNode, TagNode, XNode } from "./ast.ts"
 import { choiceOf, type Operator, operatorNamed } from "./operators.ts"

@@ -1,5 +1,5 @@
 /** The operators of X's rule language: the one table that the parser, the checker, the lowering and the help all read. */
-import type { KeywordField, NumberField, TextField } from "../expression.ts"
+import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
 
 /** How the text after the colon is to be written. */
 export type ValueKind =

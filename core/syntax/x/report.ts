@@ -1,7 +1,7 @@
 /** Collects issues while a rule is read, and turns them into what the caller sees. */
 
-import { nearest } from "../../nearest.ts"
 import type { Fix, Issue } from "../issue.ts"
+import { nearest } from "../nearest.ts"
 import { limits } from "./operators.ts"
 
 /** One replacement in the rule text. The edits of one mend do not overlap. */

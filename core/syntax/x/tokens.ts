@@ -6,9 +6,9 @@
  * is one word in every script.
  */
 
-import { bitsOf, digitsIn, encodeAscii, folded, lettersIn, BLOCK as MANY } from "../ascii.ts"
 import type { Tokens } from "../firehose/tokens.ts"
-import { addBounds, GROUP as FOUR, groups, writeTokens } from "../wordRow.ts"
+import { bitsOf, digitsIn, encodeAscii, folded, lettersIn, BLOCK as MANY } from "../words/ascii.ts"
+import { addBounds, GROUP as FOUR, groups, writeTokens } from "../words/wordRow.ts"
 
 export const tokens = (text: string): ReadonlyArray<string> => {
   const words: Array<string> = []

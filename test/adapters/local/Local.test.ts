@@ -2,13 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, TestClock } from "effect"
 import * as Local from "../../../adapters/local/Local.ts"
-import { Entropy } from "../../../core/Entropy.ts"
-import { EventLog } from "../../../core/EventLog.ts"
-import { LocalFeed, sentEvents } from "../../../core/LocalFeed.ts"
-import { Platforms } from "../../../core/Platform.ts"
-import { PLATFORM_IDS } from "../../../core/PlatformId.ts"
-import { RecentEvents } from "../../../core/RecentEvents.ts"
-import { RuleStore } from "../../../core/RuleStore.ts"
+import { EventLog } from "../../../core/backtests/EventLog.ts"
+import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
+import { Entropy } from "../../../core/model/Entropy.ts"
+import { PLATFORM_IDS } from "../../../core/model/PlatformId.ts"
+import { LocalFeed, sentEvents } from "../../../core/platforms/LocalFeed.ts"
+import { Platforms } from "../../../core/platforms/Platform.ts"
+import { RuleStore } from "../../../core/rules/RuleStore.ts"
 
 describe("Local", () => {
   it.scoped("status tells of the last event that was handed in, also when it met no rule", () =>

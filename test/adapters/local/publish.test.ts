@@ -2,11 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber, Layer, Logger, Stream, TestClock } from "effect"
 import { type Outlet, publisher } from "../../../adapters/local/publish.ts"
-import { sentEvents } from "../../../core/LocalFeed.ts"
-import type { Delivery } from "../../../core/Platform.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../../core/PlatformId.ts"
-import { RecentEvents } from "../../../core/RecentEvents.ts"
-import { RuleStore } from "../../../core/RuleStore.ts"
+import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
+import { PLATFORM_IDS, type PlatformId } from "../../../core/model/PlatformId.ts"
+import { sentEvents } from "../../../core/platforms/LocalFeed.ts"
+import type { Delivery } from "../../../core/platforms/Platform.ts"
+import { RuleStore } from "../../../core/rules/RuleStore.ts"
 
 const posts = (count: number) =>
   sentEvents(Array.from({ length: count }, (_, index) => ({ data: { id: String(index), text: "storm" } })))

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import * as stores from "../../../adapters/sql/stores.ts"
-import { EventLog, type Segment } from "../../../core/EventLog.ts"
+import { EventLog, type Segment } from "../../../core/backtests/EventLog.ts"
 import { postgresClient } from "../../stores.ts"
 
 const layer = Layer.provide(stores.layer, postgresClient)

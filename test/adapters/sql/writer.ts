@@ -12,11 +12,11 @@ import { v7 } from "uuid"
 import * as pglite from "../../../adapters/sql/pglite.ts"
 import type { StoreCannotOpen } from "../../../adapters/sql/StoreCannotOpen.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
-import { fromUuid } from "../../../core/Ids.ts"
-import { KeyStore } from "../../../core/KeyStore.ts"
-import { MatchStore } from "../../../core/MatchStore.ts"
-import { RuleStore } from "../../../core/RuleStore.ts"
-import { Timestamp } from "../../../core/Timestamp.ts"
+import { KeyStore } from "../../../core/keys/KeyStore.ts"
+import { MatchStore } from "../../../core/matches/MatchStore.ts"
+import { fromUuid } from "../../../core/model/Ids.ts"
+import { Timestamp } from "../../../core/model/Timestamp.ts"
+import { RuleStore } from "../../../core/rules/RuleStore.ts"
 
 let fsyncs = 0
 const fsyncSync = fs.fsyncSync

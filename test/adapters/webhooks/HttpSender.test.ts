@@ -6,7 +6,7 @@ import { Webhook } from "standardwebhooks"
 import { Addresses } from "../../../adapters/webhooks/addresses.ts"
 import * as HttpSender from "../../../adapters/webhooks/HttpSender.ts"
 import { Resolver } from "../../../adapters/webhooks/Resolver.ts"
-import { type Message, WebhookSender } from "../../../core/WebhookSender.ts"
+import { type Message, WebhookSender } from "../../../core/webhooks/WebhookSender.ts"
 import { CERTIFICATE, PRIVATE_KEY } from "./certificate.ts"
 import { startReceiver } from "./receiver.ts"
 

@@ -3,9 +3,9 @@ import { Cause, Effect, Fiber, Layer, Logger, Option, Redacted, type Scope, Stre
 import { Fetch } from "../../../adapters/http/Fetch.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import * as X from "../../../adapters/x/X.ts"
-import { type Delivery, type Platform, Platforms } from "../../../core/Platform.ts"
-import { RecentEvents } from "../../../core/RecentEvents.ts"
-import { RuleStore } from "../../../core/RuleStore.ts"
+import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
+import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
+import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { deliveriesOf } from "../deliveries.ts"
 import { defaults, pass, type Stage, settle, stage } from "../simulator/stage.ts"
 

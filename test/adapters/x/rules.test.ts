@@ -1,7 +1,7 @@
 /** Rules on X: what becomes of every text, whose rules are touched, and how X's own words come back. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Option } from "effect"
-import type { Registered, RuleRefusal } from "../../../core/Platform.ts"
+import type { Registered, RuleRefusal } from "../../../core/platforms/Platform.ts"
 import { pass, RULES, type Stage, settle, X } from "../simulator/stage.ts"
 import { onStage, TAG } from "./platform.ts"
 

@@ -1,7 +1,7 @@
 /** One happening as a post of X and as an update of Firehose that say the same, and rules about such happenings. */
 import { Either } from "effect"
 import fc from "fast-check"
-import type { EventFields } from "../../../core/syntax/eventFields.ts"
+import type { EventFields } from "../../../core/syntax/expression/eventFields.ts"
 import { firehoseEvent } from "../../../core/syntax/firehose/event.ts"
 import { xEvent } from "../../../core/syntax/x/event.ts"
 

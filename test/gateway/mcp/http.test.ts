@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
-import { Matches } from "../../../core/Matches.ts"
+import { Matches } from "../../../core/matches/Matches.ts"
 import { answerOf, assertError, draft, firehoseUpdate, call as post, type Target, xPost } from "../client.ts"
 import { serve, service, X_LIMIT } from "../inProcess.ts"
 import { chunk, open, requestText } from "../raw.ts"

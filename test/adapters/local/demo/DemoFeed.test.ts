@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Exit, Layer, Logger, Scope, TestClock } from "effect"
 import * as DemoFeed from "../../../../adapters/local/demo/DemoFeed.ts"
-import { StorageUnavailable } from "../../../../core/Errors.ts"
-import { LocalFeed } from "../../../../core/LocalFeed.ts"
+import { StorageUnavailable } from "../../../../core/model/Errors.ts"
+import { LocalFeed } from "../../../../core/platforms/LocalFeed.ts"
 import { call, type Json } from "../../../gateway/client.ts"
 import { KEY, RUNTIMES, START_MILLIS, startService } from "../../../program.ts"
 

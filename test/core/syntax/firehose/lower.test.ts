@@ -1,6 +1,6 @@
 /** What a Firehose rule means, as the shared expression. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Expression } from "../../../../core/syntax/expression.ts"
+import type { Expression } from "../../../../core/syntax/expression/expression.ts"
 import { check } from "../../../../core/syntax/firehose/language.ts"
 
 /** A short form of the expression: enough to see fields, values and how they are joined. */

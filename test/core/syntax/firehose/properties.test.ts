@@ -2,12 +2,12 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import type { Expression } from "../../../../core/syntax/expression.ts"
+import type { Expression } from "../../../../core/syntax/expression/expression.ts"
 import type { Clause, FieldRef, Group, Occur, Query, RangeEnd } from "../../../../core/syntax/firehose/ast.ts"
 import { check, parse, print } from "../../../../core/syntax/firehose/language.ts"
-import { parseRegex } from "../../../../core/syntax/firehose/regex.ts"
 import { hasWords } from "../../../../core/syntax/firehose/tokens.ts"
 import type { Span } from "../../../../core/syntax/issue.ts"
+import { parseRegex } from "../../../../core/syntax/regex/regex.ts"
 
 /** Milliseconds for a property on a busy machine; it says nothing of the time for one text. */
 const patience = 120_000

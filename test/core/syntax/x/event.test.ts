@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import fc from "fast-check"
-import { holds } from "../../../../core/syntax/evaluate.ts"
-import type { EventFields } from "../../../../core/syntax/eventFields.ts"
-import type { Expression, KeywordField, TextField } from "../../../../core/syntax/expression.ts"
+import { holds } from "../../../../core/syntax/expression/evaluate.ts"
+import type { EventFields } from "../../../../core/syntax/expression/eventFields.ts"
+import type { Expression, KeywordField, TextField } from "../../../../core/syntax/expression/expression.ts"
 import { xEvent, xEventId } from "../../../../core/syntax/x/event.ts"
 import { check, lower } from "../../../../core/syntax/x/language.ts"
 

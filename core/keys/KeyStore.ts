@@ -1,0 +1,91 @@
+/** The port to where accounts and keys are kept, and a layer of it in memory. */
+import { Context, Effect, Layer, Option } from "effect"
+import type { StorageUnavailable } from "../model/Errors.ts"
+import type { AccountId, KeyId } from "../model/Ids.ts"
+import type { Timestamp } from "../model/Timestamp.ts"
+import type { Key } from "./Key.ts"
+
+export interface NewAccount {
+  readonly id: AccountId
+  readonly name: string
+  readonly createdAt: Timestamp
+}
+
+export interface NewKey {
+  readonly id: KeyId
+  readonly account: Pick<NewAccount, "id" | "name">
+  readonly name: string
+  readonly hint: string
+  readonly digest: string
+  readonly createdAt: Timestamp
+}
+
+export class KeyStore extends Context.Tag("core/KeyStore")<
+  KeyStore,
+  {
+    /**
+     * Stores the key on the account of that name, which is created with the given id if there is none. A key whose
+     * digest is there already is left as it is. Answers the key as it is stored.
+     */
+    readonly insert: (key: NewKey) => Effect.Effect<Key, StorageUnavailable>
+    /** The account of that name, which is created with the given id if there is none. */
+    readonly account: (account: NewAccount) => Effect.Effect<AccountId, StorageUnavailable>
+    /** Revoked keys too. */
+    readonly findByDigest: (digest: string) => Effect.Effect<Option.Option<Key>, StorageUnavailable>
+    /** Every key, revoked ones too, oldest first. */
+    readonly list: Effect.Effect<ReadonlyArray<Key>, StorageUnavailable>
+    /** None when there is no such key. A revoked key keeps its first time. */
+    readonly revoke: (id: KeyId, at: Timestamp) => Effect.Effect<Option.Option<Key>, StorageUnavailable>
+    readonly touch: (id: KeyId, at: Timestamp) => Effect.Effect<void, StorageUnavailable>
+  }
+>() {
+  static readonly layerMemory: Layer.Layer<KeyStore> = Layer.sync(KeyStore, () => {
+    const keys = new Map<KeyId, Key>()
+    const digests = new Map<string, KeyId>()
+    const accounts = new Map<string, AccountId>()
+
+    const account = ({ id, name }: Pick<NewAccount, "id" | "name">) => {
+      const known = accounts.get(name) ?? id
+      accounts.set(name, known)
+      return known
+    }
+
+    const insert = (key: NewKey) =>
+      Effect.sync(() => {
+        const existing = keys.get(digests.get(key.digest) ?? key.id)
+        if (existing !== undefined) return existing
+        const accountId = account(key.account)
+        const stored: Key = {
+          id: key.id,
+          account_id: accountId,
+          account: key.account.name,
+          name: key.name,
+          hint: key.hint,
+          created_at: key.createdAt,
+          last_used_at: null,
+          revoked_at: null
+        }
+        digests.set(key.digest, key.id)
+        keys.set(key.id, stored)
+        return stored
+      })
+
+    const change = (id: KeyId, f: (key: Key) => Key) =>
+      Effect.sync(() => {
+        const key = keys.get(id)
+        if (key === undefined) return Option.none()
+        keys.set(id, f(key))
+        return Option.some(f(key))
+      })
+
+    return KeyStore.of({
+      insert,
+      account: (wanted) => Effect.sync(() => account(wanted)),
+      findByDigest: (digest) =>
+        Effect.sync(() => Option.flatMapNullable(Option.fromNullable(digests.get(digest)), (id) => keys.get(id))),
+      list: Effect.sync(() => [...keys.values()].sort((a, b) => (a.id < b.id ? -1 : 1))),
+      revoke: (id, at) => change(id, (key) => ({ ...key, revoked_at: key.revoked_at ?? at })),
+      touch: (id, at) => Effect.asVoid(change(id, (key) => ({ ...key, last_used_at: at })))
+    })
+  })
+}

@@ -1,0 +1,69 @@
+/** Rules: what a caller asks for, and what the service keeps. */
+import { Schema } from "effect"
+import { RuleId } from "../model/Ids.ts"
+import { PlatformId } from "../model/PlatformId.ts"
+import { Timestamp } from "../model/Timestamp.ts"
+
+/** Text that every store can hold: no NUL, no half of a surrogate pair. */
+const StorableText = Schema.String.pipe(
+  Schema.filter((text) => !text.includes("\0") || "Contains a NUL character: remove it"),
+  Schema.filter((text) => text.isWellFormed() || "Contains half of a surrogate pair: send valid Unicode")
+)
+
+export const trimmedText = (max: number) =>
+  Schema.compose(Schema.Trim, StorableText).pipe(
+    Schema.filter((text) => text.length > 0 || "Is empty: give at least one character that is not a space"),
+    Schema.filter((text) => text.length <= max || `Is too long: ${text.length} characters, at most ${max} are allowed`)
+  )
+
+export const RuleDraft = Schema.Struct({
+  name: trimmedText(200).annotations({
+    jsonSchema: {
+      type: "string",
+      minLength: 1,
+      maxLength: 200,
+      description: "A few words to tell the rule from others"
+    }
+  }),
+  intent: trimmedText(4000).annotations({
+    jsonSchema: {
+      type: "string",
+      minLength: 1,
+      maxLength: 4000,
+      description: "What it is to find, and what for, in words"
+    }
+  }),
+  platforms: Schema.Array(PlatformId)
+    .pipe(
+      Schema.filter((platforms) => platforms.length > 0 || "Is empty: name at least one platform"),
+      Schema.filter((platforms) => new Set(platforms).size === platforms.length || "Names a platform more than once")
+    )
+    .annotations({ description: "Where to watch" }),
+  overrides: Schema.Record({ key: Schema.String, value: StorableText }).annotations({
+    description: "The filter for each of the platforms, in the platform's own syntax"
+  })
+})
+export type RuleDraft = typeof RuleDraft.Type
+
+export const RegistrationState = Schema.Literal("pending", "active", "removing", "failed").annotations({
+  identifier: "RegistrationState",
+  description: "failed: the platform dropped the rule and does not take it again; it is tried again every few minutes"
+})
+export type RegistrationState = typeof RegistrationState.Type
+
+export const Registration = Schema.Struct({
+  platform_rule_id: Schema.String,
+  translated_value: Schema.String,
+  state: RegistrationState,
+  reason: Schema.optionalWith(Schema.String, { exact: true }).annotations({ description: "Why it failed" })
+}).annotations({ identifier: "Registration" })
+export type Registration = typeof Registration.Type
+
+export const Rule = Schema.Struct({
+  id: RuleId,
+  name: Schema.String,
+  intent: Schema.String,
+  platforms: Schema.partial(Schema.Record({ key: PlatformId, value: Registration })),
+  created_at: Timestamp
+}).annotations({ identifier: "Rule" })
+export type Rule = typeof Rule.Type

@@ -1,0 +1,142 @@
+/** The rule use cases. Every door calls this and nothing below it. */
+import { Array as Arr, Context, Effect, Layer, Option } from "effect"
+import {
+  type ArgumentIssue,
+  InvalidArgument,
+  type PlatformLimitReached,
+  type PlatformNotConfigured,
+  type PlatformNotReady,
+  type PlatformRefused,
+  type PlatformUnavailable,
+  type RuleLimitReached,
+  RuleNotFound,
+  type StorageUnavailable
+} from "../model/Errors.ts"
+import { type AccountId, asRuleId, Ids, type RuleId } from "../model/Ids.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
+import * as Timestamp from "../model/Timestamp.ts"
+import { Platforms, type Registered } from "../platforms/Platform.ts"
+import type { Issue } from "../syntax/issue.ts"
+import { translate } from "../syntax/translation/translate.ts"
+import { toWireTranslation } from "../syntax/wire.ts"
+import { type Filter, Registrations } from "./Registrations.ts"
+import type { Rule, RuleDraft } from "./Rule.ts"
+import { RuleStore } from "./RuleStore.ts"
+
+export interface CreatedRule {
+  readonly id: RuleId
+  readonly platforms: ReadonlyMap<PlatformId, Registered>
+  /** What may surprise in the filters, by platform. */
+  readonly warnings: ReadonlyMap<PlatformId, ReadonlyArray<Issue>>
+}
+
+export class Rules extends Context.Tag("core/Rules")<
+  Rules,
+  {
+    /** Checks every filter before anything is stored or sent; on a refusal nothing stays behind. */
+    readonly create: (
+      account: AccountId,
+      draft: RuleDraft
+    ) => Effect.Effect<
+      CreatedRule,
+      | InvalidArgument
+      | RuleLimitReached
+      | PlatformNotConfigured
+      | PlatformRefused
+      | PlatformLimitReached
+      | PlatformNotReady
+      | PlatformUnavailable
+      | StorageUnavailable
+    >
+    /** Newest first. */
+    readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StorageUnavailable>
+    /** Deletes the rule and its matches. `id` may be any text: what is not an id of the account is not found. */
+    readonly delete: (account: AccountId, id: string) => Effect.Effect<RuleId, RuleNotFound | StorageUnavailable>
+  }
+>() {
+  static readonly layer: Layer.Layer<Rules, never, Registrations | RuleStore | Platforms | Ids> = Layer.effect(
+    Rules,
+    Effect.gen(function* () {
+      const registrations = yield* Registrations
+      const store = yield* RuleStore
+      const platforms = yield* Platforms
+      const ids = yield* Ids
+
+      const create = Effect.fn("Rules.create")(function* (account: AccountId, draft: RuleDraft) {
+        const filters = yield* checkFilters(platforms, draft)
+        const id = yield* ids.rule
+        const rule = {
+          id,
+          accountId: account,
+          name: draft.name,
+          intent: draft.intent,
+          createdAt: yield* Timestamp.now,
+          filters: filters.map(({ platform, text }) => ({ platform: platform.id, text }))
+        }
+        const registered = yield* registrations.add(rule, filters, limitsOf(filters))
+        return { id, platforms: registered, warnings: new Map(filters.map((f) => [f.platform.id, f.warnings])) }
+      })
+
+      const remove = Effect.fn("Rules.delete")(function* (account: AccountId, text: string) {
+        const id = asRuleId(text)
+        if (Option.isNone(id) || !(yield* registrations.remove(account, id.value))) {
+          return yield* new RuleNotFound({ ruleId: text })
+        }
+        return id.value
+      })
+
+      return Rules.of({ create, list: store.list, delete: remove })
+    })
+  )
+}
+
+// ---- helpers ----
+
+interface CheckedFilter extends Filter {
+  readonly warnings: ReadonlyArray<Issue>
+}
+
+/** Every platform with its filter in canonical form, or all that is wrong with any of them. */
+const checkFilters = (platforms: typeof Platforms.Service, draft: RuleDraft) =>
+  Effect.gen(function* () {
+    const filters: Array<CheckedFilter> = []
+    const issues: Array<ArgumentIssue> = []
+    for (const id of draft.platforms) {
+      const platform = yield* platforms.get(id)
+      const text = draft.overrides[id]
+      if (text === undefined) {
+        issues.push(missingFilter(id, draft))
+        continue
+      }
+      const checked = platform.check(text)
+      if (checked.rule === undefined) issues.push(...errorsOf(id, checked.issues))
+      else filters.push({ platform, text: checked.rule.canonical, warnings: checked.issues })
+    }
+    for (const key of Object.keys(draft.overrides)) {
+      if (!draft.platforms.some((id) => id === key)) {
+        issues.push({ path: `overrides.${key}`, message: `Has no place: "platforms" does not name "${key}"` })
+      }
+    }
+    return Arr.isNonEmptyArray(issues) ? yield* new InvalidArgument({ issues }) : filters
+  })
+
+const errorsOf = (platform: PlatformId, issues: ReadonlyArray<Issue>): ReadonlyArray<ArgumentIssue> =>
+  issues
+    .filter(({ severity }) => severity === "error")
+    .map(({ severity: _, code: __, ...issue }) => ({ path: `overrides.${platform}`, ...issue }))
+
+/** Where the other platform's filter can be carried over, the caller gets the translation and what it changes. */
+const missingFilter = (id: PlatformId, draft: RuleDraft): ArgumentIssue => {
+  const issue = { path: `overrides.${id}`, message: `Is missing: "platforms" names "${id}", so give its filter` }
+  const other = draft.platforms.find((platform) => draft.overrides[platform] !== undefined)
+  if (other === undefined) return issue
+  const translation = translate({ platform: other, text: draft.overrides[other] ?? "" }, id)
+  return translation.text === undefined ? issue : { ...issue, suggestion: toWireTranslation(translation) }
+}
+
+const limitsOf = (filters: ReadonlyArray<Filter>): ReadonlyMap<PlatformId, number> =>
+  new Map(
+    filters.flatMap(({ platform }) =>
+      Option.toArray(platform.capabilities.rulesPerAccount).map((limit) => [platform.id, limit] as const)
+    )
+  )

@@ -1,0 +1,237 @@
+/** The webhook use cases. Every door calls this and nothing below it. */
+import { Clock, Context, Duration, Effect, Encoding, Layer, Option, Redacted, Schema } from "effect"
+import { MatchStore } from "../matches/MatchStore.ts"
+import { Entropy } from "../model/Entropy.ts"
+import {
+  InvalidArgument,
+  MatchNotFound,
+  RuleNotFound,
+  type StorageUnavailable,
+  type WebhookLimitReached,
+  WebhookNotFound
+} from "../model/Errors.ts"
+import { type AccountId, asRuleId, Ids, MatchId, matchesAfter, WebhookId } from "../model/Ids.ts"
+import { PLATFORM_IDS } from "../model/PlatformId.ts"
+import * as Timestamp from "../model/Timestamp.ts"
+import { RuleStore } from "../rules/RuleStore.ts"
+import {
+  type AttemptList,
+  type AttemptQuery,
+  type ReplayRequest,
+  WEBHOOKS_PER_ACCOUNT,
+  type Webhook,
+  type WebhookAttempt,
+  type WebhookDraft,
+  type WebhookWithSecret
+} from "./Webhook.ts"
+import { WebhookSender } from "./WebhookSender.ts"
+import { type ListedWebhook, WebhookStore } from "./WebhookStore.ts"
+import { makeAttempts } from "./webhookAttempts.ts"
+
+/** In all of them `id` may be any text: what is not the id of a webhook of the account is not found. */
+export class Webhooks extends Context.Tag("core/Webhooks")<
+  Webhooks,
+  {
+    /** Delivers what is stored from now on. */
+    readonly create: (
+      account: AccountId,
+      draft: WebhookDraft
+    ) => Effect.Effect<WebhookWithSecret, InvalidArgument | RuleNotFound | WebhookLimitReached | StorageUnavailable>
+    /** Newest first. */
+    readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Webhook>, StorageUnavailable>
+    readonly delete: (account: AccountId, id: string) => Effect.Effect<WebhookId, WebhookNotFound | StorageUnavailable>
+    /** Sends a message that says nothing, now, and answers what came of it. */
+    readonly test: (
+      account: AccountId,
+      id: string
+    ) => Effect.Effect<WebhookAttempt, WebhookNotFound | StorageUnavailable>
+    /** A day long messages are signed with the secret before it, too. */
+    readonly rotateSecret: (
+      account: AccountId,
+      id: string
+    ) => Effect.Effect<WebhookWithSecret, WebhookNotFound | StorageUnavailable>
+    /** Goes on at once with the match at which it stopped, or that it is about to try again. */
+    readonly enable: (account: AccountId, id: string) => Effect.Effect<Webhook, WebhookNotFound | StorageUnavailable>
+    /** Newest first. */
+    readonly attempts: (
+      account: AccountId,
+      query: AttemptQuery
+    ) => Effect.Effect<AttemptList, WebhookNotFound | StorageUnavailable>
+    /** One match now, with what came of it, or all after one in their turn. */
+    readonly replay: (
+      account: AccountId,
+      request: ReplayRequest
+    ) => Effect.Effect<
+      { readonly webhook: Webhook; readonly attempt?: WebhookAttempt },
+      InvalidArgument | WebhookNotFound | MatchNotFound | StorageUnavailable
+    >
+  }
+>() {
+  static readonly layer: Layer.Layer<
+    Webhooks,
+    never,
+    WebhookStore | MatchStore | RuleStore | WebhookSender | Ids | Entropy
+  > = Layer.effect(
+    Webhooks,
+    Effect.gen(function* () {
+      const store = yield* WebhookStore
+      const matches = yield* MatchStore
+      const rules = yield* RuleStore
+      const sender = yield* WebhookSender
+      const ids = yield* Ids
+      const entropy = yield* Entropy
+      const attempts = makeAttempts(sender, ids)
+
+      const newSecret = Effect.sync(() => Redacted.make(`whsec_${Encoding.encodeBase64(entropy.bytes(SECRET_BYTES))}`))
+
+      const find = Effect.fnUntraced(function* (account: AccountId, id: string) {
+        const webhookId = asWebhookId(id)
+        const found = Option.isSome(webhookId) ? yield* store.find(account, webhookId.value) : Option.none()
+        return Option.isSome(found) ? found.value : yield* new WebhookNotFound({ webhookId: id })
+      })
+
+      const ownRule = Effect.fnUntraced(function* (account: AccountId, ruleId: string) {
+        const id = asRuleId(ruleId)
+        if (Option.isSome(id) && (yield* rules.exists(account, id.value))) return id.value
+        return yield* new RuleNotFound({ ruleId })
+      })
+
+      const ownMatch = Effect.fnUntraced(function* (account: AccountId, matchId: string) {
+        const id = asMatchId(matchId)
+        if (Option.isNone(id)) return yield* new MatchNotFound({ matchId })
+        const before = Option.fromNullable(matchesAfter(id.value, 1)[0])
+        const page = { account, rule: Option.none(), platforms: PLATFORM_IDS, before, limit: 1 }
+        const [match] = yield* matches.list(page)
+        return match?.id === id.value ? match : yield* new MatchNotFound({ matchId })
+      })
+
+      const create = Effect.fn("Webhooks.create")(
+        function* (account: AccountId, draft: WebhookDraft) {
+          // As it will be asked for, with what a store could not hold written otherwise.
+          const url = new URL(draft.url).href
+          const refusal = sender.refusal(url)
+          if (Option.isSome(refusal)) {
+            return yield* new InvalidArgument({ issues: [{ path: "url", message: `Not allowed: ${refusal.value}` }] })
+          }
+          const ruleIds =
+            draft.rule_ids === undefined
+              ? Option.none()
+              : Option.some(yield* Effect.forEach(new Set(draft.rule_ids), (id) => ownRule(account, id)))
+          const secret = yield* newSecret
+          const id = yield* ids.webhook
+          yield* store.insert(
+            {
+              id,
+              account,
+              url,
+              description: Option.fromNullable(draft.description),
+              rules: ruleIds,
+              platforms: Option.map(Option.fromNullable(draft.platforms), (all) => [...new Set(all)]),
+              secret,
+              createdAt: yield* Timestamp.now
+            },
+            WEBHOOKS_PER_ACCOUNT
+          )
+          return { webhook: toWire(yield* find(account, id)), secret: Redacted.value(secret) }
+        },
+        Effect.catchTag("WebhookNotFound", Effect.die)
+      )
+
+      const list = Effect.fn("Webhooks.list")(function* (account: AccountId) {
+        return (yield* store.list(account)).map(toWire)
+      })
+
+      const remove = Effect.fn("Webhooks.delete")(function* (account: AccountId, id: string) {
+        const found = yield* find(account, id)
+        return (yield* store.remove(account, found.id)) ? found.id : yield* new WebhookNotFound({ webhookId: id })
+      })
+
+      const test = Effect.fn("Webhooks.test")(function* (account: AccountId, id: string) {
+        const { attempt } = yield* attempts.test(yield* find(account, id))
+        yield* store.record(attempt)
+        return attempt
+      })
+
+      const rotateSecret = Effect.fn("Webhooks.rotateSecret")(function* (account: AccountId, id: string) {
+        const found = yield* find(account, id)
+        const secret = yield* newSecret
+        const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(OVERLAP)
+        yield* store.rotate(found.id, secret, Timestamp.fromMillis(until))
+        return { webhook: toWire(yield* find(account, id)), secret: Redacted.value(secret) }
+      })
+
+      const enable = Effect.fn("Webhooks.enable")(function* (account: AccountId, id: string) {
+        yield* store.enable((yield* find(account, id)).id)
+        return toWire(yield* find(account, id))
+      })
+
+      const listAttempts = Effect.fn("Webhooks.attempts")(function* (account: AccountId, query: AttemptQuery) {
+        const webhook = (yield* find(account, query.webhook_id)).id
+        const before = Option.fromNullable(query.cursor)
+        const found = yield* store.attempts({ webhook, before, limit: query.limit + 1 })
+        const page = found.slice(0, query.limit)
+        const last = page.at(-1)
+        return {
+          attempts: page,
+          ...(found.length > query.limit && last !== undefined && { next_cursor: last.id })
+        }
+      })
+
+      const replay = Effect.fn("Webhooks.replay")(function* (account: AccountId, request: ReplayRequest) {
+        const { webhook_id, match_id, after } = request
+        if ((match_id === undefined) === (after === undefined)) {
+          return yield* new InvalidArgument({
+            issues: [{ path: "", message: "Expected either match_id, to send that one again, or after" }]
+          })
+        }
+        const found = yield* find(account, webhook_id)
+        if (match_id === undefined) {
+          yield* store.moveTo(found.id, (yield* ownMatch(account, after ?? "")).id)
+          return { webhook: toWire(yield* find(account, webhook_id)) }
+        }
+        const { attempt } = yield* attempts.match(found, yield* ownMatch(account, match_id), "replay")
+        yield* store.record(attempt)
+        return { webhook: toWire(yield* find(account, webhook_id)), attempt }
+      })
+
+      return Webhooks.of({
+        create,
+        list,
+        delete: remove,
+        test,
+        rotateSecret,
+        enable,
+        attempts: listAttempts,
+        replay
+      })
+    })
+  )
+}
+
+// ---- helpers ----
+
+const SECRET_BYTES = 32
+
+/** How long the secret before a rotated one still signs. */
+const OVERLAP = Duration.hours(24)
+
+const asWebhookId = Schema.decodeUnknownOption(WebhookId)
+
+const asMatchId = Schema.decodeUnknownOption(MatchId)
+
+const toWire = (webhook: ListedWebhook): Webhook => {
+  const { description, rules, platforms, disabledReason, nextAttemptAt, lastAttempt } = webhook
+  const isDisabled = Option.isSome(disabledReason)
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    ...(Option.isSome(description) && { description: description.value }),
+    ...(Option.isSome(rules) && { rule_ids: rules.value }),
+    ...(Option.isSome(platforms) && { platforms: platforms.value }),
+    created_at: webhook.createdAt,
+    state: isDisabled ? "disabled" : webhook.failures > 0 ? "retrying" : "active",
+    ...(isDisabled && { disabled_reason: disabledReason.value }),
+    ...(Option.isSome(nextAttemptAt) && { next_attempt_at: nextAttemptAt.value }),
+    ...(Option.isSome(lastAttempt) && { last_attempt: lastAttempt.value })
+  }
+}

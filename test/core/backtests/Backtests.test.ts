@@ -1,0 +1,214 @@
+/** Backtests: how many of the recent events a rule matches, at what rate, and why there is nothing to say. */
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Stream, TestClock } from "effect"
+import { Backtests } from "../../../core/backtests/Backtests.ts"
+import { EventLog, type LoggedEvent, type Segment } from "../../../core/backtests/EventLog.ts"
+import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
+import type { PlatformId } from "../../../core/model/PlatformId.ts"
+import { fromDate } from "../../../core/model/Timestamp.ts"
+import { checkRule } from "../../../core/syntax/language.ts"
+
+const NOON = Date.parse("2026-11-15T12:00:00.000Z")
+const MINUTE = 60_000
+
+const recentEvents = Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)
+
+describe("Backtests", () => {
+  it.scoped("run says how many match, their share, their rate by the posts' own times, and shows the newest", () =>
+    Effect.gen(function* () {
+      // One post a minute for an hour, every tenth of a storm, all received at once.
+      const events = Array.from({ length: 61 }, (_, n) =>
+        event(post(n, n % 10 === 0 ? "A storm" : "Calm", NOON + n * MINUTE), 1)
+      )
+      const result = yield* backtest("x", "storm", [segment(events.slice(0, 40)), segment(events.slice(40))])
+      assert.deepStrictEqual(result, {
+        tested: 61,
+        matched: 7,
+        share: 7 / 61,
+        per_hour: 7,
+        from: time(NOON),
+        to: time(NOON + 60 * MINUTE),
+        samples: [60, 50, 40].map((n) => post(n, "A storm", NOON + n * MINUTE))
+      })
+    })
+  )
+
+  it.scoped("run tests an event once that came in several times", () =>
+    Effect.gen(function* () {
+      const events = [post(1, "A storm"), post(2, "Calm"), post(1, "A storm"), post(1, "A storm")]
+      const result = yield* backtest("x", "storm", [segment(events.map((one, n) => event(one, NOON + n)))])
+      assert.deepStrictEqual([result.tested, result.matched, result.samples.length], [2, 1, 1])
+    })
+  )
+
+  it.scoped("run tests as many of the newest events as asked for, and shows as many samples", () =>
+    Effect.gen(function* () {
+      const events = Array.from({ length: 50 }, (_, n) => event(post(n, "A storm"), NOON + n))
+      const log = [segment(events)]
+      const few = yield* backtest("x", "storm", log, { events: 7, samples: 2 })
+      assert.deepStrictEqual([few.tested, few.matched, few.samples], [7, 7, [post(49, "A storm"), post(48, "A storm")]])
+      assert.deepStrictEqual((yield* backtest("x", "storm", log, { events: 7, samples: 0 })).samples, [])
+      assert.lengthOf((yield* backtest("x", "storm", log, { events: 50, samples: 20 })).samples, 20)
+    })
+  )
+
+  it.scoped("run takes the time of receipt where an event has none, or an impossible one", () =>
+    Effect.gen(function* () {
+      const odd = [undefined, "yesterday", "0000-01-01T00:00:00+12:00", "9999-12-31T23:59:59-12:00", 5, null]
+      const events = odd.map((created_at, n) =>
+        event({ data: { id: String(n), text: "A storm", created_at } }, NOON + n * MINUTE)
+      )
+      const result = yield* backtest("x", "storm", [segment(events)])
+      assert.deepStrictEqual([result.from, result.to], [time(NOON), time(NOON + 5 * MINUTE)])
+      assert.strictEqual(result.per_hour, 72)
+    })
+  )
+
+  it.scoped("run gives no rate when the events span less than a minute", () =>
+    Effect.gen(function* () {
+      const spanning = (millis: number) =>
+        backtest("x", "storm", [segment([event(post(1, "A storm"), NOON), event(post(2, "Calm"), NOON + millis)])])
+      const short = yield* spanning(MINUTE - 1)
+      assert.notProperty(short, "per_hour")
+      assert.deepStrictEqual([short.tested, short.share], [2, 0.5])
+      assert.strictEqual((yield* spanning(MINUTE)).per_hour, 60)
+    })
+  )
+
+  it.scoped("run allows in the rate for events that were missed between those it tests, not before them", () =>
+    Effect.gen(function* () {
+      const minute = (n: number) => segment([event(post(n, "A storm"), NOON + n * MINUTE)], n * 100)
+      const result = yield* backtest("x", "storm", [minute(5), minute(6), minute(7)])
+      assert.strictEqual(result.missed, 1_300)
+      assert.strictEqual(result.per_hour, (3 + 1_300) * 30)
+    })
+  )
+
+  it.scoped("run reads recent: as it was at the match, by the record's own matched_at", () =>
+    Effect.gen(function* () {
+      const page = (n: number, matched_at?: string) => ({
+        document: { url: `https://example.com/${n}`, publish_time: "2026-11-15T10:00:00Z" },
+        ...(matched_at === undefined ? {} : { matched_at })
+      })
+      const result = yield* backtest("firehose", "recent:2h AND domain:example.com", [
+        segment([
+          event(page(1, "2026-11-15T11:00:00Z"), NOON + 900 * MINUTE),
+          event(page(2, "2026-11-15T12:00:01Z"), NOON),
+          event(page(3), NOON),
+          event(page(4), NOON + MINUTE)
+        ])
+      ])
+      assert.deepStrictEqual([result.tested, result.samples], [4, [page(3), page(1, "2026-11-15T11:00:00Z")]])
+    })
+  )
+
+  it.scoped("run counts what it cannot read, and tests the rest", () =>
+    Effect.gen(function* () {
+      const odd: ReadonlyArray<LoggedEvent> = [
+        { receivedAt: NOON, json: "{" },
+        event({ data: { id: "1" } }, NOON),
+        event("text", NOON),
+        event(post(2, "A storm"), NOON)
+      ]
+      const result = yield* backtest("x", "storm", [segment(odd)])
+      assert.deepStrictEqual([result.tested, result.matched, result.unreadable], [1, 1, 3])
+    })
+  )
+
+  it.scoped("run says why there was nothing to test on", () =>
+    Effect.gen(function* () {
+      const none = { tested: 0, matched: 0, samples: [] }
+      assert.deepStrictEqual(yield* backtest("x", "storm", []), {
+        ...none,
+        note: 'Nothing to test on: no events of "x" have come in yet'
+      })
+      const off = yield* runOn(Layer.provide(RecentEvents.layerWith({ keep: 0 }), EventLog.layerMemory), "x", "storm")
+      assert.deepStrictEqual(off, {
+        ...none,
+        note: "Nothing to test on: this server keeps no recent events (its setting EARSHOT_RECENT_EVENTS is 0)"
+      })
+    })
+  )
+
+  it.scoped("run ends after ten seconds with what it has tested, the newest, and says so", () =>
+    Effect.gen(function* () {
+      const slow = Stream.fromIterable(
+        Array.from({ length: 10 }, (_, n) => segment([event(post(n, "A storm"), n)]))
+      ).pipe(
+        Stream.rechunk(1),
+        Stream.tap(() => TestClock.adjust("4 seconds"))
+      )
+      const recent = RecentEvents.of({ keep: 100, record: () => Effect.void, newest: () => slow })
+      const result = yield* runOn(Layer.succeed(RecentEvents, recent), "x", "storm")
+      assert.deepStrictEqual([result.tested, result.note], [3, "Ended after 10 seconds: older events were not tested"])
+    })
+  )
+
+  it.live("run lets others have their turn, also when many run at once over many events", () =>
+    Effect.gen(function* () {
+      const backtests = yield* Backtests
+      const recent = yield* RecentEvents
+      yield* recent.record(
+        "x",
+        Array.from({ length: 2_000 }, (_, n) => post(n, "Words of no interest ".repeat(10)))
+      )
+      const expression = ruleOf("x", "storm")
+      let turns = 0
+      const others = setInterval(() => turns++, 0)
+      const results = yield* Effect.all(
+        Array.from({ length: 5 }, () => backtests.run({ platform: "x", expression }, { events: 2_000, samples: 0 })),
+        { concurrency: "unbounded" }
+      )
+      clearInterval(others)
+      assert.deepStrictEqual(
+        results.map(({ tested }) => tested),
+        [2_000, 2_000, 2_000, 2_000, 2_000]
+      )
+      // Of a hundred slices; were they computed in a row, or one of each backtest in a row, there were fewer.
+      assert.isAbove(turns, 70)
+    }).pipe(Effect.provide(Layer.provideMerge(Backtests.layer, recentEvents)))
+  )
+})
+
+// ---- helpers ----
+
+const post = (n: number, text: string, createdAt?: number) => ({
+  data: { id: String(n), text, ...(createdAt === undefined ? {} : { created_at: time(createdAt) }) }
+})
+
+const time = (millis: number) => fromDate(new Date(millis))
+
+const event = (record: unknown, receivedAt: number): LoggedEvent => ({ receivedAt, json: JSON.stringify(record) })
+
+const segment = (events: ReadonlyArray<LoggedEvent>, missed = 0): Segment => ({ events, missed })
+
+/** On a log of these segments, oldest first. */
+const backtest = (
+  platform: PlatformId,
+  text: string,
+  segments: ReadonlyArray<Segment>,
+  request = { events: 1_000, samples: 3 }
+) =>
+  Effect.gen(function* () {
+    const log = yield* Layer.build(EventLog.layerMemory)
+    for (const one of segments) yield* Context.get(log, EventLog).append(platform, one)
+    const recent = Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), Layer.succeedContext(log))
+    return yield* runOn(recent, platform, text, request)
+  })
+
+const runOn = (
+  recent: Layer.Layer<RecentEvents>,
+  platform: PlatformId,
+  text: string,
+  request = { events: 1_000, samples: 3 }
+) =>
+  Effect.gen(function* () {
+    const backtests = yield* Backtests
+    return yield* backtests.run({ platform, expression: ruleOf(platform, text) }, request)
+  }).pipe(Effect.provide(Layer.provide(Backtests.layer, recent)))
+
+const ruleOf = (platform: PlatformId, text: string) => {
+  const { rule } = checkRule(platform, text)
+  if (rule === undefined) throw new Error(`"${text}" is no rule`)
+  return rule.expression
+}

@@ -1,0 +1,227 @@
+/** The collector of recent events: nothing is lost while the store works, nothing breaks while it does not. */
+import { assert, describe, it } from "@effect/vitest"
+import {
+  Chunk,
+  Context,
+  Deferred,
+  Effect,
+  Exit,
+  FiberRef,
+  HashSet,
+  Layer,
+  Logger,
+  Scope,
+  Stream,
+  TestClock
+} from "effect"
+import { EventLog, type Segment, sizeOf } from "../../../core/backtests/EventLog.ts"
+import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
+import { StorageUnavailable } from "../../../core/model/Errors.ts"
+import type { PlatformId } from "../../../core/model/PlatformId.ts"
+
+describe("RecentEvents", () => {
+  it.scoped("record writes within about a second, in the order in which events came in", () =>
+    Effect.gen(function* () {
+      const { recent, log } = yield* started(100)
+      yield* recent.record("x", records(1, 3))
+      yield* recent.record("firehose", records(10, 11))
+      yield* recent.record("x", records(4, 5))
+      assert.deepStrictEqual(yield* stored(log, "x"), [])
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* stored(log, "x"), [1, 2, 3, 4, 5])
+      assert.deepStrictEqual(yield* stored(log, "firehose"), [10, 11])
+    })
+  )
+
+  it.scoped("newest gives also what was recorded just now, with the time at which it came in", () =>
+    Effect.gen(function* () {
+      const { recent } = yield* started(100)
+      yield* TestClock.setTime(5_000)
+      yield* recent.record("x", records(1, 2))
+      const [segment] = yield* Stream.runCollect(recent.newest("x", 10))
+      assert.deepStrictEqual(segment?.events, [
+        { receivedAt: 5_000, json: '{"n":1}' },
+        { receivedAt: 5_000, json: '{"n":2}' }
+      ])
+    })
+  )
+
+  it.scoped("newest never gives more than is kept, nor than is asked for", () =>
+    Effect.gen(function* () {
+      const { recent, log } = yield* started(7)
+      for (let n = 1; n <= 30; n++) {
+        yield* recent.record("x", records(n, n))
+        if (n % 4 === 0) yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(yield* numbers(recent.newest("x", 1_000)), from(Math.max(1, n - 6), n))
+        assert.deepStrictEqual(yield* numbers(recent.newest("x", 3)), from(Math.max(1, n - 2), n))
+      }
+      yield* TestClock.adjust("11 seconds")
+      assert.deepStrictEqual(yield* stored(log, "x"), from(24, 30), "and no more is left in the store")
+    })
+  )
+
+  it.scoped("writes segments of at most 500 events and about a million characters", () =>
+    Effect.gen(function* () {
+      const { recent, log } = yield* started(10_000)
+      const large = Array.from({ length: 4 }, (_, n) => ({ n, text: "y".repeat(400_000) }))
+      yield* recent.record("x", [...records(1, 1_200), ...large, { n: 0, text: "z".repeat(3_000_000) }])
+      yield* TestClock.adjust("1 second")
+      const segments = Chunk.toReadonlyArray(yield* Stream.runCollect(log.recent("x", 10_000))).toReversed()
+      const counts = segments.map(({ events }) => events.length)
+      assert.deepStrictEqual(counts, [500, 500, 202, 2, 1])
+      for (const segment of segments.slice(0, -1)) assert.isAtMost(sizeOf(segment), 1024 * 1024)
+    })
+  )
+
+  it.scoped("record passes over what cannot be written as JSON, and counts it as missed", () =>
+    Effect.gen(function* () {
+      const { recent } = yield* started(100)
+      const circle: Record<string, unknown> = {}
+      circle["self"] = circle
+      yield* recent.record("x", [{ n: 1 }, circle, undefined, { n: 2 }])
+      const [segment] = yield* Stream.runCollect(recent.newest("x", 10))
+      assert.deepStrictEqual([segment?.events.length, segment?.missed], [2, 2])
+    })
+  )
+
+  it.scoped("while the store is away the newest wait, the oldest are given up and counted, with one warning", () =>
+    Effect.gen(function* () {
+      const { recent, log, store, told } = yield* started(10)
+      yield* recent.record("x", records(1, 4))
+      yield* TestClock.adjust("1 second")
+      store.isAway = true
+      for (let n = 5; n <= 40; n++) {
+        yield* recent.record("x", records(n, n))
+        yield* TestClock.adjust("1 second")
+      }
+      assert.deepStrictEqual(told, ["WARN Recent events wait for the store"])
+      assert.strictEqual((yield* Effect.flip(Stream.runDrain(recent.newest("x", 5))))._tag, "StorageUnavailable")
+      store.isAway = false
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(told.slice(1), ["INFO Recent events are all written again; 26 were given up"])
+      assert.deepStrictEqual(yield* stored(log, "x"), [...from(1, 4), ...from(31, 40)])
+      const [newest] = yield* Stream.runCollect(recent.newest("x", 10))
+      assert.strictEqual(newest?.missed, 26)
+      store.isAway = true
+      yield* recent.record("x", records(41, 41))
+      yield* TestClock.adjust("1 second")
+      assert.lengthOf(told, 3, "the next outage has a warning of its own")
+    })
+  )
+
+  it.scoped("a store that hangs makes nobody wait: the oldest are given up, with one warning", () =>
+    Effect.gen(function* () {
+      const { recent, log, store, told } = yield* started(10)
+      const resume = yield* Deferred.make<void>()
+      store.before = Deferred.await(resume)
+      yield* recent.record("x", records(1, 2))
+      yield* TestClock.adjust("1 second")
+      for (let n = 3; n <= 50; n++) yield* recent.record("x", records(n, n))
+      assert.deepStrictEqual(told, [
+        "WARN Recent events come in faster than the store takes them: the oldest that wait are given up"
+      ])
+      store.before = Effect.void
+      store.isAway = true
+      yield* Deferred.succeed(resume, undefined)
+      yield* TestClock.adjust("1 second")
+      store.isAway = false
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* stored(log, "x"), from(41, 50))
+      assert.deepStrictEqual(told.slice(1), ["INFO Recent events are all written again; 40 were given up"])
+    })
+  )
+
+  it.effect("writes what waits when it ends, each event once, also when it is writing just then", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const { recent, log, store } = yield* Scope.extend(started(2_000), scope)
+      const resume = yield* Deferred.make<void>()
+      store.before = Deferred.await(resume)
+      yield* recent.record("x", records(1, 600))
+      yield* TestClock.adjust("1 second")
+      yield* recent.record("x", records(601, 700))
+      yield* recent.record("firehose", records(1, 1))
+      const ending = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("1 second")
+      store.before = Effect.void
+      yield* Deferred.succeed(resume, undefined)
+      yield* ending.await
+      assert.deepStrictEqual(yield* stored(log, "x"), from(1, 700))
+      assert.deepStrictEqual(yield* stored(log, "firehose"), [1])
+    })
+  )
+
+  it.effect("ends within seconds when the store does not answer, and says what is lost", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const { recent, store, told } = yield* Scope.extend(started(100), scope)
+      store.before = Effect.never
+      yield* recent.record("x", records(1, 1))
+      const ending = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("6 seconds")
+      assert.isTrue(Exit.isSuccess(yield* ending.await))
+      assert.deepStrictEqual(told, ["WARN The last recent events were not written"])
+    })
+  )
+
+  it.scoped("with nothing to keep, nothing is written and what was kept before is dropped", () =>
+    Effect.gen(function* () {
+      const log = yield* memoryLog
+      yield* log.append("x", { events: [{ receivedAt: 1, json: '{"n":1}' }], missed: 0 })
+      const { recent } = yield* startedOn(log, 0)
+      yield* recent.record("x", records(2, 3))
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(yield* stored(log, "x"), [])
+      assert.deepStrictEqual(yield* numbers(recent.newest("x", 10)), [])
+    })
+  )
+})
+
+// ---- helpers ----
+
+type Log = typeof EventLog.Service
+
+const memoryLog = Effect.map(Layer.build(EventLog.layerMemory), (context) => Context.get(context, EventLog))
+
+/** A collector on a store of its own, which can be made to fail or to hang, and what it told the operator. */
+const started = (keep: number) => Effect.flatMap(memoryLog, (log) => startedOn(log, keep))
+
+const startedOn = (log: Log, keep: number) =>
+  Effect.gen(function* () {
+    const told: Array<string> = []
+    const teller = Logger.make(({ logLevel, message }) => {
+      told.push(`${logLevel.label} ${Array.isArray(message) ? message[0] : message}`)
+    })
+    yield* FiberRef.set(FiberRef.currentLoggers, HashSet.make(teller))
+    const store: { isAway: boolean; before: Effect.Effect<void> } = { isAway: false, before: Effect.void }
+    const failing = EventLog.of({
+      ...log,
+      append: (platform, segment) =>
+        Effect.flatMap(
+          Effect.suspend(() => store.before),
+          () => (store.isAway ? away : log.append(platform, segment))
+        ),
+      recent: (platform, limit) =>
+        Stream.suspend(() => (store.isAway ? Stream.fail(away) : log.recent(platform, limit)))
+    })
+    const layer = Layer.provide(RecentEvents.layerWith({ keep }), Layer.succeed(EventLog, failing))
+    const recent = Context.get(yield* Layer.build(layer), RecentEvents)
+    yield* TestClock.adjust(0)
+    return { recent, log, store, told }
+  })
+
+const away = new StorageUnavailable({ operation: "events.append", cause: "down" })
+
+const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
+
+const records = (first: number, last: number) => from(first, last).map((n) => ({ n }))
+
+/** The numbers of the events, in the order in which they came in. */
+const numbers = <E>(newestFirst: Stream.Stream<Segment, E>) =>
+  Effect.map(Stream.runCollect(newestFirst), (segments) =>
+    Chunk.toReadonlyArray(segments)
+      .toReversed()
+      .flatMap(({ events }) => events.map(({ json }) => JSON.parse(json).n as number))
+  )
+
+const stored = (log: Log, platform: PlatformId) => numbers(log.recent(platform, 1_000_000))

@@ -1,0 +1,301 @@
+/** From deliveries to stored matches: every rule that holds the text, once, and acknowledged only when durable. */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Either, Layer, Logger, Metric, Option, Queue, Ref, Stream, TestClock } from "effect"
+import { StreamStore } from "../../../core/coverage/StreamStore.ts"
+import * as Ingest from "../../../core/ingest/Ingest.ts"
+import { MatchStore } from "../../../core/matches/MatchStore.ts"
+import { Entropy } from "../../../core/model/Entropy.ts"
+import { MatchesUnstorable, StorageUnavailable } from "../../../core/model/Errors.ts"
+import { fromUuid, Ids } from "../../../core/model/Ids.ts"
+import * as Timestamp from "../../../core/model/Timestamp.ts"
+import { Platforms, type Signal } from "../../../core/platforms/Platform.ts"
+import { Registrations } from "../../../core/rules/Registrations.ts"
+import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { checkRule } from "../../../core/syntax/language.ts"
+import { exposition } from "../../../gateway/metrics.ts"
+import { parseMetrics, valueIn } from "../../prometheus.ts"
+
+const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
+const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))
+const base = Layer.provideMerge(
+  Registrations.layerWith({ isAlone: true }),
+  Layer.mergeAll(Platforms.layer, Layer.provideMerge(Ids.layer, Entropy.layerCounting), stores)
+)
+
+describe("Ingest", () => {
+  it.scoped("stores a match for every rule behind the platform's rule, and acknowledges then", () =>
+    Effect.gen(function* () {
+      const { deliver, acked } = yield* platformX
+      const rules = [yield* activeRule, yield* activeRule]
+      yield* Layer.build(Ingest.layer)
+      yield* deliver("1")
+      yield* settled
+      assert.deepStrictEqual(yield* acked, ["1"])
+      assert.sameMembers(
+        (yield* stored).map((match) => match.rule_id),
+        rules
+      )
+      yield* deliver("1")
+      yield* settled
+      assert.lengthOf(yield* stored, 2, "the same post again is nothing new")
+    }).pipe(Effect.provide(base))
+  )
+
+  it.scoped("goes on from where the store is, also when nothing was met there", () =>
+    Effect.gen(function* () {
+      const { deliver, from } = yield* platformX
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Layer.build(Ingest.layer)
+          yield* deliver("1")
+          yield* deliver("2")
+          yield* settled
+        })
+      )
+      yield* Layer.build(Ingest.layer)
+      yield* settled
+      assert.deepStrictEqual(from, ["the start", "after 2"])
+    }).pipe(Effect.provide(base))
+  )
+
+  it.scoped("keeps what the store does not take until it does, and acknowledges nothing before", () =>
+    Effect.gen(function* () {
+      const { deliver, acked } = yield* platformX
+      yield* activeRule
+      const working = yield* MatchStore
+      const failing = { left: 3 }
+      const insert: typeof working.insert = (matches, progress) =>
+        Effect.suspend(() =>
+          failing.left-- > 0
+            ? new StorageUnavailable({ operation: "matches.insert", cause: "down" })
+            : working.insert(matches, progress)
+        )
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* deliver("1")
+      yield* settled
+      assert.deepStrictEqual([yield* acked, yield* stored], [[], []])
+      const record = yield* Effect.flatMap(StreamStore, ({ load }) => load("x"))
+      assert.isTrue(Option.isNone(Option.flatMap(record, ({ cursor }) => cursor)), "nor is the place moved on")
+      yield* TestClock.adjust("1 minute")
+      yield* settled
+      assert.deepStrictEqual(yield* acked, ["1"])
+      assert.lengthOf(yield* stored, 1)
+    }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
+  )
+
+  it.scoped("sets aside an event that cannot be stored, and stores those around it", () =>
+    Effect.gen(function* () {
+      const { deliver, acked } = yield* platformX
+      yield* activeRule
+      const working = yield* MatchStore
+      const storedWith: Array<ReadonlyArray<string>> = []
+      const insert: typeof working.insert = (matches, progress) => {
+        const posts = matches.map((match) => match.platform_post_id)
+        if (posts.includes("bad")) return new MatchesUnstorable({ reason: "too odd" })
+        if (progress !== undefined && posts.length > 0) storedWith.push(posts)
+        return working.insert(matches, progress)
+      }
+      const all = ["1", "2", "bad", "3", "4"]
+      yield* Effect.forEach(all, deliver)
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* settled
+      assert.deepStrictEqual(yield* acked, ["1", "2", "3", "4"])
+      const streams = yield* StreamStore
+      const [aside, ...others] = yield* streams.asides(10)
+      assert.deepStrictEqual(others, [])
+      assert.deepInclude(aside, { platform: "x", platformPostId: "bad", payload: '{"data":{"id":"bad"}}' })
+      assert.match(aside?.reason ?? "", /too odd/)
+      const record = Option.getOrThrow(yield* streams.load("x"))
+      assert.deepStrictEqual(Option.getOrNull(record.cursor), "after 4")
+      assert.deepStrictEqual(
+        storedWith.map((posts) => posts.at(-1)),
+        ["4"],
+        "the place moves on with the last of them, and not before"
+      )
+    }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
+  )
+
+  it.scoped("an odd one at the very end moves the place on too", () =>
+    Effect.gen(function* () {
+      const { deliver } = yield* platformX
+      yield* activeRule
+      const working = yield* MatchStore
+      const insert: typeof working.insert = (matches, progress) =>
+        matches.length > 0 ? new MatchesUnstorable({ reason: "too odd" }) : working.insert(matches, progress)
+      yield* deliver("bad")
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* settled
+      const record = Option.getOrThrow(yield* Effect.flatMap(StreamStore, ({ load }) => load("x")))
+      assert.deepStrictEqual(Option.getOrNull(record.cursor), "after bad")
+    }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
+  )
+
+  it.scoped("waits for a rule in the making, which is on the platform before it is in the store", () =>
+    Effect.gen(function* () {
+      const { deliver } = yield* platformX
+      const registrations = yield* Registrations
+      const context = yield* Effect.context<RuleStore | Ids>()
+      const madeMeanwhile = () => Effect.orDie(Effect.asVoid(Effect.provide(activeRule, context)))
+      const making = Registrations.of({ ...registrations, settled: madeMeanwhile })
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(Registrations, making)))
+      yield* deliver("1")
+      yield* settled
+      assert.lengthOf(yield* stored, 1)
+    }).pipe(Effect.provide(base))
+  )
+
+  it.scoped("keeps a ledger of when the platform was watched, and of the time in which nothing ran", () =>
+    Effect.gen(function* () {
+      const { deliver, signal } = yield* platformX
+      const streams = yield* StreamStore
+      const gaps = Effect.map(streams.gaps("x", { from: 0, to: 1e12, limit: 10 }), (all) =>
+        all.map(({ from, to, cause, isRecovered }) => [from / 1000, to / 1000, cause, isRecovered])
+      )
+      yield* activeRule
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Layer.build(Ingest.layer)
+          yield* TestClock.adjust("10 seconds")
+          yield* signal({ _tag: "Watching", at: 10_000, since: 10_000 })
+          yield* TestClock.adjust("10 seconds")
+          yield* deliver("1")
+          yield* signal({ _tag: "Blind", at: 20_000, cause: "outage", detail: "cut" })
+          yield* settled
+          assert.deepStrictEqual(yield* gaps, [])
+          yield* TestClock.adjust("10 seconds")
+          yield* signal({ _tag: "Watching", at: 30_000, since: 30_000 })
+          yield* settled
+          assert.deepStrictEqual(yield* gaps, [[20, 30, "outage", false]])
+          yield* TestClock.adjust("20 seconds")
+          yield* settled
+        })
+      )
+      yield* TestClock.adjust("50 seconds")
+      const countedBefore = yield* timesDown
+      yield* Layer.build(Ingest.layer)
+      yield* signal({ _tag: "Watching", at: 100_000, since: 0 })
+      yield* settled
+      assert.strictEqual((yield* timesDown) - countedBefore, 1)
+      assert.deepStrictEqual(yield* gaps, [
+        [50, 100, "process_down", true],
+        [20, 30, "outage", false]
+      ])
+      const { ledger } = Option.getOrThrow(yield* streams.load("x"))
+      assert.deepStrictEqual(Option.getOrNull(ledger.watchedSince), 10_000)
+    }).pipe(Effect.provide(base))
+  )
+
+  it.scoped("calls a gap by the store when the store was down, and by the platform when it let nobody in", () =>
+    Effect.gen(function* () {
+      const { deliver, signal } = yield* platformX
+      yield* activeRule
+      const working = yield* MatchStore
+      const state = { isDown: true }
+      const insert: typeof working.insert = (matches, progress) =>
+        Effect.suspend(() =>
+          state.isDown
+            ? new StorageUnavailable({ operation: "insert", cause: "down" })
+            : working.insert(matches, progress)
+        )
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* signal({ _tag: "Watching", at: 0, since: 0 })
+      yield* deliver("1")
+      yield* settled
+      yield* TestClock.adjust("20 seconds")
+      yield* signal({ _tag: "Blind", at: 20_000, cause: "outage", detail: "it hung up" })
+      state.isDown = false
+      yield* TestClock.adjust("20 seconds")
+      yield* signal({ _tag: "Watching", at: 40_000, since: 40_000 })
+      yield* signal({ _tag: "Blind", at: 100_000, cause: "no_rules", detail: "none" })
+      yield* signal({ _tag: "Watching", at: 101_000, since: 101_000 })
+      yield* settled
+      const streams = yield* StreamStore
+      assert.deepStrictEqual(
+        (yield* streams.gaps("x", { from: 0, to: 1e12, limit: 10 })).map(({ cause }) => cause),
+        ["outage", "store_down"],
+        "a rule is wanted, so it is not for want of rules"
+      )
+    }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
+  )
+
+  it.scoped("goes on after a batch that brings out a defect", () =>
+    Effect.gen(function* () {
+      const { deliver, acked } = yield* platformX
+      yield* activeRule
+      const working = yield* MatchStore
+      const insert: typeof working.insert = (matches) =>
+        matches.some((match) => match.platform_post_id === "bad") ? Effect.dieMessage("bug") : working.insert(matches)
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* deliver("bad")
+      yield* settled
+      yield* deliver("good")
+      yield* settled
+      assert.deepStrictEqual(yield* acked, ["good"])
+    }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
+  )
+})
+
+// ---- helpers ----
+
+/** A platform whose stream is what the test delivers. */
+const platformX = Effect.gen(function* () {
+  const platforms = yield* Platforms
+  const queue = yield* Queue.unbounded<Signal>()
+  const acked = yield* Ref.make<ReadonlyArray<string>>([])
+  /** From where each run of the stream was asked for. */
+  const from: Array<string> = []
+  yield* platforms.register({
+    id: "x",
+    syntax: { platform: "x", rule_type: "premium", summary: "", syntax: "", operators: [], examples: [], limits: {} },
+    capabilities: { rulesPerAccount: Option.none(), isRemote: true },
+    check: (text) => checkRule("x", text),
+    verify: () => Effect.succeed(Either.void),
+    register: () => Effect.succeed([]),
+    unregister: () => Effect.void,
+    inventory: Effect.succeed({ rules: [], ruleLimit: Option.none(), usage: Option.none() }),
+    watch: (cursor) => {
+      from.push(Option.getOrElse(cursor, () => "the start"))
+      return Stream.fromQueue(queue)
+    },
+    status: Effect.dieMessage("not asked for")
+  })
+  const deliver = (platformPostId: string) =>
+    Effect.flatMap(Clock.currentTimeMillis, (receivedAt) => {
+      const delivery = {
+        platformPostId,
+        payload: { data: { id: platformPostId } },
+        platformRuleIds: ["shared", "unknown"],
+        cursor: Option.some(`after ${platformPostId}`),
+        receivedAt,
+        ack: Ref.update(acked, (ids) => [...ids, platformPostId])
+      }
+      return Queue.offer(queue, { _tag: "Event", delivery })
+    })
+  const signal = (signal: Signal) => Queue.offer(queue, signal)
+  return { deliver, signal, acked: Ref.get(acked), from }
+})
+
+const activeRule = Effect.gen(function* () {
+  const store = yield* RuleStore
+  const { rule } = yield* Ids
+  const id = yield* rule
+  const createdAt = yield* Timestamp.now
+  const filters = [{ platform: "x" as const, text: "storm" }]
+  yield* store.reserve({ id, accountId: ann, name: "n", intent: "i", createdAt, filters }, new Map())
+  const registered = { platformRuleId: "shared", translatedValue: "storm" }
+  yield* store.activate(id, new Map([["x" as const, registered]]), createdAt)
+  return id
+})
+
+/** What is counted of times in which nothing ran. */
+const timesDown = Effect.map(Metric.snapshot, (snapshot) => {
+  const labels = { platform: "x", cause: "process_down" }
+  return valueIn(parseMetrics(exposition(snapshot)), "earshot_coverage_gaps_total", labels) ?? 0
+})
+
+const stored = Effect.flatMap(MatchStore, (store) =>
+  store.list({ account: ann, rule: Option.none(), platforms: ["x"], before: Option.none(), limit: 100 })
+)
+
+/** Lets the other fibers run until they wait for something. */
+const settled = Effect.repeatN(Effect.yieldNow(), 500)

@@ -1,0 +1,173 @@
+/** What is deleted, when, and what is not even then: on the test clock, over memory stores. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Option, type Scope, TestClock } from "effect"
+import { StreamStore } from "../../../core/coverage/StreamStore.ts"
+import { MatchStore, type Trim } from "../../../core/matches/MatchStore.ts"
+import * as Retention from "../../../core/matches/Retention.ts"
+import { StorageUnavailable } from "../../../core/model/Errors.ts"
+import { firstMatchAt, fromUuid } from "../../../core/model/Ids.ts"
+import { fromDate } from "../../../core/model/Timestamp.ts"
+import { RuleStore } from "../../../core/rules/RuleStore.ts"
+
+const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
+const rule = fromUuid("rule", "01890000-0000-7000-8000-00000000000b")
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
+const START = Date.UTC(2026, 10, 15)
+
+describe("Retention", () => {
+  test("deletes what is older than the days to keep, and again every minute", () =>
+    Effect.gen(function* () {
+      const [gone, first, second] = [-1, 0, 2 * MINUTE].map((after) => START - 30 * DAY + after)
+      yield* matchesAt(gone ?? 0, first ?? 0, second ?? 0)
+      yield* run({ keepDays: 30, keepMatches: 0 })
+      assert.deepStrictEqual(yield* times, [first, second])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* times, [second])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* times, [second])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* times, [], "also when nothing newer has come in")
+    }))
+
+  test("keeps the newest when there are more than the number to keep, and those of the last minute in any case", () =>
+    Effect.gen(function* () {
+      const old = [5, 4, 3, 2].map((minutes) => START - minutes * MINUTE)
+      const young = [START - MINUTE, START - 1]
+      yield* matchesAt(...old, ...young)
+      yield* run({ keepDays: 0, keepMatches: 5 })
+      assert.deepStrictEqual(yield* times, [...old.slice(1), ...young])
+      const flood = [1, 2, 3, 4, 5].map((n) => START + n)
+      yield* matchesAt(...flood)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* times, flood)
+      yield* matchesAt(...[1, 2, 3, 4, 5, 6, 7].map((n) => START + MINUTE + n))
+      yield* TestClock.adjust("59 seconds")
+      assert.lengthOf(yield* times, 12)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(
+        yield* times,
+        [1, 2, 3, 4, 5, 6, 7].map((n) => START + MINUTE + n),
+        "too young to go"
+      )
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(
+        yield* times,
+        [3, 4, 5, 6, 7].map((n) => START + MINUTE + n)
+      )
+    }))
+
+  test("keeps all for ever when told so", () =>
+    Effect.gen(function* () {
+      const all = [1, START - 3_000 * DAY, START]
+      yield* matchesAt(...all)
+      yield* run({ keepDays: 0, keepMatches: 0 })
+      yield* TestClock.adjust("3 minutes")
+      assert.deepStrictEqual(yield* times, all)
+    }))
+
+  test("deletes in steps until nothing is left to delete", () =>
+    Effect.gen(function* () {
+      const store = yield* MatchStore
+      const steps: Array<number> = []
+      const trim = (what: Trim) => Effect.tap(store.trim(what), (deleted) => steps.push(deleted))
+      yield* matchesAt(...Array.from({ length: 1_234 }, (_, n) => START - 31 * DAY + n))
+      yield* Effect.provideService(run({ keepDays: 30, keepMatches: 0 }), MatchStore, { ...store, trim })
+      assert.deepStrictEqual(steps, [500, 500, 234])
+      assert.deepStrictEqual(yield* times, [])
+    }))
+
+  test("a clock that is years ahead takes half an hour to delete everything, and is told of at once", (logged) =>
+    Effect.gen(function* () {
+      const hourly = Array.from({ length: 30 * 24 }, (_, n) => START - 30 * DAY + n * HOUR)
+      yield* matchesAt(...hourly)
+      yield* TestClock.setTime(START + 3_000 * DAY)
+      yield* run({ keepDays: 30, keepMatches: 0 })
+      assert.deepStrictEqual(yield* times, hourly.slice(24))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* times, hourly.slice(48))
+      assert.lengthOf(logged, 1)
+      assert.match(String(logged[0]), /check the clock/)
+      yield* TestClock.setTime(START)
+      yield* run({ keepDays: 30, keepMatches: 0 })
+      assert.deepStrictEqual(yield* times, hourly.slice(48), "the rest is there when it is set right")
+    }))
+
+  test("a time without matches is not waited through", () =>
+    Effect.gen(function* () {
+      yield* matchesAt(1, START - 400 * DAY, START - 31 * DAY, START)
+      yield* run({ keepDays: 30, keepMatches: 0 })
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(yield* times, [START])
+    }))
+
+  test("goes on when the store was away, and after a defect", () =>
+    Effect.gen(function* () {
+      const store = yield* MatchStore
+      const answers = [new StorageUnavailable({ operation: "matches.trim", cause: "down" }), Effect.dieMessage("bug")]
+      const trim = (what: Trim) => answers.shift() ?? store.trim(what)
+      yield* matchesAt(START - 31 * DAY, START)
+      yield* Effect.provideService(run({ keepDays: 30, keepMatches: 0 }), MatchStore, { ...store, trim })
+      yield* TestClock.adjust("1 minute")
+      assert.lengthOf(yield* times, 2)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* times, [START])
+    }))
+})
+
+// ---- helpers ----
+
+/** In November 2026, with a rule; warnings and errors are collected. */
+function test(
+  title: string,
+  body: (logged: ReadonlyArray<unknown>) => Effect.Effect<void, unknown, MatchStore | RuleStore | Scope.Scope>
+) {
+  const logged: Array<unknown> = []
+  const logger = Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ message }) => logged.push(message))
+  )
+  it.scoped(title, () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(START)
+      const rules = yield* RuleStore
+      const createdAt = fromDate(new Date(START))
+      const filters = [{ platform: "x" as const, text: "storm" }]
+      yield* rules.reserve({ id: rule, accountId: ann, name: "n", intent: "i", createdAt, filters }, new Map())
+      const registered = { platformRuleId: "1", translatedValue: "storm" }
+      yield* rules.activate(rule, new Map([["x" as const, registered]]), createdAt)
+      yield* body(logged)
+    }).pipe(
+      Effect.provide([
+        Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory)),
+        logger
+      ])
+    )
+  )
+}
+
+/** The first round is done when this is. */
+function run(options: Retention.Options) {
+  return Effect.zipRight(Layer.build(Retention.layerWith(options)), TestClock.adjust(0))
+}
+
+function matchesAt(...times: ReadonlyArray<number>) {
+  return Effect.flatMap(MatchStore, (store) =>
+    store.insert(
+      times.map((time) => ({
+        id: firstMatchAt(time),
+        rule_id: rule,
+        created_at: fromDate(new Date(time)),
+        platform: "x",
+        platform_post_id: String(time),
+        payload: {}
+      }))
+    )
+  )
+}
+
+/** Of the matches that are there, oldest first. */
+const times = Effect.gen(function* () {
+  const store = yield* MatchStore
+  const page = { account: ann, rule: Option.none(), platforms: ["x" as const], before: Option.none(), limit: 10_000 }
+  return (yield* store.list(page)).map(({ created_at }) => Date.parse(created_at)).reverse()
+})

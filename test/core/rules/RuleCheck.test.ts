@@ -1,0 +1,104 @@
+/** The check use case: issues, canonical text, translation and explanation, before anything is saved. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Backtests } from "../../../core/backtests/Backtests.ts"
+import { EventLog } from "../../../core/backtests/EventLog.ts"
+import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
+import { Platforms } from "../../../core/platforms/Platform.ts"
+import { checkFilters } from "../../../core/rules/RuleCheck.ts"
+import { Fakes, fakes } from "../world.ts"
+
+const recent = Layer.provide(RecentEvents.layerWith({ keep: 100 }), EventLog.layerMemory)
+const layer = Layer.provideMerge(Layer.merge(Backtests.layer, fakes), Layer.merge(recent, Platforms.layer))
+
+describe("checkFilters", () => {
+  it.effect("says what is wrong with a filter, where, and how to mend it", () =>
+    Effect.gen(function* () {
+      const { platforms } = yield* checkFilters({ overrides: { x: "storm AND flood" } })
+      assert.isFalse(platforms.x?.valid)
+      assert.notProperty(platforms.x, "canonical")
+      const [issue] = platforms.x?.issues ?? []
+      assert.strictEqual(issue?.severity, "error")
+      assert.deepStrictEqual(issue?.span, { start: 6, end: 9 })
+      assert.strictEqual(issue?.fix?.text, "storm flood")
+      assert.notProperty(platforms, "firehose")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("gives the canonical text and the translation with what it loses", () =>
+    Effect.gen(function* () {
+      const { platforms } = yield* checkFilters({ overrides: { x: "(Storm) from:NASA" } })
+      assert.isTrue(platforms.x?.valid)
+      assert.strictEqual(platforms.x?.canonical, "storm from:nasa")
+      const translation = platforms.x?.translations.firehose
+      assert.strictEqual(translation?.text, "storm")
+      assert.strictEqual(translation?.fidelity, "wider")
+      assert.deepStrictEqual(
+        translation?.clauses.map(({ fidelity }) => fidelity),
+        ["exact", "impossible"]
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("asks the platform itself when told to, and not otherwise", () =>
+    Effect.gen(function* () {
+      const { x } = yield* Fakes
+      const overrides = { x: "storm" }
+      assert.notProperty((yield* checkFilters({ overrides })).platforms.x, "platform_verdict")
+      const taken = yield* checkFilters({ overrides, ask_platforms: true })
+      assert.deepStrictEqual(taken.platforms.x?.platform_verdict, { accepted: true })
+      x.state = "refused"
+      const refused = yield* checkFilters({ overrides, ask_platforms: true })
+      assert.deepStrictEqual(refused.platforms.x?.platform_verdict, { accepted: false, reason: "no" })
+      x.state = "away"
+      const error = yield* Effect.flip(checkFilters({ overrides, ask_platforms: true }))
+      assert.strictEqual(error._tag, "PlatformUnavailable")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("explains on a sample event which clauses held and which one decided", () =>
+    Effect.gen(function* () {
+      const events = {
+        x: { data: { id: "1", text: "A storm is coming", lang: "fr" } },
+        firehose: { document: { url: "https://example.com/", title: "Storm", diff: { chunks: [] } } }
+      }
+      const { platforms } = yield* checkFilters({
+        overrides: { x: "storm lang:en", firehose: "title:storm" },
+        events
+      })
+      const x = platforms.x?.explanation
+      assert.isFalse(x?.matched)
+      assert.deepStrictEqual(
+        x?.clauses.map(({ held }) => held),
+        [true, false]
+      )
+      assert.deepStrictEqual(x?.decisive, [{ start: 6, end: 13 }])
+      assert.isTrue(platforms.firehose?.explanation?.matched)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("refuses a sample that is no event of its platform, and names what it lacks", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(
+        checkFilters({ overrides: { x: "storm" }, events: { x: { data: { id: "1" } } } })
+      )
+      assert.strictEqual(error.message, 'Request is not valid: "events.x": Is no X post: "data" has no "text"')
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("tests each valid filter on the recent events of its platform, when asked to", () =>
+    Effect.gen(function* () {
+      const events = yield* RecentEvents
+      const posts = ["A storm", "Calm"].map((text, n) => ({ data: { id: String(n), text } }))
+      yield* events.record("x", posts)
+      const backtest = { events: 1_000, samples: 3 }
+      const { platforms } = yield* checkFilters({ overrides: { x: "storm", firehose: "storm" }, backtest })
+      assert.deepInclude(platforms.x?.backtest, { tested: 2, matched: 1, share: 0.5, samples: [posts[0]] })
+      assert.deepInclude(platforms.firehose?.backtest, { tested: 0, matched: 0 })
+      const wrong = yield* checkFilters({ overrides: { x: "storm AND" }, backtest })
+      assert.notProperty(wrong.platforms.x, "backtest")
+      const unasked = yield* checkFilters({ overrides: { x: "storm" } })
+      assert.notProperty(unasked.platforms.x, "backtest")
+    }).pipe(Effect.provide(layer))
+  )
+})

@@ -1,0 +1,124 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import type { PlatformId } from "../../../../core/model/PlatformId.ts"
+import { holds } from "../../../../core/syntax/expression/evaluate.ts"
+import type { Expression, Predicate } from "../../../../core/syntax/expression/expression.ts"
+import * as Firehose from "../../../../core/syntax/firehose/language.ts"
+import { type Fidelity, translate } from "../../../../core/syntax/translation/translate.ts"
+import * as X from "../../../../core/syntax/x/language.ts"
+import { firehoseRules, type Pair, pairs, xRules } from "../saidTwice.ts"
+
+const meaning = (platform: PlatformId, text: string): Expression | undefined => {
+  if (platform === "x") {
+    const { rule } = X.check(text)
+    return rule && X.lower(rule.ast)
+  }
+  return Firehose.check(text).rule?.expression
+}
+
+const leavesOf = (expression: Expression): ReadonlyArray<Predicate> => {
+  switch (expression._tag) {
+    case "And":
+    case "Or":
+      return expression.clauses.flatMap(leavesOf)
+    case "Not":
+      return leavesOf(expression.clause)
+    case "Everything":
+    case "Nothing":
+      return []
+    default:
+      return [expression]
+  }
+}
+
+const allowed: Readonly<Record<Fidelity, (source: boolean, target: boolean) => boolean>> = {
+  exact: (source, target) => source === target,
+  wider: (source, target) => !source || target,
+  narrower: (source, target) => source || !target,
+  different: () => true,
+  impossible: () => false
+}
+
+interface Seen {
+  readonly fidelities: Map<Fidelity, number>
+  /** Events on which a translation that is not exact did differ from its source. */
+  differing: number
+  selected: number
+}
+
+const agree = (from: PlatformId, source: string, events: ReadonlyArray<Pair>, seen: Seen): void => {
+  const to = from === "x" ? "firehose" : "x"
+  const expression = meaning(from, source)
+  fc.pre(expression !== undefined)
+  const { text, fidelity, clauses, reason } = translate({ platform: from, text: source }, to)
+  seen.fidelities.set(fidelity, (seen.fidelities.get(fidelity) ?? 0) + 1)
+
+  const places = new Set(clauses.map(({ span }) => `${span.start} ${span.end}`))
+  for (const { span } of leavesOf(expression)) {
+    assert.isTrue(places.has(`${span.start} ${span.end}`), `${source.slice(span.start, span.end)} has no line`)
+  }
+  if (text === undefined) {
+    assert.strictEqual(fidelity, "impossible")
+    assert.isDefined(reason)
+    return
+  }
+  const translated = meaning(to, text)
+  if (translated === undefined) {
+    assert.fail(`${to} refuses ${text}`)
+  }
+  for (const { happening, ...event } of events) {
+    const before = holds(expression, event[from])
+    const after = holds(translated, event[to])
+    seen.differing += before === after ? 0 : 1
+    seen.selected += before ? 1 : 0
+    const story = `${source} (${before}) and ${text} (${after}) on ${JSON.stringify(happening)}`
+    assert.isTrue(allowed[fidelity](before, after), `${fidelity}: ${story}`)
+  }
+}
+
+const directions = [
+  ["x", xRules],
+  ["firehose", firehoseRules]
+] as const
+
+for (const [from, rules] of directions) {
+  for (const everyWord of [false, true]) {
+    const words = everyWord ? "words that the platforms cut differently" : "plain words and distances"
+    it(`a translation from ${from} keeps its promise, with ${words}`, () => {
+      const seen: Seen = { fidelities: new Map(), differing: 0, selected: 0 }
+      const events = fc.array(pairs(everyWord), { minLength: 10, maxLength: 10 })
+      fc.assert(
+        fc.property(rules(everyWord), events, (source, happenings) => agree(from, source, happenings, seen)),
+        { numRuns: 500 }
+      )
+      for (const fidelity of ["exact", "wider", "narrower", "different", "impossible"] as const) {
+        assert.isAbove(seen.fidelities.get(fidelity) ?? 0, 5, fidelity)
+      }
+      assert.isAbove(seen.differing, 30)
+      assert.isAbove(seen.selected, 300)
+    })
+  }
+}
+
+describe("translate", () => {
+  it("never throws, and never gives a text that the target refuses, whatever the rule", () => {
+    const pieces = fc.constantFrom(
+      ...'cat|dog|the|AND|OR|NOT|-|(|)|"|~2|#tag|@name|from:nasa|lang:en|language:en|url:x|url_contains:"a\\\\b"|title:x|*:*|x*|/x/|dr:[1 TO 2]|recent:1d|\u0000|\ud800|é|東|🍕|\\u0000|\\|url:*\\"*| '.split(
+        "|"
+      )
+    )
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 12 }), fc.constantFrom<PlatformId>("x", "firehose"), (parts, from) => {
+        const to = from === "x" ? "firehose" : "x"
+        for (const separator of [" ", ""]) {
+          const { text, fidelity } = translate({ platform: from, text: parts.join(separator) }, to)
+          assert.strictEqual(text === undefined, fidelity === "impossible")
+          if (text !== undefined) {
+            assert.isDefined(meaning(to, text), text)
+          }
+        }
+      }),
+      { numRuns: 500 }
+    )
+  })
+})
