@@ -9,8 +9,8 @@ import {
   type RuleRefusal,
   type UpstreamRule
 } from "../../core/platforms/Platform.ts"
+import { helpFor } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { helpFor } from "../../core/syntax/help/help.ts"
 import { checkRule } from "../../core/syntax/language.ts"
 import { Budget } from "../http/Budget.ts"
 import { KnownRules } from "../http/KnownRules.ts"

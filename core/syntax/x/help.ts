@@ -1,7 +1,5 @@
 /** Help for X's rule language. */
-import { missing } from "../x/missing.ts"
-import { forms, limits, type Operator, operators } from "../x/operators.ts"
-import { languages, stopWords } from "../x/vocabulary.ts"
+
 import {
   bullets,
   code,
@@ -13,7 +11,10 @@ import {
   mistakeTable,
   section,
   table
-} from "./page.ts"
+} from "../helpPage.ts"
+import { missing } from "./missing.ts"
+import { forms, limits, type Operator, operators } from "./operators.ts"
+import { languages, stopWords } from "./vocabulary.ts"
 
 const examples: ReadonlyArray<Example> = [
   { rule: "earthquake (tokyo OR osaka) -is:retweet", description: "a topic in two places, each post once" },

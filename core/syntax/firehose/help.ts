@@ -1,8 +1,5 @@
 /** Help for Firehose's rule language. */
-import { type Field, fields, limits } from "../firehose/fields.ts"
-import { languages, pageCategories, pageCategoryChildren, pageTypeChildren, pageTypes } from "../firehose/labels.ts"
-import { operators } from "../firehose/operators.ts"
-import { stopWords } from "../firehose/tokens.ts"
+
 import {
   bullets,
   code,
@@ -14,7 +11,11 @@ import {
   mistakeTable,
   section,
   table
-} from "./page.ts"
+} from "../helpPage.ts"
+import { type Field, fields, limits } from "./fields.ts"
+import { languages, pageCategories, pageCategoryChildren, pageTypeChildren, pageTypes } from "./labels.ts"
+import { operators } from "./operators.ts"
+import { stopWords } from "./tokens.ts"
 
 const examples: ReadonlyArray<Example> = [
   { rule: "tesla AND recall AND recent:24h", description: "two words on pages of the last day" },

@@ -1,10 +1,10 @@
 /** Help for writing rules, made from the tables that the checkers read, so that it cannot drift away from them. */
 
-import type { PlatformId } from "../../model/PlatformId.ts"
-import type { SyntaxHelp } from "../../platforms/Platform.ts"
-import { firehoseHelp } from "./firehose.ts"
-import type { LanguageHelp } from "./page.ts"
-import { xHelp } from "./x.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
+import { firehoseHelp } from "../syntax/firehose/help.ts"
+import type { LanguageHelp } from "../syntax/helpPage.ts"
+import { xHelp } from "../syntax/x/help.ts"
+import type { SyntaxHelp } from "./Platform.ts"
 
 /** `limits` are those of the deployment by name; they come beside those of the language, and before them. */
 export const helpFor = (platform: PlatformId, limits: Readonly<Record<string, number>>): SyntaxHelp => {
