@@ -8,7 +8,7 @@ import { defineConfig } from "vitest/config"
 const SHARING = [
   // Two read metrics, which are one set for the whole process.
   "test/core/**/!(Metrics).test.ts",
-  "test/adapters/{firehose,http,local,runtimes,simulator,telemetry,webhooks,x}/**/!(supervised).test.ts",
+  "test/adapters/{demo,firehose,http,local,runtimes,simulator,telemetry,webhooks,x}/**/!(supervised).test.ts",
   "test/architecture.test.ts"
 ]
 

@@ -2,7 +2,7 @@
 import process from "node:process"
 import { Effect, identity, Layer, Option, Schedule, type Scope } from "effect"
 import * as Firehose from "../adapters/firehose/Firehose.ts"
-import * as DemoFeed from "../adapters/local/demo/DemoFeed.ts"
+import * as DemoFeed from "../adapters/local/DemoFeed.ts"
 import * as Local from "../adapters/local/Local.ts"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
 import * as Otlp from "../adapters/telemetry/otlp.ts"

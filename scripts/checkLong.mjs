@@ -12,7 +12,7 @@ const NEWEST_NODE = "26.12.0"
 const BLACK_BOX = [
   "test/cli",
   "test/gateway/http.test.ts",
-  "test/adapters/local/demo/DemoFeed.test.ts",
+  "test/adapters/local/DemoFeed.test.ts",
   "test/crash.test.ts",
   "test/tracing.test.ts"
 ]

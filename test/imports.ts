@@ -67,13 +67,14 @@ const PACKAGES: Readonly<Record<Area, ReadonlyArray<string>>> = {
 }
 
 /** Adapters that stand on another. */
-const ADAPTERS_ON: Readonly<Record<string, string>> = {
-  simulator: "local",
-  x: "http",
-  firehose: "http",
-  telemetry: "http",
-  remote: "http",
-  webhooks: "http"
+const ADAPTERS_ON: Readonly<Record<string, ReadonlyArray<string>>> = {
+  local: ["demo"],
+  simulator: ["local", "demo"],
+  x: ["http", "demo"],
+  firehose: ["http", "demo"],
+  telemetry: ["http"],
+  remote: ["http"],
+  webhooks: ["http"]
 }
 
 /** Where an effect may become a promise outside of `app/`: the boundary to web-standard handlers, tRPC and MCP. */
@@ -111,7 +112,9 @@ const ownImportProblem = (path: string, area: Area, imported: string): string | 
   if (to !== "core" && to !== area) return `${area} may not import "${imported}"`
   if (area !== "adapters" || to !== "adapters") return undefined
   const [from, other] = [path.split("/")[1] ?? "", imported.split("/")[1] ?? ""]
-  return from === other || ADAPTERS_ON[from] === other ? undefined : `adapters/${from} may not import adapters/${other}`
+  return from === other || ADAPTERS_ON[from]?.includes(other)
+    ? undefined
+    : `adapters/${from} may not import adapters/${other}`
 }
 
 /** What is for `app/` alone: the configuration, the environment, running effects. */

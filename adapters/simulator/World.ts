@@ -1,7 +1,7 @@
 /** What both platforms share: the settings, the clock, the faults, the counters. */
 import { Clock, Effect } from "effect"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
-import { type Random, seeded } from "../local/demo/random.ts"
+import { type Random, seeded } from "../demo/random.ts"
 import { Faults } from "./faults.ts"
 import { Ledger } from "./Ledger.ts"
 import { patched, type Settings, type SettingsPatch } from "./settings.ts"

@@ -1,8 +1,8 @@
 /** Made-up events at the rate that the settings say, from the same generators as the demo feed. */
 import { Clock, Effect, type Scope } from "effect"
 import type { JsonObject } from "../../core/syntax/json.ts"
-import { pages } from "../local/demo/pages.ts"
-import { posts } from "../local/demo/posts.ts"
+import { pages } from "../demo/pages.ts"
+import { posts } from "../demo/posts.ts"
 import type { Settings } from "./settings.ts"
 import type { World } from "./World.ts"
 

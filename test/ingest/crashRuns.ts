@@ -3,7 +3,7 @@
  * the simulator was given to send, and the gaps that it tells of against when it was down.
  */
 import { Clock, Effect, type Scope } from "effect"
-import { type Random, seeded } from "../../adapters/local/demo/random.ts"
+import { type Random, seeded } from "../../adapters/demo/random.ts"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import { serve } from "../../adapters/simulator/server.ts"
 import type { MatchList } from "../../core/matches/Matches.ts"

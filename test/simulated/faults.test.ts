@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { seeded } from "../../adapters/local/demo/random.ts"
+import { seeded } from "../../adapters/demo/random.ts"
 import type { FaultRequest } from "../../adapters/simulator/faults.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../core/model/PlatformId.ts"
 import { sized } from "../long.ts"

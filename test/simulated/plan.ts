@@ -1,5 +1,5 @@
 /** What is to happen in a simulated day: the same seed makes the same plan. */
-import { type Random, seeded } from "../../adapters/local/demo/random.ts"
+import { type Random, seeded } from "../../adapters/demo/random.ts"
 import type { ENDPOINTS } from "../../adapters/simulator/endpoints.ts"
 import type { FaultKind, FaultRequest } from "../../adapters/simulator/faults.ts"
 import { PLATFORM_IDS, type PlatformId } from "../../core/model/PlatformId.ts"

@@ -1,8 +1,8 @@
 /** Made-up posts and pages at a steady rate, so that a first rule has something to meet within seconds. */
 import { Clock, Duration, Effect, Layer, Schedule } from "effect"
-import { LocalFeed, sentEvents } from "../../../core/platforms/LocalFeed.ts"
-import { pages } from "./pages.ts"
-import { posts } from "./posts.ts"
+import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
+import { pages } from "../demo/pages.ts"
+import { posts } from "../demo/posts.ts"
 
 export const POSTS_PER_SECOND = 2
 export const PAGES_PER_SECOND = 1

@@ -1,11 +1,11 @@
 /** The feed itself: at a steady rate, never held up for good, and gone with its scope; and on the program as it starts. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Exit, Layer, Logger, Scope, TestClock } from "effect"
-import * as DemoFeed from "../../../../adapters/local/demo/DemoFeed.ts"
-import { StorageUnavailable } from "../../../../core/model/Errors.ts"
-import { LocalFeed } from "../../../../core/platforms/LocalFeed.ts"
-import { call, type Json } from "../../../gateway/client.ts"
-import { KEY, RUNTIMES, START_MILLIS, startService } from "../../../program.ts"
+import * as DemoFeed from "../../../adapters/local/DemoFeed.ts"
+import { StorageUnavailable } from "../../../core/model/Errors.ts"
+import { LocalFeed } from "../../../core/platforms/LocalFeed.ts"
+import { call, type Json } from "../../gateway/client.ts"
+import { KEY, RUNTIMES, START_MILLIS, startService } from "../../program.ts"
 
 describe("DemoFeed", () => {
   it.scoped("hands in two posts and one page a second", () =>

@@ -1,17 +1,17 @@
 /** The made-up records: in their platforms' form, marked as made up, varied, and met by first rules within a minute. */
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
-import { PAGES_PER_SECOND, POSTS_PER_SECOND } from "../../../../adapters/local/demo/DemoFeed.ts"
-import { pages, TAP } from "../../../../adapters/local/demo/pages.ts"
-import { posts, SOURCE } from "../../../../adapters/local/demo/posts.ts"
-import type { PlatformId } from "../../../../core/model/PlatformId.ts"
-import { eventIdOf, readEvent } from "../../../../core/syntax/event.ts"
-import { holds } from "../../../../core/syntax/expression/evaluate.ts"
-import type { EventFields } from "../../../../core/syntax/expression/eventFields.ts"
-import { isKnownLabel, isLanguage } from "../../../../core/syntax/firehose/labels.ts"
-import { checkRule } from "../../../../core/syntax/language.ts"
-import { readOff } from "../../../../core/syntax/x/entities.ts"
-import { FIRST_RULES } from "./firstRules.ts"
+import { pages, TAP } from "../../../adapters/demo/pages.ts"
+import { posts, SOURCE } from "../../../adapters/demo/posts.ts"
+import { PAGES_PER_SECOND, POSTS_PER_SECOND } from "../../../adapters/local/DemoFeed.ts"
+import type { PlatformId } from "../../../core/model/PlatformId.ts"
+import { eventIdOf, readEvent } from "../../../core/syntax/event.ts"
+import { holds } from "../../../core/syntax/expression/evaluate.ts"
+import type { EventFields } from "../../../core/syntax/expression/eventFields.ts"
+import { isKnownLabel, isLanguage } from "../../../core/syntax/firehose/labels.ts"
+import { checkRule } from "../../../core/syntax/language.ts"
+import { readOff } from "../../../core/syntax/x/entities.ts"
+import { FIRST_RULES } from "../local/firstRules.ts"
 
 const START = Date.UTC(2026, 10, 15, 5)
 
