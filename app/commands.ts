@@ -11,6 +11,7 @@ import { WrongUsage } from "../cli/failures.ts"
 import type { Place } from "../cli/remote.ts"
 import { DEFAULT_ACCOUNT } from "../core/keys/Keys.ts"
 import { output } from "./output.ts"
+import { languages } from "./platforms.ts"
 import { isRemote, remote } from "./remote.ts"
 import { outputSettings } from "./settings.ts"
 import { VERSION } from "./version.ts"
@@ -51,6 +52,7 @@ const at = ({ url, account }: Place) =>
 
 /** Whatever a command fails with is reported alike. */
 const actions: Parameters<typeof earshot<unknown>>[0] = {
+  languages,
   serve: Effect.flatMap(
     Effect.promise(() => import("./serve.ts")),
     ({ serve }) => serve

@@ -5,7 +5,9 @@ import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import { type Call, callAs, callRemote } from "../gateway/mcp/calls.ts"
 import { serveOnStdio } from "../gateway/mcp/stdio.ts"
+import { toolbox } from "../gateway/mcp/tools.ts"
 import { newSecret } from "../gateway/mcp/untrusted.ts"
+import { languages } from "./platforms.ts"
 import { isRemote, remote } from "./remote.ts"
 import { VERSION } from "./version.ts"
 
@@ -18,9 +20,9 @@ export const mcp = (url: Option.Option<string>) =>
     // Loaded only here: with a server elsewhere this process needs none of it.
     const { running, startDemoFeed } = yield* Effect.promise(() => import("./service.ts"))
     const { GO_THROUGH_SERVER, orServerOnStore } = yield* Effect.promise(() => import("./ownStore.ts"))
-    yield* running((settings) =>
+    yield* running((options) =>
       Effect.gen(function* () {
-        yield* startDemoFeed(settings)
+        yield* startDemoFeed(options)
         const keys = yield* Keys
         yield* toolsOnStdio(callAs(yield* keys.account(DEFAULT_ACCOUNT)))
       })
@@ -30,4 +32,6 @@ export const mcp = (url: Option.Option<string>) =>
 // ---- helpers ----
 
 const toolsOnStdio = <R>(call: Call<R>) =>
-  Effect.flatMap(Entropy, (entropy) => serveOnStdio({ version: VERSION, call, newSecret: newSecret(entropy) }))
+  Effect.flatMap(Entropy, (entropy) =>
+    serveOnStdio({ version: VERSION, toolbox: toolbox(languages), call, newSecret: newSecret(entropy) })
+  )

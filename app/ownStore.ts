@@ -10,20 +10,20 @@ import { accountNamed } from "../cli/remote.ts"
 import type { StreamStore } from "../core/coverage/StreamStore.ts"
 import { Keys } from "../core/keys/Keys.ts"
 import { gateway } from "../gateway/gateway.ts"
-import { service } from "./service.ts"
-import { MOST_RECENT_EVENTS, serviceSettings, storeSettings } from "./settings.ts"
+import { service, serviceOptions } from "./service.ts"
+import { MOST_RECENT_EVENTS, storeSettings } from "./settings.ts"
 import { runtime, stores } from "./stores.ts"
 import { VERSION } from "./version.ts"
 
 /** An Earshot on the store that the settings name, to which every caller is the account. */
 export const connect = (account: string) =>
   Effect.gen(function* () {
-    const settings = yield* serviceSettings
-    const { databaseUrl, dataDir } = yield* storeSettings
-    const isAlone = Option.isNone(databaseUrl)
-    if (isAlone) yield* Pglite.checkExists(dataDir)
+    const options = yield* serviceOptions
+    const { isAlone } = options
+    if (isAlone) yield* Pglite.checkExists((yield* storeSettings).dataDir)
     // As many events as there can be: a command must not delete what the server keeps by other settings.
-    const layer = service({ ...settings, recentEvents: MOST_RECENT_EVENTS }, isAlone)
+    const settings = { ...options.settings, recentEvents: MOST_RECENT_EVENTS }
+    const layer = service({ ...options, settings })
     const context = yield* Effect.mapError(Layer.build(layer), orServerOnStore(GO_THROUGH_SERVER))
     const keys = Context.get(context, Keys)
     const accountId = yield* Effect.provideService(accountNamed(account), Keys, keys)

@@ -7,11 +7,10 @@ import { checkFree, GRACE_MILLIS } from "../adapters/runtimes/server.ts"
 import * as Vitals from "../adapters/runtimes/vitals.ts"
 import { misspelt } from "../cli/settings.ts"
 import { Keys } from "../core/keys/Keys.ts"
-import { PLATFORM_IDS, type PlatformId } from "../core/model/PlatformId.ts"
 import { unreadableRequest } from "../gateway/errors.ts"
 import { gateway } from "../gateway/gateway.ts"
 import { output } from "./output.ts"
-import { localPlatforms, running, startDemoFeed } from "./service.ts"
+import { running, type ServiceOptions, startDemoFeed } from "./service.ts"
 import { outputSettings, serviceSettings, storeSettings, variables } from "./settings.ts"
 import { VERSION } from "./version.ts"
 
@@ -31,8 +30,9 @@ export const serveAlone = Effect.gen(function* () {
 
 // ---- helpers ----
 
-const open = running((settings) =>
+const open = running((options) =>
   Effect.gen(function* () {
+    const { settings } = options
     for (const warning of misspelt(yield* variables)) yield* Effect.logWarning(warning)
     const keys = yield* Keys
     if (Option.isSome(settings.bootstrapKey)) yield* keys.adopt(settings.bootstrapKey.value)
@@ -48,8 +48,8 @@ const open = running((settings) =>
     const url = `http://${settings.host}:${port}`
     yield* Console.log(`Earshot listens on ${url} (the API as a page: ${url}/docs)`)
     yield* Console.log(yield* describeStore)
-    yield* Console.log(describePlatforms(localPlatforms(settings)))
-    const demoFeedOn = yield* startDemoFeed(settings)
+    yield* Console.log(describePlatforms(options))
+    const demoFeedOn = yield* startDemoFeed(options)
     yield* Console.log(
       demoFeedOn
         ? "Demo feed: on, with made-up posts and pages; turn it off with EARSHOT_DEMO_FEED=off"
@@ -70,19 +70,14 @@ const describeStore = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
   Option.isSome(databaseUrl) ? "Store: Postgres, by DATABASE_URL" : `Store: embedded, in ${dataDir}`
 )
 
-const describePlatforms = (local: ReadonlyArray<PlatformId>): string => {
-  const real = PLATFORM_IDS.filter((id) => !local.includes(id))
-  return [
-    ...(real.length === 0
-      ? []
-      : [`Platforms: ${real.join(" and ")} as the real service; see how with: earshot platforms`]),
-    ...(local.length === 0
-      ? []
-      : [
-          `Platforms: ${local.join(" and ")} in process, for want of a credential; hand in events with POST /local/events`
-        ])
-  ].join("\n")
-}
+const describePlatforms = ({ platforms }: ServiceOptions): string =>
+  platforms
+    .map(({ language: { id }, remote }) =>
+      Option.isSome(remote)
+        ? `Platform ${id}: the real service; for its status: earshot platforms`
+        : `Platform ${id}: in process (no credentials configured); send events to POST /local/events`
+    )
+    .join("\n")
 
 /** The demo feed meets it within seconds. */
 const FIRST_RULE =

@@ -1,6 +1,7 @@
 /** The command line. What the commands do is handed in; here is how they are called and what they print. */
 import { Command, HelpDoc, Span } from "@effect/cli"
 import { Array as Arr, type Effect } from "effect"
+import type { Language } from "../core/syntax/language.ts"
 import { commandInfo } from "./commandTree.ts"
 import type { FilterActions } from "./filter.ts"
 import { type KeysActions, keysCommand } from "./keys.ts"
@@ -18,6 +19,7 @@ import { checkCommand, syntaxCommand } from "./syntax.ts"
 import { webhooksCommand } from "./webhooks.ts"
 
 export interface Actions<E> {
+  readonly languages: ReadonlyArray<Language>
   /** Runs the service until it is told to stop. */
   readonly serve: Effect.Effect<void, E>
   readonly keys: KeysActions<E>
@@ -39,11 +41,11 @@ export const earshot = <E>(
 ) => {
   const commands = [
     serveCommand(actions),
-    rulesCommand(actions.rules),
-    matchesCommand(actions.matches),
-    webhooksCommand(actions.webhooks),
-    checkCommand(actions.check),
-    syntaxCommand,
+    rulesCommand(actions.rules, actions.languages),
+    matchesCommand(actions.matches, actions.languages),
+    webhooksCommand(actions.webhooks, actions.languages),
+    checkCommand(actions.check, actions.languages),
+    syntaxCommand(actions.languages),
     platformsCommand(actions.platforms),
     keysCommand(actions.keys),
     replayCommand(actions.replay),

@@ -5,12 +5,14 @@ import type { Coverage } from "../core/coverage/Coverage.ts"
 import type { Match } from "../core/matches/Match.ts"
 import { MatchList } from "../core/matches/Matches.ts"
 import { MatchId } from "../core/model/Ids.ts"
-import { PLATFORM_IDS, type PlatformId } from "../core/model/PlatformId.ts"
+import type { PlatformId } from "../core/model/PlatformId.ts"
 import { Rule } from "../core/rules/Rule.ts"
+import type { Language } from "../core/syntax/language.ts"
 import { WrongUsage } from "./failures.ts"
 import { follow } from "./follow.ts"
 import { matchLine } from "./matchLine.ts"
 import { wholeNumberOption } from "./numberOption.ts"
+import { platformOption } from "./platformOption.ts"
 import { jsonOption, type PlaceActions, placeHelp, placeOptions, post, type Remote } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
@@ -19,7 +21,7 @@ export interface MatchesActions<E> extends PlaceActions<E> {
   readonly columns: Option.Option<Effect.Effect<number>>
 }
 
-export const matchesCommand = <E>(actions: MatchesActions<E>) =>
+export const matchesCommand = <E>(actions: MatchesActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make(
     "matches",
     {
@@ -28,7 +30,7 @@ export const matchesCommand = <E>(actions: MatchesActions<E>) =>
         Options.withDescription("Only matches of this rule (default: of all)"),
         Options.optional
       ),
-      platform: Options.choice("platform", PLATFORM_IDS).pipe(
+      platform: platformOption(languages).pipe(
         Options.withDescription("Only matches on this platform (default: on all)"),
         Options.optional
       ),
@@ -63,7 +65,7 @@ export const matchesCommand = <E>(actions: MatchesActions<E>) =>
           ...Option.match(filter.rule, { onNone: () => ({}), onSome: (rule_id) => ({ rule_id }) }),
           ...Option.match(filter.platform, { onNone: () => ({}), onSome: (platform) => ({ platform }) })
         }
-        const print = yield* json ? Effect.succeed(printJson) : printLines(remote, actions.columns)
+        const print = yield* json ? Effect.succeed(printJson) : printLines(remote, actions.columns, languages)
         if (isFollowing) return yield* follow({ remote, query, cursor: filter.cursor, print, json })
         const page = {
           ...query,
@@ -92,7 +94,11 @@ const isMatchId = Schema.is(MatchId)
 const printJson = (match: Match) => Console.log(JSON.stringify(match))
 
 /** With the names of the rules, which are asked for again when one is not known yet. */
-const printLines = (remote: Remote, columns: Option.Option<Effect.Effect<number>>) =>
+const printLines = (
+  remote: Remote,
+  columns: Option.Option<Effect.Effect<number>>,
+  languages: ReadonlyArray<Language>
+) =>
   Effect.gen(function* () {
     const readNames = Effect.map(
       remote.request({ method: "GET", path: "/api.ListRules", answer: Rules }),
@@ -107,7 +113,8 @@ const printLines = (remote: Remote, columns: Option.Option<Effect.Effect<number>
           if (!names.has(match.rule_id)) names.set(match.rule_id, match.rule_id)
         }
         const width = Option.isSome(columns) ? Option.some(yield* columns.value) : Option.none()
-        yield* Console.log(matchLine(match, names.get(match.rule_id) ?? match.rule_id, width))
+        const rule = names.get(match.rule_id) ?? match.rule_id
+        yield* Console.log(matchLine(match, { rule, columns: width, languages }))
       })
   })
 

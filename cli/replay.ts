@@ -1,7 +1,6 @@
 /** `earshot replay`: sends a recorded stream to a running Earshot, as fast as it takes it or at a given rate. */
 import { Args, Command, HelpDoc, Options } from "@effect/cli"
 import { Clock, Console, Effect, Option, type Scope, Stream } from "effect"
-import { PLATFORM_IDS } from "../core/model/PlatformId.ts"
 import { isGzip } from "../core/platforms/LocalFeed.ts"
 import { type Line, lineCutter } from "./lines.ts"
 import { wholeNumberOption } from "./numberOption.ts"
@@ -84,7 +83,7 @@ const replay = <E>(actions: ReplayActions<E>, options: ReplayOptions) =>
   Effect.gen(function* () {
     const remote = yield* actions.remote(options.url)
     const input = yield* actions.open(options.file)
-    const tally: Tally = { accepted: { x: 0, firehose: 0 }, matches: 0, skipped: 0, doneBytes: 0, doneLine: 0 }
+    const tally: Tally = { accepted: {}, matches: 0, skipped: 0, doneBytes: 0, doneLine: 0 }
     const start = yield* Clock.currentTimeMillis
     const seconds = Effect.map(Clock.currentTimeMillis, (now) => (now - start) / 1000)
     const progress = Effect.map(
@@ -163,8 +162,9 @@ const toGoOn = (options: ReplayOptions, { doneLine }: Tally): string => {
 const quoted = (text: string): string => (/^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 const summary = (tally: Tally, seconds: number): string => {
-  const platforms = PLATFORM_IDS.filter((platform) => tally.accepted[platform] > 0)
-  const each = platforms.map((platform) => `${platform} ${count(tally.accepted[platform])}`).join(", ")
+  const each = Object.entries(tally.accepted)
+    .map(([platform, events]) => `${platform} ${count(events)}`)
+    .join(", ")
   const skipped = tally.skipped === 0 ? "" : `; ${plural(tally.skipped, "bad line")} left out`
   return `Replayed ${plural(eventsOf(tally), "event")}${each === "" ? "" : ` (${each})`} in ${duration(seconds)}: ${plural(tally.matches, "match", "matches")}${skipped}`
 }

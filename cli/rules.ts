@@ -1,8 +1,9 @@
 /** `earshot rules`: creates, lists and deletes rules. */
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
-import { PLATFORM_IDS, PlatformId } from "../core/model/PlatformId.ts"
+import { PlatformId } from "../core/model/PlatformId.ts"
 import { Rule } from "../core/rules/Rule.ts"
+import type { Language } from "../core/syntax/language.ts"
 import { WireIssue } from "../core/syntax/wire.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
 import { draw } from "./drawing.ts"
@@ -13,10 +14,10 @@ import { visible } from "./terminal.ts"
 
 export interface RulesActions<E> extends PlaceActions<E>, FilterActions<E> {}
 
-export const rulesCommand = <E>(actions: RulesActions<E>) =>
+export const rulesCommand = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make("rules").pipe(
     Command.withDescription("Create, list and delete rules"),
-    Command.withSubcommands([createRule(actions), listRules(actions), deleteRules(actions)])
+    Command.withSubcommands([createRule(actions, languages), listRules(actions), deleteRules(actions)])
   )
 
 // ---- helpers ----
@@ -30,7 +31,7 @@ const filterOption = (platform: PlatformId) =>
     Options.optional
   )
 
-const createRule = <E>(actions: RulesActions<E>) =>
+const createRule = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make(
     "create",
     {
@@ -42,7 +43,7 @@ const createRule = <E>(actions: RulesActions<E>) =>
         Options.withPseudoName("text"),
         Options.withDescription("What you want to hear of, in plain words, 1 to 4000 characters")
       ),
-      filters: { x: filterOption("x"), firehose: filterOption("firehose") },
+      filters: Object.fromEntries(languages.map(({ id }) => [id, filterOption(id)])),
       ...placeOptions,
       json: jsonOption("Print what the server answers, as JSON")
     },
@@ -54,13 +55,10 @@ const createRule = <E>(actions: RulesActions<E>) =>
         const create = remote.request(post("/api.CreateRule", draft, CreatedRule))
         const created = yield* json ? create : Effect.catchAll(create, drawn(overrides))
         if (json) return yield* Console.log(JSON.stringify(created, undefined, 2))
-        const rows = PLATFORM_IDS.flatMap((platform) => {
-          const registered = created.platforms[platform]
-          return registered === undefined ? [] : [row(platform, registered.translated_value)]
-        })
+        const registered = Object.entries(created.platforms)
+        const rows = registered.map(([platform, { translated_value }]) => row(platform, translated_value))
         yield* Console.log([created.rule_id, ...rows].join("\n"))
-        for (const platform of PLATFORM_IDS) {
-          const warnings = created.platforms[platform]?.warnings ?? []
+        for (const [platform, { warnings = [] }] of registered) {
           if (warnings.length > 0)
             yield* Console.error(`\nOn ${platform}\n${draw(overrides[platform] ?? "", warnings)}`)
         }
@@ -69,34 +67,31 @@ const createRule = <E>(actions: RulesActions<E>) =>
 
 const CreatedRule = Schema.Struct({
   rule_id: Schema.String,
-  platforms: Schema.partial(
-    Schema.Record({
-      key: PlatformId,
-      value: Schema.Struct({
-        translated_value: Schema.String,
-        warnings: Schema.optionalWith(Schema.Array(WireIssue), { exact: true })
-      })
+  platforms: Schema.Record({
+    key: PlatformId,
+    value: Schema.Struct({
+      translated_value: Schema.String,
+      warnings: Schema.optionalWith(Schema.Array(WireIssue), { exact: true })
     })
-  )
+  })
 })
 
 const filtersOf = <E>(
   actions: FilterActions<E>,
   given: Readonly<Record<PlatformId, Option.Option<string>>>
-): Effect.Effect<Partial<Record<PlatformId, string>>, E | WrongUsage> =>
+): Effect.Effect<Record<PlatformId, string>, E | WrongUsage> =>
   Effect.gen(function* () {
-    const wanted = PLATFORM_IDS.flatMap((platform) =>
-      Option.toArray(given[platform]).map((text) => [platform, text] as const)
+    const wanted = Object.entries(given).flatMap(([platform, filter]) =>
+      Option.toArray(filter).map((text) => [platform, text] as const)
     )
     if (wanted.length === 0) {
-      return yield* new WrongUsage({
-        message: "No filter is given: name one with --x, with --firehose, or one for each"
-      })
+      const options = Object.keys(given).map((platform) => `--${platform}`)
+      return yield* new WrongUsage({ message: `No filter is given: use ${options.join(" or ")}, or several of them` })
     }
     if (wanted.filter(([, text]) => text === "-").length > 1) {
       return yield* new WrongUsage({ message: "Only one of the filters can come from standard input" })
     }
-    const filters: Partial<Record<PlatformId, string>> = {}
+    const filters: Record<PlatformId, string> = {}
     for (const [platform, text] of wanted) filters[platform] = yield* filterText(actions, text)
     return filters
   })
@@ -109,9 +104,9 @@ const drawn =
     return drawing === "" ? Effect.fail(failure) : Effect.zipRight(Console.error(drawing), new AlreadyTold())
   }
 
-const row = (platform: PlatformId, text: string): string => `  ${platform.padEnd(LONGEST_PLATFORM)}  ${visible(text)}`
+const row = (platform: PlatformId, text: string): string => `  ${platform.padEnd(PLATFORM_COLUMNS)}  ${visible(text)}`
 
-const LONGEST_PLATFORM = Math.max(...PLATFORM_IDS.map((id) => id.length))
+const PLATFORM_COLUMNS = 8
 
 const listRules = <E>(actions: RulesActions<E>) =>
   Command.make(
@@ -136,12 +131,9 @@ const inWords = ({ id, name, intent, platforms, created_at }: Rule): string =>
     `${id}  ${visible(name)}`,
     `  ${visible(intent)}`,
     `  Created ${created_at}`,
-    ...PLATFORM_IDS.flatMap((platform) => {
-      const registered = platforms[platform]
-      if (registered === undefined) return []
-      const { state, translated_value, reason } = registered
-      return [row(platform, `${state}  ${translated_value}${reason === undefined ? "" : ` (${reason})`}`)]
-    })
+    ...Object.entries(platforms).map(([platform, { state, translated_value, reason }]) =>
+      row(platform, `${state}  ${translated_value}${reason === undefined ? "" : ` (${reason})`}`)
+    )
   ].join("\n")
 
 const deleteRules = <E>({ at }: RulesActions<E>) =>

@@ -1,6 +1,6 @@
 /** Sending the lines of a recorded stream: again where that may help, and without the bad ones where that is asked for. */
 import { Data, Effect, Option, Schema } from "effect"
-import { PLATFORM_IDS, PlatformId } from "../core/model/PlatformId.ts"
+import { PlatformId } from "../core/model/PlatformId.ts"
 import { IS_REAL } from "../core/platforms/LocalFeed.ts"
 import { bodyOf, type Line, MAX_LINE_BYTES } from "./lines.ts"
 import { type ProgressBar, plural } from "./progress.ts"
@@ -20,7 +20,7 @@ export interface Tally {
 }
 
 export const eventsOf = ({ accepted }: Tally): number =>
-  PLATFORM_IDS.reduce((sum, platform) => sum + accepted[platform], 0)
+  Object.values(accepted).reduce((sum, events) => sum + events, 0)
 
 /** Sends lines in one request, and again for as long as that may help. */
 export const sender = (options: {
@@ -63,7 +63,9 @@ export const sender = (options: {
     if (tooLong.length > 0) return Effect.succeed(tooLong.map((line) => ({ line, problem: TOO_LONG })))
     return Effect.matchEffect(publish(lines), {
       onSuccess: ({ accepted, matches }) => {
-        for (const platform of PLATFORM_IDS) tally.accepted[platform] += accepted[platform] ?? 0
+        for (const [platform, events] of Object.entries(accepted)) {
+          tally.accepted[platform] = (tally.accepted[platform] ?? 0) + events
+        }
         tally.matches += matches
         return Effect.succeed([])
       },
@@ -107,7 +109,7 @@ const TRIES = 5
 const MAX_TOLD = 20
 
 const Published = Schema.Struct({
-  accepted: Schema.partialWith(Schema.Record({ key: PlatformId, value: Schema.Number }), { exact: true }),
+  accepted: Schema.Record({ key: PlatformId, value: Schema.Number }),
   matches: Schema.Number
 })
 
@@ -152,8 +154,7 @@ const refused = (bad: ReadonlyArray<BadLine>, lines: ReadonlyArray<Line>, { done
   return `Line ${first?.line.number ?? 0}: ${first?.problem ?? ""}${more}. ${taken}; ${remedy}`
 }
 
-const RUN_IN_PROCESS =
-  "replay to a server on which the platform runs in process: one that was started without X_BEARER_TOKEN, or FIREHOSE_TAP_TOKEN"
+const RUN_IN_PROCESS = "replay to a server on which the platform runs in process: one that has no credentials for it"
 
 const leftAt = (lines: ReadonlyArray<Line>, { doneLine }: Tally): string =>
   `Everything up to line ${doneLine} was taken in, of ${range(lines)} perhaps a part; replaying again is safe, nothing is stored twice`

@@ -1,19 +1,20 @@
 /** `earshot webhooks`: where matches are sent as they are stored, and what came of it. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
-import { PLATFORM_IDS } from "../core/model/PlatformId.ts"
+import type { Language } from "../core/syntax/language.ts"
 import { AttemptList, Webhook, WebhookAttempt, WebhookWithSecret } from "../core/webhooks/Webhook.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
 import { AlreadyTold, WrongUsage } from "./failures.ts"
 import { wholeNumberOption } from "./numberOption.ts"
+import { platformOption } from "./platformOption.ts"
 import { jsonOption, type PlaceActions, placeHelp, placeOptions, post } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
-export const webhooksCommand = <E>(actions: PlaceActions<E>) =>
+export const webhooksCommand = <E>(actions: PlaceActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make("webhooks").pipe(
     Command.withDescription("Have matches sent to an address as they are stored, and see what came of it"),
     Command.withSubcommands([
-      create(actions),
+      create(actions, languages),
       list(actions),
       remove(actions),
       test(actions),
@@ -32,7 +33,7 @@ const answerOption = jsonOption("Print what the server answers, as JSON")
 
 const printJson = (value: unknown) => Console.log(JSON.stringify(value, undefined, 2))
 
-const create = <E>({ at }: PlaceActions<E>) =>
+const create = <E>({ at }: PlaceActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make(
     "create",
     {
@@ -44,7 +45,7 @@ const create = <E>({ at }: PlaceActions<E>) =>
         Options.withDescription("Only matches of this rule; may be given again (default: of all)"),
         Options.repeated
       ),
-      platform: Options.choice("platform", PLATFORM_IDS).pipe(
+      platform: platformOption(languages).pipe(
         Options.withDescription("Only matches on this platform (default: on all)"),
         Options.optional
       ),

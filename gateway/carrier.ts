@@ -7,13 +7,13 @@ import { z } from "zod"
 import { InvalidArgument } from "../core/model/Errors.ts"
 import { decoder } from "./decode.ts"
 
-/** JSON Schemas with a name of their own, met so far; they become `components.schemas` of the OpenAPI document. */
-export const namedSchemas: Record<string, JSONSchema.JsonSchema7> = {}
+/** JSON Schemas by name: `components.schemas` of the OpenAPI document. Carriers add to it. */
+export type NamedSchemas = Record<string, JSONSchema.JsonSchema7>
 
 export const REFERENCE_PREFIX = "#/components/schemas/"
 
 /** For `.input(…)`: the resolver receives what the schema decodes; `refusalOf` finds why it did not. */
-export const inputCarrier = <A, I>(schema: Schema.Schema<A, I>): z.ZodType => {
+export const inputCarrier = <A, I>(schema: Schema.Schema<A, I>, named: NamedSchemas): z.ZodType => {
   const decode = decoder(schema)
   const decoding = z.unknown().transform((data, context): unknown => {
     const decoded = decode(data ?? {})
@@ -21,7 +21,7 @@ export const inputCarrier = <A, I>(schema: Schema.Schema<A, I>): z.ZodType => {
     context.issues.push({ code: "custom", input: data, params: { refusal: decoded.left } })
     return z.NEVER
   })
-  return decoding.pipe(carrier(schema, "strict"))
+  return decoding.pipe(carrier(schema, "strict", named))
 }
 
 /** The core's own error inside what tRPC makes of a refused input. */
@@ -32,16 +32,17 @@ export const refusalOf = (cause: unknown): InvalidArgument | undefined => {
 }
 
 /** For `.output(…)`: documents the answer, which may gain fields later. Nothing runs per response: the types of the use case have proved it. */
-export const outputCarrier = (schema: Schema.Schema.All): z.ZodType =>
-  Object.assign(carrier(schema, "allow"), { parseAsync: (data: unknown) => Promise.resolve(data) })
+export const outputCarrier = (schema: Schema.Schema.All, named: NamedSchemas): z.ZodType =>
+  Object.assign(carrier(schema, "allow", named), { parseAsync: (data: unknown) => Promise.resolve(data) })
 
 /** The fields of a struct, each with its JSON Schema. */
 export const fieldsOf = (
   schema: Schema.Schema.All,
-  additionalPropertiesStrategy: "strict" | "allow"
+  additionalPropertiesStrategy: "strict" | "allow",
+  named: NamedSchemas
 ): Pick<JSONSchema.JsonSchema7Object, "properties" | "required"> =>
   JSONSchema.fromAST(schema.ast, {
-    definitions: namedSchemas,
+    definitions: named,
     definitionPath: REFERENCE_PREFIX,
     target: "openApi3.1",
     additionalPropertiesStrategy
@@ -49,8 +50,8 @@ export const fieldsOf = (
 
 // ---- helpers ----
 
-const carrier = (schema: Schema.Schema.All, additionalPropertiesStrategy: "strict" | "allow") => {
-  const { properties, required = [] } = fieldsOf(schema, additionalPropertiesStrategy)
+const carrier = (schema: Schema.Schema.All, additionalPropertiesStrategy: "strict" | "allow", named: NamedSchemas) => {
+  const { properties, required = [] } = fieldsOf(schema, additionalPropertiesStrategy, named)
   const field = ([name, documentation]: [string, JSONSchema.JsonSchema7]) => {
     const documented = z.unknown().meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, documentation) })
     return [name, required.includes(name) ? documented : documented.optional()] as const

@@ -5,10 +5,10 @@
 import type { TRPCProcedureType, TRPCRouterRecord } from "@trpc/server"
 import { Option, Schema, SchemaAST } from "effect"
 import { ERROR_CODES } from "./errors.ts"
-import { type Meta, router } from "./trpc.ts"
+import type { AppRouter, Meta } from "./trpc.ts"
 
 /** The whole of `client.d.ts`. */
-export const clientTypes = (): string => {
+export const clientTypes = (router: AppRouter): string => {
   const named: Named = new Map()
   const procedures = recordOf(router._def.record, named)
   return [

@@ -4,15 +4,18 @@ import type { KeyStore } from "../core/keys/KeyStore.ts"
 import type { Keys } from "../core/keys/Keys.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
+import { Platforms } from "../core/platforms/Platform.ts"
+import type { Language } from "../core/syntax/language.ts"
 import { docsRoutes } from "./docs.ts"
 import { type Handler, makeHandler } from "./handler.ts"
 import { healthRoutes } from "./health.ts"
 import { liveRoute } from "./live.ts"
 import { localRoutes } from "./local.ts"
-import type { HttpOptions } from "./mcp/http.ts"
+import type { HttpOptions, Reader } from "./mcp/http.ts"
 import { newSecret } from "./mcp/untrusted.ts"
 import { metricsRoute } from "./metrics.ts"
 import type { Services } from "./operations.ts"
+import { type PlatformSchemas, platformSchemas } from "./platformSchemas.ts"
 import { restRoutes } from "./rest.ts"
 import { rootRoute } from "./root.ts"
 import { json, type KeyedRoute, type Mount, type OpenRoute, type Route } from "./route.ts"
@@ -29,41 +32,58 @@ export const gateway = (options: {
   readonly version: string
 }): Effect.Effect<Handler, never, DoorServices | Entropy> =>
   Effect.gen(function* () {
+    const platforms = yield* Platforms
+    const languages = (yield* platforms.all).map(({ language }) => language)
+    const schemas = platformSchemas(languages.map(({ id }) => id))
     const routes: ReadonlyArray<Route<DoorServices>> = [
       rootRoute(options.version),
-      ...restRoutes,
-      liveRoute,
+      ...restRoutes(schemas),
+      liveRoute(schemas),
       ...localRoutes,
       ...healthRoutes,
       metricsRoute(options.observeProcess),
-      mcpRoute({ version: options.version, newSecret: newSecret(yield* Entropy) }),
-      yield* openApiRoute,
+      mcpRoute({ version: options.version, newSecret: newSecret(yield* Entropy), languages }),
+      yield* openApiRoute(languages),
       ...docsRoutes(yield* Effect.cached(options.docsScript))
     ]
-    return yield* makeHandler<DoorServices>(routes, [trpcMount])
+    return yield* makeHandler<DoorServices>(routes, [yield* trpcMount(schemas)])
   })
 
 // ---- helpers ----
 
 // Each of these stands on a large library and many servers never need it: it is loaded with the first request.
 
-const trpcMount: Mount<Services | Keys> = {
-  prefix: "/trpc/",
-  handle: (request) =>
-    Effect.flatMap(
-      Effect.promise(() => import("./trpc.ts")),
-      ({ answer }) => answer(request)
+const trpcMount = (schemas: PlatformSchemas): Effect.Effect<Mount<Services | Keys>> =>
+  Effect.gen(function* () {
+    const loaded = yield* Effect.cached(
+      Effect.promise(async () => {
+        const { answer, makeRouter } = await import("./trpc.ts")
+        return { answer, router: makeRouter(schemas) }
+      })
     )
-}
+    return {
+      prefix: "/trpc/",
+      handle: (request) => Effect.flatMap(loaded, ({ answer, router }) => answer(router, request))
+    }
+  })
 
 /** Other methods are refused by the gateway: without sessions there is nothing to listen to and nothing to end. */
-const mcpRoute = (options: HttpOptions): KeyedRoute<Services> => ({
-  method: "POST",
-  path: "/mcp",
-  read: async (request) => (await import("./mcp/http.ts")).read(options, request)
-})
+const mcpRoute = (options: HttpOptions): KeyedRoute<Services> => {
+  let reader: Promise<Reader> | undefined
+  return {
+    method: "POST",
+    path: "/mcp",
+    read: async (request) => {
+      reader ??= import("./mcp/http.ts").then(({ makeReader }) => makeReader(options))
+      return (await reader)(request)
+    }
+  }
+}
 
-const openApiRoute: Effect.Effect<OpenRoute<never>> = Effect.gen(function* () {
-  const document = yield* Effect.cached(Effect.promise(async () => (await import("./openapi.ts")).openApiDocument()))
-  return { method: "GET", path: "/openapi.json", reply: Effect.map(document, (found) => json(200, found)) }
-})
+const openApiRoute = (languages: ReadonlyArray<Language>): Effect.Effect<OpenRoute<never>> =>
+  Effect.gen(function* () {
+    const document = yield* Effect.cached(
+      Effect.promise(async () => (await import("./openapi.ts")).openApiDocument(languages))
+    )
+    return { method: "GET", path: "/openapi.json", reply: Effect.map(document, (found) => json(200, found)) }
+  })

@@ -10,6 +10,7 @@ import * as Metrics from "../core/telemetry/Metrics.ts"
 import { type Authentication, authenticate } from "./auth.ts"
 import { decoder } from "./decode.ts"
 import { internal, toWire, type WireError } from "./errors.ts"
+import type { PlatformSchemas } from "./platformSchemas.ts"
 import { queryOf } from "./rest.ts"
 import type { KeyedRoute, Work } from "./route.ts"
 import { type Taking, takingFrom } from "./taking.ts"
@@ -18,11 +19,14 @@ export const STREAM_PATH = "/matches/stream"
 
 export const STREAM_TYPE = "text/event-stream"
 
-export const liveRoute: KeyedRoute<Matches | Keys> = {
-  method: "GET",
-  path: STREAM_PATH,
-  read: async (request) =>
-    Either.map(readQuery(request), (query) => reply(query, authenticate(request), request.method === "HEAD"))
+export const liveRoute = (schemas: PlatformSchemas): KeyedRoute<Matches | Keys> => {
+  const readQuery = queryReader(decoder(schemas(WatchQuery)))
+  return {
+    method: "GET",
+    path: STREAM_PATH,
+    read: async (request) =>
+      Either.map(readQuery(request), (query) => reply(query, authenticate(request), request.method === "HEAD"))
+  }
 }
 
 /** How listening may end, its key included. */
@@ -61,20 +65,21 @@ export const listening = (options: {
 /** Below the time between two heartbeats, so that a quiet stream is checked at each. */
 const CHECK_MILLIS = 10_000
 
-const decodeQuery = decoder(WatchQuery)
 const isMatchId = Schema.is(MatchId)
 
 /** Where a client was cut off wins over where it began: it repeats its first query each time. */
-const readQuery = (request: Request): Either.Either<WatchQuery, InvalidArgument> => {
-  const lastId = request.headers.get("last-event-id") ?? ""
-  return Either.flatMap(decodeQuery(queryOf(request)), (query) => {
-    if (lastId === "") return Either.right(query)
-    if (isMatchId(lastId)) return Either.right({ ...query, cursor: lastId })
-    return Either.left(
-      new InvalidArgument({ issues: [{ path: "Last-Event-ID", message: "Expected the id of a match" }] })
-    )
-  })
-}
+const queryReader =
+  (decode: (data: unknown) => Either.Either<WatchQuery, InvalidArgument>) =>
+  (request: Request): Either.Either<WatchQuery, InvalidArgument> => {
+    const lastId = request.headers.get("last-event-id") ?? ""
+    return Either.flatMap(decode(queryOf(request)), (query) => {
+      if (lastId === "") return Either.right(query)
+      if (isMatchId(lastId)) return Either.right({ ...query, cursor: lastId })
+      return Either.left(
+        new InvalidArgument({ issues: [{ path: "Last-Event-ID", message: "Expected the id of a match" }] })
+      )
+    })
+  }
 
 const HEADERS = {
   "content-type": STREAM_TYPE,

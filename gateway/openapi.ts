@@ -1,18 +1,22 @@
 /** The OpenAPI document: what trpc-to-openapi makes of the router, with our error shape, names and examples. */
 import { generateOpenApiDocument } from "trpc-to-openapi"
 import { WatchQuery } from "../core/matches/Matches.ts"
-import { fieldsOf, namedSchemas, REFERENCE_PREFIX } from "./carrier.ts"
+import type { Language } from "../core/syntax/language.ts"
+import { fieldsOf, type NamedSchemas, REFERENCE_PREFIX } from "./carrier.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
 import { ERROR_CODES } from "./errors.ts"
 import { STREAM_PATH, STREAM_TYPE } from "./live.ts"
 import { EVENTS_PATH, LINES_TYPE } from "./local.ts"
 import { endpoints } from "./operations.ts"
-import { router } from "./trpc.ts"
+import { platformSchemas } from "./platformSchemas.ts"
+import { makeRouter } from "./trpc.ts"
 
 type Json = Record<string, unknown>
 
-export const openApiDocument = (): Json => {
-  const generated = generateOpenApiDocument(router, {
+export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
+  const schemas = platformSchemas(languages.map(({ id }) => id))
+  const named: NamedSchemas = {}
+  const generated = generateOpenApiDocument(makeRouter(schemas, named), {
     title: "Earshot",
     version: "1",
     description: DESCRIPTION,
@@ -26,8 +30,8 @@ export const openApiDocument = (): Json => {
     const documented = paths[operation.path]?.[operation.method.toLowerCase()]
     if (documented !== undefined) complete(operation, documented)
   }
-  paths[EVENTS_PATH] = { post: LOCAL_EVENTS }
-  paths[STREAM_PATH] = { get: STREAM }
+  paths[EVENTS_PATH] = { post: localEvents(languages) }
+  paths[STREAM_PATH] = { get: streamOperation(fieldsOf(schemas(WatchQuery), "strict", named).properties) }
   return {
     ...generated,
     info: { ...generated.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
@@ -36,7 +40,7 @@ export const openApiDocument = (): Json => {
     paths,
     components: {
       ...generated.components,
-      schemas: { ...usedIn(paths), Error: ERROR },
+      schemas: { ...usedIn(paths, named), Error: ERROR },
       responses: Object.fromEntries(
         Object.values(ERRORS).map(({ name, description, headers }) => [
           name,
@@ -54,11 +58,11 @@ export const openApiDocument = (): Json => {
 // ---- helpers ----
 
 /** The named schemas that the paths lead to; others belong to procedures that have no path. */
-const usedIn = (paths: Json): Json => {
+const usedIn = (paths: Json, named: NamedSchemas): Json => {
   const used: Json = {}
   const visit = (part: unknown): void => {
     for (const [, name = ""] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
-      const schema = namedSchemas[name]
+      const schema = named[name]
       if (schema === undefined || name in used) continue
       used[name] = schema
       visit(schema)
@@ -139,102 +143,54 @@ const errorResponses = {
   default: { $ref: "#/components/responses/Internal" }
 }
 
-const EVENT = {
-  oneOf: [
-    {
-      type: "object",
-      description: "An X v2 post as the filtered stream delivers it",
-      required: ["data"],
-      properties: {
-        data: {
-          type: "object",
-          required: ["id", "text"],
-          properties: { id: { type: "string" }, text: { type: "string" }, lang: { type: "string" } },
-          additionalProperties: true
+const localEvents = (languages: ReadonlyArray<Language>) => {
+  const event = { oneOf: languages.map(({ events }) => events.schema) }
+  const shapes = languages.map(({ events }) => events.shape).join(", ")
+  return {
+    operationId: "publishLocalEvents",
+    tags: ["local"],
+    summary: "Hand in events for the local platforms",
+    description: `Each event in the form in which its platform streams it: ${shapes}. As NDJSON in bulk: one event a line, at most 1 MiB a line and 32 MiB in all. Every event is checked before any is taken in: if one is wrong, none is, and details.issues names each wrong line ("line 17"; the first 100). Answers when every match they gave is stored, so a sender is never faster than the store. After unavailable send the same again: nothing is stored twice.`,
+    security: [{ apiKey: [] }],
+    requestBody: {
+      required: true,
+      content: {
+        [LINES_TYPE]: {
+          schema: { type: "string", description: "One event a line, and at least one; empty lines are passed over" },
+          example: '{"data":{"id":"1","text":"Felt a strong earthquake just now"}}\n'
+        },
+        "application/json": {
+          schema: { oneOf: [event, { type: "array", minItems: 1, items: event }] },
+          example: { data: { id: "1", text: "Felt a strong earthquake just now" } }
         }
-      },
-      additionalProperties: true
+      }
     },
-    {
-      type: "object",
-      description: "A Firehose update; what the page gained and lost is in document.diff",
-      required: ["document"],
-      properties: {
-        document: {
-          type: "object",
-          required: ["url"],
-          properties: {
-            url: { type: "string" },
-            title: { type: "string" },
-            language: { type: "string" },
-            diff: {
+    responses: {
+      200: {
+        description: "Done",
+        content: {
+          "application/json": {
+            schema: {
               type: "object",
-              required: ["chunks"],
+              required: ["accepted", "matches"],
               properties: {
-                chunks: {
-                  type: "array",
-                  items: {
-                    type: "object",
-                    required: ["typ", "text"],
-                    properties: { typ: { type: "string", enum: ["ins", "del"] }, text: { type: "string" } }
-                  }
+                accepted: {
+                  type: "object",
+                  additionalProperties: { type: "integer" },
+                  description: "Events by platform"
+                },
+                matches: {
+                  type: "integer",
+                  description: "How often one of the events met a rule of this account, stored now or before"
                 }
               }
-            }
-          },
-          additionalProperties: true
+            },
+            example: { accepted: { x: 1 }, matches: 1 }
+          }
         }
       },
-      additionalProperties: true
+      ...errorResponses
     }
-  ]
-}
-
-const LOCAL_EVENTS = {
-  operationId: "publishLocalEvents",
-  tags: ["local"],
-  summary: "Hand in events for the local platforms",
-  description:
-    "Each event in the form in which its platform streams it: an X v2 post (`data.id`, `data.text`) or a Firehose update (`document.url`). As NDJSON in bulk: one event a line, at most 1 MiB a line and 32 MiB in all. Every event is checked before any is taken in: if one is wrong, none is, and `details.issues` names each wrong line (`line 17`; the first 100). Answers when every match they gave is stored, so a sender is never faster than the store. After `unavailable` send the same again: nothing is stored twice.",
-  security: [{ apiKey: [] }],
-  requestBody: {
-    required: true,
-    content: {
-      [LINES_TYPE]: {
-        schema: { type: "string", description: "One event a line, and at least one; empty lines are passed over" },
-        example: '{"data":{"id":"1","text":"Felt a strong earthquake just now"}}\n'
-      },
-      "application/json": {
-        schema: { oneOf: [EVENT, { type: "array", minItems: 1, items: EVENT }] },
-        example: { data: { id: "1", text: "Felt a strong earthquake just now" } }
-      }
-    }
-  },
-  responses: {
-    200: {
-      description: "Done",
-      content: {
-        "application/json": {
-          schema: {
-            type: "object",
-            required: ["accepted", "matches"],
-            properties: {
-              accepted: {
-                type: "object",
-                additionalProperties: { type: "integer" },
-                description: "Events by platform"
-              },
-              matches: {
-                type: "integer",
-                description: "How often one of the events met a rule of this account, stored now or before"
-              }
-            }
-          },
-          example: { accepted: { x: 1 }, matches: 1 }
-        }
-      }
-    },
-    ...errorResponses
   }
 }
 
@@ -246,7 +202,7 @@ const STREAM_EXAMPLE = [
   .map((block) => `${block}\n\n`)
   .join("")
 
-const STREAM = {
+const streamOperation = (fields: Readonly<Record<string, unknown>>) => ({
   operationId: "streamMatches",
   tags: ["matches"],
   summary: "Be told of matches as they are stored",
@@ -254,7 +210,7 @@ const STREAM = {
     "A stream of server-sent events that does not end by itself. Each match is an event `match` whose `data` is the match as JSON (the schema `Match`, as `POST /matches` gives it) and whose `id` is the id of the match. With a cursor, what was stored after it comes first; then each match as it is stored: every one once, in the order of their ids. After 15 seconds without a match a comment comes, with an `id` that can be resumed from, too. Whatever ends the connection: ask again with the last `id` as the header `Last-Event-ID`, as event-stream clients do by themselves, and nothing is missed and nothing comes twice. A failure after the start is an event `error` whose `data` is the schema `Error`, and the end of the stream. A client that takes nothing for two minutes is cut off.",
   security: [{ apiKey: [] }],
   parameters: [
-    ...Object.entries(fieldsOf(WatchQuery, "strict").properties).map(([name, schema]) => ({
+    ...Object.entries(fields).map(([name, schema]) => ({
       name,
       in: "query",
       required: false,
@@ -280,4 +236,4 @@ const STREAM = {
     },
     ...errorResponses
   }
-}
+})

@@ -356,5 +356,5 @@ const withWarnings = (issues: ReadonlyArray<Issue>) => (issues.length === 0 ? {}
 
 /** An entry for some of the platforms. */
 function perPlatform<A, I>(value: Schema.Schema<A, I>) {
-  return Schema.partial(Schema.Record({ key: PlatformId, value }))
+  return Schema.Record({ key: PlatformId, value })
 }

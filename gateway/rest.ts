@@ -4,9 +4,11 @@ import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
 import { endpoints, type Services } from "./operations.ts"
+import type { PlatformSchemas } from "./platformSchemas.ts"
 import { json, type KeyedRoute, type Work } from "./route.ts"
 
-export const restRoutes: ReadonlyArray<KeyedRoute<Services>> = endpoints.map(routeOf)
+export const restRoutes = (schemas: PlatformSchemas): ReadonlyArray<KeyedRoute<Services>> =>
+  endpoints.map((endpoint) => routeOf(endpoint, schemas))
 
 /** The fields of the query; one that is given twice is an array, for the decoder to refuse. */
 export const queryOf = (request: Request): Readonly<Record<string, string | ReadonlyArray<string>>> => {
@@ -22,9 +24,9 @@ export const queryOf = (request: Request): Readonly<Record<string, string | Read
 
 // ---- helpers ----
 
-function routeOf(endpoint: AnyEndpoint): KeyedRoute<Services> {
+function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Services> {
   const { method, path, handle } = endpoint
-  const decode = decoder(endpoint.input)
+  const decode = decoder(schemas(endpoint.input))
   const allIsOptional = Either.isRight(decode({}))
   const readBody = (request: Request) => readJson(request, { allIsOptional })
   const readInput = method === "GET" ? readQuery : readBody

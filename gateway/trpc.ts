@@ -18,7 +18,7 @@ import { Matches, WatchQuery } from "../core/matches/Matches.ts"
 import { type AccountId, MatchId } from "../core/model/Ids.ts"
 import { type Authentication, authenticateBy } from "./auth.ts"
 import { parseJson, readText } from "./body.ts"
-import { inputCarrier, outputCarrier, refusalOf } from "./carrier.ts"
+import { inputCarrier, type NamedSchemas, outputCarrier, refusalOf } from "./carrier.ts"
 import type { Endpoint, Operation } from "./endpoint.ts"
 import {
   canceled,
@@ -41,6 +41,7 @@ import {
   type Services,
   waitForMatches
 } from "./operations.ts"
+import type { PlatformSchemas } from "./platformSchemas.ts"
 import { queryOf } from "./rest.ts"
 import type { Reply } from "./route.ts"
 import type { Taking } from "./taking.ts"
@@ -101,38 +102,42 @@ const t = initTRPC
     }
   })
 
-export const router = t.router({
-  rules: t.router({
-    create: mutation(createRule),
-    list: query(listRules),
-    delete: mutation(deleteRule),
-    check: query(checkRule)
-  }),
-  matches: t.router({
-    list: query(listMatches),
-    watch: watch(),
-    wait: query(waitForMatches)
-  }),
-  platforms: t.router({
-    syntax: query(platformSyntax),
-    status: query(platformStatus)
-  }),
-  webhooks: t.router({
-    create: mutation(createWebhook),
-    list: query(listWebhooks),
-    delete: mutation(deleteWebhook),
-    test: mutation(testWebhook),
-    rotateSecret: mutation(rotateWebhookSecret),
-    enable: mutation(enableWebhook),
-    attempts: query(listWebhookAttempts),
-    replay: mutation(replayWebhook)
+/** `named`: the JSON Schemas that the router's carriers refer to. */
+export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) => {
+  const { query, mutation, watch } = procedures(schemas, named)
+  return t.router({
+    rules: t.router({
+      create: mutation(createRule),
+      list: query(listRules),
+      delete: mutation(deleteRule),
+      check: query(checkRule)
+    }),
+    matches: t.router({
+      list: query(listMatches),
+      watch: watch(),
+      wait: query(waitForMatches)
+    }),
+    platforms: t.router({
+      syntax: query(platformSyntax),
+      status: query(platformStatus)
+    }),
+    webhooks: t.router({
+      create: mutation(createWebhook),
+      list: query(listWebhooks),
+      delete: mutation(deleteWebhook),
+      test: mutation(testWebhook),
+      rotateSecret: mutation(rotateWebhookSecret),
+      enable: mutation(enableWebhook),
+      attempts: query(listWebhookAttempts),
+      replay: mutation(replayWebhook)
+    })
   })
-})
+}
 
-export type AppRouter = typeof router
+export type AppRouter = ReturnType<typeof makeRouter>
 
 /** `/trpc/*`. As on every other path the key is checked before the body is read, and the body has a limit. */
-export const answer = (request: Request): Effect.Effect<Reply, DoorFailure, Services | Keys> =>
+export const answer = (router: AppRouter, request: Request): Effect.Effect<Reply, DoorFailure, Services | Keys> =>
   Effect.gen(function* () {
     // `Request` cannot be built with some of the others.
     if (!METHODS.includes(request.method)) return yield* methodNotAllowed(request.method, "/trpc", METHODS)
@@ -188,29 +193,41 @@ const authorizationOf = (request: Request): string | null => {
   return typeof authorization === "string" ? authorization : null
 }
 
-function query<A, I, O, OI>(
-  operation: Operation<A, I, O, OI>
-): TRPCQueryProcedure<{ input: InputOf<I>; output: OI; meta: Meta }> {
-  // tRPC computes its procedure types from the parsers; with generic ones they stay unresolved, so they are stated.
-  return documented(operation).query(resolver(operation)) as never
-}
-
-function mutation<A, I, O, OI>(
-  operation: Operation<A, I, O, OI>
-): TRPCMutationProcedure<{ input: InputOf<I>; output: OI; meta: Meta }> {
-  return documented(operation).mutation(resolver(operation)) as never
-}
-
 /** A procedure that takes nothing is called with no argument; one whose fields are all optional may be. */
 type InputOf<I> = keyof I extends never ? void : Record<never, never> extends I ? I | void : I
 
-function documented<A, I, O, OI>(operation: Operation<A, I, O, OI> | Endpoint<A, I, O, OI>) {
-  const { input, output } = operation
-  const procedure = t.procedure.input(inputCarrier(input)).output(outputCarrier(output))
-  if (!("path" in operation)) return procedure.meta({ input, output })
-  const { name, method, path, tag, summary, description } = operation
-  const openapi = { operationId: name, method, path, tags: [tag], summary, description }
-  return procedure.meta({ input, output, description: `${summary}. ${description}`, openapi })
+const procedures = (schemas: PlatformSchemas, named: NamedSchemas) => {
+  const documented = <A, I, O, OI>(operation: Operation<A, I, O, OI> | Endpoint<A, I, O, OI>) => {
+    const [input, output] = [schemas(operation.input), schemas(operation.output)]
+    const procedure = t.procedure.input(inputCarrier(input, named)).output(outputCarrier(output, named))
+    if (!("path" in operation)) return procedure.meta({ input, output })
+    const { name, method, path, tag, summary, description } = operation
+    const openapi = { operationId: name, method, path, tags: [tag], summary, description }
+    return procedure.meta({ input, output, description: `${summary}. ${description}`, openapi })
+  }
+
+  return {
+    // tRPC computes its procedure types from the parsers; with generic ones they stay unresolved, so they are stated.
+    query: <A, I, O, OI>(
+      operation: Operation<A, I, O, OI>
+    ): TRPCQueryProcedure<{ input: InputOf<I>; output: OI; meta: Meta }> =>
+      documented(operation).query(resolver(operation)) as never,
+
+    mutation: <A, I, O, OI>(
+      operation: Operation<A, I, O, OI>
+    ): TRPCMutationProcedure<{ input: InputOf<I>; output: OI; meta: Meta }> =>
+      documented(operation).mutation(resolver(operation)) as never,
+
+    watch: (): TRPCSubscriptionProcedure<{
+      input: InputOf<typeof WatchInput.Encoded>
+      output: AsyncIterable<typeof Watched.Encoded, void, unknown>
+      meta: Meta
+    }> => {
+      const [input, output] = [schemas(WatchInput), schemas(Watched)]
+      const meta = { input, output, description: WATCH_DESCRIPTION }
+      return t.procedure.meta(meta).input(inputCarrier(input, named)).subscription(resolveWatch) as never
+    }
+  }
 }
 
 function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
@@ -245,41 +262,34 @@ async function settled<A, R>(
     : wireToTrpc(Cause.isInterruptedOnly(exit.cause) ? canceled : internal)
 }
 
-function watch(): TRPCSubscriptionProcedure<{
-  input: InputOf<typeof WatchInput.Encoded>
-  output: AsyncIterable<typeof Watched.Encoded, void, unknown>
-  meta: Meta
-}> {
-  const resolve = async ({
-    ctx: { account, runtime, key, beginAt },
-    input,
+const WATCH_DESCRIPTION =
+  "Receive matches as they are stored: each once, in the order of their ids. A client that is cut off resumes after the last one it saw."
+
+const resolveWatch = async ({
+  ctx: { account, runtime, key, beginAt },
+  input,
+  signal
+}: {
+  ctx: Context
+  input: unknown
+  signal: AbortSignal | undefined
+}) => {
+  // `input` has been decoded by the schema.
+  const { lastEventId, ...given } = input as typeof WatchInput.Type
+  const query = lastEventId === undefined ? given : { ...given, cursor: lastEventId }
+  const taking = await settled(
+    runtime,
+    Effect.gen(function* () {
+      const matches = yield* Matches
+      const cursor = yield* matches.startOf(account, query)
+      beginAt(cursor)
+      return yield* listening({ door: "trpc", account, query: { ...query, cursor }, key })
+    }),
     signal
-  }: {
-    ctx: Context
-    input: unknown
-    signal: AbortSignal | undefined
-  }) => {
-    // `input` has been decoded by the schema.
-    const { lastEventId, ...given } = input as typeof WatchInput.Type
-    const query = lastEventId === undefined ? given : { ...given, cursor: lastEventId }
-    const taking = await settled(
-      runtime,
-      Effect.gen(function* () {
-        const matches = yield* Matches
-        const cursor = yield* matches.startOf(account, query)
-        beginAt(cursor)
-        return yield* listening({ door: "trpc", account, query: { ...query, cursor }, key })
-      }),
-      signal
-    )
-    // Who cancels the answer waits for the generator, and that for the next match.
-    signal?.addEventListener("abort", taking.leave, { once: true })
-    return watched(taking)
-  }
-  const description =
-    "Be told of matches as they are stored: every one once, in the order of their ids. A client that is cut off goes on after the last one it saw."
-  const meta = { input: WatchInput, output: Watched, description }
-  return t.procedure.meta(meta).input(inputCarrier(WatchInput)).subscription(resolve) as never
+  )
+  // Canceling the response waits for the generator, which waits for the next match.
+  signal?.addEventListener("abort", taking.leave, { once: true })
+  return watched(taking)
 }
 
 async function* watched(

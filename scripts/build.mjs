@@ -66,7 +66,7 @@ async function build({ build }) {
   // Chunks carry a hash in their name: those of the last build would pile up.
   for (const name of readdirSync(DIST)) if (name !== "assets") rmSync(join(DIST, name), { recursive: true })
   // In one bundle, the second takes next to no time: it shares the parts of the first.
-  const entries = { main: join(ROOT, "main.ts"), clientTypes: join(ROOT, "gateway", "clientTypes.ts") }
+  const entries = { main: join(ROOT, "main.ts"), clientTypes: join(ROOT, "app", "clientTypes.ts") }
   const { metafile } = await bundle(build, entries, DIST)
   await writeClientTypes(join(DIST, "clientTypes.js"))
   copyFileSync(join(SCALAR, "dist", "js", "standalone.js"), join(ASSETS, "scalar.js"))

@@ -211,8 +211,11 @@ const agree = (service: Running, world: World, names: ReadonlyArray<string>) =>
       [...names]
     )
     for (const { name, platforms } of rules) {
-      assert.strictEqual(x.get(platforms.x?.platform_rule_id ?? ""), platforms.x?.translated_value, name)
-      assert.strictEqual(firehose.get(platforms.firehose?.platform_rule_id ?? ""), platforms.firehose?.translated_value)
+      assert.strictEqual(x.get(platforms["x"]?.platform_rule_id ?? ""), platforms["x"]?.translated_value, name)
+      assert.strictEqual(
+        firehose.get(platforms["firehose"]?.platform_rule_id ?? ""),
+        platforms["firehose"]?.translated_value
+      )
     }
     assert.include([...x.values()], "foreign words")
     assert.include([...firehose.values()], "foreign words")

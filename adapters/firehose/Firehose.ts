@@ -3,6 +3,7 @@ import { Clock, Effect, Either, Layer, Option, type Redacted } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import {
+  type Installed,
   type Platform,
   Platforms,
   type Registered,
@@ -11,7 +12,8 @@ import {
 } from "../../core/platforms/Platform.ts"
 import { helpFor } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { checkRule } from "../../core/syntax/language.ts"
+import { firehose } from "../../core/syntax/firehose/firehose.ts"
+import { pages } from "../demo/pages.ts"
 import { Budget } from "../http/Budget.ts"
 import { KnownRules } from "../http/KnownRules.ts"
 import { ownTag } from "../http/ownTag.ts"
@@ -19,6 +21,17 @@ import { StreamHealth } from "../http/StreamHealth.ts"
 import { Upstream } from "../http/Upstream.ts"
 import { type FirehoseRule, makeApi } from "./api.ts"
 import { watch } from "./stream.ts"
+
+/** Runs at Firehose with a token, else in process. */
+export const install = (settings: {
+  readonly firehoseToken: Option.Option<Redacted.Redacted>
+  readonly firehoseBaseUrl: string
+}): Installed<Platforms | RuleStore | RecentEvents | Entropy> => ({
+  language: firehose,
+  rulesPerAccount: Option.none(),
+  remote: Option.map(settings.firehoseToken, (token) => layerWith({ baseUrl: settings.firehoseBaseUrl, token })),
+  demo: { perSecond: 1, make: pages }
+})
 
 export const layerWith = (options: {
   readonly baseUrl: string
@@ -79,10 +92,10 @@ export const layerWith = (options: {
         })
 
       const platform: Platform = {
-        id: "firehose",
-        syntax: helpFor("firehose", {}),
+        id: firehose.id,
+        language: firehose,
+        syntax: helpFor(firehose, {}),
         capabilities: { rulesPerAccount: Option.none(), isRemote: true },
-        check: (text) => checkRule("firehose", text),
         verify: api.validate,
         register,
         unregister,

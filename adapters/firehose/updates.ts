@@ -1,7 +1,7 @@
 /** From an update of the stream to what was found. */
 import { Effect, Either, Option } from "effect"
 import type { Delivery } from "../../core/platforms/Platform.ts"
-import { eventIdOf } from "../../core/syntax/event.ts"
+import { firehoseEventId } from "../../core/syntax/firehose/event.ts"
 import { isDeep, jsonOf, MOST_LEVELS, objectOf, textOf, textsOf } from "../../core/syntax/json.ts"
 import type { SseEvent } from "../http/sse.ts"
 
@@ -17,7 +17,7 @@ export const deliveryOf = (
   const { tap_id: _, query_id, query_ids, ...payload } = update
   const platformRuleIds = textsOf(query_ids ?? [textOf(query_id)])
   if (platformRuleIds.length === 0) return Either.left("Names no rule")
-  return Either.map(eventIdOf("firehose", payload, digest), (platformPostId) => ({
+  return Either.map(firehoseEventId(payload, digest), (platformPostId) => ({
     platformPostId,
     payload,
     platformRuleIds,

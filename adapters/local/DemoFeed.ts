@@ -1,36 +1,36 @@
-/** Made-up posts and pages at a steady rate, so that a first rule has something to meet within seconds. */
+/** Made-up events at a steady rate, so that a first rule matches within seconds. */
 import { Clock, Duration, Effect, Layer, Schedule } from "effect"
 import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
-import { pages } from "../demo/pages.ts"
-import { posts } from "../demo/posts.ts"
-
-export const POSTS_PER_SECOND = 2
-export const PAGES_PER_SECOND = 1
+import type { Installed } from "../../core/platforms/Platform.ts"
 
 /** Runs for as long as its scope is open. */
-export const layer: Layer.Layer<never, never, LocalFeed> = Layer.scopedDiscard(
-  Effect.gen(function* () {
-    const feed = yield* LocalFeed
-    // Each start has its own run of posts; that of a test clock is always the same.
-    const seed = yield* Clock.currentTimeMillis
+export const layerWith = (sources: ReadonlyArray<Installed<never>["demo"]>): Layer.Layer<never, never, LocalFeed> =>
+  Layer.scopedDiscard(
+    Effect.gen(function* () {
+      const feed = yield* LocalFeed
+      // Each start makes its own events; under a test clock they are always the same.
+      const seed = yield* Clock.currentTimeMillis
 
-    const run = (make: (now: number) => unknown, perSecond: number) => {
-      const handIn = Effect.flatMap(Clock.currentTimeMillis, (now) => feed.publish(sentEvents([make(now)])))
-      return handIn.pipe(
-        Effect.catchAllDefect(Effect.fail),
-        Effect.tapError((error) => Effect.logWarning("The demo feed leaves out what it could not hand in", error)),
-        Effect.retry(untilItWorks),
-        // A run that took longer than its turn is not made up for: nothing piles up.
-        Effect.repeat(Schedule.fixed(Duration.millis(1_000 / perSecond)))
-      )
-    }
+      const run = (make: (now: number) => unknown, perSecond: number) => {
+        const publish = Effect.flatMap(Clock.currentTimeMillis, (now) => feed.publish(sentEvents([make(now)])))
+        return publish.pipe(
+          Effect.catchAllDefect(Effect.fail),
+          Effect.tapError((error) =>
+            Effect.logWarning("The demo feed skips an event that could not be published", error)
+          ),
+          Effect.retry(untilItWorks),
+          // `fixed` skips the runs that a slow one overlapped: events never pile up.
+          Effect.repeat(Schedule.fixed(Duration.millis(1_000 / perSecond)))
+        )
+      }
 
-    yield* Effect.forkScoped(run(posts(seed), POSTS_PER_SECOND))
-    yield* Effect.forkScoped(run(pages(seed + 1), PAGES_PER_SECOND))
-  })
-)
+      for (const [index, { make, perSecond }] of sources.entries()) {
+        yield* Effect.forkScoped(run(make(seed + index), perSecond))
+      }
+    })
+  )
 
 // ---- helpers ----
 
-/** Each try hands in something new. */
+/** Each try publishes a new event. */
 const untilItWorks = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))

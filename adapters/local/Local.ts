@@ -1,5 +1,5 @@
 /** Platforms in process, over events that callers hand in. No account anywhere is needed. */
-import { Clock, Effect, Either, Layer, Option, Queue, Stream } from "effect"
+import { Clock, Context, Effect, Either, Layer, Option, Queue, Stream } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { NamedRules } from "../../core/engine/NamedRules.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
@@ -9,51 +9,62 @@ import { LocalFeed } from "../../core/platforms/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms, type Signal } from "../../core/platforms/Platform.ts"
 import { helpFor } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { checkRule } from "../../core/syntax/language.ts"
+import type { Language } from "../../core/syntax/language.ts"
 import { type Outlet, publisher } from "./publish.ts"
 
-/**
- * `platforms`: those that run here; the others are real. `rulesPerAccount`: of the platforms that limit their rules. A
- * platform that is not named has none.
- */
-export const layerWith = (options: {
-  readonly platforms: ReadonlyArray<PlatformId>
-  readonly rulesPerAccount: ReadonlyMap<PlatformId, number>
-}): Layer.Layer<LocalFeed, never, Platforms | RuleStore | RecentEvents | Entropy> =>
-  Layer.scoped(
+/** Where platforms that run in process attach to the feed. */
+export class Outlets extends Context.Tag("adapters/local/Outlets")<Outlets, Map<PlatformId, Outlet>>() {
+  static readonly layer: Layer.Layer<Outlets> = Layer.sync(Outlets, () => new Map())
+}
+
+/** The feed that hands events to the platforms that run in process. */
+export const feed: Layer.Layer<LocalFeed, never, Outlets | Platforms | RuleStore | RecentEvents | Entropy> =
+  Layer.effect(
     LocalFeed,
     Effect.gen(function* () {
-      const platforms = yield* Platforms
-      const rules = yield* RuleStore
-      const recent = yield* RecentEvents
-      const { sha256, bytes } = yield* Entropy
-      const open = (id: PlatformId) =>
-        Effect.gen(function* () {
-          const rulesPerAccount = Option.fromNullable(options.rulesPerAccount.get(id))
-          // Nobody who writes rules or posts can know the seed.
-          const named = new NamedRules({
-            seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0),
-            holdsMany: true
-          })
-          const { platform, outlet } = yield* makePlatform(id, named, sha256, rulesPerAccount)
-          yield* platforms.register(platform)
-          return [id, outlet] as const
-        })
-      const outlets = new Map(yield* Effect.forEach(options.platforms, open))
+      const { sha256 } = yield* Entropy
+      const options = {
+        platforms: yield* Platforms,
+        outlets: yield* Outlets,
+        rules: yield* RuleStore,
+        recent: yield* RecentEvents,
+        sha256
+      }
+      return LocalFeed.of({ publish: publisher(options) })
+    })
+  )
 
-      return LocalFeed.of({ publish: publisher({ outlets, rules, recent, sha256 }) })
+/** A platform that runs in process. `rulesPerAccount`: none where the platform does not limit its rules. */
+export const platform = (
+  language: Language,
+  rulesPerAccount: Option.Option<number>
+): Layer.Layer<never, never, Outlets | Platforms | Entropy> =>
+  Layer.scopedDiscard(
+    Effect.gen(function* () {
+      const platforms = yield* Platforms
+      const outlets = yield* Outlets
+      const { sha256, bytes } = yield* Entropy
+      // Nobody who writes rules or posts can know the seed.
+      const named = new NamedRules({
+        seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0),
+        holdsMany: true
+      })
+      const { platform, outlet } = yield* makePlatform(language, named, sha256, rulesPerAccount)
+      yield* platforms.register(platform)
+      outlets.set(language.id, outlet)
     })
   )
 
 // ---- helpers ----
 
 const makePlatform = (
-  id: PlatformId,
+  language: Language,
   rules: NamedRules,
   sha256: (text: string) => string,
   rulesPerAccount: Option.Option<number>
 ) =>
   Effect.gen(function* () {
+    const { id } = language
     // Full means that the store is behind: whoever hands in events then waits.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Delivery>(1_000), Queue.shutdown)
 
@@ -64,7 +75,7 @@ const makePlatform = (
     let lastEventAt: number | undefined
 
     const understand = (text: string) => {
-      const { rule, issues } = checkRule(id, text)
+      const { rule, issues } = language.check(text)
       if (rule !== undefined) return Either.right(rule)
       const reason = issues[0]?.message ?? "the filter is not valid"
       return Either.left(new PlatformRefused({ platform: id, reason, upstream: issues }))
@@ -92,12 +103,12 @@ const makePlatform = (
 
     const platform: Platform = {
       id,
+      language,
       syntax: helpFor(
-        id,
+        language,
         Option.match(rulesPerAccount, { onNone: () => ({}), onSome: (limit) => ({ rules_per_account: limit }) })
       ),
       capabilities: { rulesPerAccount, isRemote: false },
-      check: (text) => checkRule(id, text),
       verify: (text) => Effect.succeed(Either.map(understand(text), () => undefined)),
       register: Effect.forEach(register),
       unregister: (platformRuleIds) =>

@@ -1,13 +1,12 @@
-/** Events as the platforms stream them: an X v2 post, a Firehose update. */
+/** Reads events of every platform, each in the form in which its platform streams it. */
 import { Either, Predicate } from "effect"
-import type { PlatformId } from "../../core/model/PlatformId.ts"
-import { eventIdOf, readEvent } from "../../core/syntax/event.ts"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import { isDeep, MOST_LEVELS } from "../../core/syntax/json.ts"
+import type { Language } from "../../core/syntax/language.ts"
 
-/** An event that is as it should be, and not looked into yet. */
+/** A well-formed event whose fields are not read yet. */
 export interface CheckedEvent {
-  readonly platform: PlatformId
+  readonly language: Language
   readonly platformPostId: string
   readonly payload: Record<string, unknown>
 }
@@ -16,28 +15,32 @@ export interface LocalEvent extends CheckedEvent {
   readonly fields: PlatformEvent
 }
 
-/** Left says what is missing. `digest` names an event that has no id of its own. */
-export const checkEvent = (data: unknown, digest: (text: string) => string): Either.Either<CheckedEvent, string> => {
-  if (!Predicate.isRecord(data) || !("data" in data || "document" in data)) {
-    return Either.left(
-      'Is no event: an X post has "data" with "id" and "text", a Firehose update has "document" with "url"'
-    )
-  }
-  if (isDeep(data)) return Either.left(`Is nested more than ${MOST_LEVELS} levels deep`)
-  const platform = "data" in data ? "x" : "firehose"
-  return Either.map(eventIdOf(platform, data, digest), (platformPostId) => ({
-    platform,
-    platformPostId,
-    payload: data
-  }))
+export interface EventReader {
+  /** Left: what the event lacks. */
+  readonly check: (data: unknown) => Either.Either<CheckedEvent, string>
+  /** Right for every event that passes `check`. `now` is in milliseconds. */
+  readonly decode: (data: unknown, now: number) => Either.Either<LocalEvent, string>
 }
 
-/** Right for every event that `checkEvent` lets pass. `now` is in milliseconds. */
-export const decodeEvent = (
-  data: unknown,
-  digest: (text: string) => string,
-  now: number
-): Either.Either<LocalEvent, string> =>
-  Either.flatMap(checkEvent(data, digest), (event) =>
-    Either.map(readEvent(event.platform, data, now), (fields) => ({ ...event, fields }))
-  )
+/** `digest` names an event that has no id of its own. */
+export const eventReader = (languages: ReadonlyArray<Language>, digest: (text: string) => string): EventReader => {
+  const notAnEvent = `Is not an event: ${languages.map(({ events }) => events.shape).join(", ")}`
+
+  const check: EventReader["check"] = (data) => {
+    const language = Predicate.isRecord(data) ? languages.find(({ events }) => events.recognizes(data)) : undefined
+    if (language === undefined || !Predicate.isRecord(data)) return Either.left(notAnEvent)
+    if (isDeep(data)) return Either.left(`Is nested more than ${MOST_LEVELS} levels deep`)
+    return Either.map(language.events.idOf(data, digest), (platformPostId) => ({
+      language,
+      platformPostId,
+      payload: data
+    }))
+  }
+
+  const decode: EventReader["decode"] = (data, now) =>
+    Either.flatMap(check(data), (event) =>
+      Either.map(event.language.events.read(data, now), (fields) => ({ ...event, fields }))
+    )
+
+  return { check, decode }
+}

@@ -3,12 +3,12 @@ import { Array as Arr, Clock, Deferred, Effect, Either, Option } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { type ArgumentIssue, InvalidArgument, StorageUnavailable } from "../../core/model/Errors.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../core/model/PlatformId.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { IS_REAL, type LocalFeed, type SentEvent } from "../../core/platforms/LocalFeed.ts"
-import type { Delivery } from "../../core/platforms/Platform.ts"
+import type { Delivery, Platforms } from "../../core/platforms/Platform.ts"
 import type { RuleStore } from "../../core/rules/RuleStore.ts"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
-import { type CheckedEvent, checkEvent, decodeEvent, type LocalEvent } from "./events.ts"
+import { type CheckedEvent, eventReader, type LocalEvent } from "./events.ts"
 
 /** Where the events of one platform go. */
 export interface Outlet {
@@ -19,16 +19,17 @@ export interface Outlet {
 }
 
 export const publisher = (options: {
+  readonly platforms: Platforms["Type"]
   /** Of the platforms that run in process. */
   readonly outlets: ReadonlyMap<PlatformId, Outlet>
   readonly rules: RuleStore["Type"]
   readonly recent: RecentEvents["Type"]
   readonly sha256: (text: string) => string
 }): LocalFeed["Type"]["publish"] => {
-  const { outlets, rules, recent, sha256 } = options
+  const { platforms, outlets, rules, recent, sha256 } = options
 
   const isLocal = (event: CheckedEvent): Either.Either<CheckedEvent, string> =>
-    outlets.has(event.platform) ? Either.right(event) : Either.left(`Platform "${event.platform}" ${IS_REAL}`)
+    outlets.has(event.language.id) ? Either.right(event) : Either.left(`Platform "${event.language.id}" ${IS_REAL}`)
 
   const offer = ({ event, outlet, platformRuleIds }: Met) =>
     Effect.gen(function* () {
@@ -57,11 +58,11 @@ export const publisher = (options: {
 
   const record = (seen: ReadonlyArray<LocalEvent>) =>
     Effect.forEach(
-      PLATFORM_IDS,
-      (id) =>
+      Object.entries(Arr.groupBy(seen, ({ language }) => language.id)),
+      ([id, events]) =>
         recent.record(
           id,
-          seen.flatMap(({ platform, payload }) => (platform === id ? [payload] : []))
+          events.map(({ payload }) => payload)
         ),
       { discard: true }
     )
@@ -71,12 +72,14 @@ export const publisher = (options: {
       const clock = yield* Effect.clock
       const now = clock.unsafeCurrentTimeMillis()
       const pause = pauses(() => clock.unsafeCurrentTimeMillis())
-      const decode = ({ data }: SentEvent) => Either.flatMap(data, (value) => decodeEvent(value, sha256, now))
+      const languages = (yield* platforms.all).map(({ language }) => language)
+      const reader = eventReader(languages, sha256)
+      const decode = ({ data }: SentEvent) => Either.flatMap(data, (value) => reader.decode(value, now))
 
       const issues: Array<ArgumentIssue> = []
       let wrong = 0
       for (const sent of events) {
-        const checked = Either.flatMap(sent.data, (value) => checkEvent(value, sha256))
+        const checked = Either.flatMap(sent.data, reader.check)
         const event = Either.flatMap(checked, isLocal)
         if (Either.isLeft(event) && ++wrong <= MOST_ISSUES) issues.push({ path: sent.place, message: event.left })
         yield* pause
@@ -85,15 +88,16 @@ export const publisher = (options: {
       if (Arr.isNonEmptyArray(issues)) return yield* new InvalidArgument({ issues })
 
       const countOwn = ownRules(rules, sender)
-      const accepted: Partial<Record<PlatformId, number>> = {}
+      const accepted: Record<PlatformId, number> = {}
       let matches = 0
       let batch: Array<Met> = []
       let seen: Array<LocalEvent> = []
       // Read a second time rather than kept: what was sent is small beside what it is once parsed.
       for (const event of rights(events, decode)) {
-        const outlet = outlets.get(event.platform)
+        const { id } = event.language
+        const outlet = outlets.get(id)
         if (outlet === undefined) continue
-        accepted[event.platform] = (accepted[event.platform] ?? 0) + 1
+        accepted[id] = (accepted[id] ?? 0) + 1
         const platformRuleIds = outlet.met(event.fields)
         if (platformRuleIds.length > 0) batch.push({ event, outlet, platformRuleIds })
         if (batch.length === BATCH) {
@@ -147,14 +151,13 @@ function* rights<A, B>(all: Iterable<A>, decode: (one: A) => Either.Either<B, un
   }
 }
 
-/** Counts how often events meet rules of this account. Of the rules of others nobody is told, not even that there are any. */
+/** Counts how often events meet rules of this account. It learns nothing of the rules of others, not even their number. */
 const ownRules = (rules: RuleStore["Type"], account: AccountId | undefined) => {
   // By the platform's rule: several rules of an account may share one.
-  const known: Readonly<Record<PlatformId, Map<string, number>>> = { x: new Map(), firehose: new Map() }
+  const known = new Map<PlatformId, Map<string, number>>()
 
-  const learn = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>) =>
+  const learn = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>, counts: Map<string, number>) =>
     Effect.map(rules.holders(platform, platformRuleIds), (holders) => {
-      const counts = known[platform]
       for (const id of platformRuleIds) counts.set(id, 0)
       for (const { platformRuleId, accountId } of holders) {
         if (accountId === account) counts.set(platformRuleId, (counts.get(platformRuleId) ?? 0) + 1)
@@ -165,11 +168,13 @@ const ownRules = (rules: RuleStore["Type"], account: AccountId | undefined) => {
     Effect.gen(function* () {
       let count = 0
       if (account === undefined) return count
-      for (const platform of PLATFORM_IDS) {
-        const met = batch.flatMap(({ event, platformRuleIds }) => (event.platform === platform ? platformRuleIds : []))
-        const unknown = [...new Set(met)].filter((id) => !known[platform].has(id))
-        if (unknown.length > 0) yield* learn(platform, unknown)
-        for (const id of met) count += known[platform].get(id) ?? 0
+      for (const [platform, events] of Object.entries(Arr.groupBy(batch, ({ event }) => event.language.id))) {
+        const counts = known.get(platform) ?? new Map<string, number>()
+        known.set(platform, counts)
+        const met = events.flatMap(({ platformRuleIds }) => platformRuleIds)
+        const unknown = [...new Set(met)].filter((id) => !counts.has(id))
+        if (unknown.length > 0) yield* learn(platform, unknown, counts)
+        for (const id of met) count += counts.get(id) ?? 0
       }
       return count
     })

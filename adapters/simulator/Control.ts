@@ -1,7 +1,9 @@
 /** The strings behind the stage, for tests in process and for the control endpoints alike. */
 import { Effect, Either } from "effect"
-import type { PlatformId } from "../../core/model/PlatformId.ts"
-import { checkEvent } from "../local/events.ts"
+import { firehose } from "../../core/syntax/firehose/firehose.ts"
+import { x } from "../../core/syntax/x/x.ts"
+import { eventReader } from "../local/events.ts"
+import type { SimulatedPlatform } from "./endpoints.ts"
 import type { Fault, FaultRequest } from "./faults.ts"
 import type { FirehoseState } from "./firehose/FirehoseState.ts"
 import type { Settings, SettingsPatch } from "./settings.ts"
@@ -9,7 +11,7 @@ import type { World } from "./World.ts"
 import type { XState } from "./x/XState.ts"
 
 export interface Published {
-  readonly accepted: Readonly<Record<PlatformId, number>>
+  readonly accepted: Readonly<Record<SimulatedPlatform, number>>
   /** Rules that the events met, of all apps and taps together. */
   readonly matches: number
 }
@@ -74,7 +76,7 @@ export class Control {
   readonly publish = (events: ReadonlyArray<unknown>): Effect.Effect<Published, string> =>
     Effect.gen(this, function* () {
       const now = yield* this.world.now
-      const checked = events.map((event) => checkEvent(event, (text) => text))
+      const checked = events.map(reader.check)
       const wrong = checked.findIndex(Either.isLeft)
       const first = checked[wrong]
       if (first !== undefined && Either.isLeft(first)) return yield* Effect.fail(`Event ${wrong + 1}: ${first.left}`)
@@ -82,7 +84,8 @@ export class Control {
       let matches = 0
       for (const event of checked) {
         if (Either.isLeft(event)) continue
-        const { platform, payload } = event.right
+        const { language, payload } = event.right
+        const platform = language === x ? "x" : "firehose"
         const met = platform === "x" ? this.x.publish(payload, now) : this.firehose.publish(payload, now)
         accepted[platform]++
         matches += Either.getOrElse(met, () => 0)
@@ -171,3 +174,7 @@ interface OpenConnection {
   readonly openedAt: number
   readonly sent: number
 }
+
+// ---- helpers ----
+
+const reader = eventReader([x, firehose], (text) => text)

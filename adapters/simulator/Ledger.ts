@@ -1,5 +1,5 @@
 /** What clients did: calls in windows, connections with their times, and where they asked for more than is allowed. */
-import type { PlatformId } from "../../core/model/PlatformId.ts"
+import type { SimulatedPlatform } from "./endpoints.ts"
 
 export interface Limit {
   readonly limit: number
@@ -17,13 +17,13 @@ export interface Standing {
 }
 
 export interface ConnectionAttempt {
-  readonly platform: PlatformId
+  readonly platform: SimulatedPlatform
   readonly at: number
   readonly status: number
 }
 
 export interface Violation {
-  readonly platform: PlatformId
+  readonly platform: SimulatedPlatform
   readonly at: number
   readonly kind: "calls" | "connections"
   readonly message: string
@@ -32,12 +32,12 @@ export interface Violation {
 export class Ledger {
   private readonly windows = new Map<string, Window>()
   private readonly totals = new Map<string, Totals>()
-  private readonly mostOpen = new Map<PlatformId, number>()
+  private readonly mostOpen = new Map<SimulatedPlatform, number>()
   readonly attempts: Array<ConnectionAttempt> = []
   readonly violations: Array<Violation> = []
 
   /** One call: uses up one of the window, which begins with its first call. `key` says which calls are counted together. */
-  take(platform: PlatformId, key: string, limit: Limit, now: number): Standing {
+  take(platform: SimulatedPlatform, key: string, limit: Limit, now: number): Standing {
     const name = `${platform}.${key}`
     const window = this.windows.get(name) ?? { limit: limit.limit, used: 0, most: 0, resetAt: now }
     this.windows.set(name, window)
@@ -55,19 +55,19 @@ export class Ledger {
   }
 
   /** Takes back one call of the window. */
-  giveBack(platform: PlatformId, key: string): void {
+  giveBack(platform: SimulatedPlatform, key: string): void {
     const window = this.windows.get(`${platform}.${key}`)
     if (window !== undefined && window.used > 0) window.used--
   }
 
-  answered(platform: PlatformId, endpoint: string, status: number, now: number): void {
+  answered(platform: SimulatedPlatform, endpoint: string, status: number, now: number): void {
     const totals = this.totalsOf(`${platform}.${endpoint}`)
     totals.calls++
     totals.statuses[status] = (totals.statuses[status] ?? 0) + 1
     if (endpoint === "stream") keep(this.attempts, { platform, at: now, status })
   }
 
-  opened(platform: PlatformId, open: number): void {
+  opened(platform: SimulatedPlatform, open: number): void {
     this.mostOpen.set(platform, Math.max(this.mostOpen.get(platform) ?? 0, open))
   }
 

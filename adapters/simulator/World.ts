@@ -1,7 +1,7 @@
 /** What both platforms share: the settings, the clock, the faults, the counters. */
 import { Clock, Effect } from "effect"
-import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { type Random, seeded } from "../demo/random.ts"
+import type { SimulatedPlatform } from "./endpoints.ts"
 import { Faults } from "./faults.ts"
 import { Ledger } from "./Ledger.ts"
 import { patched, type Settings, type SettingsPatch } from "./settings.ts"
@@ -41,7 +41,7 @@ export class World {
   }
 
   /** A time as the platform tells it, which a fault may have made wrong. */
-  told(platform: PlatformId, now: number): number {
+  told(platform: SimulatedPlatform, now: number): number {
     return now + (this.faults.take("clock-skew", { platform, now })?.skew_seconds ?? 0) * 1_000
   }
 

@@ -1,6 +1,6 @@
 /** The bytes of an open stream: records as they come due, keep-alives in between, and every fault that a stream can have. */
 import { Effect, Option, Stream } from "effect"
-import type { PlatformId } from "../../core/model/PlatformId.ts"
+import type { SimulatedPlatform } from "./endpoints.ts"
 import type { World } from "./World.ts"
 import { Dropped } from "./wire.ts"
 
@@ -18,7 +18,7 @@ export type Item =
   | { readonly type: "end" }
 
 export interface Source {
-  readonly platform: PlatformId
+  readonly platform: SimulatedPlatform
   /** What is to be sent now; undefined when there is nothing yet. */
   readonly next: (now: number) => Item | undefined
   /** When `next` is to be asked again without anything having changed, in milliseconds. */
@@ -131,7 +131,7 @@ interface State {
 
 const encoder = new TextEncoder()
 
-const actionsOf = (item: Item, world: World, platform: PlatformId, now: number): ReadonlyArray<Action> => {
+const actionsOf = (item: Item, world: World, platform: SimulatedPlatform, now: number): ReadonlyArray<Action> => {
   if (item.type === "end") return [{ do: "end" }]
   if (item.type === "notice") return [{ do: "send", bytes: encoder.encode(item.text) }]
   const { frame } = item

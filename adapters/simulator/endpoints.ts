@@ -1,5 +1,9 @@
 /** The endpoints that faults, limits and counters go by. */
-import type { PlatformId } from "../../core/model/PlatformId.ts"
+import { Schema } from "effect"
+
+/** The platforms that the simulator plays. */
+export const SimulatedPlatform = Schema.Literal("x", "firehose")
+export type SimulatedPlatform = typeof SimulatedPlatform.Type
 
 export const ENDPOINTS = {
   x: ["rules.list", "rules.update", "rules.counts", "stream", "connections.list", "connections.kill", "usage"],
@@ -9,5 +13,5 @@ export const ENDPOINTS = {
 export type XEndpoint = (typeof ENDPOINTS.x)[number]
 export type FirehoseEndpoint = (typeof ENDPOINTS.firehose)[number]
 
-export const isEndpointOf = (platform: PlatformId, name: string): boolean =>
+export const isEndpointOf = (platform: SimulatedPlatform, name: string): boolean =>
   ENDPOINTS[platform].some((endpoint) => endpoint === name)

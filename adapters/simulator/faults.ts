@@ -1,14 +1,13 @@
 /** What can be made to go wrong, and how often it has. */
 import { Either, ParseResult, Schema } from "effect"
-import { PlatformId } from "../../core/model/PlatformId.ts"
-import { ENDPOINTS, isEndpointOf } from "./endpoints.ts"
+import { ENDPOINTS, isEndpointOf, SimulatedPlatform } from "./endpoints.ts"
 
 const Amount = Schema.Int.pipe(Schema.between(0, 1_000_000_000))
 const field = <A>(schema: Schema.Schema<A>, fallback: A) => Schema.optionalWith(schema, { default: () => fallback })
 
 /** How often, or for how long; without either: once, or for a lasting kind until it is cleared. */
 const scope = {
-  platform: PlatformId,
+  platform: SimulatedPlatform,
   endpoint: Schema.optionalWith(Schema.String, { exact: true }),
   count: Schema.optionalWith(Schema.Int.pipe(Schema.between(1, 1_000_000_000)), { exact: true }),
   seconds: Schema.optionalWith(Schema.Number.pipe(Schema.between(0, 1_000_000_000)), { exact: true })
@@ -155,7 +154,7 @@ export class Faults {
 }
 
 export interface Place {
-  readonly platform: PlatformId
+  readonly platform: SimulatedPlatform
   readonly endpoint?: string
   readonly now: number
 }
@@ -191,7 +190,7 @@ interface Active {
 
 const LASTING: ReadonlySet<FaultKind> = new Set<FaultKind>(["lower-caps", "clock-skew"])
 
-const ONLY_ON: Readonly<Partial<Record<FaultKind, PlatformId>>> = {
+const ONLY_ON: Readonly<Partial<Record<FaultKind, SimulatedPlatform>>> = {
   disconnect: "x",
   "stream-error": "firehose",
   "hold-slot": "x"

@@ -8,6 +8,11 @@ import { unavailable } from "./unavailable.ts"
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient
 
+  const platforms = sql<{ readonly platform: PlatformId }>`select platform from event_logs`.pipe(
+    Effect.map((rows) => rows.map(({ platform }) => platform)),
+    unavailable("events.platforms")
+  )
+
   const insert = (platform: PlatformId, { events, missed }: Segment, size: number) => sql`
     with log as (
       insert into event_logs (platform, events, size) values (${platform}, ${events.length}, ${size})
@@ -66,7 +71,7 @@ const make = Effect.gen(function* () {
     return newestOf(segments, limit)
   }
 
-  return EventLog.of({ append, trim, recent })
+  return EventLog.of({ platforms, append, trim, recent })
 })
 
 export const layer: Layer.Layer<EventLog, never, SqlClient> = Layer.effect(EventLog, make)

@@ -4,7 +4,7 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { Array as Arr, Effect, Layer, Option, PubSub, Redacted, Stream } from "effect"
 import { WebhookLimitReached } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type MatchId, toUuid, type WebhookId } from "../../core/model/Ids.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../core/model/PlatformId.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import type { AttemptKind, AttemptOutcome, WebhookAttempt } from "../../core/webhooks/Webhook.ts"
 import {
@@ -91,8 +91,8 @@ const make = Effect.gen(function* () {
     )
 
   // One look into the index per platform, or per rule and platform. Without the limits all matches would be joined.
-  const hasMatches = sql`exists (
-    select 1 from unnest(coalesce(w.platforms, ${PLATFORM_IDS}::text[])) p(platform) cross join lateral (
+  const hasMatches = (platforms: ReadonlyArray<PlatformId>) => sql`exists (
+    select 1 from unnest(coalesce(w.platforms, ${platforms}::text[])) p(platform) cross join lateral (
       (select 1 from matches m
         where w.rule_ids is null and m.account_id = w.account_id and m.platform = p.platform and m.id > w.cursor
         order by m.id desc limit 1)
@@ -106,12 +106,12 @@ const make = Effect.gen(function* () {
   const isFree = sql.literal("(w.claimed_until is null or w.claimed_until <= clock_timestamp())")
   const heldFor = (millis: number) => sql`clock_timestamp() + ${millis} * interval '1 millisecond'`
 
-  const claim: WebhookStore["Type"]["claim"] = ({ claim, now, millis, limit }) =>
+  const claim: WebhookStore["Type"]["claim"] = ({ claim, now, millis, limit, platforms }) =>
     sql<WebhookRow>`
       with due as (
         select w.id from webhooks w
         where w.disabled_reason is null and (w.next_attempt_at is null or w.next_attempt_at <= ${now}) and ${isFree}
-          and (${isBelowFloor} or ${hasMatches})
+          and (${isBelowFloor} or ${hasMatches(platforms)})
         order by w.cursor limit ${limit}
         for update of w skip locked
       )
@@ -163,7 +163,7 @@ const make = Effect.gen(function* () {
       yield* sql`
         with idle as (
           select w.id, o.newest from webhooks w cross join match_order o
-          where ${isFree} and w.cursor < o.newest and not ${isBelowFloor} and not ${hasMatches}
+          where ${isFree} and w.cursor < o.newest and not ${isBelowFloor} and not ${hasMatches(keep.platforms)}
           for update of w skip locked
         )
         update webhooks w set cursor = idle.newest, failures = 0, next_attempt_at = null from idle where w.id = idle.id`

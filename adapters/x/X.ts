@@ -1,10 +1,11 @@
 /** The X platform: rules on its filtered stream, and the posts that it sends for them. */
 import { Clock, Effect, Layer, Option, type Redacted } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
-import { Platforms } from "../../core/platforms/Platform.ts"
+import { type Installed, Platforms } from "../../core/platforms/Platform.ts"
 import { helpFor } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { checkRule } from "../../core/syntax/language.ts"
+import { x } from "../../core/syntax/x/x.ts"
+import { posts } from "../demo/posts.ts"
 import { KnownRules } from "../http/KnownRules.ts"
 import { ownTag } from "../http/ownTag.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
@@ -12,6 +13,20 @@ import { Upstream } from "../http/Upstream.ts"
 import { Api } from "./api.ts"
 import { makeRules } from "./rules.ts"
 import { makeWatch } from "./stream.ts"
+
+/** Runs at X with a token, else in process. */
+export const install = (settings: {
+  readonly xToken: Option.Option<Redacted.Redacted>
+  readonly xBaseUrl: string
+  readonly xRulesPerAccount: number
+}): Installed<Platforms | RuleStore | RecentEvents> => ({
+  language: x,
+  rulesPerAccount: Option.some(settings.xRulesPerAccount),
+  remote: Option.map(settings.xToken, (token) =>
+    layerWith({ baseUrl: settings.xBaseUrl, token, rulesPerAccount: settings.xRulesPerAccount })
+  ),
+  demo: { perSecond: 2, make: posts }
+})
 
 export const layerWith = (options: {
   readonly baseUrl: string
@@ -23,15 +38,15 @@ export const layerWith = (options: {
       const platforms = yield* Platforms
       const store = yield* RuleStore
       const recent = yield* RecentEvents
-      const tag = yield* ownTag(store, "x")
+      const tag = yield* ownTag(store, x.id)
       const upstream = new Upstream(options)
       const known = new KnownRules()
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
       yield* platforms.register({
-        id: "x",
-        syntax: helpFor("x", { rules_per_account: options.rulesPerAccount }),
+        id: x.id,
+        language: x,
+        syntax: helpFor(x, { rules_per_account: options.rulesPerAccount }),
         capabilities: { rulesPerAccount: Option.some(options.rulesPerAccount), isRemote: true },
-        check: (text) => checkRule("x", text),
         ...makeRules({ api: new Api(upstream), known, tag }),
         watch: makeWatch({ upstream, known, health, recent }),
         status: health.status

@@ -1,10 +1,9 @@
 /** Puts random rules in and out of an engine, hands it random events, and holds every answer against the plain evaluator. */
 import { Either } from "effect"
 import { Engine } from "../../core/engine/Engine.ts"
-import type { PlatformId } from "../../core/model/PlatformId.ts"
-import { readEvent } from "../../core/syntax/event.ts"
 import { holds } from "../../core/syntax/expression/evaluate.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
+import { type PlatformId, readEvent } from "../../test/platforms.ts"
 import { randomFrom } from "../random.ts"
 import { randomEvent, randomRule } from "./world.ts"
 

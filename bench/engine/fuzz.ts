@@ -3,7 +3,7 @@
  * `npm run fuzz:engine [-- comparisons seed]`
  */
 import process from "node:process"
-import { PLATFORM_IDS } from "../../core/model/PlatformId.ts"
+import { PLATFORM_IDS } from "../../test/platforms.ts"
 import { compare } from "./comparison.ts"
 
 const wanted = Number(process.argv[2] ?? 1_000_000)

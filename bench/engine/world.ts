@@ -1,7 +1,7 @@
 /** A small world of random rules and events in which nearly everything meets: for comparing the engine with the plain evaluator. */
-import type { PlatformId } from "../../core/model/PlatformId.ts"
+
 import type { Expression, KeywordField, Predicate, TextField } from "../../core/syntax/expression/expression.ts"
-import { checkRule } from "../../core/syntax/language.ts"
+import { checkRule, type PlatformId } from "../../test/platforms.ts"
 import type { Random } from "../random.ts"
 
 /** Half of the rules are texts of the platform's language, half are trees that say what no text can. */

@@ -1,6 +1,5 @@
 /** Our gateway as `main.ts` puts it together, over the stores in memory. */
 import { Effect, Layer, Redacted } from "effect"
-import * as Local from "../../adapters/local/Local.ts"
 import * as Assets from "../../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as Log from "../../adapters/runtimes/log.ts"
@@ -16,14 +15,13 @@ import { LiveMatches } from "../../core/matches/LiveMatches.ts"
 import { Matches } from "../../core/matches/Matches.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { Ids } from "../../core/model/Ids.ts"
-import { PLATFORM_IDS } from "../../core/model/PlatformId.ts"
-import { Platforms } from "../../core/platforms/Platform.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
 import { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { Webhooks } from "../../core/webhooks/Webhooks.ts"
 import { gateway } from "../../gateway/gateway.ts"
+import { localPlatforms } from "../../test/platforms.ts"
 import { KEY, matches, rules } from "./data.ts"
 
 const stores = WebhookStore.layerMemory.pipe(
@@ -35,9 +33,7 @@ export const layer = Layer.provideMerge(
   Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer),
   Layer.mergeAll(Registrations.layerWith({ isAlone: true }), LiveMatches.layer, HttpSender.layerWith(new Addresses()))
 ).pipe(
-  Layer.provideMerge(
-    Layer.provideMerge(Local.layerWith({ platforms: PLATFORM_IDS, rulesPerAccount: new Map() }), Platforms.layer)
-  ),
+  Layer.provideMerge(localPlatforms()),
   Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)),
   Layer.provideMerge(stores),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)),

@@ -11,7 +11,7 @@ import * as Timestamp from "../../core/model/Timestamp.ts"
 import { Platforms, type Signal } from "../../core/platforms/Platform.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { checkRule } from "../../core/syntax/language.ts"
+import { languageOf } from "../../test/platforms.ts"
 import { RULES } from "./posts.ts"
 
 /** What the rules, stores and use cases of a world need is there; `SqlClient` says on which engine. */
@@ -57,9 +57,9 @@ export const startIngest = Effect.gen(function* () {
   const feed = yield* Queue.unbounded<Chunk.Chunk<Signal>>()
   yield* platforms.register({
     id: "x",
+    language: languageOf("x"),
     syntax: { platform: "x", rule_type: "premium", summary: "", syntax: "", operators: [], examples: [], limits: {} },
     capabilities: { rulesPerAccount: Option.none(), isRemote: true },
-    check: (text) => checkRule("x", text),
     verify: () => Effect.succeed(Either.void),
     register: () => Effect.succeed([]),
     unregister: () => Effect.void,

@@ -4,8 +4,7 @@
  */
 import { readFileSync } from "node:fs"
 import process from "node:process"
-import type { PlatformId } from "../../core/model/PlatformId.ts"
-import { checkRule } from "../../core/syntax/language.ts"
+import { checkRule, type PlatformId } from "../../test/platforms.ts"
 import { randomFrom } from "../random.ts"
 
 const count = Number(process.argv[2] ?? 1_000_000)

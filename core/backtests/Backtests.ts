@@ -4,9 +4,9 @@ import { Fingerprints } from "../engine/fingerprints.ts"
 import type { StorageUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
-import { eventTimeOf, readEvent } from "../syntax/event.ts"
 import { holds } from "../syntax/expression/evaluate.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
+import type { EventFormat, Language } from "../syntax/language.ts"
 import type { LoggedEvent } from "./EventLog.ts"
 import { RecentEvents } from "./RecentEvents.ts"
 
@@ -55,7 +55,7 @@ export class Backtests extends Context.Tag("core/Backtests")<
   {
     /** Takes ten seconds at the most, and gives everyone else a turn every few milliseconds. */
     readonly run: (
-      rule: { readonly platform: PlatformId; readonly expression: Expression },
+      rule: { readonly language: Language; readonly expression: Expression },
       request: BacktestRequest
     ) => Effect.Effect<Backtest, StorageUnavailable>
   }
@@ -69,11 +69,12 @@ export class Backtests extends Context.Tag("core/Backtests")<
       const inTurn = (work: () => void) => turns.withPermits(1)(Effect.zipRight(Effect.sync(work), Effect.sleep(0)))
 
       const run = Effect.fn("Backtests.run")(function* (
-        { platform, expression }: { readonly platform: PlatformId; readonly expression: Expression },
+        { language, expression }: { readonly language: Language; readonly expression: Expression },
         { events, samples }: BacktestRequest
       ) {
         const end = (yield* Clock.currentTimeMillis) + MOST_MILLIS
-        const tally = new Tally(platform, expression, samples)
+        const platform = language.id
+        const tally = new Tally(language.events, expression, samples)
         let isLate = false
 
         yield* recent.newest(platform, events).pipe(
@@ -128,7 +129,7 @@ function* slicesOf(events: ReadonlyArray<LoggedEvent>): Generator<ReadonlyArray<
 
 /** Counts while it is shown events, newest first. */
 class Tally {
-  readonly #platform: PlatformId
+  readonly #format: EventFormat
   readonly #expression: Expression
   readonly #mostSamples: number
   readonly #samples: Array<unknown> = []
@@ -143,8 +144,8 @@ class Tally {
   #from = Number.POSITIVE_INFINITY
   #to = Number.NEGATIVE_INFINITY
 
-  constructor(platform: PlatformId, expression: Expression, mostSamples: number) {
-    this.#platform = platform
+  constructor(format: EventFormat, expression: Expression, mostSamples: number) {
+    this.#format = format
     this.#expression = expression
     this.#mostSamples = mostSamples
   }
@@ -195,7 +196,7 @@ class Tally {
 
   #testOne({ receivedAt, json }: LoggedEvent): void {
     const record = parsed(json)
-    const event = readEvent(this.#platform, record, receivedAt)
+    const event = this.#format.read(record, receivedAt)
     if (Either.isLeft(event)) {
       this.#unreadable++
       return
@@ -203,7 +204,7 @@ class Tally {
     // Whoever hands in an event again does not make it happen again.
     if (this.#isKnown(event.right.id)) return
     this.#tested++
-    const own = eventTimeOf(this.#platform, record)
+    const own = this.#format.timeOf(record)
     const time = own !== undefined && own >= 0 && own <= LAST_MILLIS ? own : receivedAt
     this.#from = Math.min(this.#from, time)
     this.#to = Math.max(this.#to, time)

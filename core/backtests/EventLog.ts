@@ -27,6 +27,8 @@ export interface Keep {
 export class EventLog extends Context.Tag("core/EventLog")<
   EventLog,
   {
+    /** Those that anything was logged of. */
+    readonly platforms: Effect.Effect<ReadonlyArray<PlatformId>, StorageUnavailable>
     readonly append: (platform: PlatformId, segment: Segment) => Effect.Effect<void, StorageUnavailable>
     /**
      * Deletes the segments of which nothing is to be kept: at the end of it, a part of the oldest one may be more than
@@ -42,6 +44,7 @@ export class EventLog extends Context.Tag("core/EventLog")<
     const segmentsOf = (platform: PlatformId) => logs.get(platform) ?? []
 
     return EventLog.of({
+      platforms: Effect.sync(() => [...logs.keys()]),
       append: (platform, segment) =>
         Effect.sync(() => {
           logs.set(platform, [...segmentsOf(platform), segment])

@@ -1,7 +1,7 @@
 /** The recent events of each platform: collected as they come in, kept in the log, read again by backtests. */
 import { Clock, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import type { StorageUnavailable } from "../model/Errors.ts"
-import { PLATFORM_IDS, type PlatformId } from "../model/PlatformId.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
 import { EventLog, type LoggedEvent, type Segment } from "./EventLog.ts"
 
 export class RecentEvents extends Context.Tag("core/RecentEvents")<
@@ -26,7 +26,8 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
       Effect.gen(function* () {
         const log = yield* EventLog
         // Not with every write: deleting costs as much as writing. At the start there may be more than is kept now.
-        yield* Effect.forEach(PLATFORM_IDS, (platform) => log.trim(platform, { events: keep, size: KEEP_SIZE })).pipe(
+        const trim = (platform: PlatformId) => log.trim(platform, { events: keep, size: KEEP_SIZE })
+        yield* Effect.flatMap(log.platforms, Effect.forEach(trim)).pipe(
           // It is tried again soon; that the store is away is told by those who need it more.
           Effect.catchAll(({ cause }) => Effect.logDebug("Recent events could not be trimmed", cause)),
           Effect.repeat(Schedule.spaced("10 seconds")),
@@ -34,7 +35,7 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
         )
         if (keep === 0) return RecentEvents.of({ keep, record: () => Effect.void, newest: () => Stream.empty })
 
-        const backlogs = PLATFORM_IDS.map((platform) => new Backlog(platform, keep))
+        const backlogs = new Map<PlatformId, Backlog>()
         const oneAtATime = yield* Effect.makeSemaphore(1)
         let isInTrouble = false
         let givenUp = 0
@@ -49,9 +50,10 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
         const record = (platform: PlatformId, records: ReadonlyArray<unknown>) =>
           Effect.gen(function* () {
             const now = yield* Clock.currentTimeMillis
-            const backlog = backlogs.find((one) => one.platform === platform)
+            const backlog = backlogs.get(platform) ?? new Backlog(platform, keep)
+            backlogs.set(platform, backlog)
             const before = givenUp
-            givenUp += backlog?.add(records, now) ?? 0
+            givenUp += backlog.add(records, now)
             if (givenUp === before) return
             yield* warnOnce("Recent events come in faster than the store takes them: the oldest that wait are given up")
           })
@@ -74,14 +76,14 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
         /** Writes what waits, and rests `rest` times as long as that takes. */
         const write = (rest: number) =>
           Effect.gen(function* () {
-            const [took, wrote] = yield* Effect.timed(Effect.forEach(backlogs, writeNext))
+            const [took, wrote] = yield* Effect.timed(Effect.forEach([...backlogs.values()], writeNext))
             yield* Effect.sleep(Duration.times(took, rest))
             return wrote.includes(true)
             // Whoever waits for this does not wait for what comes in meanwhile.
           }).pipe(Effect.repeat({ while: (wrote) => wrote, times: Math.ceil(keep / SEGMENT_EVENTS) }))
 
         const calmDown = Effect.suspend(() => {
-          if (!isInTrouble || backlogs.some((backlog) => !backlog.isEmpty)) return Effect.void
+          if (!isInTrouble || [...backlogs.values()].some((backlog) => !backlog.isEmpty)) return Effect.void
           const message = `Recent events are all written again; ${givenUp} were given up`
           isInTrouble = false
           givenUp = 0

@@ -1,7 +1,7 @@
 /** What of a time was watched, for answers about it. */
 import { Effect, Option } from "effect"
 import type { StorageUnavailable } from "../model/Errors.ts"
-import { PLATFORM_IDS, type PlatformId } from "../model/PlatformId.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import type { Coverage, Gap, PlatformCoverage } from "./Coverage.ts"
 import type { StreamRecord, StreamStore } from "./StreamStore.ts"
@@ -24,14 +24,15 @@ export type CoverageOf = (
 export const makeCoverageOf = (streams: StreamStore["Type"]): Effect.Effect<CoverageOf> =>
   Effect.gen(function* () {
     const snapshots = new Map<PlatformId, Effect.Effect<Snapshot, StorageUnavailable>>()
-    for (const id of PLATFORM_IDS) {
-      snapshots.set(id, yield* Effect.cachedWithTTL(Effect.uninterruptible(snapshotOf(streams, id)), "1 second"))
-    }
+    const cached = (id: PlatformId) =>
+      Effect.tap(Effect.cachedWithTTL(Effect.uninterruptible(snapshotOf(streams, id)), "1 second"), (snapshot) =>
+        Effect.sync(() => snapshots.set(id, snapshot))
+      )
     return (platforms, window) =>
       Effect.gen(function* () {
         const covered: Array<PlatformCoverage> = []
         for (const platform of platforms) {
-          const snapshot = yield* snapshots.get(platform) ?? Effect.succeed(NOTHING)
+          const snapshot = yield* snapshots.get(platform) ?? (yield* cached(platform))
           covered.push(platformCoverage(platform, snapshot, window))
         }
         const { from, to } = window
@@ -92,5 +93,3 @@ export const platformCoverage = (
 // ---- helpers ----
 
 const MOST_GAPS = 100
-
-const NOTHING: Snapshot = { record: Option.none(), gaps: [], isCut: false }

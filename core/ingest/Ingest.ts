@@ -7,6 +7,7 @@ import { Steps } from "../model/Steps.ts"
 import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Registrations } from "../rules/Registrations.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
+import * as Metrics from "../telemetry/Metrics.ts"
 import { pipeline, untilItWorks } from "./pipeline.ts"
 
 /** Runs for as long as its scope is open. */
@@ -31,8 +32,9 @@ export const layer: Layer.Layer<never, never, Platforms | Registrations | RuleSt
           Effect.retry({ schedule: untilItWorks, while: (cause) => !Cause.isInterruptedOnly(cause) })
         )
 
-      yield* Effect.forEach(yield* platforms.all, (platform) => Effect.forkScoped(supervised(platform)), {
-        discard: true
-      })
+      for (const platform of yield* platforms.all) {
+        Metrics.startAtZero(platform.id)
+        yield* Effect.forkScoped(supervised(platform))
+      }
     })
   )

@@ -10,7 +10,6 @@ import type { MatchStore } from "../matches/MatchStore.ts"
 import type { MatchesUnstorable, StorageUnavailable } from "../model/Errors.ts"
 import type { Steps } from "../model/Steps.ts"
 import type { Delivery, Platform, Signal } from "../platforms/Platform.ts"
-import { eventTimeOf } from "../syntax/event.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { type FanOut, matchesOf } from "./fanOut.ts"
 
@@ -175,11 +174,11 @@ class Writer {
   ): Effect.Effect<void> {
     return Effect.gen(this, function* () {
       if (deliveries.length === 0) return
-      const { id } = this.platform
+      const { id, language } = this.platform
       yield* Metrics.stored(id, { ...figures, deliveries: deliveries.length })
       const now = yield* Clock.currentTimeMillis
       for (const { receivedAt, payload } of deliveries) {
-        const happenedAt = eventTimeOf(id, payload)
+        const happenedAt = language.events.timeOf(payload)
         Metrics.lagged(id, {
           sinceReceived: Math.max(0, now - receivedAt) / 1_000,
           ...(happenedAt !== undefined && { sinceEvent: (now - happenedAt) / 1_000 })

@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Option, PubSub, Stream } from "effect"
 import { type StreamProgress, StreamStore } from "../coverage/StreamStore.ts"
 import type { MatchesUnstorable, StorageUnavailable } from "../model/Errors.ts"
 import { type AccountId, firstMatchAt, type MatchId, matchesAfter, type RuleId, timeOf } from "../model/Ids.ts"
-import { PLATFORM_IDS, type PlatformId } from "../model/PlatformId.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import type { Match } from "./Match.ts"
 
@@ -116,35 +116,38 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
           return added
         })
 
-      const ownedRules = ({ account, rule }: Wanted) =>
+      const ownedRules = ({ account, rule }: Pick<Wanted, "account" | "rule">) =>
         Option.isSome(rule)
           ? Effect.map(rules.exists(account, rule.value), (exists) => new Set(exists ? [rule.value] : []))
           : Effect.map(rules.list(account), (all) => new Set(all.map(({ id }) => id)))
 
       const isKept = ({ id }: Match) => !Option.exists(floor, (floor) => id <= floor)
 
-      const visibleTo = (wanted: Wanted) =>
+      const visibleTo = (wanted: Pick<Wanted, "account" | "rule">) =>
         Effect.map(ownedRules(wanted), (owned) =>
-          newestFirst.filter(
-            (match) => owned.has(match.rule_id) && wanted.platforms.includes(match.platform) && isKept(match)
-          )
+          newestFirst.filter((match) => owned.has(match.rule_id) && isKept(match))
+        )
+
+      const wantedOf = (wanted: Wanted) =>
+        Effect.map(visibleTo(wanted), (visible) =>
+          visible.filter(({ platform }) => wanted.platforms.includes(platform))
         )
 
       const list = (page: MatchPage) =>
-        Effect.map(visibleTo(page), (visible) =>
+        Effect.map(wantedOf(page), (visible) =>
           visible.filter(({ id }) => !Option.exists(page.before, (before) => id >= before)).slice(0, page.limit)
         )
 
       const isAfter = (after: Option.Option<MatchId>) => (match: Match) => !Option.exists(after, (id) => match.id <= id)
 
       const next = (page: NextPage) =>
-        Effect.map(visibleTo(page), (visible) => visible.toReversed().filter(isAfter(page.after)).slice(0, page.limit))
+        Effect.map(wantedOf(page), (visible) => visible.toReversed().filter(isAfter(page.after)).slice(0, page.limit))
 
       const nextOf: MatchStore["Type"]["nextOf"] = ({ accounts, after, limit }) =>
         Effect.map(
           Effect.forEach(accounts, (account) =>
-            Effect.map(next({ account, rule: Option.none(), platforms: PLATFORM_IDS, after, limit }), (matches) =>
-              matches.map((match) => ({ account, match }))
+            Effect.map(visibleTo({ account, rule: Option.none() }), (visible) =>
+              visible.filter(isAfter(after)).map((match) => ({ account, match }))
             )
           ),
           (found) =>

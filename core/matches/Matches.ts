@@ -5,8 +5,9 @@ import { makeCoverageOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
 import { type CursorExpired, RuleNotFound, type StorageUnavailable } from "../model/Errors.ts"
 import { type AccountId, asRuleId, MatchId, timeOf } from "../model/Ids.ts"
-import { PLATFORM_IDS, PlatformId } from "../model/PlatformId.ts"
+import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
+import { Platforms } from "../platforms/Platform.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { checkCursor, checkNothingMissed } from "./checkCursor.ts"
 import { LiveMatches, type Next } from "./LiveMatches.ts"
@@ -112,90 +113,92 @@ export class Matches extends Context.Tag("core/Matches")<
     readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure>
   }
 >() {
-  static readonly layer: Layer.Layer<Matches, never, MatchStore | LiveMatches | RuleStore | StreamStore> = Layer.effect(
-    Matches,
-    Effect.gen(function* () {
-      const rules = yield* RuleStore
-      const store = yield* MatchStore
-      const live = yield* LiveMatches
-      const coverageOf = yield* makeCoverageOf(yield* StreamStore)
+  static readonly layer: Layer.Layer<Matches, never, MatchStore | LiveMatches | RuleStore | StreamStore | Platforms> =
+    Layer.effect(
+      Matches,
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const platforms = yield* Platforms
+        const store = yield* MatchStore
+        const live = yield* LiveMatches
+        const coverageOf = yield* makeCoverageOf(yield* StreamStore)
 
-      const wantedBy = Effect.fnUntraced(function* (
-        account: AccountId,
-        { rule_id, platform }: Pick<MatchQuery, "rule_id" | "platform">
-      ) {
-        const rule = rule_id === undefined ? Option.none() : asRuleId(rule_id)
-        if (rule_id !== undefined && !(Option.isSome(rule) && (yield* rules.exists(account, rule.value)))) {
-          return yield* new RuleNotFound({ ruleId: rule_id })
-        }
-        return { account, rule, platforms: platform === undefined ? PLATFORM_IDS : [platform] }
-      })
-
-      // Untraced: a span would cost as much as the rest of the request.
-      const list = Effect.fnUntraced(function* (account: AccountId, query: MatchQuery) {
-        const { rule, platforms } = yield* wantedBy(account, query)
-        const now = yield* Clock.currentTimeMillis
-        const before = Option.fromNullable(query.cursor)
-        const found = yield* store.list({ account, rule, platforms, before, limit: query.limit + 1 })
-        const matches = found.slice(0, query.limit)
-        const next = found.length > query.limit ? Option.fromNullable(matches.at(-1)) : Option.none()
-        const from = Option.orElse(
-          Option.map(next, ({ id }) => timeOf(id)),
-          () => Option.map(rule, timeOf)
-        )
-        // After the page was read: see `checkCursor`.
-        const floor = Option.isSome(before) || Option.isNone(next) ? yield* store.floor : Option.none()
-        if (Option.isSome(before)) yield* checkCursor(floor, before.value)
-        const keptSince = Option.map(floor, timeOf).pipe(
-          Option.filter((floor) => Option.isNone(next) && !Option.exists(from, (from) => from > floor))
-        )
-        const coverage = yield* coverageOf(platforms, {
-          from,
-          to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })
-        })
-        return {
-          matches,
-          ...(Option.isSome(next) && { next_cursor: next.value.id }),
-          coverage: {
-            ...coverage,
-            ...(Option.isSome(keptSince) && { kept_since: Timestamp.fromMillis(keptSince.value) })
+        const wantedBy = Effect.fnUntraced(function* (
+          account: AccountId,
+          { rule_id, platform }: Pick<MatchQuery, "rule_id" | "platform">
+        ) {
+          const rule = rule_id === undefined ? Option.none() : asRuleId(rule_id)
+          if (rule_id !== undefined && !(Option.isSome(rule) && (yield* rules.exists(account, rule.value)))) {
+            return yield* new RuleNotFound({ ruleId: rule_id })
           }
-        }
+          return { account, rule, platforms: platform === undefined ? yield* platforms.ids : [platform] }
+        })
+
+        // Untraced: a span would cost as much as the rest of the request.
+        const list = Effect.fnUntraced(function* (account: AccountId, query: MatchQuery) {
+          const { rule, platforms } = yield* wantedBy(account, query)
+          const now = yield* Clock.currentTimeMillis
+          const before = Option.fromNullable(query.cursor)
+          const found = yield* store.list({ account, rule, platforms, before, limit: query.limit + 1 })
+          const matches = found.slice(0, query.limit)
+          const next = found.length > query.limit ? Option.fromNullable(matches.at(-1)) : Option.none()
+          const from = Option.orElse(
+            Option.map(next, ({ id }) => timeOf(id)),
+            () => Option.map(rule, timeOf)
+          )
+          // After the page was read: see `checkCursor`.
+          const floor = Option.isSome(before) || Option.isNone(next) ? yield* store.floor : Option.none()
+          if (Option.isSome(before)) yield* checkCursor(floor, before.value)
+          const keptSince = Option.map(floor, timeOf).pipe(
+            Option.filter((floor) => Option.isNone(next) && !Option.exists(from, (from) => from > floor))
+          )
+          const coverage = yield* coverageOf(platforms, {
+            from,
+            to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })
+          })
+          return {
+            matches,
+            ...(Option.isSome(next) && { next_cursor: next.value.id }),
+            coverage: {
+              ...coverage,
+              ...(Option.isSome(keptSince) && { kept_since: Timestamp.fromMillis(keptSince.value) })
+            }
+          }
+        })
+
+        const startOf = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
+          yield* wantedBy(account, query)
+          if (query.cursor === undefined) return yield* store.mark
+          yield* checkNothingMissed(store, query.cursor)
+          return query.cursor
+        })
+
+        const listen = Effect.fnUntraced(function* (account: AccountId, query: Started) {
+          const wanted = yield* wantedBy(account, query)
+          const next = yield* live.listen(wanted, Option.some(query.cursor))
+          // A store that is away for a while is no reason to send anybody off.
+          const isStillThere = Effect.catchTag(wantedBy(account, query), "StorageUnavailable", () => Effect.void)
+          return Effect.tap(next, ([first]) => (first?._tag === "Reached" ? isStillThere : Effect.void))
+        })
+
+        const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {
+          const { timeout_seconds, limit, ...wanted } = query
+          let cursor = yield* startOf(account, wanted)
+          const next = yield* listen(account, { ...wanted, cursor })
+          const matches = yield* next.pipe(
+            Effect.map((heard) => {
+              for (const one of heard) if (one._tag === "Reached") cursor = one.id
+              return heard.flatMap((one) => (one._tag === "Matched" ? [one.match] : [])).slice(0, limit)
+            }),
+            Effect.repeat({ until: (matches) => matches.length > 0 }),
+            Effect.timeoutTo({ duration: timeout_seconds * 1_000, onSuccess: identity, onTimeout: () => [] })
+          )
+          return { matches, cursor: matches.at(-1)?.id ?? cursor, timed_out: matches.length === 0 }
+        }, Effect.scoped)
+
+        return Matches.of({ list, startOf, listen, wait })
       })
-
-      const startOf = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
-        yield* wantedBy(account, query)
-        if (query.cursor === undefined) return yield* store.mark
-        yield* checkNothingMissed(store, query.cursor)
-        return query.cursor
-      })
-
-      const listen = Effect.fnUntraced(function* (account: AccountId, query: Started) {
-        const wanted = yield* wantedBy(account, query)
-        const next = yield* live.listen(wanted, Option.some(query.cursor))
-        // A store that is away for a while is no reason to send anybody off.
-        const isStillThere = Effect.catchTag(wantedBy(account, query), "StorageUnavailable", () => Effect.void)
-        return Effect.tap(next, ([first]) => (first?._tag === "Reached" ? isStillThere : Effect.void))
-      })
-
-      const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {
-        const { timeout_seconds, limit, ...wanted } = query
-        let cursor = yield* startOf(account, wanted)
-        const next = yield* listen(account, { ...wanted, cursor })
-        const matches = yield* next.pipe(
-          Effect.map((heard) => {
-            for (const one of heard) if (one._tag === "Reached") cursor = one.id
-            return heard.flatMap((one) => (one._tag === "Matched" ? [one.match] : [])).slice(0, limit)
-          }),
-          Effect.repeat({ until: (matches) => matches.length > 0 }),
-          Effect.timeoutTo({ duration: timeout_seconds * 1_000, onSuccess: identity, onTimeout: () => [] })
-        )
-        return { matches, cursor: matches.at(-1)?.id ?? cursor, timed_out: matches.length === 0 }
-      }, Effect.scoped)
-
-      return Matches.of({ list, startOf, listen, wait })
-    })
-  )
+    )
 }
 
 // ---- helpers ----

@@ -1,12 +1,11 @@
-/** The platforms a rule can watch. */
+/** The id of a platform: a lower-case name such as `x`. `Platforms` has the list of those that exist. */
 import { Schema } from "effect"
 
-export const PlatformId = Schema.Literal("x", "firehose").annotations({
-  identifier: "PlatformId",
-  description: "Identifier of a platform",
-  message: () => ({ message: 'Expected one of "x", "firehose"', override: true })
+/** The name by which doors find this schema in others, to replace it by the list of the platforms. */
+export const PLATFORM_ID = "PlatformId"
+
+export const PlatformId = Schema.String.pipe(Schema.pattern(/^[a-z][a-z0-9_]*$/)).annotations({
+  identifier: PLATFORM_ID,
+  description: "Identifier of a platform"
 })
 export type PlatformId = typeof PlatformId.Type
-
-/** In the order in which the service shows them. */
-export const PLATFORM_IDS: ReadonlyArray<PlatformId> = PlatformId.literals

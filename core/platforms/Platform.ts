@@ -7,8 +7,8 @@ import {
   type PlatformRefused,
   type PlatformUnavailable
 } from "../model/Errors.ts"
-import { PLATFORM_IDS, PlatformId } from "../model/PlatformId.ts"
-import type { Checked } from "../syntax/language.ts"
+import { PlatformId } from "../model/PlatformId.ts"
+import type { Language } from "../syntax/language.ts"
 
 export const RuleType = Schema.Literal("premium", "regular").annotations({
   identifier: "RuleType",
@@ -121,6 +121,7 @@ export interface StreamStatus {
 
 export interface Platform {
   readonly id: PlatformId
+  readonly language: Language
   readonly syntax: SyntaxHelp
   readonly capabilities: {
     /** How many rules one account may hold here. */
@@ -128,8 +129,6 @@ export interface Platform {
     /** False: it runs in this process, on events that are handed in. */
     readonly isRemote: boolean
   }
-  /** Reads a filter in the platform's language. Sends nothing. */
-  readonly check: (text: string) => Checked
   /** Asks the platform itself whether it takes the text. Nothing is registered. */
   readonly verify: (text: string) => Effect.Effect<Either.Either<void, RuleRefusal>, PlatformFailure>
   /**
@@ -147,6 +146,17 @@ export interface Platform {
   readonly status: Effect.Effect<StreamStatus>
 }
 
+/** A platform that this deployment has: what it is, and how it runs. */
+export interface Installed<R> {
+  readonly language: Language
+  /** How many rules one account may hold here. */
+  readonly rulesPerAccount: Option.Option<number>
+  /** The real service. None without credentials: the platform then runs in process. */
+  readonly remote: Option.Option<Layer.Layer<never, never, R>>
+  /** Made-up events. The same seed and the same times, in milliseconds, give the same events. */
+  readonly demo: { readonly perSecond: number; readonly make: (seed: number) => (now: number) => unknown }
+}
+
 /** The platforms of this deployment. Providing an adapter's layer is what turns a platform on. */
 export class Platforms extends Context.Tag("core/Platforms")<
   Platforms,
@@ -154,7 +164,9 @@ export class Platforms extends Context.Tag("core/Platforms")<
     /** Until the scope closes. A second adapter for the same platform is a mistake in the wiring. */
     readonly register: (platform: Platform) => Effect.Effect<void, never, Scope.Scope>
     readonly get: (id: PlatformId) => Effect.Effect<Platform, PlatformNotConfigured>
+    /** In the order in which they were registered. */
     readonly all: Effect.Effect<ReadonlyArray<Platform>>
+    readonly ids: Effect.Effect<ReadonlyArray<PlatformId>>
   }
 >() {
   static readonly layer: Layer.Layer<Platforms> = Layer.sync(Platforms, () => {
@@ -178,8 +190,9 @@ export class Platforms extends Context.Tag("core/Platforms")<
         return platform === undefined ? new PlatformNotConfigured({ platform: id }) : Effect.succeed(platform)
       })
 
-    const all = Effect.sync(() => PLATFORM_IDS.flatMap((id) => byId.get(id) ?? []))
+    const all = Effect.sync(() => [...byId.values()])
+    const ids = Effect.sync(() => [...byId.keys()])
 
-    return Platforms.of({ register, get, all })
+    return Platforms.of({ register, get, all, ids })
   })
 }

@@ -1,15 +1,15 @@
 /** The syntax use case: help for writing a filter on each platform. */
 import { Effect } from "effect"
 import type { PlatformNotConfigured } from "../model/Errors.ts"
-import { PLATFORM_IDS, type PlatformId } from "../model/PlatformId.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
 import { Platforms, type SyntaxHelp } from "./Platform.ts"
 
 /** Help for the given platforms, or for all. */
 export const syntaxHelp = (
-  ids: ReadonlyArray<PlatformId> = PLATFORM_IDS
+  ids?: ReadonlyArray<PlatformId>
 ): Effect.Effect<ReadonlyMap<PlatformId, SyntaxHelp>, PlatformNotConfigured, Platforms> =>
   Effect.gen(function* () {
     const platforms = yield* Platforms
-    const found = yield* Effect.forEach(ids, platforms.get)
+    const found = ids === undefined ? yield* platforms.all : yield* Effect.forEach(ids, platforms.get)
     return new Map(found.map(({ id, syntax }) => [id, syntax]))
   })

@@ -9,7 +9,7 @@ import type {
   StorageUnavailable
 } from "../model/Errors.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
-import { PLATFORM_IDS, type PlatformId } from "../model/PlatformId.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
 import { Steps } from "../model/Steps.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import {
@@ -107,22 +107,29 @@ export class Registrations extends Context.Tag("core/Registrations")<
         const scope = yield* Effect.scope
         const standings = new Map<PlatformId, Standing>()
         const triedAt = new Map<PlatformId, number>()
-        const drops: Record<PlatformId, Queue.Queue<Dropped>> = {
-          x: yield* Queue.sliding<Dropped>(MOST_DROPS),
-          firehose: yield* Queue.sliding<Dropped>(MOST_DROPS)
-        }
+        const drops = new Map<PlatformId, Queue.Queue<Dropped>>()
+        const dropsOf = (id: PlatformId) =>
+          Effect.gen(function* () {
+            const queue = drops.get(id) ?? (yield* Queue.sliding<Dropped>(MOST_DROPS))
+            drops.set(id, queue)
+            return queue
+          })
 
         // Rules with the same text share one rule of the platform: whether it is still wanted must not change between
         // the question and the call that follows from the answer. Always taken in the same order.
-        const locks = new Map(PLATFORM_IDS.map((id) => [id, Effect.unsafeMakeSemaphore(1)]))
+        const locks = new Map<PlatformId, Effect.Semaphore>()
+        const lockOf = (id: PlatformId) => {
+          const lock = locks.get(id) ?? Effect.unsafeMakeSemaphore(1)
+          locks.set(id, lock)
+          return lock
+        }
 
         /** One at a time on each of the platforms. A caller who leaves while it runs does not stop it. */
         const exclusively = <A, E>(ids: ReadonlySet<PlatformId>, effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
           const inFiber = Effect.flatMap(Effect.forkIn(Effect.interruptible(effect), scope), Fiber.join)
-          return [...locks].reduceRight(
-            (inner, [id, lock]) => (ids.has(id) ? lock.withPermits(1)(inner) : inner),
-            Effect.uninterruptible(inFiber)
-          )
+          return [...ids]
+            .sort()
+            .reduceRight((inner, id) => lockOf(id).withPermits(1)(inner), Effect.uninterruptible(inFiber))
         }
 
         /** What a platform does not forget now is an orphan there, which `reconcile` finds. */
@@ -233,7 +240,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
               yield* Effect.logWarning(`Registered ${count(moved)} that "${platform.id}" did not hold`)
               const last = Option.fromNullable(standings.get(platform.id)).pipe(Option.flatMap((s) => s.comparison))
               const to = yield* Clock.currentTimeMillis
-              if (Option.isSome(last)) yield* drops[platform.id].offer({ from: Date.parse(last.value.at), to })
+              if (Option.isSome(last))
+                yield* (yield* dropsOf(platform.id)).offer({ from: Date.parse(last.value.at), to })
             }
             if (failed > 0) yield* Effect.logWarning(`"${platform.id}" does not take ${count(failed)} any more`)
             return failed
@@ -305,7 +313,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
           remove,
           reconcile,
           recheck,
-          drops: (platform) => Stream.fromQueue(drops[platform]),
+          drops: (platform) => Stream.unwrap(Effect.map(dropsOf(platform), Stream.fromQueue)),
           standing: (platform) => Effect.sync(() => standings.get(platform) ?? NOTHING_YET),
           settled: (platform) => locks.get(platform)?.withPermits(1)(Effect.void) ?? Effect.void
         })

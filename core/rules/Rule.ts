@@ -63,7 +63,7 @@ export const Rule = Schema.Struct({
   id: RuleId,
   name: Schema.String,
   intent: Schema.String,
-  platforms: Schema.partial(Schema.Record({ key: PlatformId, value: Registration })),
+  platforms: Schema.Record({ key: PlatformId, value: Registration }),
   created_at: Timestamp
 }).annotations({ identifier: "Rule" })
 export type Rule = typeof Rule.Type

@@ -1,32 +1,24 @@
 /** The check use case: what a filter means, what is wrong with it, and what it would do, before anything is saved. */
 import { Array as Arr, Clock, Effect, Either, Schema } from "effect"
 import { Backtest, BacktestRequest, Backtests } from "../backtests/Backtests.ts"
-import {
-  type ArgumentIssue,
-  InvalidArgument,
-  type PlatformNotConfigured,
-  type StorageUnavailable
-} from "../model/Errors.ts"
-import { PLATFORM_IDS, PlatformId } from "../model/PlatformId.ts"
-import { type PlatformFailure, Platforms } from "../platforms/Platform.ts"
-import { readEvent } from "../syntax/event.ts"
+import { type ArgumentIssue, InvalidArgument, type StorageUnavailable } from "../model/Errors.ts"
+import { PlatformId } from "../model/PlatformId.ts"
+import { type Platform, type PlatformFailure, Platforms } from "../platforms/Platform.ts"
 import type { EventFields } from "../syntax/expression/eventFields.ts"
 import { explain } from "../syntax/expression/explain.ts"
-import { checkRule, type Understood } from "../syntax/language.ts"
-import { translate } from "../syntax/translation/translate.ts"
+import type { Language, Understood } from "../syntax/language.ts"
+import { isTarget, translate } from "../syntax/translation/translate.ts"
 import { toWireTranslation, WireExplanation, WireIssue, WireTranslation } from "../syntax/wire.ts"
 
 export const CheckRequest = Schema.Struct({
-  overrides: Schema.partial(Schema.Record({ key: PlatformId, value: Schema.String }))
+  overrides: Schema.Record({ key: PlatformId, value: Schema.String })
     .pipe(
       Schema.filter(
         (filters) => Object.keys(filters).length > 0 || "Is empty: give the filter of at least one platform"
       )
     )
     .annotations({ description: "The filter for each platform, in the platform's own syntax" }),
-  events: Schema.optionalWith(Schema.partial(Schema.Record({ key: PlatformId, value: Schema.Unknown })), {
-    exact: true
-  }).annotations({
+  events: Schema.optionalWith(Schema.Record({ key: PlatformId, value: Schema.Unknown }), { exact: true }).annotations({
     description: "An event for each platform, in the form in which the platform delivers it, to explain the filter on"
   }),
   backtest: Schema.optionalWith(BacktestRequest, { exact: true }),
@@ -42,7 +34,7 @@ export const CheckedFilter = Schema.Struct({
   canonical: Schema.optionalWith(Schema.String, { exact: true }).annotations({
     description: "The text that would be registered; absent when the filter is not valid"
   }),
-  translations: Schema.partial(Schema.Record({ key: PlatformId, value: WireTranslation })),
+  translations: Schema.Record({ key: PlatformId, value: WireTranslation }),
   explanation: Schema.optionalWith(WireExplanation, { exact: true }),
   backtest: Schema.optionalWith(Backtest, { exact: true }),
   platform_verdict: Schema.optionalWith(
@@ -58,7 +50,7 @@ export const CheckedFilter = Schema.Struct({
 export type CheckedFilter = typeof CheckedFilter.Type
 
 export const CheckResult = Schema.Struct({
-  platforms: Schema.partial(Schema.Record({ key: PlatformId, value: CheckedFilter }))
+  platforms: Schema.Record({ key: PlatformId, value: CheckedFilter })
 })
 export type CheckResult = typeof CheckResult.Type
 
@@ -73,72 +65,78 @@ export const checkFilters = ({
   ask_platforms = false
 }: CheckRequest): Effect.Effect<
   CheckResult,
-  InvalidArgument | StorageUnavailable | PlatformNotConfigured | PlatformFailure,
+  InvalidArgument | StorageUnavailable | PlatformFailure,
   Backtests | Platforms
 > =>
   Effect.gen(function* () {
-    const samples = yield* readSamples(events, yield* Clock.currentTimeMillis)
-    const platforms: Partial<Record<PlatformId, CheckedFilter>> = {}
-    for (const platform of PLATFORM_IDS) {
-      const text = overrides[platform]
+    const { all } = yield* Platforms
+    const platforms = yield* all
+    const samples = yield* readSamples(platforms, events, yield* Clock.currentTimeMillis)
+    const checked: Record<PlatformId, CheckedFilter> = {}
+    for (const platform of platforms) {
+      const { id, language } = platform
+      const text = overrides[id]
       if (text === undefined) continue
-      const { issues, rule } = checkRule(platform, text)
-      platforms[platform] =
+      const { issues, rule } = language.check(text)
+      checked[id] =
         rule === undefined
           ? { valid: false, issues, translations: {} }
           : {
               valid: true,
               issues,
               canonical: rule.canonical,
-              translations: translations(platform, text),
-              ...explained(rule, samples.get(platform)),
-              ...(yield* tested(platform, rule, backtest)),
+              translations: translations(
+                { language, text },
+                platforms.map(({ language }) => language)
+              ),
+              ...explained(rule, samples.get(id)),
+              ...(yield* tested(language, rule, backtest)),
               ...(ask_platforms ? yield* asked(platform, rule.canonical) : {})
             }
     }
-    return { platforms }
+    return { platforms: checked }
   })
+
+/** The filter in the language of every other platform that can be translated into. */
+export const translations = (
+  rule: { readonly language: Language; readonly text: string },
+  all: ReadonlyArray<Language>
+): Record<PlatformId, typeof WireTranslation.Type> =>
+  Object.fromEntries(
+    all
+      .filter(isTarget)
+      .filter(({ id }) => id !== rule.language.id)
+      .map((other) => [other.id, toWireTranslation(translate(rule, other))])
+  )
 
 // ---- helpers ----
 
-const readSamples = (events: NonNullable<CheckRequest["events"]>, now: number) => {
+const readSamples = (platforms: ReadonlyArray<Platform>, events: NonNullable<CheckRequest["events"]>, now: number) => {
   const samples = new Map<PlatformId, EventFields>()
   const issues: Array<ArgumentIssue> = []
-  for (const platform of PLATFORM_IDS) {
-    if (events[platform] === undefined) continue
-    const sample = readEvent(platform, events[platform], now)
-    if (Either.isRight(sample)) samples.set(platform, sample.right)
-    else issues.push({ path: `events.${platform}`, message: sample.left })
+  for (const { id, language } of platforms) {
+    if (events[id] === undefined) continue
+    const sample = language.events.read(events[id], now)
+    if (Either.isRight(sample)) samples.set(id, sample.right)
+    else issues.push({ path: `events.${id}`, message: sample.left })
   }
   return Arr.isNonEmptyArray(issues) ? new InvalidArgument({ issues }) : Effect.succeed(samples)
 }
 
-const translations = (platform: PlatformId, text: string) =>
-  Object.fromEntries(
-    PLATFORM_IDS.filter((other) => other !== platform).map((other) => [
-      other,
-      toWireTranslation(translate({ platform, text }, other))
-    ])
-  )
-
 const explained = (rule: Understood, sample: EventFields | undefined) =>
   sample === undefined ? {} : { explanation: explain(rule.expression, sample) }
 
-const tested = (platform: PlatformId, { expression }: Understood, request: BacktestRequest | undefined) =>
+const tested = (language: Language, { expression }: Understood, request: BacktestRequest | undefined) =>
   Effect.gen(function* () {
     if (request === undefined) return {}
     const backtests = yield* Backtests
-    return { backtest: yield* backtests.run({ platform, expression }, request) }
+    return { backtest: yield* backtests.run({ language, expression }, request) }
   })
 
-const asked = (id: PlatformId, text: string) =>
-  Effect.gen(function* () {
-    const platforms = yield* Platforms
-    const verdict = yield* (yield* platforms.get(id)).verify(text)
-    return {
-      platform_verdict: Either.match(verdict, {
-        onLeft: ({ reason }) => ({ accepted: false, reason }),
-        onRight: () => ({ accepted: true })
-      })
-    }
-  })
+const asked = (platform: Platform, text: string) =>
+  Effect.map(platform.verify(text), (verdict) => ({
+    platform_verdict: Either.match(verdict, {
+      onLeft: ({ reason }) => ({ accepted: false, reason }),
+      onRight: () => ({ accepted: true })
+    })
+  }))

@@ -17,7 +17,8 @@ import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms, type Registered } from "../platforms/Platform.ts"
 import type { Issue } from "../syntax/issue.ts"
-import { translate } from "../syntax/translation/translate.ts"
+import type { Language } from "../syntax/language.ts"
+import { isTarget, translate } from "../syntax/translation/translate.ts"
 import { toWireTranslation } from "../syntax/wire.ts"
 import { type Filter, Registrations } from "./Registrations.ts"
 import type { Rule, RuleDraft } from "./Rule.ts"
@@ -105,16 +106,16 @@ const checkFilters = (platforms: typeof Platforms.Service, draft: RuleDraft) =>
       const platform = yield* platforms.get(id)
       const text = draft.overrides[id]
       if (text === undefined) {
-        issues.push(missingFilter(id, draft))
+        issues.push(missingFilter(platform.language, yield* sourceOf(platforms, draft)))
         continue
       }
-      const checked = platform.check(text)
+      const checked = platform.language.check(text)
       if (checked.rule === undefined) issues.push(...errorsOf(id, checked.issues))
       else filters.push({ platform, text: checked.rule.canonical, warnings: checked.issues })
     }
     for (const key of Object.keys(draft.overrides)) {
       if (!draft.platforms.some((id) => id === key)) {
-        issues.push({ path: `overrides.${key}`, message: `Has no place: "platforms" does not name "${key}"` })
+        issues.push({ path: `overrides.${key}`, message: `"${key}" is not listed in "platforms"` })
       }
     }
     return Arr.isNonEmptyArray(issues) ? yield* new InvalidArgument({ issues }) : filters
@@ -125,12 +126,27 @@ const errorsOf = (platform: PlatformId, issues: ReadonlyArray<Issue>): ReadonlyA
     .filter(({ severity }) => severity === "error")
     .map(({ severity: _, code: __, ...issue }) => ({ path: `overrides.${platform}`, ...issue }))
 
-/** Where the other platform's filter can be carried over, the caller gets the translation and what it changes. */
-const missingFilter = (id: PlatformId, draft: RuleDraft): ArgumentIssue => {
-  const issue = { path: `overrides.${id}`, message: `Is missing: "platforms" names "${id}", so give its filter` }
-  const other = draft.platforms.find((platform) => draft.overrides[platform] !== undefined)
-  if (other === undefined) return issue
-  const translation = translate({ platform: other, text: draft.overrides[other] ?? "" }, id)
+interface Source {
+  readonly language: Language
+  readonly text: string
+}
+
+/** The first filter that was given: what a missing one can be translated from. */
+const sourceOf = (platforms: typeof Platforms.Service, { platforms: ids, overrides }: RuleDraft) =>
+  Effect.gen(function* () {
+    for (const id of ids) {
+      const text = overrides[id]
+      if (text !== undefined) return Option.some<Source>({ language: (yield* platforms.get(id)).language, text })
+    }
+    return Option.none<Source>()
+  })
+
+/** Offers a translation of another platform's filter, with what it changes, where there is one. */
+const missingFilter = (language: Language, source: Option.Option<Source>): ArgumentIssue => {
+  const { id } = language
+  const issue = { path: `overrides.${id}`, message: `Is missing: "platforms" lists "${id}", so give its filter` }
+  if (Option.isNone(source) || !isTarget(language)) return issue
+  const translation = translate(source.value, language)
   return translation.text === undefined ? issue : { ...issue, suggestion: toWireTranslation(translation) }
 }
 

@@ -1,12 +1,19 @@
 /** Every metric of the service, named once, and what is told of each. They belong to the process, not to a layer. */
 import { Effect, Metric, MetricBoundaries, MetricLabel } from "effect"
-import { PLATFORM_IDS, type PlatformId } from "../model/PlatformId.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
 import { GapCause, StreamState } from "../platforms/Platform.ts"
 
 /** All names begin with it. What Effect counts by itself has other names. */
 export const PREFIX = "earshot_"
 
 /** Deliveries came in from the platform. */
+/** Creates the platform's counters at 0: a rate is right from the first event on only if the counter existed before. */
+export const startAtZero = (platform: PlatformId): void => {
+  for (const one of [deliveriesReceived, matchesStored, matchesDuplicate, recordsUnreadable]) one(0, platform)
+  for (const cause of GapCause.literals) gaps(0, platform, cause)
+  eventsSetAside(0, platform, "unstorable")
+}
+
 export const received = (platform: PlatformId, deliveries: number): Effect.Effect<void> =>
   Effect.sync(() => deliveriesReceived(deliveries, platform))
 
@@ -246,12 +253,6 @@ const buildInfo = gauge("build_info", "Always 1: the labels say what runs", "ver
 
 const spansExported = counter("trace_spans_total", "Spans that were sent to the collector or dropped", "outcome")
 
-// A rate is right from the first event on only where the counter was there before it.
-for (const id of PLATFORM_IDS) {
-  for (const one of [deliveriesReceived, matchesStored, matchesDuplicate, recordsUnreadable]) one(0, id)
-  for (const cause of GapCause.literals) gaps(0, id, cause)
-  eventsSetAside(0, id, "unstorable")
-}
 liveStreams(0, "sse")
 liveStreams(0, "trpc")
 for (const outcome of ["delivered", "failed", "skipped"]) webhookAttempts(0, outcome)

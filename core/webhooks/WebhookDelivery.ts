@@ -4,8 +4,8 @@ import type { Match } from "../matches/Match.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
 import { Entropy } from "../model/Entropy.ts"
 import { Ids, type MatchId, timeOf } from "../model/Ids.ts"
-import { PLATFORM_IDS } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
+import { Platforms } from "../platforms/Platform.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import type { WebhookAttempt } from "./Webhook.ts"
 import { WebhookSender } from "./WebhookSender.ts"
@@ -17,11 +17,12 @@ export const layerWith = ({
   isAlone
 }: {
   readonly isAlone: boolean
-}): Layer.Layer<never, never, WebhookStore | MatchStore | WebhookSender | Ids | Entropy> =>
+}): Layer.Layer<never, never, WebhookStore | MatchStore | Platforms | WebhookSender | Ids | Entropy> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const store = yield* WebhookStore
       const matches = yield* MatchStore
+      const registry = yield* Platforms
       const ids = yield* Ids
       const entropy = yield* Entropy
       const attempts = makeAttempts(yield* WebhookSender, ids)
@@ -34,12 +35,11 @@ export const layerWith = ({
       const nextPage = Effect.fnUntraced(function* ({ account, rules, platforms, cursor: after }: StoredWebhook) {
         // Before anything else: what is stored while rules are read one by one would come out of order.
         const newest = yield* matches.newest
+        const ids = yield* registry.ids
         const found = yield* Effect.forEach(
           Option.match(rules, { onNone: () => [Option.none()], onSome: (all) => all.map(Option.some) }),
-          (rule) => {
-            const wanted = { account, rule, platforms: Option.getOrElse(platforms, () => PLATFORM_IDS) }
-            return matches.next({ ...wanted, after, limit: PAGE })
-          }
+          (rule) =>
+            matches.next({ account, rule, platforms: Option.getOrElse(platforms, () => ids), after, limit: PAGE })
         )
         const inOrder = found.flat().sort((a, b) => (a.id < b.id ? -1 : 1))
         const page = inOrder.filter(({ id }) => Option.exists(newest, (newest) => id <= newest)).slice(0, PAGE)
@@ -124,7 +124,13 @@ export const layerWith = ({
         const limit = MOST_AT_ONCE - running
         if (limit <= 0) return
         const now = Timestamp.fromMillis(since)
-        for (const webhook of yield* store.claim({ claim, now, millis: HELD_MILLIS, limit })) {
+        for (const webhook of yield* store.claim({
+          claim,
+          now,
+          millis: HELD_MILLIS,
+          limit,
+          platforms: yield* registry.ids
+        })) {
           running++
           const ended = Effect.zipRight(
             Effect.sync(() => running--),
@@ -143,7 +149,8 @@ export const layerWith = ({
 
       const tend = Effect.gen(function* () {
         const since = (yield* Clock.currentTimeMillis) - Duration.toMillis(KEEP_FOR)
-        yield* store.tend({ attempts: KEEP_ATTEMPTS, since: Timestamp.fromMillis(since) })
+        const platforms = yield* registry.ids
+        yield* store.tend({ attempts: KEEP_ATTEMPTS, since: Timestamp.fromMillis(since), platforms })
       }).pipe(
         Effect.catchAll(({ cause }) => Effect.logDebug("Webhooks could not be tended", cause)),
         Effect.catchAllDefect((defect) => Effect.logError("Webhooks could not be tended", defect))

@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Option, PubSub, type Redacted, Stream } 
 import { MatchStore } from "../matches/MatchStore.ts"
 import { type StorageUnavailable, WebhookLimitReached } from "../model/Errors.ts"
 import type { AccountId, AttemptId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
-import { PLATFORM_IDS, type PlatformId } from "../model/PlatformId.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
 import type { WebhookAttempt } from "./Webhook.ts"
 
@@ -91,6 +91,8 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       readonly now: Timestamp
       readonly millis: number
       readonly limit: number
+      /** All there are, for webhooks that name none. */
+      readonly platforms: ReadonlyArray<PlatformId>
     }) => Effect.Effect<ReadonlyArray<StoredWebhook>, StorageUnavailable>
     /**
      * Records the attempt and, in the same step, where the webhook stands after it, and holds it for so long again.
@@ -114,6 +116,7 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
     readonly tend: (keep: {
       readonly attempts: number
       readonly since: Timestamp
+      readonly platforms: ReadonlyArray<PlatformId>
     }) => Effect.Effect<void, StorageUnavailable>
     /** Says that a webhook may be due because it was changed in this process. */
     readonly changes: Stream.Stream<void>
@@ -164,11 +167,11 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
           Option.exists(floor, (floor) => !Option.exists(cursor, (cursor) => cursor >= floor))
         )
 
-      const hasMatches = ({ account, rules, platforms, cursor }: StoredWebhook) =>
+      const hasMatches = ({ account, rules, platforms, cursor }: StoredWebhook, all: ReadonlyArray<PlatformId>) =>
         Effect.exists(
           Option.match(rules, { onNone: () => [Option.none<RuleId>()], onSome: (ids) => ids.map(Option.some) }),
           (rule) => {
-            const wanted = { account, rule, platforms: Option.getOrElse(platforms, () => PLATFORM_IDS) }
+            const wanted = { account, rule, platforms: Option.getOrElse(platforms, () => all) }
             return Effect.map(matches.next({ ...wanted, after: cursor, limit: 1 }), (found) => found.length > 0)
           }
         )
@@ -177,12 +180,15 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       const isDue = ({ disabledReason, nextAttemptAt }: StoredWebhook, now: Timestamp) =>
         Option.isNone(disabledReason) && !Option.exists(nextAttemptAt, (at) => at > now)
 
-      const claim: WebhookStore["Type"]["claim"] = ({ claim, now, millis, limit }) =>
+      const claim: WebhookStore["Type"]["claim"] = ({ claim, now, millis, limit, platforms }) =>
         Effect.gen(function* () {
           const clock = yield* Clock.currentTimeMillis
           const candidates = [...webhooks.values()].filter((one) => isDue(one, now) && isFree(one.id, clock))
           const waiting = yield* Effect.filter(candidates, (one) =>
-            Effect.if(isBelowFloor(one), { onTrue: () => Effect.succeed(true), onFalse: () => hasMatches(one) })
+            Effect.if(isBelowFloor(one), {
+              onTrue: () => Effect.succeed(true),
+              onFalse: () => hasMatches(one, platforms)
+            })
           )
           const taken = waiting.sort((a, b) => (cursorOf(a) < cursorOf(b) ? -1 : 1)).slice(0, limit)
           for (const { id } of taken) claims.set(id, { claim, until: clock + millis })
@@ -216,12 +222,13 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
           )
         })
 
-      const tend: WebhookStore["Type"]["tend"] = ({ attempts, since }) =>
+      const tend: WebhookStore["Type"]["tend"] = ({ attempts, since, platforms }) =>
         Effect.gen(function* () {
           const newest = yield* matches.newest
           const now = yield* Clock.currentTimeMillis
           for (const webhook of webhooks.values()) {
-            if (!isFree(webhook.id, now) || (yield* isBelowFloor(webhook)) || (yield* hasMatches(webhook))) continue
+            if (!isFree(webhook.id, now) || (yield* isBelowFloor(webhook)) || (yield* hasMatches(webhook, platforms)))
+              continue
             const { disabledReason } = webhook
             yield* change(webhook.id, () => ({ ...FRESH, disabledReason, cursor: newest }))
           }

@@ -11,8 +11,8 @@ import {
   WebhookNotFound
 } from "../model/Errors.ts"
 import { type AccountId, asRuleId, Ids, MatchId, matchesAfter, WebhookId } from "../model/Ids.ts"
-import { PLATFORM_IDS } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
+import { Platforms } from "../platforms/Platform.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import {
   type AttemptList,
@@ -70,13 +70,14 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
   static readonly layer: Layer.Layer<
     Webhooks,
     never,
-    WebhookStore | MatchStore | RuleStore | WebhookSender | Ids | Entropy
+    WebhookStore | MatchStore | RuleStore | Platforms | WebhookSender | Ids | Entropy
   > = Layer.effect(
     Webhooks,
     Effect.gen(function* () {
       const store = yield* WebhookStore
       const matches = yield* MatchStore
       const rules = yield* RuleStore
+      const platforms = yield* Platforms
       const sender = yield* WebhookSender
       const ids = yield* Ids
       const entropy = yield* Entropy
@@ -100,7 +101,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
         const id = asMatchId(matchId)
         if (Option.isNone(id)) return yield* new MatchNotFound({ matchId })
         const before = Option.fromNullable(matchesAfter(id.value, 1)[0])
-        const page = { account, rule: Option.none(), platforms: PLATFORM_IDS, before, limit: 1 }
+        const page = { account, rule: Option.none(), platforms: yield* platforms.ids, before, limit: 1 }
         const [match] = yield* matches.list(page)
         return match?.id === id.value ? match : yield* new MatchNotFound({ matchId })
       })

@@ -1,10 +1,10 @@
 /** How a tool reaches the operations: in this process, or on a server elsewhere. */
-import { Effect, Schema } from "effect"
+import { Effect, type Either, Schema } from "effect"
+import type { InvalidArgument } from "../../core/model/Errors.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
-import { decoder } from "../decode.ts"
 import type { Endpoint } from "../endpoint.ts"
 import { toWire } from "../errors.ts"
-import { endpoints, type Services } from "../operations.ts"
+import type { Services } from "../operations.ts"
 
 /** Why an operation did not do what it was asked, as every door says it. */
 export interface Refusal {
@@ -14,14 +14,20 @@ export interface Refusal {
 }
 
 /** Calls an operation with whatever the caller sent. */
-export type Call<R> = <A, I, O, OI>(endpoint: Endpoint<A, I, O, OI>, args: unknown) => Effect.Effect<O, Refusal, R>
+export type Call<R> = <A, I, O, OI>(callee: Callee<A, I, O, OI>, args: unknown) => Effect.Effect<O, Refusal, R>
+
+export interface Callee<A, I, O, OI> {
+  readonly endpoint: Endpoint<A, I, O, OI>
+  /** For the platforms of this server. */
+  readonly decode: (args: unknown) => Either.Either<A, InvalidArgument>
+}
 
 /** On behalf of the account, in this process. */
 export const callAs =
   (account: AccountId): Call<Services> =>
-  (endpoint, args) =>
+  ({ endpoint, decode }, args) =>
     Effect.gen(function* () {
-      const input = yield* decoderOf(endpoint)(args)
+      const input = yield* decode(args)
       return yield* endpoint.handle(account, input)
     }).pipe(Effect.mapError(toWire))
 
@@ -36,7 +42,7 @@ export type RemoteRequest = <A, I>(call: {
 /** On behalf of whoever the key of the client belongs to. */
 export const callRemote =
   (request: RemoteRequest): Call<never> =>
-  ({ method, path, output }, args) =>
+  ({ endpoint: { method, path, output } }, args) =>
     request(
       method === "GET"
         ? { method, path: `${path}?${queryOf(args)}`, answer: output }
@@ -53,12 +59,6 @@ export const callRemote =
     )
 
 // ---- helpers ----
-
-const decoders = new Map(endpoints.map(({ name, input }) => [name, decoder(input)]))
-
-function decoderOf<A, I, O, OI>({ name, input }: Endpoint<A, I, O, OI>): ReturnType<typeof decoder<A, I>> {
-  return decoders.get(name) ?? decoder(input)
-}
 
 /** Not to be lost on the way: the server is to say what it does not know. */
 const queryOf = (args: unknown): string =>

@@ -9,28 +9,34 @@ import {
 } from "@modelcontextprotocol/server"
 import { Effect, Either } from "effect"
 import type { AccountId } from "../../core/model/Ids.ts"
+import type { Language } from "../../core/syntax/language.ts"
 import { readText } from "../body.ts"
 import type { DoorFailure } from "../errors.ts"
 import type { Services } from "../operations.ts"
 import type { Reply, Work } from "../route.ts"
 import { callAs } from "./calls.ts"
 import { type ServerOptions, toolServer } from "./server.ts"
+import { toolbox } from "./tools.ts"
 
-export type HttpOptions = Pick<ServerOptions<never>, "version" | "newSecret">
+export interface HttpOptions extends Pick<ServerOptions<never>, "version" | "newSecret"> {
+  readonly languages: ReadonlyArray<Language>
+}
 
-export const read = async (
-  options: HttpOptions,
-  request: Request
-): Promise<Either.Either<Work<Services>, DoorFailure>> => {
-  const refusal = originValidationResponse(request, localhostAllowedOrigins())
-  if (refusal !== undefined) return Either.right(() => Effect.succeed(replyOf(refusal)))
-  return Either.map(await readText(request), (text) => (account) => answer(options, request, text, account))
+export type Reader = (request: Request) => Promise<Either.Either<Work<Services>, DoorFailure>>
+
+export const makeReader = ({ languages, ...rest }: HttpOptions): Reader => {
+  const options = { ...rest, toolbox: toolbox(languages) }
+  return async (request) => {
+    const refusal = originValidationResponse(request, localhostAllowedOrigins())
+    if (refusal !== undefined) return Either.right(() => Effect.succeed(replyOf(refusal)))
+    return Either.map(await readText(request), (text) => (account) => answer(options, request, text, account))
+  }
 }
 
 // ---- helpers ----
 
 const answer = (
-  options: HttpOptions,
+  options: Pick<ServerOptions<never>, "version" | "newSecret" | "toolbox">,
   { url, headers, signal }: Request,
   text: string,
   account: AccountId

@@ -4,12 +4,13 @@ import { Effect, Runtime } from "effect"
 import { internal } from "../errors.ts"
 import type { Call, Refusal } from "./calls.ts"
 import type { JsonSchema } from "./schemas.ts"
-import { INSTRUCTIONS, type Tool, tools } from "./tools.ts"
+import type { Tool, Toolbox } from "./tools.ts"
 import { shown } from "./untrusted.ts"
 import { refusalInWords } from "./words.ts"
 
 export interface ServerOptions<R> {
   readonly version: string
+  readonly toolbox: Toolbox
   readonly call: Call<R>
   readonly runtime: Runtime.Runtime<R>
   /** Words that nobody can guess, a new one each time. */
@@ -17,12 +18,12 @@ export interface ServerOptions<R> {
 }
 
 /** For one request over HTTP, or for one connection over standard input and output. */
-export const toolServer = <R>({ version, call, runtime, newSecret }: ServerOptions<R>): McpServer => {
+export const toolServer = <R>({ version, toolbox, call, runtime, newSecret }: ServerOptions<R>): McpServer => {
   const server = new McpServer(
     { name: "earshot", title: "Earshot", version },
-    { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } }
+    { instructions: toolbox.instructions, capabilities: { tools: { listChanged: false } } }
   )
-  for (const tool of tools) {
+  for (const tool of toolbox.tools) {
     const { name, title, description, annotations, input, output } = tool
     server.registerTool(
       name,

@@ -55,7 +55,7 @@ describe("earshot platforms", () => {
 
       const { stdout, stderr } = yield* Effect.promise(() => service.stop())
       assert.notInclude(stdout + stderr + shown.stdout + json.stdout + JSON.stringify(refused.body), WRONG)
-      assert.match(stdout, /Platforms: x and firehose as the real service/)
+      assert.match(stdout, /Platform x: the real service.*\nPlatform firehose: the real service/)
       assert.match(stdout, /Demo feed: off/)
     })
   )

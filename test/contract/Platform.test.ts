@@ -1,7 +1,6 @@
 /** The platform contract over every adapter: in process, and over real sockets to the simulator. */
 import { Effect, Either, Layer, Redacted } from "effect"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
-import * as Local from "../../adapters/local/Local.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import { serve } from "../../adapters/simulator/server.ts"
@@ -9,11 +8,10 @@ import * as X from "../../adapters/x/X.ts"
 import { EventLog } from "../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../core/model/PlatformId.ts"
 import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { eventIdOf } from "../../core/syntax/event.ts"
+import { languageOf, localPlatforms, PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 import { platformContract } from "./platformContract.ts"
 
 const NOBODY_ELSE = "nobody else makes rules in this process"
@@ -99,17 +97,15 @@ function overTheWire(id: PlatformId) {
   })
 }
 
-const services = Layer.mergeAll(
-  Platforms.layer,
+const stores = Layer.mergeAll(
   RuleStore.layerMemory,
   RuntimeEntropy.layer,
   Layer.provide(RecentEvents.layerWith({ keep: 100 }), EventLog.layerMemory)
 )
 
-const local = Layer.provideMerge(
-  Local.layerWith({ platforms: PLATFORM_IDS, rulesPerAccount: new Map([["x", 25]]) }),
-  services
-)
+const services = Layer.merge(Platforms.layer, stores)
+
+const local = Layer.provideMerge(localPlatforms({ x: 25 }), stores)
 
 let last = 0
 
@@ -130,6 +126,6 @@ function eventOf(id: PlatformId, text: string) {
   }[id]
   return Effect.gen(function* () {
     const { sha256 } = yield* Entropy
-    return { event, name: Either.getOrThrow(eventIdOf(id, event, sha256)) }
+    return { event, name: Either.getOrThrow(languageOf(id).events.idOf(event, sha256)) }
   }).pipe(Effect.provide(RuntimeEntropy.layer))
 }

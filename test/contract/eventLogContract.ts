@@ -3,7 +3,7 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import { Chunk, Effect, type Layer, Stream } from "effect"
 import * as fc from "fast-check"
 import { EventLog, type LoggedEvent, type Segment, sizeOf } from "../../core/backtests/EventLog.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../core/model/PlatformId.ts"
+import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 import type { Stores } from "../stores.ts"
 
 export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>

@@ -1,9 +1,9 @@
 /** What every `Platform` does, wherever it runs. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Option, type Scope, Stream } from "effect"
-import type { PlatformId } from "../../core/model/PlatformId.ts"
 import type { Delivery, Platform } from "../../core/platforms/Platform.ts"
 import { deliveriesOf } from "../adapters/deliveries.ts"
+import type { PlatformId } from "../platforms.ts"
 
 /** A platform, and the world that it watches. */
 export interface Watched {
@@ -37,8 +37,8 @@ export const platformContract = ({ name, id, open, skip = {} }: Subject) =>
         assert.strictEqual(platform.id, id)
         assert.strictEqual(platform.syntax.platform, id)
         assert.strictEqual(platform.syntax.rule_type, id === "x" ? "premium" : "regular")
-        assert.isTrue(platform.syntax.examples.every(({ rule }) => platform.check(rule).rule !== undefined))
-        assert.isUndefined(platform.check("word AND (").rule)
+        assert.isTrue(platform.syntax.examples.every(({ rule }) => platform.language.check(rule).rule !== undefined))
+        assert.isUndefined(platform.language.check("word AND (").rule)
       }))
 
     test("register answers for each text in order, and the same text again is the same rule", ({ platform }) =>

@@ -4,8 +4,8 @@ import { Effect, Either, type Layer, Option } from "effect"
 import { v7 } from "uuid"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { fromUuid, type RuleId } from "../../core/model/Ids.ts"
-import { PLATFORM_IDS } from "../../core/model/PlatformId.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { PLATFORM_IDS } from "../platforms.ts"
 import type { Stores } from "../stores.ts"
 import { at, newAccount, newMatch, newRule, noLimits, placesOf, visibleRule } from "./samples.ts"
 
@@ -50,7 +50,11 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
             platforms: Object.fromEntries(
               [...placesOf(rule)].map(([platform, place]) => [
                 platform,
-                { platform_rule_id: place.platformRuleId, translated_value: place.translatedValue, state: "active" }
+                {
+                  platform_rule_id: place.platformRuleId,
+                  translated_value: place.translatedValue,
+                  state: "active" as const
+                }
               ])
             ),
             created_at: rule.createdAt
@@ -98,12 +102,12 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           { platformRuleId: moved.platformRuleId, ruleId: rule.id, accountId: account }
         ])
         const [listed] = yield* rules.list(account)
-        assert.deepStrictEqual(listed?.platforms.x, {
+        assert.deepStrictEqual(listed?.platforms["x"], {
           platform_rule_id: moved.platformRuleId,
           translated_value: "moved",
-          state: "active"
+          state: "active" as const
         })
-        assert.strictEqual(listed?.platforms.firehose?.platform_rule_id, `firehose of ${rule.id}`)
+        assert.strictEqual(listed?.platforms["firehose"]?.platform_rule_id, `firehose of ${rule.id}`)
       })
     )
 
@@ -114,8 +118,8 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         const rule = yield* visibleRule(account)
         yield* rules.fail(rule.id, "x", "no room", at(5))
         const [failed] = yield* rules.list(account)
-        assert.deepInclude(failed?.platforms.x, { state: "failed", reason: "no room" })
-        assert.strictEqual(failed?.platforms.firehose?.state, "active")
+        assert.deepInclude(failed?.platforms["x"], { state: "failed", reason: "no room" })
+        assert.strictEqual(failed?.platforms["firehose"]?.state, "active")
         assert.isTrue(yield* rules.exists(account, rule.id))
         assert.lengthOf(yield* rules.holders("x", [`x of ${rule.id}`]), 1, "what still comes in is its")
         assert.deepInclude(
@@ -124,8 +128,8 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         )
         yield* rules.activate(rule.id, placesOf(rule), at(6))
         const [back] = yield* rules.list(account)
-        assert.strictEqual(back?.platforms.x?.state, "active")
-        assert.notProperty(back?.platforms.x, "reason")
+        assert.strictEqual(back?.platforms["x"]?.state, "active")
+        assert.notProperty(back?.platforms["x"], "reason")
         yield* rules.fail(rule.id, "x", "again", at(7))
         assert.isTrue(yield* rules.hide(account, rule.id, at(8)))
         yield* rules.fail(rule.id, "x", "too late", at(9))
@@ -309,7 +313,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         assert.deepStrictEqual(
           onX.map(({ ruleId, platform, state }) => ({ ruleId, platform, state })),
           [
-            { ruleId: first.id, platform: "x", state: "active" },
+            { ruleId: first.id, platform: "x", state: "active" as const },
             { ruleId: second.id, platform: "x", state: "pending" },
             { ruleId: third.id, platform: "x", state: "pending" }
           ]

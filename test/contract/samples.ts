@@ -4,9 +4,9 @@ import { v7 } from "uuid"
 import { KeyStore, type NewKey } from "../../core/keys/KeyStore.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import { type NewRule, RuleStore } from "../../core/rules/RuleStore.ts"
+import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 
 /** Times that a reader can tell apart: so many minutes after midnight. */
 export const at = (minutes: number): Timestamp => fromDate(new Date(Date.UTC(2025, 0, 1, 0, minutes, 0, minutes)))

@@ -1,4 +1,5 @@
 /** What every `WebhookStore` does. */
+
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, type Layer, Option, Redacted } from "effect"
 import { v7 } from "uuid"
@@ -7,6 +8,7 @@ import { type AccountId, fromUuid, type MatchId, type RuleId, type WebhookId } f
 import type { Timestamp } from "../../core/model/Timestamp.ts"
 import type { WebhookAttempt } from "../../core/webhooks/Webhook.ts"
 import { type Claimed, type NewWebhook, type Standing, WebhookStore } from "../../core/webhooks/WebhookStore.ts"
+import { PLATFORM_IDS } from "../platforms.ts"
 import type { Stores } from "../stores.ts"
 import { at, newAccount, newMatch, visibleRule } from "./samples.ts"
 
@@ -169,7 +171,8 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         yield* store.releaseAll
         const settings = yield* Effect.all(Array.from({ length: 3 }, () => newSetting()))
         for (const { rule } of settings) yield* insertSome(rule, 1)
-        const claim = (limit: number) => store.claim({ claim: v7(), now: at(10), millis: HELD_MILLIS, limit })
+        const claim = (limit: number) =>
+          store.claim({ claim: v7(), now: at(10), millis: HELD_MILLIS, platforms: PLATFORM_IDS, limit })
         const [first, rest] = [yield* claim(2), yield* claim(1_000)]
         assert.lengthOf(first, 2)
         const cursors = [...first, ...rest].map(({ cursor }) => Option.getOrElse(cursor, () => ""))
@@ -300,7 +303,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         yield* store.insert(idle, 5)
         yield* insertSome(rule, 2)
         const before = Option.getOrThrow(yield* store.find(account, webhook))
-        yield* store.tend({ attempts: 10, since: at(0) })
+        yield* store.tend({ attempts: 10, since: at(0), platforms: PLATFORM_IDS })
         assert.deepStrictEqual(Option.getOrThrow(yield* store.find(account, webhook)), before)
         const moved = Option.getOrThrow(yield* store.find(account, idle.id))
         assert.deepStrictEqual(moved.cursor, yield* matches.newest)
@@ -318,7 +321,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         for (const attempt of all) yield* store.record(attempt)
         const [old, young] = [newAttempt(other, { at: at(1) }), newAttempt(other, { at: at(6) })]
         for (const attempt of [old, young]) yield* store.record(attempt)
-        yield* store.tend({ attempts: 4, since: at(2) })
+        yield* store.tend({ attempts: 4, since: at(2), platforms: PLATFORM_IDS })
         assert.deepStrictEqual(yield* kept(webhook), all.toReversed().slice(0, 4))
         assert.deepStrictEqual(yield* kept(other), [young])
       })
@@ -334,7 +337,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         const ids = yield* insertSome(rule, 3)
         const [after] = yield* insertSome((yield* newSetting()).rule, 1)
         yield* matches.trim({ before: after ?? NONE, keep: Option.none(), atMost: 10_000 })
-        yield* store.tend({ attempts: 10, since: at(0) })
+        yield* store.tend({ attempts: 10, since: at(0), platforms: PLATFORM_IDS })
         const found = Option.getOrThrow(yield* store.find(account, webhook))
         assert.deepStrictEqual(found.cursor, before.cursor)
         const held = yield* claimOne(webhook)
@@ -400,10 +403,12 @@ const claimAt = (now: Timestamp, ...ids: ReadonlyArray<WebhookId>) =>
   Effect.gen(function* () {
     const store = yield* WebhookStore
     const claim = v7()
-    const all = (yield* store.claim({ claim, now, millis: HELD_MILLIS, limit: 1_000 })).map((webhook) => ({
-      claim,
-      webhook
-    }))
+    const all = (yield* store.claim({ claim, now, millis: HELD_MILLIS, platforms: PLATFORM_IDS, limit: 1_000 })).map(
+      (webhook) => ({
+        claim,
+        webhook
+      })
+    )
     const [wanted, others] = [all.filter(isOneOf(ids)), all.filter((held) => !isOneOf(ids)(held))]
     for (const held of others) yield* store.release(held, Option.none())
     return wanted

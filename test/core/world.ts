@@ -4,13 +4,12 @@ import { Context, Effect, Either, Layer, Option, Stream } from "effect"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { PlatformLimitReached, PlatformRefused, PlatformUnavailable } from "../../core/model/Errors.ts"
 import { fromUuid, Ids } from "../../core/model/Ids.ts"
-import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { type Platform, Platforms, type UpstreamRule } from "../../core/platforms/Platform.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import type { RuleDraft } from "../../core/rules/Rule.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
-import { checkRule } from "../../core/syntax/language.ts"
+import { languageOf, type PlatformId } from "../platforms.ts"
 
 export const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 export const bob = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
@@ -33,9 +32,9 @@ export class FakePlatform {
       Effect.suspend(() => (this.state === "away" ? unavailable : Effect.map(Effect.yieldNow(), use)))
     this.platform = {
       id,
+      language: languageOf(id),
       syntax: { platform: id, rule_type: "regular", summary: "", syntax: "", operators: [], examples: [], limits: {} },
       capabilities: { rulesPerAccount, isRemote: true },
-      check: (text) => checkRule(id, text),
       verify: () => ifUp(() => (this.state === "refused" ? Either.left(this.refusal) : Either.void)),
       register: (texts) => {
         this.calls++

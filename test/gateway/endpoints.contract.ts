@@ -2,7 +2,7 @@
 
 import { assert, describe, it } from "@effect/vitest"
 import type { Coverage } from "../../core/coverage/Coverage.ts"
-import { PLATFORM_IDS } from "../../core/model/PlatformId.ts"
+import { PLATFORM_IDS } from "../platforms.ts"
 import { answerOf, call, draft, type Target } from "./client.ts"
 
 export const endpointsContract = (target: () => Target): void => {

@@ -97,7 +97,7 @@ export const eventsContract = (target: () => Target): void => {
         )
         const [, noText, noEvent, tooLong, noUrl, noUtf8] = issuesOf(answer).map(([, message]) => message ?? "")
         assert.match(noText ?? "", /no "text"/)
-        assert.match(noEvent ?? "", /Is no event/)
+        assert.match(noEvent ?? "", /Is not an event/)
         assert.match(tooLong ?? "", /too long: at most 1048576 bytes/)
         assert.match(noUrl ?? "", /no "url"/)
         assert.match(noUtf8 ?? "", /UTF-8/)

@@ -40,7 +40,7 @@ const refusals: ReadonlyArray<Refusal> = [
     "an override too many",
     CREATE,
     { ...good, overrides: { x: "word", firehose: "word" } },
-    /"overrides\.firehose": Has no place/
+    /"overrides\.firehose": "firehose" is not listed in "platforms"/
   ],
   ["a filter without a word", CREATE, { ...good, overrides: { x: " , " } }, /"overrides\.x": /],
   [

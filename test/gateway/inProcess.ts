@@ -1,6 +1,5 @@
 /** The gateway in this process, over memory stores and a real socket: for what the program cannot be made to do from outside. */
 import { Effect, Either, Layer, Redacted } from "effect"
-import * as Local from "../../adapters/local/Local.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
 import { Addresses } from "../../adapters/webhooks/addresses.ts"
@@ -16,8 +15,6 @@ import { LiveMatches } from "../../core/matches/LiveMatches.ts"
 import { Matches } from "../../core/matches/Matches.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { Ids } from "../../core/model/Ids.ts"
-import { PLATFORM_IDS } from "../../core/model/PlatformId.ts"
-import { Platforms } from "../../core/platforms/Platform.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
@@ -26,6 +23,7 @@ import { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { Webhooks } from "../../core/webhooks/Webhooks.ts"
 import { unreadableRequest } from "../../gateway/errors.ts"
 import { gateway } from "../../gateway/gateway.ts"
+import { localPlatforms } from "../platforms.ts"
 import type { Target } from "./client.ts"
 
 const HOST = "127.0.0.1"
@@ -41,10 +39,7 @@ const stores = WebhookStore.layerMemory.pipe(
   Layer.provideMerge(MatchStore.layerMemory),
   Layer.provideMerge(Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, KeyStore.layerMemory))
 )
-const platforms = Layer.provideMerge(
-  Local.layerWith({ platforms: PLATFORM_IDS, rulesPerAccount: new Map([["x", X_LIMIT]]) }),
-  Platforms.layer
-)
+const platforms = localPlatforms({ x: X_LIMIT })
 const recent = Layer.provide(RecentEvents.layerWith({ keep: 1_000 }), EventLog.layerMemory)
 const useCases = Layer.provideMerge(
   Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer),

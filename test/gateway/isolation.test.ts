@@ -8,7 +8,9 @@ import { Effect } from "effect"
 import { v7 } from "uuid"
 import { z } from "zod"
 import { fromUuid } from "../../core/model/Ids.ts"
-import { router } from "../../gateway/trpc.ts"
+import { platformSchemas } from "../../gateway/platformSchemas.ts"
+import { makeRouter } from "../../gateway/trpc.ts"
+import { PLATFORM_IDS } from "../platforms.ts"
 import { call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 
@@ -140,7 +142,9 @@ const textual = (input: Input) =>
   Object.fromEntries(Object.entries(input).map(([name, value]) => [name, String(value)]))
 
 const trpcOperations = (): ReadonlyArray<Operation> =>
-  Object.entries(router._def.procedures as unknown as Readonly<Record<string, Procedure>>).map(
+  Object.entries(
+    makeRouter(platformSchemas(PLATFORM_IDS))._def.procedures as unknown as Readonly<Record<string, Procedure>>
+  ).map(
     ([
       path,
       {

@@ -147,7 +147,7 @@ describe("AppRouter", () => {
     type Input = inferRouterInputs<AppRouter>["matches"]["watch"]
     expectTypeOf<Input>().toEqualTypeOf<void | {
       readonly rule_id?: string
-      readonly platform?: "x" | "firehose"
+      readonly platform?: string
       readonly cursor?: string
       readonly lastEventId?: string
     }>()
@@ -158,7 +158,7 @@ describe("AppRouter", () => {
       readonly id: string
       readonly rule_id: string
       readonly created_at: string
-      readonly platform: "x" | "firehose"
+      readonly platform: string
       readonly platform_post_id: string
     }>()
     expectTypeOf<Item["data"]["payload"][string]>().toEqualTypeOf<unknown>()

@@ -1,5 +1,5 @@
 /** What goes over the wire between the service and the simulator, read by other code than the service's own. */
-import type { PlatformId } from "../../core/model/PlatformId.ts"
+import type { PlatformId } from "../platforms.ts"
 
 type Send = (request: Request) => Promise<Response>
 

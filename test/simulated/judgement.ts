@@ -1,7 +1,7 @@
 /** What a simulated day must have come to. Each check says in words what was wrong; nothing means that all is well. */
 import { Effect, Option } from "effect"
 import type { State } from "../../adapters/simulator/Control.ts"
-import { PLATFORM_IDS } from "../../core/model/PlatformId.ts"
+import { PLATFORM_IDS } from "../platforms.ts"
 import type { Day, PublishedEvent, TrackedRule } from "./day.ts"
 import { kindsOf } from "./plan.ts"
 import { heldOn, type Service, TAG } from "./service.ts"

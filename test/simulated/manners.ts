@@ -1,6 +1,6 @@
 /** What the platforms must never have to bear with. Each check says in words what was wrong; nothing means that all is well. */
 import type { State } from "../../adapters/simulator/Control.ts"
-import type { PlatformId } from "../../core/model/PlatformId.ts"
+import type { PlatformId } from "../platforms.ts"
 
 export const badManners = (state: State): ReadonlyArray<string> => [
   ...state.violations.map(({ platform, message }) => `${platform}: ${message}`),

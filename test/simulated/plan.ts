@@ -2,7 +2,7 @@
 import { type Random, seeded } from "../../adapters/demo/random.ts"
 import type { ENDPOINTS } from "../../adapters/simulator/endpoints.ts"
 import type { FaultKind, FaultRequest } from "../../adapters/simulator/faults.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../core/model/PlatformId.ts"
+import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 
 /** Words that rules watch for. A rule of each of the first ones is there all day long. */
 export const LASTING_TOPICS = ["amber", "birch", "cedar", "dune"] as const

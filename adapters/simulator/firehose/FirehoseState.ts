@@ -1,6 +1,6 @@
 /** The state of Firehose: the taps of the one organization, and the log that all of them read from. */
 import { Either } from "effect"
-import { readEvent } from "../../../core/syntax/event.ts"
+import { firehoseEvent } from "../../../core/syntax/firehose/event.ts"
 import * as Language from "../../../core/syntax/firehose/language.ts"
 import { type JsonObject, objectOf } from "../../../core/syntax/json.ts"
 import type { World } from "../World.ts"
@@ -59,7 +59,7 @@ export class FirehoseState {
 
   /** Left says why it is no page. Right is the number of rules that it meets, of all taps. */
   publish(payload: JsonObject, now: number): Either.Either<number, string> {
-    return Either.map(readEvent("firehose", payload, now), (event) => {
+    return Either.map(firehoseEvent(payload, { now }), (event) => {
       const document = objectOf(payload["document"]) ?? {}
       const offset = this.nextOffset++
       this.published++

@@ -1,9 +1,9 @@
 /** The state of X: the rules of the one app, the open streams, what was published and what was read. */
 import { Either } from "effect"
 import { NamedRules } from "../../../core/engine/NamedRules.ts"
-import { readEvent } from "../../../core/syntax/event.ts"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import type { JsonObject } from "../../../core/syntax/json.ts"
+import { xEvent } from "../../../core/syntax/x/event.ts"
 import * as Language from "../../../core/syntax/x/language.ts"
 import { risingIds } from "../../demo/addresses.ts"
 import { refusing } from "../refusing.ts"
@@ -100,7 +100,7 @@ export class XState {
 
   /** Left says why it is no post. Right is the number of rules that it meets. */
   publish(payload: JsonObject, now: number): Either.Either<number, string> {
-    return Either.map(readEvent("x", payload, now), (event) => {
+    return Either.map(xEvent(payload), (event) => {
       this.published++
       const met = this.engine
         .match(event)

@@ -1,7 +1,7 @@
 /** Every rule on every event: the evaluator that all others must agree with. */
 import { Either } from "effect"
-import { readEvent } from "../../../core/syntax/event.ts"
 import { holds } from "../../../core/syntax/expression/evaluate.ts"
+import { readEvent } from "../../../test/platforms.ts"
 import { expressionOf } from "../workload/expression.ts"
 import { readLines, readRules, recordsFile, type WorkloadName, workloads } from "../workload/workload.ts"
 import type { Loaded } from "./loaded.ts"

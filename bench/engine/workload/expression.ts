@@ -1,7 +1,7 @@
 /** A rule of the workload in the platform's own language, read as a user's rule is read. */
-import type { PlatformId } from "../../../core/model/PlatformId.ts"
+
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
-import { checkRule } from "../../../core/syntax/language.ts"
+import { checkRule, type PlatformId } from "../../../test/platforms.ts"
 import type { FieldName, Rule } from "./rule.ts"
 
 export const expressionOf = (platform: PlatformId, rule: Rule): Expression => {

@@ -1,10 +1,11 @@
 /** An event for our engine in the form that its peers are given: a text, and the values of fields. */
-import type { PlatformId } from "../../../core/model/PlatformId.ts"
+
 import type { Area, PlatformEvent } from "../../../core/syntax/expression/eventFields.ts"
 import type { KeywordField, TextField } from "../../../core/syntax/expression/expression.ts"
 import { analyse, type Tokens } from "../../../core/syntax/firehose/tokens.ts"
 import { writeWords } from "../../../core/syntax/firehose/writeWords.ts"
 import { inARow, tokens, writeWords as writePostWords } from "../../../core/syntax/x/tokens.ts"
+import type { PlatformId } from "../../../test/platforms.ts"
 import { readPlain } from "./event.ts"
 import type { FieldName } from "./rule.ts"
 

@@ -1,7 +1,7 @@
 /** The two streams that are measured, and the files that hand them to all engines alike. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { PlatformId } from "../../../core/model/PlatformId.ts"
+import type { PlatformId } from "../../../test/platforms.ts"
 import { isSmoke } from "../../figures.ts"
 import { type Rule, readRule } from "./rule.ts"
 

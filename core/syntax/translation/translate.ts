@@ -2,24 +2,11 @@
  * Carries a rule from one platform's language to the other and accounts for every clause: kept exactly, kept with a
  * change, or left out, and what that does to the events that the rule selects. Nothing widens in silence.
  */
-import type { PlatformId } from "../../model/PlatformId.ts"
 import type { Expression, Predicate } from "../expression/expression.ts"
 import type { Span } from "../issue.ts"
-import { checkRule } from "../language.ts"
-import {
-  type Draft,
-  isAnchored,
-  isContradictory,
-  isPositive,
-  type Joined,
-  join,
-  type Line,
-  leaveOut,
-  negate
-} from "./draft.ts"
-import { printFirehose, printX } from "./print.ts"
-import { toFirehose } from "./toFirehose.ts"
-import { toX } from "./toX.ts"
+import type { Language } from "../language.ts"
+import { type Draft, isAnchored, isPositive, type Joined, join, type Line, leaveOut, negate } from "./draft.ts"
+import type { TranslationTarget } from "./target.ts"
 
 /**
  * `exact`: the same events. `wider`: those and more, none missed. `narrower`: fewer, none added. `different`: some are
@@ -45,41 +32,40 @@ export interface Translation {
   readonly reason?: string
 }
 
+/** A language that others can be translated into. */
+export interface TargetLanguage extends Language {
+  readonly target: TranslationTarget
+}
+
+export const isTarget = (language: Language): language is TargetLanguage => language.target !== undefined
+
 /** Never throws. A source that its own checker refuses has no translation. */
 export const translate = (
-  rule: { readonly platform: PlatformId; readonly text: string },
-  to: PlatformId
+  rule: { readonly language: Language; readonly text: string },
+  to: TargetLanguage
 ): Translation => {
-  const { platform, text } = rule
-  const source = checkRule(platform, text)
+  const { language, text } = rule
+  const source = language.check(text)
   if (source.rule === undefined) {
     const first = source.issues.find((issue) => issue.severity === "error")
     return { text: undefined, fidelity: "impossible", clauses: [], reason: `The rule is wrong: ${first?.message}` }
   }
-  const translator = new Translator(text, to, platform === to)
-  const carried = translator.carry(source.rule.expression, true)
-  if (platform === to) {
-    return { text, fidelity: "exact", clauses: clausesOf(translator.lines) }
-  }
-  return conclude(translator, translator.finish(carried))
+  const translator = new Translator(text, to)
+  return conclude(translator, translator.finish(translator.carry(source.rule.expression, true)))
 }
 
 // ---- helpers ----
 
-const platformNames: Readonly<Record<PlatformId, string>> = { x: "X", firehose: "Firehose" }
-
 class Translator {
   private readonly source: string
-  readonly to: PlatformId
-  private readonly isSame: boolean
+  readonly to: TargetLanguage
   readonly lines: Array<Line> = []
   /** Why nothing is left, once that is known. */
   failure: string | undefined
 
-  constructor(source: string, to: PlatformId, isSame: boolean) {
+  constructor(source: string, to: TargetLanguage) {
     this.source = source
     this.to = to
-    this.isSame = isSame
   }
 
   /** The expression in clauses of the target, with what cannot be carried left out; its lines alone if that is all of it. */
@@ -102,14 +88,14 @@ class Translator {
 
   /** What the target's grammar asks for: something to search for in the rule and in each of its alternatives. */
   finish(carried: Draft | ReadonlyArray<Line>): Draft | undefined {
-    const name = platformNames[this.to]
+    const { name } = this.to
     if (!isDraft(carried)) {
       return this.fail(`Nothing of this rule can be said on ${name}`)
     }
     if (carried._tag === "Everything" || carried._tag === "Nothing") {
       return this.fail(`What is left on ${name} selects ${carried._tag.toLowerCase()}`)
     }
-    if (carried._tag === "And" && this.isVoid(carried)) {
+    if (carried._tag === "And" && this.to.target.isVoid(carried)) {
       return this.fail(`On ${name} the rule excludes what it asks for`)
     }
     const usable = this.usable(carried)
@@ -124,10 +110,7 @@ class Translator {
   private carryLeaf(predicate: Predicate, positive: boolean): Draft | ReadonlyArray<Line> {
     const { span } = predicate
     const source = this.source.slice(span.start, span.end)
-    if (this.isSame) {
-      return { _tag: "Leaf", text: source, anchor: true, lines: [this.line(span, "The same clause")] }
-    }
-    const carried = this.to === "x" ? toX(predicate, source) : toFirehose(predicate, source, positive)
+    const carried = this.to.target.clause(predicate, source, positive)
     if ("impossible" in carried) {
       const line = this.line(span, carried.impossible)
       line.carried = false
@@ -177,7 +160,7 @@ class Translator {
       return draft
     }
     const found = draft.clauses.map((clause) => this.usable(clause))
-    if (this.isVoid(draft) || !found.some((part) => part !== undefined && isPositive(part))) {
+    if (this.to.target.isVoid(draft) || !found.some((part) => part !== undefined && isPositive(part))) {
       return undefined
     }
     draft.clauses.forEach((clause, index) => {
@@ -190,11 +173,6 @@ class Translator {
       found.flatMap((part) => part ?? []),
       draft.lines
     )
-  }
-
-  /** A conjunction that Firehose refuses, since it can never hold. */
-  private isVoid(draft: Joined): boolean {
-    return this.to === "firehose" && isContradictory(draft)
   }
 
   /** The rule with every alternative that lacks a clause which can stand alone left out. */
@@ -234,7 +212,7 @@ class Translator {
   }
 
   private unusable(): string {
-    return `What is left of this part cannot stand alone on ${platformNames[this.to]}`
+    return `What is left of this part cannot stand alone on ${this.to.name}`
   }
 
   private line(span: Span, reason: string): Line {
@@ -254,13 +232,13 @@ function isDraft(carried: Draft | ReadonlyArray<Line>): carried is Draft {
 }
 
 function conclude({ lines, to, failure }: Translator, draft: Draft | undefined): Translation {
-  let text = draft && (to === "x" ? printX(draft) : printFirehose(draft))
+  let text = draft && to.target.print(draft)
   let reason = failure
   if (text !== undefined) {
-    const { issues } = checkRule(to, text)
+    const { issues } = to.check(text)
     const error = issues.find((issue) => issue.severity === "error")
     if (error !== undefined) {
-      reason = `${platformNames[to]} does not take the result: ${error.message}`
+      reason = `${to.name} does not take the result: ${error.message}`
       text = undefined
     }
   }

@@ -3,15 +3,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import { pages, TAP } from "../../../adapters/demo/pages.ts"
 import { posts, SOURCE } from "../../../adapters/demo/posts.ts"
-import { PAGES_PER_SECOND, POSTS_PER_SECOND } from "../../../adapters/local/DemoFeed.ts"
-import type { PlatformId } from "../../../core/model/PlatformId.ts"
-import { eventIdOf, readEvent } from "../../../core/syntax/event.ts"
 import { holds } from "../../../core/syntax/expression/evaluate.ts"
 import type { EventFields } from "../../../core/syntax/expression/eventFields.ts"
 import { isKnownLabel, isLanguage } from "../../../core/syntax/firehose/labels.ts"
-import { checkRule } from "../../../core/syntax/language.ts"
 import { readOff } from "../../../core/syntax/x/entities.ts"
+import { checkRule, languageOf, type PlatformId, readEvent } from "../../platforms.ts"
 import { FIRST_RULES } from "../local/firstRules.ts"
+
+/** As the platforms install them. */
+const POSTS_PER_SECOND = 2
+const PAGES_PER_SECOND = 1
 
 const START = Date.UTC(2026, 10, 15, 5)
 
@@ -41,7 +42,7 @@ describe("posts", () => {
       ...standingStill(posts(2), START + 20_000_000)
     ].map((record) => {
       fieldsOf("x", record)
-      return BigInt(Either.getOrThrow(eventIdOf("x", record, unused)))
+      return BigInt(Either.getOrThrow(languageOf("x").events.idOf(record, unused)))
     })
     assert.isAbove(ids.length, 20_000)
     assert.isTrue(ids.every((id, place) => place === 0 || id > (ids[place - 1] ?? id)))
@@ -143,7 +144,7 @@ describe("pages", () => {
     ]
     const ids = records.map((record) => {
       fieldsOf("firehose", record)
-      return Either.getOrThrow(eventIdOf("firehose", record, (text) => text))
+      return Either.getOrThrow(languageOf("firehose").events.idOf(record, (text) => text))
     })
     assert.isAbove(ids.length, 10_000)
     assert.strictEqual(new Set(ids).size, ids.length)

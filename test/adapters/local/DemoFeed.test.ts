@@ -1,6 +1,8 @@
 /** The feed itself: at a steady rate, never held up for good, and gone with its scope; and on the program as it starts. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Exit, Layer, Logger, Scope, TestClock } from "effect"
+import { pages } from "../../../adapters/demo/pages.ts"
+import { posts } from "../../../adapters/demo/posts.ts"
 import * as DemoFeed from "../../../adapters/local/DemoFeed.ts"
 import { StorageUnavailable } from "../../../core/model/Errors.ts"
 import { LocalFeed } from "../../../core/platforms/LocalFeed.ts"
@@ -136,8 +138,13 @@ const recorder = (take: () => Effect.Effect<void, StorageUnavailable>) => {
         )
       })
   })
-  return { tried, events, layer: Layer.provide(DemoFeed.layer, Layer.succeed(LocalFeed, port)) }
+  return { tried, events, layer: Layer.provide(DemoFeed.layerWith(SOURCES), Layer.succeed(LocalFeed, port)) }
 }
+
+const SOURCES = [
+  { perSecond: 2, make: posts },
+  { perSecond: 1, make: pages }
+]
 
 const counts = (events: ReadonlyArray<unknown>) => {
   const kinds = events.map((event) => (JSON.stringify(event).startsWith('{"data"') ? "post" : "page"))

@@ -1,14 +1,13 @@
 /** What a platform in process tells of itself. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, TestClock } from "effect"
-import * as Local from "../../../adapters/local/Local.ts"
 import { EventLog } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
-import { PLATFORM_IDS } from "../../../core/model/PlatformId.ts"
 import { LocalFeed, sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { Platforms } from "../../../core/platforms/Platform.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { localPlatforms, PLATFORM_IDS } from "../../platforms.ts"
 
 describe("Local", () => {
   it.scoped("status tells of the last event that was handed in, also when it met no rule", () =>
@@ -35,4 +34,4 @@ const services = Layer.mergeAll(
   Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10 }), EventLog.layerMemory), Entropy.layerCounting)
 )
 
-const local = Layer.provideMerge(Local.layerWith({ platforms: PLATFORM_IDS, rulesPerAccount: new Map() }), services)
+const local = Layer.provideMerge(localPlatforms(), services)

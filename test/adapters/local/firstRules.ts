@@ -1,5 +1,5 @@
 /** What a newcomer is likely to type as a first rule. */
-import type { PlatformId } from "../../../core/model/PlatformId.ts"
+import type { PlatformId } from "../../platforms.ts"
 
 export const FIRST_RULES: ReadonlyArray<readonly [platform: PlatformId, rule: string]> = [
   ["x", "nasa"],

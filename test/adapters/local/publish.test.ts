@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber, Layer, Logger, Stream, TestClock } from "effect"
 import { type Outlet, publisher } from "../../../adapters/local/publish.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../../core/model/PlatformId.ts"
 import { sentEvents } from "../../../core/platforms/LocalFeed.ts"
-import type { Delivery } from "../../../core/platforms/Platform.ts"
+import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { LANGUAGES, PLATFORM_IDS, type PlatformId } from "../../platforms.ts"
 
 const posts = (count: number) =>
   sentEvents(Array.from({ length: count }, (_, index) => ({ data: { id: String(index), text: "storm" } })))
@@ -68,15 +68,21 @@ describe("publisher", () => {
 
 // ---- helpers ----
 
-const environment = Layer.merge(RuleStore.layerMemory, Logger.remove(Logger.defaultLogger))
+const known = Layer.mock(Platforms, {
+  // Only the language is read.
+  all: Effect.succeed(LANGUAGES.map((language) => ({ language }) as Platform))
+})
+
+const environment = Layer.mergeAll(RuleStore.layerMemory, Logger.remove(Logger.defaultLogger), known)
 
 /** A publisher whose every event meets a rule, and whose store takes in what it has only when told to. */
 const behind = Effect.gen(function* () {
+  const platforms = yield* Platforms
   const rules = yield* RuleStore
   const underWay: Array<Delivery> = []
   const outlet: Outlet = { met: () => ["rule"], offer: (delivery) => Effect.sync(() => void underWay.push(delivery)) }
   const outlets = new Map<PlatformId, Outlet>(PLATFORM_IDS.map((id) => [id, outlet]))
-  const publish = publisher({ outlets, rules, recent: noLog, sha256: (text) => text })
+  const publish = publisher({ platforms, outlets, rules, recent: noLog, sha256: (text) => text })
   const ackAll = Effect.suspend(() => Effect.forEach(underWay.splice(0), ({ ack }) => ack))
   return { publish, underWay, ackAll }
 })

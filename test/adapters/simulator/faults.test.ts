@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
-import type { PlatformId } from "../../../core/model/PlatformId.ts"
+import type { PlatformId } from "../../platforms.ts"
 import {
   eventsOf,
   type Listening,

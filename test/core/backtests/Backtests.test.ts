@@ -4,9 +4,8 @@ import { Context, Effect, Layer, Stream, TestClock } from "effect"
 import { Backtests } from "../../../core/backtests/Backtests.ts"
 import { EventLog, type LoggedEvent, type Segment } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
-import type { PlatformId } from "../../../core/model/PlatformId.ts"
 import { fromDate } from "../../../core/model/Timestamp.ts"
-import { checkRule } from "../../../core/syntax/language.ts"
+import { checkRule, languageOf, type PlatformId } from "../../platforms.ts"
 
 const NOON = Date.parse("2026-11-15T12:00:00.000Z")
 const MINUTE = 60_000
@@ -156,7 +155,9 @@ describe("Backtests", () => {
       let turns = 0
       const others = setInterval(() => turns++, 0)
       const results = yield* Effect.all(
-        Array.from({ length: 5 }, () => backtests.run({ platform: "x", expression }, { events: 2_000, samples: 0 })),
+        Array.from({ length: 5 }, () =>
+          backtests.run({ language: languageOf("x"), expression }, { events: 2_000, samples: 0 })
+        ),
         { concurrency: "unbounded" }
       )
       clearInterval(others)
@@ -204,7 +205,7 @@ const runOn = (
 ) =>
   Effect.gen(function* () {
     const backtests = yield* Backtests
-    return yield* backtests.run({ platform, expression: ruleOf(platform, text) }, request)
+    return yield* backtests.run({ language: languageOf(platform), expression: ruleOf(platform, text) }, request)
   }).pipe(Effect.provide(Layer.provide(Backtests.layer, recent)))
 
 const ruleOf = (platform: PlatformId, text: string) => {

@@ -17,7 +17,7 @@ import {
 import { EventLog, type Segment, sizeOf } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { StorageUnavailable } from "../../../core/model/Errors.ts"
-import type { PlatformId } from "../../../core/model/PlatformId.ts"
+import type { PlatformId } from "../../platforms.ts"
 
 describe("RecentEvents", () => {
   it.scoped("record writes within about a second, in the order in which events came in", () =>

@@ -6,7 +6,7 @@ import { addTerm, readTerms } from "../../../core/engine/eventTerms.ts"
 import { Fingerprints } from "../../../core/engine/fingerprints.ts"
 import { Pool } from "../../../core/engine/Pool.ts"
 import { Spaces } from "../../../core/engine/spaces.ts"
-import { readEvent } from "../../../core/syntax/event.ts"
+import { readEvent } from "../../platforms.ts"
 
 interface Term {
   readonly high: number

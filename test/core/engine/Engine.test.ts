@@ -2,10 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import { compare } from "../../../bench/engine/comparison.ts"
 import { Engine } from "../../../core/engine/Engine.ts"
-import { PLATFORM_IDS, type PlatformId } from "../../../core/model/PlatformId.ts"
-import { readEvent } from "../../../core/syntax/event.ts"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
-import { checkRule } from "../../../core/syntax/language.ts"
+import { checkRule, PLATFORM_IDS, type PlatformId, readEvent } from "../../platforms.ts"
 
 const NOW = Date.parse("2026-11-15T12:00:00Z")
 

@@ -11,8 +11,8 @@ import * as Timestamp from "../../../core/model/Timestamp.ts"
 import { Platforms, type Signal } from "../../../core/platforms/Platform.ts"
 import { Registrations } from "../../../core/rules/Registrations.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
-import { checkRule } from "../../../core/syntax/language.ts"
 import { exposition } from "../../../gateway/metrics.ts"
+import { languageOf } from "../../platforms.ts"
 import { parseMetrics, valueIn } from "../../prometheus.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
@@ -246,9 +246,9 @@ const platformX = Effect.gen(function* () {
   const from: Array<string> = []
   yield* platforms.register({
     id: "x",
+    language: languageOf("x"),
     syntax: { platform: "x", rule_type: "premium", summary: "", syntax: "", operators: [], examples: [], limits: {} },
     capabilities: { rulesPerAccount: Option.none(), isRemote: true },
-    check: (text) => checkRule("x", text),
     verify: () => Effect.succeed(Either.void),
     register: () => Effect.succeed([]),
     unregister: () => Effect.void,

@@ -5,9 +5,9 @@ import { type Heard, LiveMatches } from "../../../core/matches/LiveMatches.ts"
 import { MatchStore, type Wanted } from "../../../core/matches/MatchStore.ts"
 import { StorageUnavailable } from "../../../core/model/Errors.ts"
 import { type AccountId, firstMatchAt, fromUuid, type MatchId } from "../../../core/model/Ids.ts"
-import { PLATFORM_IDS } from "../../../core/model/PlatformId.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { newMatch, visibleRule } from "../../contract/samples.ts"
+import { PLATFORM_IDS } from "../../platforms.ts"
 
 const stores = MatchStore.layerMemory.pipe(
   Layer.provideMerge(Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))

@@ -9,12 +9,13 @@ import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { CursorExpired } from "../../../core/model/Errors.ts"
 import { type AccountId, firstMatchAt, fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
-import type { PlatformId } from "../../../core/model/PlatformId.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { idsOnly, type PlatformId } from "../../platforms.ts"
 
 const layer = Matches.layer.pipe(
   Layer.provideMerge(LiveMatches.layer),
+  Layer.provideMerge(idsOnly),
   Layer.provideMerge(Layer.provideMerge(MatchStore.layerMemory, StreamStore.layerMemory)),
   Layer.provideMerge(RuleStore.layerMemory),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))

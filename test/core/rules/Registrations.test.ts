@@ -108,8 +108,8 @@ describe("Registrations.reconcile mends the platform", () => {
       assert.deepStrictEqual(x.texts, ["word"])
       for (const account of [ann, bob]) {
         const [rule] = yield* rules.list(account)
-        assert.strictEqual(rule?.platforms.x?.platform_rule_id, x.idOf("word"))
-        assert.strictEqual(rule?.platforms.x?.state, "active")
+        assert.strictEqual(rule?.platforms["x"]?.platform_rule_id, x.idOf("word"))
+        assert.strictEqual(rule?.platforms["x"]?.state, "active")
       }
     }))
 
@@ -157,15 +157,15 @@ describe("Registrations.reconcile mends the platform", () => {
       x.state = "refused"
       yield* registrations.reconcile
       const [failed] = yield* rules.list(ann)
-      assert.strictEqual(failed?.platforms.x?.state, "failed")
-      assert.match(failed?.platforms.x?.reason ?? "", /refused the rule: no/)
+      assert.strictEqual(failed?.platforms["x"]?.state, "failed")
+      assert.match(failed?.platforms["x"]?.reason ?? "", /refused the rule: no/)
       assert.deepInclude((yield* registrations.standing("x")).comparison.pipe(Option.getOrThrow), {
         missing: 1
       })
       x.state = "up"
       yield* registrations.reconcile
       const [back] = yield* rules.list(ann)
-      assert.deepStrictEqual([back?.platforms.x?.state, back?.platforms.x?.reason], ["active", undefined])
+      assert.deepStrictEqual([back?.platforms["x"]?.state, back?.platforms["x"]?.reason], ["active", undefined])
       x.state = "refused"
       x.held.clear()
       yield* registrations.reconcile
@@ -203,7 +203,7 @@ describe("Registrations.reconcile mends the platform", () => {
       const created = yield* rules.create(ann, on("x", "word"))
       assert.strictEqual(created.platforms.get("x")?.platformRuleId, foreign)
       yield* registrations.reconcile
-      assert.strictEqual((yield* rules.list(ann))[0]?.platforms.x?.platform_rule_id, foreign)
+      assert.strictEqual((yield* rules.list(ann))[0]?.platforms["x"]?.platform_rule_id, foreign)
       yield* rules.delete(ann, created.id)
       yield* registrations.reconcile
       assert.deepStrictEqual([...x.held.keys()], [foreign])

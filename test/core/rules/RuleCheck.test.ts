@@ -15,9 +15,9 @@ describe("checkFilters", () => {
   it.effect("says what is wrong with a filter, where, and how to mend it", () =>
     Effect.gen(function* () {
       const { platforms } = yield* checkFilters({ overrides: { x: "storm AND flood" } })
-      assert.isFalse(platforms.x?.valid)
-      assert.notProperty(platforms.x, "canonical")
-      const [issue] = platforms.x?.issues ?? []
+      assert.isFalse(platforms["x"]?.valid)
+      assert.notProperty(platforms["x"], "canonical")
+      const [issue] = platforms["x"]?.issues ?? []
       assert.strictEqual(issue?.severity, "error")
       assert.deepStrictEqual(issue?.span, { start: 6, end: 9 })
       assert.strictEqual(issue?.fix?.text, "storm flood")
@@ -28,9 +28,9 @@ describe("checkFilters", () => {
   it.effect("gives the canonical text and the translation with what it loses", () =>
     Effect.gen(function* () {
       const { platforms } = yield* checkFilters({ overrides: { x: "(Storm) from:NASA" } })
-      assert.isTrue(platforms.x?.valid)
-      assert.strictEqual(platforms.x?.canonical, "storm from:nasa")
-      const translation = platforms.x?.translations.firehose
+      assert.isTrue(platforms["x"]?.valid)
+      assert.strictEqual(platforms["x"]?.canonical, "storm from:nasa")
+      const translation = platforms["x"]?.translations["firehose"]
       assert.strictEqual(translation?.text, "storm")
       assert.strictEqual(translation?.fidelity, "wider")
       assert.deepStrictEqual(
@@ -44,12 +44,12 @@ describe("checkFilters", () => {
     Effect.gen(function* () {
       const { x } = yield* Fakes
       const overrides = { x: "storm" }
-      assert.notProperty((yield* checkFilters({ overrides })).platforms.x, "platform_verdict")
+      assert.notProperty((yield* checkFilters({ overrides })).platforms["x"], "platform_verdict")
       const taken = yield* checkFilters({ overrides, ask_platforms: true })
-      assert.deepStrictEqual(taken.platforms.x?.platform_verdict, { accepted: true })
+      assert.deepStrictEqual(taken.platforms["x"]?.platform_verdict, { accepted: true })
       x.state = "refused"
       const refused = yield* checkFilters({ overrides, ask_platforms: true })
-      assert.deepStrictEqual(refused.platforms.x?.platform_verdict, { accepted: false, reason: "no" })
+      assert.deepStrictEqual(refused.platforms["x"]?.platform_verdict, { accepted: false, reason: "no" })
       x.state = "away"
       const error = yield* Effect.flip(checkFilters({ overrides, ask_platforms: true }))
       assert.strictEqual(error._tag, "PlatformUnavailable")
@@ -66,14 +66,14 @@ describe("checkFilters", () => {
         overrides: { x: "storm lang:en", firehose: "title:storm" },
         events
       })
-      const x = platforms.x?.explanation
+      const x = platforms["x"]?.explanation
       assert.isFalse(x?.matched)
       assert.deepStrictEqual(
         x?.clauses.map(({ held }) => held),
         [true, false]
       )
       assert.deepStrictEqual(x?.decisive, [{ start: 6, end: 13 }])
-      assert.isTrue(platforms.firehose?.explanation?.matched)
+      assert.isTrue(platforms["firehose"]?.explanation?.matched)
     }).pipe(Effect.provide(layer))
   )
 
@@ -93,12 +93,12 @@ describe("checkFilters", () => {
       yield* events.record("x", posts)
       const backtest = { events: 1_000, samples: 3 }
       const { platforms } = yield* checkFilters({ overrides: { x: "storm", firehose: "storm" }, backtest })
-      assert.deepInclude(platforms.x?.backtest, { tested: 2, matched: 1, share: 0.5, samples: [posts[0]] })
-      assert.deepInclude(platforms.firehose?.backtest, { tested: 0, matched: 0 })
+      assert.deepInclude(platforms["x"]?.backtest, { tested: 2, matched: 1, share: 0.5, samples: [posts[0]] })
+      assert.deepInclude(platforms["firehose"]?.backtest, { tested: 0, matched: 0 })
       const wrong = yield* checkFilters({ overrides: { x: "storm AND" }, backtest })
-      assert.notProperty(wrong.platforms.x, "backtest")
+      assert.notProperty(wrong.platforms["x"], "backtest")
       const unasked = yield* checkFilters({ overrides: { x: "storm" } })
-      assert.notProperty(unasked.platforms.x, "backtest")
+      assert.notProperty(unasked.platforms["x"], "backtest")
     }).pipe(Effect.provide(layer))
   )
 })

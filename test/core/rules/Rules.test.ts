@@ -64,7 +64,7 @@ describe("Rules.create", () => {
       const suggestion = missing._tag === "InvalidArgument" ? missing.issues[0].suggestion : undefined
       assert.deepStrictEqual([suggestion?.text, suggestion?.fidelity], ["word", "exact"])
       const extra = yield* Effect.flip(rules.create(ann, { ...on("x", "word"), overrides: { x: "word", y: "b" } }))
-      assert.match(extra.message, /"overrides\.y": Has no place/)
+      assert.match(extra.message, /"overrides\.y": "y" is not listed in "platforms"/)
     }))
 
   test("suggests nothing for a missing filter when the other cannot be carried over", ({ rules }) =>

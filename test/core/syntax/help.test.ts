@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { PLATFORM_IDS, type PlatformId } from "../../../core/model/PlatformId.ts"
 import { SyntaxHelp } from "../../../core/platforms/Platform.ts"
 import { helpFor } from "../../../core/platforms/syntaxHelp.ts"
 import { fields } from "../../../core/syntax/firehose/fields.ts"
@@ -12,6 +11,7 @@ import type { Issue } from "../../../core/syntax/issue.ts"
 import { xHelp } from "../../../core/syntax/x/help.ts"
 import * as X from "../../../core/syntax/x/language.ts"
 import { forms, operators as xOperators } from "../../../core/syntax/x/operators.ts"
+import { languageOf, PLATFORM_IDS, type PlatformId } from "../../platforms.ts"
 
 const check: Readonly<Record<PlatformId, (text: string) => ReadonlyArray<Issue>>> = {
   x: (text) => X.check(text).issues,
@@ -27,7 +27,7 @@ const mistakes: Readonly<Record<PlatformId, ReadonlyArray<Mistake>>> = {
 const warnedAbout = new Set(["x y", "x^2"])
 
 for (const platform of PLATFORM_IDS) {
-  const help = helpFor(platform, { rules_per_account: 25 })
+  const help = helpFor(languageOf(platform), { rules_per_account: 25 })
 
   describe(`helpFor ${platform}`, () => {
     it("has operators whose examples are rules", () => {
@@ -88,12 +88,12 @@ for (const platform of PLATFORM_IDS) {
 
     it("calls a platform with a limit on rules premium, and one without regular", () => {
       assert.strictEqual(help.rule_type, "premium")
-      assert.strictEqual(helpFor(platform, {}).rule_type, "regular")
-      assert.isUndefined(helpFor(platform, {}).limits["rules_per_account"])
+      assert.strictEqual(helpFor(languageOf(platform), {}).rule_type, "regular")
+      assert.isUndefined(helpFor(languageOf(platform), {}).limits["rules_per_account"])
     })
 
     it("shows a limit of the deployment in place of the language's own", () => {
-      const { limits, syntax } = helpFor(platform, { rule_length: 4321 })
+      const { limits, syntax } = helpFor(languageOf(platform), { rule_length: 4321 })
       assert.strictEqual(limits["rule_length"], 4321)
       assert.include(syntax, "4,321")
     })
@@ -106,7 +106,7 @@ describe("helpFor", () => {
       const { rule } = X.check(text)
       return rule && X.print(rule.ast)
     }
-    assert.include(helpFor("x", {}).syntax, "`cat OR dog bird` means `cat OR (dog bird)`")
+    assert.include(helpFor(languageOf("x"), {}).syntax, "`cat OR dog bird` means `cat OR (dog bird)`")
     assert.strictEqual(x("cat OR dog bird"), x("cat OR (dog bird)"))
     assert.notStrictEqual(x("cat OR dog bird"), x("(cat OR dog) bird"))
 
@@ -114,14 +114,14 @@ describe("helpFor", () => {
       Firehose.check(text).rule?.ast.clauses.map(({ occur, query }) =>
         query._tag === "Term" ? `${occur} ${query.text}` : ""
       )
-    assert.include(helpFor("firehose", {}).syntax, "`a AND b OR c` means `a AND b`")
+    assert.include(helpFor(languageOf("firehose"), {}).syntax, "`a AND b OR c` means `a AND b`")
     assert.deepStrictEqual(required("cat AND dog OR bird"), ["must cat", "must dog", "should bird"])
     assert.deepStrictEqual(required("cat dog"), required("cat OR dog"))
   })
 
   it("tells the truth about what must be asked for", () => {
     for (const rule of ["cat OR -dog", "cat OR lang:en"]) {
-      assert.include(helpFor("x", {}).syntax, `\`${rule}\``)
+      assert.include(helpFor(languageOf("x"), {}).syntax, `\`${rule}\``)
       assert.isUndefined(X.check(rule).rule)
     }
     assert.deepStrictEqual(X.check("cat OR (dog -puppy)").issues, [])
@@ -130,7 +130,7 @@ describe("helpFor", () => {
   })
 
   it("names every operator of X, on the page and in the list", () => {
-    const { syntax, operators } = helpFor("x", {})
+    const { syntax, operators } = helpFor(languageOf("x"), {})
     const names = operators.map(({ name }) => name)
     for (const operator of xOperators) {
       const written =
@@ -146,7 +146,7 @@ describe("helpFor", () => {
   })
 
   it("names every field and sign of Firehose, on the page and in the list", () => {
-    const { syntax, operators } = helpFor("firehose", {})
+    const { syntax, operators } = helpFor(languageOf("firehose"), {})
     const names = operators.map(({ name }) => name)
     for (const { name } of fields) {
       assert.include(names, `${name}:`)

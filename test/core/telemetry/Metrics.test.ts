@@ -10,6 +10,8 @@ const platform = "x" as const
 describe("Metrics", () => {
   it.effect("has the counters of a platform at 0 before anything happens", () =>
     Effect.gen(function* () {
+      Metrics.startAtZero("x")
+      Metrics.startAtZero("firehose")
       const families = yield* read
       for (const name of ["deliveries_received", "matches_stored", "matches_duplicate"]) {
         const samples = families

@@ -5,6 +5,7 @@ import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { StorageUnavailable } from "../../../core/model/Errors.ts"
 import { firstMatchAt, fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
+import type { Platforms } from "../../../core/platforms/Platform.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import type { Webhook, WebhookDraft } from "../../../core/webhooks/Webhook.ts"
 import * as WebhookDelivery from "../../../core/webhooks/WebhookDelivery.ts"
@@ -12,6 +13,7 @@ import { type Answer, type Message, WebhookSender } from "../../../core/webhooks
 import { WebhookStore } from "../../../core/webhooks/WebhookStore.ts"
 import { Webhooks } from "../../../core/webhooks/Webhooks.ts"
 import { newMatch, visibleRule } from "../../contract/samples.ts"
+import { idsOnly } from "../../platforms.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 
@@ -35,7 +37,7 @@ const answered = (status: number, retryAfter = Option.none<number>()): Answer =>
 
 const stores = WebhookStore.layerMemory.pipe(
   Layer.provideMerge(MatchStore.layerMemory),
-  Layer.provideMerge(Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))
+  Layer.provideMerge(Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, idsOnly))
 )
 
 interface World {
@@ -69,7 +71,7 @@ const test = (title: string, body: (world: World) => Effect.Effect<void, unknown
           })
       })
       const services = Layer.mergeAll(
-        yield* Effect.map(Effect.context<WebhookStore | MatchStore | RuleStore>(), Layer.succeedContext),
+        yield* Effect.map(Effect.context<WebhookStore | MatchStore | RuleStore | Platforms>(), Layer.succeedContext),
         Layer.succeed(WebhookSender, sender),
         Layer.provideMerge(Ids.layer, Entropy.layerCounting)
       )

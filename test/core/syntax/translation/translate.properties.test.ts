@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import type { PlatformId } from "../../../../core/model/PlatformId.ts"
 import { holds } from "../../../../core/syntax/expression/evaluate.ts"
 import type { Expression, Predicate } from "../../../../core/syntax/expression/expression.ts"
 import * as Firehose from "../../../../core/syntax/firehose/language.ts"
 import { type Fidelity, translate } from "../../../../core/syntax/translation/translate.ts"
 import * as X from "../../../../core/syntax/x/language.ts"
+import { languageOf, type PlatformId } from "../../../platforms.ts"
 import { firehoseRules, type Pair, pairs, xRules } from "../saidTwice.ts"
 
 const meaning = (platform: PlatformId, text: string): Expression | undefined => {
@@ -50,7 +50,7 @@ const agree = (from: PlatformId, source: string, events: ReadonlyArray<Pair>, se
   const to = from === "x" ? "firehose" : "x"
   const expression = meaning(from, source)
   fc.pre(expression !== undefined)
-  const { text, fidelity, clauses, reason } = translate({ platform: from, text: source }, to)
+  const { text, fidelity, clauses, reason } = translate({ language: languageOf(from), text: source }, languageOf(to))
   seen.fidelities.set(fidelity, (seen.fidelities.get(fidelity) ?? 0) + 1)
 
   const places = new Set(clauses.map(({ span }) => `${span.start} ${span.end}`))
@@ -111,7 +111,10 @@ describe("translate", () => {
       fc.property(fc.array(pieces, { maxLength: 12 }), fc.constantFrom<PlatformId>("x", "firehose"), (parts, from) => {
         const to = from === "x" ? "firehose" : "x"
         for (const separator of [" ", ""]) {
-          const { text, fidelity } = translate({ platform: from, text: parts.join(separator) }, to)
+          const { text, fidelity } = translate(
+            { language: languageOf(from), text: parts.join(separator) },
+            languageOf(to)
+          )
           assert.strictEqual(text === undefined, fidelity === "impossible")
           if (text !== undefined) {
             assert.isDefined(meaning(to, text), text)

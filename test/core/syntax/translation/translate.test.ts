@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { PlatformId } from "../../../../core/model/PlatformId.ts"
 import * as Firehose from "../../../../core/syntax/firehose/language.ts"
 import { type Fidelity, translate } from "../../../../core/syntax/translation/translate.ts"
 import * as X from "../../../../core/syntax/x/language.ts"
+import { languageOf, type PlatformId } from "../../../platforms.ts"
 
 /** Source, translation, and for each clause of the source in its order the fidelity. */
 type Case = readonly [source: string, text: string | undefined, whole: Fidelity, ...clauses: ReadonlyArray<Fidelity>]
@@ -193,7 +193,7 @@ for (const [from, to, cases] of directions) {
   describe(`translate from ${from} to ${to}`, () => {
     for (const [source, text, whole, ...clauses] of cases) {
       it(`${source} becomes ${text ?? "nothing"}, ${whole}`, () => {
-        const translation = translate({ platform: from, text: source }, to)
+        const translation = translate({ language: languageOf(from), text: source }, languageOf(to))
         assert.strictEqual(translation.text, text)
         assert.strictEqual(translation.fidelity, whole)
         assert.deepStrictEqual(
@@ -214,7 +214,7 @@ for (const [from, to, cases] of directions) {
 
     it("says in one sentence what becomes of each clause", () => {
       for (const [source] of cases) {
-        const { clauses } = translate({ platform: from, text: source }, to)
+        const { clauses } = translate({ language: languageOf(from), text: source }, languageOf(to))
         for (const { reason, span } of clauses) {
           assert.match(reason, /^["\p{Lu}][^\n]+[^.]$/u, source)
           assert.isTrue(span.start < span.end && span.end <= source.length)
@@ -227,14 +227,14 @@ for (const [from, to, cases] of directions) {
 describe("translate", () => {
   it("names the clause that is left out, what it lacks, and what that does", () => {
     const source = "moon from:nasa"
-    const [, clause] = translate({ platform: "x", text: source }, "firehose").clauses
+    const [, clause] = translate({ language: languageOf("x"), text: source }, languageOf("firehose")).clauses
     assert.strictEqual(source.slice(clause?.span.start, clause?.span.end), "from:nasa")
     assert.strictEqual(clause?.reason, "Firehose has no accounts; left out, which makes the rule wider")
   })
 
   it("says why there is nothing", () => {
     const reasonOf = (platform: PlatformId, text: string) =>
-      translate({ platform, text }, platform === "x" ? "firehose" : "x").reason
+      translate({ language: languageOf(platform), text }, languageOf(platform === "x" ? "firehose" : "x")).reason
     assert.strictEqual(
       reasonOf("x", "from:nasa -moon"),
       "What is left only says what to leave out, and Firehose needs something to search for"
@@ -250,25 +250,20 @@ describe("translate", () => {
 
   it("has no translation for a rule that gets too long for the target", () => {
     const source = Array.from({ length: 300 }, (_, index) => `word${index}`).join(" OR ")
-    const { text, fidelity, reason, clauses } = translate({ platform: "firehose", text: source }, "x")
+    const { text, fidelity, reason, clauses } = translate(
+      { language: languageOf("firehose"), text: source },
+      languageOf("x")
+    )
     assert.isUndefined(text)
     assert.strictEqual(fidelity, "impossible")
     assert.match(reason ?? "", /^X does not take the result: A rule has at most 1024 characters/)
     assert.strictEqual(clauses.length, 300)
   })
 
-  it("leaves a rule alone that is for the target already", () => {
-    const rule = { platform: "x", text: "Cat  -is:retweet" } as const
-    const { text, fidelity, clauses } = translate(rule, "x")
-    assert.strictEqual(text, rule.text)
-    assert.strictEqual(fidelity, "exact")
-    assert.strictEqual(clauses.length, 2)
-  })
-
   it("takes no long time for deep nesting", () => {
     const source = `cat ${"-(dog (bird OR ".repeat(16)}fish${"))".repeat(16)}`
     const started = performance.now()
-    assert.isDefined(translate({ platform: "x", text: source }, "firehose").text)
+    assert.isDefined(translate({ language: languageOf("x"), text: source }, languageOf("firehose")).text)
     assert.isBelow(performance.now() - started, 1000)
   })
 })

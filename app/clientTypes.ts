@@ -1,0 +1,7 @@
+/** The types that clients compile with, for the platforms of this program. The build writes them to `dist/client.d.ts`. */
+import { clientTypes as typesOf } from "../gateway/clientTypes.ts"
+import { platformSchemas } from "../gateway/platformSchemas.ts"
+import { makeRouter } from "../gateway/trpc.ts"
+import { languages } from "./platforms.ts"
+
+export const clientTypes = (): string => typesOf(makeRouter(platformSchemas(languages.map(({ id }) => id))))

@@ -1,0 +1,9 @@
+/** `--platform`, with the platforms there are as its values. */
+import { Options } from "@effect/cli"
+import type { Language } from "../core/syntax/language.ts"
+
+export const platformOption = (languages: ReadonlyArray<Language>) =>
+  Options.choice(
+    "platform",
+    languages.map(({ id }) => id)
+  )

@@ -1,0 +1,41 @@
+/** The platforms that tests and benchmarks use, by id. */
+import { Effect, Layer, Option } from "effect"
+import * as Local from "../adapters/local/Local.ts"
+import { Platforms } from "../core/platforms/Platform.ts"
+import { firehose } from "../core/syntax/firehose/firehose.ts"
+import type { Checked, Language } from "../core/syntax/language.ts"
+import { isTarget, type TargetLanguage } from "../core/syntax/translation/translate.ts"
+import { x } from "../core/syntax/x/x.ts"
+
+export type PlatformId = "x" | "firehose"
+
+export const PLATFORM_IDS = ["x", "firehose"] as const
+
+export const LANGUAGES: ReadonlyArray<Language> = [x, firehose]
+
+const byId: Readonly<Record<PlatformId, Language>> = { x, firehose }
+
+export const languageOf = (id: PlatformId): TargetLanguage => {
+  const language = byId[id]
+  if (!isTarget(language)) throw new Error(`Nothing is translated into "${id}"`)
+  return language
+}
+
+export const checkRule = (id: PlatformId, text: string): Checked => byId[id].check(text)
+
+export const readEvent = (id: PlatformId, record: unknown, now: number) => byId[id].events.read(record, now)
+
+/** Both platforms in process, with the feed that hands events to them. */
+export const localPlatforms = (limits: Partial<Record<PlatformId, number>> = {}) =>
+  Local.feed.pipe(
+    Layer.provideMerge(
+      Layer.provideMerge(
+        Local.platform(firehose, Option.fromNullable(limits.firehose)),
+        Local.platform(x, Option.fromNullable(limits.x))
+      )
+    ),
+    Layer.provideMerge(Layer.merge(Platforms.layer, Local.Outlets.layer))
+  )
+
+/** A registry that only says which platforms there are. */
+export const idsOnly: Layer.Layer<Platforms> = Layer.mock(Platforms, { ids: Effect.succeed(PLATFORM_IDS) })
