@@ -13,17 +13,17 @@ import { DEFAULT_ACCOUNT } from "../core/keys/Keys.ts"
 import { output } from "./output.ts"
 import { languages } from "./platforms.ts"
 import { isRemote, remote } from "./remote.ts"
-import { outputSettings } from "./settings.ts"
+import { outputSettings, settings } from "./settings.ts"
 import { VERSION } from "./version.ts"
 
 /** The program that the arguments name. */
 export const commands = (args: ReadonlyArray<string>): Effect.Effect<void, unknown> =>
   Effect.gen(function* () {
-    const settings = yield* outputSettings
+    const printing = yield* outputSettings
     const width = Math.min((process.stdout.columns ?? 101) - 1, 100)
-    yield* earshot(actions, { args, version: VERSION, width }).pipe(
+    yield* earshot(actions, { args, version: VERSION, width, settings }).pipe(
       Effect.provide(Layer.mergeAll(FileSystem.layerNoop({}), Path.layer, CliTerminal.layer)),
-      Effect.provide(output(settings))
+      Effect.provide(output(printing))
     )
   })
 

@@ -11,7 +11,7 @@ import type { StreamStore } from "../core/coverage/StreamStore.ts"
 import { Keys } from "../core/keys/Keys.ts"
 import { gateway } from "../gateway/gateway.ts"
 import { service, serviceOptions } from "./service.ts"
-import { MOST_RECENT_EVENTS, storeSettings } from "./settings.ts"
+import { DEFAULT_URL, MOST_RECENT_EVENTS, storeSettings } from "./settings.ts"
 import { runtime, stores } from "./stores.ts"
 import { VERSION } from "./version.ts"
 
@@ -41,8 +41,7 @@ export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>) =>
 
 export const withStreams = <A, E>(effect: Effect.Effect<A, E, StreamStore>) => Effect.provide(effect, storesAlone)
 
-export const GO_THROUGH_SERVER =
-  "to go through the server, set EARSHOT_API_KEY to one of its keys (and EARSHOT_URL, if it is not at http://127.0.0.1:8787)"
+export const GO_THROUGH_SERVER = `to go through the server, set EARSHOT_API_KEY to one of its keys (and EARSHOT_URL, if it is not at ${DEFAULT_URL})`
 
 /** A store that another process has open: "choose another folder" would be no help to someone who wants this one. */
 export const orServerOnStore =

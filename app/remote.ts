@@ -1,7 +1,7 @@
 /** The server that the settings name, for commands. */
 import { Effect, Option } from "effect"
 import * as Remote from "../adapters/remote/Remote.ts"
-import { remoteSettings } from "./settings.ts"
+import { DEFAULT_URL, remoteSettings } from "./settings.ts"
 
 /** The address here goes before that of the settings. */
 export const remote = (url: Option.Option<string>) =>
@@ -9,7 +9,7 @@ export const remote = (url: Option.Option<string>) =>
     const settings = yield* remoteSettings
     const named = Option.orElse(url, () => settings.url)
     const server = yield* Remote.connect({
-      url: Option.getOrElse(named, () => "http://127.0.0.1:8787"),
+      url: Option.getOrElse(named, () => DEFAULT_URL),
       key: settings.key
     })
     return { ...server, isLive: true }

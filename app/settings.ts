@@ -1,47 +1,20 @@
-/** The settings, all from the environment. Nothing outside of this file reads it. */
+/**
+ * The settings, all from the environment. Each is one entry of a table: the help, the warning about misspelt names,
+ * docs/settings.md and the --allow-env of deno.json follow from it (`npm run settings` writes the two files).
+ */
 import process from "node:process"
-import { Config, ConfigError, Effect, Either, LogLevel, type Option, Redacted } from "effect"
+import { Config, ConfigError, Effect, Either, LogLevel, Option, Record as Rec, Redacted } from "effect"
 import { Addresses } from "../adapters/webhooks/addresses.ts"
 import { isMistyped } from "../core/keys/Key.ts"
 import { STEPS, type Step } from "../core/model/Steps.ts"
+import { nearest } from "../core/syntax/nearest.ts"
 
 export const MOST_RECENT_EVENTS = 1_000_000
 
-export const storeSettings = Config.all({
-  databaseUrl: Config.option(Config.map(databaseUrl("DATABASE_URL"), Redacted.make)),
-  dataDir: Config.withDefault(Config.nonEmptyString("EARSHOT_DATA_DIR"), "./data")
-})
+/** Where a client command goes when only a key is set. */
+export const DEFAULT_URL = "http://127.0.0.1:8787"
 
-/** What the service does and with whom; where it stores is apart. */
-export const serviceSettings = Config.all({
-  // Not `Config.port`, which refuses 0: any free port.
-  port: Config.withDefault(wholeNumber("PORT", 0, 65_535), 8787),
-  host: Config.withDefault(Config.nonEmptyString("HOST"), "127.0.0.1"),
-  bootstrapKey: secret("EARSHOT_BOOTSTRAP_KEY", mistypedKey),
-  xToken: secret("X_BEARER_TOKEN"),
-  xBaseUrl: Config.withDefault(address("X_BASE_URL"), "https://api.x.com"),
-  firehoseToken: secret("FIREHOSE_TAP_TOKEN"),
-  firehoseBaseUrl: Config.withDefault(address("FIREHOSE_BASE_URL"), "https://api.firehose.com"),
-  crashAt: Config.option(crashPoint("EARSHOT_CRASH_AT")),
-  xRulesPerAccount: Config.withDefault(wholeNumber("X_RULES_PER_ACCOUNT", 0, 1_000_000), 25),
-  keepDays: Config.withDefault(wholeNumber("EARSHOT_KEEP_DAYS", 0, 36_500), 30),
-  keepMatches: Config.withDefault(wholeNumber("EARSHOT_KEEP_MATCHES", 0, 999_999_999), 0),
-  recentEvents: Config.withDefault(wholeNumber("EARSHOT_RECENT_EVENTS", 0, MOST_RECENT_EVENTS), 10_000),
-  webhookAddresses: Config.withDefault(addressRanges("EARSHOT_WEBHOOK_ALLOW"), new Addresses()),
-  demoFeed: Config.withDefault(Config.literal("on", "off")("EARSHOT_DEMO_FEED"), "on" as const),
-  otlpEndpoint: Config.option(address("OTEL_EXPORTER_OTLP_ENDPOINT")),
-  serviceName: Config.withDefault(Config.nonEmptyString("OTEL_SERVICE_NAME"), "earshot")
-})
-
-export type ServiceSettings = Config.Config.Success<typeof serviceSettings>
-
-/** The server that a command talks to. */
-export const remoteSettings = Config.all({
-  url: Config.option(Config.nonEmptyString("EARSHOT_URL")),
-  key: Config.option(Config.redacted(Config.nonEmptyString("EARSHOT_API_KEY")))
-})
-
-const LOG_LEVELS = {
+const logLevels = {
   trace: LogLevel.Trace,
   debug: LogLevel.Debug,
   info: LogLevel.Info,
@@ -51,27 +24,184 @@ const LOG_LEVELS = {
   none: LogLevel.None
 }
 
-export const outputSettings = Config.all({
-  logLevel: Config.map(
-    Config.withDefault(
-      Config.literal("trace", "debug", "info", "warning", "error", "fatal", "none")("LOG_LEVEL"),
-      "info" as const
-    ),
-    (name) => LOG_LEVELS[name]
-  ),
-  logFormat: Config.withDefault(
-    Config.literal("json", "pretty")("LOG_FORMAT"),
-    process.stderr.isTTY ? ("pretty" as const) : ("json" as const)
-  ),
-  // As https://no-color.org has it.
-  hasColours: Config.map(Config.withDefault(Config.string("NO_COLOR"), ""), (value) => value === "")
-})
+/** By group, and in the order in which help and documentation show them. */
+const table = {
+  service: {
+    port: setting({
+      name: "PORT",
+      default: "8787",
+      description: "Port to listen on; 0 picks a free port",
+      parse: wholeNumber(0, 65_535)
+    }),
+    host: setting({
+      name: "HOST",
+      default: "127.0.0.1",
+      description: "Address to listen on; 0.0.0.0 listens on every IPv4 address of the machine",
+      parse: anyText
+    }),
+    bootstrapKey: optional({
+      name: "EARSHOT_BOOTSTRAP_KEY",
+      description: "API key that the server accepts from the start, for automated setups: 16 to 512 characters",
+      parse: bootstrapKey
+    }),
+    demoFeed: setting({
+      name: "EARSHOT_DEMO_FEED",
+      default: "on",
+      description:
+        "Demo feed of made-up posts and pages to try rules on: on or off; it never runs next to a real platform",
+      parse: oneOf({ on: "on", off: "off" } as const)
+    }),
+    keepDays: setting({
+      name: "EARSHOT_KEEP_DAYS",
+      default: "30",
+      description: "Number of days to keep matches; 0 keeps them forever",
+      parse: wholeNumber(0, 36_500)
+    }),
+    keepMatches: setting({
+      name: "EARSHOT_KEEP_MATCHES",
+      default: "0",
+      description: "Maximum number of matches to keep in total, oldest deleted first; 0 means no limit",
+      parse: wholeNumber(0, 999_999_999)
+    }),
+    recentEvents: setting({
+      name: "EARSHOT_RECENT_EVENTS",
+      default: "10000",
+      description:
+        "Number of recent events to keep per platform for backtests, up to 1,000,000 and 64 Mi characters; 0 keeps none and deletes the stored ones",
+      parse: wholeNumber(0, MOST_RECENT_EVENTS)
+    }),
+    webhookAddresses: setting({
+      name: "EARSHOT_WEBHOOK_ALLOW",
+      default: "none",
+      unset: new Addresses(),
+      description:
+        "Address ranges that are not public but that webhooks may be sent to, such as 10.0.0.0/8,fd00::/8; every account can then reach them",
+      parse: Addresses.parse
+    }),
+    xToken: optional({
+      name: "X_BEARER_TOKEN",
+      description: "App-only bearer token for X; without it the platform x runs in process",
+      parse: secret
+    }),
+    xBaseUrl: setting({
+      name: "X_BASE_URL",
+      default: "https://api.x.com",
+      description: "Base URL of the X API; change it for a simulator or a proxy",
+      parse: address
+    }),
+    xRulesPerAccount: setting({
+      name: "X_RULES_PER_ACCOUNT",
+      default: "25",
+      description: "Maximum number of rules on x per account",
+      parse: wholeNumber(0, 1_000_000)
+    }),
+    firehoseToken: optional({
+      name: "FIREHOSE_TAP_TOKEN",
+      description: "Token of a Firehose tap (fh_…); without it the platform firehose runs in process",
+      parse: secret
+    }),
+    firehoseBaseUrl: setting({
+      name: "FIREHOSE_BASE_URL",
+      default: "https://api.firehose.com",
+      description: "Base URL of the Firehose API; change it for a simulator or a proxy",
+      parse: address
+    }),
+    otlpEndpoint: optional({
+      name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+      description:
+        "OpenTelemetry collector that receives traces (OTLP over HTTP), such as http://localhost:4318; without it no traces are recorded",
+      parse: address
+    }),
+    serviceName: setting({
+      name: "OTEL_SERVICE_NAME",
+      default: "earshot",
+      description: "Name of this server in traces",
+      parse: anyText
+    }),
+    crashAt: optional({
+      name: "EARSHOT_CRASH_AT",
+      description:
+        "For recovery tests: the step of changing a rule or storing events at which the process kills itself, such as ingest.stored, or ingest.stored:3 to pass it three times first",
+      parse: crashPoint
+    })
+  },
+  store: {
+    databaseUrl: optional({
+      name: "DATABASE_URL",
+      description: "URL of a Postgres database; without it the embedded store is used",
+      parse: databaseUrl
+    }),
+    dataDir: setting({
+      name: "EARSHOT_DATA_DIR",
+      default: "./data",
+      description: "Folder of the embedded store",
+      parse: anyText
+    })
+  },
+  output: {
+    logLevel: setting({
+      name: "LOG_LEVEL",
+      default: "info",
+      description: `Lowest level to log: ${Object.keys(logLevels).join(", ")}; requests are logged at debug`,
+      parse: oneOf(logLevels)
+    }),
+    logFormat: setting({
+      name: "LOG_FORMAT",
+      default: "pretty on a terminal, otherwise json",
+      unset: process.stderr.isTTY ? "pretty" : "json",
+      description: "Format of the log, which goes to standard error: pretty or json",
+      parse: oneOf({ json: "json", pretty: "pretty" } as const)
+    }),
+    // See https://no-color.org
+    hasColours: setting({
+      name: "NO_COLOR",
+      default: "none",
+      unset: true,
+      description: "Any value turns off colours, even on a terminal",
+      parse: (): Either.Either<boolean> => Either.right(false)
+    })
+  },
+  client: {
+    url: optional({ name: "EARSHOT_URL", default: DEFAULT_URL, description: "Address of the server", parse: anyText }),
+    key: optional({
+      name: "EARSHOT_API_KEY",
+      description: "API key that the server accepts",
+      parse: (text) => Either.right(Redacted.make(text))
+    })
+  }
+}
+
+export const serviceSettings = valuesOf(table.service)
+export type ServiceSettings = Config.Config.Success<typeof serviceSettings>
+
+export const storeSettings = valuesOf(table.store)
+
+/** For every command. */
+export const outputSettings = valuesOf(table.output)
+
+/** The server that a client command talks to. */
+export const remoteSettings = valuesOf(table.client)
+
+/** The table as data, for help and documentation. */
+export const settings = Rec.toEntries(table).flatMap(([group, entries]) =>
+  Object.values(entries).map(({ name, default: shown, description }) => ({ group, name, default: shown, description }))
+)
 
 /** Names of the variables that are set. On Deno they cannot be listed unless all of them may be read. */
 export const variables: Effect.Effect<ReadonlyArray<string>> = Effect.orElseSucceed(
   Effect.try(() => Object.keys(process.env)),
   () => []
 )
+
+/** A warning for each variable whose name looks like a misspelt setting. */
+export const misspelt = (variables: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const known = settings.map(({ name }) => name)
+  return variables.flatMap((name) => {
+    if (!/^(EARSHOT|X|FIREHOSE)_/.test(name) || known.includes(name)) return []
+    const meant = nearest(name, known)
+    return meant === undefined ? [] : [`There is no setting ${name}: did you mean ${meant}?`]
+  })
+}
 
 /** One sentence for each setting that is wrong. */
 export const describeConfigError = (error: ConfigError.ConfigError): ReadonlyArray<string> => {
@@ -86,23 +216,88 @@ export const describeConfigError = (error: ConfigError.ConfigError): ReadonlyArr
 
 // ---- helpers ----
 
-/** `problem` finds what else is wrong with a text. */
-function secret(
-  name: string,
-  problem: (text: string) => string | undefined = () => undefined
-): Config.Config<Option.Option<Redacted.Redacted>> {
-  // Not `Config.redacted`, which hides what is wrong with the value along with the value.
-  const valid = Config.mapOrFail(Config.nonEmptyString(name), (text) => {
-    const wrong = /^[!-~]{16,512}$/.test(text) ? problem(text) : "Expected 16 or more characters, none of them a space"
-    return wrong === undefined ? Either.right(Redacted.make(text)) : Either.left(ConfigError.InvalidData([], wrong))
-  })
-  return Config.option(valid)
+interface Setting<A> {
+  readonly name: string
+  /** As shown to users. */
+  readonly default: string
+  readonly description: string
+  readonly config: Config.Config<A>
 }
 
-function mistypedKey(text: string): string | undefined {
+/** Left: what is wrong with the text. It must not repeat a secret. */
+type Parse<A> = (text: string) => Either.Either<A, string>
+
+/** An empty value, as a settings file may hold it, counts as not set. */
+function setting<A>(entry: {
+  readonly name: string
+  readonly default: string
+  /** Value when not set, if that is not `default` parsed. */
+  readonly unset?: NoInfer<A>
+  readonly description: string
+  readonly parse: Parse<A>
+}): Setting<A> {
+  const { parse, unset = Either.getOrThrow(parse(entry.default)), ...shown } = entry
+  const given = Config.mapOrFail(Config.nonEmptyString(entry.name), (text) =>
+    Either.mapLeft(parse(text), (problem) => ConfigError.InvalidData([], problem))
+  )
+  return { ...shown, config: Config.withDefault(given, unset) }
+}
+
+function optional<A>(entry: {
+  readonly name: string
+  readonly default?: string
+  readonly description: string
+  readonly parse: Parse<A>
+}): Setting<Option.Option<A>> {
+  const parse = (text: string) => Either.map(entry.parse(text), Option.some)
+  return setting<Option.Option<A>>({ default: "none", ...entry, unset: Option.none(), parse })
+}
+
+/** Read together, so that all wrong settings are reported at once. */
+function valuesOf<T extends Readonly<Record<string, Setting<unknown>>>>(group: T) {
+  const values: Config.Config<unknown> = Config.all(Rec.map(group, ({ config }) => config))
+  return values as Config.Config<{ readonly [Field in keyof T]: Config.Config.Success<T[Field]["config"]> }>
+}
+
+function anyText(text: string): Either.Either<string> {
+  return Either.right(text)
+}
+
+function wholeNumber(min: number, max: number): Parse<number> {
+  return (text) =>
+    /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max
+      ? Either.right(Number(text))
+      : Either.left(`Expected a whole number from ${min} to ${max}`)
+}
+
+function oneOf<A>(values: Readonly<Record<string, A>>): Parse<A> {
+  return (text) => Either.fromOption(Rec.get(values, text), () => `Expected one of ${Object.keys(values).join(", ")}`)
+}
+
+function address(text: string): Either.Either<string, string> {
+  return /^https?:\/\/[^\s/?#@]+[^\s?#@]*$/.test(text) && URL.canParse(text)
+    ? Either.right(text)
+    : Either.left("Expected an address like https://api.example.com")
+}
+
+function databaseUrl(text: string): Either.Either<Redacted.Redacted, string> {
+  return /^postgres(ql)?:\/\//.test(text)
+    ? Either.right(Redacted.make(text))
+    : Either.left("Expected a URL like postgres://user:password@host:port/database, special characters as %xx")
+}
+
+function secret(text: string): Either.Either<Redacted.Redacted, string> {
+  return /^[!-~]{16,512}$/.test(text)
+    ? Either.right(Redacted.make(text))
+    : Either.left("Expected 16 to 512 printable ASCII characters without spaces")
+}
+
+function bootstrapKey(text: string): Either.Either<Redacted.Redacted, string> {
   return isMistyped(text)
-    ? "It looks like a key of Earshot, but its last characters do not fit the others. Copy the key again, or choose a text that does not begin with es_"
-    : undefined
+    ? Either.left(
+        "It looks like a key of Earshot, but its checksum is wrong. Copy the key again, or choose a text that does not start with es_"
+      )
+    : secret(text)
 }
 
 export interface CrashPoint {
@@ -112,41 +307,10 @@ export interface CrashPoint {
 }
 
 /** A step, or one that is passed a few times first: `ingest.stored:3`. */
-function crashPoint(name: string): Config.Config<CrashPoint> {
-  return Config.mapOrFail(Config.string(name), (text) => {
-    const [, wanted, passes = "0"] = /^([^:]*)(?::(\d{1,6}))?$/.exec(text) ?? []
-    const step = STEPS.find((known) => known === wanted)
-    return step === undefined
-      ? Either.left(ConfigError.InvalidData([], `Expected one of ${STEPS.join(", ")}`))
-      : Either.right({ step, passes: Number(passes) })
-  })
-}
-
-function databaseUrl(name: string): Config.Config<string> {
-  return Config.validate(Config.nonEmptyString(name), {
-    message: "Expected a URL like postgres://user:password@host:port/database, special characters as %xx",
-    validation: (text) => /^postgres(ql)?:\/\//.test(text)
-  })
-}
-
-function address(name: string): Config.Config<string> {
-  return Config.validate(Config.nonEmptyString(name), {
-    message: "Expected an address like https://api.example.com",
-    validation: (text) => /^https?:\/\/[^\s/?#@]+[^\s?#@]*$/.test(text) && URL.canParse(text)
-  })
-}
-
-function addressRanges(name: string): Config.Config<Addresses> {
-  return Config.mapOrFail(Config.nonEmptyString(name), (text) =>
-    Either.mapLeft(Addresses.parse(text), (problem) => ConfigError.InvalidData([], problem))
-  )
-}
-
-function wholeNumber(name: string, min: number, max: number): Config.Config<number> {
-  // Not `Config.integer`, which takes an empty value, as a settings file may hold it, for 0.
-  const digits = Config.validate(Config.nonEmptyString(name), {
-    message: `Expected a whole number from ${min} to ${max}`,
-    validation: (text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max
-  })
-  return Config.map(digits, Number)
+function crashPoint(text: string): Either.Either<CrashPoint, string> {
+  const [, wanted, passes = "0"] = /^([^:]*)(?::(\d{1,6}))?$/.exec(text) ?? []
+  const step = STEPS.find((known) => known === wanted)
+  return step === undefined
+    ? Either.left(`Expected one of ${STEPS.join(", ")}`)
+    : Either.right({ step, passes: Number(passes) })
 }

@@ -1,8 +1,8 @@
 /** The command line. What the commands do is handed in; here is how they are called and what they print. */
-import { Command, HelpDoc, Span } from "@effect/cli"
-import { Array as Arr, type Effect } from "effect"
+import { Command } from "@effect/cli"
+import type { Effect } from "effect"
 import type { Language } from "../core/syntax/language.ts"
-import { commandInfo } from "./commandTree.ts"
+import { type CommandInfo, commandInfo } from "./commandTree.ts"
 import type { FilterActions } from "./filter.ts"
 import { type KeysActions, keysCommand } from "./keys.ts"
 import { type MatchesActions, matchesCommand } from "./matches.ts"
@@ -13,7 +13,6 @@ import { type ReplayActions, replayCommand } from "./replay.ts"
 import { type RulesActions, rulesCommand } from "./rules.ts"
 import { run } from "./run.ts"
 import { type SetAsideActions, setAsideCommand } from "./setAside.ts"
-import { SETTINGS } from "./settings.ts"
 import { type SimulateActions, simulateCommand } from "./simulate.ts"
 import { checkCommand, syntaxCommand } from "./syntax.ts"
 import { webhooksCommand } from "./webhooks.ts"
@@ -34,11 +33,25 @@ export interface Actions<E> {
   readonly setAside: SetAsideActions<E>
 }
 
-/** The program, given what follows its name. `width`: of the help, in columns. */
-export const earshot = <E>(
-  actions: Actions<E>,
-  { args, version, width }: { readonly args: ReadonlyArray<string>; readonly version: string; readonly width: number }
-) => {
+/** An environment variable, for the help. */
+export interface SettingInfo {
+  readonly name: string
+  readonly default: string
+  readonly description: string
+  /** `client`: for the commands that call a server. All others are for `earshot serve`. */
+  readonly group: string
+}
+
+export interface EarshotOptions {
+  /** The arguments after the program's name. */
+  readonly args: ReadonlyArray<string>
+  readonly version: string
+  /** Of the help, in columns. */
+  readonly width: number
+  readonly settings: ReadonlyArray<SettingInfo>
+}
+
+export const earshot = <E>(actions: Actions<E>, { settings, ...options }: EarshotOptions) => {
   const commands = [
     serveCommand(actions),
     rulesCommand(actions.rules, actions.languages),
@@ -54,21 +67,27 @@ export const earshot = <E>(
     mcpCommand(actions.mcp)
   ] as const
   return run(Command.make("earshot").pipe(Command.withSubcommands(commands)), {
-    commands: commands.map(({ descriptor }) => commandInfo(descriptor)),
-    args,
-    version,
-    width
+    commands: commands.map(({ descriptor }) => withSettings(commandInfo(descriptor), settings)),
+    ...options
   })
 }
 
 // ---- helpers ----
 
 const serveCommand = <E>(actions: Actions<E>) =>
-  Command.make("serve", {}, () => actions.serve).pipe(Command.withDescription(serveHelp))
-
-const serveHelp = HelpDoc.blocks([
-  HelpDoc.p("Run the service, until Ctrl-C or SIGTERM. It is set up by environment variables."),
-  HelpDoc.descriptionList(
-    Arr.map(SETTINGS, ({ name, fallback, about }) => [Span.code(name), HelpDoc.p(`${about} (default: ${fallback})`)])
+  Command.make("serve", {}, () => actions.serve).pipe(
+    Command.withDescription("Run the service, until Ctrl-C or SIGTERM. Environment variables configure it.")
   )
-])
+
+/** Adds the settings to the help of `serve`, and those of the client to every command that has `--url`. */
+const withSettings = (command: CommandInfo, settings: ReadonlyArray<SettingInfo>): CommandInfo => {
+  const isClient = command.options.some(({ names }) => names.includes("--url"))
+  const entries = settings
+    .filter(({ group }) => (group === "client" ? isClient : command.path[0] === "serve"))
+    .map(({ name, default: shown, description }) => ({ name, about: `${description} (default: ${shown})` }))
+  return {
+    ...command,
+    more: entries.length === 0 ? command.more : [...command.more, entries],
+    subcommands: command.subcommands.map((subcommand) => withSettings(subcommand, settings))
+  }
+}

@@ -1,9 +1,9 @@
 /** `earshot platforms`: how the platforms of a running Earshot are doing. */
-import { Command, HelpDoc } from "@effect/cli"
+import { Command } from "@effect/cli"
 import { Console, Effect, type Option, Schema } from "effect"
 import { PlatformStatus } from "../core/status/PlatformStatus.ts"
 import { plural } from "./progress.ts"
-import { jsonOption, type Remote, remoteSettings, urlOption } from "./remote.ts"
+import { jsonOption, type Remote, urlOption } from "./remote.ts"
 
 export interface PlatformsActions<E> {
   /** The server that the settings name; the address here goes before theirs. */
@@ -25,10 +25,7 @@ export const platformsCommand = <E>(actions: PlatformsActions<E>) =>
       })
   ).pipe(
     Command.withDescription(
-      HelpDoc.blocks([
-        HelpDoc.p("Show how the platforms of a running Earshot are doing: streams, rules, limits, the last error."),
-        remoteSettings
-      ])
+      "Show how the platforms of a running Earshot are doing: streams, rules, limits, the last error."
     )
   )
 

@@ -1,5 +1,5 @@
 /** The port to an Earshot, for commands that ask something of one: a server, or the store of this machine. */
-import { HelpDoc, Options, Span } from "@effect/cli"
+import { HelpDoc, Options } from "@effect/cli"
 import { Data, Effect, type Option, type Schema, type Scope, type Stream } from "effect"
 import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import type { StorageUnavailable } from "../core/model/Errors.ts"
@@ -87,20 +87,13 @@ export const placeOptions = {
 
 export const jsonOption = (about: string) => Options.boolean("json").pipe(Options.withDescription(about))
 
-/** For the help of every command that asks a server. */
-export const remoteSettings: HelpDoc.HelpDoc = HelpDoc.descriptionList([
-  [Span.code("EARSHOT_URL"), HelpDoc.p("Address of the server (default: http://127.0.0.1:8787)")],
-  [Span.code("EARSHOT_API_KEY"), HelpDoc.p("A key that the server takes (default: none)")]
-])
-
 /** For the help of every command that asks a server or the store. */
 export const placeHelp = (about: string): HelpDoc.HelpDoc =>
   HelpDoc.blocks([
     HelpDoc.p(about),
     HelpDoc.p(
       "It goes to the server that EARSHOT_URL or --url names, with the key in EARSHOT_API_KEY. With none of the three it works on the store of this machine (EARSHOT_DATA_DIR or DATABASE_URL) itself; the embedded one belongs to one process at a time."
-    ),
-    remoteSettings
+    )
   ])
 
 /** There is none of that name in the store. */

@@ -1,11 +1,11 @@
 /** `earshot replay`: sends a recorded stream to a running Earshot, as fast as it takes it or at a given rate. */
-import { Args, Command, HelpDoc, Options } from "@effect/cli"
+import { Args, Command, Options } from "@effect/cli"
 import { Clock, Console, Effect, Option, type Scope, Stream } from "effect"
 import { isGzip } from "../core/platforms/LocalFeed.ts"
 import { type Line, lineCutter } from "./lines.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { count, duration, type Progress, plural, progressBar, type Screen } from "./progress.ts"
-import { jsonOption, type Remote, remoteSettings, urlOption } from "./remote.ts"
+import { jsonOption, type Remote, urlOption } from "./remote.ts"
 import { eventsOf, ReplayStopped, sender, type Tally } from "./sending.ts"
 
 /** What is replayed. */
@@ -49,7 +49,11 @@ export const replayCommand = <E>(actions: ReplayActions<E>) =>
       json: jsonOption("Print the summary as JSON, also when it is stopped: then with stopped_after_line")
     },
     (options) => replay(actions, options)
-  ).pipe(Command.withDescription(help()))
+  ).pipe(
+    Command.withDescription(
+      "Send recorded events to a running Earshot whose platforms run in process. Events that are there already change nothing, so a replay can be repeated."
+    )
+  )
 
 // ---- helpers ----
 
@@ -59,15 +63,6 @@ interface ReplayOptions {
   readonly rate: Option.Option<number>
   readonly skipBadLines: boolean
   readonly json: boolean
-}
-
-function help(): HelpDoc.HelpDoc {
-  return HelpDoc.blocks([
-    HelpDoc.p(
-      "Send recorded events to a running Earshot whose platforms run in process. Events that are there already change nothing, so a replay can be repeated."
-    ),
-    remoteSettings
-  ])
 }
 
 /** What one request holds at most. */

@@ -186,7 +186,7 @@ const seen = (match: Match) => ({ ...match, hidden_characters: hiddenIn(match) }
 interface Definition<A, I, O, OI> extends Pick<Tool, "name" | "title" | "description" | "annotations"> {
   readonly endpoint: Endpoint<A, I, O, OI>
   /** Where the tool says more than the operation. */
-  readonly output?: Schema.Schema<any, any>
+  readonly output?: Schema.Schema.AnyNoContext
   readonly answer: (output: O, context: { readonly args: unknown; readonly secret: string }) => Answer
 }
 

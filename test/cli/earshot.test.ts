@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { settings } from "../../app/settings.ts"
 import { chunk, LAST_CHUNK, open, requestText } from "../gateway/raw.ts"
 import { type Ended, KEY, ROOT, RUNTIMES, runCommand, runInProcess, START_MILLIS, startService } from "../program.ts"
 
@@ -114,19 +115,22 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     for (const { code, stdout } of answers) assert.deepStrictEqual([code, plain(stdout).trim()], [0, version])
   })
 
-  it("the help of serve and of replay names every setting that is read", async () => {
-    const source = readFileSync(join(ROOT, "app/settings.ts"), "utf8")
-    const names = [...source.matchAll(/\("([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"/g)].map((match) => match[1] ?? "")
-    assert.includeMembers(names, ["PORT", "HOST", "LOG_LEVEL", "EARSHOT_BOOTSTRAP_KEY"])
-    const helps = [await node(["serve", "--help"]), await node(["replay", "--help"])]
-    assert.deepStrictEqual(
-      helps.map(({ code }) => code),
-      [0, 0]
-    )
-    const lines = plain(helps.map(({ stdout }) => stdout).join("\n"))
-      .split("\n")
-      .map((line) => line.trim())
-    for (const name of names) assert.include(lines, name)
+  it("serve --help lists the server's settings, PORT first, and every command with --url those of the client", async () => {
+    const named = async (command: string) => {
+      const { stdout } = await node([...command.split(" "), "--help"])
+      const [, listed = ""] = stdout.split("Settings\n")
+      return { stdout, names: [...listed.matchAll(/^ {2}([A-Z_]+)$/gm)].map(([, name]) => name) }
+    }
+    const namesIn = (isClient: boolean) =>
+      settings.filter(({ group }) => (group === "client") === isClient).map(({ name }) => name)
+    const serve = await named("serve")
+    assert.deepStrictEqual(serve.names, namesIn(false))
+    assert.strictEqual(serve.names[0], "PORT")
+    assert.include(serve.stdout, "      Port to listen on; 0 picks a free port (default: 8787)\n")
+    for (const command of ["rules create", "matches", "webhooks list", "platforms", "replay", "mcp"]) {
+      assert.deepStrictEqual((await named(command)).names, namesIn(true), command)
+    }
+    assert.deepStrictEqual((await named("keys list")).names, [])
   })
 
   it("refuses a command, an option and an argument that do not exist, and an option that is missing", async () => {
