@@ -2,8 +2,9 @@
 
 import type { Area, PlatformEvent } from "../../../core/syntax/expression/eventFields.ts"
 import type { KeywordField, TextField } from "../../../core/syntax/expression/expression.ts"
-import { analyse, type Tokens } from "../../../core/syntax/firehose/tokens.ts"
+import { analyse } from "../../../core/syntax/firehose/tokens.ts"
 import { writeWords } from "../../../core/syntax/firehose/writeWords.ts"
+import type { Tokens } from "../../../core/syntax/words/tokens.ts"
 import { inARow, tokens, writeWords as writePostWords } from "../../../core/syntax/x/tokens.ts"
 import type { PlatformId } from "../../../test/platforms.ts"
 import { readPlain } from "./event.ts"

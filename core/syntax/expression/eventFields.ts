@@ -1,6 +1,6 @@
 /** What a rule can see of an event: its values by field, worked out when first asked for and then kept. */
 
-import type { Tokens } from "../firehose/tokens.ts"
+import type { Tokens } from "../words/tokens.ts"
 import type { KeywordField, NumberField, TextField } from "./expression.ts"
 
 /** An area in degrees. `west` is greater than `east` where it crosses the 180th meridian; a point is an area of no size. */

@@ -1,9 +1,9 @@
 /** The tests that compare one value with a pattern, compiled once: wildcards, spelling distance, regular expressions, parts. */
 
-import { matcherOf } from "../regex/automaton.ts"
-import { Budget } from "../regex/draft.ts"
 import { literalsOf } from "../regex/literals.ts"
-import { parseRegex } from "../regex/regex.ts"
+import { matcherOf } from "../regex/matcher.ts"
+import { Budget } from "../regex/nfa.ts"
+import { parseRegex } from "../regex/parser.ts"
 import type { Predicate, WildcardSign } from "./expression.ts"
 
 export interface Pattern {

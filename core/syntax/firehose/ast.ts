@@ -1,23 +1,23 @@
-/** The surface tree of a Firehose rule: what was written, clause by clause, each with its place in the text. */
+/** AST of a Firehose rule. Every node has its span in the text. */
 import type { WildcardSign } from "../expression/expression.ts"
 import type { Span } from "../issue.ts"
 
-/** Lucene has no precedence: each clause of a level ends up required, optional or prohibited. */
+/** Lucene has no operator precedence: each clause of a group is required, optional or prohibited. */
 export type Occur = "must" | "should" | "must_not"
 
-/** How the clause was joined. Spelling only: two trees that differ in nothing else mean the same. */
+/** How the operators were written. Trees that differ only in this are equivalent. */
 export interface Spelling {
   readonly conjunction: "and" | "or" | undefined
   readonly modifier: "not" | "plus" | undefined
-  /** Place of the conjunction; empty, before the clause, when there is none. */
-  readonly joint: Span
+  /** Empty, before the clause, if there is no conjunction. */
+  readonly conjunctionSpan: Span
 }
 
 export interface Clause {
   readonly occur: Occur
   readonly query: Query
   readonly spelling: Spelling
-  /** With its modifier, without its conjunction. */
+  /** Includes the modifier, not the conjunction. */
   readonly span: Span
 }
 
@@ -28,17 +28,17 @@ export interface FieldRef {
 
 interface Leaf {
   readonly field: FieldRef | undefined
-  /** Place of the value, without the field before it and the `~` or `^` after it. */
+  /** Span of the value, without the field and the `~` or `^` suffix. */
   readonly value: Span
   readonly span: Span
 }
 
-/** Clauses on one level, with or without parentheses around. */
+/** A parenthesized group, or the whole rule. */
 export interface Group {
   readonly _tag: "Group"
   readonly field: FieldRef | undefined
   readonly clauses: ReadonlyArray<Clause>
-  /** Clauses that hold nothing but stop words or punctuation: the analysis leaves nothing of them. Spelling only. */
+  /** Clauses of stop words or punctuation only: text analysis leaves no words in them, so they have no meaning. */
   readonly dropped: ReadonlyArray<Clause>
   readonly span: Span
 }
@@ -78,7 +78,7 @@ export interface RangeEnd {
 
 export interface Range extends Leaf {
   readonly _tag: "Range"
-  /** `undefined` is an open end. */
+  /** `undefined` for an open end. */
   readonly from: RangeEnd | undefined
   readonly to: RangeEnd | undefined
   readonly includesFrom: boolean

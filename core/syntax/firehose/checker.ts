@@ -1,15 +1,23 @@
-/** Says what a rule that parses still gets wrong: fields, values, and what Lucene makes of its operators. */
-
+/** Checks the fields, values and operators of a parsed rule. */
 import { nearest } from "../nearest.ts"
 import type { FieldRef, Group, Query } from "./ast.ts"
-import { defaultField, type Field, type Form, falseFieldOf, fieldOf, fields, isRuleOption, limits } from "./fields.ts"
+import {
+  defaultField,
+  type Field,
+  type Form,
+  fieldOf,
+  fields,
+  isRuleOption,
+  limits,
+  misnamedFieldOf
+} from "./fields.ts"
+import { checkGroup, checkRecentPlacement, withoutClause } from "./groups.ts"
 import { checkKeyword } from "./keywords.ts"
-import { checkLevel, recentPlacement, withoutClause } from "./levels.ts"
 import { quotePhrase } from "./printer.ts"
 import { quoted, type Report } from "./report.ts"
-import { checkNumber, checkPattern, checkRecentValue, checkText } from "./values.ts"
+import { checkNumber, checkPattern, checkText, rejectRecentValue } from "./values.ts"
 
-/** Levels are judged only when the text parsed: what stands beside an error is not what its author wrote. */
+/** After a syntax error it skips the checks of groups and `recent:`, which would report consequences of the error. */
 export const checkRule = (report: Report, ast: Group): void => {
   checkCharacters(report)
   const parsed = !report.failed
@@ -34,9 +42,7 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
   const { report } = state
   for (let index = 0; index < group.clauses.length; index++) {
     const clause = group.clauses[index]
-    if (clause === undefined) {
-      continue
-    }
+    if (clause === undefined) continue
     const { query } = clause
     const own = query.field === undefined ? field : fieldOf(query.field.name)
     if (query.field !== undefined && own === undefined) {
@@ -45,7 +51,7 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
     }
     if (query._tag === "Group") {
       if (own?.kind === "filter") {
-        checkRecentValue(report, query)
+        rejectRecentValue(report, query)
       } else {
         walk(state, query, own, depth + 1)
       }
@@ -54,7 +60,7 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
     if (query._tag === "Recent") {
       state.recents++
       if (state.parsed) {
-        recentPlacement(report, group, index, depth, state.recents)
+        checkRecentPlacement(report, group, index, depth, state.recents)
       }
       continue
     }
@@ -66,14 +72,12 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
     }
   }
   if (state.parsed) {
-    checkLevel(report, group, field, depth === 0)
+    checkGroup(report, group, field, depth === 0)
   }
 }
 
 const checkValue = (report: Report, query: Exclude<Query, Group>, field: Field | undefined): void => {
-  if (report.failed && report.hasErrorIn(query.value.start, query.value.end)) {
-    return
-  }
+  if (report.failed && report.hasErrorIn(query.value.start, query.value.end)) return
   if (query._tag === "Wildcard" && query.parts.length > limits.maxWildcards) {
     const count = query.parts.filter((part) => typeof part !== "string").length
     if (count > limits.maxWildcards) {
@@ -81,33 +85,28 @@ const checkValue = (report: Report, query: Exclude<Query, Group>, field: Field |
         "too-many-wildcards",
         query.value.start,
         query.value.end,
-        `A word takes ${limits.maxWildcards} wildcards at most: this one has ${count}`
+        `A word can have at most ${limits.maxWildcards} wildcards: this one has ${count}`
       )
     }
   }
   if (query._tag === "Phrase" && query.text.trim() === "") {
-    report.error("empty-phrase", query.value.start, query.value.end, "Nothing stands between these quotes", {
+    report.error("empty-phrase", query.value.start, query.value.end, "These quotes are empty", {
       expected: ["a word"]
     })
     return
   }
-  if (query._tag === "Everything") {
-    return
-  }
-  if (field === undefined) {
-    return
-  }
+  if (query._tag === "Everything" || field === undefined) return
   if (field.kind === "filter") {
-    checkRecentValue(report, query)
+    rejectRecentValue(report, query)
     return
   }
-  const form = formOf(query)
+  const form = formByTag[query._tag]
   if (form !== undefined && !field.forms.includes(form) && !isAnyValue(query)) {
     report.error(
       "wrong-form",
       query.value.start,
       query.value.end,
-      `"${field.name}" takes no ${form}: it holds ${field.kind === "text" ? "words, which have no order" : "a number"}`,
+      `"${field.name}" does not support a ${form}: it holds ${field.kind === "text" ? "words, which have no order" : "a number"}`,
       { expected: field.forms.map((each) => `a ${each}`) }
     )
     return
@@ -128,32 +127,22 @@ const checkValue = (report: Report, query: Exclude<Query, Group>, field: Field |
   }
 }
 
-const formOf = (query: Exclude<Query, Group>): Form | undefined => {
-  switch (query._tag) {
-    case "Term":
-      return "term"
-    case "Phrase":
-      return "phrase"
-    case "Wildcard":
-      return "wildcard"
-    case "Fuzzy":
-      return "fuzzy"
-    case "Regex":
-      return "regex"
-    case "Range":
-      return "range"
-    default:
-      return undefined
-  }
+const formByTag: Partial<Record<Query["_tag"], Form>> = {
+  Term: "term",
+  Phrase: "phrase",
+  Wildcard: "wildcard",
+  Fuzzy: "fuzzy",
+  Regex: "regex",
+  Range: "range"
 }
 
-/** `field:*` fits every kind of field: it asks for a value, whatever it is. */
+/** `field:*` is valid for every kind of field: it matches any value. */
 const isAnyValue = (query: Query): boolean =>
   query._tag === "Wildcard" && query.parts.length === 1 && typeof query.parts[0] !== "string"
 
 const unknownField = (report: Report, group: Group, query: Query, ref: FieldRef): void => {
   const { start, end } = ref.span
-  const known = falseFieldOf(ref.name)
+  const known = misnamedFieldOf(ref.name)
   if (known?.use !== undefined) {
     report.error("unknown-field", start, end, `There is no field ${quoted(ref.name)}: it is called "${known.use}"`, {
       expected: [known.use],
@@ -170,7 +159,7 @@ const unknownField = (report: Report, group: Group, query: Query, ref: FieldRef)
       isOption
         ? `"${ref.name}" cannot be used in a query. ${known.why}`
         : `There is no field ${quoted(ref.name)}. ${known.why}`,
-      isOption ? { fix: withoutClause(report, group, query, `Leave "${ref.name}" out`) } : undefined
+      isOption ? { fix: withoutClause(report, group, query, `Remove "${ref.name}"`) } : undefined
     )
     return
   }
@@ -182,13 +171,13 @@ const unknownField = (report: Report, group: Group, query: Query, ref: FieldRef)
     })
     return
   }
-  const raw = report.text.slice(query.span.start, query.span.end)
+  const raw = report.textOf(query.span)
   const isWord = query._tag === "Term" && query.value.start === ref.span.end + 1
   report.error(
     "unknown-field",
     start,
     end,
-    `There is no field ${quoted(ref.name)}; to search for the text itself put it in double quotes`,
+    `There is no field ${quoted(ref.name)}; to search for the text itself, put it in double quotes`,
     {
       expected: fieldNames,
       fix: isWord
@@ -205,15 +194,13 @@ const unknownField = (report: Report, group: Group, query: Query, ref: FieldRef)
 
 const fieldNames: ReadonlyArray<string> = fields.map((field) => field.name)
 
-/** Characters that no one sees and that make a rule mean something else, or that cannot be sent at all. */
+/** Reports invisible characters, which change the meaning of a rule, and lone surrogates, which cannot be sent. */
 const checkCharacters = (report: Report): void => {
   const { text } = report
   let isReported = false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code >= 32 && code < 127) {
-      continue
-    }
+    if (code >= 32 && code < 127) continue
     if (code >= 0xd800 && code <= 0xdfff) {
       if (code < 0xdc00) {
         const next = text.charCodeAt(at + 1)
@@ -222,7 +209,7 @@ const checkCharacters = (report: Report): void => {
           continue
         }
       }
-      report.error("lone-surrogate", at, at + 1, "Half of a character stands here: it cannot be sent", {
+      report.error("lone-surrogate", at, at + 1, "This is half of a surrogate pair and cannot be sent", {
         fix: { message: "Remove the broken characters", text: text.replace(loneSurrogates, "") }
       })
       return
@@ -233,16 +220,14 @@ const checkCharacters = (report: Report): void => {
         "invisible-character",
         at,
         at + 1,
-        `An invisible character (U+${code.toString(16).toUpperCase().padStart(4, "0")}) stands here`,
-        {
-          fix: { message: "Remove the invisible characters", text: text.replace(invisibles, "") }
-        }
+        `This is an invisible character (U+${code.toString(16).toUpperCase().padStart(4, "0")})`,
+        { fix: { message: "Remove the invisible characters", text: text.replace(invisibles, "") } }
       )
     }
   }
 }
 
-/** Controls, zero-width spaces and marks of direction; joiners stay, since scripts and emoji need them. */
+/** Control characters, zero-width spaces and direction marks. Joiners are allowed: scripts and emoji need them. */
 const isInvisible = (code: number): boolean =>
   code < 32
     ? code !== 9 && code !== 10 && code !== 13

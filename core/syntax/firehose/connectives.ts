@@ -1,8 +1,8 @@
-/** Reads the operators that stand before a clause, and reports those with nothing to join or to act on. */
-import { AND, CLOSE, END, type Lexer, lastNonSpace, MINUS, NOT, OR, PLUS } from "./lexer.ts"
+/** Parses the operators before a clause and reports operators without an operand. */
+import { AND, CLOSE, END, type Lexer, MINUS, NOT, OR, PLUS, trimEnd } from "./lexer.ts"
 import { quoted, type Report } from "./report.ts"
 
-/** Conjunction := "AND" | "&&" | "OR" | "||". Stays on the token. */
+/** Conjunction := "AND" | "&&" | "OR" | "||". Does not advance past it. */
 export const readConjunction = (lexer: Lexer, report: Report, isFirst: boolean): "and" | "or" | undefined => {
   if (isFirst && (lexer.kind === AND || lexer.kind === OR)) {
     const { start } = lexer
@@ -12,7 +12,7 @@ export const readConjunction = (lexer: Lexer, report: Report, isFirst: boolean):
       lexer.advance()
     }
     const word = report.text.slice(start, end)
-    report.error("leading-operator", start, end, `Nothing stands before ${quoted(word)} for it to join`, {
+    report.error("leading-operator", start, end, `There is no clause before ${quoted(word)}`, {
       expected: ["a word", "a phrase", "a field", "("],
       fix: report.fix(`Remove ${quoted(word)}`, start, Math.min(lexer.start, report.text.length), "")
     })
@@ -20,8 +20,8 @@ export const readConjunction = (lexer: Lexer, report: Report, isFirst: boolean):
   return lexer.kind === AND ? "and" : lexer.kind === OR ? "or" : undefined
 }
 
-/** Goes past the conjunctions that follow the first one. */
-export const refuseRepeats = (lexer: Lexer, report: Report): void => {
+/** Skips and reports further conjunctions. */
+export const rejectRepeats = (lexer: Lexer, report: Report): void => {
   const start = lexer.start
   let end = start
   while (lexer.kind === AND || lexer.kind === OR) {
@@ -29,7 +29,7 @@ export const refuseRepeats = (lexer: Lexer, report: Report): void => {
     lexer.advance()
   }
   if (end > start) {
-    report.error("doubled-operator", start, end, "Two operators follow each other: one clause is missing", {
+    report.error("doubled-operator", start, end, "A clause is missing between two operators", {
       expected: ["a word", "a phrase", "a field", "NOT", "("],
       fix: report.fix("Keep the first operator", start, Math.min(lexer.start, report.text.length), "")
     })
@@ -51,22 +51,20 @@ export const readModifier = (lexer: Lexer, report: Report): "not" | "plus" | und
     lexer.advance()
   }
   if (extraStart !== -1) {
-    report.error("doubled-modifier", extraStart, extraEnd, "A clause takes one of NOT, !, + and -: here are more", {
+    report.error("doubled-modifier", extraStart, extraEnd, "A clause takes only one of NOT, !, + and -", {
       fix: report.fix("Keep the first one", extraStart, Math.min(lexer.start, report.text.length), "")
     })
   }
   return modifier
 }
 
-/** True when the operators from `start` on have no clause after them; the clause before them ends at `previousEnd`. */
-export const refuseDangling = (lexer: Lexer, report: Report, start: number, previousEnd: number): boolean => {
+/** True if no clause follows the operators at `start`. The clause before them ends at `previousEnd`. */
+export const rejectDangling = (lexer: Lexer, report: Report, start: number, previousEnd: number): boolean => {
   const { kind } = lexer
-  if (kind !== END && kind !== CLOSE && kind !== AND && kind !== OR) {
-    return false
-  }
-  const end = Math.max(start, lastNonSpace(report.text, lexer.start))
+  if (kind !== END && kind !== CLOSE && kind !== AND && kind !== OR) return false
+  const end = Math.max(start, trimEnd(report.text, lexer.start))
   const word = report.text.slice(start, end)
-  report.error("dangling-operator", start, end, `Nothing stands after ${quoted(word)} for it to act on`, {
+  report.error("dangling-operator", start, end, `There is no clause after ${quoted(word)}`, {
     expected: ["a word", "a phrase", "a field", "("],
     fix: report.fix(`Remove ${quoted(word)}`, Math.min(previousEnd, start), end, "")
   })

@@ -1,19 +1,15 @@
-/** The names a page's site goes by: its host and each parent down to the domain that someone registered. */
+/** The domains of a page: its host and each parent down to the registrable domain. */
 
 /**
- * In lower case, without `www.`. The registrable domain is the last two labels, or three after a suffix of two labels
- * that this file lists; suffixes it does not list count as domains themselves.
+ * In lower case, without `www.`. The registrable domain is the last two labels, or three for the two-label suffixes
+ * listed in this file. Unlisted two-label suffixes are treated as domains.
  */
 export const domainsOf = (url: string): ReadonlyArray<string> => {
   const host = hostOf(url)
-  if (host === undefined) {
-    return []
-  }
+  if (host === undefined) return []
   const name = host.startsWith("www.") && host.indexOf(".", 4) > 0 ? host.slice(4) : host
   const labels = name.split(".")
-  if (labels.length > maxLabels || /^[0-9.]+$|[[\]:]/.test(name) || labels.includes("")) {
-    return [name]
-  }
+  if (labels.length > MAX_LABELS || /^[0-9.]+$|[[\]:]/.test(name) || labels.includes("")) return [name]
   const kept = twoPartSuffixes.has(labels.slice(-2).join(".")) ? 3 : 2
   const found = [name]
   for (let from = 1; from <= labels.length - kept; from++) {
@@ -24,14 +20,12 @@ export const domainsOf = (url: string): ReadonlyArray<string> => {
 
 // ---- helpers ----
 
-/** More than any name that can be looked up. */
-const maxLabels = 127
+/** DNS allows no more labels. */
+const MAX_LABELS = 127
 
 const hostOf = (url: string): string | undefined => {
   const start = url.indexOf("://")
-  if (start === -1) {
-    return undefined
-  }
+  if (start === -1) return undefined
   const rest = url.slice(start + 3)
   const end = rest.search(/[/?#\\]/)
   const authority = end === -1 ? rest : rest.slice(0, end)

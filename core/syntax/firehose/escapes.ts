@@ -1,13 +1,11 @@
-/** Resolves the backslashes of a term, and the wildcard signs that have none. */
+/** Resolves the escapes and wildcards of a term. */
 import type { WildcardSign } from "../expression/expression.ts"
 import type { Report } from "./report.ts"
 
-/** The text between two places with its backslashes resolved; \u and four hexadecimal digits is a character. */
+/** The text between two offsets with its escapes resolved, including \u and four hexadecimal digits. */
 export const resolve = (report: Report, start: number, end: number, escaped: boolean): string => {
   const { text } = report
-  if (!escaped) {
-    return text.slice(start, end)
-  }
+  if (!escaped) return text.slice(start, end)
   let result = ""
   let from = start
   for (let at = text.indexOf("\\", start); at !== -1 && at + 1 < end; at = text.indexOf("\\", at)) {
@@ -24,10 +22,8 @@ export const resolve = (report: Report, start: number, end: number, escaped: boo
         "bad-escape",
         at,
         at + 2,
-        "After \\u stand four hexadecimal digits of a whole character; write the character itself",
-        {
-          fix: report.fix("Remove the backslash", at, at + 1, "")
-        }
+        "A \\u escape needs four hexadecimal digits of a whole character; write the character itself",
+        { fix: report.fix("Remove the backslash", at, at + 1, "") }
       )
     }
     from = at + 1
@@ -36,7 +32,7 @@ export const resolve = (report: Report, start: number, end: number, escaped: boo
   return result + text.slice(from, end)
 }
 
-/** A term with its literals resolved and its signs kept apart. */
+/** Splits a term into literals and wildcards, with the escapes of the literals resolved. */
 export const wildcardParts = (report: Report, start: number, end: number): ReadonlyArray<string | WildcardSign> => {
   const { text } = report
   const parts: Array<string | WildcardSign> = []

@@ -1,14 +1,15 @@
-/** An update of Firehose's stream, `{document, matched_at}`, as a rule sees it. */
+/** Reads the fields of a Firehose update, `{document, matched_at}`. */
 import { Either } from "effect"
 import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
 import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
+import type { Tokens } from "../words/tokens.ts"
 import { domainsOf } from "./domains.ts"
 import { anchorsOf } from "./markdown.ts"
-import { analyse, type Tokens } from "./tokens.ts"
+import { analyse } from "./tokens.ts"
 import { writeWords } from "./writeWords.ts"
 
-/** `now`, in milliseconds, stands in for the time of the match where the record has none. Left is a sentence on what the record lacks. */
+/** `now`, in milliseconds, replaces a missing `matched_at`. Left is a message. */
 export const firehoseEvent = (
   record: unknown,
   options: { readonly now: number }
@@ -18,22 +19,22 @@ export const firehoseEvent = (
     (document) => new LazyFields(new PageReader(document, objectOf(record)?.["matched_at"], options.now))
   )
 
-/** Updates have no id of their own: the same content is the same event. `digest` makes a short name of the content. */
+/** The digest of the document: updates have no id. */
 export const firehoseEventId = (record: unknown, digest: (text: string) => string): Either.Either<string, string> =>
   Either.flatMap(documentOf(record), (document) => {
-    const written = writtenOf(document)
-    return written === undefined
-      ? Either.left('Is no Firehose update: "document" is nested too deep')
-      : Either.right(digest(written))
+    const text = serialize(document)
+    return text === undefined
+      ? Either.left('Not a Firehose update: "document" is nested too deep')
+      : Either.right(digest(text))
   })
 
-/** When the update matched, in milliseconds. */
+/** `matched_at` in milliseconds. */
 export const firehoseEventTime = (record: unknown): number | undefined => instantOf(objectOf(record)?.["matched_at"])
 
 // ---- helpers ----
 
-/** A text that is nested deeper than the stack can be read and yet not be written. */
-const writtenOf = (document: JsonObject): string | undefined => {
+/** `undefined` if the document is nested too deep: `JSON.stringify` overflows the stack, `JSON.parse` does not. */
+const serialize = (document: JsonObject): string | undefined => {
   try {
     return JSON.stringify(document)
   } catch {
@@ -44,10 +45,10 @@ const writtenOf = (document: JsonObject): string | undefined => {
 const documentOf = (record: unknown): Either.Either<JsonObject, string> => {
   const document = objectOf(objectOf(record)?.["document"])
   if (document === undefined) {
-    return Either.left('Is no Firehose update: it has no "document", an object with the "url" of the page')
+    return Either.left('Not a Firehose update: it has no "document", an object with the "url" of the page')
   }
   return textOf(document["url"]) === undefined
-    ? Either.left('Is no Firehose update: "document" has no "url"')
+    ? Either.left('Not a Firehose update: "document" has no "url"')
     : Either.right(document)
 }
 
@@ -63,7 +64,7 @@ class PageReader implements FieldReader {
   }
 
   id(): string {
-    return writtenOf(this.document) ?? this.url
+    return serialize(this.document) ?? this.url
   }
 
   analyse(text: string, field: TextField): Tokens {
@@ -140,7 +141,7 @@ class PageReader implements FieldReader {
   }
 }
 
-/** `/News/Technology_News` brings `/News` along. Labels are short; a longer text is taken as it is. */
+/** A label with its parents: `/News/Technology_News` and `/News`. A long text is not a label and stays as it is. */
 const withParents = (label: string): ReadonlyArray<string> => {
   const found = [label]
   if (label.length <= 200) {

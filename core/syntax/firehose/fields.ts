@@ -1,4 +1,4 @@
-/** The fields a Firehose query can name, what each holds and accepts, the names people write by mistake, and the limits. */
+/** The fields of a Firehose query, common wrong names for them, and the limits. */
 import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
 
 export type FieldName =
@@ -16,53 +16,50 @@ export type FieldName =
   | "dr"
   | "recent"
 
-/** The ways a value can be written after a field. */
+/** The forms of a value. */
 export type Form = "term" | "phrase" | "wildcard" | "fuzzy" | "regex" | "range" | "group"
 
-interface FieldFacts {
+interface FieldInfo {
   readonly name: FieldName
   readonly caseSensitive: boolean
-  /** The page can carry several values; one that fits is enough. */
+  /** A page can have several values; one match is enough. */
   readonly multiValued: boolean
-  readonly holds: string
+  readonly description: string
   readonly forms: ReadonlyArray<Form>
-  /** A whole rule that passes the checker. */
+  /** A complete rule that passes the checker. */
   readonly example: string
 }
 
-export interface TextFieldFacts extends FieldFacts {
+export interface TextFieldInfo extends FieldInfo {
   readonly kind: "text"
   readonly target: TextField
-  /** The analysis keeps stop words in `title` and takes them out everywhere else. */
+  /** True only for `title`. */
   readonly keepsStopWords: boolean
 }
 
-export interface KeywordFieldFacts extends FieldFacts {
+export interface KeywordFieldInfo extends FieldInfo {
   readonly kind: "keyword"
   readonly target: KeywordField
 }
 
-export interface NumberFieldFacts extends FieldFacts {
+export interface NumberFieldInfo extends FieldInfo {
   readonly kind: "number"
   readonly target: NumberField
 }
 
-export interface FilterFieldFacts extends FieldFacts {
+export interface FilterFieldInfo extends FieldInfo {
   readonly kind: "filter"
 }
 
-export type Field = TextFieldFacts | KeywordFieldFacts | NumberFieldFacts | FilterFieldFacts
+export type Field = TextFieldInfo | KeywordFieldInfo | NumberFieldInfo | FilterFieldInfo
 
-/** The service documents no length; the length and the count of clauses are what its parser is assumed to take. */
+/** The service documents no limits: `maxLength` and `maxClauses` are assumptions about its parser. */
 export const limits = {
   maxLength: 8192,
   maxClauses: 1024,
   maxDepth: 50,
   maxSlop: 1000,
-  maxWildcards: 64,
-  /** States of the automaton that a pattern unfolds to. */
-  maxRegexSize: 10_000,
-  maxRegexDepth: 50
+  maxWildcards: 64
 } as const
 
 const textForms: ReadonlyArray<Form> = ["term", "phrase", "wildcard", "fuzzy", "regex", "group"]
@@ -76,8 +73,8 @@ export const fields: ReadonlyArray<Field> = [
     keepsStopWords: false,
     caseSensitive: false,
     multiValued: true,
-    holds:
-      "Text that a page gained since its last crawl. The default field: a word without a field is looked up here. Split into lower-case words, stop words removed",
+    description:
+      "Text that a page gained since its last crawl. The default field: a word without a field is searched here. Split into lower-case words, stop words removed",
     forms: textForms,
     example: 'added:"electric vehicle"'
   },
@@ -88,7 +85,7 @@ export const fields: ReadonlyArray<Field> = [
     keepsStopWords: false,
     caseSensitive: false,
     multiValued: true,
-    holds: "Text that a page lost since its last crawl. Split into lower-case words, stop words removed",
+    description: "Text that a page lost since its last crawl. Split into lower-case words, stop words removed",
     forms: textForms,
     example: 'removed:"old feature"'
   },
@@ -99,7 +96,7 @@ export const fields: ReadonlyArray<Field> = [
     keepsStopWords: false,
     caseSensitive: false,
     multiValued: true,
-    holds: "Link texts that a page gained. Split into lower-case words, stop words removed",
+    description: "Link texts that a page gained. Split into lower-case words, stop words removed",
     forms: textForms,
     example: "added_anchor:buy"
   },
@@ -110,7 +107,7 @@ export const fields: ReadonlyArray<Field> = [
     keepsStopWords: false,
     caseSensitive: false,
     multiValued: true,
-    holds: "Link texts that a page lost. Split into lower-case words, stop words removed",
+    description: "Link texts that a page lost. Split into lower-case words, stop words removed",
     forms: textForms,
     example: "removed_anchor:buy"
   },
@@ -121,7 +118,7 @@ export const fields: ReadonlyArray<Field> = [
     keepsStopWords: true,
     caseSensitive: false,
     multiValued: false,
-    holds: "Title of the page. Split into lower-case words, stop words kept",
+    description: "Title of the page. Split into lower-case words, stop words kept",
     forms: textForms,
     example: 'title:"breaking news"'
   },
@@ -131,8 +128,8 @@ export const fields: ReadonlyArray<Field> = [
     target: "firehose.url",
     caseSensitive: true,
     multiValued: false,
-    holds:
-      "Whole address of the page, scheme included, as one value. It narrows what the other clauses find; it never makes a page be crawled",
+    description:
+      "Full address of the page, including the scheme, as one value. It only filters crawled pages; it does not cause a page to be crawled",
     forms: keywordForms,
     example: "tesla AND NOT url:*\\/tag\\/*"
   },
@@ -142,8 +139,8 @@ export const fields: ReadonlyArray<Field> = [
     target: "firehose.domain",
     caseSensitive: true,
     multiValued: true,
-    holds:
-      'Host of the page in lower case without "www.", and each parent of it down to the registrable domain: a page of blog.example.com has blog.example.com and example.com',
+    description:
+      'Host of the page in lower case without "www.", and each parent down to the registrable domain: a page of blog.example.com has blog.example.com and example.com',
     forms: keywordForms,
     example: "domain:techcrunch.com AND title:IPO"
   },
@@ -153,8 +150,8 @@ export const fields: ReadonlyArray<Field> = [
     target: "firehose.publish_time",
     caseSensitive: true,
     multiValued: false,
-    holds:
-      "When the page says it was published: local date and time without a zone, as 2025-06-15T15:06:40. Compared as text, so ranges run in time order. Pages without a date never match",
+    description:
+      "Publication time stated by the page: local date and time without a zone, such as 2025-06-15T15:06:40. Compared as text, so ranges follow time order. Pages without a date never match",
     forms: keywordForms,
     example: "tesla AND publish_time:[2025-01-01T00\\:00\\:00 TO 2025-12-31T23\\:59\\:59]"
   },
@@ -164,8 +161,8 @@ export const fields: ReadonlyArray<Field> = [
     target: "firehose.page_category",
     caseSensitive: true,
     multiValued: true,
-    holds:
-      "Topic labels such as /News/Technology_News; a page carries the parents of its labels too. Quote them: they begin with a slash",
+    description:
+      "Topic labels such as /News/Technology_News; a page also has the parents of its labels. Quote them: they begin with a slash",
     forms: keywordForms,
     example: 'title:tesla AND page_category:"/News"'
   },
@@ -175,8 +172,8 @@ export const fields: ReadonlyArray<Field> = [
     target: "firehose.page_type",
     caseSensitive: true,
     multiValued: true,
-    holds:
-      "Labels of the kind of page such as /Article/How_to; a page carries the parents of its labels too. Quote them: they begin with a slash",
+    description:
+      "Page type labels such as /Article/How_to; a page also has the parents of its labels. Quote them: they begin with a slash",
     forms: keywordForms,
     example: 'title:tesla AND page_type:"/Article"'
   },
@@ -186,7 +183,7 @@ export const fields: ReadonlyArray<Field> = [
     target: "firehose.language",
     caseSensitive: true,
     multiValued: false,
-    holds: "Language code of the page in lower case, as en, fr or zh-cn",
+    description: "Language code of the page in lower case, such as en, fr or zh-cn",
     forms: keywordForms,
     example: "title:tesla AND language:en"
   },
@@ -196,7 +193,7 @@ export const fields: ReadonlyArray<Field> = [
     target: "firehose.dr",
     caseSensitive: false,
     multiValued: false,
-    holds: "Domain Rating of the site, 0 to 100",
+    description: "Domain Rating of the site, 0 to 100",
     forms: ["term", "phrase", "range", "group"],
     example: "tesla AND dr:[50 TO 100]"
   },
@@ -205,28 +202,32 @@ export const fields: ReadonlyArray<Field> = [
     name: "recent",
     caseSensitive: true,
     multiValued: false,
-    holds:
-      "Age limit by the time of publication: a whole number and h (hours), d (days) or mo (months of 30 days). Once per rule, at the top level, joined with AND. Without it pages of any age match",
+    description:
+      "Age limit by publication time: a whole number and h (hours), d (days) or mo (months of 30 days). Once per rule, at the top level, joined with AND. Without it pages of any age match",
     forms: ["term"],
     example: "tesla AND recent:24h"
   }
 ]
 
-/** Words without a field are looked up here. */
+/** The field of words without a field. */
 export const defaultField: FieldName = "added"
 
 export const fieldOf = (name: string): Field | undefined => byName.get(name)
 
-/** A name that is no field: `use` is the field that was meant, `why` what to do when there is none. */
-export interface FalseField {
+/** A wrong field name: `use` is the intended field, `why` the advice if there is none. */
+export interface MisnamedField {
   readonly use?: FieldName
   readonly why?: string
 }
 
-export const falseFieldOf = (name: string): FalseField | undefined => falseFields.get(name.toLowerCase())
+export const misnamedFieldOf = (name: string): MisnamedField | undefined => misnamedFields.get(name.toLowerCase())
 
-/** Names that users and other tools write, as they come up in public code. */
-export const falseFields: ReadonlyMap<string, FalseField> = new Map<string, FalseField>([
+const ruleOption: MisnamedField = {
+  why: "It is an option of the rule, not part of the query: remove it and set the option when you create the rule"
+}
+
+/** Wrong names found in public code. */
+export const misnamedFields: ReadonlyMap<string, MisnamedField> = new Map<string, MisnamedField>([
   ["page_types", { use: "page_type" }],
   ["pagetype", { use: "page_type" }],
   ["type", { use: "page_type" }],
@@ -265,31 +266,22 @@ export const falseFields: ReadonlyMap<string, FalseField> = new Map<string, Fals
   ["rating", { use: "dr" }],
   ["newer_than", { use: "recent" }],
   ["within", { use: "recent" }],
-  [
-    "quality",
-    { why: "It is an option of the rule, not part of the query: leave it out and set the option when the rule is made" }
-  ],
-  [
-    "nsfw",
-    { why: "It is an option of the rule, not part of the query: leave it out and set the option when the rule is made" }
-  ],
-  [
-    "tag",
-    { why: "It is an option of the rule, not part of the query: leave it out and set the option when the rule is made" }
-  ],
+  ["quality", ruleOption],
+  ["nsfw", ruleOption],
+  ["tag", ruleOption],
   ["since", { why: "It is an option of the stream; to limit the age of pages write AND recent:24h" }],
   ["after", { why: "Write a range: publish_time:[2025-01-01T00\\:00\\:00 TO *]" }],
   ["before", { why: "Write a range: publish_time:[* TO 2025-12-31T23\\:59\\:59]" }],
   ["filetype", { why: "Write a pattern for the address: url:/.*\\.pdf/" }],
   ["ext", { why: "Write a pattern for the address: url:/.*\\.pdf/" }],
-  ["from", { why: "Pages have no author here; use domain: for the site" }],
-  ["author", { why: "Pages have no author here; use domain: for the site" }],
-  ["is", { why: "It belongs to the query language of X" }],
-  ["has", { why: "It belongs to the query language of X" }]
+  ["from", { why: "Pages have no author; use domain: for the site" }],
+  ["author", { why: "Pages have no author; use domain: for the site" }],
+  ["is", { why: "It is part of the X query language" }],
+  ["has", { why: "It is part of the X query language" }]
 ])
 
-/** Options of the rule object that people put in the query. */
-export const isRuleOption = (name: string): boolean => name === "quality" || name === "nsfw" || name === "tag"
+/** An option of the rule object, not a field. */
+export const isRuleOption = (name: string): boolean => misnamedFields.get(name) === ruleOption
 
 // ---- helpers ----
 

@@ -91,7 +91,7 @@ export const firehoseHelp: LanguageHelp = {
     'Lucene\'s query syntax over page changes: words and "phrases" in the text that a page gained, field:value for everything else, joined with AND, OR and NOT in capitals and parentheses. A rule matches when a crawled page changed in a way that it describes.',
   operators: [
     ...operators.map(({ form, meaning, example }) => ({ name: form, description: meaning, example })),
-    ...fields.map(({ name, holds, example }) => ({ name: `${name}:`, description: holds, example }))
+    ...fields.map(({ name, description, example }) => ({ name: `${name}:`, description, example }))
   ],
   examples,
   mistakes,
@@ -166,8 +166,8 @@ const signRows = operators
   // Markdown takes a bare backslash before a sign for its own.
   .map(({ form, meaning, example }) => [code(form), meaning.replace(/\\[a-z/]/g, "`$&`"), code(example)])
 
-function fieldRow({ name, kind, holds, example }: Field): ReadonlyArray<string> {
-  return [code(name), kind, holds, code(example)]
+function fieldRow({ name, kind, description, example }: Field): ReadonlyArray<string> {
+  return [code(name), kind, description, code(example)]
 }
 
 const limitNames: Readonly<Record<string, string>> = {

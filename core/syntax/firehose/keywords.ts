@@ -1,24 +1,23 @@
-/** Checks values of keyword fields, which are compared whole and with their case. */
-
+/** Checks the values of keyword fields, which match whole values and are case-sensitive. */
 import { nearest } from "../nearest.ts"
 import type { Group, Phrase, Query, Range, Term, Wildcard } from "./ast.ts"
-import type { KeywordFieldFacts } from "./fields.ts"
+import type { KeywordFieldInfo } from "./fields.ts"
 import {
   isKnownLabel,
   isLanguage,
   isListedLabel,
   type LabelField,
-  labelMeant,
   labelsOf,
-  languageMeant,
-  languages
+  languages,
+  suggestLabel,
+  suggestLanguage
 } from "./labels.ts"
-import { looseEdit } from "./loose.ts"
-import { escapeTerm, quotePhrase } from "./printer.ts"
+import { escapeTerm, escapeWildcard, quotePhrase } from "./printer.ts"
 import { quoted, type Report } from "./report.ts"
+import { unescapedEdit } from "./unescaped.ts"
 import { checkOrder } from "./values.ts"
 
-export const checkKeyword = (report: Report, query: Exclude<Query, Group>, field: KeywordFieldFacts): void => {
+export const checkKeyword = (report: Report, query: Exclude<Query, Group>, field: KeywordFieldInfo): void => {
   switch (query._tag) {
     case "Term":
     case "Phrase":
@@ -39,7 +38,7 @@ export const checkKeyword = (report: Report, query: Exclude<Query, Group>, field
 
 type Exact = Term | Phrase
 
-const checkExact = (report: Report, query: Exact, field: KeywordFieldFacts): void => {
+const checkExact = (report: Report, query: Exact, field: KeywordFieldInfo): void => {
   const { start, end } = query.value
   const { text } = query
   if (query._tag === "Phrase") {
@@ -48,17 +47,12 @@ const checkExact = (report: Report, query: Exact, field: KeywordFieldFacts): voi
         "ignored-suffix",
         end,
         query.span.end,
-        `A value of "${field.name}" is compared whole: this has no effect`,
-        {
-          fix: report.fix("Remove it", end, query.span.end, "")
-        }
+        `"${field.name}" matches whole values: this has no effect`,
+        { fix: report.fix("Remove it", end, query.span.end, "") }
       )
     }
     if (text.includes("*")) {
-      const pattern = text
-        .split("*")
-        .map((part) => (part === "" ? "" : escapeTerm(part)))
-        .join("*")
+      const pattern = escapeWildcard(text)
       report.warning("quoted-wildcard", start, end, 'Inside quotes "*" is an ordinary character, not a wildcard', {
         expected: [pattern],
         fix: report.fix("Write it without quotes", start, end, pattern)
@@ -81,22 +75,23 @@ const checkExact = (report: Report, query: Exact, field: KeywordFieldFacts): voi
       checkLabel(report, query, field.name)
       return
     case "publish_time":
-      checkMoment(report, query)
+      checkPublishTime(report, query)
       return
     default:
       return
   }
 }
 
-/** The value again in the quotes, or the lack of them, that it was written with. */
-const like = (query: Exact, text: string): string => (query._tag === "Phrase" ? quotePhrase(text) : escapeTerm(text))
+/** Writes a value with quotes if the query has quotes. */
+const printLike = (query: Exact, text: string): string =>
+  query._tag === "Phrase" ? quotePhrase(text) : escapeTerm(text)
 
 const checkDomain = (report: Report, query: Exact): void => {
   const { text, value } = query
   const { start, end } = value
   if (/[/:\s]/.test(text)) {
-    const edit = looseEdit(query.field, undefined, text)
-    report.warning("domain-not-host", start, end, `A domain is a host name alone: no page has ${quoted(text)}`, {
+    const edit = unescapedEdit(query.field, undefined, text)
+    report.warning("domain-not-host", start, end, `A domain is only a host name: ${quoted(text)} never matches`, {
       expected: ["domain:example.com"],
       fix:
         query.field === undefined || edit.text.startsWith('"')
@@ -107,29 +102,23 @@ const checkDomain = (report: Report, query: Exact): void => {
   }
   const lower = text.toLowerCase()
   if (lower !== text) {
-    report.warning(
-      "keyword-case",
-      start,
-      end,
-      `Domains are held in lower case and compared with it: ${quoted(text)} fits none`,
-      {
-        expected: [lower],
-        fix: report.fix("Write it in lower case", start, end, like(query, lower))
-      }
-    )
+    report.warning("keyword-case", start, end, `Domains are lower case: ${quoted(text)} never matches`, {
+      expected: [lower],
+      fix: report.fix("Write it in lower case", start, end, printLike(query, lower))
+    })
   }
   if (lower.startsWith("www.") && lower.length > 4) {
     const host = lower.slice(4)
-    report.warning("domain-www", start, end, `Domains are held without "www."`, {
+    report.warning("domain-www", start, end, 'Domains have no "www."', {
       expected: [host],
-      fix: report.fix('Leave "www." out', start, end, like(query, host))
+      fix: report.fix('Remove "www."', start, end, printLike(query, host))
     })
   } else if (!lower.includes(".")) {
     report.warning(
       "domain-not-host",
       start,
       end,
-      `${quoted(text)} is no whole host name, and domains are compared whole`,
+      `${quoted(text)} is not a complete host name: a domain must match completely`,
       {
         expected: [`${lower}.com`, `${lower}.*`],
         fix: /^[a-z0-9-]+$/.test(lower) ? report.fix("Allow any ending", start, end, `${lower}.*`) : undefined
@@ -140,39 +129,31 @@ const checkDomain = (report: Report, query: Exact): void => {
 
 const checkUrl = (report: Report, query: Exact): void => {
   const { text, value } = query
-  if (/^https?:\/\//.test(text)) {
-    return
-  }
+  if (/^https?:\/\//.test(text)) return
   const { start, end } = value
   if (/^https?:\/\//i.test(text)) {
     const lower = text.replace(/^[^/]*/, (scheme) => scheme.toLowerCase())
-    report.warning("keyword-case", start, end, "The scheme of an address is held in lower case and compared with it", {
+    report.warning("keyword-case", start, end, "The scheme of an address is lower case", {
       expected: [lower],
-      fix: report.fix("Write the scheme in lower case", start, end, like(query, lower))
+      fix: report.fix("Write the scheme in lower case", start, end, printLike(query, lower))
     })
     return
   }
   const isHost = /^(www\.)?[a-z0-9-]+(\.[a-z0-9-]+)+\/?$/i.test(text)
-  const insert = isHost
-    ? `domain:${escapeTerm(
-        text
-          .toLowerCase()
-          .replace(/^www\./, "")
-          .replace(/\/$/, "")
-      )}`
-    : `url:*${text === "" ? "" : escapeTerm(text)}*`
+  const host = text.toLowerCase().replace(/^www\.|\/$/g, "")
+  const insert = isHost ? `domain:${escapeTerm(host)}` : `url:*${escapeTerm(text)}*`
   report.warning(
     "url-incomplete",
     start,
     end,
-    `An address is compared whole, from http to its end: ${quoted(text)} fits none`,
+    `A url must match the whole address, from http on: ${quoted(text)} never matches`,
     {
       expected: ['url:"https://…"', "url:*part*", "domain:example.com"],
       fix:
         query.field === undefined
           ? undefined
           : report.fix(
-              isHost ? "Look the host up in domain" : "Allow any text around it",
+              isHost ? "Search for the host in domain" : "Allow any text around it",
               query.span.start,
               query.span.end,
               insert
@@ -183,72 +164,57 @@ const checkUrl = (report: Report, query: Exact): void => {
 
 const checkLanguage = (report: Report, query: Exact): void => {
   const { text, value } = query
-  if (isLanguage(text)) {
-    return
-  }
+  if (isLanguage(text)) return
   const { start, end } = value
-  const meant = languageMeant(text)
-  if (meant !== undefined && meant === text.toLowerCase()) {
-    report.warning("keyword-case", start, end, "Language codes are held in lower case and compared with it", {
-      expected: [meant],
-      fix: report.fix(`Write ${meant}`, start, end, like(query, meant))
+  const suggestion = suggestLanguage(text)
+  if (suggestion !== undefined && suggestion === text.toLowerCase()) {
+    report.warning("keyword-case", start, end, "Language codes are lower case", {
+      expected: [suggestion],
+      fix: report.fix(`Write ${suggestion}`, start, end, printLike(query, suggestion))
     })
     return
   }
-  report.warning("unknown-language", start, end, `${quoted(text)} is no language code that pages carry`, {
-    expected: meant === undefined ? languages : [meant],
-    fix: meant === undefined ? undefined : report.fix(`Write ${meant}`, start, end, like(query, meant))
+  report.warning("unknown-language", start, end, `${quoted(text)} is not a known language code`, {
+    expected: suggestion === undefined ? languages : [suggestion],
+    fix:
+      suggestion === undefined ? undefined : report.fix(`Write ${suggestion}`, start, end, printLike(query, suggestion))
   })
 }
 
 const checkLabel = (report: Report, query: Exact, field: LabelField): void => {
   const { text, value } = query
-  if (isListedLabel(field, text)) {
-    return
-  }
+  if (isListedLabel(field, text)) return
   const { start, end } = value
-  const meant = labelMeant(field, text)
-  if (isKnownLabel(field, text)) {
-    if (meant !== undefined && meant !== text && meant.toLowerCase() === text.toLowerCase()) {
-      labelCase(report, query, meant)
-    }
-    return
-  }
-  if (meant !== undefined && meant.toLowerCase() === text.toLowerCase()) {
-    labelCase(report, query, meant)
-    return
-  }
-  const other: LabelField = field === "page_type" ? "page_category" : "page_type"
-  const elsewhere = meant === undefined ? labelMeant(other, text) : undefined
-  if (elsewhere !== undefined && query.field !== undefined) {
-    report.warning("unknown-label", start, end, `${quoted(text)} is a label of ${other}, not of ${field}`, {
-      expected: [`${other}:"${elsewhere}"`],
-      fix: report.fix(`Look it up in ${other}`, query.span.start, query.span.end, `${other}:"${elsewhere}"`)
+  const suggestion = suggestLabel(field, text)
+  if (suggestion !== undefined && suggestion !== text && suggestion.toLowerCase() === text.toLowerCase()) {
+    report.warning("keyword-case", start, end, `Labels are case-sensitive: write "${suggestion}"`, {
+      expected: [`"${suggestion}"`],
+      fix: report.fix(`Write "${suggestion}"`, start, end, printLike(query, suggestion))
     })
     return
   }
-  const near = meant ?? nearest(text.startsWith("/") ? text : `/${text}`, labelsOf(field))
-  report.warning("unknown-label", start, end, `No page carries the label ${quoted(text)} in ${field}`, {
+  if (isKnownLabel(field, text)) return
+  const other: LabelField = field === "page_type" ? "page_category" : "page_type"
+  const otherLabel = suggestion === undefined ? suggestLabel(other, text) : undefined
+  if (otherLabel !== undefined && query.field !== undefined) {
+    report.warning("unknown-label", start, end, `${quoted(text)} is a label of ${other}, not of ${field}`, {
+      expected: [`${other}:"${otherLabel}"`],
+      fix: report.fix(`Search for it in ${other}`, query.span.start, query.span.end, `${other}:"${otherLabel}"`)
+    })
+    return
+  }
+  const near = suggestion ?? nearest(text.startsWith("/") ? text : `/${text}`, labelsOf(field))
+  report.warning("unknown-label", start, end, `${quoted(text)} is not a known label of ${field}`, {
     expected: near === undefined ? labelsOf(field) : [`"${near}"`],
     fix: near === undefined ? undefined : report.fix(`Write "${near}"`, start, end, quotePhrase(near))
   })
 }
 
-const labelCase = (report: Report, query: Exact, meant: string): void => {
-  const { start, end } = query.value
-  report.warning("keyword-case", start, end, `Labels are compared with their case: it is "${meant}"`, {
-    expected: [`"${meant}"`],
-    fix: report.fix(`Write "${meant}"`, start, end, like(query, meant))
-  })
-}
+/** Local date and time, or a prefix of one: values are compared as text. */
+const dateTimePattern = /^[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?)?)?)?$/
 
-/** Local date and time, or the head of one: values are compared as text. */
-const momentPattern = /^[0-9]{4}(-[0-9]{2}(-[0-9]{2}(T[0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?)?)?)?$/
-
-const isMoment = (text: string): boolean => {
-  if (!momentPattern.test(text)) {
-    return false
-  }
+const isDateTime = (text: string): boolean => {
+  if (!dateTimePattern.test(text)) return false
   const month = Number(text.slice(5, 7) || "1")
   const day = Number(text.slice(8, 10) || "1")
   const hour = Number(text.slice(11, 13) || "0")
@@ -260,60 +226,63 @@ const isMoment = (text: string): boolean => {
 
 const escapeColons = (text: string): string => text.replaceAll(":", "\\:")
 
-const momentExpected = ["2025-06-15T15\\:06\\:40"]
+const dateTimeExample = ["2025-06-15T15\\:06\\:40"]
 
-/** True when the value is a date that pages can be compared with. */
-const momentIn = (
+/** True if the value is a valid date. */
+const checkDateTime = (
   report: Report,
   text: string,
   start: number,
   end: number,
   write: (text: string) => string
 ): boolean => {
-  if (isMoment(text)) {
-    return true
-  }
+  if (isDateTime(text)) return true
   const single = text.replaceAll("\\", "")
-  if (single !== text && isMoment(single)) {
-    report.error("doubled-backslash", start, end, "One backslash is enough here: only JSON doubles it", {
-      expected: momentExpected,
+  if (single !== text && isDateTime(single)) {
+    report.error("doubled-backslash", start, end, "One backslash is enough here: only JSON needs two", {
+      expected: dateTimeExample,
       fix: report.fix("Write one backslash", start, end, write(single))
     })
     return false
   }
   const local = text.replace(/(Z|[+-][0-9]{2}:?[0-9]{2})$/i, "").replace(/^([0-9-]{10})[ t]/, "$1T")
-  if (local !== text && isMoment(local)) {
-    report.warning("publish-time-zone", start, end, "Times of publication carry no zone and are compared as text", {
-      expected: momentExpected,
+  if (local !== text && isDateTime(local)) {
+    report.warning("publish-time-zone", start, end, "Publication times have no zone and are compared as text", {
+      expected: dateTimeExample,
       fix: report.fix("Write the time without a zone", start, end, write(local))
     })
     return false
   }
-  report.error("publish-time-format", start, end, `${quoted(text)} is no date of the form 2025-06-15T15:06:40`, {
-    expected: momentExpected
+  report.error("publish-time-format", start, end, `${quoted(text)} is not a date of the form 2025-06-15T15:06:40`, {
+    expected: dateTimeExample
   })
   return false
 }
 
-const checkMoment = (report: Report, query: Exact): void => {
+const checkPublishTime = (report: Report, query: Exact): void => {
   const { start, end } = query.value
-  if (momentIn(report, query.text, start, end, quotePhrase) && query.text.length < 19) {
+  if (checkDateTime(report, query.text, start, end, quotePhrase) && query.text.length < 19) {
     const day = query.text.length === 10 ? `[${query.text}T00\\:00\\:00 TO ${query.text}T23\\:59\\:59]` : undefined
-    report.warning("publish-time-exact", start, end, "Without a range only pages published at this very moment match", {
-      expected: ["publish_time:[2025-06-15T00\\:00\\:00 TO 2025-06-15T23\\:59\\:59]"],
-      fix: day === undefined ? undefined : report.fix("Write the whole day", start, end, day)
-    })
+    report.warning(
+      "publish-time-exact",
+      start,
+      end,
+      "Without a range, only pages published at exactly this time match",
+      {
+        expected: ["publish_time:[2025-06-15T00\\:00\\:00 TO 2025-06-15T23\\:59\\:59]"],
+        fix: day === undefined ? undefined : report.fix("Write the whole day", start, end, day)
+      }
+    )
   }
 }
 
-const checkRange = (report: Report, query: Range, field: KeywordFieldFacts): void => {
+const checkRange = (report: Report, query: Range, field: KeywordFieldInfo): void => {
   const { from, to } = query
   if (field.name === "publish_time") {
-    const isFrom = from === undefined || momentIn(report, from.text, from.span.start, from.span.end, escapeColons)
-    const isTo = to === undefined || momentIn(report, to.text, to.span.start, to.span.end, escapeColons)
-    if (!isFrom || !isTo) {
-      return
-    }
+    const isFromValid =
+      from === undefined || checkDateTime(report, from.text, from.span.start, from.span.end, escapeColons)
+    const isToValid = to === undefined || checkDateTime(report, to.text, to.span.start, to.span.end, escapeColons)
+    if (!isFromValid || !isToValid) return
   }
   if (from !== undefined && to !== undefined && !(from.text < to.text)) {
     checkOrder(report, query, from.text > to.text, from.text === to.text)
@@ -324,24 +293,24 @@ const checkRange = (report: Report, query: Range, field: KeywordFieldFacts): voi
       "publish-time-end",
       to.span.start,
       to.span.end,
-      "As text every time of that day comes after the bare date: the day itself is left out",
+      "A bare date sorts before every time of that day: the range excludes the day",
       {
         expected: [`${to.text}T23\\:59\\:59`],
-        fix: report.fix("Go to the end of the day", to.span.start, to.span.end, `${to.text}T23\\:59\\:59`)
+        fix: report.fix("Extend the range to the end of the day", to.span.start, to.span.end, `${to.text}T23\\:59\\:59`)
       }
     )
   }
 }
 
-const checkWildcard = (report: Report, query: Wildcard, field: KeywordFieldFacts): void => {
+const checkWildcard = (report: Report, query: Wildcard, field: KeywordFieldInfo): void => {
   const { start, end } = query.value
   const first = query.parts[0]
   if (field.name === "domain" && query.parts.some((part) => typeof part === "string" && part !== part.toLowerCase())) {
-    report.warning("keyword-case", start, end, "Domains are held in lower case and compared with it", {
+    report.warning("keyword-case", start, end, "Domains are lower case", {
       fix: report.fix("Write it in lower case", start, end, report.text.slice(start, end).toLowerCase())
     })
   } else if (field.name === "url" && typeof first === "string" && !first.startsWith("h")) {
-    report.warning("url-incomplete", start, end, "An address is compared whole, and it begins with http", {
+    report.warning("url-incomplete", start, end, "A url must match the whole address, which begins with http", {
       expected: ["url:*part*"],
       fix: report.fix("Allow any text before it", start, start, "*")
     })

@@ -1,4 +1,4 @@
-/** Values that Firehose's keyword fields can hold: languages, labels of page_type and page_category. */
+/** Known values of Firehose's keyword fields: languages and labels. */
 
 export const languages: ReadonlyArray<string> =
   "af ar bg bn cs da de el en es et fa fi fr gu he hi hr hu id it ja kn ko lt lv mk ml mr ne nl no pa pl pt ro ru sk sl so sq sv sw ta te th tl tr uk ur vi zh-cn zh-tw".split(
@@ -7,25 +7,19 @@ export const languages: ReadonlyArray<string> =
 
 export const isLanguage = (code: string): boolean => languageSet.has(code)
 
-/** The code that was meant by a name, a three-letter code, a code with a region or a country. */
-export const languageMeant = (text: string): string | undefined => {
+/** The language code for a name, a three-letter code, a country or a code with a region. */
+export const suggestLanguage = (text: string): string | undefined => {
   const lower = text.toLowerCase().replaceAll("_", "-")
-  if (languageSet.has(lower)) {
-    return lower
-  }
+  if (languageSet.has(lower)) return lower
   const alias = languageAliases.get(lower)
-  if (alias !== undefined) {
-    return alias
-  }
+  if (alias !== undefined) return alias
   const region = lower.indexOf("-")
-  if (region <= 0) {
-    return undefined
-  }
+  if (region <= 0) return undefined
   const base = lower.slice(0, region)
   return languageSet.has(base) ? base : languageAliases.get(base)
 }
 
-/** Every label begins with one of these, after a slash. Children that are not listed here exist too. */
+/** Every label begins with one of these. Unlisted children exist. */
 export const pageTypes: ReadonlyArray<string> = [
   "/Article",
   "/Audio",
@@ -106,26 +100,21 @@ export const pageCategoryChildren: ReadonlyArray<string> = [
 
 export type LabelField = "page_type" | "page_category"
 
-/** The label stands in the list as it is. */
+/** The exact label is in the list. */
 export const isListedLabel = (field: LabelField, label: string): boolean => vocabularies[field].listed.has(label)
 
-/** The family of a label exists. A child of a known family is taken as it stands: the list of children is not complete. */
+/** The top level of the label is in the list. Its children are not checked: the list of children is incomplete. */
 export const isKnownLabel = (field: LabelField, label: string): boolean => {
   const slash = label.indexOf("/", 1)
   return vocabularies[field].tops.has(slash === -1 ? label : label.slice(0, slash))
 }
 
-/**
- * The label that was meant: with another case, without the slash, with spaces, or by its last part
- * alone.
- */
-export const labelMeant = (field: LabelField, text: string): string | undefined => {
+/** The intended label for a text with another case, without the slash, with spaces, or with only the last part. */
+export const suggestLabel = (field: LabelField, text: string): string | undefined => {
   const key = labelKey(text)
   const vocabulary = vocabularies[field]
   const whole = vocabulary.byKey.get(key)
-  if (whole !== undefined) {
-    return whole
-  }
+  if (whole !== undefined) return whole
   const slash = key.indexOf("/")
   if (slash > 0) {
     const top = vocabulary.byKey.get(key.slice(0, slash))
@@ -134,7 +123,6 @@ export const labelMeant = (field: LabelField, text: string): string | undefined 
   return vocabulary.byLastPart.get(key)
 }
 
-/** All labels in the list, for a search by nearness. */
 export const labelsOf = (field: LabelField): ReadonlyArray<string> => vocabularies[field].all
 
 // ---- helpers ----

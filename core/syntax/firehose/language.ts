@@ -1,4 +1,4 @@
-/** Firehose's query language: check a rule, read it, write it in canonical form, say what it means. */
+/** Firehose's rule language: checks, parses, prints and lowers a rule. */
 import type { Expression } from "../expression/expression.ts"
 import type { Issue } from "../issue.ts"
 import type { Group } from "./ast.ts"
@@ -12,73 +12,72 @@ import { Report } from "./report.ts"
 export interface Rule {
   readonly text: string
   readonly ast: Group
-  /** Equal for two rules that differ only in how they are spelled. */
+  /** Canonical form: equal for two rules that differ only in spelling. */
   readonly canonical: string
   readonly expression: Expression
 }
 
 export interface Checked {
-  /** In the order of the text, about twenty at most. */
+  /** In text order, at most 20. */
   readonly issues: ReadonlyArray<Issue>
-  /** Present when no issue is an error. */
+  /** Present if no issue is an error. */
   readonly rule: Rule | undefined
 }
 
 export interface Parsed {
   readonly issues: ReadonlyArray<Issue>
-  /** Present when no issue is an error. */
+  /** Present if no issue is an error. */
   readonly ast: Group | undefined
 }
 
 export interface Options {
-  /** In UTF-16 code units; a longer text is refused unread. */
+  /** In UTF-16 code units. A longer text is rejected without parsing. */
   readonly maxLength?: number
 }
 
-/** Grammar, fields and values. Never throws, whatever the text. */
+/** Checks grammar, fields and values. Never throws. */
 export const check = (text: string, options?: Options): Checked => {
-  const { issues, ast } = examine(text, options, true)
+  const { issues, ast } = run(text, options, true)
   const rule = ast === undefined ? undefined : { text, ast, canonical: print(ast), expression: lower(ast) }
-  return { issues: issues.some((issue) => issue.fix !== undefined) ? withSoundFixes(issues, options) : issues, rule }
+  return { issues: issues.some((issue) => issue.fix !== undefined) ? withValidFixes(issues, options) : issues, rule }
 }
 
-/** The grammar alone: fields and values are taken as they stand. */
-export const parse = (text: string, options?: Options): Parsed => examine(text, options, false)
+/** Checks the grammar only, not fields and values. */
+export const parse = (text: string, options?: Options): Parsed => run(text, options, false)
 
 export { lower, print }
 
 // ---- helpers ----
 
-const examine = (text: string, options: Options | undefined, isChecked: boolean): Parsed => {
+const run = (text: string, options: Options | undefined, checksValues: boolean): Parsed => {
   const report = new Report(text)
   const maxLength = options?.maxLength ?? limits.maxLength
   if (text.length > maxLength) {
-    report.error("too-long", maxLength, text.length, `The rule has ${text.length} characters: ${maxLength} are allowed`)
+    report.error(
+      "too-long",
+      maxLength,
+      text.length,
+      `The rule has ${text.length} characters: at most ${maxLength} are allowed`
+    )
     return { issues: report.issues(), ast: undefined }
   }
   const ast = parseRule(report)
-  if (isChecked) {
-    checkRule(report, ast)
-  }
+  if (checksValues) checkRule(report, ast)
   return { issues: report.issues(), ast: report.failed ? undefined : ast }
 }
 
-/** Keeps a fix only if the text it gives has one issue of that kind fewer and no error that was not there before. */
-const withSoundFixes = (issues: ReadonlyArray<Issue>, options: Options | undefined): ReadonlyArray<Issue> => {
+/** Drops each fix that does not remove an issue of its code, or that adds an error. */
+const withValidFixes = (issues: ReadonlyArray<Issue>, options: Options | undefined): ReadonlyArray<Issue> => {
   const before = countByCode(issues)
   return issues.map((issue) => {
-    if (issue.fix === undefined) {
-      return issue
-    }
-    const mended = examine(issue.fix.text, options, true).issues
-    const after = countByCode(mended)
-    const isMended = (after.get(issue.code) ?? 0) < (before.get(issue.code) ?? 0)
-    const isClean = mended.every(
+    if (issue.fix === undefined) return issue
+    const fixed = run(issue.fix.text, options, true).issues
+    const after = countByCode(fixed)
+    const isFixed = (after.get(issue.code) ?? 0) < (before.get(issue.code) ?? 0)
+    const addsNoError = fixed.every(
       ({ severity, code }) => severity === "warning" || (after.get(code) ?? 0) <= (before.get(code) ?? 0)
     )
-    if (isMended && isClean) {
-      return issue
-    }
+    if (isFixed && addsNoError) return issue
     const { fix: _, ...rest } = issue
     return rest
   })

@@ -1,16 +1,16 @@
-/** Reads what a clause holds when it is no group: a word, a wildcard, a phrase, a pattern or a range, with its suffix. */
+/** Parses the leaves of a rule: words, wildcards, phrases, patterns and ranges, with their suffixes. */
 import type { FieldRef, Query } from "./ast.ts"
 import { resolve, wildcardParts } from "./escapes.ts"
 import { type Field, fieldOf } from "./fields.ts"
 import * as Lex from "./lexer.ts"
-import { looseEdit, looseEnd } from "./loose.ts"
 import { escapeTerm, quotePhrase } from "./printer.ts"
 import { readRange } from "./ranges.ts"
 import { quoted, type Report } from "./report.ts"
-import { distanceOf, ignoreTilde, readSuffix, refuseTilde, slopOf } from "./suffixes.ts"
+import { distanceOf, ignoreTilde, readSuffix, rejectTilde, slopOf } from "./suffixes.ts"
+import { unescapedEdit, unescapedEnd } from "./unescaped.ts"
 
-/** Where a clause begins, with its field, is `start`; where its value begins is `start0`. */
-export class LeafReader {
+/** `start` is the offset of the clause, with its field; `valueStart` is the offset of its value. */
+export class LeafParser {
   private readonly report: Report
   private readonly text: string
   private readonly lexer: Lex.Lexer
@@ -21,42 +21,42 @@ export class LeafReader {
     this.lexer = lexer
   }
 
-  /** Leaf := ( TERM | WILDCARD | REGEX | BARE_OPERATOR | QUOTED ) [ Suffix ] | Range [ Boost ]. None when it is broken. */
+  /** Leaf := ( TERM | WILDCARD | REGEX | BARE_OPERATOR | QUOTED ) [ Suffix ] | Range [ Boost ]. */
   read(ref: FieldRef | undefined, field: Field | undefined, start: number): Query | undefined {
     const lexer = this.lexer
     switch (lexer.kind) {
       case Lex.TERM:
       case Lex.WILDCARD: {
-        const { start: start0, end, kind, escaped } = lexer
+        const { start: valueStart, end, kind, escaped } = lexer
         if (lexer.dangling) {
-          this.report.error("dangling-escape", end - 1, end, "This backslash has nothing after it to act on", {
+          this.report.error("dangling-escape", end - 1, end, "There is no character after this backslash", {
             fix: this.report.fix("Remove the backslash", end - 1, end, "")
           })
           lexer.advance()
-          return term(ref, resolve(this.report, start0, end - 1, escaped), start0, end - 1, start, end)
+          return term(ref, resolve(this.report, valueStart, end - 1, escaped), valueStart, end - 1, start, end)
         }
         const next = this.text.charCodeAt(end)
         if (next === 0x2f || (next === 0x3a && ref !== undefined)) {
-          return this.looseWord(ref, field, start, start0)
+          return this.unescapedWord(ref, field, start, valueStart)
         }
         lexer.advance()
-        return this.word(ref, field, { start, start0, end, kind, escaped })
+        return this.word(ref, field, { start, valueStart, end, kind, escaped })
       }
       case Lex.BARE_OPERATOR: {
-        const { start: start0, end } = lexer
+        const { start: valueStart, end } = lexer
         lexer.advance()
-        const sign = this.text.slice(start0, end)
+        const sign = this.text.slice(valueStart, end)
         this.report.warning(
           "stray-operator",
-          start0,
+          valueStart,
           end,
-          `A ${quoted(sign)} with a space after it is read as a word and has no effect`,
+          `${quoted(sign)} before a space is read as a word and has no effect`,
           {
             expected: [`${sign}word`],
             fix: this.report.fix("Remove the space", end, Math.min(lexer.start, this.text.length), "")
           }
         )
-        return term(ref, sign, start0, end, start, end)
+        return term(ref, sign, valueStart, end, start, end)
       }
       case Lex.QUOTED:
         return this.phrase(ref, start)
@@ -67,9 +67,9 @@ export class LeafReader {
             ? undefined
             : this.report.fix("Close the quote at the end", this.text.length, this.text.length, '"')
         })
-        const { start: start0, end } = lexer
+        const { start: valueStart, end } = lexer
         lexer.advance()
-        const value = { start: start0, end }
+        const value = { start: valueStart, end }
         return { _tag: "Phrase", field: ref, text: "", slop: 0, value, span: { start, end } }
       }
       case Lex.REGEX:
@@ -82,58 +82,52 @@ export class LeafReader {
     }
   }
 
-  /** A term or a wildcard term that the lexer has passed already. */
+  /** A term or wildcard that the lexer has already passed. */
   word(
     ref: FieldRef | undefined,
     field: Field | undefined,
-    token: { start: number; start0: number; end: number; kind: number; escaped: boolean }
+    token: { start: number; valueStart: number; end: number; kind: number; escaped: boolean }
   ): Query | undefined {
-    const { start, start0, end, kind, escaped } = token
+    const { start, valueStart, end, kind, escaped } = token
     const suffix = readSuffix(this.lexer, this.report, end)
+    const value = { start: valueStart, end }
+    const span = { start, end: suffix.end }
     if (kind === Lex.WILDCARD) {
       ignoreTilde(this.report, suffix)
-      const value = { start: start0, end }
-      const parts = wildcardParts(this.report, start0, end)
-      return { _tag: "Wildcard", field: ref, parts, value, span: { start, end: suffix.end } }
+      return { _tag: "Wildcard", field: ref, parts: wildcardParts(this.report, valueStart, end), value, span }
     }
-    const text = resolve(this.report, start0, end, escaped)
+    const text = resolve(this.report, valueStart, end, escaped)
     if (suffix.tilde !== undefined) {
-      const distance = distanceOf(this.report, suffix.tilde, text)
-      const value = { start: start0, end }
-      return { _tag: "Fuzzy", field: ref, text, distance, value, span: { start, end: suffix.end } }
+      return { _tag: "Fuzzy", field: ref, text, distance: distanceOf(this.report, suffix.tilde, text), value, span }
     }
-    if (field?.kind === "filter") {
-      const age = parseAge(text)
-      if (age !== undefined) {
-        const value = { start: start0, end }
-        return { _tag: "Recent", field: ref, ...age, value, span: { start, end: suffix.end } }
-      }
-    }
-    return term(ref, text, start0, end, start, suffix.end)
+    const age = field?.kind === "filter" ? parseAge(text) : undefined
+    return age === undefined
+      ? { _tag: "Term", field: ref, text, value, span }
+      : { _tag: "Recent", field: ref, ...age, value, span }
   }
 
-  /** Everything := "*" ":" "*", from the second "*" on. */
+  /** Everything := "*" ":" "*". The lexer is at the second "*". */
   everything(start: number): Query {
-    const { start: start0, end } = this.lexer
+    const { start: valueStart, end } = this.lexer
     this.lexer.advance()
     const suffix = readSuffix(this.lexer, this.report, end)
     ignoreTilde(this.report, suffix)
-    return { _tag: "Everything", field: undefined, value: { start: start0, end }, span: { start, end: suffix.end } }
+    return { _tag: "Everything", field: undefined, value: { start: valueStart, end }, span: { start, end: suffix.end } }
   }
 
-  /** An address with no field before it; `start` is where its scheme begins. */
+  /** An address without a field; `start` is the offset of its scheme. */
   bareUrl(start: number): Query | undefined {
-    const end = looseEnd(this.text, start)
+    const end = unescapedEnd(this.text, start)
     const raw = this.text.slice(start, end)
-    const edit = looseEdit(undefined, fieldOf("url"), raw)
+    const edit = unescapedEdit(undefined, fieldOf("url"), raw)
     this.report.error(
       "bare-url",
       start,
       end,
-      "An address is looked up with url: before it, in double quotes or with its / and : escaped",
+      "An address needs url: before it, and double quotes or a backslash before each / and :",
       {
         expected: ['url:"https://…"', "domain:example.com"],
-        fix: this.report.fix("Look the address up in url", start, end, `url:${edit.text}`)
+        fix: this.report.fix("Search for the address in url", start, end, `url:${edit.text}`)
       }
     )
     this.lexer.moveTo(end)
@@ -143,46 +137,48 @@ export class LeafReader {
   /** Phrase := QUOTED [ Suffix ] */
   private phrase(ref: FieldRef | undefined, start: number): Query | undefined {
     const lexer = this.lexer
-    const { start: start0, end, escaped } = lexer
-    const text = resolve(this.report, start0 + 1, end - 1, escaped)
+    const { start: valueStart, end, escaped } = lexer
+    const text = resolve(this.report, valueStart + 1, end - 1, escaped)
     lexer.advance()
     const suffix = readSuffix(this.lexer, this.report, end)
     const slop = suffix.tilde === undefined ? 0 : slopOf(this.report, suffix.tilde)
-    const value = { start: start0, end }
+    const value = { start: valueStart, end }
     return { _tag: "Phrase", field: ref, text, slop, value, span: { start, end: suffix.end } }
   }
 
-  /** Regex := REGEX [ Boost ]. A slash that was meant as text is told apart by what stands around it. */
+  /** Regex := REGEX [ Boost ]. The context shows whether a slash is a pattern or unescaped text. */
   private regex(ref: FieldRef | undefined, field: Field | undefined, start: number): Query | undefined {
     const lexer = this.lexer
-    const { start: start0, end } = lexer
+    const { start: valueStart, end } = lexer
     if (lexer.kind === Lex.UNCLOSED_REGEX) {
-      const wordEnd = looseEnd(this.text, start0)
-      if (/[.*+[(|\\{]/.test(this.text.slice(start0, wordEnd)) || ref === undefined) {
-        this.report.error("unclosed-regex", start0, start0 + 1, 'This "/" opens a pattern that is never closed', {
+      const wordEnd = unescapedEnd(this.text, valueStart)
+      const word = this.text.slice(valueStart, wordEnd)
+      if (/[.*+[(|\\{]/.test(word) || ref === undefined) {
+        const message = 'This "/" opens a pattern that is never closed'
+        this.report.error("unclosed-regex", valueStart, valueStart + 1, message, {
           expected: ["/", "\\/"],
           fix:
-            ref === undefined || wordEnd === start0 + 1
-              ? this.report.fix("Quote the word", start0, wordEnd, quotePhrase(this.text.slice(start0, wordEnd)))
+            ref === undefined || word === "/"
+              ? this.report.fix("Quote the word", valueStart, wordEnd, quotePhrase(word))
               : this.report.fix("Close the pattern", wordEnd, wordEnd, "/")
         })
         lexer.moveTo(wordEnd)
-        return term(ref, this.text.slice(start0, wordEnd), start0, wordEnd, start, wordEnd)
+        return term(ref, word, valueStart, wordEnd, start, wordEnd)
       }
-      return this.looseWord(ref, field, start, start0)
+      return this.unescapedWord(ref, field, start, valueStart)
     }
-    const pattern = this.text.slice(start0 + 1, end - 1)
+    const pattern = this.text.slice(valueStart + 1, end - 1)
     const next = this.text.charCodeAt(end)
     const isGlued =
       end < this.text.length && !Lex.isSpace(next) && next !== 0x29 && next !== 0x28 && next !== 0x5e && next !== 0x7e
     const isLabel = (ref?.name === "page_type" || ref?.name === "page_category") && /^[\w&]*$/.test(pattern)
     if (isGlued || isLabel || (ref !== undefined && field?.kind === "keyword" && /[ \t\r\n]/.test(pattern))) {
-      return this.looseWord(ref, field, start, start0)
+      return this.unescapedWord(ref, field, start, valueStart)
     }
     lexer.advance()
     const suffix = readSuffix(this.lexer, this.report, end)
     ignoreTilde(this.report, suffix)
-    const value = { start: start0, end }
+    const value = { start: valueStart, end }
     return { _tag: "Regex", field: ref, pattern, value, span: { start, end: suffix.end } }
   }
 
@@ -190,45 +186,35 @@ export class LeafReader {
     const open = this.lexer.start
     const { ends, includesFrom, includesTo, end } = readRange(this.report, ref, open)
     this.lexer.moveTo(end)
-    if (ends === undefined) {
-      return undefined
-    }
+    if (ends === undefined) return undefined
     const suffix = readSuffix(this.lexer, this.report, end)
-    refuseTilde(this.report, suffix)
+    rejectTilde(this.report, suffix)
     const value = { start: open, end }
-    return {
-      _tag: "Range",
-      field: ref,
-      ...ends,
-      includesFrom,
-      includesTo,
-      value,
-      span: { start, end: suffix.end }
-    }
+    return { _tag: "Range", field: ref, ...ends, includesFrom, includesTo, value, span: { start, end: suffix.end } }
   }
 
-  /** A word with `/` or `:` in it that should have been quoted or escaped; the whole of it is taken as one value. */
-  private looseWord(
+  /** A word with an unescaped `/` or `:`. All of it becomes one value. */
+  private unescapedWord(
     ref: FieldRef | undefined,
     field: Field | undefined,
     start: number,
-    start0: number
+    valueStart: number
   ): Query | undefined {
-    const end = looseEnd(this.text, start0)
-    const raw = this.text.slice(start0, end)
-    const edit = looseEdit(ref, field, raw)
+    const end = unescapedEnd(this.text, valueStart)
+    const raw = this.text.slice(valueStart, end)
+    const edit = unescapedEdit(ref, field, raw)
     this.report.error(
       "unescaped-special",
-      start0,
+      valueStart,
       end,
-      `${quoted(raw)} has a "/" or ":" that the parser takes as syntax: put the value in double quotes, or a backslash before each of them`,
+      `${quoted(raw)} has an unescaped "/" or ":": put the value in double quotes, or a backslash before each of them`,
       {
         expected: [quotePhrase(raw), escapeTerm(raw)],
-        fix: this.report.fix(edit.message, edit.wholeClause ? start : start0, end, edit.text)
+        fix: this.report.fix(edit.message, edit.wholeClause ? start : valueStart, end, edit.text)
       }
     )
     this.lexer.moveTo(end)
-    return term(ref, raw, start0, end, start, end)
+    return term(ref, raw, valueStart, end, start, end)
   }
 
   private missingValue(ref: FieldRef | undefined, start: number): undefined {
@@ -249,20 +235,18 @@ export class LeafReader {
       this.report.error(
         "missing-value",
         ref.span.start,
-        Math.max(ref.span.end, Lex.lastNonSpace(this.text, at)),
+        Math.max(ref.span.end, Lex.trimEnd(this.text, at)),
         `The field ${quoted(ref.name)} has no value`,
         { expected: ["a word", "a phrase", "("] }
       )
-      if (kind === Lex.COLON) {
-        lexer.advance()
-      }
+      if (kind === Lex.COLON) lexer.advance()
       return undefined
     }
     const found = this.text.slice(at, end)
     const message =
       kind === Lex.COLON
-        ? 'A ":" needs a field name before it; write \\: for a colon as text'
-        : `${quoted(found)} has nothing to act on here; put a backslash before it to mean the character`
+        ? 'A ":" needs a field name before it; write \\: for a literal colon'
+        : `${quoted(found)} is not valid here; put a backslash before it for the character`
     lexer.advance()
     this.report.error("unexpected-character", at, end, message, {
       fix: this.report.fix(`Remove ${quoted(found)}`, at, end, "")
@@ -271,14 +255,12 @@ export class LeafReader {
   }
 }
 
-/** The age that a `recent:` value stands for. */
+/** Parses the value of `recent:`. */
 export const parseAge = (text: string): { readonly amount: number; readonly unit: "h" | "d" | "mo" } | undefined => {
   const match = /^([0-9]{1,9})(h|d|mo)$/.exec(text)
   const amount = Number(match?.[1])
   const unit = match?.[2]
-  if (!(amount > 0) || (unit !== "h" && unit !== "d" && unit !== "mo")) {
-    return undefined
-  }
+  if (!(amount > 0) || (unit !== "h" && unit !== "d" && unit !== "mo")) return undefined
   return { amount, unit }
 }
 

@@ -1,4 +1,4 @@
-/** Cuts a Firehose rule into tokens, one at a time, by the token rules of Lucene's classic query parser. */
+/** Lexer for Firehose rules, with the token rules of Lucene's classic query parser. */
 
 export const END = 0
 export const AND = 1
@@ -6,7 +6,7 @@ export const OR = 2
 export const NOT = 3
 export const PLUS = 4
 export const MINUS = 5
-/** `+`, `-` or `!` with a space after it: Lucene reads it as a word. */
+/** `+`, `-` or `!` before a space: a word in Lucene. */
 export const BARE_OPERATOR = 6
 export const OPEN = 7
 export const CLOSE = 8
@@ -22,15 +22,15 @@ export const STRAY = 17
 export const UNCLOSED_QUOTE = 18
 export const UNCLOSED_REGEX = 19
 
-/** Stands on one token; `advance` moves to the next. */
+/** Holds the current token; `advance` moves to the next one. */
 export class Lexer {
   readonly text: string
   kind = END
   start = 0
   end = 0
-  /** The token holds a backslash. */
+  /** The token contains a backslash. */
   escaped = false
-  /** The token ends with a backslash that has nothing after it. */
+  /** The token ends with a backslash at the end of the text. */
   dangling = false
 
   constructor(text: string) {
@@ -58,32 +58,32 @@ export class Lexer {
     const code = text.charCodeAt(at)
     switch (code) {
       case 0x28:
-        this.one(OPEN)
+        this.single(OPEN)
         return
       case 0x29:
-        this.one(CLOSE)
+        this.single(CLOSE)
         return
       case 0x3a:
-        this.one(COLON)
+        this.single(COLON)
         return
       case 0x5e:
-        this.one(CARET)
+        this.single(CARET)
         return
       case 0x5b:
       case 0x7b:
-        this.one(RANGE)
+        this.single(RANGE)
         return
       case 0x5d:
       case 0x7d:
-        this.one(STRAY)
+        this.single(STRAY)
         return
       case 0x2b:
       case 0x2d:
       case 0x21:
         if (at + 1 < text.length && isSpace(text.charCodeAt(at + 1))) {
-          this.one(BARE_OPERATOR)
+          this.single(BARE_OPERATOR)
         } else {
-          this.one(code === 0x2b ? PLUS : code === 0x2d ? MINUS : NOT)
+          this.single(code === 0x2b ? PLUS : code === 0x2d ? MINUS : NOT)
         }
         return
       case 0x22:
@@ -105,12 +105,12 @@ export class Lexer {
     }
   }
 
-  private one(kind: number): void {
+  private single(kind: number): void {
     this.kind = kind
     this.end = this.start + 1
   }
 
-  /** TermChar := any character but space ! ( ) : ^ [ ] " { } ~ / | "\" any; with `*` and `?` it is a wildcard term. */
+  /** TermChar := any character but space ! ( ) : ^ [ ] " { } ~ / | "\" any. A `*` or `?` makes it a wildcard. */
   private termEnd(from: number, wildcards: boolean): number {
     const text = this.text
     let at = from
@@ -158,7 +158,7 @@ export class Lexer {
     this.dangling = at > text.length
   }
 
-  /** Regex := `/` ( any but `/` | `\/` )* `/`, the longest there is: a slash right after a backslash does not close it. */
+  /** Regex := `/` ( any but `/` | `\/` )* `/`, the longest match: a slash after a backslash does not close it. */
   private regex(): void {
     const text = this.text
     let close = text.indexOf("/", this.start + 1)
@@ -184,18 +184,18 @@ export class Lexer {
   }
 }
 
-/** What Lucene skips between tokens; other Unicode spaces are part of words. */
+/** Whitespace between tokens. Other Unicode spaces are part of words. */
 export const isSpace = (code: number): boolean =>
   code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d || code === 0x3000
 
-/** The end of what stands before `from`, without the space between. */
-export const lastNonSpace = (text: string, from: number): number => {
+/** `from` moved back over whitespace. */
+export const trimEnd = (text: string, from: number): number => {
   let at = Math.min(from, text.length)
   while (at > 0 && isSpace(text.charCodeAt(at - 1))) at--
   return at
 }
 
-/** Characters that end or begin a token when no backslash stands before them. */
+/** Characters that begin or end a token unless escaped. */
 export const isSpecial = (code: number): boolean => code < 128 && (characterKinds[code] ?? IN_TERM) !== IN_TERM
 
 // ---- helpers ----

@@ -1,16 +1,16 @@
-/** Turns the tree of a Firehose rule into the expression that both platforms share. */
+/** Lowers the AST of a Firehose rule to an expression. */
 import type { Bound, Expression } from "../expression/expression.ts"
 import type { Span } from "../issue.ts"
 import type { Group, Query, Range } from "./ast.ts"
 import { defaultField, type Field, fieldOf } from "./fields.ts"
 import { analyse, isPlainWord, lowerWord } from "./tokens.ts"
 
-/** The rule has passed the checker: what the checker refuses has no meaning here and lowers to `Nothing`. */
+/** Expects a checked rule; an invalid clause lowers to `Nothing`. */
 export const lower = (ast: Group): Expression => lowerGroup(ast, fieldOf(defaultField))
 
 // ---- helpers ----
 
-/** Optional clauses count only where nothing is required; prohibited ones only take away. */
+/** Optional clauses matter only if there is no required clause. */
 const lowerGroup = (group: Group, field: Field | undefined): Expression => {
   const required: Array<Expression> = []
   const optional: Array<Expression> = []
@@ -82,8 +82,8 @@ const lowerQuery = (query: Query, outer: Field | undefined): Expression => {
 }
 
 /**
- * A quoted text is a phrase. A bare term of several words is not: Lucene looks for any one of them, unless it is told
- * to make phrases of such terms, which is off by default.
+ * A quoted text is a phrase. A bare term of several words matches any one of them: Lucene's option to generate phrases
+ * from such terms is off by default.
  */
 const lowerText = (text: string, slop: number | undefined, field: Field | undefined, span: Span): Expression => {
   if (field?.kind === "keyword") {

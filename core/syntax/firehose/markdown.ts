@@ -1,6 +1,6 @@
-/** Finds the links in a piece of Markdown. */
+/** Finds the links in Markdown text. */
 
-/** The texts of links such as `[text](address)`, pictures left out. In one pass, whatever the text. */
+/** The texts of links such as `[text](address)`, without images. Linear time. */
 export const anchorsOf = (text: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   const open: Array<number> = []
@@ -14,11 +14,9 @@ export const anchorsOf = (text: string): ReadonlyArray<string> => {
       open.push(at)
     } else if (sign === "]") {
       const start = open.pop()
-      if (start === undefined || text[at + 1] !== "(") {
-        continue
-      }
-      close = after(text, ")", at, close)
-      lineEnd = after(text, "\n", at, lineEnd)
+      if (start === undefined || text[at + 1] !== "(") continue
+      close = nextIndex(text, ")", at, close)
+      lineEnd = nextIndex(text, "\n", at, lineEnd)
       if (close < text.length && close < lineEnd && text[start - 1] !== "!") {
         found.push(text.slice(start + 1, at))
       }
@@ -29,11 +27,9 @@ export const anchorsOf = (text: string): ReadonlyArray<string> => {
 
 // ---- helpers ----
 
-/** The next place of the sign, looked for only once the last one found lies behind. */
-const after = (text: string, sign: string, at: number, known: number): number => {
-  if (known > at) {
-    return known
-  }
+/** Index of the next sign after `at`. Reuses the last index found while it is still ahead. */
+const nextIndex = (text: string, sign: string, at: number, known: number): number => {
+  if (known > at) return known
   const found = text.indexOf(sign, at + 1)
   return found === -1 ? text.length + 1 : found
 }

@@ -1,11 +1,11 @@
-/** Every sign and word of the query language with its meaning and a rule that uses it; the help is made from this. */
+/** The operators of the query language, with meaning and example. The help is generated from this table. */
 
 export interface Operator {
-  /** How it is written, with `x`, `y` and `n` as stand-ins. */
+  /** Syntax, with the placeholders `x`, `y` and `n`. */
   readonly form: string
   readonly name: string
   readonly meaning: string
-  /** A whole rule that passes the checker. */
+  /** A complete rule that passes the checker. */
   readonly example: string
 }
 
@@ -13,7 +13,7 @@ export const operators: ReadonlyArray<Operator> = [
   {
     form: "x AND y",
     name: "and",
-    meaning: "Both must hold. It makes the clause before it and the clause after it required",
+    meaning: "Both must match. It makes the clauses before and after it required",
     example: "tesla AND recall"
   },
   {
@@ -26,14 +26,14 @@ export const operators: ReadonlyArray<Operator> = [
     form: "x OR y",
     name: "or",
     meaning:
-      "One is enough. It does not split a rule in two: beside AND in one level it leaves its clause without effect, so put the alternatives in parentheses",
+      "One match is enough. Next to AND in one group its clause has no effect, so put the alternatives in parentheses",
     example: '(tesla OR "electric vehicle") AND recall'
   },
   { form: "x || y", name: "or-sign", meaning: "The same as OR, with a space on each side", example: "tesla || rivian" },
   {
     form: "x AND NOT y",
     name: "not",
-    meaning: "The clause after it must not hold. It only takes away: a rule or a group of nothing else matches no page",
+    meaning: "Excludes pages that match the next clause. A rule or group with only excluded clauses never matches",
     example: "tesla AND NOT ford"
   },
   { form: "!x", name: "not-sign", meaning: "The same as NOT, without a space after it", example: "tesla AND !ford" },
@@ -41,7 +41,7 @@ export const operators: ReadonlyArray<Operator> = [
   {
     form: "+x",
     name: "plus",
-    meaning: "The clause must hold, whatever stands around it. No space after it",
+    meaning: "The clause is required, whatever the operators around it. No space after it",
     example: "+tesla +recall"
   },
   {
@@ -53,57 +53,57 @@ export const operators: ReadonlyArray<Operator> = [
   {
     form: '"x y"',
     name: "phrase",
-    meaning: "The words stand next to each other in this order. In a keyword field the quotes hold one whole value",
+    meaning: "The words next to each other, in this order. In a keyword field the quotes contain one whole value",
     example: '"site explorer"'
   },
   {
     form: '"x y"~n',
     name: "slop",
-    meaning: "The words of the phrase may be moved by n positions in all, other words standing between them",
+    meaning: "The words of the phrase may move by n positions in total, with other words between them",
     example: '"tesla recall"~5'
   },
   {
     form: "x* *x x?y",
     name: "wildcard",
     meaning:
-      "An asterisk stands for any characters or none, a question mark for exactly one; at the start too. In a text field the pattern meets single words, in a keyword field the whole value",
+      "An asterisk matches any number of characters, a question mark exactly one; both may come first. In a text field the pattern matches single words, in a keyword field the whole value",
     example: "domain:*.gov AND electri*"
   },
   {
     form: "field:*",
     name: "any value",
-    meaning: "The field has a value at all",
+    meaning: "The field has any value",
     example: "tesla AND publish_time:*"
   },
   {
     form: "*:*",
     name: "every page",
-    meaning: "Holds for every page",
+    meaning: "Matches every page",
     example: "*:* AND NOT language:en AND dr:[90 TO *]"
   },
   {
     form: "x~ x~1",
     name: "fuzzy",
-    meaning: "A word that is up to two (or one) letters away; swapped neighbours count as one",
+    meaning: "A word within two edits (or one); swapping two adjacent letters counts as one edit",
     example: "volkswagen~1"
   },
   {
     form: "/x/",
     name: "regex",
     meaning:
-      "A regular expression in Lucene's dialect that must fit the whole value from end to end. [0-9] in place of \\d, no ^ and $, a slash is written \\/. The signs . ? + * | { } [ ] ( ) \" \\ # @ & < > ~ have a meaning and need a backslash to be themselves",
+      "A regular expression in Lucene's dialect. It matches the whole value. Write [0-9] for \\d and \\/ for a slash; there is no ^ and $. The characters . ? + * | { } [ ] ( ) \" \\ # @ & < > ~ are operators and need a backslash to be literal",
     example: "tesla AND url:/.*\\/blog\\/[0-9]+.*/"
   },
   {
     form: "[x TO y]",
     name: "inclusive range",
-    meaning: "From x to y, both included",
+    meaning: "From x to y, both inclusive",
     example: "tesla AND dr:[50 TO 100]"
   },
   {
     form: "{x TO y}",
     name: "exclusive range",
-    meaning: "Between x and y, neither included; the brackets can be mixed",
+    meaning: "From x to y, both exclusive; the brackets can be mixed",
     example: "tesla AND dr:{50 TO 100]"
   },
   {
@@ -115,32 +115,32 @@ export const operators: ReadonlyArray<Operator> = [
   {
     form: "x^2",
     name: "boost",
-    meaning: "Weighs a clause for sorting. A monitor sorts nothing, so it is read and has no effect",
+    meaning: "A weight for sorting. Matches are not sorted, so it has no effect",
     example: "tesla^2 OR rivian"
   },
   {
     form: "(x OR y)",
     name: "group",
-    meaning: "Parentheses make one clause of several",
+    meaning: "Parentheses group several clauses into one",
     example: "(tesla OR rivian) AND recall"
   },
   {
     form: "field:x",
     name: "field",
-    meaning: "Looks the value up in the field; without one the added text is meant",
+    meaning: "Searches for the value in the field; without a field, in the added text",
     example: "title:tesla"
   },
   {
     form: "field:(x OR y)",
     name: "field group",
-    meaning: "The field holds for every clause in the parentheses that names no other",
+    meaning: "The field applies to every clause in the parentheses that has no field",
     example: 'title:("competitor a" OR "competitor b")'
   },
   {
     form: "\\x",
     name: "escape",
     meaning:
-      'A backslash takes the next character as it is. Outside quotes these need one: + - ! ( ) : ^ [ ] " { } ~ * ? \\ /. Inside quotes only " and \\ do. JSON doubles each backslash once more',
+      'A backslash makes the next character literal. Outside quotes these need one: + - ! ( ) : ^ [ ] " { } ~ * ? \\ /. Inside quotes only " and \\ do. In JSON, write each backslash twice',
     example: "url:https\\:\\/\\/example.com\\/blog\\/*"
   }
 ]

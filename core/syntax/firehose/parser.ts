@@ -1,18 +1,18 @@
 /**
- * Reads a Firehose rule, its clauses and groups, by the grammar of Lucene's classic query parser and reports what does
- * not fit, going on after it where it can; recursion is as deep as the parentheses, which are bounded.
+ * Parses a Firehose rule with the grammar of Lucene's classic query parser. Reports errors and recovers where it can.
+ * `limits.maxDepth` bounds the recursion.
  */
 import type { Clause, FieldRef, Group, Occur, Query, Spelling } from "./ast.ts"
-import { readConjunction, readModifier, refuseDangling, refuseRepeats } from "./connectives.ts"
+import { readConjunction, readModifier, rejectDangling, rejectRepeats } from "./connectives.ts"
 import { resolve } from "./escapes.ts"
 import { defaultField, type Field, fieldOf, limits } from "./fields.ts"
-import { LeafReader } from "./leaves.ts"
+import { LeafParser } from "./leaves.ts"
 import * as Lex from "./lexer.ts"
 import type { Report } from "./report.ts"
-import { readSuffix, refuseTilde } from "./suffixes.ts"
+import { readSuffix, rejectTilde } from "./suffixes.ts"
 import { hasWords } from "./tokens.ts"
 
-/** The tree of the whole text. It is good for printing and lowering only when the report has no error. */
+/** The AST is valid only if the report has no error. */
 export const parseRule = (report: Report): Group => new Parser(report).rule()
 
 // ---- helpers ----
@@ -25,7 +25,7 @@ class Parser {
   private readonly report: Report
   private readonly text: string
   private readonly lexer: Lex.Lexer
-  private readonly leaves: LeafReader
+  private readonly leaves: LeafParser
   private leafCount = 0
   private stopped = false
 
@@ -33,7 +33,7 @@ class Parser {
     this.report = report
     this.text = report.text
     this.lexer = new Lex.Lexer(report.text)
-    this.leaves = new LeafReader(report, this.lexer)
+    this.leaves = new LeafParser(report, this.lexer)
   }
 
   /** Rule := Clauses END */
@@ -56,28 +56,24 @@ class Parser {
         break
       }
       if (lexer.kind === Lex.CLOSE) {
-        if (depth > 0) {
-          break
-        }
-        this.report.error("extra-parenthesis", lexer.start, lexer.end, 'This ")" closes nothing', {
+        if (depth > 0) break
+        this.report.error("extra-parenthesis", lexer.start, lexer.end, 'This ")" has no matching "("', {
           fix: this.report.fix('Remove the extra ")"', lexer.start, lexer.end, "")
         })
         lexer.advance()
         continue
       }
-      const jointStart = lexer.start
+      const operatorStart = lexer.start
       const conjunction = readConjunction(lexer, this.report, isFirst)
-      const joint = { start: jointStart, end: conjunction === undefined ? jointStart : lexer.end }
+      const conjunctionSpan = { start: operatorStart, end: conjunction === undefined ? operatorStart : lexer.end }
       if (conjunction !== undefined) {
         lexer.advance()
-        refuseRepeats(lexer, this.report)
+        rejectRepeats(lexer, this.report)
       }
       const start = lexer.start
       const modifier = readModifier(lexer, this.report)
       const hasOperator = conjunction !== undefined || modifier !== undefined
-      if (hasOperator && refuseDangling(lexer, this.report, jointStart, previousEnd)) {
-        continue
-      }
+      if (hasOperator && rejectDangling(lexer, this.report, operatorStart, previousEnd)) continue
       isFirst = false
       const query = this.clause(field, depth)
       if (query === undefined) {
@@ -85,8 +81,13 @@ class Parser {
         continue
       }
       previousEnd = query.span.end
-      const spelling: Spelling = { conjunction, modifier, joint }
-      addClause(clauses, dropped, { query, spelling, span: { start, end: query.span.end } }, vanishes(query, field))
+      const spelling: Spelling = { conjunction, modifier, conjunctionSpan }
+      addClause(
+        clauses,
+        dropped,
+        { query, spelling, span: { start, end: query.span.end } },
+        isDroppedByAnalysis(query, field)
+      )
     }
     return { clauses, dropped }
   }
@@ -95,16 +96,12 @@ class Parser {
   private clause(outer: Field | undefined, depth: number): Query | undefined {
     const lexer = this.lexer
     const { start, end, kind, escaped, dangling } = lexer
-    if (kind !== Lex.TERM && kind !== Lex.WILDCARD) {
-      return this.value(undefined, outer, start, depth)
-    }
+    if (kind !== Lex.TERM && kind !== Lex.WILDCARD) return this.value(undefined, outer, start, depth)
     const isStar = this.isStar()
-    if (dangling || this.text.charCodeAt(end) === 0x2f) {
-      return this.value(undefined, outer, start, depth)
-    }
+    if (dangling || this.text.charCodeAt(end) === 0x2f) return this.value(undefined, outer, start, depth)
     lexer.advance()
     if (lexer.kind !== Lex.COLON || (kind !== Lex.TERM && !isStar)) {
-      return this.counted(this.leaves.word(undefined, outer, { start, start0: start, end, kind, escaped }))
+      return this.counted(this.leaves.word(undefined, outer, { start, valueStart: start, end, kind, escaped }))
     }
     const colonEnd = lexer.end
     const name = resolve(this.report, start, end, escaped)
@@ -113,18 +110,14 @@ class Parser {
     }
     lexer.advance()
     const ref: FieldRef = { name, span: { start, end } }
-    if (isStar) {
-      return this.everything(start, ref)
-    }
+    if (isStar) return this.everything(start, ref)
     return this.value(ref, fieldOf(name), start, depth)
   }
 
   /** Everything := "*" ":" "*" */
   private everything(start: number, ref: FieldRef): Query | undefined {
-    if (this.isStar()) {
-      return this.counted(this.leaves.everything(start))
-    }
-    this.report.error("unknown-field", ref.span.start, ref.span.end, 'A "*" before ":" only stands in *:*', {
+    if (this.isStar()) return this.counted(this.leaves.everything(start))
+    this.report.error("unknown-field", ref.span.start, ref.span.end, 'A "*" before ":" is only valid in *:*', {
       expected: ["*:*"]
     })
     return this.value(undefined, undefined, start, 0)
@@ -147,14 +140,14 @@ class Parser {
     const lexer = this.lexer
     const open = lexer.start
     if (depth >= limits.maxDepth) {
-      this.stop("too-deep", open, open + 1, `Parentheses are more than ${limits.maxDepth} deep`)
+      this.stop("too-deep", open, open + 1, `Parentheses are nested more than ${limits.maxDepth} deep`)
       return undefined
     }
     lexer.advance()
     if (lexer.kind === Lex.CLOSE) {
       const end = lexer.end
       lexer.advance()
-      this.report.error("empty-group", open, end, "Nothing stands between these parentheses", {
+      this.report.error("empty-group", open, end, "These parentheses are empty", {
         expected: ["a word", "a phrase", "a field"]
       })
       return undefined
@@ -172,24 +165,22 @@ class Parser {
     const end = lexer.end
     lexer.advance()
     const suffix = readSuffix(this.lexer, this.report, end)
-    refuseTilde(this.report, suffix)
+    rejectTilde(this.report, suffix)
     return { _tag: "Group", field: ref, clauses, dropped, span: { start, end: suffix.end } }
   }
 
-  /** Holds the number of leaves to its limit. */
+  /** Enforces the limit on the number of leaves. */
   private counted(leaf: Query | undefined): Query | undefined {
-    if (leaf === undefined) {
-      return undefined
-    }
+    if (leaf === undefined) return undefined
     this.leafCount++
     if (this.leafCount > limits.maxClauses && !this.stopped) {
       const { start, end } = leaf.span
-      this.stop("too-many-clauses", start, end, `A rule takes ${limits.maxClauses} clauses at most`)
+      this.stop("too-many-clauses", start, end, `A rule can have at most ${limits.maxClauses} clauses`)
     }
     return leaf
   }
 
-  /** Gives up on the rest of the text. */
+  /** Reports an error and skips the rest of the text. */
   private stop(code: string, start: number, end: number, message: string): void {
     this.report.error(code, start, end, message)
     this.stopped = true
@@ -197,7 +188,7 @@ class Parser {
   }
 }
 
-/** Occurrence by conjunction and modifier, with OR as the default: AND also makes the clause before it required. */
+/** Adds a clause with its occurrence. OR is the default operator; AND also makes the previous clause required. */
 const addClause = (
   clauses: Array<MutableClause>,
   dropped: Array<Clause>,
@@ -210,15 +201,12 @@ const addClause = (
     previous.occur = "must"
   }
   const occur = modifier === "not" ? "must_not" : modifier === "plus" || conjunction === "and" ? "must" : "should"
-  if (isDropped) {
-    dropped.push({ occur, query: clause.query, spelling: clause.spelling, span: clause.span })
-  } else {
-    clauses.push({ occur, query: clause.query, spelling: clause.spelling, span: clause.span })
-  }
+  const list: Array<Clause> = isDropped ? dropped : clauses
+  list.push({ occur, query: clause.query, spelling: clause.spelling, span: clause.span })
 }
 
-/** The analysis leaves nothing of it, and Lucene then forgets the clause. */
-const vanishes = (query: Query, outer: Field | undefined): boolean => {
+/** Lucene drops a clause if text analysis leaves no words in it. */
+const isDroppedByAnalysis = (query: Query, outer: Field | undefined): boolean => {
   switch (query._tag) {
     case "Group":
       return query.clauses.length === 0

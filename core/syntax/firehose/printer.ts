@@ -1,11 +1,11 @@
-/** Writes a tree back as the canonical text of the rule; parsing that text gives the same tree. */
+/** Prints an AST in canonical form. Parsing the result gives the same AST. */
 import type { Clause, Group, Occur, Query, RangeEnd } from "./ast.ts"
 import { isSpace, isSpecial } from "./lexer.ts"
 
-/** Equal rules have equal canonical texts, however their operators were spelled. */
+/** Equal for two rules that differ only in spelling. */
 export const print = (ast: Group): string => printClauses(ast.clauses)
 
-/** A word with a backslash before whatever would mean something. */
+/** A term with its special characters escaped. */
 export const escapeTerm = (text: string): string => {
   if (reserved.has(text)) {
     return `\\${text}`
@@ -13,10 +13,13 @@ export const escapeTerm = (text: string): string => {
   return escapeText(text, true)
 }
 
+/** Escapes a value in which each `*` is a wildcard. */
+export const escapeWildcard = (text: string): string => text.split("*").map(escapeTerm).join("*")
+
 export const quotePhrase = (text: string): string =>
   text.includes('"') || text.includes("\\") ? `"${text.replace(/["\\]/g, "\\$&")}"` : `"${text}"`
 
-/** One clause without what joins it: two clauses that print alike ask for the same. */
+/** A clause without its operators. Clauses that print the same are equivalent. */
 export const printQuery = (query: Query): string => {
   const field = query.field === undefined ? "" : `${escapeTerm(query.field.name)}:`
   switch (query._tag) {
@@ -66,9 +69,7 @@ const escapeText = (text: string, atStart: boolean): string => {
 
 const printClauses = (clauses: ReadonlyArray<Clause>): string => {
   const first = clauses[0]
-  if (first === undefined) {
-    return ""
-  }
+  if (first === undefined) return ""
   if (clauses.length === 1) {
     return (first.occur === "must" ? "+" : first.occur === "must_not" ? "NOT " : "") + printQuery(first.query)
   }
@@ -82,26 +83,24 @@ const printClauses = (clauses: ReadonlyArray<Clause>): string => {
     }
   }
   const isMixed = hasOptional && hasOther
-  const joint = isMixed ? " " : hasOptional ? " OR " : " AND "
+  const separator = isMixed ? " " : hasOptional ? " OR " : " AND "
   let text = ""
   for (const { occur, query } of clauses) {
     const isFirstOptional = text === "" && occur === "should"
     const prefix = isMixed ? (isFirstOptional ? "" : prefixes[occur]) : occur === "must_not" ? "NOT " : ""
-    text += (text === "" ? prefix : joint + prefix) + printQuery(query)
+    text += (text === "" ? prefix : separator + prefix) + printQuery(query)
   }
   return text
 }
 
 /**
- * Mixed levels have no unambiguous spelling in words. OR changes nothing there, but without it two bare values of a
- * keyword field would be read as one.
+ * A mixed group has no unambiguous form with AND. OR has no effect there, but without it two bare values of a keyword
+ * field would be read as one.
  */
 const prefixes: Record<Occur, string> = { must: "+", should: "OR ", must_not: "-" }
 
 const printEnd = (end: RangeEnd | undefined): string => {
-  if (end === undefined) {
-    return "*"
-  }
+  if (end === undefined) return "*"
   if (end.text === "*" || end.text === "TO" || /[\s\]}"]/.test(end.text)) {
     return quotePhrase(end.text)
   }

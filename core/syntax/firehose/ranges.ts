@@ -1,22 +1,22 @@
-/** Reads a range: two ends with TO between them, in brackets or braces. */
+/** Parses a range: two ends with TO between them, in brackets or braces. */
 import type { Span } from "../issue.ts"
 import type { FieldRef, RangeEnd } from "./ast.ts"
 import { resolve } from "./escapes.ts"
 import { isSpace } from "./lexer.ts"
-import { looseEnd } from "./loose.ts"
 import type { Report } from "./report.ts"
+import { unescapedEnd } from "./unescaped.ts"
 
-export interface ReadRange {
-  /** `undefined` when the range is broken, which is reported. */
+export interface ParsedRange {
+  /** `undefined` after an error. */
   readonly ends: { readonly from: RangeEnd | undefined; readonly to: RangeEnd | undefined } | undefined
   readonly includesFrom: boolean
   readonly includesTo: boolean
-  /** Where to read on. */
+  /** Offset after the range. */
   readonly end: number
 }
 
 /** Range := ( "[" | "{" ) End "TO" End ( "]" | "}" ) */
-export const readRange = (report: Report, ref: FieldRef | undefined, open: number): ReadRange => {
+export const readRange = (report: Report, ref: FieldRef | undefined, open: number): ParsedRange => {
   const { text } = report
   const from = rangeEnd(text, open + 1)
   const to = from === undefined ? undefined : rangeWord(text, from.end)
@@ -24,7 +24,7 @@ export const readRange = (report: Report, ref: FieldRef | undefined, open: numbe
   const close = until === undefined ? -1 : skipSpaces(text, until.end)
   const closeCode = close === -1 ? 0 : text.charCodeAt(close)
   if (from === undefined || until === undefined || (closeCode !== 0x5d && closeCode !== 0x7d)) {
-    return { ends: undefined, includesFrom: true, includesTo: true, end: brokenRange(report, ref, open, until?.end) }
+    return { ends: undefined, includesFrom: true, includesTo: true, end: rejectRange(report, ref, open, until?.end) }
   }
   return {
     ends: { from: rangeValue(report, from), to: rangeValue(report, until) },
@@ -36,12 +36,12 @@ export const readRange = (report: Report, ref: FieldRef | undefined, open: numbe
 
 // ---- helpers ----
 
-const brokenRange = (report: Report, ref: FieldRef | undefined, open: number, complete: number | undefined): number => {
+const rejectRange = (report: Report, ref: FieldRef | undefined, open: number, complete: number | undefined): number => {
   const { text } = report
   const sign = text.charCodeAt(open) === 0x5b ? "]" : "}"
   const close = nearestClose(text, open + 1)
   if (close === -1) {
-    const end = complete ?? looseEnd(text, open)
+    const end = complete ?? unescapedEnd(text, open)
     report.error("unclosed-range", open, open + 1, `This "${text.charAt(open)}" opens a range that is never closed`, {
       expected: [sign],
       fix: complete === undefined ? undefined : report.fix("Close the range", complete, complete, sign)
@@ -55,7 +55,7 @@ const brokenRange = (report: Report, ref: FieldRef | undefined, open: number, co
     ref === undefined || parts === null
       ? undefined
       : report.fix("Write the two ends with TO between them", open + 1, close, `${parts[1]} TO ${parts[2]}`)
-  report.error("bad-range", open, close + 1, 'A range is two values with "TO" in capitals between them', {
+  report.error("bad-range", open, close + 1, 'A range is two values with an upper-case "TO" between them', {
     expected: ["[a TO b]", "{a TO b}", "[a TO *]"],
     fix
   })
@@ -82,9 +82,7 @@ const rangeWord = (text: string, from: number): Span | undefined => {
   let at = start
   while (at < text.length) {
     const code = text.charCodeAt(at)
-    if (isSpace(code) || code === 0x5d || code === 0x7d) {
-      break
-    }
+    if (isSpace(code) || code === 0x5d || code === 0x7d) break
     at++
   }
   return at === start ? undefined : { start, end: at }
@@ -105,16 +103,12 @@ const skipSpaces = (text: string, from: number): number => {
   return at
 }
 
-/** The bracket that closes a broken range, before anything that shows it was forgotten. */
+/** The closing bracket of an invalid range; -1 if another bracket comes first. */
 const nearestClose = (text: string, from: number): number => {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code === 0x5d || code === 0x7d) {
-      return at
-    }
-    if (code === 0x28 || code === 0x29 || code === 0x5b || code === 0x7b) {
-      return -1
-    }
+    if (code === 0x5d || code === 0x7d) return at
+    if (code === 0x28 || code === 0x29 || code === 0x5b || code === 0x7b) return -1
   }
   return -1
 }

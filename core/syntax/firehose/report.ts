@@ -1,6 +1,6 @@
-/** Collects the issues of one rule text, a bounded number of them, and writes the small edits that mend them. */
-import type { Fix, Issue } from "../issue.ts"
-import { Budget } from "../regex/draft.ts"
+/** Collects the issues of one rule text, up to a limit, and builds their fixes. */
+import type { Fix, Issue, Span } from "../issue.ts"
+import { Budget } from "../regex/nfa.ts"
 
 export interface Advice {
   readonly expected?: ReadonlyArray<string>
@@ -9,7 +9,7 @@ export interface Advice {
 
 export class Report {
   readonly text: string
-  /** For all patterns of the rule. */
+  /** Shared by all patterns of the rule. */
   readonly budget = new Budget()
   private readonly errors: Array<Issue> = []
   private readonly warnings: Array<Issue> = []
@@ -23,42 +23,43 @@ export class Report {
   }
 
   error(code: string, start: number, end: number, message: string, advice?: Advice): void {
-    if (this.errors.length < maxIssues) {
+    if (this.errors.length < MAX_ISSUES) {
       this.errors.push(this.issue("error", code, start, end, message, advice))
     }
   }
 
   warning(code: string, start: number, end: number, message: string, advice?: Advice): void {
-    if (this.warnings.length < maxIssues) {
+    if (this.warnings.length < MAX_ISSUES) {
       this.warnings.push(this.issue("warning", code, start, end, message, advice))
     }
   }
 
-  /** No further error would be kept. */
+  /** Further errors are discarded. */
   get isFull(): boolean {
-    return this.errors.length >= maxIssues
+    return this.errors.length >= MAX_ISSUES
   }
 
-  /** An error stands on this stretch already: what else is wrong there only follows from it. */
+  /** Further issues in a span with an error are consequences of it. */
   hasErrorIn(start: number, end: number): boolean {
     return this.errors.some(({ span }) => span.start < end && start < span.end)
   }
 
-  /** The text with one stretch replaced. */
+  textOf({ start, end }: Span): string {
+    return this.text.slice(start, end)
+  }
+
   fix(message: string, start: number, end: number, insert: string): Fix {
     return { message, text: this.text.slice(0, start) + insert + this.text.slice(end) }
   }
 
-  /** In the order of the text, without warnings where an error stands; errors first when there are too many. */
+  /** In text order. Warnings that overlap an error are left out; errors take precedence over warnings at the limit. */
   issues(): ReadonlyArray<Issue> {
-    if (this.errors.length === 0 && this.warnings.length === 0) {
-      return none
-    }
+    if (this.errors.length === 0 && this.warnings.length === 0) return noIssues
     const warnings =
       this.errors.length === 0
         ? this.warnings
         : this.warnings.filter(({ span }) => !this.hasErrorIn(span.start, span.end))
-    const kept = [...this.errors, ...warnings.slice(0, maxIssues - this.errors.length)]
+    const kept = [...this.errors, ...warnings.slice(0, MAX_ISSUES - this.errors.length)]
     return kept.sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end)
   }
 
@@ -71,9 +72,7 @@ export class Report {
     advice?: Advice
   ): Issue {
     const issue = { severity, code, span: { start, end }, message }
-    if (advice === undefined) {
-      return issue
-    }
+    if (advice === undefined) return issue
     return {
       ...issue,
       ...(advice.expected === undefined ? {} : { expected: advice.expected }),
@@ -82,14 +81,14 @@ export class Report {
   }
 }
 
-/** A piece of the rule for a message: in double quotes, cut when long. */
+/** Part of the rule for a message: in double quotes, truncated. */
 export const quoted = (text: string): string => {
-  const piece = text.length <= longestQuote ? text : `${text.slice(0, longestQuote)}…`
+  const piece = text.length <= MAX_QUOTED_LENGTH ? text : `${text.slice(0, MAX_QUOTED_LENGTH)}…`
   return piece.startsWith('"') && piece.endsWith('"') ? piece : `"${piece}"`
 }
 
 // ---- helpers ----
 
-const maxIssues = 20
-const longestQuote = 60
-const none: ReadonlyArray<Issue> = []
+const MAX_ISSUES = 20
+const MAX_QUOTED_LENGTH = 60
+const noIssues: ReadonlyArray<Issue> = []

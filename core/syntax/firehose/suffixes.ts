@@ -1,11 +1,11 @@
-/** Reads what can follow a value: `~` with its number, and `^` with a boost. */
+/** Parses the suffixes of a value: `~` with a number, and `^` with a boost. */
 import type { Span } from "../issue.ts"
 import { limits } from "./fields.ts"
 import { CARET, type Lexer, TILDE } from "./lexer.ts"
 import { quoted, type Report } from "./report.ts"
 
 export interface Suffix {
-  /** The `~` and what is glued to it, `undefined` when there is none. */
+  /** The `~` with its number; `undefined` if there is none. */
   readonly tilde: Span | undefined
   readonly end: number
 }
@@ -32,7 +32,7 @@ export const readSuffix = (lexer: Lexer, report: Report, valueEnd: number): Suff
   }
 }
 
-/** A `~` after something it cannot act on. */
+/** Warns of a `~` after a value that does not support it. */
 export const ignoreTilde = (report: Report, suffix: Suffix): void => {
   if (suffix.tilde !== undefined) {
     const { start, end } = suffix.tilde
@@ -40,44 +40,35 @@ export const ignoreTilde = (report: Report, suffix: Suffix): void => {
       "ignored-suffix",
       start,
       end,
-      `${quoted(report.text.slice(start, end))} has no effect here: it acts on a single word or a phrase`,
-      {
-        fix: report.fix("Remove it", start, end, "")
-      }
+      `${quoted(report.text.slice(start, end))} has no effect here: it applies to a single word or a phrase`,
+      { fix: report.fix("Remove it", start, end, "") }
     )
   }
 }
 
-/** A `~` where the grammar has none: after a range or a group. */
-export const refuseTilde = (report: Report, suffix: Suffix): void => {
+/** Rejects a `~` after a range or a group. */
+export const rejectTilde = (report: Report, suffix: Suffix): void => {
   if (suffix.tilde !== undefined) {
     const { start, end } = suffix.tilde
-    report.error("misplaced-tilde", start, end, 'A "~" stands after a single word or a phrase only', {
+    report.error("misplaced-tilde", start, end, 'A "~" is only valid after a single word or a phrase', {
       fix: report.fix("Remove it", start, end, "")
     })
   }
 }
 
-/** 0, 1 or 2 edits; below 1 Lucene's older measure of likeness, which depends on the length of the word. */
+/** 0, 1 or 2 edits. A fraction is Lucene's old similarity, which depends on the length of the word. */
 export const distanceOf = (report: Report, tilde: Span, word: string): 0 | 1 | 2 => {
   const text = report.text.slice(tilde.start + 1, tilde.end)
-  if (text === "" || text === "2") {
-    return 2
-  }
-  if (text === "0" || text === "1") {
-    return text === "0" ? 0 : 1
-  }
+  if (text === "" || text === "2") return 2
+  if (text === "0" || text === "1") return text === "0" ? 0 : 1
   const value = /^[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text) : Number.NaN
   if (value > 2 && Number.isInteger(value)) {
     report.warning(
       "fuzzy-distance",
       tilde.start,
       tilde.end,
-      "A fuzzy word allows two edits at most: this is read as ~2",
-      {
-        expected: ["~1", "~2"],
-        fix: report.fix("Write ~2", tilde.start, tilde.end, "~2")
-      }
+      "A fuzzy word allows at most two edits: this is read as ~2",
+      { expected: ["~1", "~2"], fix: report.fix("Write ~2", tilde.start, tilde.end, "~2") }
     )
     return 2
   }
@@ -87,48 +78,38 @@ export const distanceOf = (report: Report, tilde: Span, word: string): 0 | 1 | 2
       "fuzzy-distance",
       tilde.start,
       tilde.end,
-      `A likeness below 1 is an old form: for this word it is read as ~${edits}`,
-      {
-        expected: ["~1", "~2"],
-        fix: report.fix(`Write ~${edits}`, tilde.start, tilde.end, `~${edits}`)
-      }
+      `A similarity below 1 is an old form: for this word it is read as ~${edits}`,
+      { expected: ["~1", "~2"], fix: report.fix(`Write ~${edits}`, tilde.start, tilde.end, `~${edits}`) }
     )
     return edits === 0 ? 0 : edits === 1 ? 1 : 2
   }
-  if (value === 1 || value === 2) {
-    return value
-  }
+  if (value === 1 || value === 2) return value
   report.error(
     "fuzzy-distance",
     tilde.start,
     tilde.end,
-    `${quoted(report.text.slice(tilde.start, tilde.end))} is no distance: a fuzzy word takes ~, ~1 or ~2`,
-    {
-      expected: ["~", "~1", "~2"],
-      fix: report.fix("Write ~1", tilde.start, tilde.end, "~1")
-    }
+    `${quoted(report.text.slice(tilde.start, tilde.end))} is not a distance: a fuzzy word takes ~, ~1 or ~2`,
+    { expected: ["~", "~1", "~2"], fix: report.fix("Write ~1", tilde.start, tilde.end, "~1") }
   )
   return 2
 }
 
-/** How far the words of a phrase may be moved. */
+/** Number of positions that the words of a phrase may move. */
 export const slopOf = (report: Report, tilde: Span): number => {
   const text = report.text.slice(tilde.start + 1, tilde.end)
   const value = /^[0-9]{1,9}(\.[0-9]+)?$/.test(text) ? Math.floor(Number(text)) : Number.NaN
-  if (value >= 0 && value <= limits.maxSlop) {
-    return value
-  }
+  if (value >= 0 && value <= limits.maxSlop) return value
   report.error(
     "phrase-slop",
     tilde.start,
     tilde.end,
-    `${quoted(report.text.slice(tilde.start, tilde.end))} is no slop: after a phrase stands ~ and a whole number up to ${limits.maxSlop}`,
+    `${quoted(report.text.slice(tilde.start, tilde.end))} is not a slop: a phrase takes ~ and a whole number up to ${limits.maxSlop}`,
     {
       expected: ["~5"],
       fix:
         value > limits.maxSlop
           ? report.fix("Write the largest slop", tilde.start, tilde.end, `~${limits.maxSlop}`)
-          : report.fix("Leave the slop out", tilde.start, tilde.end, "")
+          : report.fix("Remove the slop", tilde.start, tilde.end, "")
     }
   )
   return 0
@@ -143,7 +124,7 @@ const readBoost = (lexer: Lexer, report: Report): number => {
   let at = digitsEnd(text, caret + 1)
   if (at === caret + 1) {
     lexer.advance()
-    report.error("bad-boost", caret, caret + 1, 'A "^" needs a number right after it, as ^2', {
+    report.error("bad-boost", caret, caret + 1, 'A "^" needs a number right after it, such as ^2', {
       expected: ["a number"],
       fix: report.fix('Remove "^"', caret, caret + 1, "")
     })
@@ -156,10 +137,8 @@ const readBoost = (lexer: Lexer, report: Report): number => {
     "boost-ignored",
     caret,
     at,
-    "A boost weighs results for sorting; a monitor sorts nothing, so it has no effect",
-    {
-      fix: report.fix("Remove the boost", caret, at, "")
-    }
+    "A boost affects only sorting, and matches are not sorted: it has no effect",
+    { fix: report.fix("Remove the boost", caret, at, "") }
   )
   lexer.moveTo(at)
   return at

@@ -1,26 +1,19 @@
 /**
- * How Firehose splits text into words, for rules and for pages alike: Unicode word boundaries as Lucene's standard
- * analyser draws them, lower case, English stop words out with their positions left empty.
+ * Firehose's text analysis, for rules and pages: word boundaries of Lucene's standard tokenizer, lower case, English stop
+ * words removed. A removed stop word leaves a gap in the positions.
  */
+import type { Tokens } from "../words/tokens.ts"
 
-export interface Tokens {
-  readonly words: ReadonlyArray<string>
-  /** Place of each word in the text, rising; a stop word that was taken out leaves a hole. May be longer than `words`. */
-  readonly positions: ReadonlyArray<number>
-}
-
-/** Lucene's list for English. */
+/** Lucene's English stop words. */
 export const stopWords: ReadonlyArray<string> =
   "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with".split(
     " "
   )
 
-/** Lucene cuts longer words in pieces of this length. */
-export const maxTokenLength = 255
+/** Lucene splits longer words into pieces of this length, in UTF-16 code units. */
+export const MAX_TOKEN_LENGTH = 255
 
-const isStopWord = (word: string): boolean => word.length <= longestStopWord && stopWordSet.has(word)
-
-/** The words of a text. `keepStopWords` is true for `title` alone. */
+/** `keepStopWords` is true only for `title`. */
 export const analyse = (text: string, keepStopWords: boolean): Tokens => {
   const words: Array<string> = []
   const positions: Array<number> = []
@@ -34,49 +27,47 @@ export const analyse = (text: string, keepStopWords: boolean): Tokens => {
     }
     const end = kind === LETTER || kind === DIGIT || kind === JOINER ? wordEnd(text, at) : otherEnd(text, at, kind)
     if (end > at) {
-      for (let from = at; from < end; from += maxTokenLength) {
-        const word = lowerCase(text, from, Math.min(end, from + maxTokenLength))
+      for (let from = at; from < end; from += MAX_TOKEN_LENGTH) {
+        const word = lowerCase(text, from, Math.min(end, from + MAX_TOKEN_LENGTH))
         position++
-        if (keepStopWords || word.length > longestStopWord || !stopWordSet.has(word)) {
+        if (keepStopWords || !isStopWord(word)) {
           words.push(word)
           positions.push(position)
         }
       }
       at = end
     } else {
-      at = skipped(text, at, kind)
+      at = skip(text, at, kind)
     }
   }
   return { words, positions }
 }
 
-/** Whether anything of the text is left after the analysis. */
+/** Analysis leaves at least one word. */
 export const hasWords = (text: string, keepStopWords: boolean): boolean =>
   isPlainWord(text) ? keepStopWords || !isStopWord(text.toLowerCase()) : analyse(text, keepStopWords).words.length > 0
 
-/** Nothing but ASCII letters and digits: one word, without running the analysis. */
+/** ASCII letters and digits only: a single word, so analysis is not needed. */
 export const isPlainWord = (text: string): boolean => {
-  if (text.length === 0 || text.length > maxTokenLength) {
-    return false
-  }
+  if (text.length === 0 || text.length > MAX_TOKEN_LENGTH) return false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code > 127 || (asciiKinds[code] ?? BREAK) > DIGIT) {
-      return false
-    }
+    if (code > 127 || (asciiKinds[code] ?? BREAK) > DIGIT) return false
   }
   return true
 }
 
-/** A word or part of one as the analysis would write it. */
+/** Lower-cases a word, or part of one, as the analysis does. */
 export const lowerWord = (text: string): string => lowerCase(text, 0, text.length)
 
 // ---- helpers ----
 
 const stopWordSet: ReadonlySet<string> = new Set(stopWords)
-const longestStopWord = 5
+const MAX_STOP_WORD_LENGTH = 5
 
-// What a character is in a word. ASCII has the first seven alone.
+const isStopWord = (word: string): boolean => word.length <= MAX_STOP_WORD_LENGTH && stopWordSet.has(word)
+
+// Word-break classes. ASCII characters have only the first seven.
 const LETTER = 0
 const DIGIT = 1
 const JOINER = 2
@@ -111,25 +102,19 @@ const astralKinds = new Map<number, number>()
 
 const kindAt = (text: string, at: number): number => {
   const code = text.charCodeAt(at)
-  if (code < 128) {
-    return asciiKinds[code] ?? BREAK
-  }
+  if (code < 128) return asciiKinds[code] ?? BREAK
   if (code >= 0xd800 && code <= 0xdbff) {
     const point = text.codePointAt(at) ?? code
     if (point > 0xffff) {
       const known = astralKinds.get(point)
-      if (known !== undefined) {
-        return known
-      }
+      if (known !== undefined) return known
       const kind = classify(point)
       astralKinds.set(point, kind)
       return kind
     }
   }
   const known = planeKinds[code] ?? UNKNOWN
-  if (known !== UNKNOWN) {
-    return known
-  }
+  if (known !== UNKNOWN) return known
   const kind = code >= 0xd800 && code <= 0xdfff ? BREAK : classify(code)
   planeKinds[code] = kind
   return kind
@@ -137,9 +122,7 @@ const kindAt = (text: string, at: number): number => {
 
 const width = (text: string, at: number): number => {
   const code = text.charCodeAt(at)
-  if (code < 0xd800 || code > 0xdbff) {
-    return 1
-  }
+  if (code < 0xd800 || code > 0xdbff) return 1
   const next = text.charCodeAt(at + 1)
   return next >= 0xdc00 && next <= 0xdfff ? 2 : 1
 }
@@ -174,7 +157,7 @@ const classify = (point: number): number => {
   return BREAK
 }
 
-/** End of a word of letters, digits and joiners that starts here; `start` itself when it is joiners alone. */
+/** End of the word of letters, digits and joiners at `start`; `start` itself if there are only joiners. */
 const wordEnd = (text: string, start: number): number => {
   let last = kindAt(text, start)
   let hasContent = last !== JOINER
@@ -190,9 +173,7 @@ const wordEnd = (text: string, start: number): number => {
       const joined = kind === MID_BOTH ? last : kind === MID_LETTER ? LETTER : DIGIT
       let after = at + 1
       while (after < text.length && kindAt(text, after) === EXTEND) after += width(text, after)
-      if (joined === JOINER || joined !== last || after >= text.length || kindAt(text, after) !== last) {
-        break
-      }
+      if (joined === JOINER || joined !== last || after >= text.length || kindAt(text, after) !== last) break
       at = after
     } else if (kind !== EXTEND) {
       break
@@ -202,22 +183,20 @@ const wordEnd = (text: string, start: number): number => {
   return hasContent ? at : start
 }
 
-/** End of a word of another make that starts here; `start` itself when there is none. */
+/** End of the word of any other kind at `start`; `start` itself if there is none. */
 const otherEnd = (text: string, start: number, kind: number): number => {
-  let at = extended(text, start + width(text, start))
+  let at = skipExtend(text, start + width(text, start))
   switch (kind) {
     case KATAKANA:
     case RUN:
       while (at < text.length && kindAt(text, at) === kind) {
-        at = extended(text, at + width(text, at))
+        at = skipExtend(text, at + width(text, at))
       }
       return at
     case FLAG:
-      return at < text.length && kindAt(text, at) === FLAG ? extended(text, at + 2) : start
+      return at < text.length && kindAt(text, at) === FLAG ? skipExtend(text, at + 2) : start
     case PICTOGRAPH:
-      if (text.charCodeAt(start + width(text, start)) !== 0xfe0f) {
-        return start
-      }
+      if (text.charCodeAt(start + width(text, start)) !== 0xfe0f) return start
       return emojiEnd(text, at)
     case EMOJI:
       return emojiEnd(text, at)
@@ -226,27 +205,25 @@ const otherEnd = (text: string, start: number, kind: number): number => {
   }
 }
 
-/** Emoji glued with a zero-width joiner are one word. */
+/** Emoji joined by a zero-width joiner are one word. */
 const emojiEnd = (text: string, from: number): number => {
   let at = from
   while (at < text.length && text.charCodeAt(at - 1) === 0x200d) {
     const kind = kindAt(text, at)
-    if (kind !== EMOJI && kind !== PICTOGRAPH) {
-      break
-    }
-    at = extended(text, at + width(text, at))
+    if (kind !== EMOJI && kind !== PICTOGRAPH) break
+    at = skipExtend(text, at + width(text, at))
   }
   return at
 }
 
-const extended = (text: string, from: number): number => {
+const skipExtend = (text: string, from: number): number => {
   let at = from
   while (at < text.length && kindAt(text, at) === EXTEND) at += width(text, at)
   return at
 }
 
-/** Past what is no word: all joiners in one step, so that a long row of them is read once. */
-const skipped = (text: string, from: number, kind: number): number => {
+/** Skips a non-word. A run of joiners is skipped in one step, which keeps the analysis linear. */
+const skip = (text: string, from: number, kind: number): number => {
   let at = from + width(text, from)
   if (kind === JOINER) {
     while (at < text.length && (kindAt(text, at) === JOINER || kindAt(text, at) === EXTEND)) at += width(text, at)
@@ -254,7 +231,7 @@ const skipped = (text: string, from: number, kind: number): number => {
   return at
 }
 
-/** One character at a time, as Lucene does: no final sigma, and the dotted capital I becomes a plain i. */
+/** Per character, as in Lucene: no final sigma, and the dotted capital I becomes i. */
 const lowerCase = (text: string, start: number, end: number): string => {
   let changes = false
   for (let at = start; at < end; at++) {

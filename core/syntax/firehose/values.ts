@@ -1,15 +1,14 @@
-/** Checks values of text fields, numbers, ages and patterns. */
-
-import { matcherOf } from "../regex/automaton.ts"
-import { parseRegex } from "../regex/regex.ts"
+/** Checks the values of text fields, numbers, ages and patterns. */
+import { matcherOf } from "../regex/matcher.ts"
+import { parseRegex } from "../regex/parser.ts"
 import type { Group, Query, Regex } from "./ast.ts"
-import type { KeywordFieldFacts, NumberFieldFacts, TextFieldFacts } from "./fields.ts"
+import type { KeywordFieldInfo, NumberFieldInfo, TextFieldInfo } from "./fields.ts"
 import { parseAge } from "./leaves.ts"
 import { quotePhrase } from "./printer.ts"
 import { quoted, type Report } from "./report.ts"
 import { analyse, isPlainWord } from "./tokens.ts"
 
-export const checkText = (report: Report, query: Exclude<Query, Group>, field: TextFieldFacts): void => {
+export const checkText = (report: Report, query: Exclude<Query, Group>, field: TextFieldInfo): void => {
   const { start, end } = query.value
   switch (query._tag) {
     case "Term":
@@ -21,35 +20,31 @@ export const checkText = (report: Report, query: Exclude<Query, Group>, field: T
           "ignored-suffix",
           end,
           query.span.end,
-          "After a phrase of one word this has no effect; a fuzzy word stands without quotes",
-          {
-            fix: report.fix("Remove it", end, query.span.end, "")
-          }
+          "This has no effect after a phrase of one word; a fuzzy word has no quotes",
+          { fix: report.fix("Remove it", end, query.span.end, "") }
         )
       }
       if (query.text.includes("*")) {
-        report.warning("quoted-wildcard", start, end, 'Inside quotes "*" is no wildcard, and the words lose it', {
+        report.warning("quoted-wildcard", start, end, 'Inside quotes "*" is not a wildcard and is ignored', {
           expected: ["word*"]
         })
       }
       return
     case "Wildcard":
-      if (query.parts.some((part) => typeof part === "string" && noWordHolds.test(part))) {
-        acrossWords(report, start, end)
+      if (query.parts.some((part) => typeof part === "string" && nonWordCharacter.test(part))) {
+        warnAcrossWords(report, start, end)
       }
       return
     case "Fuzzy":
-      if (noWordHolds.test(query.text)) {
-        acrossWords(report, start, end)
+      if (nonWordCharacter.test(query.text)) {
+        warnAcrossWords(report, start, end)
       } else if ([...query.text].length <= query.distance) {
         report.warning(
           "fuzzy-short",
           start,
           query.span.end,
-          "The word is no longer than the edits it allows: nearly any short word fits",
-          {
-            expected: [`${query.text}`]
-          }
+          "The distance is at least the length of the word: nearly any short word matches",
+          { expected: [query.text] }
         )
       }
       return
@@ -58,7 +53,7 @@ export const checkText = (report: Report, query: Exclude<Query, Group>, field: T
   }
 }
 
-export const checkNumber = (report: Report, query: Exclude<Query, Group>, field: NumberFieldFacts): void => {
+export const checkNumber = (report: Report, query: Exclude<Query, Group>, field: NumberFieldInfo): void => {
   const { start, end } = query.value
   switch (query._tag) {
     case "Term":
@@ -66,27 +61,22 @@ export const checkNumber = (report: Report, query: Exclude<Query, Group>, field:
       const comparison = /^(>=|<=|>|<)\s*([0-9]+(?:\.[0-9]+)?)$/.exec(query.text)
       if (comparison !== null) {
         const [, sign = "", value = ""] = comparison
-        const range =
-          sign === ">="
-            ? `[${value} TO *]`
-            : sign === ">"
-              ? `{${value} TO *]`
-              : sign === "<="
-                ? `[* TO ${value}]`
-                : `[* TO ${value}}`
+        const range = sign.startsWith(">")
+          ? `${sign === ">=" ? "[" : "{"}${value} TO *]`
+          : `[* TO ${value}${sign === "<=" ? "]" : "}"}`
         report.error("comparison", start, end, `"${sign}" is not part of this language: write a range`, {
           expected: [range],
           fix: report.fix("Write a range", start, end, range)
         })
         return
       }
-      numberIn(report, query.text, start, end, field)
+      checkRating(report, query.text, start, end, field)
       return
     }
     case "Range": {
       const from =
-        query.from && numberIn(report, query.from.text, query.from.span.start, query.from.span.end, field, "from")
-      const to = query.to && numberIn(report, query.to.text, query.to.span.start, query.to.span.end, field, "to")
+        query.from && checkRating(report, query.from.text, query.from.span.start, query.from.span.end, field, "from")
+      const to = query.to && checkRating(report, query.to.text, query.to.span.start, query.to.span.end, field, "to")
       if (from !== undefined && to !== undefined) {
         checkOrder(report, query, from > to, from === to)
       }
@@ -97,7 +87,6 @@ export const checkNumber = (report: Report, query: Exclude<Query, Group>, field:
   }
 }
 
-/** The two ends of a range, whichever way they are compared. */
 export const checkOrder = (
   report: Report,
   query: Query & { readonly _tag: "Range" },
@@ -110,23 +99,23 @@ export const checkOrder = (
     const to = report.text.slice(query.to.span.start, query.to.span.end)
     const open = report.text.charAt(start)
     const close = report.text.charAt(end - 1)
-    report.error("reversed-range", start, end, "The range ends before it begins: nothing lies in it", {
+    report.error("reversed-range", start, end, "The range is empty: its end is before its start", {
       expected: [`${open}${to} TO ${from}${close}`],
       fix: report.fix("Swap the two ends", start, end, `${open}${to} TO ${from}${close}`)
     })
   } else if (isSame && !(query.includesFrom && query.includesTo)) {
-    report.error("empty-range", start, end, "The range leaves its only value out: nothing lies in it", {
+    report.error("empty-range", start, end, "The range is empty: it excludes its only value", {
       fix: report.fix("Include both ends", start, end, `[${report.text.slice(start + 1, end - 1)}]`)
     })
   }
 }
 
-/** The value of `recent:` is not an age. */
-export const checkRecentValue = (report: Report, query: Query): void => {
+/** Reports a `recent:` value that is not an age. */
+export const rejectRecentValue = (report: Report, query: Query): void => {
   const start = query._tag === "Group" ? query.span.start : query.value.start
   const end = query._tag === "Group" ? query.span.end : query.value.end
   const text = query._tag === "Term" || query._tag === "Phrase" ? query.text : ""
-  const meant = ageMeant(text)
+  const age = suggestAge(text)
   report.error(
     "recent-value",
     start,
@@ -134,15 +123,15 @@ export const checkRecentValue = (report: Report, query: Query): void => {
     "The age limit recent: takes a whole number above 0 and h (hours), d (days) or mo (months)",
     {
       expected: ["recent:24h", "recent:7d", "recent:3mo"],
-      fix: meant === undefined ? undefined : report.fix(`Write ${meant}`, start, end, meant)
+      fix: age === undefined ? undefined : report.fix(`Write ${age}`, start, end, age)
     }
   )
 }
 
-export const checkPattern = (report: Report, query: Regex, field: TextFieldFacts | KeywordFieldFacts): void => {
+export const checkPattern = (report: Report, query: Regex, field: TextFieldInfo | KeywordFieldInfo): void => {
   const base = query.value.start + 1
-  const { tree, problems } = parseRegex(query.pattern)
-  for (const { severity, code, start, end, message, replacement } of problems) {
+  const { tree, issues } = parseRegex(query.pattern)
+  for (const { severity, code, start, end, message, replacement } of issues) {
     const fix = replacement && report.fix(replacement.message, base + start, base + end, replacement.text)
     if (severity === "error") {
       report.error(code, base + start, base + end, message, { fix })
@@ -150,25 +139,23 @@ export const checkPattern = (report: Report, query: Regex, field: TextFieldFacts
       report.warning(code, base + start, base + end, message, { fix })
     }
   }
-  // Once the budget is spent the rule is refused, and each further pattern would only say so again.
+  // Reported once per rule: after it, every further pattern would exceed the budget too.
   if (tree !== undefined && !report.budget.isSpent && matcherOf(tree, report.budget) === undefined) {
     const { start, end } = query.value
     report.error(
       "regex-too-large",
       start,
       end,
-      'The pattern unfolds to too many states: use fewer "~", "&" and repeats'
+      'The pattern needs too many automaton states: use fewer "~", "&" and repeats'
     )
     return
   }
-  if (field.name !== "url" || tree === undefined || problems.length > 0) {
-    return
-  }
+  if (field.name !== "url" || tree === undefined || issues.length > 0) return
   const first = tree._tag === "Concat" ? tree.parts[0] : tree
   if (first?._tag === "Literal" && !first.text.startsWith("h")) {
     const { start, end } = query.value
     const tail = query.pattern.endsWith(".*") ? "" : ".*"
-    report.warning("regex-anchored", start, end, "The pattern must fit the whole address, which begins with http", {
+    report.warning("regex-anchored", start, end, "The pattern must match the whole address, which begins with http", {
       expected: [`/.*${query.pattern}${tail}/`],
       fix: report.fix("Allow any text around it", start, end, `/.*${query.pattern}${tail}/`)
     })
@@ -177,25 +164,21 @@ export const checkPattern = (report: Report, query: Regex, field: TextFieldFacts
 
 // ---- helpers ----
 
-/** What stands between words, and so never in one. */
-const noWordHolds = /[^\p{L}\p{N}\p{M}_.':,;’·]/u
+/** A character that no word contains. */
+const nonWordCharacter = /[^\p{L}\p{N}\p{M}_.':,;’·]/u
 
-const acrossWords = (report: Report, start: number, end: number): void => {
+const warnAcrossWords = (report: Report, start: number, end: number): void => {
   report.warning(
     "pattern-across-words",
     start,
     end,
-    "The pattern meets one word at a time, and no word holds the signs in it: it never fits",
-    {
-      expected: ["a pattern for a single word"]
-    }
+    "The pattern is matched against single words, and no word contains these characters: it never matches",
+    { expected: ["a pattern for a single word"] }
   )
 }
 
 const checkTerm = (report: Report, text: string, start: number, end: number, isBare: boolean): void => {
-  if (isPlainWord(text)) {
-    return
-  }
+  if (isPlainWord(text)) return
   const first = text.charCodeAt(0)
   if (first === 0x24 && isBare && /^\$[A-Za-z]/.test(text)) {
     const isCashtag = /^\$[A-Z]{1,5}$/.test(text)
@@ -203,7 +186,7 @@ const checkTerm = (report: Report, text: string, start: number, end: number, isB
       "dashboard-filter",
       start,
       end,
-      `${quoted(text)} names a filter of the Firehose dashboard, which cannot be looked up here: write out what it stands for`,
+      `${quoted(text)} is a filter of the Firehose dashboard, which is not available here: write out its clauses`,
       {
         expected: ["the clauses of the filter", `"${text}"`],
         fix: isCashtag ? report.fix("Search for the symbol as a word", start, end, text.slice(1)) : undefined
@@ -216,7 +199,7 @@ const checkTerm = (report: Report, text: string, start: number, end: number, isB
       "escaped-quotes",
       start,
       end,
-      "With a backslash before it a quote is part of the word: JSON needs the backslash, the rule does not",
+      "An escaped quote is part of the word: JSON needs the backslash, the rule does not",
       {
         expected: ['"…"'],
         fix: { message: "Write the quotes without backslashes", text: report.text.replaceAll('\\"', '"') }
@@ -230,27 +213,18 @@ const checkTerm = (report: Report, text: string, start: number, end: number, isB
       "curly-quotes",
       start,
       close === null ? end : Math.max(end, start + close.index + 2),
-      "A phrase is written in straight double quotes; these are part of the words",
-      {
-        expected: ['"…"'],
-        fix: { message: "Write straight quotes", text: report.text.replace(/[“”„‟«»]/g, '"') }
-      }
+      "A phrase needs straight double quotes; these are part of the words",
+      { expected: ['"…"'], fix: { message: "Write straight quotes", text: report.text.replace(/[“”„‟«»]/g, '"') } }
     )
     return
   }
   if (/[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f]/.test(text)) {
-    report.error(
-      "unusual-space",
-      start,
-      end,
-      "A space of an unusual kind stands here, which does not separate clauses",
-      {
-        fix: {
-          message: "Write plain spaces",
-          text: report.text.replace(/[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f]/g, " ")
-        }
+    report.error("unusual-space", start, end, "This Unicode space does not separate clauses", {
+      fix: {
+        message: "Write plain spaces",
+        text: report.text.replace(/[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f]/g, " ")
       }
-    )
+    })
     return
   }
   if (/&&|\|\|/.test(text)) {
@@ -258,7 +232,7 @@ const checkTerm = (report: Report, text: string, start: number, end: number, isB
       .slice(start, end)
       .replace(/\s*(&&|\|\|)\s*/g, " $1 ")
       .trim()
-    report.warning("glued-operator", start, end, "Without spaces around it this operator is part of the word", {
+    report.warning("glued-operator", start, end, "Without spaces around it, this operator is part of the word", {
       expected: ["a && b", "a || b"],
       fix: report.fix("Put spaces around the operator", start, end, spaced)
     })
@@ -274,34 +248,34 @@ const checkTerm = (report: Report, text: string, start: number, end: number, isB
       "split-term",
       start,
       end,
-      `${quoted(text)} is read as the words ${list}, any one of which is enough: quote it to have them together`,
-      {
-        expected: [quotePhrase(text)],
-        fix: report.fix("Quote it", start, end, quotePhrase(text))
-      }
+      `${quoted(text)} is read as the words ${list}, and any one of them matches: quote it to require them together`,
+      { expected: [quotePhrase(text)], fix: report.fix("Quote it", start, end, quotePhrase(text)) }
     )
   } else if (/[#@+$%&=<>|*?]/.test(text)) {
-    report.warning("punctuation-ignored", start, end, `Signs are not kept: ${quoted(text)} is looked up as ${list}`)
+    report.warning("punctuation-ignored", start, end, `Punctuation is ignored: ${quoted(text)} is searched as ${list}`)
   }
 }
 
-const numberIn = (
+const checkRating = (
   report: Report,
   text: string,
   start: number,
   end: number,
-  field: NumberFieldFacts,
+  field: NumberFieldInfo,
   side?: "from" | "to"
 ): number | undefined => {
   if (!/^-?[0-9]+(\.[0-9]+)?$/.test(text)) {
-    report.error("not-a-number", start, end, `${quoted(text)} is no number`, { expected: ["a number from 0 to 100"] })
+    report.error("not-a-number", start, end, `${quoted(text)} is not a number`, {
+      expected: ["a number from 0 to 100"]
+    })
     return undefined
   }
   const value = Number(text)
-  if (value < 0 || value > maxRating) {
-    const clamped = value < 0 && side === "from" ? "0" : value > maxRating && side === "to" ? `${maxRating}` : undefined
-    report.error(`${field.name}-out-of-range`, start, end, `Domain Rating goes from 0 to ${maxRating}`, {
-      expected: [`a number from 0 to ${maxRating}`],
+  if (value < 0 || value > MAX_RATING) {
+    const clamped =
+      value < 0 && side === "from" ? "0" : value > MAX_RATING && side === "to" ? `${MAX_RATING}` : undefined
+    report.error(`${field.name}-out-of-range`, start, end, `Domain Rating ranges from 0 to ${MAX_RATING}`, {
+      expected: [`a number from 0 to ${MAX_RATING}`],
       fix: clamped === undefined ? undefined : report.fix(`Write ${clamped}`, start, end, clamped)
     })
     return undefined
@@ -309,7 +283,7 @@ const numberIn = (
   return value
 }
 
-const maxRating = 100
+const MAX_RATING = 100
 
 const ageUnits: ReadonlyArray<readonly [RegExp, (amount: number) => string]> = [
   [/^(h|hr|hrs|hours?|std)$/, (n) => `${n}h`],
@@ -319,7 +293,7 @@ const ageUnits: ReadonlyArray<readonly [RegExp, (amount: number) => string]> = [
   [/^(y|yr|years?)$/, (n) => `${n * 12}mo`]
 ]
 
-const ageMeant = (text: string): string | undefined => {
+const suggestAge = (text: string): string | undefined => {
   const match = /^"?([0-9]{1,6})\s*([a-z]+)"?$/.exec(text.toLowerCase())
   const unit = ageUnits.find(([names]) => names.test(match?.[2] ?? ""))
   const age = unit?.[1](Number(match?.[1]))

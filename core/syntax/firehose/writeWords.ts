@@ -1,13 +1,13 @@
-/** The words of a page without making strings of them: for plain text, which most of it is. */
+/** Writes the words of a page to the word row, without creating strings for ASCII text. */
 import { BLOCK, bitsOf, digitsIn, encodeAscii, folded, isIn, lettersIn, MOST_BLOCKS } from "../words/ascii.ts"
 import { addBounds, bounds, GROUP, groupAt, groups, restAt, writeTokens } from "../words/wordRow.ts"
-import { analyse, maxTokenLength, stopWords } from "./tokens.ts"
+import { analyse, MAX_TOKEN_LENGTH, stopWords } from "./tokens.ts"
 
-/** Writes the same words as `analyse` gives to the row of words; gives their number. */
+/** Writes the same words as `analyse` returns. Returns their number. */
 export const writeWords = (text: string, keepStopWords: boolean): number => {
-  // What underscores do depends on more than their neighbours.
+  // An underscore needs more context than the adjacent characters.
   if (!text.includes("_") && encodeAscii(text)) {
-    const words = cut(foldBlocks(text.length))
+    const words = splitWords(foldBlocks(text.length))
     if (!hasLongWord(words)) return keepStopWords ? words : withoutStopWords(words)
   }
   return writeTokens(analyse(text, keepStopWords))
@@ -15,7 +15,7 @@ export const writeWords = (text: string, keepStopWords: boolean): number => {
 
 // ---- helpers ----
 
-// What is imported is looked up anew each time it is used; a constant of the module's own is not.
+// Local constants: an imported binding is looked up on each use.
 const row = groups
 const ends = bounds
 const group = groupAt
@@ -28,15 +28,15 @@ const lower = folded
 const bits = bitsOf
 
 /**
- * Of each block of characters, numbered from 1, by bits: the letters, the digits, and what is part of a word between two
- * letters or two digits. There is nothing before the first and after the last.
+ * Bitmaps per block of characters: letters, digits, and characters that join two letters or two digits. Blocks are
+ * numbered from 1, with an empty block at each end.
  */
 const letters = new Int32Array(MOST_BLOCKS + 2)
 const digits = new Int32Array(MOST_BLOCKS + 2)
-const betweenLetters = new Int32Array(MOST_BLOCKS + 2)
-const betweenDigits = new Int32Array(MOST_BLOCKS + 2)
+const letterJoiners = new Int32Array(MOST_BLOCKS + 2)
+const digitJoiners = new Int32Array(MOST_BLOCKS + 2)
 
-/** In lower case from now on; gives the number of blocks. */
+/** Converts the text to lower case in place and returns the number of blocks. */
 const foldBlocks = (length: number): number => {
   const blocks = Math.floor(length / BLOCK) + 1
   for (let block = 1; block <= blocks; block++) {
@@ -50,8 +50,8 @@ const foldBlocks = (length: number): number => {
 const foldBlock = (block: number, start: number, end: number): void => {
   let letterBits = 0
   let digitBits = 0
-  let letterJoints = 0
-  let digitJoints = 0
+  let letterJoinerBits = 0
+  let digitJoinerBits = 0
   for (let at = start | 0; at < (end | 0); at += GROUP) {
     const four = row.getInt32(at, true)
     const letter = lettersOf(four)
@@ -59,13 +59,13 @@ const foldBlock = (block: number, start: number, end: number): void => {
     row.setInt32(at, lower(four, letter), true)
     letterBits |= bits(letter) << at
     digitBits |= bits(digitsOf(four)) << at
-    letterJoints |= bits(both | has(four, COLON)) << at
-    digitJoints |= bits(both | has(four, COMMA) | has(four, SEMICOLON)) << at
+    letterJoinerBits |= bits(both | has(four, COLON)) << at
+    digitJoinerBits |= bits(both | has(four, COMMA) | has(four, SEMICOLON)) << at
   }
   letters[block] = letterBits
   digits[block] = digitBits
-  betweenLetters[block] = letterJoints
-  betweenDigits[block] = digitJoints
+  letterJoiners[block] = letterJoinerBits
+  digitJoiners[block] = digitJoinerBits
 }
 
 const APOSTROPHE = 0x27
@@ -74,56 +74,56 @@ const FULL_STOP = 0x2e
 const COLON = 0x3a
 const SEMICOLON = 0x3b
 
-/** Gives the number of words. */
-const cut = (blocks: number): number => {
+/** Returns the number of words. */
+const splitWords = (blocks: number): number => {
   let count = 0
   for (let block = 1; block <= (blocks | 0); block++) {
     const parts =
       (letters[block] ?? 0) |
       (digits[block] ?? 0) |
-      ((betweenLetters[block] ?? 0) & between(letters, block)) |
-      ((betweenDigits[block] ?? 0) & between(digits, block))
+      ((letterJoiners[block] ?? 0) & between(letters, block)) |
+      ((digitJoiners[block] ?? 0) & between(digits, block))
     count = mark(parts, (block - 1) * BLOCK, count)
   }
   return count >> 1
 }
 
-/** What has one of these on either side. */
-const between = (these: Int32Array, block: number): number => {
-  const here = these[block] ?? 0
-  return ((here << 1) | ((these[block - 1] ?? 0) >>> 31)) & ((here >>> 1) | ((these[block + 1] ?? 0) << 31))
+/** Characters with a set bit on both sides. */
+const between = (map: Int32Array, block: number): number => {
+  const here = map[block] ?? 0
+  return ((here << 1) | ((map[block - 1] ?? 0) >>> 31)) & ((here >>> 1) | ((map[block + 1] ?? 0) << 31))
 }
 
-/** Lucene cuts it in pieces. */
+/** Lucene splits a long word; `analyse` handles that. */
 const hasLongWord = (words: number): boolean => {
   let longest = 0
   for (let word = 0; word < (words | 0); word++) {
     longest = Math.max(longest, (ends[2 * word + 1] ?? 0) - (ends[2 * word] ?? 0))
   }
-  return longest > maxTokenLength
+  return longest > MAX_TOKEN_LENGTH
 }
 
-/** Stop words by their first group, in cells of their own: the group, and what must come after it if it is whole. */
+/** Perfect hash table of the stop words: their first group of bytes and their second. */
 const STOP_CELLS = 1 << 10
 const stopFirsts = new Int32Array(STOP_CELLS)
 const stopSeconds = new Int32Array(STOP_CELLS)
 
-const stopCell = (group: number): number => Math.imul(group, STOP_STEP) >>> 22
+const stopCell = (group: number): number => Math.imul(group, STOP_MULTIPLIER) >>> 22
 
-/** Found by trying: no two stop words fall together. */
-const STOP_STEP = 0x9e3779b1 | 0
+/** Found by trial: it gives no collision of two stop words. */
+const STOP_MULTIPLIER = 0x9e3779b1 | 0
 
 const groupOf = (text: string): number =>
   [...text].reduce((group, char, at) => group | (char.charCodeAt(0) << (8 * at)), 0)
 
 for (const word of stopWords) {
   const first = groupOf(word.slice(0, GROUP))
-  if (stopFirsts[stopCell(first)] !== 0) throw new Error(`The stop word "${word}" falls together with another one`)
+  if (stopFirsts[stopCell(first)] !== 0) throw new Error(`The stop word "${word}" collides with another one`)
   stopFirsts[stopCell(first)] = first
   stopSeconds[stopCell(first)] = groupOf(word.slice(GROUP))
 }
 
-/** Leaves a word of no length for each. */
+/** Sets the length of each stop word to 0. */
 const withoutStopWords = (words: number): number => {
   for (let word = 0; word < (words | 0); word++) {
     const start = ends[2 * word] ?? 0

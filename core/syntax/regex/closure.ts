@@ -1,9 +1,9 @@
-/** Follows the jumps of an automaton. */
-import type { Automaton } from "./draft.ts"
+/** Epsilon closure of NFA states. */
+import type { Nfa } from "./nfa.ts"
 
-/** Finds the states that others reach by jumps, rising, those others among them. */
-export const closureOf = ({ jumps }: Automaton): ((states: ReadonlyArray<number>) => ReadonlyArray<number>) => {
-  const entered = new Int32Array(jumps.length)
+/** The returned function gives the closure in ascending order, including the given states. */
+export const epsilonClosureOf = ({ epsilons }: Nfa): ((states: ReadonlyArray<number>) => ReadonlyArray<number>) => {
+  const entered = new Int32Array(epsilons.length)
   let round = 0
   return (states) => {
     round++
@@ -15,7 +15,7 @@ export const closureOf = ({ jumps }: Automaton): ((states: ReadonlyArray<number>
       }
     }
     states.forEach(enter)
-    for (const state of found) jumps[state]?.forEach(enter)
+    for (const state of found) epsilons[state]?.forEach(enter)
     return found.sort((a, b) => a - b)
   }
 }

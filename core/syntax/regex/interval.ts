@@ -1,7 +1,7 @@
-/** Writes out `<n-m>`, the numbers between two, in the plainer signs of the dialect. */
-import type { RegexNode } from "./regexTree.ts"
+/** Expands the number range `<n-m>` into basic regex nodes. */
+import type { RegexNode } from "./tree.ts"
 
-/** With a fixed width of digits, or with free width and any zeros before. */
+/** `digits` is the fixed width; with 0 the width is free and leading zeros are allowed. */
 export const numbersBetween = (from: number, to: number, digits: number): RegexNode => {
   const low = String(from)
   const high = String(to)
@@ -20,7 +20,7 @@ export const numbersBetween = (from: number, to: number, digits: number): RegexN
 
 // ---- helpers ----
 
-/** The digit strings between two of the same length. */
+/** The digit strings from `low` to `high`, which have the same length. */
 const between = (low: string, high: string): RegexNode => {
   const rest = low.length - 1
   const first = Number(low[0] ?? 0)
@@ -32,7 +32,7 @@ const between = (low: string, high: string): RegexNode => {
   if (first === last) {
     return { _tag: "Concat", parts: [digit(first, last), between(lowRest, highRest)] }
   }
-  // The first digits that leave the others free, and the two ends that do not.
+  // The first digits that allow any rest, and the two ends that do not.
   const [zeros, nines] = ["0".repeat(rest), "9".repeat(rest)]
   const freeFrom = lowRest === zeros ? first : first + 1
   const freeTo = highRest === nines ? last : last - 1
@@ -53,7 +53,7 @@ const between = (low: string, high: string): RegexNode => {
 const digit = (from: number, to: number): RegexNode => ({
   _tag: "Class",
   negated: false,
-  ranges: [{ from: zero + from, to: zero + to }]
+  ranges: [{ from: ZERO + from, to: ZERO + to }]
 })
 
-const zero = 48
+const ZERO = 0x30

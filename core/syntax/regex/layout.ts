@@ -1,24 +1,24 @@
-/** Lays an automaton out for running: no jumps, one bit for each position, and what follows a position mostly next to it. */
-import { lastCharacter } from "./characterKinds.ts"
-import { closureOf } from "./closure.ts"
-import type { Automaton, Budget, Edge } from "./draft.ts"
-import type { CharacterRange } from "./regexTree.ts"
+/** Lays an NFA out for bit-parallel simulation: Glushkov positions, mostly in a chain, and no epsilon transitions. */
+import { MAX_CODE_POINT } from "./characterKinds.ts"
+import { epsilonClosureOf } from "./closure.ts"
+import type { Budget, Edge, Nfa } from "./nfa.ts"
+import type { CharacterRange } from "./tree.ts"
 
 /**
- * A position is a place after one character of the pattern; position 0 is the beginning. In lists of bits, position `p`
- * is bit `p % 32` of word `p / 32`. After the positions of one link may come its targets: `sourceWord` and `sourceBits`
- * name the one from `sourceAt[link]` up to `sourceAt[link + 1]`, `targetWord` and `targetBits` the other.
+ * A position follows one character of the pattern; position 0 is the start. In bitsets, position `p` is bit `p % 32` of
+ * word `p / 32`. A link goes from each of its sources to each of its targets. Its sources are the entries of `sourceWord`
+ * and `sourceBits` from `sourceAt[link]` up to `sourceAt[link + 1]`; its targets are stored in the same way.
  */
 export interface Layout {
   readonly words: number
-  /** What the positions read; `labelOf` is an index here. The first is for the beginning, which reads nothing. */
+  /** Characters that a position reads, by `labelOf`. Label 0 belongs to the start, which reads nothing. */
   readonly labels: ReadonlyArray<ReadonlyArray<CharacterRange>>
   readonly labelOf: Int32Array
-  /** After these the next position may come. */
+  /** Positions with a transition to the next position. */
   readonly chained: Int32Array
   readonly isEnd: Int32Array
-  /** After these any rest fits. */
-  readonly isSure: Int32Array
+  /** Positions after which any rest of the value matches. */
+  readonly isFinal: Int32Array
   readonly sourceAt: Int32Array
   readonly sourceWord: Int32Array
   readonly sourceBits: Int32Array
@@ -27,25 +27,23 @@ export interface Layout {
   readonly targetBits: Int32Array
 }
 
-/** `undefined` when the budget is spent. */
-export const layoutOf = (automaton: Automaton, budget: Budget): Layout | undefined => {
-  const { targets, labelOf, labels, leaving } = positionsOf(automaton)
+/** `undefined` if the budget is spent. */
+export const layoutOf = (nfa: Nfa, budget: Budget): Layout | undefined => {
+  const { targets, labelOf, labels, leaving } = positionsOf(nfa)
   budget.spendPositions(targets.length)
   const words = Math.ceil(targets.length / 32)
   const chained = new Int32Array(words)
   const isEnd = new Int32Array(words)
-  const isSure = new Int32Array(words)
-  const closure = closureOf(automaton)
-  const isFree = automaton.edges.map(
-    (edges, state) => edges.some(isLoop(state)) && closure([state]).includes(automaton.end)
-  )
+  const isFinal = new Int32Array(words)
+  const closure = epsilonClosureOf(nfa)
+  const acceptsAll = nfa.edges.map((edges, state) => edges.some(isLoop(state)) && closure([state]).includes(nfa.end))
   const links = new Map<string, Link>()
   for (let position = 0; position < targets.length && !budget.isSpent; position++) {
-    const together = closure([targets[position] ?? 0])
-    const next = new Set(together.flatMap((state) => leaving[state] ?? []))
-    budget.spend(together.length + next.size)
-    if (together.includes(automaton.end)) setBit(isEnd, position)
-    if (together.some((state) => isFree[state])) setBit(isSure, position)
+    const reached = closure([targets[position] ?? 0])
+    const next = new Set(reached.flatMap((state) => leaving[state] ?? []))
+    budget.spend(reached.length + next.size)
+    if (reached.includes(nfa.end)) setBit(isEnd, position)
+    if (reached.some((state) => acceptsAll[state])) setBit(isFinal, position)
     if (next.delete(position + 1)) setBit(chained, position)
     if (next.size > 0) {
       const key = [...next].sort((a, b) => a - b).join()
@@ -54,9 +52,9 @@ export const layoutOf = (automaton: Automaton, budget: Budget): Layout | undefin
       links.set(key, link)
     }
   }
-  const sources = flatten([...links.values()].map((link) => sparse(link.sources)))
-  const follow = flatten([...links.values()].map((link) => sparse(link.targets)))
-  budget.spendLinks(sources.word.length + follow.word.length)
+  const from = flatten([...links.values()].map((link) => sparse(link.sources)))
+  const to = flatten([...links.values()].map((link) => sparse(link.targets)))
+  budget.spendLinks(from.word.length + to.word.length)
   return budget.isSpent
     ? undefined
     : {
@@ -65,13 +63,13 @@ export const layoutOf = (automaton: Automaton, budget: Budget): Layout | undefin
         labelOf,
         chained,
         isEnd,
-        isSure,
-        sourceAt: sources.at,
-        sourceWord: sources.word,
-        sourceBits: sources.bits,
-        targetAt: follow.at,
-        targetWord: follow.word,
-        targetBits: follow.bits
+        isFinal,
+        sourceAt: from.at,
+        sourceWord: from.word,
+        sourceBits: from.bits,
+        targetAt: to.at,
+        targetWord: to.word,
+        targetBits: to.bits
       }
 }
 
@@ -83,51 +81,51 @@ interface Link {
 }
 
 interface Positions {
-  /** The state in which a position stands. */
+  /** NFA state of each position. */
   readonly targets: ReadonlyArray<number>
   readonly labelOf: Int32Array
   readonly labels: ReadonlyArray<ReadonlyArray<CharacterRange>>
-  /** The positions that edges lead to, for each state. */
+  /** For each NFA state, the positions that its edges lead to. */
   readonly leaving: ReadonlyArray<ReadonlyArray<number>>
 }
 
-/** One position for each state and each label with which it is entered, in the order of the states; none that leads nowhere. */
-const positionsOf = (automaton: Automaton): Positions => {
-  const leads = statesThatLead(automaton)
+/** One position per state and incoming label, in state order. Dead states get none. */
+const positionsOf = (nfa: Nfa): Positions => {
+  const live = liveStates(nfa)
   const labels: Array<ReadonlyArray<CharacterRange>> = [[]]
-  const labelNames = new Map<string, number>()
+  const labelByKey = new Map<string, number>()
   const entered = new Map<number, { readonly target: number; readonly label: number; readonly from: Array<number> }>()
-  automaton.edges.forEach((edges, state) => {
-    for (const [target, ranges] of byTarget(edges.filter((edge) => leads[edge.target] === 1))) {
+  nfa.edges.forEach((edges, state) => {
+    for (const [target, ranges] of byTarget(edges.filter((edge) => live[edge.target] === 1))) {
       const key = ranges.map(({ from, to }) => `${from}-${to}`).join()
-      const label = labelNames.get(key) ?? labels.length
+      const label = labelByKey.get(key) ?? labels.length
       if (label === labels.length) {
-        labelNames.set(key, label)
+        labelByKey.set(key, label)
         labels.push(ranges)
       }
-      const place = target * maxLabels + label
-      const known = entered.get(place)
+      const id = target * MAX_LABELS + label
+      const known = entered.get(id)
       if (known === undefined) {
-        entered.set(place, { target, label, from: [state] })
+        entered.set(id, { target, label, from: [state] })
       } else {
         known.from.push(state)
       }
     }
   })
   const ordered = [...entered.values()].sort((a, b) => a.target - b.target)
-  const leaving = automaton.edges.map((): Array<number> => [])
+  const leaving = nfa.edges.map((): Array<number> => [])
   ordered.forEach(({ from }, index) => {
     for (const state of from) leaving[state]?.push(index + 1)
   })
   return {
-    targets: [automaton.start, ...ordered.map(({ target }) => target)],
+    targets: [nfa.start, ...ordered.map(({ target }) => target)],
     labelOf: Int32Array.from([0, ...ordered.map(({ label }) => label)]),
     labels,
     leaving
   }
 }
 
-const maxLabels = 2 ** 24
+const MAX_LABELS = 2 ** 24
 
 const byTarget = (edges: ReadonlyArray<Edge>): ReadonlyMap<number, ReadonlyArray<CharacterRange>> => {
   const found = new Map<number, Array<CharacterRange>>()
@@ -142,37 +140,37 @@ const byTarget = (edges: ReadonlyArray<Edge>): ReadonlyMap<number, ReadonlyArray
   return found
 }
 
-/** 1 for each state from which the end can be reached. */
-const statesThatLead = ({ edges, jumps, end }: Automaton): Uint8Array => {
+/** 1 for each state that can reach the end. */
+const liveStates = ({ edges, epsilons, end }: Nfa): Uint8Array => {
   const sources = edges.map((): Array<number> => [])
   edges.forEach((all, state) => {
     for (const { target } of all) sources[target]?.push(state)
-    for (const target of jumps[state] ?? []) sources[target]?.push(state)
+    for (const target of epsilons[state] ?? []) sources[target]?.push(state)
   })
-  const leads = new Uint8Array(edges.length)
+  const live = new Uint8Array(edges.length)
   const found = [end]
-  leads[end] = 1
+  live[end] = 1
   for (const state of found) {
     for (const source of sources[state] ?? []) {
-      if (leads[source] === 0) {
-        leads[source] = 1
+      if (live[source] === 0) {
+        live[source] = 1
         found.push(source)
       }
     }
   }
-  return leads
+  return live
 }
 
 const isLoop =
   (state: number) =>
   ({ from, to, target }: Edge): boolean =>
-    target === state && from === 0 && to === lastCharacter
+    target === state && from === 0 && to === MAX_CODE_POINT
 
 const setBit = (bits: Int32Array, position: number): void => {
   bits[position >>> 5] = (bits[position >>> 5] ?? 0) | (1 << position)
 }
 
-/** The words in which there are positions, and their bits. */
+/** Sparse bitset: the non-zero words by index. */
 const sparse = (positions: ReadonlyArray<number>): ReadonlyMap<number, number> => {
   const bits = new Map<number, number>()
   for (const position of positions) {

@@ -1,14 +1,14 @@
-/** Reads off a pattern what every value that fits must hold, so that most values need not be tried. */
-import type { RegexNode } from "./regexTree.ts"
+/** Extracts the literals that every match of a pattern contains, for a prefilter. */
+import type { RegexNode } from "./tree.ts"
 
 export interface Literals {
   readonly start: string
   readonly inner: ReadonlyArray<string>
 }
 
-/** What is left out costs time, what is wrong loses matches: where nothing is sure, nothing is said. */
+/** A missing literal only costs time, a wrong one loses matches: uncertain literals are left out. */
 export const literalsOf = (tree: RegexNode): Literals => {
-  const { start, end, inner } = known(tree)
+  const { start, end, inner } = required(tree)
   const all = [...new Set([...inner, end])].sort((a, b) => b.length - a.length)
   return {
     start,
@@ -20,19 +20,19 @@ export const literalsOf = (tree: RegexNode): Literals => {
 
 // ---- helpers ----
 
-interface Known {
-  /** The start is the whole value. */
+interface Requirement {
+  /** `start` is the whole value. */
   readonly isWhole: boolean
   readonly start: string
   readonly end: string
   readonly inner: ReadonlyArray<string>
 }
 
-const nothingKnown: Known = { isWhole: false, start: "", end: "", inner: [] }
+const nothing: Requirement = { isWhole: false, start: "", end: "", inner: [] }
 
-const whole = (text: string): Known => ({ isWhole: true, start: text, end: text, inner: [] })
+const whole = (text: string): Requirement => ({ isWhole: true, start: text, end: text, inner: [] })
 
-const known = (node: RegexNode): Known => {
+const required = (node: RegexNode): Requirement => {
   switch (node._tag) {
     case "Empty":
       return whole("")
@@ -42,37 +42,37 @@ const known = (node: RegexNode): Known => {
       const [only, ...others] = node.ranges
       return only !== undefined && others.length === 0 && !node.negated && only.from === only.to
         ? whole(String.fromCodePoint(only.from))
-        : nothingKnown
+        : nothing
     }
     case "Concat":
-      return node.parts.map(known).reduce(joined, whole(""))
+      return node.parts.map(required).reduce(joined, whole(""))
     case "Union":
-      return node.parts.map(known).reduce(common)
+      return node.parts.map(required).reduce(common)
     case "Intersection":
-      return node.parts.map(known).reduce(both)
+      return node.parts.map(required).reduce(both)
     case "Repeat":
-      return repeated(known(node.part), node.min, node.max)
+      return repeated(required(node.part), node.min, node.max)
     default:
-      return nothingKnown
+      return nothing
   }
 }
 
-const joined = (one: Known, other: Known): Known => ({
+const joined = (one: Requirement, other: Requirement): Requirement => ({
   isWhole: one.isWhole && other.isWhole,
   start: one.isWhole ? one.start + other.start : one.start,
   end: other.isWhole ? one.end + other.end : other.end,
   inner: [...one.inner, ...other.inner, ...(one.isWhole || other.isWhole ? [] : [one.end + other.start])]
 })
 
-/** What holds whichever of the two fits. */
-const common = (one: Known, other: Known): Known => {
+/** What both alternatives require. */
+const common = (one: Requirement, other: Requirement): Requirement => {
   if (one.isWhole && other.isWhole && one.start === other.start) {
     return one
   }
   return { isWhole: false, start: commonStart(one.start, other.start), end: commonEnd(one.end, other.end), inner: [] }
 }
 
-const both = (one: Known, other: Known): Known => {
+const both = (one: Requirement, other: Requirement): Requirement => {
   if (one.isWhole || other.isWhole) {
     return one.isWhole ? one : other
   }
@@ -84,20 +84,20 @@ const both = (one: Known, other: Known): Known => {
   }
 }
 
-const repeated = (part: Known, min: number, max: number | undefined): Known => {
+const repeated = (part: Requirement, min: number, max: number | undefined): Requirement => {
   if (min === 0) {
-    return nothingKnown
+    return nothing
   }
   if (!part.isWhole) {
     return part
   }
-  const times = Math.min(min, maxTimes)
+  const times = Math.min(min, MAX_REPEATS)
   const text = part.start.repeat(times)
   return min === max && times === min ? whole(text) : { isWhole: false, start: text, end: text, inner: [] }
 }
 
-/** A long row of the same is no rarer than a short one. */
-const maxTimes = 16
+/** Longer repeats make the prefilter no more selective. */
+const MAX_REPEATS = 16
 
 const commonStart = (one: string, other: string): string => {
   const characters = [...one]

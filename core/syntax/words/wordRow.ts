@@ -6,7 +6,7 @@
  * There is one row of words, and it is good until the next one is written. That it is a constant of the module and never
  * another array makes reading it several times as fast.
  */
-import type { Tokens } from "../firehose/tokens.ts"
+import type { Tokens } from "./tokens.ts"
 
 /** Words beyond are not read: no event that is taken in has as many. */
 export const MOST_WORDS = 1 << 20

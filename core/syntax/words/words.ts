@@ -1,5 +1,5 @@
 /** Looks for rows of words in a text: phrases with room between the words. */
-import type { Tokens } from "../firehose/tokens.ts"
+import type { Tokens } from "./tokens.ts"
 
 export interface WordRow {
   readonly words: ReadonlyArray<string>

@@ -2,8 +2,8 @@
 import { Either } from "effect"
 import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
 import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
-import type { Tokens } from "../firehose/tokens.ts"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../json.ts"
+import type { Tokens } from "../words/tokens.ts"
 import { Post } from "./Post.ts"
 import { inARow, tokens, writeWords } from "./tokens.ts"
 

@@ -6,8 +6,8 @@
  * is one word in every script.
  */
 
-import type { Tokens } from "../firehose/tokens.ts"
 import { bitsOf, digitsIn, encodeAscii, folded, lettersIn, BLOCK as MANY } from "../words/ascii.ts"
+import type { Tokens } from "../words/tokens.ts"
 import { addBounds, GROUP as FOUR, groups, writeTokens } from "../words/wordRow.ts"
 
 export const tokens = (text: string): ReadonlyArray<string> => {

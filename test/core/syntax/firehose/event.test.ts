@@ -134,7 +134,7 @@ describe("firehoseEvent, the documented rules", () => {
     ["dr:[50 TO 100] AND tesla", { domain_rating: 50, added: "tesla" }, { domain_rating: 49.9, added: "tesla" }]
   ]
   for (const [rule, meets, misses] of cases) {
-    it(`${rule} takes the page that meets it and leaves the one that just misses`, () => {
+    it(`${rule} matches the page that meets it, not the one that just misses`, () => {
       assert.isTrue(matches(rule, eventOf(update(meets))))
       assert.isFalse(matches(rule, eventOf(update(misses))))
     })
@@ -228,7 +228,7 @@ describe("firehoseEvent, operators", () => {
 describe("firehoseEvent, fields", () => {
   const domains = (url: string) => eventOf(update({ url })).keywords("firehose.domain")
 
-  it("gives the host without www and its parents down to the registrable domain", () => {
+  it("domain has the host without www and its parents down to the registrable domain", () => {
     assert.deepStrictEqual(domains("https://www.example.com/"), ["example.com"])
     assert.deepStrictEqual(domains("https://a.B.example.com?x"), ["a.b.example.com", "b.example.com", "example.com"])
     assert.deepStrictEqual(domains("https://www.bbc.co.uk#x"), ["bbc.co.uk"])
@@ -243,7 +243,7 @@ describe("firehoseEvent, fields", () => {
     assert.deepStrictEqual(domains("https:///x"), [])
   })
 
-  it("finds link texts and no pictures", () => {
+  it("added_anchor has link texts, not images", () => {
     const anchors = (added: string) =>
       eventOf(update({ added }))
         .text("firehose.added_anchor")
@@ -253,7 +253,7 @@ describe("firehoseEvent, fields", () => {
     assert.deepStrictEqual(anchors("[broken](\n) [[nested] words](x)"), ["nested words"])
   })
 
-  it("counts the age from the time of the match, or from now", () => {
+  it("ageHours counts up to matched_at, or up to now", () => {
     const age = (publish_time: string, matched_at?: unknown) =>
       eventOf({ document: { url: "https://a.b", publish_time }, matched_at }).ageHours
     assert.strictEqual(age("2026-03-01T00:00:00"), 12)
@@ -266,13 +266,13 @@ describe("firehoseEvent, fields", () => {
     assert.isUndefined(age("2026-13-45T00:00:00"))
   })
 
-  it("knows an update by its content", () => {
+  it("firehoseEventId is the digest of the document", () => {
     const id = (record: unknown) => Either.getOrThrow(firehoseEventId(record, (text) => `<${text}>`))
     assert.strictEqual(id({ document: { url: "u" }, matched_at: "x" }), '<{"url":"u"}>')
     assert.strictEqual(id({ document: { url: "u" }, tap_id: "y" }), id({ document: { url: "u" } }))
   })
 
-  it("says what a record lacks", () => {
+  it("fails with a message for a record without document or url", () => {
     for (const record of [undefined, null, 1, "x", [], {}, { document: [] }]) {
       assert.match(Either.getOrThrow(Either.flip(firehoseEvent(record, { now }))), /no "document"/)
     }
@@ -281,7 +281,7 @@ describe("firehoseEvent, fields", () => {
     }
   })
 
-  it("takes a document that is nested deeper than the stack", () => {
+  it("reads a document that is nested deeper than the stack", () => {
     const record: unknown = JSON.parse(`{"document":{"url":"u","x":${"[".repeat(200_000)}${"]".repeat(200_000)}}}`)
     assert.isString(eventOf(record).id)
     assert.match(Either.getOrThrow(Either.flip(firehoseEventId(record, String))), /too deep/)
@@ -308,7 +308,7 @@ describe("firehoseEvent, fields", () => {
     "x.from"
   ]
 
-  it("never throws, whatever the record", () => {
+  it("never throws for any record", () => {
     fc.assert(
       fc.property(anything, fc.oneof(fc.webUrl(), fc.string({ unit: "binary", minLength: 1 })), (document, url) => {
         firehoseEvent(document, { now })

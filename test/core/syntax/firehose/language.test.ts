@@ -1,4 +1,4 @@
-/** The whole of Firehose's language by cases: what is accepted, what is refused, where, why, and with which fix. */
+/** Tests of Firehose's language by cases: accepted rules, and the issue, span and fix of rejected ones. */
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { fields } from "../../../../core/syntax/firehose/fields.ts"
@@ -6,7 +6,7 @@ import { check } from "../../../../core/syntax/firehose/language.ts"
 import { operators } from "../../../../core/syntax/firehose/operators.ts"
 import { hasErrors } from "../../../../core/syntax/issue.ts"
 
-/** The rules that Firehose's own pages and its users give as valid; the one with a dashboard filter is refused below. */
+/** Valid rules from Firehose's documentation and its users. The one with a dashboard filter is rejected below. */
 const published = [
   "tesla",
   '"site explorer"',
@@ -37,14 +37,14 @@ const published = [
 interface Case {
   readonly rule: string
   readonly code: string
-  /** The stretch of the rule that the issue points at. */
+  /** The text at the span of the issue. */
   readonly at: string
   readonly severity: "error" | "warning"
   readonly fix?: string
 }
 
 const cases: ReadonlyArray<Case> = [
-  // Operators, and what Lucene makes of them
+  // Operators
   { rule: "ford AND gm OR kia", code: "mixed-operators", at: "kia", severity: "warning", fix: "(ford AND gm) OR kia" },
   { rule: "ford OR gm AND kia", code: "mixed-operators", at: "ford", severity: "warning", fix: "ford OR (gm AND kia)" },
   {
@@ -342,7 +342,7 @@ describe("check", () => {
   }
 
   for (const { rule, code, at, severity, fix } of cases) {
-    it(`says ${code} of ${JSON.stringify(rule)}`, () => {
+    it(`reports ${code} for ${JSON.stringify(rule)}`, () => {
       const { issues, rule: accepted } = check(rule)
       const issue = issues.find((each) => each.code === code)
       assert.isDefined(issue, JSON.stringify(issues))
@@ -353,7 +353,7 @@ describe("check", () => {
     })
   }
 
-  it("reports several issues at once, in the order of the text", () => {
+  it("reports several issues at once, in text order", () => {
     const { issues } = check('page_types:"/Article" AND dr:150 AND tesla~abc')
     assert.deepStrictEqual(
       issues.map((issue) => issue.code),
@@ -361,25 +361,25 @@ describe("check", () => {
     )
   })
 
-  it("refuses a text over the length it is given, and takes one that just fits", () => {
+  it("rejects a text longer than maxLength", () => {
     assert.isDefined(check("tesla", { maxLength: 5 }).rule)
     assert.strictEqual(check("tesla", { maxLength: 4 }).issues[0]?.code, "too-long")
     assert.deepStrictEqual(check("tesla", { maxLength: 4 }).issues[0]?.span, { start: 4, end: 5 })
   })
 
-  it("takes 1,024 clauses and no more", () => {
+  it("accepts at most 1,024 clauses", () => {
     const rule = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`).join(" OR ")
     assert.isDefined(check(rule(1024), { maxLength: 100_000 }).rule)
     assert.strictEqual(check(rule(1025), { maxLength: 100_000 }).issues[0]?.code, "too-many-clauses")
   })
 
-  it("takes parentheses 50 deep and no deeper", () => {
+  it("accepts parentheses nested at most 50 deep", () => {
     const rule = (depth: number) => `${"(".repeat(depth)}tesla${")".repeat(depth)}`
     assert.isDefined(check(rule(50)).rule)
     assert.strictEqual(check(rule(51)).issues[0]?.code, "too-deep")
   })
 
-  it("reports twenty issues at most, and errors before warnings", () => {
+  it("reports at most 20 issues, and prefers errors over warnings", () => {
     const { issues, rule } = check(`${"tesla^2 OR ".repeat(30)}dr:150`)
     assert.isAtMost(issues.length, 20)
     assert.isTrue(hasErrors(issues))
@@ -407,7 +407,7 @@ describe("corpus", () => {
     })
   }
 
-  it("every fix of every rule mends its issue and brings no new error", () => {
+  it("every fix removes its issue and adds no error", () => {
     let count = 0
     for (const rule of [...lines.map((line) => line.rule), ...cases.map((each) => each.rule)]) {
       const before = check(rule)
@@ -431,7 +431,7 @@ describe("corpus", () => {
     assert.isAbove(count, 150)
   })
 
-  it("messages begin with a capital or a quoted value and end without a period", () => {
+  it("messages begin with a capital or a quoted value and have no final period", () => {
     for (const { rule } of lines) {
       for (const { message, fix } of check(rule).issues) {
         assert.match(message, /^[A-Z"]/)
@@ -444,7 +444,7 @@ describe("corpus", () => {
 
 describe("tables", () => {
   for (const field of fields) {
-    it(`the example of ${field.name} passes without an issue and names the field`, () => {
+    it(`the example of ${field.name} has no issues and uses the field`, () => {
       assert.deepStrictEqual(check(field.example).issues, [])
       assert.include(field.example, `${field.name}:`)
     })

@@ -1,9 +1,9 @@
-/** What a Firehose rule means, as the shared expression. */
+/** Tests of lowering a Firehose rule to an expression. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Expression } from "../../../../core/syntax/expression/expression.ts"
 import { check } from "../../../../core/syntax/firehose/language.ts"
 
-/** A short form of the expression: enough to see fields, values and how they are joined. */
+/** Short form of an expression. */
 const show = (expression: Expression): string => {
   switch (expression._tag) {
     case "And":
@@ -84,14 +84,14 @@ const meanings: ReadonlyArray<readonly [rule: string, meaning: string]> = [
 
 describe("lower", () => {
   for (const [rule, meaning] of meanings) {
-    it(`says that ${rule} means ${meaning}`, () => {
+    it(`lowers ${rule} to ${meaning}`, () => {
       const { rule: accepted, issues } = check(rule)
       assert.isDefined(accepted, JSON.stringify(issues))
       assert.strictEqual(accepted && show(accepted.expression), meaning)
     })
   }
 
-  it("keeps the place of each clause", () => {
+  it("keeps the span of each clause", () => {
     const expression = check("ford AND NOT title:gm").rule?.expression
     assert.strictEqual(expression?._tag, "And")
     if (expression?._tag === "And") {

@@ -1,10 +1,10 @@
-/** What the parser makes of operators, escapes and brackets: occurrence of each clause, spans, canonical text. */
+/** Tests of the parser: occurrence of each clause, spans, canonical form. */
 import { assert, describe, it } from "@effect/vitest"
 import { parse, print } from "../../../../core/syntax/firehose/language.ts"
 
 const signs = { must: "+", should: "", must_not: "-" } as const
 
-/** The clauses of the top level as Lucene prints a Boolean query. */
+/** The top-level clauses in the notation of a Lucene Boolean query. */
 const occurrences = (rule: string): string => {
   const { ast } = parse(rule)
   return (ast?.clauses ?? [])
@@ -12,7 +12,7 @@ const occurrences = (rule: string): string => {
     .join(" ")
 }
 
-/** Computed by hand from how Lucene's parser adds clauses with OR as the default operator. */
+/** Computed by hand from Lucene's `addClause`, with OR as the default operator. */
 const precedence: ReadonlyArray<readonly [rule: string, clauses: string]> = [
   ["ford", "ford"],
   ["ford gm", "ford gm"],
@@ -32,7 +32,7 @@ const precedence: ReadonlyArray<readonly [rule: string, clauses: string]> = [
   ["ford AND +gm", "+ford +gm"],
   ["ford OR +gm", "ford +gm"],
   ["ford AND -gm OR kia", "+ford -gm kia"],
-  // A clause of stop words goes, but its AND still acts on the clause before it.
+  // A clause of stop words is dropped, but its AND still makes the previous clause required.
   ["ford AND the", "+ford"],
   ["the AND ford", "+ford"],
   ["ford OR the AND gm", "+ford +gm"],
@@ -67,7 +67,7 @@ const canonical: ReadonlyArray<readonly [rule: string, text: string]> = [
 
 describe("parse", () => {
   for (const [rule, clauses] of precedence) {
-    it(`reads ${rule} as ${clauses}`, () => assert.strictEqual(occurrences(rule), clauses))
+    it(`parses ${rule} to ${clauses}`, () => assert.strictEqual(occurrences(rule), clauses))
   }
 
   for (const [rule, text] of canonical) {
@@ -77,11 +77,11 @@ describe("parse", () => {
     })
   }
 
-  it("keeps the place of fields, values and clauses", () => {
+  it("keeps the spans of fields, values and clauses", () => {
     const rule = 'tesla AND -title:"model y"~2'
     const clause = parse(rule).ast?.clauses[1]
     assert.deepStrictEqual(clause?.span, { start: 10, end: 28 })
-    assert.deepStrictEqual(clause?.spelling.joint, { start: 6, end: 9 })
+    assert.deepStrictEqual(clause?.spelling.conjunctionSpan, { start: 6, end: 9 })
     const query = clause?.query
     assert.strictEqual(query?._tag, "Phrase")
     assert.deepStrictEqual(query?.span, { start: 11, end: 28 })
@@ -89,12 +89,12 @@ describe("parse", () => {
     assert.deepStrictEqual(query?._tag === "Phrase" ? query.value : undefined, { start: 17, end: 26 })
   })
 
-  it("ends a pattern at the first slash that has no backslash before it", () => {
+  it("ends a pattern at the first unescaped slash", () => {
     const query = parse("url:/a\\/b/ AND url:/c/").ast?.clauses[0]?.query
     assert.strictEqual(query?._tag === "Regex" ? query.pattern : undefined, "a\\/b")
   })
 
-  it("reads AND, OR and NOT as words when they are part of a longer one or escaped", () => {
+  it("reads AND, OR and NOT as words if escaped or part of a longer word", () => {
     assert.strictEqual(occurrences("ANDROID ORACLE NOTE"), "ANDROID ORACLE NOTE")
     assert.strictEqual(occurrences("\\AND \\OR"), "")
     assert.strictEqual(occurrences("title:(\\AND \\OR)"), "title:(\\AND \\OR)")

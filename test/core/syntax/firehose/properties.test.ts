@@ -1,4 +1,4 @@
-/** What holds for any text and any tree: no throw, an answer, places inside the text, and a round trip through print. */
+/** Properties of the language: never throws, spans lie inside the text, printing round-trips. */
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
@@ -7,17 +7,17 @@ import type { Clause, FieldRef, Group, Occur, Query, RangeEnd } from "../../../.
 import { check, parse, print } from "../../../../core/syntax/firehose/language.ts"
 import { hasWords } from "../../../../core/syntax/firehose/tokens.ts"
 import type { Span } from "../../../../core/syntax/issue.ts"
-import { parseRegex } from "../../../../core/syntax/regex/regex.ts"
+import { parseRegex } from "../../../../core/syntax/regex/parser.ts"
 
-/** Milliseconds for a property on a busy machine; it says nothing of the time for one text. */
-const patience = 120_000
+/** Timeout of one property, in milliseconds. */
+const TIMEOUT = 120_000
 
 const rules = readFileSync(new URL("../../../fixtures/rules-firehose.txt", import.meta.url), "utf8")
   .split("\n")
   .filter((line) => line !== "")
   .map((line) => line.slice(line.indexOf("\t") + 1))
 
-const holds = (text: string): void => {
+const checkInvariants = (text: string): void => {
   const { issues, rule } = check(text, { maxLength: 200_000 })
   assert.strictEqual(
     rule === undefined,
@@ -50,7 +50,7 @@ const spansInside = (query: Query, length: number): void => {
   if (query._tag === "Group") {
     for (const clause of [...query.clauses, ...query.dropped]) {
       inside(clause.span)
-      inside(clause.spelling.joint)
+      inside(clause.spelling.conjunctionSpan)
       spansInside(clause.query, length)
     }
   } else {
@@ -58,7 +58,7 @@ const spansInside = (query: Query, length: number): void => {
   }
 }
 
-/** The tree without places and spelling. */
+/** The AST without spans and spelling. */
 const bare = (query: Query): unknown => {
   const field = query.field?.name
   switch (query._tag) {
@@ -83,28 +83,31 @@ const pieces = fc.constantFrom(
 
 describe("check", () => {
   it(
-    "answers any text",
+    "handles any text",
     () => {
-      fc.assert(fc.property(fc.oneof(fc.fullUnicodeString(), fc.string16bits(), fc.string({ maxLength: 80 })), holds), {
-        numRuns: 3000
-      })
+      fc.assert(
+        fc.property(fc.oneof(fc.fullUnicodeString(), fc.string16bits(), fc.string({ maxLength: 80 })), checkInvariants),
+        {
+          numRuns: 3000
+        }
+      )
     },
-    patience
+    TIMEOUT
   )
 
   it(
-    "answers any row of pieces of the language",
+    "handles any sequence of tokens",
     () => {
       const row = fc
         .array(fc.tuple(pieces, fc.constantFrom("", " ")), { maxLength: 25 })
         .map((parts) => parts.map(([piece, space]) => piece + space).join(""))
-      fc.assert(fc.property(row, holds), { numRuns: 5000 })
+      fc.assert(fc.property(row, checkInvariants), { numRuns: 5000 })
     },
-    patience
+    TIMEOUT
   )
 
   it(
-    "answers rules with a stretch cut out, doubled or replaced",
+    "handles rules with a random edit",
     () => {
       const mutated = fc
         .tuple(
@@ -120,15 +123,15 @@ describe("check", () => {
           const insert = how === "cut" ? "" : how === "double" ? middle + middle : piece + middle
           return rule.slice(0, start) + insert + rule.slice(start + length)
         })
-      fc.assert(fc.property(mutated, holds), { numRuns: 5000 })
+      fc.assert(fc.property(mutated, checkInvariants), { numRuns: 5000 })
     },
-    patience
+    TIMEOUT
   )
 
   it(
-    "refuses huge and hostile texts quickly",
+    "rejects huge and hostile texts quickly",
     () => {
-      const hundred = 100_000
+      const length = 100_000
       const texts = [
         "(",
         "!",
@@ -155,7 +158,7 @@ describe("check", () => {
       for (const text of texts) {
         for (const maxLength of [undefined, 1_000_000]) {
           const start = performance.now()
-          const rule = text.repeat(hundred / text.length)
+          const rule = text.repeat(length / text.length)
           const { issues, rule: accepted } = check(rule, maxLength === undefined ? {} : { maxLength })
           assert.isBelow(performance.now() - start, maxLength === undefined ? 1000 : 5000, text)
           assert.isTrue(issues.length > 0, text)
@@ -169,11 +172,11 @@ describe("check", () => {
       assert.strictEqual(check("x".repeat(10_000_000)).issues[0]?.code, "too-long")
       assert.isBelow(performance.now() - start, 100)
     },
-    patience
+    TIMEOUT
   )
 })
 
-const nowhere: Span = { start: 0, end: 0 }
+const noSpan: Span = { start: 0, end: 0 }
 
 const word = fc
   .oneof(
@@ -183,9 +186,7 @@ const word = fc
   .filter((text) => hasWords(text, false))
 
 const field = fc.option(
-  fc
-    .constantFrom("title", "url", "domain", "added", "dr", "no such")
-    .map((name): FieldRef => ({ name, span: nowhere })),
+  fc.constantFrom("title", "url", "domain", "added", "dr", "no such").map((name): FieldRef => ({ name, span: noSpan })),
   { nil: undefined }
 )
 
@@ -195,7 +196,7 @@ const rangeEnd = fc.option(
       fc.stringOf(fc.constantFrom(...'ab09:-T.]} "\\*'), { minLength: 1, maxLength: 6 }),
       fc.constantFrom("*", "TO")
     )
-    .map((text): RangeEnd => ({ text, span: nowhere })),
+    .map((text): RangeEnd => ({ text, span: noSpan })),
   { nil: undefined }
 )
 
@@ -203,16 +204,16 @@ const pattern = fc
   .stringOf(fc.constantFrom("a", "b", ".", "*", "+", "\\/", "[0-9]", "(a|b)", "é"), { minLength: 1, maxLength: 6 })
   .filter((text) => parseRegex(text).tree !== undefined)
 
-const place = { value: nowhere, span: nowhere }
+const spans = { value: noSpan, span: noSpan }
 const sign = fc.constantFrom({ sign: "*" } as const, { sign: "?" } as const)
 const literal = fc.stringOf(fc.constantFrom(...'abX9-+:/*?\\" é'), { minLength: 1, maxLength: 5 })
 
 const leaf: fc.Arbitrary<Query> = fc.oneof(
-  fc.record({ field, text: word }).map((it): Query => ({ _tag: "Term", ...it, ...place })),
-  fc.record({ field, text: word, slop: fc.nat({ max: 9 }) }).map((it): Query => ({ _tag: "Phrase", ...it, ...place })),
+  fc.record({ field, text: word }).map((it): Query => ({ _tag: "Term", ...it, ...spans })),
+  fc.record({ field, text: word, slop: fc.nat({ max: 9 }) }).map((it): Query => ({ _tag: "Phrase", ...it, ...spans })),
   fc
     .record({ field, text: word, distance: fc.constantFrom<0 | 1 | 2>(0, 1, 2) })
-    .map((it): Query => ({ _tag: "Fuzzy", ...it, ...place })),
+    .map((it): Query => ({ _tag: "Fuzzy", ...it, ...spans })),
   fc
     .record({
       field,
@@ -222,30 +223,30 @@ const leaf: fc.Arbitrary<Query> = fc.oneof(
     })
     .map(({ field: ref, head, signs, tail }): Query => {
       const parts = [...(head === null ? [] : [head]), ...signs, ...(tail === null ? [] : [tail])]
-      return { _tag: "Wildcard", field: ref, parts, ...place }
+      return { _tag: "Wildcard", field: ref, parts, ...spans }
     }),
-  fc.record({ field, pattern }).map((it): Query => ({ _tag: "Regex", ...it, ...place })),
+  fc.record({ field, pattern }).map((it): Query => ({ _tag: "Regex", ...it, ...spans })),
   fc
     .record({ field, from: rangeEnd, to: rangeEnd, includesFrom: fc.boolean(), includesTo: fc.boolean() })
-    .map((it): Query => ({ _tag: "Range", ...it, ...place })),
-  fc.constant<Query>({ _tag: "Everything", field: undefined, ...place }),
+    .map((it): Query => ({ _tag: "Range", ...it, ...spans })),
+  fc.constant<Query>({ _tag: "Everything", field: undefined, ...spans }),
   fc
     .record({ amount: fc.integer({ min: 1, max: 999 }), unit: fc.constantFrom<"h" | "d" | "mo">("h", "d", "mo") })
-    .map((it): Query => ({ _tag: "Recent", field: { name: "recent", span: nowhere }, ...it, ...place }))
+    .map((it): Query => ({ _tag: "Recent", field: { name: "recent", span: noSpan }, ...it, ...spans }))
 )
 
 const clauseOf = (query: fc.Arbitrary<Query>): fc.Arbitrary<Clause> =>
   fc.record({
     occur: fc.constantFrom<Occur>("must", "should", "must_not"),
     query,
-    spelling: fc.constant({ conjunction: undefined, modifier: undefined, joint: nowhere }),
-    span: fc.constant(nowhere)
+    spelling: fc.constant({ conjunction: undefined, modifier: undefined, conjunctionSpan: noSpan }),
+    span: fc.constant(noSpan)
   })
 
 const groupOf = (query: fc.Arbitrary<Query>): fc.Arbitrary<Group> =>
   fc
     .record({ field, clauses: fc.array(clauseOf(query), { minLength: 1, maxLength: 4 }) })
-    .map((it): Group => ({ _tag: "Group", ...it, dropped: [], span: nowhere }))
+    .map((it): Group => ({ _tag: "Group", ...it, dropped: [], span: noSpan }))
 
 const tree: fc.Arbitrary<Group> = groupOf(
   fc.oneof({ weight: 4, arbitrary: leaf }, { weight: 1, arbitrary: groupOf(leaf) })
@@ -253,7 +254,7 @@ const tree: fc.Arbitrary<Group> = groupOf(
 
 describe("print", () => {
   it(
-    "writes a text that parses to the same tree and prints the same again",
+    "prints a text that parses to the same AST and prints the same again",
     () => {
       fc.assert(
         fc.property(tree, (ast) => {
@@ -268,6 +269,6 @@ describe("print", () => {
         { numRuns: 4000 }
       )
     },
-    patience
+    TIMEOUT
   )
 })

@@ -1,4 +1,4 @@
-/** How text is split into words. */
+/** Tests of text analysis. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { analyse, hasWords, stopWords } from "../../../../core/syntax/firehose/tokens.ts"
@@ -9,7 +9,7 @@ const texts: ReadonlyArray<readonly [text: string, words: string]> = [
   ["example.com node.js", "example.com node.js"],
   ["O'Reilly don’t", "o'reilly don’t"],
   ["end. Start", "end start"],
-  ["3.14 1,000 1,a", "3.14 1,000 1 x"],
+  ["3.14 1,000 1,a", "3.14 1,000 1"],
   ["snake_case __ _x_", "snake_case _x_"],
   ["a1b2 2nd", "a1b2 2nd"],
   ["C++ C# .NET", "c c net"],
@@ -28,24 +28,24 @@ const texts: ReadonlyArray<readonly [text: string, words: string]> = [
 describe("analyse", () => {
   for (const [text, words] of texts) {
     it(`splits ${JSON.stringify(text)} into ${JSON.stringify(words)}`, () => {
-      assert.strictEqual(analyse(text, false).words.join(" "), words.replace("1,000 1 x", "1,000 1"))
+      assert.strictEqual(analyse(text, false).words.join(" "), words)
     })
   }
 
-  it("takes 33 stop words out and leaves their positions empty", () => {
+  it("removes the 33 stop words and leaves gaps in the positions", () => {
     assert.strictEqual(stopWords.length, 33)
     assert.deepStrictEqual(analyse("The state of the art", false), { words: ["state", "art"], positions: [1, 4] })
     assert.deepStrictEqual(analyse("The state of the art", true).positions, [0, 1, 2, 3, 4])
   })
 
-  it("cuts words of more than 255 characters", () => {
+  it("splits words longer than 255 characters", () => {
     assert.deepStrictEqual(
       analyse("x".repeat(300), false).words.map((word) => word.length),
       [255, 45]
     )
   })
 
-  it("gives the same words for its own words, in rising positions", () => {
+  it("returns ascending positions, and hasWords agrees with it", () => {
     fc.assert(
       fc.property(fc.oneof(fc.fullUnicodeString({ maxLength: 60 }), fc.string({ maxLength: 60 })), (text) => {
         const { words, positions } = analyse(text, false)
@@ -59,7 +59,7 @@ describe("analyse", () => {
     )
   }, 120_000)
 
-  it("reads a long row of signs once", () => {
+  it("runs in linear time on long runs of signs", () => {
     for (const text of ["_".repeat(200_000), "\u0301".repeat(200_000), "a.".repeat(100_000), "👩‍".repeat(50_000)]) {
       const start = performance.now()
       analyse(text, false)

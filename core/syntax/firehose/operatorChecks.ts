@@ -1,11 +1,11 @@
-/** What AND, OR, NOT and a bare space make of the clauses of one level, where that is not what people read. */
+/** Checks a group for operators that Lucene reads in an unexpected way. */
 import type { Fix } from "../issue.ts"
 import type { Clause, Group } from "./ast.ts"
 import type { Field } from "./fields.ts"
 import { quoted, type Report } from "./report.ts"
 
-/** AND and OR on one level: people read two alternatives, Lucene reads required and optional clauses. */
-export const mixedOperators = (report: Report, group: Group): boolean => {
+/** AND and OR in one group: users expect precedence, Lucene makes clauses required or optional. */
+export const checkMixedOperators = (report: Report, group: Group): boolean => {
   let hasAnd = false
   let or: Clause | undefined
   for (const clause of group.clauses) {
@@ -15,58 +15,52 @@ export const mixedOperators = (report: Report, group: Group): boolean => {
       or ??= clause
     }
   }
-  if (!hasAnd || or === undefined) {
-    return false
-  }
+  if (!hasAnd || or === undefined) return false
   const optional = group.clauses.filter((clause) => clause.occur === "should")
-  const place = optional[0]?.span ?? or.spelling.joint
+  const span = optional[0]?.span ?? or.spelling.conjunctionSpan
   const names = optional
     .slice(0, 3)
-    .map((clause) => quoted(textOf(report, clause)))
+    .map((clause) => quoted(report.textOf(clause.span)))
     .join(", ")
   const more = optional.length > 3 ? " and others" : ""
   report.warning(
     "mixed-operators",
-    place.start,
-    place.end,
+    span.start,
+    span.end,
     optional.length === 0
-      ? "AND and OR on one level have no order of precedence: every clause here is required and OR has no effect"
-      : `AND and OR on one level have no order of precedence: ${names}${more} ${optional.length === 1 ? "becomes" : "become"} optional and has no effect on what matches`,
-    { expected: ["(a AND b) OR c", "a AND (b OR c)"], fix: parenthesised(report, group) }
+      ? "AND and OR in one group have no precedence: every clause here is required and OR has no effect"
+      : `AND and OR in one group have no precedence: ${names}${more} ${optional.length === 1 ? "is" : "are"} optional and without effect`,
+    { expected: ["(a AND b) OR c", "a AND (b OR c)"], fix: addParentheses(report, group) }
   )
   return true
 }
 
-/** Clauses with nothing between them. In a keyword field they even become one value with a space in it. */
-export const sideBySide = (report: Report, group: Group, field: Field | undefined): boolean => {
-  const gaps: Array<Clause> = []
+/** Clauses without an operator between them. In a keyword field they become one value with a space. */
+export const checkImplicitOr = (report: Report, group: Group, field: Field | undefined): boolean => {
+  const unjoined: Array<Clause> = []
   let hasOr = false
   for (let index = 1; index < group.clauses.length; index++) {
     const clause = group.clauses[index]
     const previous = group.clauses[index - 1]
-    if (clause === undefined || previous === undefined) {
-      continue
-    }
+    if (clause === undefined || previous === undefined) continue
     hasOr ||= clause.spelling.conjunction === "or"
-    const isGap = clause.spelling.conjunction === undefined && clause.spelling.modifier === undefined
+    const hasNoOperator = clause.spelling.conjunction === undefined && clause.spelling.modifier === undefined
     if (
-      isGap &&
+      hasNoOperator &&
       previous.occur !== "must_not" &&
       previous.spelling.modifier === undefined &&
-      !isSignBetween(report, group, previous, clause)
+      !hasSignBetween(report, group, previous, clause)
     ) {
-      gaps.push(clause)
+      unjoined.push(clause)
     }
   }
-  const first = gaps[0]
-  if (first === undefined) {
-    return false
-  }
+  const first = unjoined[0]
+  if (first === undefined) return false
   const isKeyword = field !== undefined && field.kind !== "text"
   const word = isKeyword || hasOr ? "OR" : "AND"
   let text = ""
   let from = 0
-  for (const { span } of gaps) {
+  for (const { span } of unjoined) {
     const isGlued = !/\s/.test(report.text.charAt(span.start - 1))
     text += `${report.text.slice(from, span.start)}${isGlued ? " " : ""}${word} `
     from = span.start
@@ -80,7 +74,7 @@ export const sideBySide = (report: Report, group: Group, field: Field | undefine
       "keyword-list",
       start,
       end,
-      `Values side by side are read as one value with a space in it, which no page has in "${field.name}": write OR between them`,
+      `Values without an operator are read as one value with a space, which no page has in "${field.name}": write OR between them`,
       { expected: ["OR"], fix }
     )
   } else {
@@ -89,34 +83,29 @@ export const sideBySide = (report: Report, group: Group, field: Field | undefine
       start,
       end,
       word === "OR"
-        ? "A space between clauses means OR: write it"
-        : `A space between clauses means OR: write AND if ${quoted(textOf(report, before))} and ${quoted(textOf(report, first))} must both hold`,
-      {
-        expected: ["AND", "OR"],
-        fix
-      }
+        ? "A space between clauses means OR: write OR"
+        : `A space between clauses means OR: write AND if ${quoted(report.textOf(before.span))} and ${quoted(report.textOf(first.span))} must both match`,
+      { expected: ["AND", "OR"], fix }
     )
   }
   return true
 }
 
-export const optionalClauses = (report: Report, group: Group): void => {
+export const checkOptionalClause = (report: Report, group: Group): void => {
   const optional = group.clauses.find((clause) => clause.occur === "should")
   if (optional !== undefined && group.clauses.some((clause) => clause.occur === "must")) {
     report.warning(
       "optional-clause",
       optional.span.start,
       optional.span.end,
-      `${quoted(textOf(report, optional))} is optional beside a required clause and has no effect on what matches`,
-      {
-        expected: ["AND"]
-      }
+      `${quoted(report.textOf(optional.span))} is optional next to a required clause and has no effect`,
+      { expected: ["AND"] }
     )
   }
 }
 
-/** `a OR NOT b` takes pages with b away; it does not add the pages without it. */
-export const orNot = (report: Report, group: Group): void => {
+/** `a OR NOT b` excludes pages with b; it does not add pages without b. */
+export const checkOrNot = (report: Report, group: Group): void => {
   for (const clause of group.clauses) {
     if (clause.spelling.conjunction === "or" && clause.spelling.modifier === "not") {
       const { start, end } = clause.span
@@ -124,10 +113,10 @@ export const orNot = (report: Report, group: Group): void => {
         "or-not",
         start,
         end,
-        `After OR, ${quoted(textOf(report, clause))} still takes pages away: it means AND NOT`,
+        `${quoted(report.textOf(clause.span))} excludes pages even after OR: it means AND NOT`,
         {
           expected: ["AND NOT …", "OR (*:* AND NOT …)"],
-          fix: report.fix("Make it an alternative of its own", start, end, `(*:* AND ${report.text.slice(start, end)})`)
+          fix: report.fix("Make it a separate alternative", start, end, `(*:* AND ${report.textOf(clause.span)})`)
         }
       )
     }
@@ -136,10 +125,8 @@ export const orNot = (report: Report, group: Group): void => {
 
 // ---- helpers ----
 
-const textOf = (report: Report, clause: Clause): string => report.text.slice(clause.span.start, clause.span.end)
-
-/** The reading by the usual precedence; with `recent:` the alternatives go together, since it must stay at the top. */
-const parenthesised = (report: Report, group: Group): Fix => {
+/** Applies the usual precedence. With `recent:` it groups the alternatives, because `recent:` must stay at the top level. */
+const addParentheses = (report: Report, group: Group): Fix => {
   const hasRecent = group.clauses.some((clause) => clause.query._tag === "Recent")
   const splitAt = hasRecent ? "and" : "or"
   let text = ""
@@ -156,12 +143,12 @@ const parenthesised = (report: Report, group: Group): Fix => {
     index = last + 1
   }
   return {
-    message: hasRecent ? "Put the alternatives in parentheses" : "Put what AND joins in parentheses",
+    message: hasRecent ? "Put the alternatives in parentheses" : "Put the clauses joined by AND in parentheses",
     text: text + report.text.slice(from)
   }
 }
 
-/** Lucene hands bare terms that follow each other to the analysis together, unless an operator stands next to them. */
+/** Lucene analyses consecutive bare terms together, unless an operator is next to them. */
 const areOneValue = (group: Group, previous: Clause, clause: Clause): boolean => {
   const next = group.clauses[group.clauses.indexOf(clause) + 1]
   return (
@@ -174,6 +161,6 @@ const areOneValue = (group: Group, previous: Clause, clause: Clause): boolean =>
   )
 }
 
-/** A lone `-`, `+` or `!` between the two has its own warning. */
-const isSignBetween = (report: Report, group: Group, previous: Clause, clause: Clause): boolean =>
+/** A lone `-`, `+` or `!` between two clauses has its own warning. */
+const hasSignBetween = (report: Report, group: Group, previous: Clause, clause: Clause): boolean =>
   group.dropped.length > 0 && /^\s*[-+!]\s*$/.test(report.text.slice(previous.span.end, clause.span.start))

@@ -1,8 +1,8 @@
-/** The plain meaning of a pattern's tree, with no thought of speed, and trees and texts to try it on. */
+/** Naive reference matcher for the regex tests, with generators of trees and short texts. */
 import fc from "fast-check"
-import type { RegexNode } from "../../../../core/syntax/regex/regexTree.ts"
+import type { RegexNode } from "../../../../core/syntax/regex/tree.ts"
 
-export const fitsByDefinition = (node: RegexNode, text: string): boolean => ends(node, text, 0).has(text.length)
+export const matchesNaively = (node: RegexNode, text: string): boolean => ends(node, text, 0).has(text.length)
 
 const leaf: fc.Arbitrary<RegexNode> = fc.oneof(
   fc.constantFrom<RegexNode>(
@@ -30,7 +30,7 @@ const leaf: fc.Arbitrary<RegexNode> = fc.oneof(
     )
   })
 )
-export const regexTree = fc.letrec<{ node: RegexNode }>((tie) => {
+export const anyTree = fc.letrec<{ node: RegexNode }>((tie) => {
   const parts = fc.array(tie("node"), { minLength: 1, maxLength: 3 })
   return {
     node: fc.oneof(
@@ -56,7 +56,7 @@ export const shortText = fc.string({ unit: fc.constantFrom("a", "b", "0", "1", "
 
 // ---- helpers ----
 
-/** Every end of a stretch from `start` that fits: the definition of each node, with no thought of speed. */
+/** Every end of a match of the node that begins at `start`. */
 const ends = (node: RegexNode, text: string, start: number): ReadonlySet<number> => {
   const all = Array.from({ length: text.length - start + 1 }, (_, index) => start + index)
   const where = (test: (end: number) => boolean) => new Set(all.filter(test))

@@ -1,8 +1,8 @@
-/** Lucene's regular-expression dialect as a tree. */
+/** Tests of the parser for Lucene's regular-expression dialect. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { parseRegex } from "../../../../core/syntax/regex/regex.ts"
-import type { RegexNode } from "../../../../core/syntax/regex/regexTree.ts"
+import { parseRegex } from "../../../../core/syntax/regex/parser.ts"
+import type { RegexNode } from "../../../../core/syntax/regex/tree.ts"
 
 const show = (node: RegexNode): string => {
   switch (node._tag) {
@@ -74,33 +74,33 @@ const wrong: ReadonlyArray<readonly [pattern: string, code: string, start: numbe
 
 describe("parseRegex", () => {
   for (const [pattern, tree] of patterns) {
-    it(`reads ${pattern} as ${tree}`, () => {
+    it(`parses ${pattern} to ${tree}`, () => {
       const parsed = parseRegex(pattern)
-      assert.isDefined(parsed.tree, JSON.stringify(parsed.problems))
+      assert.isDefined(parsed.tree, JSON.stringify(parsed.issues))
       assert.strictEqual(parsed.tree && show(parsed.tree), tree)
     })
   }
 
   for (const [pattern, code, start] of wrong) {
-    it(`says ${code} of ${pattern.slice(0, 60)}`, () => {
-      const { tree, problems } = parseRegex(pattern)
-      const error = problems.find((problem) => problem.severity === "error")
+    it(`reports ${code} for ${pattern.slice(0, 60)}`, () => {
+      const { tree, issues } = parseRegex(pattern)
+      const error = issues.find((issue) => issue.severity === "error")
       assert.isUndefined(tree)
       assert.strictEqual(error?.code, code)
       assert.strictEqual(error?.start, start)
     })
   }
 
-  it("gives a tree or an error for any pattern, with places inside it", () => {
+  it("returns a tree or an error for any pattern, with spans inside the pattern", () => {
     const signs = fc.stringOf(fc.constantFrom(...'ab01.*+?|&~@#"()[]{}<>-^$\\,/é💥'), { maxLength: 40 })
     fc.assert(
       fc.property(fc.oneof(signs, fc.fullUnicodeString()), (pattern) => {
-        const { tree, problems } = parseRegex(pattern)
+        const { tree, issues } = parseRegex(pattern)
         assert.strictEqual(
           tree === undefined,
-          problems.some((problem) => problem.severity === "error")
+          issues.some((issue) => issue.severity === "error")
         )
-        for (const { start, end } of problems) {
+        for (const { start, end } of issues) {
           assert.isTrue(0 <= start && start <= end && end <= pattern.length, `${start}-${end} of ${pattern.length}`)
         }
       }),

@@ -1,6 +1,6 @@
-/** The tree of a pattern in Lucene's regular-expression dialect. */
+/** AST of a pattern in Lucene's regular-expression dialect. */
 
-/** Characters are code points; ranges include both ends. */
+/** Code points, both ends inclusive. */
 export interface CharacterRange {
   readonly from: number
   readonly to: number
@@ -9,30 +9,30 @@ export interface CharacterRange {
 export type RegexNode =
   /** The empty string. */
   | { readonly _tag: "Empty" }
-  /** `#`: no string at all. */
+  /** `#`: matches no string. */
   | { readonly _tag: "None" }
   /** `@`: any string. */
   | { readonly _tag: "AnyString" }
-  /** `.`: any one character. */
+  /** `.`: any single character. */
   | { readonly _tag: "AnyCharacter" }
   | { readonly _tag: "Literal"; readonly text: string }
   | { readonly _tag: "Class"; readonly negated: boolean; readonly ranges: ReadonlyArray<CharacterRange> }
   | { readonly _tag: "Concat"; readonly parts: ReadonlyArray<RegexNode> }
   | { readonly _tag: "Union"; readonly parts: ReadonlyArray<RegexNode> }
-  /** `&`: fits every part. */
+  /** `&`: matches if every part matches. */
   | { readonly _tag: "Intersection"; readonly parts: ReadonlyArray<RegexNode> }
-  /** `~`: any string that does not fit. */
+  /** `~`: any string that does not match. */
   | { readonly _tag: "Complement"; readonly part: RegexNode }
-  /** `max` is `undefined` when there is no upper bound. */
+  /** `max` is `undefined` if there is no upper bound. */
   | { readonly _tag: "Repeat"; readonly part: RegexNode; readonly min: number; readonly max: number | undefined }
-  /** `<n-m>`: a whole number between the two; `digits` is its fixed width, 0 when the width is free. */
+  /** `<n-m>`: an integer from `from` to `to`; `digits` is its fixed width, or 0. */
   | { readonly _tag: "Interval"; readonly from: number; readonly to: number; readonly digits: number }
 
-/** A node with the number of automaton states that it unfolds to. */
+/** A node and its number of automaton states. */
 export interface Sized {
   readonly node: RegexNode
   readonly size: number
 }
 
-/** What fits the empty string alone, or could not be read. */
-export const nothing: Sized = { node: { _tag: "Empty" }, size: 0 }
+/** Matches only the empty string. Also the result of a failed parse. */
+export const empty: Sized = { node: { _tag: "Empty" }, size: 0 }

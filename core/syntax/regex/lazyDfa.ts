@@ -1,0 +1,224 @@
+/** Matches a value with a DFA that is built on demand: its states are sets of positions, its transitions are cached. */
+import { CharacterKinds } from "./characterKinds.ts"
+import type { Layout } from "./layout.ts"
+
+/**
+ * A cached transition costs one table lookup. A new one costs four passes over the bitset words, one over the links, and
+ * one over the positions if the readers of the character kind are not cached. The limits of a rule allow 1,300 words,
+ * 5,000 links and 10,000 positions. Each value is read once, and a full cache is cleared.
+ */
+export class LazyDfa {
+  private readonly layout: Layout
+  private readonly kinds: CharacterKinds
+  private readonly maxCells: number
+  /** Transition table: `moves[set * kinds + kind]`, or `UNKNOWN`. */
+  private moves: Int32Array
+  /** Non-zero words of set `s`, each after its index, from `setAt[s]` up to `setAt[s + 1]`. */
+  private sets: Int32Array
+  private readonly setAt: Array<number> = []
+  private readonly accepts: Array<boolean> = []
+  /** Newest set of each hash. After a collision the older set is stored again when it recurs. */
+  private readonly byHash = new Map<number, number>()
+  /** Bitset of the positions that read a character of the kind. */
+  private readonly readers = new Map<number, Int32Array>()
+  /** Bitsets of the current transition: source set and target set. */
+  private readonly source: Int32Array
+  private readonly target: Int32Array
+  private startSet = UNKNOWN
+  private clears = 0
+
+  /** `maxCells` limits the cache, in 32-bit integers. */
+  constructor(layout: Layout, maxCells: number) {
+    this.layout = layout
+    this.kinds = new CharacterKinds(layout.labels.flat())
+    this.maxCells = maxCells
+    this.source = new Int32Array(layout.words)
+    this.target = new Int32Array(layout.words)
+    this.moves = new Int32Array(4 * this.kinds.count)
+    this.sets = new Int32Array(4 * layout.words)
+    this.clear()
+  }
+
+  matches(value: string): boolean {
+    const { kinds } = this
+    const { ascii, count } = kinds
+    let set = this.startSet === UNKNOWN ? this.start() : this.startSet
+    let moves = this.moves
+    for (let at = 0; set > ACCEPTING && at < value.length; at++) {
+      let character = value.charCodeAt(at)
+      let kind = 0
+      if (character < 128) {
+        kind = ascii[character] ?? 0
+      } else {
+        character = value.codePointAt(at) ?? 0
+        at += character > 0xffff ? 1 : 0
+        kind = kinds.of(character)
+      }
+      const known = moves[set * count + kind] ?? UNKNOWN
+      if (known === UNKNOWN) {
+        set = this.move(set, kind)
+        moves = this.moves
+      } else {
+        set = known
+      }
+    }
+    return this.accepts[set] === true
+  }
+
+  private start(): number {
+    this.target.fill(0)
+    this.target[0] = 1
+    this.startSet = this.targetSet()
+    return this.startSet
+  }
+
+  /** Computes a transition that is not cached. */
+  private move(set: number, kind: number): number {
+    const { source, target, sets } = this
+    const { words, chained } = this.layout
+    source.fill(0)
+    const last = this.setAt[set + 1] ?? 0
+    for (let at = this.setAt[set] ?? 0; at < last; at += 2) {
+      source[sets[at] ?? 0] = sets[at + 1] ?? 0
+    }
+    let carry = 0
+    for (let word = 0; word < words; word++) {
+      const bits = (source[word] ?? 0) & (chained[word] ?? 0)
+      target[word] = (bits << 1) | carry
+      carry = bits >>> 31
+    }
+    this.followLinks()
+    const readers = this.readersOf(kind)
+    for (let word = 0; word < words; word++) {
+      target[word] = (target[word] ?? 0) & (readers[word] ?? 0)
+    }
+    const { clears } = this
+    const found = this.targetSet()
+    if (clears === this.clears) {
+      this.moves[set * this.kinds.count + kind] = found
+    }
+    return found
+  }
+
+  /** Adds the targets of the links to the target set. */
+  private followLinks(): void {
+    const { source, target } = this
+    const { sourceAt, sourceWord, sourceBits, targetAt, targetWord, targetBits } = this.layout
+    for (let link = 0; link + 1 < sourceAt.length; link++) {
+      const sourceEnd = sourceAt[link + 1] ?? 0
+      let from = sourceAt[link] ?? 0
+      while (from < sourceEnd && ((source[sourceWord[from] ?? 0] ?? 0) & (sourceBits[from] ?? 0)) === 0) from++
+      if (from < sourceEnd) {
+        const targetEnd = targetAt[link + 1] ?? 0
+        for (let to = targetAt[link] ?? 0; to < targetEnd; to++) {
+          const word = targetWord[to] ?? 0
+          target[word] = (target[word] ?? 0) | (targetBits[to] ?? 0)
+        }
+      }
+    }
+  }
+
+  private readersOf(kind: number): Int32Array {
+    const known = this.readers.get(kind)
+    if (known !== undefined) return known
+    const { words, labels, labelOf } = this.layout
+    const character = this.kinds.example(kind)
+    const reads = labels.map((ranges) => ranges.some(({ from, to }) => from <= character && character <= to))
+    const bits = new Int32Array(words)
+    for (let position = 0; position < labelOf.length; position++) {
+      if (reads[labelOf[position] ?? 0] === true) {
+        const word = position >>> 5
+        bits[word] = (bits[word] ?? 0) | (1 << position)
+      }
+    }
+    if (this.readers.size * words > this.maxCells) {
+      this.readers.clear()
+    }
+    this.readers.set(kind, bits)
+    return bits
+  }
+
+  /** Number of the target set; adds it to the cache if it is new. */
+  private targetSet(): number {
+    const { target } = this
+    const { words, isFinal } = this.layout
+    let any = 0
+    let hash = 0
+    for (let word = 0; word < words; word++) {
+      const bits = target[word] ?? 0
+      if ((bits & (isFinal[word] ?? 0)) !== 0) return ACCEPTING
+      any |= bits
+      hash = Math.imul(hash ^ bits, 0x85ebca6b)
+      hash ^= hash >>> 15
+    }
+    if (any === 0) return DEAD
+    const known = this.byHash.get(hash)
+    return known !== undefined && this.isTarget(known) ? known : this.addTarget(hash)
+  }
+
+  private isTarget(set: number): boolean {
+    const { target, sets } = this
+    let at = this.setAt[set] ?? 0
+    for (let word = 0; word < target.length; word++) {
+      if (target[word] !== 0) {
+        if (sets[at] !== word || sets[at + 1] !== target[word]) return false
+        at += 2
+      }
+    }
+    return at === this.setAt[set + 1]
+  }
+
+  private addTarget(hash: number): number {
+    const { target, setAt, accepts, kinds } = this
+    const { words, isEnd } = this.layout
+    if ((accepts.length + 1) * kinds.count + (setAt.at(-1) ?? 0) + 2 * words > this.maxCells) {
+      this.clear()
+    }
+    const set = accepts.length
+    let at = setAt[set] ?? 0
+    this.moves = grown(this.moves, (set + 1) * kinds.count)
+    this.sets = grown(this.sets, at + 2 * words)
+    const { sets } = this
+    let isAccepted = false
+    for (let word = 0; word < words; word++) {
+      const bits = target[word] ?? 0
+      if (bits !== 0) {
+        sets[at++] = word
+        sets[at++] = bits
+        isAccepted ||= (bits & (isEnd[word] ?? 0)) !== 0
+      }
+    }
+    setAt.push(at)
+    accepts.push(isAccepted)
+    this.byHash.set(hash, set)
+    return set
+  }
+
+  /** Clears the cache, except for the three fixed sets. */
+  private clear(): void {
+    this.moves.fill(UNKNOWN)
+    this.setAt.length = 0
+    this.setAt.push(0, 0, 0, 0)
+    this.accepts.length = 0
+    this.accepts.push(false, false, true)
+    this.byHash.clear()
+    this.startSet = UNKNOWN
+    this.clears++
+  }
+}
+
+// ---- helpers ----
+
+// The fixed sets have the lowest numbers.
+const UNKNOWN = 0
+/** No rest of the value matches. */
+const DEAD = 1
+/** Any rest of the value matches. */
+const ACCEPTING = 2
+
+const grown = (cells: Int32Array, count: number): Int32Array => {
+  if (count <= cells.length) return cells
+  const larger = new Int32Array(Math.max(count, 2 * cells.length))
+  larger.set(cells)
+  return larger
+}

@@ -1,0 +1,115 @@
+/** A nondeterministic finite automaton (NFA), the builder for it, and the budget that limits its cost. */
+
+/** A transition on one character between `from` and `to`, both inclusive. */
+export interface Edge {
+  readonly from: number
+  readonly to: number
+  readonly target: number
+}
+
+export interface Nfa {
+  readonly edges: ReadonlyArray<ReadonlyArray<Edge>>
+  /** Targets of the epsilon transitions of each state. */
+  readonly epsilons: ReadonlyArray<ReadonlyArray<number>>
+  readonly start: number
+  readonly end: number
+}
+
+/** Limits for all patterns of one rule together. */
+export const nfaLimits = {
+  /** Positions of all layouts; a transition handles 32 of them at once. */
+  maxPositions: 10_000,
+  /** Transitions to a position other than the next one, as packed by `Layout`. */
+  maxLinks: 5_000,
+  /** DFA states of the subset construction for a `~` inside a pattern. */
+  maxSubsets: 5_000,
+  /** Steps to build the automata. */
+  maxWork: 200_000,
+  /** Size of the transition table of one `LazyDfa`, in 32-bit integers. */
+  maxCells: 65_536
+} as const
+
+/** What remains of `nfaLimits`. */
+export class Budget {
+  private work: number = nfaLimits.maxWork
+  private positions: number = nfaLimits.maxPositions
+  private links: number = nfaLimits.maxLinks
+
+  get isSpent(): boolean {
+    return this.work <= 0 || this.positions < 0 || this.links < 0
+  }
+
+  spend(work: number): void {
+    this.work -= work
+  }
+
+  spendPositions(count: number): void {
+    this.positions -= count
+  }
+
+  spendLinks(count: number): void {
+    this.links -= count
+  }
+}
+
+export class NfaBuilder {
+  readonly budget: Budget
+  private readonly edges: Array<Array<Edge>> = []
+  private readonly epsilons: Array<Array<number>> = []
+
+  constructor(budget: Budget) {
+    this.budget = budget
+  }
+
+  /** Adds no state once the budget is spent; `finish` then returns `undefined`. */
+  addState(): number {
+    if (this.budget.isSpent) return 0
+    this.budget.spend(1)
+    this.edges.push([])
+    this.epsilons.push([])
+    return this.edges.length - 1
+  }
+
+  addEdge(state: number, from: number, to: number, target: number): void {
+    this.budget.spend(1)
+    this.edges[state]?.push({ from, to, target })
+  }
+
+  addEpsilon(state: number, target: number): void {
+    this.budget.spend(1)
+    this.epsilons[state]?.push(target)
+  }
+
+  /** Adds an edge to a new state and returns that state. */
+  addEdgeTo(start: number, from: number, to: number): number {
+    const end = this.addState()
+    this.addEdge(start, from, to, end)
+    return end
+  }
+
+  /** Adds an epsilon transition to a new state and returns that state. */
+  addEpsilonTo(start: number): number {
+    const end = this.addState()
+    this.addEpsilon(start, end)
+    return end
+  }
+
+  /** Copies an NFA in after `start` and returns its end state. */
+  graft(nfa: Nfa | undefined, start: number): number {
+    if (nfa === undefined) return start
+    const copies = nfa.edges.map(() => this.addState())
+    const copyOf = (state: number) => copies[state] ?? 0
+    this.addEpsilon(start, copyOf(nfa.start))
+    nfa.edges.forEach((edges, state) => {
+      for (const { from, to, target } of edges) this.addEdge(copyOf(state), from, to, copyOf(target))
+    })
+    nfa.epsilons.forEach((epsilons, state) => {
+      for (const target of epsilons) this.addEpsilon(copyOf(state), copyOf(target))
+    })
+    return copyOf(nfa.end)
+  }
+
+  finish(start: number, end: number): Nfa | undefined {
+    return this.budget.isSpent ? undefined : { edges: this.edges, epsilons: this.epsilons, start, end }
+  }
+}
