@@ -1,7 +1,7 @@
 /** Reads events of every platform, each in the form in which its platform streams it. */
 import { Either, Predicate } from "effect"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
-import { isDeep, MOST_LEVELS } from "../../core/syntax/json.ts"
+import { isTooDeep, MAX_DEPTH } from "../../core/syntax/json.ts"
 import type { Language } from "../../core/syntax/language.ts"
 
 /** A well-formed event whose fields are not read yet. */
@@ -29,7 +29,7 @@ export const eventReader = (languages: ReadonlyArray<Language>, digest: (text: s
   const check: EventReader["check"] = (data) => {
     const language = Predicate.isRecord(data) ? languages.find(({ events }) => events.recognizes(data)) : undefined
     if (language === undefined || !Predicate.isRecord(data)) return Either.left(notAnEvent)
-    if (isDeep(data)) return Either.left(`Is nested more than ${MOST_LEVELS} levels deep`)
+    if (isTooDeep(data)) return Either.left(`Is nested more than ${MAX_DEPTH} levels deep`)
     return Either.map(language.events.idOf(data, digest), (platformPostId) => ({
       language,
       platformPostId,

@@ -1,4 +1,4 @@
-/** What a rule text gets wrong, where, and how to mend it. Both rule languages report in these terms. */
+/** A problem in a rule text, with its span and a fix. Shared by both rule languages. */
 
 /** Half-open range of UTF-16 code units in the rule text, counted from 0. */
 export interface Span {
@@ -6,21 +6,22 @@ export interface Span {
   readonly end: number
 }
 
-/** A correction that needs no thought: the whole rule text with this one issue mended. */
+/** A correction that is safe to apply as it is. */
 export interface Fix {
-  /** What the fix does, as an instruction: `Remove "AND": a space already joins two clauses`. */
+  /** An instruction: `Remove "AND": a space already joins two clauses`. */
   readonly message: string
+  /** The whole rule text with this one issue fixed. */
   readonly text: string
 }
 
-/** An error refuses the rule; a warning lets it through and says what may surprise. */
+/** A rule with an error is refused; a warning only points out a likely mistake. */
 export interface Issue {
   readonly severity: "error" | "warning"
-  /** Stable name of the kind of issue, in kebab case: `unclosed-group`, `stop-words-only`. */
+  /** Stable, in kebab case: `unclosed-group`, `stop-words-only`. */
   readonly code: string
   readonly span: Span
   readonly message: string
-  /** What could have stood at `span` instead, in words or as literals. */
+  /** Valid alternatives for the text at `span`: literals or descriptions. */
   readonly expected?: ReadonlyArray<string>
   readonly fix?: Fix
 }

@@ -1,19 +1,19 @@
-/** What a mistyped word was probably meant to be. */
+/** Finds the known word nearest to a mistyped one, for "did you mean" hints. */
 
 /**
- * The candidate with the fewest edits (insert, delete, replace, swap of neighbours), if they are few for the word's
- * length. Case does not count; of equals the first wins.
+ * The candidate at the smallest edit distance (insert, delete, replace, swap of neighbours), up to a third of the
+ * word's length and at least 1. Ignores case; the first of several nearest ones wins.
  */
 export const nearest = (word: string, candidates: Iterable<string>): string | undefined => {
-  if (word.length > LONGEST_WORD) return undefined
+  if (word.length > MAX_LENGTH) return undefined
   const typed = word.toLowerCase()
   let best: string | undefined
-  let least = Math.max(1, Math.floor(typed.length / 3)) + 1
+  let limit = Math.max(1, Math.floor(typed.length / 3)) + 1
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - typed.length) >= least) continue
+    if (Math.abs(candidate.length - typed.length) >= limit) continue
     const edits = distance(typed, candidate.toLowerCase())
-    if (edits < least) {
-      least = edits
+    if (edits < limit) {
+      limit = edits
       best = candidate
     }
   }
@@ -22,8 +22,8 @@ export const nearest = (word: string, candidates: Iterable<string>): string | un
 
 // ---- helpers ----
 
-/** No name is longer, and the table of distances stays small. */
-const LONGEST_WORD = 64
+/** Longer than any candidate; bounds the work per word. */
+const MAX_LENGTH = 64
 
 const distance = (a: string, b: string): number => {
   let beforePrevious: Array<number> = []

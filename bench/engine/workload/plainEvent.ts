@@ -5,7 +5,7 @@ import type { KeywordField, TextField } from "../../../core/syntax/expression/ex
 import { analyse } from "../../../core/syntax/firehose/tokens.ts"
 import { writeWords } from "../../../core/syntax/firehose/writeWords.ts"
 import type { Tokens } from "../../../core/syntax/words/tokens.ts"
-import { inARow, tokens, writeWords as writePostWords } from "../../../core/syntax/x/tokens.ts"
+import { tokens, withPositions, writeWords as writePostWords } from "../../../core/syntax/x/tokens.ts"
 import type { PlatformId } from "../../../test/platforms.ts"
 import { readPlain } from "./event.ts"
 import type { FieldName } from "./rule.ts"
@@ -78,7 +78,7 @@ export class PlainEvent implements PlatformEvent {
     const known = this.#analysed.get(field)
     if (known !== undefined) return known
     const found = this.texts(field).map((text) =>
-      this.#platform === "x" ? inARow(tokens(text)) : analyse(text, false)
+      this.#platform === "x" ? withPositions(tokens(text)) : analyse(text, false)
     )
     this.#analysed.set(field, found)
     return found

@@ -1,9 +1,9 @@
-/** A post of X's stream with what it refers to: its author, originals, place, links and media, each found when asked for. */
+/** A post of X's stream, resolved lazily: its author, originals, place, links and media. */
 import type { Area } from "../expression/eventFields.ts"
 import { type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
 import { type Entities, entitiesOf, fullText, type Link, type Mention } from "./entities.ts"
 
-/** A quoted original and the original of a retweet count as content of the post. */
+/** The post itself, its quoted original, or the original of a retweet. */
 interface Content {
   readonly post: JsonObject
   readonly entities: Entities
@@ -17,48 +17,50 @@ export class Post {
   private readonly includes: JsonObject
   private readonly original: JsonObject | undefined
   private readonly quoted: JsonObject | undefined
-  private knownContents: ReadonlyArray<Content> | undefined
-  private knownLinks: ReadonlyArray<Link> | undefined
-  private knownAddresses: ReadonlyArray<string> | undefined
-  private knownAreas: ReadonlyArray<Area> | undefined
+  private cachedContents: ReadonlyArray<Content> | undefined
+  private cachedLinks: ReadonlyArray<Link> | undefined
+  private cachedUrls: ReadonlyArray<string> | undefined
+  private cachedAreas: ReadonlyArray<Area> | undefined
 
   constructor(data: JsonObject, includes: JsonObject) {
     this.data = data
     this.includes = includes
     this.author = this.user(textOf(data["author_id"]))
-    this.repliedId = referenced(data, "replied_to")
-    this.retweetedId = referenced(data, "retweeted")
+    this.repliedId = referencedId(data, "replied_to")
+    this.retweetedId = referencedId(data, "retweeted")
     this.original = this.included(this.retweetedId)
-    this.quoted = this.included(referenced(data, "quoted") ?? (this.original && referenced(this.original, "quoted")))
+    this.quoted = this.included(
+      referencedId(data, "quoted") ?? (this.original && referencedId(this.original, "quoted"))
+    )
   }
 
-  /** The words of links count as words of the post. */
+  /** Includes the URLs of links: X matches their words too. */
   get texts(): ReadonlyArray<string> {
     const found = this.ownTexts()
     if (this.quoted !== undefined) found.push(fullText(this.quoted))
-    for (const address of this.addresses) found.push(address)
+    for (const url of this.urls) found.push(url)
     return found
   }
 
   get contents(): ReadonlyArray<Content> {
-    if (this.knownContents === undefined) {
+    if (this.cachedContents === undefined) {
       const contents = [{ post: this.data, entities: entitiesOf(this.data, () => this.ownTexts().join("\n")) }]
       for (const post of [this.original, this.quoted]) {
         if (post !== undefined) contents.push({ post, entities: entitiesOf(post, () => fullText(post)) })
       }
-      this.knownContents = contents
+      this.cachedContents = contents
     }
-    return this.knownContents
+    return this.cachedContents
   }
 
   get links(): ReadonlyArray<Link> {
-    this.knownLinks ??= this.all((entities) => entities.links)
-    return this.knownLinks
+    this.cachedLinks ??= this.all((entities) => entities.links)
+    return this.cachedLinks
   }
 
-  get addresses(): ReadonlyArray<string> {
-    this.knownAddresses ??= this.links.length === 0 ? none : this.links.flatMap((link) => link.addresses)
-    return this.knownAddresses
+  get urls(): ReadonlyArray<string> {
+    this.cachedUrls ??= this.links.length === 0 ? empty : this.links.flatMap((link) => link.urls)
+    return this.cachedUrls
   }
 
   get mentions(): ReadonlyArray<Mention> {
@@ -73,12 +75,12 @@ export class Post {
     return this.all((entities) => entities.cashtags)
   }
 
-  /** The account that the post answers. */
+  /** Id of the account that the post replies to. */
   get repliedTo(): string | undefined {
     return textOf(this.data["in_reply_to_user_id"]) ?? textOf(this.included(this.repliedId)?.["author_id"])
   }
 
-  /** The place of a post is never that of a retweet or of a quoted original. */
+  /** Retweets have no location, and the location of a quoted original is ignored. */
   private get geo(): JsonObject | undefined {
     return this.retweetedId === undefined ? objectOf(this.data["geo"]) : undefined
   }
@@ -88,19 +90,19 @@ export class Post {
   }
 
   get place(): JsonObject | undefined {
-    return named(objectsOf(this.includes["places"]), "id", this.placeId)
+    return findBy(objectsOf(this.includes["places"]), "id", this.placeId)
   }
 
   get areas(): ReadonlyArray<Area> {
-    if (this.knownAreas === undefined) {
+    if (this.cachedAreas === undefined) {
       const { geo } = this
       const areas = [geo && pointOf(geo), areaOf(listOf(objectOf(this.place?.["geo"])?.["bbox"]))]
-      this.knownAreas = areas.filter((area) => area !== undefined)
+      this.cachedAreas = areas.filter((area) => area !== undefined)
     }
-    return this.knownAreas
+    return this.cachedAreas
   }
 
-  /** An account goes by its id and by its name; the name may only be known from a mention. */
+  /** The id and the username of an account. The username may come from a mention. */
   account(id: string | undefined): ReadonlyArray<string> {
     if (id === undefined) {
       return []
@@ -122,24 +124,24 @@ export class Post {
     if (this.retweetedId === undefined) {
       return []
     }
-    const name = retweetMark.exec(fullText(this.data))?.[1]
+    const name = retweetPrefix.exec(fullText(this.data))?.[1]
     const account = this.account(textOf(this.original?.["author_id"]))
     return name === undefined ? account : [...account, name]
   }
 
-  /** What `is:` asks for. */
+  /** Values for `is:`. */
   kinds(): ReadonlyArray<string> {
     const found: Array<string> = []
     if (this.retweetedId !== undefined) found.push("retweet")
     if (this.contents.some(({ post }) => isReply(post))) found.push("reply")
-    if (this.contents.some(({ post }) => referenced(post, "quoted") !== undefined)) found.push("quote")
+    if (this.contents.some(({ post }) => referencedId(post, "quoted") !== undefined)) found.push("quote")
     const verifiedType = textOf(this.author?.["verified_type"]) ?? "none"
     if (this.author?.["verified"] === true || verifiedType !== "none") found.push("verified")
     if (this.data["nullcast"] === true) found.push("nullcast")
     return found
   }
 
-  /** What `has:` asks for. */
+  /** Values for `has:`. */
   parts(): ReadonlyArray<string> {
     const found: Array<string> = []
     const media = this.media()
@@ -154,27 +156,27 @@ export class Post {
     return found
   }
 
-  /** The kind of each medium, `undefined` where the record does not say. */
+  /** The type of each attachment, `undefined` if it is not included. */
   private media(): ReadonlyArray<string | undefined> {
     const found: Array<string | undefined> = []
     for (const { post } of this.contents) {
       for (const key of textsOf(objectOf(post["attachments"])?.["media_keys"])) {
-        found.push(textOf(named(objectsOf(this.includes["media"]), "media_key", key)?.["type"]))
+        found.push(textOf(findBy(objectsOf(this.includes["media"]), "media_key", key)?.["type"]))
       }
     }
-    for (const address of this.addresses) {
-      const kind = linkedMedia(address)
-      if (kind !== undefined) found.push(kind)
+    for (const url of this.urls) {
+      const type = linkedMedia(url)
+      if (type !== undefined) found.push(type)
     }
     return found
   }
 
-  /** The text of a retweet is a copy that may be cut in the middle of a word: the original stands in for it. */
+  /** The text of a retweet may be truncated inside a word, so the text of the original replaces it. */
   private ownTexts(): Array<string> {
     const own = fullText(this.data)
     if (this.original === undefined) return [own]
-    const mark = retweetMark.exec(own)?.[0]
-    return mark === undefined ? [own, fullText(this.original)] : [`${mark}${fullText(this.original)}`]
+    const prefix = retweetPrefix.exec(own)?.[0]
+    return prefix === undefined ? [own, fullText(this.original)] : [`${prefix}${fullText(this.original)}`]
   }
 
   private all<A>(of: (entities: Entities) => ReadonlyArray<A>): ReadonlyArray<A> {
@@ -186,38 +188,37 @@ export class Post {
   }
 
   private user(id: string | undefined): JsonObject | undefined {
-    return named(objectsOf(this.includes["users"]), "id", id)
+    return findBy(objectsOf(this.includes["users"]), "id", id)
   }
 
   private included(id: string | undefined): JsonObject | undefined {
-    return named(objectsOf(this.includes["tweets"]), "id", id) ?? named(objectsOf(this.includes["posts"]), "id", id)
+    return findBy(objectsOf(this.includes["tweets"]), "id", id) ?? findBy(objectsOf(this.includes["posts"]), "id", id)
   }
 }
 
 // ---- helpers ----
 
-const none: ReadonlyArray<string> = []
+const empty: ReadonlyArray<string> = []
 
-/** A native retweet begins so; what follows may be cut short. */
-const retweetMark = /^RT @([A-Za-z0-9_]{1,20}): ?/
+/** Start of the text of a native retweet. */
+const retweetPrefix = /^RT @([A-Za-z0-9_]{1,20}): ?/
 
 const isReply = (post: JsonObject): boolean =>
-  referenced(post, "replied_to") !== undefined || textOf(post["in_reply_to_user_id"]) !== undefined
+  referencedId(post, "replied_to") !== undefined || textOf(post["in_reply_to_user_id"]) !== undefined
 
-const referenced = (post: JsonObject, type: "retweeted" | "quoted" | "replied_to"): string | undefined =>
+const referencedId = (post: JsonObject, type: "retweeted" | "quoted" | "replied_to"): string | undefined =>
   textOf(
-    (named(objectsOf(post["referenced_tweets"]), "type", type) ??
-      named(objectsOf(post["referenced_posts"]), "type", type))?.["id"]
+    (findBy(objectsOf(post["referenced_tweets"]), "type", type) ??
+      findBy(objectsOf(post["referenced_posts"]), "type", type))?.["id"]
   )
 
-/** The first that goes by the name. */
-const named = (list: ReadonlyArray<JsonObject>, key: string, name: string | undefined): JsonObject | undefined =>
-  name === undefined ? undefined : list.find((one) => one[key] === name)
+const findBy = (list: ReadonlyArray<JsonObject>, key: string, value: string | undefined): JsonObject | undefined =>
+  value === undefined ? undefined : list.find((one) => one[key] === value)
 
-/** A post's own media are linked from its text, also where the media themselves were not asked for. */
-const linkedMedia = (address: string): "photo" | "video" | undefined => {
-  const kind = /^https?:\/\/(?:www\.)?(?:twitter|x)\.com\/[^/]+\/status\/\d+\/(photo|video)\/\d+$/i.exec(address)?.[1]
-  return kind === undefined ? undefined : kind.toLowerCase() === "photo" ? "photo" : "video"
+/** The text links to the post's own media even if the request did not include them. */
+const linkedMedia = (url: string): "photo" | "video" | undefined => {
+  const type = /^https?:\/\/(?:www\.)?(?:twitter|x)\.com\/[^/]+\/status\/\d+\/(photo|video)\/\d+$/i.exec(url)?.[1]
+  return type === undefined ? undefined : type.toLowerCase() === "photo" ? "photo" : "video"
 }
 
 const pointOf = (geo: JsonObject): Area | undefined => {

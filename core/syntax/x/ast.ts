@@ -1,18 +1,18 @@
-/** The rule as it was written: one node per clause, with its place in the text. Parentheses live on as structure only. */
+/** The AST of a rule: one node per clause, with its span. Parentheses are kept only as structure. */
 import type { Span } from "../issue.ts"
 
 export type XNode = OrNode | AndNode | NotNode | Leaf
 
 export type Leaf = KeywordNode | PhraseNode | TagNode | OperatorNode
 
-/** Two or more alternatives, none of them an `Or`. */
+/** Two or more clauses; no `Or` directly inside. */
 export interface OrNode {
   readonly _tag: "Or"
   readonly clauses: ReadonlyArray<XNode>
   readonly span: Span
 }
 
-/** Two or more clauses, none of them an `And`. */
+/** Two or more clauses; no `And` directly inside. */
 export interface AndNode {
   readonly _tag: "And"
   readonly clauses: ReadonlyArray<XNode>
@@ -33,7 +33,7 @@ export interface KeywordNode {
 
 export interface PhraseNode {
   readonly _tag: "Phrase"
-  /** Without the quotes, escapes undone. */
+  /** Without the quotes, unescaped. */
   readonly text: string
   /** The N of `"…"~N`. */
   readonly distance: number | undefined
@@ -52,9 +52,11 @@ export interface OperatorNode {
   readonly _tag: "Operator"
   /** Canonical name, never an alias. */
   readonly name: string
-  /** As written, without quotes or brackets, escapes undone. */
+  /** As written, without quotes or brackets, unescaped. */
   readonly value: string
   readonly span: Span
-  /** The value without its quotes or brackets. */
+  /** Excludes quotes and brackets. */
   readonly valueSpan: Span
 }
+
+export const isLeaf = (node: XNode): node is Leaf => node._tag !== "And" && node._tag !== "Or" && node._tag !== "Not"

@@ -1,9 +1,9 @@
-/** Which characters may stand where in a rule: white space, starts of keywords, parts of hashtags. */
+/** Character classes of X's rule language. */
 
-/** Control characters count as white space here; they are reported apart. */
+/** Includes control characters, which are reported separately. */
 export const isSpace = (code: number): boolean => code <= 32 || code === 127
 
-/** Spaces that look like one and are none to X. */
+/** Unicode spaces that X does not accept as white space. */
 export const isOddSpace = (code: number): boolean =>
   code === 0xa0 ||
   code === 0x1680 ||
@@ -14,7 +14,7 @@ export const isOddSpace = (code: number): boolean =>
   code === 0x205f ||
   code === 0x3000
 
-/** Characters without a shape that get into a rule by copying. The joiners that spelling needs are not among them. */
+/** Invisible characters that copying brings into a rule. Excludes the joiners that some scripts need. */
 export const isInvisible = (code: number): boolean =>
   code === 0x200b ||
   code === 0x200e ||
@@ -25,7 +25,7 @@ export const isInvisible = (code: number): boolean =>
   code === 0xad ||
   code === 0x61c
 
-/** Whether a keyword, or a value without quotes, may begin with this code unit. */
+/** Applies to keywords and to values without quotes. */
 export const startsKeyword = (code: number): boolean => {
   if (code < 0x7b) {
     return asciiStart[code] === 1
@@ -41,13 +41,22 @@ export const startsKeyword = (code: number): boolean => {
   )
 }
 
-/** Whether the whole text can be a hashtag: letters, digits, marks, `_` and the few signs that scripts need inside words. */
+/** Letters, digits, marks, `_` and the few signs that scripts use inside words. */
 export const isHashtag = (text: string): boolean => hashtag.test(text)
 
 export const isAsciiAlphanumeric = (code: number): boolean =>
   (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57)
 
-/** The text without the punctuation at its end. Walks backwards, because a pattern would try every run of it. */
+export const isDigit = (code: number): boolean => code >= 48 && code <= 57
+
+/** In Unicode notation: `U+200B`. */
+export const codePointName = (code: number): string => `U+${code.toString(16).toUpperCase().padStart(4, "0")}`
+
+/** Quotes that users and word processors write instead of a straight double quote. */
+export const curlyQuotes = "“”„‟«»″＂"
+export const singleQuotes = "'‘’‚`′"
+
+/** Removes trailing punctuation. A regular expression would take quadratic time. */
 export const trimPunctuation = (text: string): string => {
   let end = text.length
   while (end > 0 && !/[\p{L}\p{N}\p{M}_\p{Cs}]/u.test(text.charAt(end - 1))) {

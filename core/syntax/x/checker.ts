@@ -1,13 +1,13 @@
-/** What a well-formed rule can still get wrong: clauses that cannot stand alone, and combinations that match nothing. */
-import type { AndNode, Leaf, OperatorNode, OrNode, XNode } from "./ast.ts"
+/** Checks a parsed rule: clauses that cannot stand alone, and combinations that match nothing. */
+import { type AndNode, isLeaf, type Leaf, type OperatorNode, type OrNode, type XNode } from "./ast.ts"
 import { checkLeaf } from "./leaves.ts"
 import { choiceOf, operatorNamed } from "./operators.ts"
-import { leafKey } from "./printer.ts"
-import type { Edit, Report } from "./report.ts"
+import { printLeaf } from "./printer.ts"
+import type { Report } from "./report.ts"
 import { stopWords } from "./vocabulary.ts"
 
-export const checkTree = (text: string, root: XNode, report: Report): void => {
-  const checker = new Checker(text, report)
+export const checkRule = (report: Report, root: XNode): void => {
+  const checker = new Checker(report)
   checker.visit(root, true, undefined)
   checker.root(root)
 }
@@ -18,12 +18,12 @@ class Checker {
   private readonly text: string
   private readonly report: Report
 
-  constructor(text: string, report: Report) {
-    this.text = text
+  constructor(report: Report) {
+    this.text = report.text
     this.report = report
   }
 
-  /** Checks every clause by itself. `or` is the outermost alternative that the node is part of. */
+  /** `or` is the outermost `Or` around the node. */
   visit(node: XNode, positive: boolean, or: OrNode | undefined): void {
     switch (node._tag) {
       case "Or":
@@ -33,61 +33,53 @@ class Checker {
             this.negatedBranch(clause)
           }
         }
-        this.repetitions(node)
+        this.checkDuplicates(node)
         return
       case "And":
         for (const clause of node.clauses) {
           this.visit(clause, positive, or)
         }
-        this.repetitions(node)
-        this.impossible(node)
+        this.checkDuplicates(node)
+        this.checkSingleValues(node)
         return
       case "Not":
         this.visit(node.clause, false, or)
         return
       default:
-        checkLeaf(this.text, node, this.report)
+        checkLeaf(this.report, node)
         if (node._tag === "Operator") {
-          this.polarity(node, positive, or)
+          this.checkOperator(node, positive, or)
         }
     }
   }
 
-  /** The rule as a whole needs something to search for. */
   root(node: XNode): void {
     const { start, end } = node.span
-    if (!hasPositive(node)) {
-      // In an OR every branch has been reported already.
-      if (node._tag !== "Or") {
-        this.report.error(
-          "only-negations",
-          start,
-          end,
-          "The rule only says what to leave out: add at least one clause to search for",
-          { expected: ["a clause without -"] }
-        )
-      }
-      return
+    if (hasPositive(node)) {
+      this.requireStandalone(node)
+    } else if (node._tag !== "Or") {
+      // `visit` reports the branches of an OR.
+      const message = "The rule only excludes: add at least one clause to search for"
+      this.report.error("only-negations", start, end, message, { expected: ["a clause without -"] })
     }
-    this.anchored(node)
   }
 
-  /** Reports the smallest parts that lack a clause which can stand alone. */
-  private anchored(node: XNode): void {
-    if (hasAnchor(node) || !hasPositive(node)) {
+  /** Reports the smallest parts without a clause that can stand alone. */
+  private requireStandalone(node: XNode): void {
+    if (hasStandalone(node) || !hasPositive(node)) {
       return
     }
     if (node._tag === "Or") {
       for (const clause of node.clauses) {
-        this.anchored(clause)
+        this.requireStandalone(clause)
       }
       return
     }
     if (node._tag === "And") {
-      const carrying = node.clauses.filter(hasPositive)
-      const [only] = carrying
-      if (carrying.length === 1 && only !== undefined && only._tag === "Or") {
-        this.anchored(only)
+      const positive = node.clauses.filter(hasPositive)
+      const [only] = positive
+      if (positive.length === 1 && only !== undefined && only._tag === "Or") {
+        this.requireStandalone(only)
         return
       }
     }
@@ -95,12 +87,10 @@ class Checker {
     const operator = firstOperator(node)
     if (operator === undefined) {
       const message = "These words are too common to search for alone: add a rarer word or put them in quotes"
-      const words = this.text.slice(start, end)
+      const phrase = `"${this.text.slice(start, end)}"`
       this.report.error("stop-words-only", start, end, message, {
         expected: ["a word that is not a stop word", "a phrase in quotes"],
-        ...(isKeywords(node) && {
-          mend: { message: "Search for the phrase", edits: [{ start, end, text: `"${words}"` }] }
-        })
+        fix: isKeywords(node) ? this.report.fix("Search for the phrase", start, end, phrase) : undefined
       })
     } else {
       const message = `"${operator.name}:" cannot stand alone: add a keyword, phrase, tag or account to it`
@@ -111,25 +101,22 @@ class Checker {
   }
 
   private negatedBranch({ span }: XNode): void {
-    const message = "Every side of OR needs something to search for: this one only says what to leave out"
+    const message = "Every side of OR needs a clause to search for: this one only excludes"
     this.report.error("negated-or", span.start, span.end, message, { expected: ["a clause without -"] })
   }
 
-  private polarity(node: OperatorNode, positive: boolean, or: OrNode | undefined): void {
+  private checkOperator(node: OperatorNode, positive: boolean, or: OrNode | undefined): void {
     const { start, end } = node.span
     const operator = operatorNamed(node.name)
     if (operator === undefined) {
       return
     }
-    if (
-      operator.value === "choice" &&
-      positive &&
-      choiceOf(operator, node.value.toLowerCase())?.negation === "always"
-    ) {
+    const choice = operator.value === "choice" ? choiceOf(operator.choices, node.value.toLowerCase()) : undefined
+    if (positive && choice?.negation === "always") {
       const clause = this.text.slice(start, end)
       this.report.error("only-negated", start, end, `"${clause}" can only be excluded: write -${clause}`, {
         expected: [`-${clause}`],
-        mend: { message: "Negate it", edits: [{ start, end: start, text: "-" }] }
+        fix: this.report.fix("Negate it", start, start, "-")
       })
     }
     if (operator.negation === "never" && !positive) {
@@ -142,61 +129,50 @@ class Checker {
     }
   }
 
-  private sampleInOr(node: OperatorNode, or: OrNode): void {
-    const { start, end } = node.span
+  private sampleInOr({ span: { start, end } }: OperatorNode, { span: or }: OrNode): void {
     const clause = this.text.slice(start, end)
-    const message = '"sample:" counts for the whole rule: put the clauses joined by OR in parentheses before it'
-    let from = start
-    while (from > or.span.start && /\s/.test(this.text.charAt(from - 1))) {
-      from--
-    }
-    const inner = applyWithin(this.text, or.span.start, or.span.end, { start: from, end, text: "" })
+    const message = '"sample:" applies to the whole rule: put the clauses joined by OR in parentheses before it'
+    const from = Math.max(or.start, gapBefore(this.text, start))
+    const others = this.text.slice(or.start, from) + this.text.slice(end, or.end)
     this.report.error("sample-with-or", start, end, message, {
       expected: [`(a OR b) ${clause}`],
-      mend: {
-        message: "Group the alternatives",
-        edits: [{ start: or.span.start, end: or.span.end, text: `${grouped(inner)} ${clause}` }]
-      }
+      fix: this.report.fix("Group the alternatives", or.start, or.end, `${parenthesized(others)} ${clause}`)
     })
   }
 
-  /** The same clause twice says nothing new; a clause and its negation exclude each other. */
-  private repetitions(node: AndNode | OrNode): void {
-    if (!mayRepeat(node.clauses)) {
+  /** Warns about duplicate clauses, and in an AND about a clause beside its negation. */
+  private checkDuplicates(node: AndNode | OrNode): void {
+    if (!mayHaveDuplicates(node.clauses)) {
       return
     }
     const seen = new Set<string>()
-    let previous = 0
+    let previousEnd = 0
     for (const clause of node.clauses) {
-      const gap = previous
-      previous = clause.span.end
+      const from = previousEnd
+      previousEnd = clause.span.end
       const negated = clause._tag === "Not"
       const leaf = negated ? clause.clause : clause
-      if (leaf._tag === "And" || leaf._tag === "Or" || leaf._tag === "Not") {
+      if (!isLeaf(leaf)) {
         continue
       }
-      const key = leafKey(leaf)
-      const own = negated ? `-${key}` : key
-      const opposite = negated ? key : `-${key}`
+      const text = printLeaf(leaf)
+      const own = negated ? `-${text}` : text
+      const opposite = negated ? text : `-${text}`
       const { start, end } = clause.span
       if (seen.has(own)) {
-        this.report.warn("duplicate-clause", start, end, "This clause stands here already", {
-          mend: { message: "Remove the repetition", edits: [{ start: gap, end, text: "" }] }
+        this.report.warning("duplicate-clause", start, end, "This clause is a duplicate", {
+          fix: this.report.fix("Remove the duplicate", from, end, "")
         })
       } else if (node._tag === "And" && seen.has(opposite)) {
-        this.report.warn(
-          "contradiction",
-          start,
-          end,
-          "This clause excludes what another one asks for: nothing can match"
-        )
+        const message = "This clause excludes what another one asks for: nothing can match"
+        this.report.warning("contradiction", start, end, message)
       }
       seen.add(own)
     }
   }
 
-  /** A post has one author, one language and so on: two of them at once match nothing. */
-  private impossible(node: AndNode): void {
+  /** A post has one author, one language and so on: two different values match nothing. */
+  private checkSingleValues(node: AndNode): void {
     let singles: Map<string, OperatorNode> | undefined
     for (const clause of node.clauses) {
       if (clause._tag !== "Operator" || operatorNamed(clause.name)?.single !== true) {
@@ -206,46 +182,48 @@ class Checker {
       const other = singles.get(clause.name)
       if (other === undefined) {
         singles.set(clause.name, clause)
-      } else if (leafKey(other) !== leafKey(clause)) {
-        const { start, end } = clause.span
-        const first = this.text.slice(other.span.start, other.span.end)
-        const second = this.text.slice(start, end)
-        const message = `No post has both "${first}" and "${second}": nothing can match. Did you mean OR?`
-        this.report.warn("never-both", start, end, message, {
-          expected: [`(${first} OR ${second})`],
-          mend: {
-            message: "Join them with OR",
-            edits: [
-              { start: other.span.start, end: other.span.end, text: `(${first} OR ${second})` },
-              { start: gapBefore(this.text, start), end, text: "" }
-            ]
-          }
-        })
+      } else if (printLeaf(other) !== printLeaf(clause)) {
+        this.neverBoth(other, clause)
         return
       }
     }
   }
+
+  private neverBoth({ span: other }: OperatorNode, { span: { start, end } }: OperatorNode): void {
+    const first = this.text.slice(other.start, other.end)
+    const second = this.text.slice(start, end)
+    const text = `(${first} OR ${second})`
+    const message = `No post has both "${first}" and "${second}": nothing can match. Did you mean OR?`
+    const edits = [
+      { start: other.start, end: other.end, text },
+      { start: gapBefore(this.text, start), end, text: "" }
+    ]
+    this.report.warning("never-both", start, end, message, {
+      expected: [text],
+      fix: { message: "Join them with OR", edits }
+    })
+  }
 }
 
-/** Whether two clauses look alike at a glance: only then is it worth writing all of them out to compare. */
-function mayRepeat(clauses: ReadonlyArray<XNode>): boolean {
+/** A cheap test without false negatives, which avoids printing every clause. */
+function mayHaveDuplicates(clauses: ReadonlyArray<XNode>): boolean {
   const seen = new Set<number>()
   for (const clause of clauses) {
     const leaf = clause._tag === "Not" ? clause.clause : clause
-    if (leaf._tag === "And" || leaf._tag === "Or" || leaf._tag === "Not") {
+    if (!isLeaf(leaf)) {
       continue
     }
-    const look = glance(leaf)
-    if (seen.has(look)) {
+    const hash = hashOf(leaf)
+    if (seen.has(hash)) {
       return true
     }
-    seen.add(look)
+    seen.add(hash)
   }
   return false
 }
 
-/** A number that is the same for clauses that differ in case only: first character, last character and length. */
-function glance(leaf: Leaf): number {
+/** Equal for clauses that differ in case only. Uses the first character, the last character and the length. */
+function hashOf(leaf: Leaf): number {
   const text = leaf._tag === "Operator" ? leaf.value : leaf.text
   const name = leaf._tag === "Operator" ? leaf.name.length : 0
   // Modulo 32 an ASCII letter is the same in both cases.
@@ -254,7 +232,7 @@ function glance(leaf: Leaf): number {
   return ((text.length * 32 + first) * 32 + last) * 32 + name
 }
 
-/** Whether something is asked for at all, in every alternative. */
+/** Every alternative has a clause that is not negated. */
 function hasPositive(node: XNode): boolean {
   switch (node._tag) {
     case "Not":
@@ -268,17 +246,17 @@ function hasPositive(node: XNode): boolean {
   }
 }
 
-/** Whether every alternative has a clause that can stand alone. */
-function hasAnchor(node: XNode): boolean {
+/** Every alternative has a clause that can stand alone. */
+function hasStandalone(node: XNode): boolean {
   switch (node._tag) {
     case "Not":
       return false
     case "And":
-      return node.clauses.some(hasAnchor)
+      return node.clauses.some(hasStandalone)
     case "Or":
-      return node.clauses.every(hasAnchor)
+      return node.clauses.every(hasStandalone)
     case "Keyword":
-      return node.text.length > longestStopWord || !stopWords.has(node.text.toLowerCase())
+      return node.text.length > MAX_STOP_WORD_LENGTH || !stopWords.has(node.text.toLowerCase())
     case "Operator":
       return operatorNamed(node.name)?.use !== "conjunction-required"
     default:
@@ -286,7 +264,7 @@ function hasAnchor(node: XNode): boolean {
   }
 }
 
-const longestStopWord = Math.max(...[...stopWords].map((word) => word.length))
+const MAX_STOP_WORD_LENGTH = Math.max(...[...stopWords].map((word) => word.length))
 
 function firstOperator(node: XNode): OperatorNode | undefined {
   if (node._tag === "Operator") {
@@ -304,10 +282,11 @@ function firstOperator(node: XNode): OperatorNode | undefined {
 }
 
 function isKeywords(node: XNode): boolean {
-  const clauses: ReadonlyArray<XNode | Leaf> = node._tag === "And" ? node.clauses : [node]
+  const clauses = node._tag === "And" ? node.clauses : [node]
   return clauses.every((clause) => clause._tag === "Keyword")
 }
 
+/** Start of the white space before `start`. */
 function gapBefore(text: string, start: number): number {
   let from = start
   while (from > 0 && /\s/.test(text.charAt(from - 1))) {
@@ -316,12 +295,8 @@ function gapBefore(text: string, start: number): number {
   return from
 }
 
-function applyWithin(text: string, start: number, end: number, edit: Edit): string {
-  return text.slice(start, edit.start) + edit.text + text.slice(edit.end, end)
-}
-
-/** Parenthesised, unless one pair of parentheses holds it all already. */
-function grouped(text: string): string {
+/** Adds parentheses unless one pair already encloses the whole text. */
+function parenthesized(text: string): string {
   let depth = 0
   for (let i = 0; i < text.length; i++) {
     depth += text[i] === "(" ? 1 : text[i] === ")" ? -1 : 0

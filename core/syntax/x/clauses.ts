@@ -1,15 +1,15 @@
-/** Reads keywords and operators, the clauses that users misspell most. */
+/** Parses keywords and operators. */
 import type { XNode } from "./ast.ts"
 import { startsKeyword } from "./characters.ts"
 import type { Cursor } from "./cursor.ts"
-import { type Missing, missingNamed } from "./missing.ts"
+import type { Token } from "./lexer.ts"
 import { type Operator, operatorNamed, operatorNames } from "./operators.ts"
-import type { Edit, Mend } from "./report.ts"
-import { removal, type Token } from "./scanner.ts"
+import type { Edit, ProposedFix } from "./report.ts"
 import { tokens as wordsOf } from "./tokens.ts"
+import { type UnavailableOperator, unavailableOperator } from "./unavailable.ts"
 
 // operator := name ":" value
-export const readOperator = (cursor: Cursor, token: Token): XNode => {
+export const parseOperator = (cursor: Cursor, token: Token): XNode => {
   const written = cursor.text.slice(token.start, token.colon)
   const name = written.toLowerCase()
   const operator = operatorNamed(name)
@@ -18,11 +18,11 @@ export const readOperator = (cursor: Cursor, token: Token): XNode => {
     unknownOperator(cursor, token, name)
     return { _tag: "Keyword", text: cursor.slice(token), span }
   }
-  const value = token.form === "none" ? missingValue(cursor, token, operator) : token
+  const value = token.form === "none" ? detachedValue(cursor, token, operator) : token
   if (value === undefined) {
     return { _tag: "Keyword", text: written, span }
   }
-  if (value === token && !hasGoodForm(cursor, token, operator)) {
+  if (value === token && !checkForm(cursor, token, operator)) {
     return { _tag: "Keyword", text: cursor.slice(token), span }
   }
   return {
@@ -34,55 +34,40 @@ export const readOperator = (cursor: Cursor, token: Token): XNode => {
   }
 }
 
-export const readKeyword = (cursor: Cursor, token: Token): XNode => {
+export const parseKeyword = (cursor: Cursor, token: Token): XNode => {
   checkWord(cursor, token)
   return { _tag: "Keyword", text: cursor.slice(token), span: { start: token.start, end: token.end } }
 }
 
-/** The stretch put in quotes. */
-export const quoted = (start: number, end: number, text: string): Edit => ({ start, end, text: `"${text}"` })
-
 // ---- helpers ----
 
-/** `from: nasa` has its value one token on; `from:(a OR b)` has none at all. */
-function missingValue(cursor: Cursor, token: Token, operator: Operator): Token | undefined {
+/** The value of `from: nasa` is the next token; `from:(a OR b)` has no value. */
+function detachedValue(cursor: Cursor, token: Token, operator: Operator): Token | undefined {
+  const { report } = cursor
+  const expected = [operator.form]
   const next = cursor.peek()
   const name = cursor.slice(token)
   if (next.kind === "word" || next.kind === "phrase" || (next.kind === "tag" && next.start > token.end)) {
     cursor.at++
-    cursor.report.error(
-      "space-after-colon",
-      token.start,
-      next.end,
-      `The value follows "${name}" directly, without a space`,
-      {
-        expected: [operator.form],
-        mend: {
-          message: "Remove the space after the colon",
-          edits: [{ start: token.end, end: next.start, text: "" }]
-        }
-      }
-    )
+    const message = `The value must directly follow "${name}", without a space`
+    const fix = report.fix("Remove the space after the colon", token.end, next.start, "")
+    report.error("space-after-colon", token.start, next.end, message, { expected, fix })
     return next
   }
   if (next.kind === "open" && next.start === token.end) {
-    const mend = distributed(cursor, token)
     const message = `"${name}" takes one value, not a group: repeat the operator for each value`
-    cursor.report.error("group-as-value", token.start, token.end, message, {
-      expected: [operator.form],
-      ...(mend !== undefined && { mend })
-    })
+    report.error("group-as-value", token.start, token.end, message, { expected, fix: distribute(cursor, token) })
     return undefined
   }
-  cursor.report.error("missing-value", token.start, token.end, `"${name}" needs a value right after the colon`, {
-    expected: [operator.form],
-    mend: { message: "Remove the operator", edits: [removal(cursor.text, token.start, token.end)] }
+  report.error("missing-value", token.start, token.end, `"${name}" needs a value right after the colon`, {
+    expected,
+    fix: report.removal("Remove the operator", token.start, token.end)
   })
   return undefined
 }
 
-/** `name:(a OR b)` written out as `(name:a OR name:b)`. */
-function distributed(cursor: Cursor, token: Token): Mend | undefined {
+/** Rewrites `name:(a OR b)` to `(name:a OR name:b)`. */
+function distribute(cursor: Cursor, token: Token): ProposedFix | undefined {
   const name = cursor.slice(token)
   const edits: Array<Edit> = [{ start: token.start, end: token.end, text: "" }]
   let depth = 0
@@ -105,8 +90,8 @@ function distributed(cursor: Cursor, token: Token): Mend | undefined {
   return undefined
 }
 
-/** Brackets, quotes and punctuation of a value, which the tree no longer shows. */
-function hasGoodForm(cursor: Cursor, token: Token, operator: Operator): boolean {
+/** Checks brackets, quotes and punctuation of a value, which the AST does not keep. False after an error. */
+function checkForm(cursor: Cursor, token: Token, operator: Operator): boolean {
   const { text, report } = cursor
   const geographic = operator.value === "radius" || operator.value === "box"
   const start = token.colon + 1
@@ -119,21 +104,20 @@ function hasGoodForm(cursor: Cursor, token: Token, operator: Operator): boolean 
     const bare = inner.includes(" ") ? `"${inner}"` : inner
     report.error("value-brackets", start, token.end, message, {
       expected: [operator.form],
-      mend: geographic
-        ? { message: "Use square brackets", edits: [{ start, end: token.end, text: `[${inner}]` }] }
-        : { message: "Remove the brackets", edits: [{ start, end: token.end, text: bare }] }
+      fix: geographic
+        ? report.fix("Use square brackets", start, token.end, `[${inner}]`)
+        : report.fix("Remove the brackets", start, token.end, bare)
     })
     return false
   }
   if (token.form !== "bare") {
     return true
   }
+  const fix = () => report.fix("Put the value in quotes", start, token.end, `"${value}"`)
   if (token.innerColon >= 0) {
-    const message = "A value with a colon in it needs quotes"
-    report.error("unquoted-colon", token.innerColon, token.innerColon + 1, message, {
-      expected: [`${operator.name}:"…"`],
-      mend: { message: "Put the value in quotes", edits: [quoted(start, token.end, value)] }
-    })
+    const message = "A value that contains a colon needs quotes"
+    const expected = [`${operator.name}:"…"`]
+    report.error("unquoted-colon", token.innerColon, token.innerColon + 1, message, { expected, fix: fix() })
     return false
   }
   if (operator.value !== "text" && operator.value !== "substring") {
@@ -141,147 +125,126 @@ function hasGoodForm(cursor: Cursor, token: Token, operator: Operator): boolean 
   }
   if (!startsKeyword(text.charCodeAt(start))) {
     const message = `A value without quotes cannot begin with "${String.fromCodePoint(text.codePointAt(start) ?? 0)}"`
-    report.error("value-start", start, token.end, message, {
-      expected: [`${operator.name}:"…"`],
-      mend: { message: "Put the value in quotes", edits: [quoted(start, token.end, value)] }
-    })
+    report.error("value-start", start, token.end, message, { expected: [`${operator.name}:"…"`], fix: fix() })
     return false
   }
   if (!token.plain && isPunctuated(value)) {
-    report.warn("value-punctuation", start, token.end, "A value with punctuation is safe only in quotes", {
-      mend: { message: "Put the value in quotes", edits: [quoted(start, token.end, value)] }
-    })
+    const message = "A value with punctuation is safe only in quotes"
+    report.warning("value-punctuation", start, token.end, message, { fix: fix() })
   }
   return true
 }
 
 function unknownOperator(cursor: Cursor, token: Token, name: string): void {
-  const { text, report } = cursor
-  const value = cursor.content(token)
-  const shown = text.slice(token.start, token.colon)
-  if ((name === "http" || name === "https") && value.startsWith("//")) {
-    report.error("unquoted-url", token.start, token.end, 'A link needs url: and quotes: url:"https://example.com"', {
+  const { report } = cursor
+  const { start, end, colon } = token
+  const clause = cursor.slice(token)
+  if ((name === "http" || name === "https") && cursor.content(token).startsWith("//")) {
+    report.error("unquoted-url", start, end, 'A link needs url: and quotes: url:"https://example.com"', {
       expected: ['url:"…"'],
-      mend: {
-        message: "Search for the link",
-        edits: [{ start: token.start, end: token.end, text: `url:"${cursor.slice(token)}"` }]
-      }
+      fix: report.fix("Search for the link", start, end, `url:"${clause}"`)
     })
     return
   }
-  const known = missingNamed(name)
+  const known = unavailableOperator(name)
   if (known !== undefined) {
     unavailable(cursor, token, known)
     return
   }
-  const close = report.nearest(name, operatorNames())
-  const message =
-    close === undefined ? `Unknown operator "${shown}:"` : `Unknown operator "${shown}:": did you mean "${close}:"?`
-  report.error("unknown-operator", token.start, token.end, message, {
-    expected: close === undefined ? ["a known operator", "quotes around the text"] : [`${close}:`],
-    mend:
-      close === undefined
-        ? {
-            message: "Put it in quotes to search for the words",
-            edits: [quoted(token.start, token.end, cursor.slice(token))]
-          }
-        : { message: `Write "${close}:"`, edits: [{ start: token.start, end: token.colon, text: close }] }
+  const near = report.nearest(name, operatorNames())
+  const hint = near === undefined ? "" : `: did you mean "${near}:"?`
+  report.error("unknown-operator", start, end, `Unknown operator "${cursor.text.slice(start, colon)}:"${hint}`, {
+    expected: near === undefined ? ["a known operator", "quotes around the text"] : [`${near}:`],
+    fix:
+      near === undefined
+        ? report.fix("Put it in quotes to search for the words", start, end, `"${clause}"`)
+        : report.fix(`Write "${near}:"`, start, colon, near)
   })
 }
 
-function unavailable(cursor: Cursor, token: Token, known: Missing): void {
+function unavailable(cursor: Cursor, token: Token, known: UnavailableOperator): void {
   const { text, report } = cursor
-  const shown = text.slice(token.start, token.colon)
-  const first = text.charAt(token.colon + 1)
+  const { start, end, colon } = token
+  const name = text.slice(start, colon)
+  const first = text.charAt(colon + 1)
   if (token.form === "bare" && !startsKeyword(first.charCodeAt(0))) {
     const message = `A value without quotes cannot begin with "${first}"`
-    report.error("value-start", token.colon + 1, token.end, message, { expected: [`${shown}:"…"`] })
+    report.error("value-start", colon + 1, end, message, { expected: [`${name}:"…"`] })
   }
   const clause = token.form === "none" ? undefined : known.replacement?.(cursor.content(token))
-  const mend: Mend | undefined =
-    clause === undefined
-      ? undefined
-      : clause === ""
-        ? { message: "Leave it out", edits: [withoutClause(cursor, token)] }
-        : { message: `Write ${clause}`, edits: [{ start: token.start, end: token.end, text: clause }] }
   const reason = known.reason.charAt(0).toLowerCase() + known.reason.slice(1)
-  const advice = known.instead === undefined ? "" : `. ${known.instead}`
-  const message = `"${shown}:" is not available here: ${reason}${advice}`
-  report.error("unavailable-operator", token.start, token.end, message, {
-    ...(clause !== undefined && clause !== "" && { expected: [clause] }),
-    ...(mend !== undefined && { mend })
+  const instead = known.instead === undefined ? "" : `. ${known.instead}`
+  report.error("unavailable-operator", start, end, `"${name}:" is not available here: ${reason}${instead}`, {
+    expected: clause === undefined || clause === "" ? undefined : [clause],
+    fix:
+      clause === undefined
+        ? undefined
+        : clause === ""
+          ? removeClause(cursor, token)
+          : report.fix(`Write ${clause}`, start, end, clause)
   })
 }
 
-function withoutClause(cursor: Cursor, token: Token): Edit {
+function removeClause(cursor: Cursor, token: Token): ProposedFix {
   const before = cursor.before(2)
   const negated = before !== undefined && before.kind === "minus" && before.end === token.start
-  return removal(cursor.text, negated ? before.start : token.start, token.end)
+  return cursor.report.removal("Leave it out", negated ? before.start : token.start, token.end)
 }
 
 function checkWord(cursor: Cursor, token: Token): void {
   if (token.plain) {
-    checkHabit(cursor, token)
+    checkForeignOperator(cursor, token)
     return
   }
-  const { text, report } = cursor
+  const { report } = cursor
+  const { start, end } = token
   const word = cursor.slice(token)
-  const mend = { message: "Put it in quotes", edits: [quoted(token.start, token.end, word)] }
+  const fix = report.fix("Put it in quotes", start, end, `"${word}"`)
   if (word.includes("\ufe0f")) {
-    report.error(
-      "emoji-needs-quotes",
-      token.start,
-      token.end,
-      "This emoji carries a variation selector and needs quotes",
-      {
-        expected: [`"${word}"`],
-        mend
-      }
-    )
-  } else if (word.endsWith("*") && isPlainWord(word.slice(0, -1))) {
-    report.warn("no-wildcards", token.start, token.end, '"*" is no wildcard: X compares whole words', {
-      mend: { message: 'Remove "*"', edits: [{ start: token.end - 1, end: token.end, text: "" }] }
+    const message = "This emoji carries a variation selector and needs quotes"
+    report.error("emoji-needs-quotes", start, end, message, { expected: [`"${word}"`], fix })
+  } else if (word.endsWith("*") && word !== "*" && !isPunctuated(word.slice(0, -1))) {
+    report.warning("no-wildcards", start, end, '"*" is not a wildcard: X compares whole words', {
+      fix: report.fix('Remove "*"', end - 1, end, "")
     })
   } else if (/^NEAR\/\d+$/.test(word)) {
-    nearKeyword(cursor, token)
-  } else if (isPunctuated(text.slice(token.start, token.end))) {
-    const message = `"${word.slice(0, 40)}" is taken as a phrase of the words between its punctuation: put it in quotes to be safe`
-    report.warn("keyword-punctuation", token.start, token.end, message, { mend })
+    warnNear(cursor, token)
+  } else if (isPunctuated(word)) {
+    const message = `X reads "${word.slice(0, 40)}" as a phrase of the words between its punctuation: put it in quotes to be safe`
+    report.warning("keyword-punctuation", start, end, message, { fix })
   }
 }
 
 /** Words that are operators in other languages. */
-function checkHabit(cursor: Cursor, token: Token): void {
-  const length = token.end - token.start
+function checkForeignOperator(cursor: Cursor, token: Token): void {
+  const { report } = cursor
+  const { start, end } = token
+  const length = end - start
   if (length === 2 && cursor.isWord(token, "or")) {
     const message = `"${cursor.slice(token)}" is an ordinary word here: OR is written in capitals`
-    cursor.report.warn("lower-case-or", token.start, token.end, message, {
+    report.warning("lower-case-or", start, end, message, {
       expected: ["OR"],
-      mend: { message: 'Write "OR"', edits: [{ start: token.start, end: token.end, text: "OR" }] }
+      fix: report.fix('Write "OR"', start, end, "OR")
     })
   } else if (length === 3 && cursor.isWord(token, "not")) {
     const next = cursor.peek()
-    const operand = next.kind !== "end" && next.kind !== "close" && next.kind !== "or" && next.kind !== "minus"
+    const hasOperand = next.kind !== "end" && next.kind !== "close" && next.kind !== "or" && next.kind !== "minus"
     const message = `"${cursor.slice(token)}" is an ordinary word here: write "-" right before a clause to negate it`
-    cursor.report.warn("not-as-word", token.start, token.end, message, {
+    report.warning("not-as-word", start, end, message, {
       expected: ["-"],
-      ...(operand && { mend: { message: 'Write "-"', edits: [{ start: token.start, end: next.start, text: "-" }] } })
+      fix: hasOperand ? report.fix('Write "-"', start, next.start, "-") : undefined
     })
   } else if (length === 4 && cursor.slice(token) === "NEAR") {
-    nearKeyword(cursor, token)
+    warnNear(cursor, token)
   }
 }
 
-function nearKeyword(cursor: Cursor, token: Token): void {
+function warnNear(cursor: Cursor, token: Token): void {
   const message = 'NEAR is an ordinary word here: write "word word"~3 for words near each other'
-  cursor.report.warn("near-as-word", token.start, token.end, message, { expected: ['"word word"~3'] })
+  cursor.report.warning("near-as-word", token.start, token.end, message, { expected: ['"word word"~3'] })
 }
 
 function isPunctuated(word: string): boolean {
   const words = wordsOf(word)
   return words.length !== 1 || words[0]?.length !== word.length
-}
-
-function isPlainWord(word: string): boolean {
-  return word !== "" && !isPunctuated(word)
 }

@@ -1,20 +1,18 @@
-/** The parser's place among the tokens of a rule. */
-import { lex } from "./lexer.ts"
+/** The parser's cursor over the tokens of a rule. */
+import { lex, type Token } from "./lexer.ts"
 import type { Report } from "./report.ts"
-import type { Token } from "./scanner.ts"
 
 export class Cursor {
   readonly text: string
   readonly report: Report
   readonly tokens: ReadonlyArray<Token>
-  /** The token that the lexer puts last. */
-  private readonly last: Token
   at = 0
+  private readonly last: Token
 
-  constructor(text: string, report: Report) {
-    this.text = text
+  constructor(report: Report) {
+    this.text = report.text
     this.report = report
-    this.tokens = lex(text, report)
+    this.tokens = lex(report)
     this.last = this.tokens[this.tokens.length - 1] ?? endToken
   }
 
@@ -28,12 +26,12 @@ export class Cursor {
     return token
   }
 
-  /** The token `back` places before the next one. */
+  /** The token `back` positions before the next one. */
   before(back: number): Token | undefined {
     return this.tokens[this.at - back]
   }
 
-  /** End of what has been read so far. */
+  /** End offset of the last token taken. */
   consumed(): number {
     return this.tokens[this.at - 1]?.end ?? 0
   }
@@ -42,13 +40,13 @@ export class Cursor {
     return this.text.slice(token.start, token.end)
   }
 
-  /** What a phrase, tag or value holds, without its signs and with escapes undone. */
+  /** Content of a phrase, tag or value, unescaped. */
   content(token: Token): string {
     const text = this.text.slice(token.valueStart, token.valueEnd)
     return text.includes('\\"') ? text.replaceAll('\\"', '"') : text
   }
 
-  /** Whether the token is this word, given in lower case, in any case. */
+  /** Ignores the case of the token; `word` must be in lower case. */
   isWord(token: Token, word: string): boolean {
     return token.end - token.start === word.length && this.slice(token).toLowerCase() === word
   }

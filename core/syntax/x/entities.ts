@@ -1,7 +1,7 @@
-/** Tags, accounts and links of one post: from its `entities` where it has them, read off its text where it has none. */
+/** Tags, mentions and links of one post: from its `entities`, or parsed from its text if it has none. */
 import { type JsonObject, objectOf, objectsOf, textOf } from "../json.ts"
 
-/** As written, in any case. */
+/** In the original case. */
 export interface Entities {
   readonly hashtags: ReadonlyArray<string>
   readonly cashtags: ReadonlyArray<string>
@@ -16,30 +16,30 @@ export interface Mention {
 }
 
 export interface Link {
-  /** The link as it stands in the text, where it leads, and where that leads in the end. */
-  readonly addresses: ReadonlyArray<string>
+  /** As in the text, expanded and unwound. */
+  readonly urls: ReadonlyArray<string>
   readonly title: string | undefined
   readonly description: string | undefined
 }
 
-/** `text` is what to read where the post has no entities. */
+/** Calls `text` only if the post has no entities. */
 export const entitiesOf = (post: JsonObject, text: () => string): Entities => {
   const own = objectOf(post["entities"])
-  const ofNote = objectOf(noteOf(post)?.["entities"])
-  return own === undefined && ofNote === undefined ? readOff(text()) : decoded([own, ofNote])
+  const fromNote = objectOf(noteOf(post)?.["entities"])
+  return own === undefined && fromNote === undefined ? parseEntities(text()) : decodeEntities([own, fromNote])
 }
 
-/** A long post has its first part in `text` and all of it in the note. */
+/** The `text` of a long post is truncated; its note has all of it. */
 export const fullText = (post: JsonObject): string => textOf(noteOf(post)?.["text"]) ?? textOf(post["text"]) ?? ""
 
-/** What the text alone shows: where X itself would see a tag, an account or a link. */
-export const readOff = (text: string): Entities => {
+/** Follows X's own rules for tags, mentions and links in text. */
+export const parseEntities = (text: string): Entities => {
   if (!anySign.test(text)) return noEntities
   const links: Array<Link> = []
   const rest = text.replaceAll(link, (found) => {
-    const address = withoutClosing(found)
-    links.push({ addresses: [address], title: undefined, description: undefined })
-    return ` ${found.slice(address.length)}`
+    const url = trimSentencePunctuation(found)
+    links.push({ urls: [url], title: undefined, description: undefined })
+    return ` ${found.slice(url.length)}`
   })
   return {
     hashtags: all(rest, hashtag).filter((tag) => /[^\p{N}_]/u.test(tag)),
@@ -52,7 +52,7 @@ export const readOff = (text: string): Entities => {
 
 // ---- helpers ----
 
-/** Without one of these there is nothing to be seen. */
+/** A text without one of these has no entities. */
 const anySign = /[#@$\uff03\uff20]|:\/\//
 
 const noEntities: Entities = { hashtags: [], cashtags: [], mentions: [], links: [], annotations: [] }
@@ -65,18 +65,18 @@ const mention = /(?<![A-Za-z0-9_!#$%&*@\uff20/])[@\uff20]([A-Za-z0-9_]{1,15})(?!
 const all = (text: string, pattern: RegExp): ReadonlyArray<string> =>
   Array.from(text.matchAll(pattern), (found) => found[1] ?? "")
 
-/** Without the punctuation that belongs to the sentence around a link. */
-const withoutClosing = (address: string): string => {
-  let end = address.length
-  while (end > 0 && ".,:;!?')]}*_~\u2026\u2019\u201d".includes(address.charAt(end - 1))) {
+/** Removes punctuation after a link that belongs to the sentence. */
+const trimSentencePunctuation = (url: string): string => {
+  let end = url.length
+  while (end > 0 && ".,:;!?')]}*_~\u2026\u2019\u201d".includes(url.charAt(end - 1))) {
     end--
   }
-  return address.slice(0, end)
+  return url.slice(0, end)
 }
 
 const noteOf = (post: JsonObject): JsonObject | undefined => objectOf(post["note_tweet"]) ?? objectOf(post["note_post"])
 
-const decoded = (given: ReadonlyArray<JsonObject | undefined>): Entities => {
+const decodeEntities = (given: ReadonlyArray<JsonObject | undefined>): Entities => {
   const hashtags: Array<string> = []
   const cashtags: Array<string> = []
   const mentions: Array<Mention> = []
@@ -94,9 +94,9 @@ const decoded = (given: ReadonlyArray<JsonObject | undefined>): Entities => {
       }
     }
     for (const one of objectsOf(entities["urls"])) {
-      const addresses = [textOf(one["url"]), textOf(one["expanded_url"]), textOf(one["unwound_url"])]
+      const urls = [textOf(one["url"]), textOf(one["expanded_url"]), textOf(one["unwound_url"])]
       links.push({
-        addresses: addresses.filter((address) => address !== undefined),
+        urls: urls.filter((url) => url !== undefined),
         title: textOf(one["title"]),
         description: textOf(one["description"])
       })

@@ -1,24 +1,23 @@
-/** A record of X's stream, `{data, includes}`, as a rule sees it. The words of both vocabularies, tweet and post, are read. */
+/** Reads the fields of a record of X's stream, `{data, includes}`. Accepts both the tweet and the post field names. */
 import { Either } from "effect"
 import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
 import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../json.ts"
 import type { Tokens } from "../words/tokens.ts"
 import { Post } from "./Post.ts"
-import { inARow, tokens, writeWords } from "./tokens.ts"
+import { tokens, withPositions, writeWords } from "./tokens.ts"
 
-/** Left is a sentence on what the record lacks. */
+/** Left is the reason why the record is not a post. */
 export const xEvent = (record: unknown): Either.Either<PlatformEvent, string> =>
   Either.map(
     postOf(record),
     (post) => new LazyFields(new PostReader(new Post(post, objectOf(objectOf(record)?.["includes"]) ?? {})))
   )
 
-/** The post's own id. */
 export const xEventId = (record: unknown): Either.Either<string, string> =>
   Either.map(postOf(record), (post) => textOf(post["id"]) ?? "")
 
-/** When the post was written, in milliseconds. */
+/** Creation time of the post, in milliseconds. */
 export const xEventTime = (record: unknown): number | undefined =>
   instantOf(objectOf(objectOf(record)?.["data"])?.["created_at"])
 
@@ -27,12 +26,12 @@ export const xEventTime = (record: unknown): number | undefined =>
 const postOf = (record: unknown): Either.Either<JsonObject, string> => {
   const post = objectOf(objectOf(record)?.["data"])
   if (post === undefined) {
-    return Either.left('Is no X post: it has no "data", an object with the "id" and the "text" of the post')
+    return Either.left('Is not an X post: "data" is missing (an object with "id" and "text")')
   }
   if (textOf(post["id"]) === undefined) {
-    return Either.left('Is no X post: "data" needs an "id", a string')
+    return Either.left('Is not an X post: "data" needs an "id" of type string')
   }
-  return typeof post["text"] === "string" ? Either.right(post) : Either.left('Is no X post: "data" has no "text"')
+  return typeof post["text"] === "string" ? Either.right(post) : Either.left('Is not an X post: "data" has no "text"')
 }
 
 class PostReader implements FieldReader {
@@ -47,7 +46,7 @@ class PostReader implements FieldReader {
   }
 
   analyse(text: string): Tokens {
-    return inARow(tokens(text))
+    return withPositions(tokens(text))
   }
 
   writeWords(text: string): number {
@@ -60,21 +59,21 @@ class PostReader implements FieldReader {
       case "x.text":
         return post.texts
       case "x.url":
-        return post.addresses
+        return post.urls
       case "x.url_title":
         return present(post.links.map((link) => link.title))
       case "x.url_description":
         return present(post.links.map((link) => link.description))
       case "x.bio":
-        return one(textOf(post.author?.["description"]))
+        return optional(textOf(post.author?.["description"]))
       case "x.bio_name":
-        return one(textOf(post.author?.["name"]))
+        return optional(textOf(post.author?.["name"]))
       case "x.bio_location":
-        return one(textOf(post.author?.["location"]))
+        return optional(textOf(post.author?.["location"]))
       case "x.place":
         return present([textOf(post.place?.["full_name"]), textOf(post.place?.["name"])])
       default:
-        return none
+        return empty
     }
   }
 
@@ -98,11 +97,11 @@ class PostReader implements FieldReader {
       case "x.to_affiliate_of":
         return post.affiliations(post.repliedTo).map(lower)
       case "x.url":
-        return post.addresses.map(lower)
+        return post.urls.map(lower)
       case "x.lang":
-        return one(languageOf(post.data))
+        return optional(languageOf(post.data))
       case "x.source":
-        return one(textOf(post.data["source"])).map(lower)
+        return optional(textOf(post.data["source"])).map(lower)
       case "x.context":
         return this.annotations().flatMap((annotation) => {
           const domain = textOf(objectOf(annotation["domain"])?.["id"])
@@ -115,21 +114,21 @@ class PostReader implements FieldReader {
           ...post.contents.flatMap(({ entities }) => entities.annotations)
         ].map(lower)
       case "x.conversation_id":
-        return one(textOf(post.data["conversation_id"]))
+        return optional(textOf(post.data["conversation_id"]))
       case "x.place_id":
-        return one(post.placeId).map(lower)
+        return optional(post.placeId).map(lower)
       case "x.place_country":
-        return one(textOf(post.place?.["country_code"])).map(lower)
+        return optional(textOf(post.place?.["country_code"])).map(lower)
       case "x.in_reply_to_tweet_id":
-        return one(post.repliedId)
+        return optional(post.repliedId)
       case "x.retweets_of_tweet_id":
-        return one(post.retweetedId)
+        return optional(post.retweetedId)
       case "x.is":
         return post.kinds()
       case "x.has":
         return post.parts()
       default:
-        return none
+        return empty
     }
   }
 
@@ -162,14 +161,14 @@ class PostReader implements FieldReader {
   }
 }
 
-const none: ReadonlyArray<string> = []
+const empty: ReadonlyArray<string> = []
 
-const one = (value: string | undefined): ReadonlyArray<string> => (value === undefined ? none : [value])
+const optional = (value: string | undefined): ReadonlyArray<string> => (value === undefined ? empty : [value])
 
 const present = <A>(values: ReadonlyArray<A | undefined>): ReadonlyArray<A> =>
   values.filter((value) => value !== undefined)
 
-/** Rules for either script of Chinese ask for plain zh. */
+/** Rules for both Chinese scripts lower to plain zh. */
 const languageOf = (post: JsonObject): string | undefined => {
   const language = textOf(post["lang"])?.toLowerCase()
   return language?.startsWith("zh-") ? "zh" : language

@@ -1,19 +1,18 @@
-/** Checks the brackets of `point_radius:` and `bounding_box:`, where the order of the numbers is the usual mistake. */
+/** Checks the values of `point_radius:` and `bounding_box:`. The most common mistake is the order of the numbers. */
 import type { OperatorNode } from "./ast.ts"
 import { limits } from "./operators.ts"
-import type { Edit, Report } from "./report.ts"
+import type { ProposedFix, Report } from "./report.ts"
 import { circleOf, kilometresOf, parts, rectangleOf, sidesOf } from "./values.ts"
 
 // radius := "[" longitude latitude length "]"
-export const checkRadius = (node: OperatorNode, report: Report): void => {
+export const checkRadius = (report: Report, node: OperatorNode): void => {
   const { start, end } = node.valueSpan
-  const expected = ["[longitude latitude radius]"]
-  if (commas(node, report)) {
+  if (hasCommas(report, node)) {
     return
   }
   const circle = circleOf(node.value)
   if (circle === undefined) {
-    radiusForm(node, report)
+    radiusForm(report, node)
     return
   }
   const { longitude, latitude, kilometres } = circle
@@ -22,21 +21,21 @@ export const checkRadius = (node: OperatorNode, report: Report): void => {
     const swapped = inRange(latitude, longitude)
     const hint = swapped ? ": longitude comes first" : ""
     report.error("coordinate-range", start, end, `Longitude is -180 to 180 and latitude -90 to 90${hint}`, {
-      expected,
-      ...(swapped && mend("Swap longitude and latitude", whole(node, `${second} ${first} ${radius}`)))
+      expected: ["[longitude latitude radius]"],
+      fix: swapped ? rewrite(report, node, "Swap longitude and latitude", `${second} ${first} ${radius}`) : undefined
     })
   }
-  if (kilometres <= 0 || kilometres >= largest) {
-    const message = `A radius is more than 0 and less than ${limits.geoMiles}mi (${largest.toFixed(2)}km)`
+  if (kilometres <= 0 || kilometres >= MAX_KILOMETRES) {
+    const message = `A radius is more than 0 and less than ${limits.geoMiles}mi (${MAX_KILOMETRES.toFixed(2)}km)`
     report.error("area-size", start, end, message, { expected: [`under ${limits.geoMiles}mi`] })
   }
 }
 
 // box := "[" west south east north "]"
-export const checkBox = (node: OperatorNode, report: Report): void => {
+export const checkBox = (report: Report, node: OperatorNode): void => {
   const { start, end } = node.valueSpan
   const expected = ["[west south east north]"]
-  if (commas(node, report)) {
+  if (hasCommas(report, node)) {
     return
   }
   const box = rectangleOf(node.value)
@@ -49,9 +48,10 @@ export const checkBox = (node: OperatorNode, report: Report): void => {
   if (!inRange(box.west, box.south) || !inRange(box.east, box.north)) {
     const swapped = inRange(box.south, box.west) && inRange(box.north, box.east)
     const hint = swapped ? ": longitude comes first" : ""
+    const text = `${south} ${west} ${north} ${east}`
     report.error("coordinate-range", start, end, `Longitude is -180 to 180 and latitude -90 to 90${hint}`, {
       expected,
-      ...(swapped && mend("Swap longitudes and latitudes", whole(node, `${south} ${west} ${north} ${east}`)))
+      fix: swapped ? rewrite(report, node, "Swap longitudes and latitudes", text) : undefined
     })
     return
   }
@@ -64,24 +64,26 @@ export const checkBox = (node: OperatorNode, report: Report): void => {
     ]
     report.error("box-order", start, end, "A box runs from its south-west corner to its north-east corner", {
       expected,
-      ...mend("Order the corners", whole(node, ordered.join(" ")))
+      fix: rewrite(report, node, "Order the corners", ordered.join(" "))
     })
     return
   }
   const { width, height } = sidesOf(box)
-  if (width >= largest || height >= largest) {
+  if (width >= MAX_KILOMETRES || height >= MAX_KILOMETRES) {
+    const limit = `${limits.geoMiles}mi (${MAX_KILOMETRES.toFixed(2)}km)`
     const found = `${width.toFixed(1)}km wide and ${height.toFixed(1)}km high`
-    const message = `The sides of a box are under ${limits.geoMiles}mi (${largest.toFixed(2)}km): this one is ${found}`
-    report.error("area-size", start, end, message, { expected: [`sides under ${limits.geoMiles}mi`] })
+    report.error("area-size", start, end, `The sides of a box are under ${limit}: this one is ${found}`, {
+      expected: [`sides under ${limits.geoMiles}mi`]
+    })
   }
 }
 
 // ---- helpers ----
 
-const largest = limits.geoMiles * limits.kilometresPerMile
+const MAX_KILOMETRES = limits.geoMiles * limits.kilometresPerMile
 
-/** Where a comma stands is where X stops reading: at the number that holds it, after its sign. */
-function commas(node: OperatorNode, report: Report): boolean {
+/** Like X, reports the start of the number before the first comma, after its sign. */
+function hasCommas(report: Report, node: OperatorNode): boolean {
   const comma = node.value.indexOf(",")
   if (comma < 0) {
     return false
@@ -94,12 +96,12 @@ function commas(node: OperatorNode, report: Report): boolean {
   const from = Math.min(start + first, end)
   report.error("geo-commas", from, end, "The numbers are separated by spaces, not commas", {
     expected: ["a space"],
-    ...mend("Use spaces", whole(node, node.value.replace(/\s*,\s*/g, " ").trim()))
+    fix: rewrite(report, node, "Use spaces", node.value.replace(/\s*,\s*/g, " ").trim())
   })
   return true
 }
 
-function radiusForm(node: OperatorNode, report: Report): void {
+function radiusForm(report: Report, node: OperatorNode): void {
   const { start, end } = node.valueSpan
   const [longitude = "", latitude = "", radius = "", unit = "", ...more] = parts(node.value)
   const spaced = more.length === 0 && kilometresOf(radius + unit) !== undefined && unit !== ""
@@ -107,9 +109,10 @@ function radiusForm(node: OperatorNode, report: Report): void {
   const message = unitless
     ? "The radius needs a unit: km or mi"
     : "A circle is longitude, latitude and radius, separated by spaces, the radius in km or mi"
+  const joined = `${longitude} ${latitude} ${radius}${unit}`
   report.error("radius-form", start, end, message, {
     expected: unitless ? [`${radius}km`, `${radius}mi`] : ["[longitude latitude radius]"],
-    ...(spaced && mend("Join the radius and its unit", whole(node, `${longitude} ${latitude} ${radius}${unit}`)))
+    fix: spaced ? rewrite(report, node, "Join the radius and its unit", joined) : undefined
   })
 }
 
@@ -117,10 +120,6 @@ function inRange(longitude: number, latitude: number): boolean {
   return Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90
 }
 
-function whole(node: OperatorNode, text: string): Edit {
-  return { start: node.valueSpan.start, end: node.valueSpan.end, text }
-}
-
-function mend(message: string, edit: Edit) {
-  return { mend: { message, edits: [edit] } }
+function rewrite(report: Report, { valueSpan }: OperatorNode, message: string, text: string): ProposedFix {
+  return report.fix(message, valueSpan.start, valueSpan.end, text)
 }

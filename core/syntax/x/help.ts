@@ -12,8 +12,8 @@ import {
   section,
   table
 } from "../helpPage.ts"
-import { missing } from "./missing.ts"
 import { forms, limits, type Operator, operators } from "./operators.ts"
+import { unavailableOperators } from "./unavailable.ts"
 import { languages, stopWords } from "./vocabulary.ts"
 
 const examples: ReadonlyArray<Example> = [
@@ -134,7 +134,7 @@ export const xHelp: LanguageHelp = {
       ),
       section(
         "Not possible here",
-        `No dates, no counts of likes or replies, no lists, no search by part of a word. These operators of other products are refused: ${unavailable}.`
+        `No dates, no counts of likes or replies, no lists, no search by part of a word. These operators of other products are refused: ${unavailableNames}.`
       ),
       section("Limits", limitList(all, limitNames)),
       section("Examples", exampleList(examples)),
@@ -196,7 +196,7 @@ function meaningOf({ matches, value }: Operator): string {
 }
 
 /** Names of other products; those that are only another word for an operator of this one mend themselves. */
-const unavailable = missing
+const unavailableNames = unavailableOperators
   .filter(({ reason }) => !reason.startsWith("There is no operator"))
   .map(({ name }) => code(`${name}:`))
   .join(", ")

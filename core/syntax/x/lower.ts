@@ -1,13 +1,13 @@
-/** Says what a rule means in the terms of the expression tree, which both platforms share. */
+/** Lowers the AST to an expression. */
 import type { Expression, TextField, WildcardSign } from "../expression/expression.ts"
 import type { Span } from "../issue.ts"
 import type { OperatorNode, TagNode, XNode } from "./ast.ts"
 import { choiceOf, type Operator, operatorNamed } from "./operators.ts"
 import { tokens } from "./tokens.ts"
-import { circleOf, countOf, folded, rectangleOf } from "./values.ts"
+import { circleOf, folded, rangeOf, rectangleOf } from "./values.ts"
 import { languageCode } from "./vocabulary.ts"
 
-/** Total: a value that the checker would refuse lowers to `Nothing`. */
+/** Never throws: a value that the checker refuses lowers to `Nothing`. */
 export const lower = (node: XNode): Expression => {
   const { span } = node
   switch (node._tag) {
@@ -22,7 +22,7 @@ export const lower = (node: XNode): Expression => {
     case "Phrase":
       return phrase("x.text", node.text, node.distance ?? 0, span)
     case "Tag":
-      return { _tag: "Equals", field: tagField[node.sign], value: node.text.toLowerCase(), span }
+      return { _tag: "Equals", field: tagFields[node.sign], value: node.text.toLowerCase(), span }
     case "Operator": {
       const operator = operatorNamed(node.name)
       return operator === undefined ? { _tag: "Nothing", span } : lowerOperator(node, operator)
@@ -32,7 +32,7 @@ export const lower = (node: XNode): Expression => {
 
 // ---- helpers ----
 
-const tagField = { "#": "x.hashtag", "@": "x.mention", $: "x.cashtag" } as const satisfies Record<
+const tagFields = { "#": "x.hashtag", "@": "x.mention", $: "x.cashtag" } as const satisfies Record<
   TagNode["sign"],
   string
 >
@@ -49,19 +49,19 @@ function lowerOperator(node: OperatorNode, operator: Operator): Expression {
     case "phrase":
       return phrase(target.field, value, 0, span)
     case "equals":
-      return { _tag: "Equals", field: target.field, value: comparable(operator, value), span }
+      return { _tag: "Equals", field: target.field, value: canonicalValue(operator, value), span }
     case "contains":
       return { _tag: "Contains", field: target.field, text: folded(value), span }
     case "pattern":
       return value.includes("*")
-        ? { _tag: "Wildcard", field: target.field, parts: pattern(value), span }
+        ? { _tag: "Wildcard", field: target.field, parts: wildcardParts(value), span }
         : { _tag: "Equals", field: target.field, value, span }
     case "place": {
       const byId: Expression = { _tag: "Equals", field: "x.place_id", value: folded(value), span }
       return { _tag: "Or", clauses: [phrase("x.place", value, 0, span), byId], span }
     }
     case "number": {
-      const range = countOf(value)
+      const range = rangeOf(value)
       if (range === undefined) {
         return { _tag: "Nothing", span }
       }
@@ -83,28 +83,28 @@ function lowerOperator(node: OperatorNode, operator: Operator): Expression {
   }
 }
 
-function comparable(operator: Operator, value: string): string {
+function canonicalValue(operator: Operator, value: string): string {
   if (operator.value === "choice") {
-    return choiceOf(operator, value.toLowerCase())?.value ?? value.toLowerCase()
+    return choiceOf(operator.choices, value.toLowerCase())?.value ?? value.toLowerCase()
   }
   if (operator.value === "language") {
     const code = (languageCode(value) ?? value).toLowerCase()
-    // Posts carry plain zh, whichever of the two scripts the rule asks for.
+    // Posts carry plain zh for both scripts.
     return code.startsWith("zh-") ? "zh" : code
   }
   return folded(value)
 }
 
-/** `47.*` as a literal and a sign. */
-function pattern(value: string): ReadonlyArray<string | WildcardSign> {
-  const found: Array<string | WildcardSign> = []
+/** Splits `47.*` into a literal and a sign. */
+function wildcardParts(value: string): ReadonlyArray<string | WildcardSign> {
+  const parts: Array<string | WildcardSign> = []
   value.split("*").forEach((literal, index) => {
     if (index > 0) {
-      found.push({ sign: "*" })
+      parts.push({ sign: "*" })
     }
     if (literal !== "") {
-      found.push(literal)
+      parts.push(literal)
     }
   })
-  return found
+  return parts
 }

@@ -1,7 +1,7 @@
-/** The operators of X's rule language: the one table that the parser, the checker, the lowering and the help all read. */
+/** The operators of X's rule language: the one table for the parser, checker, lowering and help. */
 import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
 
-/** How the text after the colon is to be written. */
+/** Syntax of the text after the colon. */
 export type ValueKind =
   | "username"
   | "text"
@@ -17,7 +17,7 @@ export type ValueKind =
   | "radius"
   | "box"
 
-/** What an operator tests, in the terms of the expression tree. */
+/** The expression that an operator lowers to. */
 export type Target =
   | { readonly test: "phrase"; readonly field: TextField }
   | { readonly test: "equals"; readonly field: KeywordField }
@@ -30,25 +30,24 @@ export type Target =
   | { readonly test: "sample" }
 
 export interface Operator {
-  /** The part before the colon, in its canonical spelling. */
+  /** Canonical name, without the colon. */
   readonly name: string
-  /** Other accepted spellings of the name. */
   readonly aliases: ReadonlyArray<string>
-  /** How it is written, with a placeholder for the value. */
+  /** With a placeholder for the value: `from:username`. */
   readonly form: string
   readonly value: ValueKind
-  /** An operator that needs company cannot be the only positive content of a rule or of an OR branch. */
+  /** `conjunction-required`: cannot be the only positive clause of a rule or of an OR branch. */
   readonly use: "standalone" | "conjunction-required"
   readonly negation: "allowed" | "never" | "always"
-  /** A post has one such value at most, so two different ones joined by AND never match. */
+  /** A post has at most one such value, so two different ones joined by AND never match. */
   readonly single: boolean
   readonly matches: string
   /** Complete, valid rules. */
   readonly examples: ReadonlyArray<string>
-  /** The plans that have it. */
+  /** Plans of the X API. */
   readonly availability: string
   readonly target: Target
-  /** For `is:` and `has:`: the values, each with its own meaning. */
+  /** The values of `is:` and `has:`. */
   readonly choices: ReadonlyArray<Choice>
 }
 
@@ -60,7 +59,7 @@ export interface Choice {
   readonly examples: ReadonlyArray<string>
 }
 
-/** What is written without a name and a colon: words, phrases, tags and the signs that join clauses. */
+/** Syntax without a name and a colon: words, phrases, tags and the signs that join clauses. */
 export interface Form {
   readonly name: string
   readonly form: string
@@ -68,18 +67,18 @@ export interface Form {
   readonly examples: ReadonlyArray<string>
 }
 
-/** Where this language ends. Lengths count UTF-16 code units, as X's own error positions do. */
+/** Lengths are in UTF-16 code units, as in X's own error positions. */
 export const limits = {
   /** Pay-per-use and Pro. */
   maxLength: 1024,
   maxLengthEnterprise: 2048,
-  /** Ours, not X's: far beyond any rule that fits the length. */
+  /** Our limit, not X's; never reached by a rule that fits the length. */
   maxTokens: 20_000,
   maxDepth: 100,
   maxIssues: 20,
   proximity: { min: 1, max: 6 },
   sample: { min: 1, max: 100 },
-  /** Radius of a point and side of a box stay below this. */
+  /** Exclusive limit for the radius of a point and the side of a box. */
   geoMiles: 25,
   kilometresPerMile: 1.609344,
   idDigits: 19,
@@ -184,7 +183,7 @@ export const operators: ReadonlyArray<Operator> = [
   ),
   {
     ...standalone("url_contains", [], "url_contains:text", "substring", { test: "contains", field: "x.url" }),
-    matches: "Links, short or expanded, that hold this text literally anywhere. Quote anything with punctuation",
+    matches: "Links, short or expanded, that contain this exact text anywhere. Quote anything with punctuation",
     examples: ['url_contains:"/releases/"', "url_contains:photos"]
   },
   {
@@ -198,7 +197,7 @@ export const operators: ReadonlyArray<Operator> = [
     examples: ['entity:"Michael Jordan"', "entity:Barcelona"]
   },
   {
-    ...id("conversation_id", [], "x.conversation_id", "Posts in the conversation that this post id began"),
+    ...id("conversation_id", [], "x.conversation_id", "Posts in the conversation that this post started"),
     examples: ["conversation_id:1334987486343299072"]
   },
   {
@@ -256,7 +255,7 @@ export const operators: ReadonlyArray<Operator> = [
       negation: "always"
     }
   ]),
-  family("has", "has:part", "x.has", "What a post carries", [
+  family("has", "has:part", "x.has", "Contents of a post", [
     choice("hashtags", [], "At least one hashtag", ["from:nasa -has:hashtags"]),
     choice("cashtags", [], "At least one cashtag", ["stocks has:cashtags"]),
     choice("links", [], "At least one link, links to its own media included", ["from:nasa has:links"]),
@@ -285,7 +284,7 @@ export const operators: ReadonlyArray<Operator> = [
     use: "conjunction-required",
     negation: "never",
     matches:
-      "A random share of all posts, 1 to 100 percent, drawn before the rest of the rule is applied. It counts for the whole rule, so put every OR beside it in parentheses",
+      "A random share of all posts, 1 to 100 percent, sampled before the rest of the rule is applied. It applies to the whole rule, so put every OR beside it in parentheses",
     examples: ["(nasa OR esa) sample:10"]
   },
   counter("followers_count", [], "x.followers_count", "Authors with this many followers"),
@@ -299,18 +298,12 @@ export const operators: ReadonlyArray<Operator> = [
   }
 ]
 
-/** The operator of this name or alias, which must be in lower case. */
+/** `name` is a name or alias in lower case. */
 export const operatorNamed = (name: string): Operator | undefined => byName.get(name)
 
-/** The choice of `is:` or `has:` with this value or alias, which must be in lower case. */
-export const choiceOf = (operator: Operator, value: string): Choice | undefined => {
-  for (const candidate of operator.choices) {
-    if (candidate.value === value || candidate.aliases.includes(value)) {
-      return candidate
-    }
-  }
-  return undefined
-}
+/** `value` is a value or alias in lower case. */
+export const choiceOf = (choices: ReadonlyArray<Choice>, value: string): Choice | undefined =>
+  choices.find((choice) => choice.value === value || choice.aliases.includes(value))
 
 export const operatorNames = (): ReadonlyArray<string> => [...byName.keys()]
 

@@ -1,5 +1,5 @@
 /**
- * Reads tokens into a tree by recursive descent, going on after every mistake.
+ * Parses a rule by recursive descent, and continues after every error.
  *
  *   rule     := or END
  *   or       := and { "OR" and }
@@ -8,15 +8,15 @@
  *   atom     := "(" or ")" | phrase | tag | operator | keyword
  */
 
-import type { XNode } from "./ast.ts"
-import { quoted, readKeyword, readOperator } from "./clauses.ts"
+import { isLeaf, type XNode } from "./ast.ts"
+import { parseKeyword, parseOperator } from "./clauses.ts"
 import { Cursor } from "./cursor.ts"
+import type { Token } from "./lexer.ts"
 import { limits } from "./operators.ts"
-import type { Edit, Report } from "./report.ts"
-import { removal, type Token } from "./scanner.ts"
+import type { Report } from "./report.ts"
 
-/** The tree of what could be read; `undefined` where there is no clause at all. */
-export const parseTokens = (text: string, report: Report): XNode | undefined => new Parser(text, report).rule()
+/** The AST of the readable clauses; `undefined` without any. */
+export const parseRule = (report: Report): XNode | undefined => new Parser(report).rule()
 
 // ---- helpers ----
 
@@ -25,14 +25,14 @@ class Parser {
   private readonly report: Report
   private readonly cursor: Cursor
   private depth = 0
-  /** Open parentheses that the end of the text left open, outermost last. */
+  /** Offsets of parentheses that are still open at the end of the text, innermost first. */
   private readonly unclosed: Array<number> = []
   private stopped = false
 
-  constructor(text: string, report: Report) {
-    this.text = text
+  constructor(report: Report) {
+    this.text = report.text
     this.report = report
-    this.cursor = new Cursor(text, report)
+    this.cursor = new Cursor(report)
   }
 
   // rule := or END
@@ -46,10 +46,7 @@ class Parser {
       const message = `Missing ${shown} at the end: "(" at position ${innermost + 1} is never closed`
       this.report.error("unclosed-group", length, length, message, {
         expected: [")"],
-        mend: {
-          message: `Add ${shown} at the end`,
-          edits: [{ start: this.text.trimEnd().length, end: length, text: missing }]
-        }
+        fix: this.report.fix(`Add ${shown} at the end`, this.text.trimEnd().length, length, missing)
       })
     }
     if (node === undefined && this.report.errors === 0) {
@@ -75,19 +72,18 @@ class Parser {
       this.checkSpacing(sign)
       const next = this.and()
       if (before === undefined || next === undefined) {
-        this.misplacedOr(sign, before === undefined)
+        this.misplacedOr(sign, before === undefined ? "before" : "after")
       }
       add(clauses, next, "Or")
       before = next ?? before
     }
-    return joined("Or", clauses, start, this.cursor.consumed())
+    return join("Or", clauses, start, this.cursor.consumed())
   }
 
-  private misplacedOr(sign: Token, noLeft: boolean): void {
-    const side = noLeft ? "before" : "after"
-    this.report.error("misplaced-or", sign.start, sign.end, `OR joins two clauses: there is none ${side} it`, {
+  private misplacedOr({ start, end }: Token, side: "before" | "after"): void {
+    this.report.error("misplaced-or", start, end, `OR joins two clauses: there is none ${side} it`, {
       expected: ["a clause"],
-      mend: { message: "Remove this OR", edits: [removal(this.text, sign.start, sign.end)] }
+      fix: this.report.removal("Remove this OR", start, end)
     })
   }
 
@@ -97,17 +93,12 @@ class Parser {
     const clauses: Array<XNode> = []
     for (;;) {
       const token = this.cursor.peek()
-      if (token.kind === "end" || token.kind === "or") {
+      if (token.kind === "end" || token.kind === "or" || (token.kind === "close" && this.depth > 0)) {
         break
       }
       if (token.kind === "close") {
-        if (this.depth > 0) {
-          break
-        }
         this.cursor.at++
-        this.report.error("extra-parenthesis", token.start, token.end, 'This ")" closes nothing', {
-          mend: { message: 'Remove this ")"', edits: [this.withoutParenthesis(token)] }
-        })
+        this.extraParenthesis(token)
         continue
       }
       this.checkSpacing(token)
@@ -118,37 +109,40 @@ class Parser {
       }
       add(clauses, this.not(), "And")
     }
-    return joined("And", clauses, start, this.cursor.consumed())
+    return join("And", clauses, start, this.cursor.consumed())
   }
 
-  private withoutParenthesis({ start, end }: Token): Edit {
-    const touches = end < this.text.length && start > 0 && /\S\S/.test(this.text[start - 1] + this.text.charAt(end))
-    return { start, end, text: touches ? " " : "" }
+  private extraParenthesis({ start, end }: Token): void {
+    const separates = end < this.text.length && start > 0 && /\S\S/.test(this.text[start - 1] + this.text.charAt(end))
+    this.report.error("extra-parenthesis", start, end, 'This ")" closes nothing', {
+      fix: this.report.fix('Remove this ")"', start, end, separates ? " " : "")
+    })
   }
 
   private ambiguousAnd(token: Token): void {
+    const { report } = this
+    const { start, end } = token
     const word = this.cursor.slice(token)
     const next = this.cursor.peek().kind
     const before = this.cursor.before(2)?.kind
     const joins = before !== undefined && before !== "or" && before !== "open" && next !== "end" && next !== "or"
     const message = `Ambiguous use of "${word}": a space already joins two clauses, and quotes search for the word`
-    this.report.error("ambiguous-and", token.start, token.end, message, {
+    report.error("ambiguous-and", start, end, message, {
       expected: ["a space", `"${word}" in quotes`],
-      mend: joins
-        ? {
-            message: `Remove "${word}": a space already joins two clauses`,
-            edits: [removal(this.text, token.start, token.end)]
-          }
-        : { message: `Put "${word}" in quotes to search for the word`, edits: [quoted(token.start, token.end, word)] }
+      fix: joins
+        ? report.removal(`Remove "${word}": a space already joins two clauses`, start, end)
+        : report.fix(`Put "${word}" in quotes to search for the word`, start, end, `"${word}"`)
     })
   }
 
   // not := { "-" } atom
   private not(): XNode | undefined {
+    const { report } = this
     const first = this.cursor.peek()
     if (first.kind !== "minus") {
       return this.atom()
     }
+    const { start } = first
     let last = first
     let next = first
     while (next.kind === "minus") {
@@ -156,21 +150,20 @@ class Parser {
       next = this.cursor.peek()
     }
     if (next.kind === "end" || next.kind === "close" || next.kind === "or") {
-      this.report.error("lone-minus", first.start, last.end, '"-" needs a clause right after it', {
+      report.error("lone-minus", start, last.end, '"-" needs a clause right after it', {
         expected: ["a clause"],
-        mend: { message: 'Remove "-"', edits: [removal(this.text, first.start, last.end)] }
+        fix: report.removal('Remove "-"', start, last.end)
       })
       return undefined
     }
     if (next.start > last.end) {
-      this.report.error("detached-minus", first.start, last.end, '"-" must touch the clause that it negates', {
-        mend: { message: 'Remove the space after "-"', edits: [{ start: last.end, end: next.start, text: "" }] }
+      report.error("detached-minus", start, last.end, '"-" must touch the clause that it negates', {
+        fix: report.fix('Remove the space after "-"', last.end, next.start, "")
       })
     }
     if (last !== first) {
-      const message = "One minus negates: more of them mean the same"
-      this.report.warn("repeated-minus", first.start, last.end, message, {
-        mend: { message: 'Write one "-"', edits: [{ start: first.start, end: last.end, text: "-" }] }
+      report.warning("repeated-minus", start, last.end, 'Several "-" mean the same as one', {
+        fix: report.fix('Write one "-"', start, last.end, "-")
       })
     }
     const clause = this.atom()
@@ -180,7 +173,7 @@ class Parser {
     if (next.kind === "open") {
       this.negatedGroup(first, clause)
     }
-    return { _tag: "Not", clause, span: { start: first.start, end: this.cursor.consumed() } }
+    return { _tag: "Not", clause, span: { start, end: this.cursor.consumed() } }
   }
 
   private negatedGroup(minus: Token, clause: XNode): void {
@@ -189,14 +182,11 @@ class Parser {
       return
     }
     const parts = clause._tag === "Or" ? clause.clauses : [clause]
-    const simple = parts.every((part) => part._tag !== "And" && part._tag !== "Or" && part._tag !== "Not")
     const text = parts.map((part) => `-${this.text.slice(part.span.start, part.span.end)}`).join(" ")
     const message = "X advises against negated groups: negate single clauses instead"
-    this.report.warn("negated-group", minus.start, close.end, message, {
+    this.report.warning("negated-group", minus.start, close.end, message, {
       expected: ["-a -b"],
-      ...(simple && {
-        mend: { message: "Negate each clause", edits: [{ start: minus.start, end: close.end, text }] }
-      })
+      fix: parts.every(isLeaf) ? this.report.fix("Negate each clause", minus.start, close.end, text) : undefined
     })
   }
 
@@ -208,16 +198,16 @@ class Parser {
       case "open":
         return this.group(token)
       case "phrase":
-        return this.phrase(token)
+        return this.phrase(token, this.cursor.content(token))
       case "tag": {
         const sign = this.text[token.start]
         const text = this.text.slice(token.valueStart, token.valueEnd)
         return { _tag: "Tag", sign: sign === "@" || sign === "$" ? sign : "#", text, span }
       }
       case "operator":
-        return readOperator(this.cursor, token)
+        return parseOperator(this.cursor, token)
       default:
-        return readKeyword(this.cursor, token)
+        return parseKeyword(this.cursor, token)
     }
   }
 
@@ -243,7 +233,7 @@ class Parser {
       if (this.report.errors === errors) {
         this.report.error("empty-group", open.start, close.end, "There is nothing between these parentheses", {
           expected: ["a clause"],
-          mend: { message: "Remove the parentheses", edits: [removal(this.text, open.start, close.end)] }
+          fix: this.report.removal("Remove the parentheses", open.start, close.end)
         })
       }
       return undefined
@@ -251,39 +241,37 @@ class Parser {
     return node._tag === "And" || node._tag === "Or" ? { ...node, span: { start: open.start, end: close.end } } : node
   }
 
-  private phrase(token: Token): XNode | undefined {
-    const text = this.cursor.content(token)
+  private phrase({ start, end, form, distance }: Token, text: string): XNode | undefined {
     if (text.trim() === "") {
-      // Quotes that are not closed, or not double, have been reported already.
-      if (token.form === "quoted") {
-        this.report.error("empty-phrase", token.start, token.end, "There is nothing between these quotes", {
+      // The lexer has reported unclosed and wrong quotes.
+      if (form === "quoted") {
+        this.report.error("empty-phrase", start, end, "There is nothing between these quotes", {
           expected: ["words"],
-          mend: { message: "Remove the quotes", edits: [removal(this.text, token.start, token.end)] }
+          fix: this.report.removal("Remove the quotes", start, end)
         })
       }
       return undefined
     }
-    const distance = token.distance < 0 ? undefined : token.distance
-    return { _tag: "Phrase", text, distance, span: { start: token.start, end: token.end } }
+    return { _tag: "Phrase", text, distance: distance < 0 ? undefined : distance, span: { start, end } }
   }
 
-  /** Two clauses without a space between them are read as two, but are easily misread. */
+  /** Clauses without a space between them are parsed as two, but are easily misread. */
   private checkSpacing(token: Token): void {
     const before = this.cursor.before(token === this.cursor.peek() ? 1 : 2)
     if (before === undefined || before.end !== token.start || before.kind === "open" || before.kind === "minus") {
       return
     }
-    // A value that is missing, and a quote that is never closed, have been reported already.
+    // Missing values and unclosed quotes are reported elsewhere.
     if ((before.kind === "operator" && before.form === "none") || (token.kind === "phrase" && token.form === "none")) {
       return
     }
-    this.report.warn("missing-space", token.start, token.end, "Put a space between two clauses", {
-      mend: { message: "Insert a space", edits: [{ start: token.start, end: token.start, text: " " }] }
+    this.report.warning("missing-space", token.start, token.end, "Put a space between two clauses", {
+      fix: this.report.fix("Insert a space", token.start, token.start, " ")
     })
   }
 }
 
-/** Keeps `And` out of `And` and `Or` out of `Or`: the parentheses between them mean nothing. */
+/** Flattens `And` in `And` and `Or` in `Or`: parentheses between them have no effect. */
 function add(clauses: Array<XNode>, node: XNode | undefined, tag: "And" | "Or"): void {
   if (node === undefined) {
     return
@@ -297,6 +285,6 @@ function add(clauses: Array<XNode>, node: XNode | undefined, tag: "And" | "Or"):
   }
 }
 
-function joined(tag: "And" | "Or", clauses: ReadonlyArray<XNode>, start: number, end: number): XNode | undefined {
+function join(tag: "And" | "Or", clauses: ReadonlyArray<XNode>, start: number, end: number): XNode | undefined {
   return clauses.length > 1 ? { _tag: tag, clauses, span: { start, end } } : clauses[0]
 }

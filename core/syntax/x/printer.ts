@@ -1,29 +1,26 @@
-/** Writes a tree as canonical rule text: one spelling for all rules that say the same in the same order. */
+/** Prints an AST in canonical form. */
 import type { Leaf, OperatorNode, XNode } from "./ast.ts"
 import { isAsciiAlphanumeric } from "./characters.ts"
 import { choiceOf, operatorNamed } from "./operators.ts"
 import { folded, parts } from "./values.ts"
 import { languageCode } from "./vocabulary.ts"
 
-/**
- * Canonical names for aliases, lower case (X compares without regard to it), single spaces, quotes and parentheses only
- * where they are needed.
- */
+/** Canonical names for aliases, lower case, single spaces, and only the quotes and parentheses that are needed. */
 export const print = (node: XNode): string => {
   switch (node._tag) {
     case "Or":
       return node.clauses.map((clause) => (clause._tag === "Or" ? `(${print(clause)})` : print(clause))).join(" OR ")
     case "And":
-      return node.clauses.map(printTight).join(" ")
+      return node.clauses.map(printOperand).join(" ")
     case "Not":
-      return node.clause._tag === "Not" ? `-(${print(node.clause)})` : `-${printTight(node.clause)}`
+      return node.clause._tag === "Not" ? `-(${print(node.clause)})` : `-${printOperand(node.clause)}`
     default:
-      return leafKey(node)
+      return printLeaf(node)
   }
 }
 
-/** The canonical text of one clause; equal texts mean equal clauses. */
-export const leafKey = (node: Leaf): string => {
+/** Equal for clauses with the same meaning. */
+export const printLeaf = (node: Leaf): string => {
   switch (node._tag) {
     case "Keyword":
       return node.text.toLowerCase()
@@ -38,7 +35,7 @@ export const leafKey = (node: Leaf): string => {
 
 // ---- helpers ----
 
-function printTight(node: XNode): string {
+function printOperand(node: XNode): string {
   return node._tag === "Or" || node._tag === "And" ? `(${print(node)})` : print(node)
 }
 
@@ -49,7 +46,7 @@ function printValue(node: OperatorNode): string {
     case "language":
       return languageCode(value) ?? value
     case "choice":
-      return choiceOf(operator, value.toLowerCase())?.value ?? value
+      return choiceOf(operator.choices, value.toLowerCase())?.value ?? value
     case "country":
       return value.toUpperCase()
     case "range":
@@ -69,7 +66,7 @@ function printValue(node: OperatorNode): string {
   }
 }
 
-/** Letters and digits need no quotes; a character outside ASCII might, so it gets them. */
+/** Needs no quotes. Characters outside ASCII are always quoted, because some of them need quotes. */
 function isBare(value: string): boolean {
   for (let i = 0; i < value.length; i++) {
     if (!isAsciiAlphanumeric(value.charCodeAt(i))) {
@@ -81,6 +78,6 @@ function isBare(value: string): boolean {
 
 function quote(text: string): string {
   const words = folded(text).replaceAll('"', '\\"')
-  // A backslash at the end would take the closing quote with it; white space at the end says nothing.
+  // A final backslash would escape the closing quote; X ignores the space.
   return words.endsWith("\\") ? `"${words} "` : `"${words}"`
 }

@@ -1,80 +1,103 @@
-/** Collects issues while a rule is read, and turns them into what the caller sees. */
-
+/** Collects the issues of one rule text, and verifies their fixes. */
 import type { Fix, Issue } from "../issue.ts"
 import { nearest } from "../nearest.ts"
+import { isSpace } from "./characters.ts"
 import { limits } from "./operators.ts"
 
-/** One replacement in the rule text. The edits of one mend do not overlap. */
+/** One replacement in the rule text. */
 export interface Edit {
   readonly start: number
   readonly end: number
   readonly text: string
 }
 
-/** How an issue can be mended, before anybody has seen whether the result is a better rule. */
-export interface Mend {
+/** A fix before it is verified. Its edits do not overlap. */
+export interface ProposedFix {
   readonly message: string
   readonly edits: ReadonlyArray<Edit>
 }
 
-export interface Draft {
+export interface Advice {
+  readonly expected?: ReadonlyArray<string> | undefined
+  readonly fix?: ProposedFix | undefined
+}
+
+interface DraftIssue extends Advice {
   readonly severity: "error" | "warning"
   readonly code: string
   readonly start: number
   readonly end: number
   readonly message: string
-  readonly expected: ReadonlyArray<string> | undefined
-  readonly mend: Mend | undefined
-}
-
-/** What goes with an issue beside its place and message. */
-export interface Advice {
-  readonly expected?: ReadonlyArray<string>
-  readonly mend?: Mend
 }
 
 export class Report {
-  readonly drafts: Array<Draft> = []
+  readonly text: string
+  readonly drafts: Array<DraftIssue> = []
   errors = 0
   warnings = 0
 
-  error(code: string, start: number, end: number, message: string, advice: Advice = none): void {
-    if (this.errors++ < collected) {
-      this.drafts.push({ severity: "error", code, start, end, message, expected: advice.expected, mend: advice.mend })
+  constructor(text: string) {
+    this.text = text
+  }
+
+  error(code: string, start: number, end: number, message: string, advice?: Advice): void {
+    if (this.errors++ < MAX_COLLECTED) {
+      this.drafts.push({ severity: "error", code, start, end, message, ...advice })
     }
   }
 
-  warn(code: string, start: number, end: number, message: string, advice: Advice = none): void {
-    if (this.warnings++ < collected) {
-      this.drafts.push({ severity: "warning", code, start, end, message, expected: advice.expected, mend: advice.mend })
+  warning(code: string, start: number, end: number, message: string, advice?: Advice): void {
+    if (this.warnings++ < MAX_COLLECTED) {
+      this.drafts.push({ severity: "warning", code, start, end, message, ...advice })
     }
   }
 
-  /** The known word nearest to a misspelt one, as long as anybody will see the answer. */
+  /** Replaces one range of the text. */
+  fix(message: string, start: number, end: number, insert: string): ProposedFix {
+    return { message, edits: [{ start, end, text: insert }] }
+  }
+
+  /** Deletes a range and the white space that would be left over. */
+  removal(message: string, start: number, end: number): ProposedFix {
+    const { text } = this
+    let from = start
+    let to = end
+    while (to < text.length && isSpace(text.charCodeAt(to))) {
+      to++
+    }
+    if (to === text.length || text[to] === ")") {
+      while (from > 0 && isSpace(text.charCodeAt(from - 1))) {
+        from--
+      }
+    }
+    return this.fix(message, from, to, "")
+  }
+
+  /** The nearest known word, skipped once errors are no longer collected. */
   nearest(word: string, candidates: Iterable<string>): string | undefined {
-    return this.errors < collected ? nearest(word, candidates) : undefined
+    return this.errors < MAX_COLLECTED ? nearest(word, candidates) : undefined
   }
 
-  /** Too many issues to tell whether a mend removes one. */
-  get overflown(): boolean {
-    return this.errors > collected || this.warnings > collected
+  /** Some issues were not collected, so a fix cannot be verified. */
+  get overflowed(): boolean {
+    return this.errors > MAX_COLLECTED || this.warnings > MAX_COLLECTED
   }
 }
 
 /**
- * The issues in the order of the text, errors first where not all can be kept. A fix is offered only if reading the
- * mended text again shows that this issue is gone and that no error is new.
+ * The issues in text order; errors take precedence over warnings when there are too many. A fix is kept only if checking
+ * the fixed text with `checkAgain` shows that this issue is gone and no error is new.
  */
-export const issuesOf = (text: string, report: Report, readAgain: (mended: string) => Report): ReadonlyArray<Issue> => {
-  const kept = [...report.drafts].sort(byPlace)
+export const issuesOf = (report: Report, checkAgain: (fixed: string) => Report): ReadonlyArray<Issue> => {
+  const kept = [...report.drafts].sort(bySpan)
   if (kept.length > limits.maxIssues) {
     kept.sort((a, b) => Number(b.severity === "error") - Number(a.severity === "error"))
     kept.length = limits.maxIssues
-    kept.sort(byPlace)
+    kept.sort(bySpan)
   }
-  const mendable = text.length <= longestMended && !report.overflown
+  const fixable = report.text.length <= MAX_FIXABLE_LENGTH && !report.overflowed
   return kept.map((draft) => {
-    const fix = mendable ? fixOf(text, draft, report, readAgain) : undefined
+    const fix = fixable ? verifiedFix(draft, report, checkAgain) : undefined
     return {
       severity: draft.severity,
       code: draft.code,
@@ -88,29 +111,26 @@ export const issuesOf = (text: string, report: Report, readAgain: (mended: strin
 
 // ---- helpers ----
 
-const none: Advice = {}
+/** Higher than the number shown, so that counts before and after a fix can be compared. */
+const MAX_COLLECTED = 64
 
-/** More than are shown, so that the count before and after a mend can be compared. */
-const collected = 64
+/** Above every platform limit. Verifying fixes checks the text once per issue. */
+const MAX_FIXABLE_LENGTH = 4096
 
-/** Beyond any platform limit, reading again for each fix is not worth its time. */
-const longestMended = 4096
-
-function byPlace(a: Draft, b: Draft): number {
+function bySpan(a: DraftIssue, b: DraftIssue): number {
   return a.start - b.start || a.end - b.end
 }
 
-function fixOf(text: string, draft: Draft, before: Report, readAgain: (mended: string) => Report): Fix | undefined {
-  if (draft.mend === undefined) {
+function verifiedFix(draft: DraftIssue, before: Report, checkAgain: (fixed: string) => Report): Fix | undefined {
+  if (draft.fix === undefined) {
     return undefined
   }
-  const mended = applyEdits(text, draft.mend.edits)
-  const after = readAgain(mended)
-  return improves(draft.code, before, after) ? { message: draft.mend.message, text: mended } : undefined
+  const text = applyEdits(before.text, draft.fix.edits)
+  return improves(draft.code, before, checkAgain(text)) ? { message: draft.fix.message, text } : undefined
 }
 
 function improves(code: string, before: Report, after: Report): boolean {
-  if (after.overflown || count(after, code) >= count(before, code)) {
+  if (after.overflowed || count(after, code) >= count(before, code)) {
     return false
   }
   return after.drafts.every(

@@ -1,9 +1,8 @@
 /**
- * Splits text into the words that X compares. Rules and posts go through this one function, so that they agree.
+ * X's tokenizer, used for rules and posts alike.
  *
- * Punctuation, symbols and separators of the basic plane end a word; case is dropped, accents are kept; an emoji with all
- * its modifiers is a word of its own, and variation selectors count for nothing. A run of letters without a separator
- * is one word in every script.
+ * Punctuation, symbols and separators of the basic plane end a word. Words are lower case and keep their accents. An emoji
+ * with all its modifiers is one word; variation selectors are ignored. A run of letters is one word in every script.
  */
 
 import { bitsOf, digitsIn, encodeAscii, folded, lettersIn, BLOCK as MANY } from "../words/ascii.ts"
@@ -21,7 +20,7 @@ export const tokens = (text: string): ReadonlyArray<string> => {
       return wideTokens(text)
     }
     const kind = ascii[code]
-    if (kind === separator) {
+    if (kind === SEPARATOR) {
       if (start >= 0) {
         const word = text.slice(start, i)
         words.push(upper ? word.toLowerCase() : word)
@@ -32,7 +31,7 @@ export const tokens = (text: string): ReadonlyArray<string> => {
       if (start < 0) {
         start = i
       }
-      if (kind === capital) {
+      if (kind === CAPITAL) {
         upper = true
       }
     }
@@ -44,9 +43,9 @@ export const tokens = (text: string): ReadonlyArray<string> => {
   return words
 }
 
-/** Writes the same words as `tokens` gives to the row of words; gives their number. */
+/** Writes the words of `tokens` to the word buffer, and returns their number. */
 export const writeWords = (text: string): number => {
-  if (!encodeAscii(text)) return writeTokens(inARow(wideTokens(text)))
+  if (!encodeAscii(text)) return writeTokens(withPositions(wideTokens(text)))
   const { length } = text
   let count = 0
   for (let start = 0; start <= length; start += BLOCK) {
@@ -55,17 +54,17 @@ export const writeWords = (text: string): number => {
   return count >> 1
 }
 
-/** With their places: X leaves none empty. */
-export const inARow = (words: ReadonlyArray<string>): Tokens => {
-  while (counted.length < words.length) {
-    counted.push(counted.length)
+/** Consecutive positions: unlike Firehose, X drops no words. `positions` is shared and may be longer than `words`. */
+export const withPositions = (words: ReadonlyArray<string>): Tokens => {
+  while (consecutive.length < words.length) {
+    consecutive.push(consecutive.length)
   }
-  return { words, positions: counted }
+  return { words, positions: consecutive }
 }
 
 // ---- helpers ----
 
-// What is imported is looked up anew each time it is used; a constant of the module's own is not.
+// Local constants are faster in hot loops: V8 resolves an imported binding at every use.
 const GROUP = FOUR
 const BLOCK = MANY
 const row = groups
@@ -75,7 +74,7 @@ const digits = digitsIn
 const lower = folded
 const bits = bitsOf
 
-/** In lower case from now on; gives the bits of those that are parts of words. */
+/** Lower-cases a block in place, and returns a bitset of its word characters. */
 const foldBlock = (start: number, end: number): number => {
   const text = row
   let words = 0
@@ -88,42 +87,42 @@ const foldBlock = (start: number, end: number): number => {
   return words
 }
 
-/** 0, 1, 2 and on: one list for all texts, as long as the longest needed. */
-const counted: Array<number> = []
+/** 0, 1, 2, …: shared by all texts. */
+const consecutive: Array<number> = []
 
-const separator = 0
-const letter = 1
-const capital = 2
-/** Part of no word, yet ends none. */
-const dropped = 3
-const emoji = 4
-/** A symbol such as © or ↔, an emoji only when a variation selector says so. */
-const symbolOrEmoji = 5
+const SEPARATOR = 0
+const LETTER = 1
+const CAPITAL = 2
+/** Ignored: neither part of a word nor a separator. */
+const IGNORED = 3
+const EMOJI = 4
+/** A symbol such as © or ↔: an emoji only before a variation selector. */
+const SYMBOL_OR_EMOJI = 5
 
 const ascii = new Uint8Array(128)
 for (let code = 0; code < 128; code++) {
   const char = String.fromCharCode(code)
-  ascii[code] = /[A-Z]/.test(char) ? capital : /[a-z0-9]/.test(char) ? letter : separator
+  ascii[code] = /[A-Z]/.test(char) ? CAPITAL : /[a-z0-9]/.test(char) ? LETTER : SEPARATOR
 }
 
-const variationSelector = 0xfe0f
-const keycap = 0x20e3
-const joiner = 0x200d
+const VARIATION_SELECTOR = 0xfe0f
+const KEYCAP = 0x20e3
+const JOINER = 0x200d
 
 function wideTokens(original: string): ReadonlyArray<string> {
-  // A post may hold a letter and its accent as two characters where the rule has one, or the other way round.
+  // A letter and its accent can be one character in the rule and two in the post.
   const text = /[\u0300-\u036f]/.test(original) ? original.normalize("NFC") : original
   const words: Array<string> = []
   const length = text.length
-  let before = ""
+  let prefix = ""
   let start = -1
   const flush = (end: number) => {
-    const word = start >= 0 ? before + text.slice(start, end) : before
+    const word = start >= 0 ? prefix + text.slice(start, end) : prefix
     if (word !== "") {
-      // Whether a lower-case sigma is a final one depends on its neighbours, so both forms count as one.
+      // The form of a lower-case sigma depends on its neighbours, so both forms are treated as one.
       words.push(word.toLowerCase().replaceAll("ς", "σ"))
     }
-    before = ""
+    prefix = ""
     start = -1
   }
   let i = 0
@@ -131,25 +130,25 @@ function wideTokens(original: string): ReadonlyArray<string> {
     const code = text.codePointAt(i) ?? 0
     const width = code > 0xffff ? 2 : 1
     let kind = code < 128 ? ascii[code] : classOf(code)
-    if (kind === symbolOrEmoji) {
-      kind = text.charCodeAt(i + 1) === variationSelector ? emoji : separator
+    if (kind === SYMBOL_OR_EMOJI) {
+      kind = text.charCodeAt(i + 1) === VARIATION_SELECTOR ? EMOJI : SEPARATOR
     } else if (code < 128 && isKeycap(text, i)) {
-      kind = emoji
+      kind = EMOJI
     }
-    if (kind === letter || kind === capital) {
+    if (kind === LETTER || kind === CAPITAL) {
       if (start < 0) {
         start = i
       }
       i += width
-    } else if (kind === dropped) {
+    } else if (kind === IGNORED) {
       if (start >= 0) {
-        before += text.slice(start, i)
+        prefix += text.slice(start, i)
         start = -1
       }
       i += width
     } else {
       flush(i)
-      if (kind === emoji) {
+      if (kind === EMOJI) {
         const end = emojiEnd(text, i)
         words.push(text.slice(i, end).replace(/[\ufe00-\ufe0f]/g, ""))
         i = end
@@ -168,7 +167,7 @@ function isKeycap(text: string, i: number): boolean {
     return false
   }
   const next = text.charCodeAt(i + 1)
-  return next === keycap || (next === variationSelector && text.charCodeAt(i + 2) === keycap)
+  return next === KEYCAP || (next === VARIATION_SELECTOR && text.charCodeAt(i + 2) === KEYCAP)
 }
 
 function emojiEnd(text: string, start: number): number {
@@ -180,14 +179,14 @@ function emojiEnd(text: string, start: number): number {
   }
   for (;;) {
     const code = text.codePointAt(i) ?? 0
-    if (code === variationSelector || code === 0xfe0e || code === keycap) {
+    if (code === VARIATION_SELECTOR || code === 0xfe0e || code === KEYCAP) {
       i += 1
     } else if ((code >= 0x1f3fb && code <= 0x1f3ff) || (code >= 0xe0020 && code <= 0xe007f)) {
       i += 2
-    } else if (code === joiner) {
+    } else if (code === JOINER) {
       const joined = text.codePointAt(i + 1) ?? 0
-      const kind = joined < 128 ? letter : classOf(joined)
-      if (kind !== emoji && kind !== symbolOrEmoji) {
+      const kind = joined < 128 ? LETTER : classOf(joined)
+      if (kind !== EMOJI && kind !== SYMBOL_OR_EMOJI) {
         return i
       }
       i += joined > 0xffff ? 3 : 2
@@ -201,7 +200,7 @@ function isRegional(code: number): boolean {
   return code >= 0x1f1e6 && code <= 0x1f1ff
 }
 
-/** Classes of 256 code points at a time, worked out when the first of them is seen: most texts touch a few pages. */
+/** Character classes in pages of 256 code points, each computed on first use. */
 const pages: Array<Uint8Array | undefined> = []
 
 function classOf(code: number): number {
@@ -214,29 +213,29 @@ function classOf(code: number): number {
     }
     pages[page] = classes
   }
-  return classes[code & 255] ?? letter
+  return classes[code & 255] ?? LETTER
 }
 
 function classify(code: number): number {
   if (code >= 0xd800 && code <= 0xdfff) {
-    return separator
+    return SEPARATOR
   }
   const char = String.fromCodePoint(code)
   if (/\p{Emoji_Presentation}/u.test(char)) {
-    return emoji
+    return EMOJI
   }
   if (/\p{Extended_Pictographic}/u.test(char)) {
-    return code >= 0x2600 ? emoji : symbolOrEmoji
+    return code >= 0x2600 ? EMOJI : SYMBOL_OR_EMOJI
   }
   if (code > 0xffff) {
-    return letter
+    return LETTER
   }
   if (code >= 0xfe00 && code <= 0xfe0f) {
-    return dropped
+    return IGNORED
   }
   if (/\p{Cf}/u.test(char)) {
-    // The zero-width space parts words; the joiners belong to the spelling of Persian and Indic words.
-    return code === 0x200b ? separator : code === 0x200c || code === joiner ? letter : dropped
+    // A zero-width space separates words; Persian and Indic words contain joiners.
+    return code === 0x200b ? SEPARATOR : code === 0x200c || code === JOINER ? LETTER : IGNORED
   }
-  return /[\p{P}\p{S}\p{Z}\p{Cc}]/u.test(char) ? separator : letter
+  return /[\p{P}\p{S}\p{Z}\p{Cc}]/u.test(char) ? SEPARATOR : LETTER
 }

@@ -1,24 +1,25 @@
-/** Reads the values of operators: numbers, ranges, points and boxes. The checker asks what is wrong, the lowering what is meant. */
+/** Parses the values of operators: numbers, ranges, circles and boxes. */
 import { limits } from "./operators.ts"
 
-/** X compares without regard to case; white space around and between words says nothing. */
+/** Lower case and single spaces: X ignores case and extra white space. */
 export const folded = (value: string): string => value.toLowerCase().trim().replace(/\s+/g, " ")
 
-export interface Count {
+/** Includes both ends. */
+export interface Range {
   readonly min: number
   readonly max: number | undefined
 }
 
 /** `n` (n or more) or `min..max`, in plain digits. */
-export const countOf = (value: string): Count | undefined => {
+export const rangeOf = (value: string): Range | undefined => {
   const dots = value.indexOf("..")
   const min = digits(dots < 0 ? value : value.slice(0, dots))
   const max = dots < 0 ? undefined : digits(value.slice(dots + 2))
   return min === undefined || (dots >= 0 && max === undefined) ? undefined : { min, max }
 }
 
-/** The way to write what a user meant by `1,000`, `5k`, `>100`, `10-20`, `10...20`, `..20` or `10..`. */
-export const intendedCount = (value: string): string | undefined => {
+/** The valid form of `1,000`, `5k`, `>100`, `10-20`, `10...20`, `..20` or `10..`. */
+export const intendedRange = (value: string): string | undefined => {
   const text = value.toLowerCase().replaceAll(",", "").replaceAll("_", "")
   const single = /^(>=|>|=|≥)?(\d{1,9})(k|m)?\+?$/.exec(text)
   if (single !== null) {
@@ -50,7 +51,7 @@ export interface Rectangle {
   readonly north: number
 }
 
-/** `undefined` if the parts are not two numbers and a length; the ranges are not looked at. */
+/** `undefined` unless the parts are two numbers and a length. Does not check their ranges. */
 export const circleOf = (value: string): Circle | undefined => {
   const [longitude, latitude, radius, ...more] = parts(value)
   const kilometres = kilometresOf(radius ?? "")
@@ -62,7 +63,7 @@ export const circleOf = (value: string): Circle | undefined => {
   return { longitude: x, latitude: y, kilometres }
 }
 
-/** `undefined` if the parts are not four numbers; the ranges are not looked at. */
+/** `undefined` unless the parts are four numbers. Does not check their ranges. */
 export const rectangleOf = (value: string): Rectangle | undefined => {
   const numbers = parts(value).map(coordinate)
   const [west, south, east, north] = numbers
@@ -72,7 +73,6 @@ export const rectangleOf = (value: string): Rectangle | undefined => {
   return { west, south, east, north }
 }
 
-/** White-space separated parts of a bracketed value. */
 export const parts = (value: string): ReadonlyArray<string> => value.split(/\s+/).filter((part) => part !== "")
 
 /** A length such as `16km` or `2.5mi`, in kilometres. */
@@ -84,19 +84,19 @@ export const kilometresOf = (text: string): number | undefined => {
   return Number(found[1]) * (found[2]?.toLowerCase() === "mi" ? limits.kilometresPerMile : 1)
 }
 
-/** Height, and width at the side nearer to a pole, in kilometres. */
+/** Height, and width at the side nearest to a pole, in kilometres. */
 export const sidesOf = ({ west, south, east, north }: Rectangle) => {
   const latitude = Math.max(Math.abs(south), Math.abs(north))
   return {
-    height: (north - south) * kilometresPerDegree,
-    width: (east - west) * kilometresPerDegree * Math.cos((latitude * Math.PI) / 180)
+    height: (north - south) * KILOMETRES_PER_DEGREE,
+    width: (east - west) * KILOMETRES_PER_DEGREE * Math.cos((latitude * Math.PI) / 180)
   }
 }
 
 // ---- helpers ----
 
-/** Along a meridian of a sphere with the Earth's mean radius. */
-const kilometresPerDegree = 111.195
+/** Along a meridian, for a sphere with the Earth's mean radius. */
+const KILOMETRES_PER_DEGREE = 111.195
 
 function digits(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined

@@ -1,11 +1,11 @@
-/** Closed lists of X's rule language: languages, countries and the words too common to search for alone. */
+/** Fixed lists of X's rule language: languages, countries and stop words. */
 
 export interface Language {
   readonly code: string
   readonly name: string
 }
 
-/** What `lang:` accepts. X keeps two old codes: Hebrew is `iw`, Indonesian is `in`. */
+/** The values of `lang:`. X uses two old codes: `iw` for Hebrew, `in` for Indonesian. */
 export const languages: ReadonlyArray<Language> = rows(
   `am Amharic|ar Arabic|bg Bulgarian|bn Bengali|bo Tibetan|bs Bosnian|ca Catalan|ckb Sorani Kurdish|cs Czech|cy Welsh
    |da Danish|de German|dv Maldivian|el Greek|en English|es Spanish|et Estonian|eu Basque|fa Persian|fi Finnish
@@ -17,13 +17,13 @@ export const languages: ReadonlyArray<Language> = rows(
    |zh Chinese|zh-CN Simplified Chinese|zh-TW Traditional Chinese`
 )
 
-/** The accepted code in its canonical spelling, whatever the case it came in. */
+/** The code in its canonical case; ignores the case of `value`. */
 export const languageCode = (value: string): string | undefined => codes.get(value.toLowerCase())
 
-/** The code that a common mistake means: another standard's code, a country, or the name of the language. */
+/** The code for a common mistake: a code of another standard, a country, or the name of the language. */
 export const intendedLanguage = (value: string): string | undefined => {
   const wanted = value.toLowerCase().replaceAll("_", "-")
-  const known = mistaken.get(wanted) ?? codes.get(wanted) ?? names.get(wanted)
+  const known = wrongCodes.get(wanted) ?? codes.get(wanted) ?? names.get(wanted)
   if (known !== undefined) {
     return known
   }
@@ -31,12 +31,12 @@ export const intendedLanguage = (value: string): string | undefined => {
   return dash > 0 ? intendedLanguage(wanted.slice(0, dash)) : undefined
 }
 
-/** Words that cannot be the only positive content of a rule or an OR branch. */
+/** Cannot be the only positive clauses of a rule or an OR branch. */
 export const stopWords: ReadonlySet<string> = new Set(
   "a an and at but by com from http https if in is it its me my or rt the this to too via we www you".split(" ")
 )
 
-/** ISO 3166 alpha-2 codes, and the user-assigned XK that is in wide use. */
+/** ISO 3166 alpha-2 codes, and the widely used XK (Kosovo). */
 export const countries: ReadonlySet<string> = new Set(
   `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA
    CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA
@@ -47,7 +47,7 @@ export const countries: ReadonlySet<string> = new Set(
    TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW`.split(/\s+/)
 )
 
-/** Countries that users write by a code that is not theirs. */
+/** Wrong country codes that are common. */
 export const intendedCountry: ReadonlyMap<string, string> = new Map([
   ["UK", "GB"],
   ["EN", "GB"],
@@ -69,7 +69,7 @@ export const intendedCountry: ReadonlyMap<string, string> = new Map([
 const codes: ReadonlyMap<string, string> = new Map(languages.map(({ code }) => [code.toLowerCase(), code]))
 const names: ReadonlyMap<string, string> = new Map(languages.map(({ code, name }) => [name.toLowerCase(), code]))
 
-const mistaken: ReadonlyMap<string, string> = new Map(
+const wrongCodes: ReadonlyMap<string, string> = new Map(
   `eng en|us en|gb en|ger de|deu de|fra fr|fre fr|spa es|sp es|esp es|ita it|por pt|br pt|rus ru|jp ja|jpn ja|jap ja
    |kr ko|kor ko|cn zh-CN|zho zh|chi zh|tw zh-TW|zh-hans zh-CN|zh-hant zh-TW|zh-hk zh-TW|he iw|heb iw|id in|ind in|gr el
    |gre el|ell el|cz cs|ces cs|dk da|dan da|se sv|swe sv|nb no|nn no|nor no|ara ar|per fa|fas fa|farsi fa|fil tl

@@ -6,7 +6,7 @@ import { posts, SOURCE } from "../../../adapters/demo/posts.ts"
 import { holds } from "../../../core/syntax/expression/evaluate.ts"
 import type { EventFields } from "../../../core/syntax/expression/eventFields.ts"
 import { isKnownLabel, isLanguage } from "../../../core/syntax/firehose/labels.ts"
-import { readOff } from "../../../core/syntax/x/entities.ts"
+import { parseEntities } from "../../../core/syntax/x/entities.ts"
 import { checkRule, languageOf, type PlatformId, readEvent } from "../../platforms.ts"
 import { FIRST_RULES } from "../local/firstRules.ts"
 
@@ -74,7 +74,7 @@ describe("posts", () => {
 
   it("list the tags, accounts and links of their text at their places, and bring the accounts along", () => {
     for (const { data, includes } of postsOf(5, 500)) {
-      const { hashtags, cashtags, mentions, links } = readOff(data.text)
+      const { hashtags, cashtags, mentions, links } = parseEntities(data.text)
       const entities = data.entities ?? {}
       const signs = [...data.text]
       const at = ({ start, end }: { readonly start: number; readonly end: number }) => signs.slice(start, end).join("")
@@ -90,7 +90,7 @@ describe("posts", () => {
       assert.sameMembers((entities.mentions ?? []).map(at), named, data.text)
       assert.sameMembers(
         (entities.urls ?? []).map(at),
-        links.flatMap(({ addresses }) => addresses)
+        links.flatMap(({ urls }) => urls)
       )
       const known = new Map(includes.users.map((user) => [user.id, user.username]))
       assert.isTrue(known.has(data.author_id))

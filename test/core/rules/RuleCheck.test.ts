@@ -82,7 +82,7 @@ describe("checkFilters", () => {
       const error = yield* Effect.flip(
         checkFilters({ overrides: { x: "storm" }, events: { x: { data: { id: "1" } } } })
       )
-      assert.strictEqual(error.message, 'Request is not valid: "events.x": Is no X post: "data" has no "text"')
+      assert.strictEqual(error.message, 'Request is not valid: "events.x": Is not an X post: "data" has no "text"')
     }).pipe(Effect.provide(layer))
   )
 

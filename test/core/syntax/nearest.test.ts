@@ -1,4 +1,3 @@
-/** What a mistyped word was meant to be, and when it was meant to be nothing known. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { nearest } from "../../../core/syntax/nearest.ts"
@@ -6,8 +5,8 @@ import { nearest } from "../../../core/syntax/nearest.ts"
 const fields = ["name", "intent", "platforms", "overrides", "limit", "rule_id"]
 
 describe("nearest", () => {
-  it("finds the word behind a slip of the fingers", () => {
-    for (const [typed, meant] of [
+  it("finds the word for a typo", () => {
+    for (const [typed, expected] of [
       ["nam", "name"],
       ["names", "name"],
       ["platfroms", "platforms"],
@@ -17,31 +16,31 @@ describe("nearest", () => {
       ["ruleId", "rule_id"],
       ["override", "overrides"]
     ] as const) {
-      assert.strictEqual(nearest(typed, fields), meant, typed)
+      assert.strictEqual(nearest(typed, fields), expected, typed)
     }
   })
 
-  it("finds nothing for a word that is like none", () => {
+  it("returns undefined for a word that is not similar to a candidate", () => {
     for (const typed of ["", "x", "zzzzzz", "query", "💥"]) assert.isUndefined(nearest(typed, fields), typed)
     assert.isUndefined(nearest("name", []))
   })
 
-  it("finds a word in itself, and after any one change of one of its characters", () => {
+  it("finds a word after any change of one character", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...fields),
         fc.nat(),
         fc.string({ minLength: 1, maxLength: 1 }),
-        (word, place, put) => {
-          const at = place % word.length
+        (word, index, inserted) => {
+          const at = index % word.length
           assert.strictEqual(nearest(word, fields), word)
-          assert.strictEqual(nearest(word.slice(0, at) + put + word.slice(at + 1), fields), word)
+          assert.strictEqual(nearest(word.slice(0, at) + inserted + word.slice(at + 1), fields), word)
         }
       )
     )
   })
 
-  it("answers one of the candidates or nothing, quickly, for any text", () => {
+  it("returns a candidate or undefined for any text", () => {
     fc.assert(
       fc.property(fc.fullUnicodeString({ maxLength: 5_000 }), (word) => {
         const found = nearest(word, fields)

@@ -3,7 +3,7 @@ import { randomFrom } from "../../../../bench/random.ts"
 import { analyse, stopWords } from "../../../../core/syntax/firehose/tokens.ts"
 import { writeWords } from "../../../../core/syntax/firehose/writeWords.ts"
 import { bounds, bytes, writeTokens, writeWord } from "../../../../core/syntax/words/wordRow.ts"
-import { inARow, tokens, writeWords as writePostWords } from "../../../../core/syntax/x/tokens.ts"
+import { tokens, withPositions, writeWords as writePostWords } from "../../../../core/syntax/x/tokens.ts"
 
 /** The first words of the row; null for a place without one. */
 const wordsOf = (count: number): ReadonlyArray<string | null> =>
@@ -39,7 +39,7 @@ describe("The row of words", () => {
 
   it("has the words of a post", () => {
     for (const text of texts) {
-      assert.deepStrictEqual(wordsOf(writePostWords(text)), wordsOf(writeTokens(inARow(tokens(text)))), text)
+      assert.deepStrictEqual(wordsOf(writePostWords(text)), wordsOf(writeTokens(withPositions(tokens(text)))), text)
     }
   })
 

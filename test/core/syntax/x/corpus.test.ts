@@ -1,4 +1,4 @@
-/** Runs every line of the corpus through the checker: accepted, or refused for the reason it names. */
+/** Checks every rule of the corpus: `ok` rules have no errors, the others have the issue that their line names. */
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { hasErrors, type Issue } from "../../../../core/syntax/issue.ts"
@@ -10,25 +10,25 @@ const lines = readFileSync(new URL("../../../fixtures/rules-x.txt", import.meta.
   .filter((line) => line !== "")
   .map((line) => {
     const tab = line.indexOf("\t")
-    return { wanted: line.slice(0, tab), rule: line.slice(tab + 1) }
+    return { code: line.slice(0, tab), rule: line.slice(tab + 1) }
   })
 
-const accepted = lines.filter(({ wanted }) => wanted === "ok")
-const faulty = lines.filter(({ wanted }) => wanted !== "ok")
+const accepted = lines.filter(({ code }) => code === "ok")
+const faulty = lines.filter(({ code }) => code !== "ok")
 
 describe("corpus", () => {
-  it("has both kinds of rules", () => {
+  it("has enough accepted and faulty rules", () => {
     assert.isAbove(accepted.length, 100)
     assert.isAbove(faulty.length, 150)
   })
 
-  it.each(accepted)("accepts $rule", ({ rule }) => {
+  it.each(accepted)("check accepts $rule", ({ rule }) => {
     const { issues, rule: found } = check(rule)
     assert.deepStrictEqual(issues.filter(isError), [])
     assert.strictEqual(found?.text, rule)
   })
 
-  it.each(accepted)("keeps the meaning of $rule in its canonical text", ({ rule }) => {
+  it.each(accepted)("print keeps the meaning of $rule", ({ rule }) => {
     const first = check(rule).rule
     assert.isDefined(first)
     const canonical = print(first.ast)
@@ -38,16 +38,13 @@ describe("corpus", () => {
     assert.deepStrictEqual(withoutSpans(lower(second.ast)), withoutSpans(lower(first.ast)))
   })
 
-  it.each(faulty)("finds $wanted in $rule", ({ wanted, rule }) => {
+  it.each(faulty)("check reports $code in $rule", ({ code, rule }) => {
     const { issues, rule: found } = check(rule)
-    assert.include(
-      issues.map(({ code }) => code),
-      wanted
-    )
+    assert.isAbove(count(issues, code), 0)
     assert.strictEqual(found === undefined, hasErrors(issues))
   })
 
-  it.each(lines)("offers only fixes that mend $rule", ({ rule }) => {
+  it.each(lines)("every fix of $rule removes its issue and adds no error", ({ rule }) => {
     const before = check(rule).issues
     for (const issue of before) {
       if (issue.fix !== undefined) {

@@ -24,8 +24,7 @@ const expressionOf = (text: string): Expression => {
 
 const matches = (rule: string, event: EventFields): boolean => holds(expressionOf(rule), event)
 
-/** Rules that match the event, then rules that do not. */
-const table = (event: EventFields, matching: ReadonlyArray<string>, missing: ReadonlyArray<string>): void => {
+const assertMatches = (event: EventFields, matching: ReadonlyArray<string>, missing: ReadonlyArray<string>): void => {
   for (const rule of matching) assert.isTrue(matches(rule, event), rule)
   for (const rule of missing) assert.isFalse(matches(rule, event), rule)
 }
@@ -81,27 +80,31 @@ describe("xEvent, words", () => {
     })
   }
 
-  it("reads a long post from its note", () => {
+  it("reads the text of a long post from its note", () => {
     const event = post("The begin…", { note_tweet: { text: "The beginning and the end" } })
-    table(event, ["beginning", '"the end"'], ["begin"])
+    assertMatches(event, ["beginning", '"the end"'], ["begin"])
   })
 
-  it("finds the words of expanded and unwound links", () => {
+  it("matches the words of expanded and unwound links", () => {
     const urls = [
       { url: "https://t.co/xyz", expanded_url: "https://bit.ly/aBc", unwound_url: "https://example.com/deep-snow" }
     ]
     const event = post("look https://t.co/xyz", { entities: { urls } })
-    table(event, ["snow", "bit", 'url:"example.com"', "url:snow", 'url_contains:"bit.ly/AB"'], ["url:look", "ample"])
+    assertMatches(
+      event,
+      ["snow", "bit", 'url:"example.com"', "url:snow", 'url_contains:"bit.ly/AB"'],
+      ["url:look", "ample"]
+    )
   })
 
-  it("keeps the values of a field apart", () => {
+  it("does not match a phrase across two values of a field", () => {
     const event = post("new", { entities: { urls: [{ expanded_url: "https://york.example" }] } })
     assert.isFalse(matches('"new https"', event))
   })
 })
 
 describe("xEvent, tags and links", () => {
-  it("takes tags from the entities and only from there", () => {
+  it("reads tags only from the entities if there are any", () => {
     const event = post("#thankunext @nasa $TSLA", {
       entities: {
         hashtags: [{ start: 0, end: 3, tag: "ThankU" }],
@@ -109,12 +112,12 @@ describe("xEvent, tags and links", () => {
         cashtags: [{ tag: "BRK.A" }]
       }
     })
-    table(event, ["#thanku", "@esa", "$brk.a", "x OR nasa"], ["#thankunext", "@nasa", "$TSLA"])
+    assertMatches(event, ["#thanku", "@esa", "$brk.a", "x OR nasa"], ["#thankunext", "@nasa", "$TSLA"])
   })
 
-  it("reads tags and links off the text where there are no entities", () => {
+  it("parses tags and links from the text if there are no entities", () => {
     const event = post("#Caturday at @NASA: $tsla rose, see https://example.com/a#b. (not a@b.c, $5, #1, &#39;)")
-    table(
+    assertMatches(
       event,
       ["#caturday", "@nasa", "$TSLA", 'url_contains:"example.com/a#b"', "nasa has:links has:hashtags has:cashtags"],
       ["#b", "@b", "#1", "$5", "#39", 'url_contains:"b."']
@@ -124,15 +127,15 @@ describe("xEvent, tags and links", () => {
     assert.deepStrictEqual(event.keywords("x.url"), ["https://example.com/a#b"])
   })
 
-  it("reads accented and Japanese hashtags", () => {
+  it("parses accented and Japanese hashtags", () => {
     assert.deepStrictEqual(post("#Año #東京 ＃猫").keywords("x.hashtag"), ["año", "東京", "猫"])
-    table(post("#año"), ["#AÑO"], ["#ano"])
+    assertMatches(post("#año"), ["#AÑO"], ["#ano"])
   })
 
-  it("finds titles and descriptions of linked pages", () => {
+  it("matches titles and descriptions of linked pages", () => {
     const urls = [{ url: "https://t.co/x", title: "Press Release: Moon", description: "Weather on the moon" }]
     const event = post("x", { entities: { urls } })
-    table(
+    assertMatches(
       event,
       ['url_title:"press release"', "url_description:weather"],
       ["url_title:weather", "url_description:press", "moon"]
@@ -140,7 +143,7 @@ describe("xEvent, tags and links", () => {
   })
 })
 
-describe("xEvent, people", () => {
+describe("xEvent, accounts", () => {
   const includes = {
     users: [
       {
@@ -158,16 +161,16 @@ describe("xEvent, people", () => {
   }
   const event = post("hi @esa", { author_id: "11", in_reply_to_user_id: "12", conversation_id: "5" }, includes)
 
-  it("knows author and addressee by name and by id", () => {
-    table(
+  it("matches author and addressee by username and by id", () => {
+    assertMatches(
       event,
       ["from:nasa", "from:11", "to:ESA", "to:12", "hi is:reply is:verified", "conversation_id:5"],
       ["from:esa", "to:nasa", "hi is:retweet", "conversation_id:6", "retweets_of:nasa"]
     )
   })
 
-  it("reads the author's profile and counters", () => {
-    table(
+  it("matches the author's profile and counters", () => {
+    assertMatches(
       event,
       [
         'bio:"software engineer"',
@@ -192,16 +195,16 @@ describe("xEvent, people", () => {
     )
   })
 
-  it("knows an account that only a mention names", () => {
+  it("reads the username of an account from a mention", () => {
     const reply = post("@esa hi", {
       in_reply_to_user_id: "12",
       entities: { mentions: [{ username: "esa", id: "12" }] }
     })
-    table(reply, ["to:esa", "to:12"], ["from:esa"])
+    assertMatches(reply, ["to:esa", "to:12"], ["from:esa"])
   })
 
   it("has no counters without the author", () => {
-    table(post("hi", { author_id: "11" }), ["from:11"], ["from:nasa", "followers_count:0", "bio:space"])
+    assertMatches(post("hi", { author_id: "11" }), ["from:11"], ["from:nasa", "followers_count:0", "bio:space"])
   })
 })
 
@@ -210,7 +213,7 @@ describe("xEvent, quotes and retweets", () => {
     ["referenced_tweets", "tweets"],
     ["referenced_posts", "posts"]
   ] as const) {
-    it(`sees the quoted original, in the words ${references} and ${tweets}`, () => {
+    it(`includes the quoted original, in ${references} and ${tweets}`, () => {
       const event = post(
         "so true",
         { [references]: [{ type: "quoted", id: "9" }] },
@@ -234,7 +237,7 @@ describe("xEvent, quotes and retweets", () => {
           media: [{ media_key: "3_1", type: "photo" }]
         }
       )
-      table(
+      assertMatches(
         event,
         [
           "snow",
@@ -263,9 +266,9 @@ describe("xEvent, quotes and retweets", () => {
       }
     )
 
-  it("gives a retweet the whole text of its original in place of the cut copy", () => {
+  it("replaces the truncated text of a retweet by the text of its original", () => {
     const event = retweet("RT @usgs: The earthq…")
-    table(
+    assertMatches(
       event,
       [
         "earthquake",
@@ -280,7 +283,7 @@ describe("xEvent, quotes and retweets", () => {
     )
   })
 
-  it("reads no cut tag or link off the copy of a retweet", () => {
+  it("ignores truncated tags and links in the text of a retweet", () => {
     const event = post(
       "RT @usgs: see #earthq… https://t.co/ab…",
       { referenced_tweets: [{ type: "retweeted", id: "9" }] },
@@ -291,21 +294,21 @@ describe("xEvent, quotes and retweets", () => {
     assert.deepStrictEqual(event.keywords("x.mention"), ["usgs"])
   })
 
-  it("never matches the place of a retweet", () => {
-    table(retweet("RT @usgs: x"), ["lima"], ["place:lima", "place:p", "place_country:PE", "lima has:geo"])
+  it("does not match the place of a retweet", () => {
+    assertMatches(retweet("RT @usgs: x"), ["lima"], ["place:lima", "place:p", "place_country:PE", "lima has:geo"])
     assert.deepStrictEqual(retweet("RT @usgs: x").places(), [])
   })
 
-  it("takes a text that begins like a retweet for a retweet only if the record says so", () => {
-    table(post("RT @usgs: shake"), ["shake"], ["shake is:retweet", "retweets_of:usgs"])
+  it("treats a post as a retweet only if it references one, whatever its text", () => {
+    assertMatches(post("RT @usgs: shake"), ["shake"], ["shake is:retweet", "retweets_of:usgs"])
   })
 
-  it("knows the author of a retweeted post that is not included from the text", () => {
+  it("reads the author of a retweeted post from the text if the post is not included", () => {
     const event = post("RT @usgs: shake", { referenced_tweets: [{ type: "retweeted", id: "9" }] })
-    table(event, ["retweets_of:usgs", "shake is:retweet"], ["retweets_of:nasa"])
+    assertMatches(event, ["retweets_of:usgs", "shake is:retweet"], ["retweets_of:nasa"])
   })
 
-  it("sees the quote inside a retweet", () => {
+  it("includes the quoted post of a retweet", () => {
     const event = post(
       "RT @a: look",
       { referenced_tweets: [{ type: "retweeted", id: "2" }] },
@@ -316,24 +319,24 @@ describe("xEvent, quotes and retweets", () => {
         ]
       }
     )
-    table(event, ["comet is:quote is:retweet"], [])
+    assertMatches(event, ["comet is:quote is:retweet"], [])
   })
 
-  it("knows what a reply replies to", () => {
+  it("matches the id of the post replied to", () => {
     const event = post("yes", { referenced_tweets: [{ type: "replied_to", id: "77" }] })
-    table(event, ["in_reply_to_tweet_id:77", "yes is:reply"], ["in_reply_to_tweet_id:78", "yes is:quote"])
+    assertMatches(event, ["in_reply_to_tweet_id:77", "yes is:reply"], ["in_reply_to_tweet_id:78", "yes is:quote"])
   })
 })
 
-describe("xEvent, the rest", () => {
-  it("knows languages, apps and annotations", () => {
+describe("xEvent, other fields", () => {
+  it("matches languages, apps and annotations", () => {
     const event = post("hi", {
       lang: "en",
       source: "Twitter for iPhone",
       context_annotations: [{ domain: { id: "47", name: "Brand" }, entity: { id: "1027", name: "Michael Jordan" } }],
       entities: { annotations: [{ normalized_text: "Barcelona" }] }
     })
-    table(
+    assertMatches(
       event,
       [
         "hi lang:en",
@@ -348,17 +351,17 @@ describe("xEvent, the rest", () => {
     )
   })
 
-  it("matches either script of Chinese with plain zh", () => {
+  it("treats both Chinese scripts as plain zh", () => {
     for (const lang of ["zh", "zh-CN", "zh-TW"]) {
-      table(post("hi", { lang }), ["hi lang:zh-CN", "hi lang:zh-TW"], ["hi lang:ja"])
+      assertMatches(post("hi", { lang }), ["hi lang:zh-CN", "hi lang:zh-TW"], ["hi lang:ja"])
     }
   })
 
-  it("matches points and places that lie wholly inside", () => {
+  it("matches points and places that are wholly inside the area", () => {
     const bbox = [-105.28, 39.97, -105.2, 40.05]
     const boulder = { id: "AbC", full_name: "Boulder, CO", name: "Boulder", country_code: "US", geo: { bbox } }
     const inPlace = post("hi", { geo: { place_id: "AbC" } }, { places: [boulder] })
-    table(
+    assertMatches(
       inPlace,
       [
         "bounding_box:[-105.301758 39.964069 -105.178505 40.09455]",
@@ -378,25 +381,25 @@ describe("xEvent, the rest", () => {
       ]
     )
     const atPoint = post("hi", { geo: { coordinates: { type: "Point", coordinates: [2.3522, 48.8566] } } })
-    table(
+    assertMatches(
       atPoint,
       ["point_radius:[2.355128 48.861118 1km]", "point_radius:[2.355128 48.861118 0.4mi]", "hi has:geo"],
       ["point_radius:[2.355128 48.861118 0.5km]", "place_country:FR", "point_radius:[48.861118 2.355128 1km]"]
     )
   })
 
-  it("tells photos, videos and moving pictures apart", () => {
+  it("distinguishes photos, videos and GIFs", () => {
     const withMedia = (type: string) =>
       post("hi", { attachments: { media_keys: ["k"] } }, { media: [{ media_key: "k", type }] })
-    table(withMedia("photo"), ["hi has:media has:images"], ["hi has:video_link"])
-    table(withMedia("video"), ["hi has:media has:video_link"], ["hi has:images"])
-    table(withMedia("animated_gif"), ["hi has:media"], ["hi has:images", "hi has:video_link"])
-    table(post("hi"), ["hi"], ["hi has:media", "hi has:links"])
+    assertMatches(withMedia("photo"), ["hi has:media has:images"], ["hi has:video_link"])
+    assertMatches(withMedia("video"), ["hi has:media has:video_link"], ["hi has:images"])
+    assertMatches(withMedia("animated_gif"), ["hi has:media"], ["hi has:images", "hi has:video_link"])
+    assertMatches(post("hi"), ["hi"], ["hi has:media", "hi has:links"])
     const linked = post("hi", { entities: { urls: [{ expanded_url: "https://x.com/a/status/1/video/1" }] } })
-    table(linked, ["hi has:media has:video_link has:links"], ["hi has:images"])
+    assertMatches(linked, ["hi has:media has:video_link has:links"], ["hi has:images"])
   })
 
-  it("samples by the id, the same posts each time and about as many as asked for", () => {
+  it("samples deterministically by id, close to the percentage", () => {
     const ids = Array.from({ length: 5000 }, (_, index) => String(1_800_000_000_000_000_000n + BigInt(index)))
     const events = ids.map((id) => eventOf({ data: { id, text: "hi" } }))
     const kept = (percent: number) => {
@@ -412,28 +415,28 @@ describe("xEvent, the rest", () => {
   })
 })
 
-describe("xEvent, bad records", () => {
+describe("xEvent, invalid records", () => {
   const cases: ReadonlyArray<readonly [unknown, RegExp]> = [
-    [undefined, /no "data"/],
-    [null, /no "data"/],
-    ["text", /no "data"/],
-    [[], /no "data"/],
-    [{}, /no "data"/],
-    [{ data: [] }, /no "data"/],
-    [{ data: {} }, /needs an "id", a string/],
-    [{ data: { id: 5, text: "x" } }, /needs an "id", a string/],
-    [{ data: { id: "", text: "x" } }, /needs an "id", a string/],
+    [undefined, /"data" is missing/],
+    [null, /"data" is missing/],
+    ["text", /"data" is missing/],
+    [[], /"data" is missing/],
+    [{}, /"data" is missing/],
+    [{ data: [] }, /"data" is missing/],
+    [{ data: {} }, /needs an "id" of type string/],
+    [{ data: { id: 5, text: "x" } }, /needs an "id" of type string/],
+    [{ data: { id: "", text: "x" } }, /needs an "id" of type string/],
     [{ data: { id: "5" } }, /no "text"/],
     [{ data: { id: "5", text: null } }, /no "text"/]
   ]
   for (const [record, message] of cases) {
-    it(`says what ${JSON.stringify(record)} lacks`, () => {
+    it(`refuses ${JSON.stringify(record)} with the reason`, () => {
       assert.match(Either.getOrThrow(Either.flip(xEvent(record))), message)
       assert.match(Either.getOrThrow(Either.flip(xEventId(record))), message)
     })
   }
 
-  it("gives the id of the post", () => {
+  it("xEventId returns the id of the post", () => {
     assert.deepStrictEqual(xEventId({ data: { id: "5", text: "" } }), Either.right("5"))
     assert.strictEqual(eventOf({ data: { id: "5", text: "" } }).id, "5")
   })
@@ -471,7 +474,7 @@ describe("xEvent, bad records", () => {
     "firehose.url"
   ]
 
-  it("never throws, whatever the record", () => {
+  it("never throws", () => {
     fc.assert(
       fc.property(anything, anything, fc.string({ unit: "binary" }), (data, includes, text) => {
         xEvent(data)
@@ -486,7 +489,7 @@ describe("xEvent, bad records", () => {
     )
   })
 
-  it("reads long hostile texts quickly", () => {
+  it("reads long adversarial texts quickly", () => {
     for (const text of ["#", "@", "$", "https://", "https://.", "#_", "a#", "@a@", "https://a)))", "…"]) {
       const event = post(text.repeat(20_000))
       event.text("x.text")

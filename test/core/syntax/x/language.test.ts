@@ -3,8 +3,8 @@ import { check, parse, position, print } from "../../../../core/syntax/x/languag
 import { limits } from "../../../../core/syntax/x/operators.ts"
 
 describe("check", () => {
-  // Triggers and positions that are on record. Where the record has the trigger and its position but not the whole rule
-  // (the dollar value, single quotes, the open parenthesis, the commas), the rest of the rule is made up to fit.
+  // X documents these errors with their positions. For the dollar value, single quotes, the open parenthesis and the
+  // commas it does not document the whole rule, so the rest of the rule is invented.
   it.each([
     { rule: "-follow", code: "only-negations", at: [1] },
     { rule: "--b", code: "only-negations", at: [1] },
@@ -21,9 +21,9 @@ describe("check", () => {
     { rule: "bounding_box:[-71.199636,42.1,-71.1,42.2]", code: "geo-commas", at: [16] },
     { rule: 'Pizza OR 🍕 OR "🍕" sample:100', code: "sample-with-or", at: [21] },
     { rule: "h:foo", code: "unknown-operator", at: [1] }
-  ])("refuses $rule at the position that X names", refusedAt)
+  ])("reports $code in $rule at the position that X reports", isRefusedAt)
 
-  // Refusals on record without a position, or with one for a single occurrence only: the places are ours.
+  // X documents these errors without a position, or with a position for one occurrence only.
   it.each([
     { rule: "fish AND bird and cat", code: "ambiguous-and", at: [6, 15] },
     { rule: "has:links OR is:retweet", code: "needs-conjunction", at: [1, 14] },
@@ -31,7 +31,7 @@ describe("check", () => {
     { rule: "(cat OR dog) bird)", code: "extra-parenthesis", at: [18] },
     { rule: "cat has:polls", code: "unavailable-operator", at: [5] },
     { rule: "cat min_likes:10", code: "unavailable-operator", at: [5] }
-  ])("refuses $rule at its place", refusedAt)
+  ])("reports $code in $rule at our own position", isRefusedAt)
 
   it.each([
     { rule: "fish AND bird", fixed: "fish bird" },
@@ -99,12 +99,12 @@ describe("check", () => {
     { rule: "cat dog cat", fixed: "cat dog" },
     { rule: "(cat)(dog)", fixed: "(cat) (dog)" },
     { rule: "cat place_country:UK", fixed: "cat place_country:GB" }
-  ])("mends $rule as $fixed", ({ rule, fixed }) => {
+  ])("fixes $rule to $fixed", ({ rule, fixed }) => {
     const fixes = check(rule).issues.map(({ fix }) => fix?.text)
     assert.include(fixes, fixed)
   })
 
-  it("offers no fix that would leave another error behind", () => {
+  it("offers no fix that adds another error", () => {
     const { issues } = check("point_radius:[48.86,174.1,10km]")
     assert.deepStrictEqual(
       issues.map(({ code, fix }) => ({ code, fix })),
@@ -112,7 +112,7 @@ describe("check", () => {
     )
   })
 
-  it("reports several mistakes at once, in the order of the text", () => {
+  it("reports several issues in text order", () => {
     const { issues } = check("form:nasa AND 'blue moon' lang:jp (cat")
     assert.deepStrictEqual(
       issues.map(({ code }) => code),
@@ -120,7 +120,7 @@ describe("check", () => {
     )
   })
 
-  it("shows at most the first issues, errors before warnings", () => {
+  it("limits the number of issues and prefers errors", () => {
     const { issues } = check(`${"a-b ".repeat(40)}lang:xx cat`)
     assert.strictEqual(issues.length, limits.maxIssues)
     assert.include(
@@ -129,7 +129,7 @@ describe("check", () => {
     )
   })
 
-  it("counts the length in UTF-16 code units and checks it first", () => {
+  it("limits the length in UTF-16 code units, before other checks", () => {
     const exact = `${"🍕".repeat(511)} a`
     assert.strictEqual(exact.length, 1024)
     assert.isDefined(check(exact).rule)
@@ -142,7 +142,7 @@ describe("check", () => {
     assert.isDefined(check(`${exact}a`, { maxLength: limits.maxLengthEnterprise }).rule)
   })
 
-  it("nests parentheses to a limit", () => {
+  it("limits the depth of parentheses", () => {
     const nested = (depth: number) => `${"(".repeat(depth)}cat${")".repeat(depth)}`
     assert.isDefined(check(nested(limits.maxDepth)).rule)
     assert.deepStrictEqual(
@@ -151,14 +151,14 @@ describe("check", () => {
     )
   })
 
-  it("finds broken surrogate pairs", () => {
+  it("reports lone surrogates", () => {
     const [issue] = check("cat \ud83c dog").issues
     assert.strictEqual(issue?.code, "half-character")
     assert.deepStrictEqual(issue?.span, { start: 4, end: 5 })
     assert.strictEqual(check('"\ud83c\udf55 \udf55"').issues[0]?.fix?.text, '"🍕 "')
   })
 
-  it("refuses the empty rule", () => {
+  it("refuses an empty rule", () => {
     for (const rule of ["", "   ", "\n\t"]) {
       assert.deepStrictEqual(
         check(rule).issues.map(({ code }) => code),
@@ -169,7 +169,7 @@ describe("check", () => {
 })
 
 describe("parse", () => {
-  it("binds AND tighter than OR and keeps the places of the clauses", () => {
+  it("binds AND tighter than OR and gives every clause its span", () => {
     assert.deepStrictEqual(parse("apple OR iphone ipad").rule?.ast, {
       _tag: "Or",
       clauses: [
@@ -187,7 +187,7 @@ describe("parse", () => {
     })
   })
 
-  it("gives operators their canonical name and the place of their value", () => {
+  it("gives operators their canonical name and the span of their value", () => {
     assert.deepStrictEqual(parse('-User_Bio:"a \\"b\\""').rule?.ast, {
       _tag: "Not",
       clause: {
@@ -201,7 +201,7 @@ describe("parse", () => {
     })
   })
 
-  it("looks at the shape only", () => {
+  it("checks the syntax only", () => {
     assert.isDefined(parse("-is:retweet").rule)
     assert.isUndefined(parse("(cat").rule)
   })
@@ -224,7 +224,7 @@ describe("print", () => {
     { rule: "followers_count:0010..0020", canonical: "followers_count:10..20" },
     { rule: "point_radius:[ 2.35   48.86 16KM ]", canonical: "point_radius:[2.35 48.86 16km]" },
     { rule: "url:EXAMPLE.com", canonical: 'url:"example.com"' }
-  ])("writes $rule as $canonical", ({ rule, canonical }) => {
+  ])("prints $rule as $canonical", ({ rule, canonical }) => {
     const found = check(rule).rule
     assert.isDefined(found)
     assert.strictEqual(print(found.ast), canonical)
@@ -233,7 +233,7 @@ describe("print", () => {
 
 // ---- helpers ----
 
-function refusedAt({ rule, code, at }: { rule: string; code: string; at: Array<number> }): void {
+function isRefusedAt({ rule, code, at }: { rule: string; code: string; at: Array<number> }): void {
   const checked = check(rule)
   const found = checked.issues.filter((issue) => issue.code === code)
   assert.deepStrictEqual(

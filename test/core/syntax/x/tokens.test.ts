@@ -29,7 +29,7 @@ describe("tokens", () => {
     assert.deepStrictEqual(tokens(text), words)
   })
 
-  it("agrees with its slow road on plain text", () => {
+  it("the ASCII path and the Unicode path agree on ASCII text", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         assert.deepStrictEqual(tokens(`${text} é`), [...tokens(text), "é"])
@@ -38,7 +38,7 @@ describe("tokens", () => {
     )
   })
 
-  it("finds the same words in words that it found", () => {
+  it("is idempotent: tokenizing its words gives the same words", () => {
     fc.assert(
       fc.property(fc.fullUnicodeString(), (text) => {
         const words = tokens(text)

@@ -1,10 +1,9 @@
-/** Makes trees comparable and generates them: what several test files of this language need. */
+/** Generates ASTs, and removes their spans for comparison. */
 import fc from "fast-check"
 import type { Leaf, OperatorNode, XNode } from "../../../../core/syntax/x/ast.ts"
 import { type Operator, operators } from "../../../../core/syntax/x/operators.ts"
 import { languages } from "../../../../core/syntax/x/vocabulary.ts"
 
-/** The same value without any `span` or `valueSpan` in it. */
 export const withoutSpans = (value: unknown): unknown => {
   if (Array.isArray(value)) {
     return value.map(withoutSpans)
@@ -83,7 +82,7 @@ const leaf: fc.Arbitrary<Leaf> = fc.oneof(
   operatorNode
 )
 
-/** Trees as the parser makes them, in canonical spelling: no `And` in `And`, no `Or` in `Or`. */
+/** Canonical ASTs as the parser builds them: no `And` directly in `And`, no `Or` directly in `Or`. */
 export const trees: fc.Arbitrary<XNode> = tree(3)
 
 function tree(depth: number): fc.Arbitrary<XNode> {

@@ -1,17 +1,17 @@
-/** Operators that users bring along from elsewhere and that this platform does not have, with the reason and the way out. */
+/** Operators of other products that the filtered stream lacks, with the reason and a replacement. */
 
-export interface Missing {
-  /** Name before the colon, in lower case. A trailing `*` stands for any ending. */
+export interface UnavailableOperator {
+  /** In lower case, without the colon. A trailing `*` matches any ending. */
   readonly name: string
-  /** Whole clause, sentence case, no final period. */
+  /** A sentence without the final period. */
   readonly reason: string
-  /** What to write instead, in words, where there is anything. */
+  /** Advice: a sentence without the final period. */
   readonly instead: string | undefined
-  /** The clause that means the same, if there is one for this value: an empty text says to leave the clause out. */
+  /** The equivalent clause for this value; empty if the clause can be left out. */
   readonly replacement: ((value: string) => string | undefined) | undefined
 }
 
-export const missing: ReadonlyArray<Missing> = [
+export const unavailableOperators: ReadonlyArray<UnavailableOperator> = [
   webSearch("filter", "Write the matching has: or is: operator", (value) => filters.get(value.toLowerCase())),
   webSearch("exclude", "Write the matching negated operator, such as -is:retweet", (value) =>
     negated(filters.get(value.toLowerCase()))
@@ -38,9 +38,9 @@ export const missing: ReadonlyArray<Missing> = [
   webSearch("list", "Write (from:a OR from:b) with the members of the list"),
   webSearch("min_faves", "Filter by likes after the match: a new post has none yet"),
   webSearch("min_retweets", "Filter by retweets after the match: a new post has none yet"),
-  unlisted("min_likes"),
-  unlisted("min_replies"),
-  unlisted("min_reposts"),
+  unsupported("min_likes"),
+  unsupported("min_replies"),
+  unsupported("min_reposts"),
   webSearch("quoted_tweet_id", undefined),
   webSearch("quoted_user_id", undefined),
   webSearch("card_*", undefined),
@@ -83,12 +83,12 @@ export const missing: ReadonlyArray<Missing> = [
   synonym("phrase", "")
 ]
 
-/** Values of `is:` and `has:` known elsewhere, with what to write here; `undefined` where there is nothing. */
-export const missingChoices: ReadonlyMap<
+/** Values of `is:` and `has:` in other products. */
+export const unavailableChoices: ReadonlyMap<
   string,
   { readonly reason: string; readonly replacement: string | undefined }
 > = new Map([
-  ["has:symbols", { reason: "this is the name in PowerTrack", replacement: "has:cashtags" }],
+  ["has:symbols", { reason: "this is its name in PowerTrack", replacement: "has:cashtags" }],
   ["has:polls", { reason: "the filtered stream has no such operator", replacement: undefined }],
   ["has:lang", { reason: "it exists in PowerTrack only", replacement: undefined }],
   ["has:profile_geo", { reason: "it exists in PowerTrack only", replacement: undefined }],
@@ -102,16 +102,11 @@ export const missingChoices: ReadonlyMap<
   ["is:blue_verified", { reason: "there is one operator for verified accounts", replacement: "is:verified" }]
 ])
 
-/** The entry for this name, which must be in lower case. */
-export const missingNamed = (name: string): Missing | undefined => {
-  for (const entry of missing) {
-    const fits = entry.name.endsWith("*") ? name.startsWith(entry.name.slice(0, -1)) : entry.name === name
-    if (fits) {
-      return entry
-    }
-  }
-  return undefined
-}
+/** `name` must be in lower case. */
+export const unavailableOperator = (name: string): UnavailableOperator | undefined =>
+  unavailableOperators.find((entry) =>
+    entry.name.endsWith("*") ? name.startsWith(entry.name.slice(0, -1)) : entry.name === name
+  )
 
 // ---- helpers ----
 
@@ -140,33 +135,33 @@ function webSearch(
   name: string,
   instead: string | undefined,
   replacement?: (value: string) => string | undefined
-): Missing {
-  return { name, reason: "It belongs to the search box of the website", instead, replacement }
+): UnavailableOperator {
+  return { name, reason: "It works only in the search box of the website", instead, replacement }
 }
 
 function powerTrack(
   name: string,
   instead: string | undefined,
   replacement?: (value: string) => string | undefined
-): Missing {
+): UnavailableOperator {
   return { name, reason: "It exists in PowerTrack only", instead, replacement }
 }
 
-function unlisted(name: string): Missing {
+function unsupported(name: string): UnavailableOperator {
   const instead = "Filter by the counts after the match: a new post has none yet"
-  return { name, reason: "The filtered stream does not list it", instead, replacement: undefined }
+  return { name, reason: "It is not an operator of the filtered stream", instead, replacement: undefined }
 }
 
-function embedding(name: string): Missing {
+function embedding(name: string): UnavailableOperator {
   const reason = "It needs an Enterprise plan with the embedding tier"
   return { name, reason, instead: "Write the words to look for", replacement: undefined }
 }
 
-function synonym(name: string, sign: string): Missing {
+function synonym(name: string, sign: string): UnavailableOperator {
   const written = sign === "" ? "the words themselves" : `${sign}${/\w/.test(sign) ? "value" : "name"}`
   return {
     name,
-    reason: "There is no operator of this name",
+    reason: "There is no operator with this name",
     instead: `Write ${written}`,
     replacement: (value) => {
       const bare = value.replace(/^[#@$]/, "")

@@ -1,0 +1,194 @@
+/** Lexer error recovery: characters that no clause begins with, mostly syntax of other search languages. */
+import { codePointName, curlyQuotes, isDigit, isInvisible, isOddSpace, isSpace, singleQuotes } from "./characters.ts"
+import type { Lexer } from "./lexer.ts"
+import type { Edit } from "./report.ts"
+
+/** Reports the character, and continues as if the intended one were there. */
+export const lexUnknown = (lexer: Lexer, start: number, code: number): void => {
+  const { text, report } = lexer
+  const char = text.charAt(start)
+  if (singleQuotes.includes(char) || curlyQuotes.includes(char)) {
+    const close = lexWrongQuotes(lexer, start)
+    lexer.at = close < 0 ? start + 1 : close + 1
+    if (close >= 0) {
+      lexer.push("phrase", start, lexer.at, start + 1, close)
+    }
+  } else if (char === "[" || char === "{") {
+    lexer.at = start + 1
+    openBracket(lexer, start)
+  } else if (char === "]" || char === "}") {
+    lexer.at = start + 1
+    closeBracket(lexer, start)
+  } else if (char === "&" || char === "|" || char === "!" || char === "+" || dashes.includes(char)) {
+    symbol(lexer, start, char)
+  } else if (code === 58) {
+    strayColon(lexer, start)
+  } else if (isOddSpace(code)) {
+    lexer.at = start + 1
+    report.error("odd-space", start, lexer.at, `X does not accept ${codePointName(code)} as a space`, {
+      fix: report.fix("Replace it with a plain space", start, lexer.at, " ")
+    })
+  } else if (isInvisible(code)) {
+    lexer.at = start + 1
+    const message = `A clause cannot begin with the invisible character ${codePointName(code)}`
+    report.error("invisible-start", start, lexer.at, message, {
+      fix: report.fix("Remove the invisible character", start, lexer.at, "")
+    })
+  } else {
+    needsQuotes(lexer, start)
+  }
+}
+
+/** Reports single or typographic quotes. Returns the offset of the closing one, or -1. */
+export const lexWrongQuotes = (lexer: Lexer, start: number): number => {
+  const { text, report } = lexer
+  const single = singleQuotes.includes(text.charAt(start))
+  const close = single ? closingSingle(lexer, start) : closingCurly(lexer, start)
+  const code = single ? "single-quotes" : "curly-quotes"
+  const kind = single ? "Single quotes" : "Typographic quotes"
+  const edits = [start, close].map((at) => ({ start: at, end: at + 1, text: '"' }))
+  report.error(code, start, start + 1, `${kind} do not make a phrase: use straight double quotes`, {
+    expected: ['"'],
+    fix:
+      close < 0
+        ? report.fix("Remove the quote", start, start + 1, "")
+        : { message: "Use straight double quotes", edits }
+  })
+  return close
+}
+
+// ---- helpers ----
+
+const dashes = "–—−"
+
+/** A quote inside a word is an apostrophe and does not close. */
+function closingSingle(lexer: Lexer, start: number): number {
+  const { text } = lexer
+  if (lexer.noSingleQuote) {
+    return -1
+  }
+  for (let i = start + 2; i < text.length; i++) {
+    if (singleQuotes.includes(text.charAt(i))) {
+      const next = i + 1 < text.length ? text.charCodeAt(i + 1) : 32
+      if (isSpace(next) || next === 41 || next === 40) {
+        return i
+      }
+    }
+  }
+  lexer.noSingleQuote = true
+  return -1
+}
+
+function closingCurly(lexer: Lexer, start: number): number {
+  const { text } = lexer
+  for (let i = start + 1; i < text.length; i++) {
+    if (curlyQuotes.includes(text.charAt(i)) || text.charCodeAt(i) === 34) {
+      return i
+    }
+  }
+  return -1
+}
+
+function openBracket(lexer: Lexer, start: number): void {
+  const edits: Array<Edit> = [{ start, end: start + 1, text: "(" }]
+  const char = lexer.text.charAt(start)
+  lexer.brackets.push(edits)
+  lexer.report.error("square-brackets", start, start + 1, `"${char}" does not group clauses: use parentheses`, {
+    expected: ["("],
+    fix: { message: "Use parentheses", edits }
+  })
+  lexer.push("open", start, start + 1)
+}
+
+function closeBracket(lexer: Lexer, start: number): void {
+  const edits = lexer.brackets.pop()
+  if (edits === undefined) {
+    const char = lexer.text.charAt(start)
+    lexer.report.error("stray-character", start, start + 1, `This "${char}" closes nothing`, {
+      fix: lexer.report.removal(`Remove "${char}"`, start, start + 1)
+    })
+    return
+  }
+  edits.push({ start, end: start + 1, text: ")" })
+  lexer.push("close", start, start + 1)
+}
+
+/** AND, OR and NOT of other languages. */
+function symbol(lexer: Lexer, start: number, char: string): void {
+  const { text, report } = lexer
+  let end = start + 1
+  while (text.charAt(end) === char) {
+    end++
+  }
+  lexer.at = end
+  const sign = text.slice(start, Math.min(end, start + 8))
+  if (char === "&") {
+    report.error("symbol-and", start, end, `"${sign}" does not join clauses: a space does`, {
+      fix: report.removal(`Remove "${sign}"`, start, end)
+    })
+  } else if (char === "|") {
+    report.error("symbol-or", start, end, `"${sign}" does not mean OR: write OR in capitals`, {
+      expected: ["OR"],
+      fix: report.fix('Write "OR"', start, end, spaced(lexer, "OR", start, end))
+    })
+    lexer.push("or", start, end)
+  } else if (char === "+") {
+    report.error("symbol-plus", start, end, `"${sign}" has no meaning: every clause is required already`, {
+      fix: report.fix(`Remove "${sign}"`, start, end, "")
+    })
+  } else {
+    report.error("symbol-not", start, end, `"${sign}" does not negate: write "-" right before the clause`, {
+      expected: ["-"],
+      fix: report.fix('Write "-"', start, end, "-")
+    })
+    lexer.push("minus", start, end)
+  }
+}
+
+function spaced({ text }: Lexer, word: string, start: number, end: number): string {
+  const before = start > 0 && !isSpace(text.charCodeAt(start - 1)) ? " " : ""
+  const after = end < text.length && !isSpace(text.charCodeAt(end)) ? " " : ""
+  return before + word + after
+}
+
+function strayColon(lexer: Lexer, start: number): void {
+  const { text, tokens, report } = lexer
+  lexer.at = start + 1
+  let to = lexer.at
+  while (to < text.length && isSpace(text.charCodeAt(to))) {
+    to++
+  }
+  const before = tokens[tokens.length - 1]
+  const isDetached = before !== undefined && before.kind === "word" && before.end < start
+  report.error("stray-colon", start, start + 1, 'A colon must directly follow the name of an operator: "from:nasa"', {
+    fix: isDetached
+      ? report.fix("Remove the space around the colon", before.end, to, ":")
+      : report.fix("Remove the colon", start, start + 1, " ")
+  })
+}
+
+/** Drops punctuation without a word. A word that begins with punctuation is read as if it were quoted. */
+function needsQuotes(lexer: Lexer, start: number): void {
+  const { text, report } = lexer
+  const end = lexer.wordEnd(start + 1)
+  lexer.at = end
+  const word = text.slice(start, end)
+  const shown = word.length > 40 ? `${word.slice(0, 40)}…` : word
+  const before = text.slice(0, start).trimEnd()
+  if (word.startsWith("~") && isDigit(word.charCodeAt(1)) && before.endsWith('"')) {
+    report.error("stray-character", start, end, 'The distance must directly follow the closing quote: "a b"~3', {
+      fix: report.fix("Remove the space", before.length, start, "")
+    })
+  } else if (/^[!-/:-@[-`{-~…·•]+$/.test(word)) {
+    report.error("stray-character", start, end, `"${shown}" is not a clause`, {
+      fix: report.removal(`Remove "${shown}"`, start, end)
+    })
+  } else {
+    const first = String.fromCodePoint(word.codePointAt(0) ?? 0)
+    report.error("keyword-start", start, end, `A keyword cannot begin with "${first}": put it in quotes`, {
+      expected: [`"${shown}"`],
+      fix: report.fix("Put it in quotes", start, end, `"${word}"`)
+    })
+    lexer.push("phrase", start, end, start, end)
+  }
+}
