@@ -1,4 +1,4 @@
-/** What a benchmark hands in to bench/run.mjs, and the few statistics that it is told in. */
+/** Figures that a benchmark reports to bench/run.mjs, and statistics for them. */
 import process from "node:process"
 
 export interface Figure {
@@ -6,19 +6,19 @@ export interface Figure {
   readonly value: number
   readonly unit: string
   readonly better: "lower" | "higher"
-  /** The most that it may be where lower is better, else the least. */
+  /** A maximum if lower is better, else a minimum. */
   readonly floor?: number | undefined
 }
 
-/** Nothing is measured well: a few seconds in which everything runs once, to see that it does. */
+/** A run of a few seconds that only shows that everything works. */
 export const isSmoke: boolean = process.argv.includes("--smoke")
 
-/** Floors are judged there, and the figures compared with those of the last release. */
-export const handIn = (figures: ReadonlyArray<Figure>): void => {
+/** bench/run.mjs checks the floors and compares with the last release. */
+export const reportFigures = (figures: ReadonlyArray<Figure>): void => {
   process.send?.(figures)
 }
 
-/** The value below which this share of them lies. */
+/** The value below which this share of the values lies. */
 export const quantile = (values: ReadonlyArray<number>, share: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN
 

@@ -1,6 +1,6 @@
-/** Chance that is the same in every run. */
+/** A seeded random number generator. */
 
-/** From 0 up to, and without, 1. */
+/** From 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number
 
 export const randomFrom = (seed: number): Random => {

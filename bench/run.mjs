@@ -1,4 +1,4 @@
-/** Builds the benchmarks and runs them one after the other: judges their floors, and compares with the last release. */
+/** Builds and runs the benchmarks, checks their floors, and compares with the last release. */
 import { execFileSync, fork } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { build } from "esbuild"
 
-/** Each with the processes that it starts, which are built beside it. */
+/** Each with the scripts of its child processes, which are built with it. */
 const BENCHMARKS = {
   engine: ["runner"],
   gateway: ["server"],
@@ -17,37 +17,37 @@ const BENCHMARKS = {
   syntax: []
 }
 
-/** What is built and run in the same way, but gives no figures. It takes arguments of its own. */
+/** Built and run the same way, with their own arguments and without figures. */
 const TOOLS = ["engine/churn", "engine/fuzz", "syntax/fuzz"]
 
 const HELP = `node bench/run.mjs [benchmark ...] [option ...]
 
-Builds the benchmarks, runs them one after the other, judges their floors, and compares their figures with those of
-the last release in bench/results.md. Without a name all of them:
-  engine    the matching engine beside its peers: an hour and more
-  gateway   CPU per request beside node:http, Fastify and trpc-to-openapi, on Node and Deno
-  ingest    durable matches per second beside the bare ways of writing, latency, and listing
-  push      event streams beside a bare broadcaster on node:http
-  start     CPU, memory and disk of a start, beside node -e 0
-  syntax    reading rules beside the Lucene parsers of npm
+Builds and runs the benchmarks one after the other, checks their floors, and compares their figures with those of
+the last release in bench/results.md. Runs all of them if none is named:
+  engine    the matching engine and its peers: more than an hour
+  gateway   CPU per request of our gateway, node:http, Fastify and trpc-to-openapi, on Node and Deno
+  ingest    durable matches per second compared with bare ways of writing, latency, and listing
+  push      event streams compared with a bare broadcaster on node:http
+  start     CPU, memory and disk of a start, compared with node -e 0
+  syntax    parsing rules, compared with the Lucene parsers of npm
 
-  --smoke   everything once, in a few seconds each: shows that it runs and measures nothing; no floor is judged
-  --quick   engine: up to 10,000 rules, about two minutes; the floors are for more and are not judged
-  --large   ingest: lists 10,000,000 matches too: some minutes and 25 GB in the folder for temporary files
+  --smoke   run everything once, a few seconds each, to show that it works; floors are not checked
+  --quick   engine: up to 10,000 rules, about two minutes; floors are for more rules and are not checked
+  --large   ingest: also list 10,000,000 matches: takes minutes and 25 GB in the temporary folder
   --save    write the figures to bench/results.md, for a release
-  --help    this text
+  --help    show this text
 
-Ends with 1 when a floor that was measured is missed, or a benchmark fails.`
+Exits with 1 if a floor is missed or a benchmark fails.`
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const RESULTS = `${ROOT}bench/results.md`
 
-/** From here on worse than in the last release is said aloud, in percent. */
+/** Changes for the worse from this percentage on are shown in capitals. */
 const NOTABLE = 10
 
-/** Of the packages Effect alone is bundled: to load its many files takes most of the start of a process. */
-const bundleEffectAlone = {
-  name: "bundle Effect alone",
+/** Bundles Effect but no other package: loading its many files dominates the start of a process. */
+const bundleOnlyEffect = {
+  name: "bundle only Effect",
   setup: ({ onResolve }) =>
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
       kind === "entry-point" || /^(@effect\/|effect(\/|$))/.test(path) ? undefined : { path, external: true }
@@ -55,7 +55,7 @@ const bundleEffectAlone = {
 }
 
 let running
-// An interruption at the terminal reaches the benchmark too, this does not.
+// The terminal sends SIGINT to the benchmark too, but not SIGTERM.
 process.once("SIGTERM", () => {
   running?.kill()
   process.exit(1)
@@ -71,7 +71,7 @@ async function main() {
   const asked = readArguments()
   if (asked === undefined) return
   const { names, smoke, save, flags } = asked
-  // Some start the program, and the embedded store is filled from what the build makes.
+  // Some benchmarks start the program, and the embedded store needs the image from the build.
   execFileSync(process.execPath, [`${ROOT}scripts/build.mjs`, "--if-needed"], { stdio: "inherit" })
   const figures = []
   const failures = []
@@ -79,27 +79,27 @@ async function main() {
     console.log(`\n# ${name}\n`)
     const ended = await run(`${name}/bench`, flags)
     const unclear = ended.figures.filter(({ value }) => !Number.isFinite(value))
-    if (ended.code !== 0) failures.push(`The benchmark of ${name} failed`)
-    else if (ended.figures.length === 0) failures.push(`The benchmark of ${name} handed in no figures`)
-    for (const figure of unclear) failures.push(`The benchmark of ${name} has no number for "${figure.name}"`)
+    if (ended.code !== 0) failures.push(`Benchmark "${name}" failed`)
+    else if (ended.figures.length === 0) failures.push(`Benchmark "${name}" reported no figures`)
+    for (const figure of unclear) failures.push(`Benchmark "${name}" has no number for "${figure.name}"`)
     figures.push(...ended.figures.map((figure) => ({ benchmark: name, ...figure })))
   }
 
   console.log("\n# summary\n")
   if (smoke) {
     console.log(tableOf(["benchmark", "figure", "value", "unit"], figures.map(cellsOf)))
-    console.log("\nA smoke run: everything was run once, nothing was measured well, no floor is judged")
+    console.log("\nSmoke run: the figures are not meaningful, and floors are not checked")
   } else {
     console.log(comparisonOf(figures, names))
     const missed = figures.filter(isMissed)
-    for (const { benchmark, name } of missed) failures.push(`The floor of ${benchmark}, "${name}", is missed`)
+    for (const { benchmark, name } of missed) failures.push(`Benchmark "${benchmark}" missed the floor of "${name}"`)
   }
   for (const failure of failures) console.log(failure)
   if (save) saveResults(figures.filter(({ value }) => Number.isFinite(value)))
   process.exitCode = failures.length === 0 ? 0 : 1
 }
 
-/** Nothing when there is nothing to run. */
+/** Undefined if there is nothing to run. */
 function readArguments() {
   const flag = { type: "boolean", default: false }
   const known = Object.keys(BENCHMARKS)
@@ -109,19 +109,19 @@ function readArguments() {
       options: { smoke: flag, quick: flag, large: flag, save: flag, help: flag }
     })
     const unknown = positionals.filter((name) => !known.includes(name))
-    if (unknown.length > 0) throw new Error(`No benchmark "${unknown.join('", "')}"`)
-    if (values.smoke && values.save) throw new Error("The figures of a smoke run are not worth saving")
+    if (unknown.length > 0) throw new Error(`Unknown benchmark "${unknown.join('", "')}"`)
+    if (values.smoke && values.save) throw new Error("Cannot save the figures of a smoke run")
     if (values.help) return void console.log(HELP)
     const names = positionals.length > 0 ? positionals : known
     const flags = ["smoke", "quick", "large"].filter((name) => values[name]).map((name) => `--${name}`)
     return { names, flags, smoke: values.smoke, save: values.save }
   } catch (error) {
-    console.error(`${error.message.split(". ")[0]}\nKnown are ${[...known, ...TOOLS].join(", ")}; --help says more`)
+    console.error(`${error.message.split(". ")[0]}\nKnown: ${[...known, ...TOOLS].join(", ")}. See --help`)
     process.exitCode = 1
   }
 }
 
-/** Gives the code with which the program ended, and the figures that it handed in: see figures.ts. */
+/** Returns the exit code and the reported figures: see figures.ts. */
 async function run(program, args) {
   const [folder, name] = program.split("/")
   const built = `${ROOT}.bench/${folder}`
@@ -129,11 +129,11 @@ async function run(program, args) {
   await build({
     absWorkingDir: ROOT,
     entryPoints: [name, ...(name === "bench" ? BENCHMARKS[folder] : [])].map((part) => `bench/${folder}/${part}.ts`),
-    // All in one folder: a process that it starts lies beside whatever starts it.
+    // In one folder, because benchmarks look for their child scripts beside themselves.
     outdir: built,
     bundle: true,
     splitting: true,
-    plugins: [bundleEffectAlone],
+    plugins: [bundleOnlyEffect],
     format: "esm",
     platform: "node",
     target: "node20",
@@ -141,8 +141,8 @@ async function run(program, args) {
   })
   let figures = []
   running = fork(`${built}/${name}.js`, args, { cwd: ROOT, execArgv: ["--expose-gc"], serialization: "advanced" })
-  running.on("message", (handedIn) => {
-    figures = handedIn
+  running.on("message", (reported) => {
+    figures = reported
   })
   const [code] = await once(running, "close")
   return { code: code ?? 1, figures }
@@ -152,11 +152,11 @@ function comparisonOf(figures, names) {
   const last = readResults().filter(({ benchmark }) => names.includes(benchmark))
   const measured = figures.map((figure) => {
     const before = last.find(isSame(figure))
-    return [...cellsOf(figure), before ? shown(before.value) : "", changeOf(figure, before), ...floorOf(figure)]
+    return [...cellsOf(figure), before ? format(before.value) : "", changeOf(figure, before), ...floorOf(figure)]
   })
   const others = last
     .filter((figure) => !figures.some(isSame(figure)))
-    .map((figure) => [figure.benchmark, figure.name, "", figure.unit, shown(figure.value), "not measured", "", ""])
+    .map((figure) => [figure.benchmark, figure.name, "", figure.unit, format(figure.value), "not measured", "", ""])
   const headings = ["benchmark", "figure", "value", "unit", "last release", "change", "floor", ""]
   return tableOf(headings, [...measured, ...others])
 }
@@ -182,7 +182,6 @@ function isMissed({ value, better, floor }) {
   return floor !== undefined && !(better === "higher" ? value >= floor : value <= floor)
 }
 
-/** The rows of the table there. */
 function readResults() {
   return readFileSync(RESULTS, "utf8")
     .split("\n")
@@ -198,7 +197,7 @@ function readResults() {
     }))
 }
 
-/** What was not measured this time stays, and so does the text before the table. */
+/** Keeps rows that were not measured this time, and the text before the table. */
 function saveResults(figures) {
   const kept = readResults().filter((row) => !figures.some(isSame(row)))
   const rows = Object.keys(BENCHMARKS).flatMap((name) =>
@@ -213,14 +212,13 @@ function saveResults(figures) {
 }
 
 function cellsOf({ benchmark, name, value, unit }) {
-  return [benchmark, name, shown(value), unit]
+  return [benchmark, name, format(value), unit]
 }
 
-function shown(value) {
+function format(value) {
   return String(Number(value.toFixed(Math.abs(value) < 10 ? 3 : 1)))
 }
 
-/** As Markdown has it. */
 function tableOf(headings, rows) {
   const widths = headings.map((_, column) => Math.max(...[headings, ...rows].map((row) => row[column].length)))
   const line = (cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column])).join(" | ")} |`

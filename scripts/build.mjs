@@ -1,4 +1,4 @@
-/** Builds dist/: the program as a code-split bundle, the files it serves, the image of a new embedded store, and the types of a client. */
+/** Builds dist/: the bundled program, its assets, the image of an empty embedded store, and the client types. */
 import { createHash } from "node:crypto"
 import {
   copyFileSync,
@@ -21,13 +21,13 @@ const DIST = join(ROOT, "dist")
 const ASSETS = join(DIST, "assets")
 const SOURCES = ["main.ts", "app", "core", "gateway", "adapters", "cli", "scripts", "package-lock.json"]
 
-/** Packages that stay outside: PGlite reads files of its own, pg-native is never used. */
+/** Not bundled: PGlite reads its own files, pg-native is never used. */
 const EXTERNAL = ["@electric-sql/pglite", "pg-native"]
 
-/** Brings Scalar's browser build as one file. */
+/** Contains Scalar's browser build as one file. */
 const SCALAR = join(ROOT, "node_modules", "@scalar", "fastify-api-reference")
 
-/** Packages written for `require` ask for Node's own modules by it. */
+/** CommonJS packages load Node's built-in modules with `require`. */
 const BANNER =
   'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);'
 
@@ -36,7 +36,7 @@ const esbuild = await import("esbuild").catch(() => undefined)
 if (esbuild !== undefined) {
   await build(esbuild)
 } else if (existsSync(join(DIST, "main.js"))) {
-  console.warn("dist/ is older than the sources, and the packages that build it are not installed: it is used as it is")
+  console.warn("Using the existing dist/: it is older than the sources, but the development packages are not installed")
 } else {
   console.error('Cannot build: the development packages are not installed. Run "npm ci" first')
   process.exit(1)
@@ -44,11 +44,11 @@ if (esbuild !== undefined) {
 
 // ---- helpers ----
 
-/** Whether the last build is newer than everything it was made from. */
+/** Whether the last build is newer than its sources. */
 function isFresh() {
   const built = modified(join(DIST, "main.js"))
-  const made = [join(ASSETS, "store.tar.gz"), join(DIST, "client.d.ts")]
-  return made.every((path) => existsSync(path)) && SOURCES.every((name) => newestIn(join(ROOT, name)) <= built)
+  const outputs = [join(ASSETS, "store.tar.gz"), join(DIST, "client.d.ts")]
+  return outputs.every((path) => existsSync(path)) && SOURCES.every((name) => newestIn(join(ROOT, name)) <= built)
 }
 
 function newestIn(path) {
@@ -63,9 +63,9 @@ function modified(path) {
 async function build({ build }) {
   const started = performance.now()
   mkdirSync(ASSETS, { recursive: true })
-  // Chunks carry a hash in their name: those of the last build would pile up.
+  // Chunk names contain a hash, so old chunks would pile up.
   for (const name of readdirSync(DIST)) if (name !== "assets") rmSync(join(DIST, name), { recursive: true })
-  // In one bundle, the second takes next to no time: it shares the parts of the first.
+  // One bundle: the second entry shares the chunks of the first and takes almost no time.
   const entries = { main: join(ROOT, "main.ts"), clientTypes: join(ROOT, "app", "clientTypes.ts") }
   const { metafile } = await bundle(build, entries, DIST)
   await writeClientTypes(join(DIST, "clientTypes.js"))
@@ -87,7 +87,7 @@ function bundle(build, entryPoints, outdir) {
     target: "node20",
     external: EXTERNAL,
     banner: { js: BANNER },
-    // Names stay, so that a stack can be read without its map.
+    // Keeps names, so that stack traces are readable without the source map.
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: "none",
@@ -98,13 +98,13 @@ function bundle(build, entryPoints, outdir) {
   })
 }
 
-/** The folders of the packages that went into the bundle. */
+/** Folders of the bundled packages. */
 function packagesIn({ inputs }) {
   const folders = Object.keys(inputs).map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0])
   return [...new Set(folders.filter((folder) => folder !== undefined))].sort().map((folder) => join(ROOT, folder))
 }
 
-/** The licences of what the bundle contains ask for their text to come along. */
+/** The licences of bundled packages require their text to be included. */
 function writeLicenses(folders) {
   const parts = folders.map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
@@ -115,23 +115,23 @@ function writeLicenses(folders) {
   writeFileSync(join(DIST, "THIRD-PARTY-LICENSES.txt"), parts.join(`\n${"-".repeat(80)}\n\n`))
 }
 
-/** The program that makes them is of no use to who runs the bundle. */
+/** Removes the generator afterwards: users of the bundle do not need it. */
 async function writeClientTypes(program) {
   const { clientTypes } = await import(pathToFileURL(program).href)
   writeFileSync(join(DIST, "client.d.ts"), clientTypes())
   for (const path of [program, `${program}.map`]) rmSync(path)
 }
 
-/** Made anew only when something that it depends on has changed: it takes ten seconds. */
+/** Takes ten seconds, so it only runs when its inputs have changed. */
 async function makeStoreImage(build) {
   const image = join(ASSETS, "store.tar.gz")
   const keyFile = join(ASSETS, "store.key")
   const key = storeKey()
   if (existsSync(image) && existsSync(keyFile) && readFileSync(keyFile, "utf8") === key) return
-  console.log("Preparing the image of a new store: some seconds, once")
+  console.log("Preparing the store image: takes some seconds, once")
   const folder = mkdtempSync(join(tmpdir(), "earshot-build-"))
   try {
-    // Below dist/, where the packages that stay outside of the bundle are found.
+    // Below dist/, so that the packages that are not bundled are found.
     const program = join(DIST, "prepare")
     await bundle(build, { prepareStore: join(ROOT, "scripts", "prepareStore.ts") }, program)
     const { prepareStore } = await import(pathToFileURL(join(program, "prepareStore.js")).href)

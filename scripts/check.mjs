@@ -1,4 +1,4 @@
-/** `npm run check`: everything a change has to pass. What needs one core runs beside what needs another. */
+/** `npm run check`: every check that a change must pass. Steps of one group run in parallel. */
 import { spawn } from "node:child_process"
 import process from "node:process"
 
@@ -17,7 +17,7 @@ for (const names of STEPS) {
 
 // ---- helpers ----
 
-/** What it prints is shown when it ends, so that two do not mix. */
+/** Prints the output at the end, so that parallel steps do not mix. */
 function collected(name) {
   const child = spawn("npm", ["run", "--silent", name], { stdio: ["ignore", "pipe", "pipe"] })
   let output = ""

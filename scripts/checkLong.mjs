@@ -1,14 +1,14 @@
-/** What takes longer than a change should wait for: `npm run check:long`. */
+/** `npm run check:long`: checks that take too long to run for every change. */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 
-/** The newest release with long-term support. */
+/** Newest LTS release. */
 const NEWEST_NODE = "26.12.0"
 
-/** Tests that start the program and know nothing of its inside. */
+/** Black-box tests: they only start the program. */
 const BLACK_BOX = [
   "test/cli",
   "test/gateway/http.test.ts",
@@ -29,7 +29,7 @@ try {
 
 // ---- helpers ----
 
-/** Its program is in a package of its own for each platform. */
+/** Node's binaries are packages per platform. */
 function newestNode() {
   const name = `node-${process.platform}-${process.arch}`
   run("npm", ["install", "--prefix", folder, "--no-save", `${name}@${NEWEST_NODE}`])

@@ -1,7 +1,4 @@
-/**
- * Around `npm pack`: `node scripts/pack.mjs before` builds and puts a package.json in place that names only what is not
- * in the bundle, `after` brings the repository's own back.
- */
+/** For `npm pack`: `before` builds and drops bundled dependencies from package.json, `after` restores it. */
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -12,11 +9,11 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const MANIFEST = join(ROOT, "package.json")
 const KEPT = join(ROOT, "package.json.kept")
 
-/** The one package that is not bundled: it finds its files beside its code. */
+/** Not bundled: it finds its files relative to its code. */
 const NOT_BUNDLED = ["@electric-sql/pglite"]
 
 const [, , when] = process.argv
-// A pack that was killed has left the repository's own aside.
+// A killed pack leaves the original renamed.
 if (existsSync(KEPT)) renameSync(KEPT, MANIFEST)
 if (when === "before") before()
 
@@ -28,7 +25,7 @@ function before() {
   const manifest = JSON.parse(readFileSync(MANIFEST, "utf8"))
   const { scripts, devDependencies, allowScripts, overrides, private: _, ...published } = manifest
   const dependencies = Object.fromEntries(NOT_BUNDLED.map((name) => [name, manifest.dependencies[name]]))
-  // The types of the router stand on tRPC's; who uses them has its client.
+  // The router's types refer to tRPC's, which users of the client have installed.
   const peer = "@trpc/server"
   const peerDependencies = { [peer]: `^${manifest.dependencies[peer]}` }
   const packed = { ...published, dependencies, peerDependencies, peerDependenciesMeta: { [peer]: { optional: true } } }

@@ -1,17 +1,17 @@
-/** Makes the image of a new embedded store: the newest schema, and nothing in it. The build runs this. */
+/** Creates the image of an empty embedded store with the newest schema, for the build. */
 import { join } from "node:path"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Logger, LogLevel } from "effect"
 import * as Pglite from "../adapters/sql/pglite.ts"
 import { pack } from "../adapters/sql/storeImage.ts"
 
-/** `dataDir`: an empty folder to work in. */
+/** `dataDir`: an empty working folder. */
 export const prepareStore = (dataDir: string): Promise<Uint8Array> => {
   const fill = Effect.gen(function* () {
     const sql = yield* SqlClient
-    // Each store gets an id of its own when it is first asked for one.
+    // Each store creates its own id on first use.
     yield* sql`delete from deployment`
-    // Two of three databases of a new server are there to be copied, and this one never makes another.
+    // Template databases are only needed to create databases.
     yield* sql`update pg_database set datistemplate = false`
     yield* sql`drop database template0`
     yield* sql`drop database template1`

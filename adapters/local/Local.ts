@@ -47,7 +47,7 @@ export const platform = (
       // Nobody who writes rules or posts can know the seed.
       const named = new NamedRules({
         seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0),
-        holdsMany: true
+        largeCapacity: true
       })
       const { platform, outlet } = yield* makePlatform(language, named, sha256, rulesPerAccount)
       yield* platforms.register(platform)

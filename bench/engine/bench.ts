@@ -1,15 +1,12 @@
-/**
- * The matching engine beside its peers on one workload: events per second of CPU time, bytes per rule, what changing
- * rules costs. Peers that are not installed are named and left out.
- */
+/** Compares the engine with its peers: events per second of CPU time, bytes per rule, cost of changes. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
-import { handIn, isSmoke } from "../figures.ts"
+import { isSmoke, reportFigures } from "../figures.ts"
 import { isInstalled } from "./peers/luceneFilter.ts"
-import { compileLuceneMonitor, luceneMonitorLacks, startLuceneMonitor } from "./peers/luceneMonitor.ts"
-import { PostgresCluster, postgresLacks } from "./peers/Postgres.ts"
+import { compileLuceneMonitor, luceneMonitorMissing, startLuceneMonitor } from "./peers/luceneMonitor.ts"
+import { PostgresCluster, postgresMissing } from "./peers/Postgres.ts"
 import { type Entry, type Pace, progress, type Race, runRace, startNode } from "./race.ts"
 import { CLOSURES, differencesOf, figuresOf, LUCENE, OURS, POSTGRES, RECORDS, tableOf } from "./summary.ts"
 import type { WorkloadName } from "./workload/workload.ts"
@@ -53,7 +50,7 @@ async function main({ pace, sizes }: Plan): Promise<void> {
     cluster?.stop()
     rmSync(folder, { recursive: true, force: true })
   }
-  // The server of Postgres would outlive a benchmark that is broken off; the other engines end with their input.
+  // The Postgres server would survive an interrupted benchmark. The other engines end with their input.
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       cleanUp()
@@ -62,12 +59,12 @@ async function main({ pace, sizes }: Plan): Promise<void> {
   }
   try {
     const missing = [
-      lacks(LUCENE, luceneMonitorLacks()),
-      lacks(POSTGRES, postgresLacks()),
-      lacks("lucene-filter", isInstalled() ? undefined : "npm install --no-save lucene-filter")
+      describeMissing(LUCENE, luceneMonitorMissing()),
+      describeMissing(POSTGRES, postgresMissing()),
+      describeMissing("lucene-filter", isInstalled() ? undefined : "npm install --no-save lucene-filter")
     ].filter((line) => line !== undefined)
-    const classes = luceneMonitorLacks() === undefined ? compileLuceneMonitor(folder) : undefined
-    cluster = postgresLacks() === undefined ? new PostgresCluster(folder) : undefined
+    const classes = luceneMonitorMissing() === undefined ? compileLuceneMonitor(folder) : undefined
+    cluster = postgresMissing() === undefined ? new PostgresCluster(folder) : undefined
 
     const races: Array<Race> = []
     for (const [workload, counts] of sizes) {
@@ -88,7 +85,7 @@ async function main({ pace, sizes }: Plan): Promise<void> {
   }
 }
 
-/** Who takes part: the slow ones only where a round of theirs is short. */
+/** Slow engines only take part where a round of theirs is short. */
 function entries(options: {
   readonly folder: string
   readonly classes: string | undefined
@@ -105,14 +102,14 @@ function entries(options: {
   if (count <= (workload === "posts" ? 10_000 : 1_000)) all.push(node("naive, all rules", "naive"))
   if (count <= 1_000) all.push(node("liqe", "liqe"))
   if (count <= 1_000 && isInstalled()) {
-    // Its "AND NOT" never holds where what is excluded is absent.
+    // Its "AND NOT" is never true if the excluded term is absent.
     all.push({ ...node("lucene-filter (inexact)", "lucene-filter"), isInexact: true })
   }
   if (cluster !== undefined && count <= (workload === "posts" ? 100_000 : 10_000)) {
     all.push({ title: POSTGRES, start: () => cluster.load(folder, workload, count) })
   }
   if (classes !== undefined) {
-    // At a million rules each takes more than a minute to load: the one that was the faster there stands for both.
+    // At a million rules each takes over a minute to load, so only the faster one runs.
     for (const presearcher of count < 1_000_000 ? (["term", "frequency"] as const) : (["frequency"] as const)) {
       all.push({
         title: `${LUCENE}, ${presearcher}`,
@@ -123,7 +120,7 @@ function entries(options: {
   return all
 }
 
-function lacks(peer: string, remedy: string | undefined): string | undefined {
+function describeMissing(peer: string, remedy: string | undefined): string | undefined {
   if (remedy === undefined) return undefined
   const line = `${peer} is not installed:\n    ${remedy}`
   progress(line)
@@ -131,7 +128,7 @@ function lacks(peer: string, remedy: string | undefined): string | undefined {
 }
 
 function report(races: ReadonlyArray<Race>, missing: ReadonlyArray<string>): void {
-  console.log(`\nCPU time of one core; ratios are medians over rounds in turns`)
+  console.log(`\nCPU time of one core. Ratios are medians over all rounds`)
   for (const line of missing) console.log(`  ${line}`)
   for (const { workload, count, results } of races) {
     const { figures } = results[0] ?? {}
@@ -140,12 +137,12 @@ function report(races: ReadonlyArray<Race>, missing: ReadonlyArray<string>): voi
     const micros = (millis: number | undefined) =>
       millis === undefined ? "not measured" : `${(millis * 1_000).toFixed(1)} µs`
     console.log(
-      `  ${OURS}, ${workload}, ${count} rules: ${figures.processBytesPerRule?.toFixed(0)} bytes per rule by the process, ${figures.unindexed} rules run for every event; replace p50 ${micros(calls.replaceP50)}, p99 ${micros(calls.replaceP99)}; longest add ${micros(calls.longestAdd)}, replace ${micros(calls.longestReplace)}, match ${micros(calls.longestMatch)}, collection ${micros(calls.longestCollection)}`
+      `  ${OURS}, ${workload}, ${count} rules: ${figures.processBytesPerRule?.toFixed(0)} bytes per rule by the process, ${figures.unindexed} rules without an anchor; replace p50 ${micros(calls.replaceP50)}, p99 ${micros(calls.replaceP99)}; longest add ${micros(calls.longestAdd)}, replace ${micros(calls.longestReplace)}, match ${micros(calls.longestMatch)}, collection ${micros(calls.longestCollection)}`
     )
   }
   const differences = differencesOf(races)
-  console.log(differences.length === 0 ? "\nAll gave the same matches" : "\nMatches DIFFER")
+  console.log(differences.length === 0 ? "\nAll engines gave the same matches" : "\nMatches DIFFER")
   for (const line of differences) console.log(`  ${line}`)
   process.exitCode = differences.length === 0 ? 0 : 1
-  handIn(figuresOf(races))
+  reportFigures(figuresOf(races))
 }

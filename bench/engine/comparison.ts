@@ -1,33 +1,33 @@
-/** Puts random rules in and out of an engine, hands it random events, and holds every answer against the plain evaluator. */
+/** Compares the engine with the evaluator while random rules are added and removed and random events arrive. */
 import { Either } from "effect"
 import { Engine } from "../../core/engine/Engine.ts"
-import { holds } from "../../core/syntax/expression/evaluate.ts"
+import { evaluate } from "../../core/syntax/expression/evaluate.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
 import { type PlatformId, readEvent } from "../../test/platforms.ts"
 import { randomFrom } from "../random.ts"
-import { randomEvent, randomRule } from "./world.ts"
+import { randomEvent, randomRule } from "./generators.ts"
 
 export interface Compared {
-  /** Pairs of one rule and one event. */
+  /** Pairs of a rule and an event. */
   readonly comparisons: number
   readonly matches: number
-  /** What the engine and the evaluator do not agree on, the first of it. */
+  /** The first disagreement. */
   readonly difference: string | undefined
 }
 
 const NOW = Date.parse("2026-11-15T12:00:00Z")
 
-export interface Life {
+export interface Scenario {
   readonly platform: PlatformId
   readonly seed: number
-  /** Times that some rules change and an event comes. */
+  /** In each step some rules change and one event is matched. */
   readonly steps: number
-  /** About how many rules there are in the end. */
+  /** Approximate number of rules at the end. */
   readonly rules: number
 }
 
-/** One life of an engine, from the first rule to the removal of the last. */
-export const compare = ({ platform, seed, steps, rules: most }: Life): Compared => {
+/** From the first rule to the removal of the last. */
+export const compare = ({ platform, seed, steps, rules: most }: Scenario): Compared => {
   const random = randomFrom(seed)
   const engine = new Engine({ seed })
   const rules = new Map<number, Expression>()
@@ -43,30 +43,30 @@ export const compare = ({ platform, seed, steps, rules: most }: Life): Compared 
       } else {
         const expression = randomRule(platform, random)
         const rule = engine.add(expression)
-        if (rules.has(rule)) return { comparisons, matches, difference: `Rule number ${rule} was given twice` }
+        if (rules.has(rule)) return { comparisons, matches, difference: `Rule number ${rule} was returned twice` }
         rules.set(rule, expression)
       }
     }
     const record = randomEvent(platform, random)
     const event = Either.getOrThrow(readEvent(platform, record, NOW))
-    const expected = [...rules].filter(([, expression]) => holds(expression, event)).map(([rule]) => rule)
-    const met = [...engine.match(event)]
+    const expected = [...rules].filter(([, expression]) => evaluate(expression, event)).map(([rule]) => rule)
+    const matched = [...engine.match(event)]
     comparisons += rules.size
     matches += expected.length
-    const wrong = differenceOf(met, expected)
+    const wrong = differenceOf(matched, expected)
     if (wrong !== undefined) {
-      const difference = `${platform}, seed ${seed}, step ${step}: ${JSON.stringify(rules.get(wrong))}\n${JSON.stringify(record)}\nengine ${met.includes(wrong)}, evaluator ${expected.includes(wrong)}`
+      const difference = `${platform}, seed ${seed}, step ${step}: ${JSON.stringify(rules.get(wrong))}\n${JSON.stringify(record)}\nengine ${matched.includes(wrong)}, evaluator ${expected.includes(wrong)}`
       return { comparisons, matches, difference }
     }
   }
   for (const rule of rules.keys()) engine.remove(rule)
   const left = engine.stats.rules + engine.stats.unindexed
-  const difference = left === 0 ? undefined : `${platform}, seed ${seed}: rules are left after the last was removed`
+  const difference = left === 0 ? undefined : `${platform}, seed ${seed}: rules are left after all were removed`
   return { comparisons, matches, difference }
 }
 
 // ---- helpers ----
 
-const differenceOf = (met: ReadonlyArray<number>, expected: ReadonlyArray<number>): number | undefined =>
-  expected.find((rule) => !met.includes(rule)) ??
-  met.find((rule, index) => !expected.includes(rule) || met.indexOf(rule) !== index)
+const differenceOf = (matched: ReadonlyArray<number>, expected: ReadonlyArray<number>): number | undefined =>
+  expected.find((rule) => !matched.includes(rule)) ??
+  matched.find((rule, index) => !expected.includes(rule) || matched.indexOf(rule) !== index)

@@ -1,4 +1,4 @@
-/** An engine in the race, as the benchmark sees it: a process that takes commands and answers them. */
+/** An engine under test: a child process that answers commands. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
@@ -8,7 +8,7 @@ export interface Contender {
   readonly figures: LoadFigures
   /** Matches events until this much CPU time is used. */
   readonly round: (millis: number) => Promise<Round>
-  /** The rules that the first timed events meet: numbers, rising, parted by commas. */
+  /** Rules that match each of the first timed events: ascending numbers, separated by commas. */
   readonly sets: (events: number) => Promise<ReadonlyArray<string>>
   readonly latency: (millis: number) => Promise<Latency | null>
   readonly stop: () => Promise<void>
@@ -25,16 +25,16 @@ export interface Latency {
   readonly p99Micros: number
 }
 
-/** Resolves when the process has taken in its rules. */
+/** Resolves once the process has loaded its rules. */
 export const startContender = async (command: string, options: ReadonlyArray<string>): Promise<Contender> => {
   const child = spawn(command, options, { stdio: ["pipe", "pipe", "inherit"] })
   const exited = once(child, "exit")
   const ended = exited.then(() => Promise.reject(new Error(`"${command} ${options.join(" ")}" ended`)))
-  // It may end when nothing is asked of it.
+  // The process may end while no request is pending.
   ended.catch(() => {})
 
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-  // The processes are our own, and each command has one shape of answer.
+  // Our own processes: each command has a known answer type.
   const answer = async <A>() => JSON.parse((await Promise.race([lines.next(), ended])).value) as A
   const ask = <A>(request: string): Promise<A> => {
     child.stdin.write(`${request}\n`)

@@ -1,7 +1,4 @@
-/**
- * A million pairs of a random rule and a random event: the engine must say what the plain evaluator says of each.
- * `npm run fuzz:engine [-- comparisons seed]`
- */
+/** Fuzzes the engine against the evaluator. `npm run fuzz:engine [-- comparisons seed]` */
 import process from "node:process"
 import { PLATFORM_IDS } from "../../test/platforms.ts"
 import { compare } from "./comparison.ts"
@@ -19,7 +16,7 @@ let comparisons = 0
 let matches = 0
 for (let seed = first; comparisons < wanted; seed++) {
   for (const platform of PLATFORM_IDS) {
-    // Few rules that come and go quickly, or many that fill the tables.
+    // Few rules that change often, or many that fill the tables.
     const compared = compare({ platform, seed, steps: 100, rules: seed % 8 === 0 ? 1_000 : 50 })
     if (compared.difference !== undefined) {
       console.error(compared.difference)

@@ -1,4 +1,4 @@
-/** One workload at one number of rules: all engines on the same rules and events, in turns. */
+/** Runs all engines on the same rules and events, in turns. */
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { isSmoke } from "../figures.ts"
@@ -9,7 +9,7 @@ import type { WorkloadName } from "./workload/workload.ts"
 export interface Entry {
   readonly title: string
   readonly start: () => Promise<Contender>
-  /** Its matches are not ours for a reason of its own, so they are not held against ours. */
+  /** Its matches differ for a known reason and are not compared. */
   readonly isInexact?: boolean
 }
 
@@ -20,13 +20,13 @@ export interface Result {
   readonly micros: ReadonlyArray<number>
   readonly matchesPerEvent: number
   readonly latency: Latency | null
-  /** The first event whose matches are not ours. */
+  /** The first event with different matches. */
   readonly difference: string | undefined
 }
 
-/** How long each engine is watched. */
+/** How long each engine is measured. */
 export interface Pace {
-  /** Until the compilers of the runtimes are through. */
+  /** Until JIT compilation has settled. */
   readonly warmUpMillis: number
   readonly rounds: number
   readonly roundMillis: number
@@ -36,14 +36,14 @@ export interface Pace {
 export interface Race {
   readonly workload: WorkloadName
   readonly count: number
-  /** Ours is the first. */
+  /** Ours comes first. */
   readonly results: ReadonlyArray<Result>
 }
 
-/** An engine of Node in a process of its own. */
+/** Starts an engine that runs in Node. */
 export const startNode = (peer: string, folder: string, workload: WorkloadName, count: number): Promise<Contender> =>
   startContender(process.execPath, [
-    // One core means one thread: what the collector and the compiler do counts where they do it.
+    // Single-threaded, so that garbage collection and JIT compilation count too.
     "--single-threaded",
     "--expose-gc",
     "--max-old-space-size=8192",
@@ -65,7 +65,7 @@ export const runRace = async (options: {
   const running: Array<Running> = []
   try {
     for (const { title, start, isInexact = false } of entries) {
-      progress(`${workload}, ${count} rules: ${title} takes in the rules`)
+      progress(`${workload}, ${count} rules: ${title} loads the rules`)
       running.push({ title, isInexact, contender: await start(), rounds: [] })
     }
     progress(`${workload}, ${count} rules: matches of the first ${COMPARED_EVENTS} events`)
@@ -73,7 +73,7 @@ export const runRace = async (options: {
     for (const { contender } of running) sets.push(await contender.sets(COMPARED_EVENTS))
     progress(`${workload}, ${count} rules: warm-up and ${pace.rounds} rounds`)
     for (const { contender } of running) await contender.round(pace.warmUpMillis)
-    // One after the other in each round: whatever else the machine does falls on all alike.
+    // Engines take turns within each round, so that background load affects all equally.
     for (let round = 0; round < pace.rounds; round++) {
       for (const { contender, rounds } of running) rounds.push(await contender.round(pace.roundMillis))
     }
@@ -113,5 +113,5 @@ const sum = (values: ReadonlyArray<number>): number => values.reduce((one, other
 
 const differenceOf = (ours: ReadonlyArray<string>, theirs: ReadonlyArray<string>): string | undefined => {
   const event = ours.findIndex((set, index) => set !== theirs[index])
-  return event < 0 ? undefined : `event ${event}: ours meets rules "${ours[event]}", theirs "${theirs[event]}"`
+  return event < 0 ? undefined : `event ${event}: ours matches rules "${ours[event]}", theirs "${theirs[event]}"`
 }

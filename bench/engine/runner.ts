@@ -1,7 +1,7 @@
 /**
- * One engine in a process of its own. Takes commands on standard input, one a line, and answers each with a line of JSON:
- * `round` milliseconds (CPU time of some events), `sets` count (the exact matches of the first events), `latency`
- * milliseconds (time of single events).
+ * Runs one engine. Reads commands from standard input, one per line, and answers each with a line of JSON: `round <ms>`
+ * (CPU time for some events), `sets <count>` (exact matches of the first events), `latency <ms>` (time of single
+ * events).
  */
 import process from "node:process"
 import { createInterface } from "node:readline"
@@ -21,16 +21,16 @@ const loaders: Readonly<Record<string, () => Promise<Load>>> = {
 type Load = (folder: string, name: WorkloadName, count: number) => Loaded | Promise<Loaded>
 
 const [peer = "", folder = "", name = "", count = ""] = process.argv.slice(2)
-if (name !== "posts" && name !== "pages") throw new Error(`No workload "${name}"`)
+if (name !== "posts" && name !== "pages") throw new Error(`Unknown workload "${name}"`)
 const loader = await loaders[peer]?.()
-if (loader === undefined) throw new Error(`No engine "${peer}"`)
+if (loader === undefined) throw new Error(`Unknown engine "${peer}"`)
 const { training } = workloads[name]
 const loaded = await loader(folder, name, Number(count))
 answer(loaded.figures)
 
-/** The event to go on with; after the last one the first timed one comes again. */
+/** Index of the next event. Wraps around to the first timed one. */
 let next = training
-/** Events at a time: few where each takes long. */
+/** Events per batch: few if each takes long. */
 let batch = 1
 
 for await (const line of createInterface(process.stdin)) {
@@ -46,7 +46,7 @@ function answer(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`)
 }
 
-/** Prepared events, fresh ones each time: what the last run left in the caches of an object is not there. */
+/** Fresh events each time, so that nothing is cached in them. */
 function take(events: number): ReadonlyArray<() => ReadonlyArray<number>> {
   return Array.from({ length: events }, () => {
     const line = loaded.lines[next] ?? ""

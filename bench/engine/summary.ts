@@ -1,4 +1,4 @@
-/** What the races say: a table of all of it, and the figures that are watched. */
+/** Summarizes the races: a table, and the reported figures. */
 import { type Figure, median } from "../figures.ts"
 import type { Race, Result } from "./race.ts"
 
@@ -26,7 +26,7 @@ export const differencesOf = (races: ReadonlyArray<Race>): ReadonlyArray<string>
     )
   )
 
-/** Of the largest sizes: those with floors, or else the last that was measured. */
+/** For the sizes with floors, else for the last size measured. */
 export const figuresOf = (races: ReadonlyArray<Race>): ReadonlyArray<Figure> => {
   const posts = races.filter(({ workload }) => workload === "posts")
   const large = posts.filter(({ count }) => RATIO_FLOORS.has(count))
@@ -68,17 +68,17 @@ const cellsOf = (result: Result, ours: Result | undefined): ReadonlyArray<string
   ]
 }
 
-/** Round by round, then the median: what slows a whole round slows both sides of its ratio. */
+/** The median of per-round ratios: what slows down a whole round affects both sides. */
 const ratioOf = (ours: Result, theirs: Result): number =>
   median(ours.micros.map((micros, round) => (theirs.micros[round] ?? Number.NaN) / micros))
 
-/** The least that we must be faster than a peer, by the number of rules. */
+/** Minimum speed-up over a peer, by number of rules. */
 const RATIO_FLOORS: ReadonlyMap<number, Readonly<Record<string, number>>> = new Map([
   [100_000, { [LUCENE]: 200, [POSTGRES]: 400, [CLOSURES]: 15 }],
   [1_000_000, { [LUCENE]: 300 }]
 ])
 
-/** Against the better of the peer's ways, where it was run in several. None where it was not run. */
+/** Compared with the peer's fastest variant. Empty if the peer was not run. */
 const ratioFigure = (peer: string, count: number, results: ReadonlyArray<Result>): ReadonlyArray<Figure> => {
   const [ours, ...others] = results
   const peers = others.filter(({ title }) => title.startsWith(peer))
@@ -88,7 +88,6 @@ const ratioFigure = (peer: string, count: number, results: ReadonlyArray<Result>
   return [{ name: `times as fast as ${peer} at ${count}`, value, unit: "×", better: "higher", floor }]
 }
 
-/** What was not measured is not among them. */
 const callFigures = (count: number, ours: Result | undefined): ReadonlyArray<Figure> => {
   const { bytesPerRule, calls } = ours?.figures ?? {}
   const figure = (name: string, value: number | undefined, unit: string, most: number): ReadonlyArray<Figure> =>

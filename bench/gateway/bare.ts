@@ -1,4 +1,4 @@
-/** The floor: `node:http` with nothing on top, and Fastify, each over the same data. */
+/** Baselines: bare `node:http`, and Fastify, over the same data. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { fastify } from "fastify"
@@ -10,7 +10,7 @@ interface Query {
   readonly limit?: number
 }
 
-/** Checks the key and reads JSON; validates nothing. */
+/** Checks the key and parses JSON, without validation. */
 export const raw = (): Promise<number> =>
   new Promise((resolve) => {
     const server = createServer((request, response) => {

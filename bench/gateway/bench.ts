@@ -1,17 +1,14 @@
-/**
- * CPU time per request of our gateway beside node:http, Fastify and trpc-to-openapi's own handler. Requests per second
- * are shown but not judged: they say more about the machine's other work than about ours.
- */
+/** Compares CPU time per request of our gateway, node:http, Fastify and trpc-to-openapi. */
 import { isDeepStrictEqual } from "node:util"
-import { type Figure, handIn, isSmoke, median } from "../figures.ts"
+import { type Figure, isSmoke, median, reportFigures } from "../figures.ts"
 import { load } from "./client.ts"
 import { type Endpoint, endpoints, KEY } from "./data.ts"
 import { RUNTIMES, type Server, startServer } from "./process.ts"
 
-/** Many and short: what else the machine does for a second then falls on few of them, and on neighbours alike. */
+/** Many short rounds, so that background load affects few of them, and neighbours equally. */
 const ROUNDS = isSmoke ? 1 : 31
 const REQUESTS_PER_ROUND = isSmoke ? 20 : 400
-/** Until the compilers of the runtimes are through with the larger gateways. */
+/** Until JIT compilation of the larger gateways has settled. */
 const WARM_UP_REQUESTS = isSmoke ? 20 : 8_000
 
 const SERVERS = [
@@ -23,10 +20,10 @@ const SERVERS = [
   ["deno", "earshot"]
 ] as const
 
-/** The most that our gateway may take of the time of trpc-to-openapi's handler on the same runtime. */
+/** Maximum ratio of our time to that of trpc-to-openapi on the same runtime. */
 const FLOORS = { node: 0.65, deno: 0.5 }
 
-/** What one server took for one endpoint, round by round. */
+/** Results of one server for one endpoint, by round. */
 interface Measured {
   readonly server: Server
   readonly endpoint: Endpoint
@@ -38,7 +35,7 @@ const servers: Array<Server> = []
 try {
   for (const [runtime, name] of SERVERS) servers.push(await startServer(runtime, name))
   const measured = await measure(servers)
-  handIn(endpoints.flatMap((endpoint) => report(endpoint, measured)))
+  reportFigures(endpoints.flatMap((endpoint) => report(endpoint, measured)))
 } finally {
   for (const server of servers) server.stop()
 }
@@ -53,7 +50,7 @@ async function measure(servers: ReadonlyArray<Server>): Promise<ReadonlyArray<Me
     await checkAnswer(server, endpoint)
     await load(server.port, endpoint, WARM_UP_REQUESTS)
   }
-  // One server after the other in each round: whatever else the machine does falls on all alike.
+  // Servers take turns within each round, so that background load affects all equally.
   for (let round = 0; round < ROUNDS; round++) {
     for (const { server, endpoint, cpuMicros, perSecond } of all) {
       const cpuBefore = await server.cpu()
@@ -66,7 +63,7 @@ async function measure(servers: ReadonlyArray<Server>): Promise<ReadonlyArray<Me
   return all
 }
 
-/** All must answer the same, whenever they are asked, and nobody without a key. */
+/** All servers must give the same answer, and refuse a wrong key. */
 async function checkAnswer({ title, port }: Server, { method, path, body, answer }: Endpoint): Promise<void> {
   const ask = (key: string) =>
     fetch(`http://127.0.0.1:${port}${path}`, {
@@ -77,22 +74,22 @@ async function checkAnswer({ title, port }: Server, { method, path, body, answer
   const refused = await ask("wrong")
   await refused.arrayBuffer()
   const answered = await ask(KEY)
-  const isAlike = answered.status === 200 && isDeepStrictEqual(atAnyTime(await answered.json()), atAnyTime(answer()))
-  if (refused.status !== 401 || !isAlike) {
-    throw new Error(`"${title}" does not answer ${method} ${path} like the others`)
+  const isSame = answered.status === 200 && isDeepStrictEqual(withoutTime(await answered.json()), withoutTime(answer()))
+  if (refused.status !== 401 || !isSame) {
+    throw new Error(`"${title}" answers "${method} ${path}" differently`)
   }
 }
 
-/** Without the time at which it was given. */
-function atAnyTime(answer: unknown): unknown {
+/** Removes the time of the answer. */
+function withoutTime(answer: unknown): unknown {
   return JSON.parse(JSON.stringify(answer, (key, value) => (key === "to" ? "" : value)))
 }
 
-/** Prints what was measured of an endpoint, and gives the figures of our gateway. */
+/** Prints the results of an endpoint and returns our gateway's figures. */
 function report(endpoint: Endpoint, all: ReadonlyArray<Measured>): ReadonlyArray<Figure> {
   const measured = all.filter((one) => one.endpoint === endpoint)
   const microsOf = (title: string) => measured.find(({ server }) => server.title === title)?.cpuMicros ?? []
-  /** Round by round, then the median: what slows a whole round slows both sides of its ratio. */
+  /** The median of per-round ratios: what slows down a whole round affects both sides. */
   const ratio = (ours: string, theirs: string) => {
     const their = microsOf(theirs)
     return median(microsOf(ours).map((micros, round) => micros / (their[round] ?? Number.NaN)))
@@ -113,7 +110,7 @@ function report(endpoint: Endpoint, all: ReadonlyArray<Measured>): ReadonlyArray
     const name = `${endpoint.name} on ${runtime}`
     return [
       {
-        name: `${name}: CPU, of trpc-to-openapi's`,
+        name: `${name}: CPU relative to trpc-to-openapi`,
         value: ratio(ours, theirs),
         unit: "×",
         better: "lower",

@@ -1,11 +1,11 @@
-/** The load: a few keep-alive connections, each sending its next request when the last one is answered. */
+/** Generates load: some keep-alive connections, each with one request at a time. */
 import { connect, type Socket } from "node:net"
 import { type Endpoint, KEY } from "./data.ts"
 
 const CONNECTIONS = 16
 const STALLED_AFTER_MILLIS = 10_000
 
-/** Sends that many requests. Fails on the first answer that is not 200 with the expected number of bytes. */
+/** Sends `requests` requests. Fails on the first answer that is not 200 with the expected size. */
 export const load = async (port: number, endpoint: Endpoint, requests: number): Promise<void> => {
   const request = requestOf(endpoint)
   const expectedBytes = Buffer.byteLength(JSON.stringify(endpoint.answer()))
@@ -47,8 +47,8 @@ const drive = (port: number, request: string, expectedBytes: number, next: () =>
       const answer = parse(received.length === 1 ? chunk : Buffer.concat(received))
       if (answer === undefined) return
       received = []
-      // No server of the benchmark streams its answer.
-      if (answer.bytes === undefined) return fail("An answer without Content-Length")
+      // No server here streams its answers.
+      if (answer.bytes === undefined) return fail("The answer has no Content-Length")
       if (answer.status !== "200" || answer.bytes !== expectedBytes) {
         return fail(`Expected 200 with ${expectedBytes} bytes, got ${answer.status} with ${answer.bytes}`)
       }
@@ -56,7 +56,7 @@ const drive = (port: number, request: string, expectedBytes: number, next: () =>
     })
   })
 
-/** The status and size of an answer, once it is complete. One request is in flight: whatever arrives belongs to it. */
+/** Status and size of a complete answer. Only one request is in flight, so all bytes belong to it. */
 const parse = (bytes: Buffer): { readonly status: string; readonly bytes: number | undefined } | undefined => {
   const end = bytes.indexOf("\r\n\r\n")
   if (end < 0) return undefined

@@ -1,4 +1,4 @@
-/** What every server of the benchmark answers: the same rules and matches, behind the same key. */
+/** The data that every server returns: rules and matches behind one key. */
 
 import { makeSecret } from "../../core/keys/Key.ts"
 import type { Match } from "../../core/matches/Match.ts"
@@ -8,7 +8,7 @@ import type { Rule } from "../../core/rules/Rule.ts"
 
 const PLACES = ["Antofagasta", "Kathmandu", "Wellington", "Anchorage", "Sendai"]
 
-/** A key like any that the service makes. */
+/** A valid key. */
 export const KEY: string = makeSecret((length) => Uint8Array.from({ length }, (_, i) => i * 7))
 
 /** Newest first. */
@@ -31,7 +31,7 @@ export const rules = Array.from({ length: 20 }, (_, i) => {
 
 const newestRule = fromUuid("rule", uuid(rules.length))
 
-/** All of the newest rule, newest first. */
+/** Matches of the newest rule, newest first. */
 export const matches = Array.from({ length: 50 }, (_, i) => {
   const age = 100 - i
   const post = `18662233445566778${String(age).padStart(2, "0")}`
@@ -45,7 +45,7 @@ export const matches = Array.from({ length: 50 }, (_, i) => {
   } satisfies Match
 })
 
-/** As of now. Nobody watches a platform in the benchmark. */
+/** As of now. No platform is watched here. */
 export const coverage = () => ({
   from: Timestamp.fromMillis(timeOf(newestRule)),
   to: Timestamp.fromMillis(Date.now()),
@@ -57,7 +57,7 @@ export interface Endpoint {
   readonly method: "GET" | "POST"
   readonly path: string
   readonly body: string
-  /** As of now, and always of the same size. */
+  /** As of now. Always the same size. */
   readonly answer: () => unknown
 }
 

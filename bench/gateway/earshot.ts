@@ -1,4 +1,4 @@
-/** Our gateway as `main.ts` puts it together, over the stores in memory. */
+/** Our gateway, composed as in `main.ts`, over in-memory stores. */
 import { Effect, Layer, Redacted } from "effect"
 import * as Assets from "../../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
@@ -38,7 +38,7 @@ export const layer = Layer.provideMerge(
   Layer.provideMerge(stores),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)),
   Layer.provideMerge(Log.layerWith("json")),
-  // As without a collector.
+  // As if no trace collector were set.
   Layer.provideMerge(Layer.setTracerEnabled(false))
 )
 

@@ -1,4 +1,4 @@
-/** The servers of the benchmark, each in a process of its own. */
+/** Starts the servers, each in its own process. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import process from "node:process"
@@ -24,7 +24,7 @@ export const startServer = async (runtime: Runtime, name: string): Promise<Serve
     stdio: ["pipe", "pipe", "inherit"]
   })
   const ended = once(child, "exit").then(() => Promise.reject(new Error(`The server "${name}" on ${runtime} ended`)))
-  // It may end when nothing is asked of it.
+  // The process may end while no request is pending.
   ended.catch(() => {})
 
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()

@@ -1,4 +1,4 @@
-/** One server of the benchmark, in a process of its own. Says its port, then its CPU time for each line it is sent. */
+/** One server, in its own process. Prints its port, then its CPU time for each line of input. */
 import process from "node:process"
 import { Effect, Scope } from "effect"
 import * as DenoServer from "../../adapters/runtimes/deno.ts"
@@ -6,7 +6,7 @@ import * as NodeServer from "../../adapters/runtimes/node.ts"
 
 type Handler = (request: Request) => Promise<Response>
 
-/** Imported when chosen: a server carries nothing of the others. */
+/** Dynamic imports: a server loads only its own code. */
 const variants: Readonly<Record<string, () => Promise<number>>> = {
   raw: async () => (await import("./bare.ts")).raw(),
   fastify: async () => (await import("./bare.ts")).onFastify(),
@@ -21,18 +21,18 @@ const variants: Readonly<Record<string, () => Promise<number>>> = {
 }
 
 const start = variants[process.argv[2] ?? ""]
-if (start === undefined) throw new Error(`Name one of ${Object.keys(variants).join(", ")}`)
-say(await start())
+if (start === undefined) throw new Error(`Unknown server: expected ${Object.keys(variants).join(", ")}`)
+print(await start())
 process.stdin.on("data", () => {
   const { user, system } = process.cpuUsage()
-  say(user + system)
+  print(user + system)
 })
-// The benchmark holds the other end: however it ends, its servers end with it.
+// Ends with the benchmark, which holds the other end of the pipe.
 process.stdin.on("end", () => process.exit(0))
 
 // ---- helpers ----
 
-/** Both gateways are served by the same adapter, so that they alone differ. */
+/** Both gateways use the same adapter, so that only they differ. */
 function listen(handler: Handler) {
   const { serve } = "Deno" in globalThis ? DenoServer : NodeServer
   return Effect.flatMap(Scope.make(), (scope) =>
@@ -40,6 +40,6 @@ function listen(handler: Handler) {
   )
 }
 
-function say(fact: number) {
+function print(fact: number) {
   process.stdout.write(`${fact}\n`)
 }

@@ -1,4 +1,4 @@
-/** The same two endpoints as users of trpc-to-openapi write them, behind its own handler. */
+/** The same two endpoints, written for trpc-to-openapi and served by its handler. */
 import { initTRPC, TRPCError } from "@trpc/server"
 import { createOpenApiFetchHandler, type OpenApiMeta } from "trpc-to-openapi"
 import { z } from "zod"

@@ -1,18 +1,18 @@
-/** What ingest makes of its store: durable matches per second beside the bare ways of writing, latency, and listing. */
+/** Measures ingest: durable matches per second compared with bare ways of writing, latency, and listing. */
 import process from "node:process"
 import { Effect, Layer } from "effect"
-import { type Figure, handIn, isSmoke, median, quantile } from "../figures.ts"
+import { type Figure, isSmoke, median, quantile, reportFigures } from "../figures.ts"
 import { type Engine, pglite, postgres } from "./engines.ts"
 import { addedLatency, EVENTS_PER_SECOND } from "./latency.ts"
 import { type Listing, measureLists } from "./listing.ts"
 import { type Result, race, ratiosTo, report, rowsPerSecond } from "./race.ts"
-import { BARE, bareWay, COPY, copyWay, makeRawTables, PIPELINE, pipelineWay, rowsWay } from "./ways.ts"
-import { layer, makeRules, startIngest } from "./world.ts"
+import { layer, makeRules, startIngest } from "./setup.ts"
+import { BARE, bareWriter, COPY, copyWriter, makeRawTables, PIPELINE, pipelineWriter, rowsWriter } from "./writers.ts"
 
-/** For Postgres: what the embedded store does is told, and not judged. */
-const LEAST_OF_BARE = 0.8
-const LEAST_OF_COPY = 0.45
-const MOST_OF_SMALL = 2
+/** For Postgres. The embedded store is measured without floors. */
+const MIN_OF_BARE = 0.8
+const MIN_OF_COPY = 0.45
+const MAX_OF_SMALL = 2
 
 const SMALL = 10_000
 const LARGE = 10_000_000
@@ -24,7 +24,7 @@ const measureAll = Effect.gen(function* () {
   const lists = reportLists(yield* measureLists(SIZES))
   return [...embedded, ...server, ...lists]
 })
-handIn(await Effect.runPromise(Effect.scoped(measureAll)))
+reportFigures(await Effect.runPromise(Effect.scoped(measureAll)))
 
 // ---- helpers ----
 
@@ -36,10 +36,15 @@ function measureEngine(engine: Engine) {
         const owned = yield* makeRules
         const feed = yield* startIngest
         yield* makeRawTables
-        const results = yield* race([pipelineWay(feed), bareWay(owned), rowsWay(owned), copyWay(owned, engine)])
+        const results = yield* race([
+          pipelineWriter(feed),
+          bareWriter(owned),
+          rowsWriter(owned),
+          copyWriter(owned, engine)
+        ])
         report(engine.name, results)
         const latencies = yield* addedLatency(feed)
-        console.log(`  from received to listable at ${EVENTS_PER_SECOND} events/s: ${inMillis(latencies)}`)
+        console.log(`  from received to listable at ${EVENTS_PER_SECOND} events/s: ${formatLatencies(latencies)}`)
         return figuresOf(engine, results, latencies)
       }),
       context
@@ -52,21 +57,21 @@ function figuresOf(
   results: ReadonlyArray<Result>,
   latencies: ReadonlyArray<number>
 ): ReadonlyArray<Figure> {
-  const isJudged = name === "Postgres"
+  const hasFloors = name === "Postgres"
   return [
     {
-      name: `${name}: pipeline, of a bare loop`,
+      name: `${name}: pipeline relative to a bare loop`,
       value: median(ratiosTo(results, BARE)),
       unit: "×",
       better: "higher",
-      floor: isJudged ? LEAST_OF_BARE : undefined
+      floor: hasFloors ? MIN_OF_BARE : undefined
     },
     {
-      name: `${name}: pipeline, of COPY`,
+      name: `${name}: pipeline relative to COPY`,
       value: median(ratiosTo(results, COPY)),
       unit: "×",
       better: "higher",
-      floor: isJudged ? LEAST_OF_COPY : undefined
+      floor: hasFloors ? MIN_OF_COPY : undefined
     },
     { name: `${name}: pipeline`, value: rowsPerSecond(results, PIPELINE), unit: "rows/s", better: "higher" },
     {
@@ -78,22 +83,24 @@ function figuresOf(
   ]
 }
 
-/** Prints how long lists took, and gives the figures. */
+/** Prints the listing times and returns the figures. */
 function reportLists(listings: ReadonlyArray<Listing>): ReadonlyArray<Figure> {
   console.log("\nPostgres: a page of 50 matches of a rule")
   for (const { rows, newest, deep } of listings) {
-    console.log(`  at ${String(rows).padStart(8)} rows   newest: ${inMillis(newest)}   deep: ${inMillis(deep)}`)
+    console.log(
+      `  at ${String(rows).padStart(8)} rows   newest: ${formatLatencies(newest)}   deep: ${formatLatencies(deep)}`
+    )
   }
   const pages = listings.map(({ rows, newest }) => ({ rows, p99: quantile(newest, 0.99) }))
   const p99At = (wanted: number) => pages.find(({ rows }) => rows === wanted)?.p99 ?? Number.NaN
   const figures = pages.map(
     ({ rows, p99 }): Figure => ({ name: `page at ${rows} rows, p99`, value: p99, unit: "ms", better: "lower" })
   )
-  const name = `page at ${LARGE} rows, p99, of that at ${SMALL}`
-  const ratio: Figure = { name, value: p99At(LARGE) / p99At(SMALL), unit: "×", better: "lower", floor: MOST_OF_SMALL }
+  const name = `page at ${LARGE} rows relative to ${SMALL}, p99`
+  const ratio: Figure = { name, value: p99At(LARGE) / p99At(SMALL), unit: "×", better: "lower", floor: MAX_OF_SMALL }
   return SIZES.includes(LARGE) ? [...figures, ratio] : figures
 }
 
-function inMillis(values: ReadonlyArray<number>): string {
+function formatLatencies(values: ReadonlyArray<number>): string {
   return `p50 ${quantile(values, 0.5).toFixed(1)} ms, p99 ${quantile(values, 0.99).toFixed(1)} ms`
 }

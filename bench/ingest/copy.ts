@@ -1,11 +1,11 @@
-/** COPY as the fastest way into a table: over the wire on Postgres, from a file inside its folder on PGlite. */
+/** COPY, the fastest way into a table: over the wire on Postgres, from a file on PGlite. */
 import type pg from "pg"
 
-/** A row in COPY's text format: tabs part the columns, and backslashes are doubled. */
+/** A row in COPY's text format: tab-separated, with escapes. */
 export const copyLine = (columns: ReadonlyArray<string>): string =>
   `${columns.map((column) => column.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\t", "\\t")).join("\t")}\n`
 
-/** The driver knows the messages of COPY, but has no command for it. */
+/** The driver implements the messages of COPY, but has no command for it. */
 export const copyIn = (client: pg.Client, table: string, text: Buffer): Promise<void> =>
   new Promise((resume, fail) => {
     client.query({
@@ -26,7 +26,7 @@ export const copyIn = (client: pg.Client, table: string, text: Buffer): Promise<
 
 const MESSAGE_BYTES = 65_536
 
-/** What the types of the driver leave out. */
+/** Missing in the driver's types. */
 interface CopyConnection {
   readonly sendCopyFromChunk: (chunk: Buffer) => void
   readonly endCopyFrom: () => void

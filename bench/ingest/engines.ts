@@ -1,4 +1,4 @@
-/** The two engines of the SQL stores, each in a fresh place, both syncing every commit to the disk. */
+/** The two SQL engines, each with a fresh store, both with fsync on every commit. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -16,7 +16,7 @@ import { copyIn } from "./copy.ts"
 export interface Engine {
   readonly name: "PGlite" | "Postgres"
   readonly client: Layer.Layer<SqlClient | Announcements, StoreCannotOpen>
-  /** Takes in the rows in the text format of COPY; gives the statement that is to be timed. */
+  /** Prepares rows in COPY's text format and returns the statement to time. */
   readonly copy: (table: string, text: Buffer) => Effect.Effect<Effect.Effect<unknown, unknown>, never, SqlClient>
 }
 
@@ -30,7 +30,7 @@ export const pglite: Effect.Effect<Engine, never, Scope.Scope> = Effect.gen(func
   return {
     name: "PGlite",
     client: Pglite.layerWith({ dataDir, image }),
-    // It has no COPY over the wire, but reads files in its own folder.
+    // PGlite has no COPY over the wire, but reads files in its own folder.
     copy: (table, text) =>
       Effect.map(SqlClient, (sql) => {
         writeFileSync(join(dataDir, "pg", "bench.copy"), text)

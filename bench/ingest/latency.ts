@@ -1,14 +1,14 @@
-/** How long after an event has come in its match can be listed, at a steady rate. */
+/** Measures the time from receiving an event to its match being listable, at a steady rate. */
 import { Chunk, Effect, Queue } from "effect"
 import type { Signal } from "../../core/platforms/Platform.ts"
 import { isSmoke } from "../figures.ts"
 import { newPosts } from "./posts.ts"
-import { signalOf } from "./ways.ts"
+import { signalOf } from "./writers.ts"
 
 export const EVENTS_PER_SECOND = 1_000
 const SECONDS = isSmoke ? 0.3 : 10
 
-/** In milliseconds, of every event. */
+/** In milliseconds, for every event. */
 export const addedLatency = (feed: Queue.Queue<Chunk.Chunk<Signal>>) =>
   Effect.gen(function* () {
     const posts = newPosts(EVENTS_PER_SECOND * SECONDS)
@@ -18,7 +18,7 @@ export const addedLatency = (feed: Queue.Queue<Chunk.Chunk<Signal>>) =>
     while (latencies.length < posts.length) {
       const due = Math.floor(((now() - start) / 1_000) * EVENTS_PER_SECOND)
       const signals = posts.slice(sent, due).map((post, at) => {
-        // Not when it is handed in: a process that is busy would be slow to hand in, and slow to read a socket.
+        // The scheduled time, not the time of the offer: a busy process would also be late to read a socket.
         const receivedAt = start + ((sent + at) / EVENTS_PER_SECOND) * 1_000
         return signalOf(post, { receivedAt, ack: Effect.sync(() => latencies.push(now() - receivedAt)) })
       })

@@ -1,4 +1,4 @@
-/** How long a page of matches takes, in stores of several sizes on one server, in turns. */
+/** Measures the time to list a page of matches in stores of several sizes, in turns. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer, Option, Redacted } from "effect"
 import pg from "pg"
@@ -9,22 +9,22 @@ import { Random } from "../engine/workload/random.ts"
 import { isSmoke } from "../figures.ts"
 import { postgresServer } from "./engines.ts"
 import { somePayloads } from "./posts.ts"
-import { layer, makeRules, type Owned } from "./world.ts"
+import { type AccountRules, layer, makeRules } from "./setup.ts"
 
 const PAGE = 50
 const ROUNDS = isSmoke ? 1 : 20
-const PAGES_A_TURN = isSmoke ? 10 : 100
+const PAGES_PER_TURN = isSmoke ? 10 : 100
 
 export interface Listing {
   readonly rows: number
-  /** In milliseconds, of every call. */
+  /** In milliseconds, for every call. */
   readonly newest: Array<number>
   readonly deep: Array<number>
 }
 
 export const measureLists = (sizes: ReadonlyArray<number>) =>
   Effect.gen(function* () {
-    // Lists do not depend on the log, and the largest store is filled sooner without.
+    // Listing does not depend on the WAL, and the largest store fills faster without it.
     const { url } = yield* postgresServer(["shared_buffers=512MB", "wal_level=minimal", "max_wal_senders=0"])
     const stores = yield* Effect.forEach(sizes, (rows) => openStore(url, rows))
     const random = new Random(5)
@@ -63,15 +63,15 @@ const createDatabase = async (server: string, name: string) => {
   await client.end()
 }
 
-/** In the order of time, each of a rule by chance. */
-const fill = ({ account, rules }: Owned, rows: number) =>
+/** In time order, each for a random rule. */
+const fill = ({ account, rules }: AccountRules, rows: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient
     const payloads = JSON.stringify(somePayloads(64))
     const insertAll = Effect.gen(function* () {
-      // What goes into a table that was emptied in the same transaction is not logged.
+      // Rows inserted into a table that was truncated in the same transaction are not logged.
       yield* sql`truncate matches`
-      // The foreign key is known to hold.
+      // Skips the foreign key check.
       yield* sql`set local session_replication_role = replica`
       yield* sql`
         with samples as materialized (select array_agg(value) as payloads from jsonb_array_elements(${payloads}::jsonb))
@@ -86,7 +86,7 @@ const fill = ({ account, rules }: Owned, rows: number) =>
     yield* sql`vacuum analyze matches`
   })
 
-/** By then every rule has a full page. */
+/** From this row on every rule has a full page. */
 const FIRST_DEEP_ROW = 9_000
 
 const UUID_START = "01890000-0000-7000-8000-"
@@ -94,15 +94,15 @@ const UUID_START = "01890000-0000-7000-8000-"
 interface Pages {
   readonly rows: number
   readonly random: Random
-  /** From anywhere in the history, not from its end. */
+  /** A page from anywhere in the history, not the newest. */
   readonly isDeep: boolean
 }
 
-const listPages = ({ account, rules }: Owned, { rows, random, isDeep }: Pages) =>
+const listPages = ({ account, rules }: AccountRules, { rows, random, isDeep }: Pages) =>
   Effect.gen(function* () {
     const store = yield* MatchStore
     const millis: Array<number> = []
-    for (let page = 0; page < PAGES_A_TURN; page++) {
+    for (let page = 0; page < PAGES_PER_TURN; page++) {
       const row = random.between(FIRST_DEEP_ROW, rows)
       const before = isDeep
         ? Option.some(fromUuid("match", UUID_START + row.toString(16).padStart(12, "0")))
@@ -117,7 +117,7 @@ const listPages = ({ account, rules }: Owned, { rows, random, isDeep }: Pages) =
       })
       millis.push(performance.now() - start)
       if (found.length !== PAGE)
-        return yield* Effect.dieMessage(`A page has ${found.length} matches in place of ${PAGE}`)
+        return yield* Effect.dieMessage(`A page has ${found.length} matches instead of ${PAGE}`)
     }
     return millis
   })

@@ -1,24 +1,24 @@
-/** Posts of about 1.5 kB as X delivers them, each one new, each meeting one of the rules. */
+/** Unique posts of about 1.5 kB as delivered by X. Each matches one rule. */
 import { makePost } from "../engine/workload/posts.ts"
 import { Random } from "../engine/workload/random.ts"
 
 export interface Post {
   readonly id: string
-  /** Which of the rules it meets, from 0. */
+  /** Index of the rule it matches. */
   readonly rule: number
   readonly payload: Record<string, unknown>
 }
 
 export const RULES = 100
 
-/** Every call gives posts with ids that no call gave before. */
+/** Ids are unique across calls. */
 export const newPosts = (count: number): ReadonlyArray<Post> =>
   Array.from({ length: count }, () => {
     const id = String(FIRST_ID + BigInt(made++) * 65_536n)
     return { id, rule: random.below(RULES), payload: random.pick(payloads) }
   })
 
-/** So many payloads, no two alike. */
+/** Distinct payloads. */
 export const somePayloads = (count: number): ReadonlyArray<Post["payload"]> => payloads.slice(0, count)
 
 // ---- helpers ----
@@ -28,7 +28,7 @@ let made = 0
 
 const random = new Random(11)
 
-/** What X adds to a post of its own knowledge. */
+/** Annotations that X adds to a post. */
 const context_annotations = ["Brand Vertical", "Interests and Hobbies", "Unified Twitter Taxonomy"].map((name, at) => ({
   domain: { id: String(45 + at), name, description: "Top level entities that describe an industry or a field" },
   entity: { id: `78197459675284${at}`, name: "Natural disasters" }

@@ -1,4 +1,4 @@
-/** The floor: a server that writes one ready string to every response. */
+/** Baseline: a server that writes one prepared string to every response. */
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { matchAt } from "./match.ts"

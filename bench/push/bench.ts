@@ -1,23 +1,20 @@
-/**
- * What it costs to tell many of a match: delivery and memory of our event streams beside a bare broadcaster on
- * node:http, which writes a ready string to every response and knows neither keys nor rules nor who is slow.
- */
-import { handIn, isSmoke } from "../figures.ts"
+/** Compares delivery and memory of our event streams with a bare broadcaster on node:http. */
+import { isSmoke, reportFigures } from "../figures.ts"
 import { KEY } from "../gateway/data.ts"
-import { startPart } from "./process.ts"
+import { startProcess } from "./process.ts"
 
 const SUBSCRIBERS = isSmoke ? 20 : 2_000
-const IDLE = isSmoke ? 20 : 10_000
+const IDLE_SUBSCRIBERS = isSmoke ? 20 : 10_000
 
 const PER_SECOND = isSmoke ? 20 : 4
 const WARM_UP = isSmoke ? 1 : 12
 const MATCHES = isSmoke ? 4 : 48
 
-/** A heartbeat comes after 15 seconds of quiet. */
-const REST_MILLIS = isSmoke ? 100 : 17_000
+/** Longer than 15 seconds, so that heartbeats are included. */
+const IDLE_MILLIS = isSmoke ? 100 : 17_000
 
-/** The most that we may take of the broadcaster's CPU time for a delivery. */
-const MOST_OF_BARE = 8
+/** Maximum ratio of our CPU time per delivery to the bare broadcaster's. */
+const MAX_OF_BARE = 8
 
 interface Delivery {
   readonly kilobytes: number
@@ -26,14 +23,14 @@ interface Delivery {
   readonly cpuMicros: number
 }
 
-interface Idleness {
+interface IdleCost {
   readonly openedKilobytes: number
   readonly restedKilobytes: number
-  /** Of a core. */
+  /** Share of one core. */
   readonly percent: number
 }
 
-const delivery = { bare: await measure("bare"), earshot: await measure("earshot") }
+const delivery = { bare: await measureDelivery("bare"), earshot: await measureDelivery("earshot") }
 const ratio = delivery.earshot.cpuMicros / delivery.bare.cpuMicros
 console.log(`${SUBSCRIBERS} subscribers, ${PER_SECOND} matches a second, ${MATCHES} matches`)
 console.log(row(["", "kB each", "p50 ms", "p99 ms", "CPU µs/delivery"]))
@@ -43,28 +40,34 @@ for (const [name, { kilobytes, p50, p99, cpuMicros }] of Object.entries(delivery
 console.log(`  earshot = ${ratio.toFixed(2)} × bare in CPU per delivery`)
 console.log(`  earshot = ${(delivery.earshot.p99 / delivery.bare.p99).toFixed(2)} × bare in p99`)
 
-const idleness = { bare: await idle("bare"), earshot: await idle("earshot") }
-console.log(`\n${IDLE} idle subscribers`)
+const idleCost = { bare: await measureIdle("bare"), earshot: await measureIdle("earshot") }
+console.log(`\n${IDLE_SUBSCRIBERS} idle subscribers`)
 console.log(row(["", "kB when opened", "kB after a while", "% of a core"]))
-for (const [name, { openedKilobytes, restedKilobytes, percent }] of Object.entries(idleness)) {
+for (const [name, { openedKilobytes, restedKilobytes, percent }] of Object.entries(idleCost)) {
   console.log(row([name, ...[openedKilobytes, restedKilobytes, percent].map((value) => value.toFixed(1))]))
 }
 
 const { kilobytes, p99, cpuMicros } = delivery.earshot
-handIn([
-  { name: "CPU of a delivery, of a bare broadcaster's", value: ratio, unit: "×", better: "lower", floor: MOST_OF_BARE },
-  { name: "CPU of a delivery", value: cpuMicros, unit: "µs", better: "lower" },
+reportFigures([
+  {
+    name: "CPU per delivery relative to a bare broadcaster",
+    value: ratio,
+    unit: "×",
+    better: "lower",
+    floor: MAX_OF_BARE
+  },
+  { name: "CPU per delivery", value: cpuMicros, unit: "µs", better: "lower" },
   { name: "from stored to received, p99", value: p99, unit: "ms", better: "lower" },
-  { name: "memory of a subscriber", value: kilobytes, unit: "kB", better: "lower" },
-  { name: "memory of an idle subscriber", value: idleness.earshot.restedKilobytes, unit: "kB", better: "lower" }
+  { name: "memory per subscriber", value: kilobytes, unit: "kB", better: "lower" },
+  { name: "memory per idle subscriber", value: idleCost.earshot.restedKilobytes, unit: "kB", better: "lower" }
 ])
 
 // ---- helpers ----
 
-/** A server with its subscribers, and what the matches that it stores take. */
-async function measure(name: string): Promise<Delivery> {
-  const server = await startPart("server", name)
-  const clients = await startPart("clients", KEY)
+/** Measures a server with its subscribers while matches are published. */
+async function measureDelivery(name: string): Promise<Delivery> {
+  const server = await startProcess("server", name)
+  const clients = await startProcess("clients", KEY)
   try {
     const port = await server.ask("port")
     const before = await server.ask("memory")
@@ -83,20 +86,20 @@ async function measure(name: string): Promise<Delivery> {
   }
 }
 
-/** Subscribers that hear nothing but heartbeats. */
-async function idle(name: string): Promise<Idleness> {
-  const server = await startPart("server", name)
-  const clients = await startPart("clients", KEY)
+/** Measures subscribers that only receive heartbeats. */
+async function measureIdle(name: string): Promise<IdleCost> {
+  const server = await startProcess("server", name)
+  const clients = await startProcess("clients", KEY)
   try {
     const port = await server.ask("port")
     const before = await server.ask("memory")
-    await clients.ask(`open ${port} ${IDLE}`)
+    await clients.ask(`open ${port} ${IDLE_SUBSCRIBERS}`)
     const opened = await server.ask("memory")
     const cpuBefore = await server.ask("cpu")
-    await new Promise((resolve) => setTimeout(resolve, REST_MILLIS))
+    await new Promise((resolve) => setTimeout(resolve, IDLE_MILLIS))
     const rested = await server.ask("memory")
-    const percent = ((await server.ask("cpu")) - cpuBefore) / REST_MILLIS / 10
-    const each = (bytes: number) => (bytes - before) / IDLE / 1_000
+    const percent = ((await server.ask("cpu")) - cpuBefore) / IDLE_MILLIS / 10
+    const each = (bytes: number) => (bytes - before) / IDLE_SUBSCRIBERS / 1_000
     return { openedKilobytes: each(opened), restedKilobytes: each(rested), percent }
   } finally {
     clients.stop()

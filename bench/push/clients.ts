@@ -1,22 +1,22 @@
-/** The subscribers of the benchmark: sockets that read event streams and note how old each match is. */
+/** The subscribers: sockets that read event streams and record the age of each match. */
 import { connect } from "node:net"
 import process from "node:process"
-import { answer } from "./process.ts"
+import { handleCommands } from "./process.ts"
 
-/** At a time: a server's queue of connections is not endless. */
-const AT_ONCE = 100
+/** Connections opened at a time: a server's accept queue is limited. */
+const MAX_CONCURRENT = 100
 
-/** In milliseconds, of all that was received since the last time somebody waited for them. */
+/** In milliseconds, since the last `receive`. */
 let latencies: Array<number> = []
 let measured: ReadonlyArray<number> = []
 let wake = () => {}
 
 const key = process.argv[2]
 
-answer({
+handleCommands({
   open: async (port = 0, count = 0) => {
-    for (let opened = 0; opened < count; opened += AT_ONCE) {
-      await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - opened) }, () => subscribe(port)))
+    for (let opened = 0; opened < count; opened += MAX_CONCURRENT) {
+      await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, count - opened) }, () => subscribe(port)))
     }
     return count
   },
@@ -35,7 +35,7 @@ answer({
 
 // ---- helpers ----
 
-/** Resolves when the stream is open. */
+/** Resolves once the stream is open. */
 function subscribe(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1")

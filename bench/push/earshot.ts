@@ -1,4 +1,4 @@
-/** Our gateway over stores in memory, on the runtime's own server. */
+/** Our gateway over in-memory stores, on Node's HTTP server. */
 import { Effect, Layer, Runtime, Scope } from "effect"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"

@@ -1,4 +1,4 @@
-/** The matches of the benchmark: a post of usual size that carries when it was made. */
+/** Matches with a payload of typical size that contains its creation time. */
 
 import type { Match } from "../../core/matches/Match.ts"
 import { firstMatchAt, matchesAfter } from "../../core/model/Ids.ts"
@@ -7,7 +7,7 @@ import { rules } from "../gateway/data.ts"
 
 let last = firstMatchAt(Date.now())
 
-/** `at`: in milliseconds since 1970, to the microsecond. */
+/** `at`: milliseconds since 1970, with fractions. */
 export const matchAt = (at: number): Match => {
   const [id = last] = matchesAfter(last, 1)
   const [rule] = rules

@@ -1,23 +1,26 @@
-/** The parts of the benchmark, each in a process of its own: one line asks, one line answers with a number. */
+/** Child processes of the benchmark: one line per command, answered with a number. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import process from "node:process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-export interface Part {
+export interface BenchProcess {
   readonly ask: (question: string) => Promise<number>
   readonly stop: () => void
 }
 
-export const startPart = async (script: "server" | "clients", ...args: ReadonlyArray<string>): Promise<Part> => {
+export const startProcess = async (
+  script: "server" | "clients",
+  ...args: ReadonlyArray<string>
+): Promise<BenchProcess> => {
   const path = fileURLToPath(new URL(`./${script}.js`, import.meta.url))
   const child = spawn(process.execPath, ["--expose-gc", path, ...args], {
     env: { ...process.env, NODE_ENV: "production" },
     stdio: ["pipe", "pipe", "inherit"]
   })
   const ended = once(child, "exit").then(() => Promise.reject(new Error(`"${[script, ...args].join(" ")}" ended`)))
-  // It may end when nothing is asked of it.
+  // The process may end while no command is pending.
   ended.catch(() => {})
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   return {
@@ -29,8 +32,8 @@ export const startPart = async (script: "server" | "clients", ...args: ReadonlyA
   }
 }
 
-/** Answers until whoever asks has gone. */
-export const answer = (
+/** Handles commands until standard input closes. */
+export const handleCommands = (
   answers: Readonly<Record<string, (...words: ReadonlyArray<number>) => number | Promise<number>>>
 ): void => {
   const lines = createInterface(process.stdin)

@@ -1,27 +1,27 @@
-/** One server of the benchmark, in a process of its own. */
+/** One server, in its own process. */
 import process from "node:process"
-import { answer } from "./process.ts"
+import { handleCommands } from "./process.ts"
 
 export interface Broadcaster {
   readonly port: number
-  /** Hands out one match, which carries the time at which it was stored. */
+  /** Publishes one match, which contains the time it was stored. */
   readonly publish: () => Promise<void>
 }
 
-/** Imported when chosen: a server carries nothing of the other. */
+/** Dynamic imports: a server loads only its own code. */
 const variants: Readonly<Record<string, () => Promise<Broadcaster>>> = {
   bare: async () => (await import("./bare.ts")).bare(),
   earshot: async () => (await import("./earshot.ts")).earshot()
 }
 
 const start = variants[process.argv[2] ?? ""]
-if (start === undefined) throw new Error(`Name one of ${Object.keys(variants).join(", ")}`)
+if (start === undefined) throw new Error(`Unknown server: expected ${Object.keys(variants).join(", ")}`)
 const broadcaster = await start()
 
-answer({
+handleCommands({
   port: () => broadcaster.port,
   memory: async () => {
-    // What is garbage after the first time is let go of by the second.
+    // Some garbage is only freed by the second collection.
     for (let i = 0; i < 2; i++) {
       await new Promise((resolve) => setTimeout(resolve, 200))
       globalThis.gc?.()

@@ -1,18 +1,18 @@
-/** What a start of the real program costs, in CPU of `node -e 0` in the same run, in memory and on the disk. */
+/** Measures a start of the program: CPU relative to `node -e 0`, memory, and disk space. */
 import { spawn, spawnSync } from "node:child_process"
 import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { setTimeout as sleep } from "node:timers/promises"
-import { type Figure, handIn, isSmoke, median } from "../figures.ts"
+import { type Figure, isSmoke, median, reportFigures } from "../figures.ts"
 
 const ROUNDS = isSmoke ? 1 : 7
-/** After which a service without load has settled. */
+/** Time for an idle service to settle. */
 const SETTLED_MILLIS = isSmoke ? 500 : 10_000
-/** As `du -m` and `free -m` count. */
+/** In the units of `du -m` and `free -m`. */
 const MEGABYTE = 1_048_576
-/** What `getconf CLK_TCK` says everywhere. */
+/** `getconf CLK_TCK`. */
 const TICKS_PER_SECOND = 100
 
 const figures: Array<Figure> = []
@@ -25,17 +25,17 @@ try {
     commands(unit)
     await services(unit)
   } else {
-    console.log("Not measured: CPU and memory of processes, which are read from /proc")
+    console.log("Skipped CPU and memory: /proc is not available")
   }
   sizes()
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
-handIn(figures)
+reportFigures(figures)
 
 // ---- helpers ----
 
-function told(name: string, value: number, unit: string, floor: number): void {
+function report(name: string, value: number, unit: string, floor: number): void {
   console.log(`${name.padEnd(58)} ${value.toFixed(1).padStart(8)} ${unit.padEnd(3)} (at most ${floor})`)
   figures.push({ name, value, unit, better: "lower", floor })
 }
@@ -44,7 +44,7 @@ function rounds(measure: () => number): ReadonlyArray<number> {
   return Array.from({ length: ROUNDS }, measure)
 }
 
-/** Seconds of user and system time that Node takes for it. */
+/** User and system time of a Node process, in seconds. */
 function cpuOf(args: ReadonlyArray<string>): number {
   const before = cpuOfChildren()
   const { status } = spawnSync(process.execPath, args, { stdio: "ignore" })
@@ -52,15 +52,15 @@ function cpuOf(args: ReadonlyArray<string>): number {
   return cpuOfChildren() - before
 }
 
-/** Of those that have ended. */
+/** CPU time of ended child processes. */
 function cpuOfChildren(): number {
   return cpuIn("/proc/self/stat", 13)
 }
 
 function commands(unit: number): void {
   const inUnits = (args: ReadonlyArray<string>) => median(rounds(() => cpuOf(["dist/main.js", ...args]))) / unit
-  told("earshot --version", inUnits(["--version"]), "u", 3)
-  told("earshot check", inUnits(["check", "--platform", "x", "nasa lang:en"]), "u", 6)
+  report("earshot --version", inUnits(["--version"]), "u", 3)
+  report("earshot check", inUnits(["check", "--platform", "x", "nasa lang:en"]), "u", 6)
 }
 
 async function services(unit: number): Promise<void> {
@@ -72,15 +72,15 @@ async function services(unit: number): Promise<void> {
     again.push(await start(dataDir, "off"))
   }
   const of = (all: ReadonlyArray<Started>, field: keyof Started) => median(all.map((started) => started[field]))
-  told("serve until ready, existing embedded store", of(again, "cpu") / unit, "u", 15)
-  told("serve until ready, new embedded store", of(first, "cpu") / unit, "u", 20)
-  told("peak memory of the first start", of(first, "peak"), "MB", 300)
-  told("memory after the first start", of(first, "resident"), "MB", 200)
-  told("memory, existing embedded store, no load", of(again, "resident"), "MB", 180)
+  report("serve until ready, existing embedded store", of(again, "cpu") / unit, "u", 15)
+  report("serve until ready, new embedded store", of(first, "cpu") / unit, "u", 20)
+  report("peak memory of the first start", of(first, "peak"), "MB", 300)
+  report("memory after the first start", of(first, "resident"), "MB", 200)
+  report("memory, existing embedded store, no load", of(again, "resident"), "MB", 180)
 }
 
 interface Started {
-  /** Seconds until it listened. */
+  /** CPU seconds until it listened. */
   readonly cpu: number
   readonly peak: number
   readonly resident: number
@@ -106,7 +106,7 @@ function cpuSoFar(pid: number | undefined): number {
   return cpuIn(`/proc/${pid}/stat`, 11)
 }
 
-/** User time is the field of that index behind the name of the program, system time the next. */
+/** `index`: field of the user time after the program's name. System time is the next field. */
 function cpuIn(file: string, index: number): number {
   const fields = readFileSync(file, "utf8").split(") ")[1]?.split(" ") ?? []
   return (Number(fields[index]) + Number(fields[index + 1])) / TICKS_PER_SECOND
@@ -118,7 +118,7 @@ function memory(pid: number | undefined, field: "VmHWM" | "VmRSS"): number {
 }
 
 function sizes(): void {
-  told("installed for a developer", sizeOf("node_modules") / MEGABYTE, "MB", 550)
+  report("installed for a developer", sizeOf("node_modules") / MEGABYTE, "MB", 550)
   if (isSmoke) return
   const npm = (args: ReadonlyArray<string>, cwd: string) => {
     const { status, stderr } = spawnSync("npm", args, { cwd, encoding: "utf8" })
@@ -127,10 +127,10 @@ function sizes(): void {
   npm(["pack", "--pack-destination", folder], ".")
   const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? ""
   npm(["install", "--prefix", ".", `./${tarball}`], folder)
-  told("installed for someone who only runs it", sizeOf(join(folder, "node_modules")) / MEGABYTE, "MB", 80)
+  report("installed for a user", sizeOf(join(folder, "node_modules")) / MEGABYTE, "MB", 80)
 }
 
-/** As the disk has it: a file with two names counts once. */
+/** Disk usage. Hard links count once. */
 function sizeOf(path: string, seen = new Set<number>()): number {
   const about = lstatSync(path)
   if (seen.has(about.ino)) return 0

@@ -1,25 +1,25 @@
-/** CPU time of reading a typical rule of 200 characters: ours beside the Lucene parsers of npm, over the same rules. */
+/** Compares the CPU time of parsing a typical rule with the Lucene parsers of npm. */
 import process from "node:process"
 import liqe from "liqe"
 import lucene from "lucene"
 import * as Firehose from "../../core/syntax/firehose/language.ts"
 import * as X from "../../core/syntax/x/language.ts"
 import { checkRule } from "../../test/platforms.ts"
-import { type Figure, handIn, isSmoke, median } from "../figures.ts"
+import { type Figure, isSmoke, median, reportFigures } from "../figures.ts"
 import { firehoseRules, xRules } from "./rules.ts"
 
 const ROUNDS = isSmoke ? 1 : 25
 const WARM_UP_ROUNDS = isSmoke ? 0 : 5
 const MICROS_PER_BATCH = 20_000
 
-/** The most CPU that reading one rule may take, and how many times faster than the faster peer it must be. */
-const MOST_MICROS = 50
-const LEAST_RATIO = 3
+/** Maximum CPU per rule, and minimum speed-up over the peers. */
+const MAX_MICROS = 50
+const MIN_RATIO = 3
 
 interface Reader {
   readonly title: string
   readonly rules: ReadonlyArray<string>
-  /** True when the rule was read without an error. */
+  /** True if the rule was parsed without error. */
   readonly read: (rule: string) => boolean
 }
 
@@ -37,13 +37,13 @@ const readers: ReadonlyArray<Reader> = [
 ]
 
 for (const { title, rules, read } of readers) {
-  for (const rule of rules) if (!read(rule)) throw new Error(`"${title}" does not take: ${rule}`)
+  for (const rule of rules) if (!read(rule)) throw new Error(`"${title}" does not parse: ${rule}`)
 }
 
 const micros = measure(readers)
 const length = firehoseRules.reduce((sum, rule) => sum + rule.length, 0) / firehoseRules.length
 console.log(
-  `CPU per rule of ${length.toFixed(0)} characters on average; check also explains mistakes, gives the canonical text and the meaning\n`
+  `CPU per rule of ${length.toFixed(0)} characters on average; check also reports issues and returns the canonical text and the expression\n`
 )
 for (const [title, values] of micros) {
   console.log(
@@ -57,13 +57,13 @@ const ratios = ["lucene, parse", "liqe, parse"].map((peer) => ({
   ratio: median(ours.map((value, round) => (micros.get(peer)?.[round] ?? Number.NaN) / value))
 }))
 console.log()
-for (const { peer, ratio } of ratios) console.log(`  ${ratio.toFixed(1)} × faster than ${peer}`)
+for (const { peer, ratio } of ratios) console.log(`  ${ratio.toFixed(1)} × as fast as ${peer}`)
 
-handIn([
+reportFigures([
   ...[...micros]
     .filter(([title]) => title.startsWith("earshot"))
     .map(([title, values]): Figure => {
-      const floor = title.endsWith("parse") ? MOST_MICROS : undefined
+      const floor = title.endsWith("parse") ? MAX_MICROS : undefined
       return { name: title.slice("earshot ".length), value: median(values), unit: "µs", better: "lower", floor }
     }),
   ...ratios.map(
@@ -72,14 +72,14 @@ handIn([
       value: ratio,
       unit: "×",
       better: "higher",
-      floor: LEAST_RATIO
+      floor: MIN_RATIO
     })
   )
 ])
 
 // ---- helpers ----
 
-/** One reader after the other in each round: whatever else the machine does falls on all alike. */
+/** Readers take turns within each round, so that background load affects all equally. */
 function measure(all: ReadonlyArray<Reader>): ReadonlyMap<string, ReadonlyArray<number>> {
   const micros = new Map(all.map(({ title }) => [title, [] as number[]]))
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {

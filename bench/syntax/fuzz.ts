@@ -1,7 +1,4 @@
-/**
- * A million hostile rule texts against both languages: never a throw, always a rule or an error, every place inside
- * the text, a canonical text that reads back to itself. `npm run fuzz:syntax [-- count seed]`
- */
+/** Fuzzes both rule languages. `npm run fuzz:syntax [-- count seed]` */
 import { readFileSync } from "node:fs"
 import process from "node:process"
 import { checkRule, type PlatformId } from "../../test/platforms.ts"
@@ -10,7 +7,7 @@ import { randomFrom } from "../random.ts"
 const count = Number(process.argv[2] ?? 1_000_000)
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31)
 
-/** Of both languages, and what neither wants to see. */
+/** Pieces of both languages, and characters that neither accepts. */
 const PIECES =
   'a|cat|the|AND|OR|NOT|or|and|(|)|"|-|+|!|&&| || |~|~3|^2|*|?|/|\\|\\"|:|[|]|{|}| TO |#|@|$|#tag|@user|$TSLA|from:|from:nasa|lang:en|is:retweet|has:links|sample:10|followers_count:1..5|point_radius:[1 2 3km]|bounding_box:[1 2 3 4]|url:"a.b"|title:|title:x|added:"a b"|url:*\\/x\\/*|url:/a[0-9]+/|domain:x.com|dr:[1 TO 9]|recent:24h|publish_time:[2025-01-01T00\\:00\\:00 TO *]|page_type:"/Article"|language:en|*:*| |  |\t|\n|\0|\u200b|\u202e|\ud800|\udc00|é|é|東京|🍕|👩‍👩‍👧|“|”|\u2019|%|,|;'.split(
     "|"
@@ -18,8 +15,8 @@ const PIECES =
 
 const corpora: Readonly<Record<PlatformId, ReadonlyArray<string>>> = { x: corpus("x"), firehose: corpus("firehose") }
 const random = randomFrom(seed)
-const between = (limit: number) => Math.floor(random() * limit)
-const one = <A>(list: ReadonlyArray<A>, fallback: A): A => list[between(list.length)] ?? fallback
+const below = (limit: number) => Math.floor(random() * limit)
+const one = <A>(list: ReadonlyArray<A>, fallback: A): A => list[below(list.length)] ?? fallback
 
 const started = performance.now()
 let accepted = 0
@@ -46,24 +43,24 @@ function problemWith(platform: PlatformId, text: string): string | undefined {
     if ((rule === undefined) !== issues.some(({ severity }) => severity === "error"))
       return "neither a rule nor an error"
     for (const { span, fix } of issues) {
-      if (!(span.start >= 0 && span.start <= span.end && span.end <= text.length)) return "a place outside the text"
+      if (!(span.start >= 0 && span.start <= span.end && span.end <= text.length)) return "a span outside the text"
       if (fix !== undefined && fix.text === text) return "a fix that changes nothing"
     }
     if (rule === undefined) return undefined
     accepted++
     const again = checkRule(platform, rule.canonical).rule
-    return again?.canonical === rule.canonical ? undefined : "a canonical text that is not canonical"
+    return again?.canonical === rule.canonical ? undefined : "a canonical text that is not stable"
   } catch (error) {
-    return `it throws ${error instanceof Error ? error.stack : String(error)}`
+    return `an exception: ${error instanceof Error ? error.stack : String(error)}`
   }
 }
 
-/** A rule of the corpus with a few pieces put in, taken out or doubled. */
+/** A rule of the corpus with a few pieces inserted, deleted or duplicated. */
 function mutated(rule: string): string {
   let text = rule
-  for (let edits = 1 + between(4); edits > 0; edits--) {
-    const from = between(text.length + 1)
-    const to = Math.min(text.length, from + between(6))
+  for (let edits = 1 + below(4); edits > 0; edits--) {
+    const from = below(text.length + 1)
+    const to = Math.min(text.length, from + below(6))
     const piece = random() < 0.3 ? text.slice(from, to) : one(PIECES, " ")
     text = text.slice(0, from) + piece + text.slice(random() < 0.5 ? from : to)
   }
@@ -72,7 +69,7 @@ function mutated(rule: string): string {
 
 function assembled(): string {
   let text = ""
-  for (let pieces = between(14); pieces > 0; pieces--) text += one(PIECES, " ") + (random() < 0.5 ? " " : "")
+  for (let pieces = below(14); pieces > 0; pieces--) text += one(PIECES, " ") + (random() < 0.5 ? " " : "")
   return text
 }
 

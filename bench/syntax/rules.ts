@@ -1,4 +1,4 @@
-/** Typical rules of about 200 characters. Those for Firehose are in the part of Lucene's syntax that all parsers here take. */
+/** Typical rules of about 200 characters. The Firehose rules use only syntax that all parsers here support. */
 
 export const firehoseRules: ReadonlyArray<string> = [
   `(title:tesla OR title:rivian OR added:"electric vehicle") AND language:en AND page_category:"/News" AND NOT domain:example.com AND NOT title:sponsored AND (added:battery OR added:recall OR added:"software update")`,

@@ -4,7 +4,7 @@ import { Fingerprints } from "../engine/fingerprints.ts"
 import type { StorageUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
-import { holds } from "../syntax/expression/evaluate.ts"
+import { evaluate } from "../syntax/expression/evaluate.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
 import type { EventFormat, Language } from "../syntax/language.ts"
 import type { LoggedEvent } from "./EventLog.ts"
@@ -187,7 +187,7 @@ class Tally {
   }
 
   #isKnown(id: string): boolean {
-    this.#fingerprints.readText(0, id)
+    this.#fingerprints.hashText(0, id)
     const name = `${this.#fingerprints.high} ${this.#fingerprints.low}`
     const isKnown = this.#known.has(name)
     this.#known.add(name)
@@ -208,7 +208,7 @@ class Tally {
     const time = own !== undefined && own >= 0 && own <= LAST_MILLIS ? own : receivedAt
     this.#from = Math.min(this.#from, time)
     this.#to = Math.max(this.#to, time)
-    if (!holds(this.#expression, event.right)) return
+    if (!evaluate(this.#expression, event.right)) return
     this.#matched++
     if (this.#samples.length < this.#mostSamples) this.#samples.push(record)
   }

@@ -1,44 +1,44 @@
-/** From a term to the programs that wait for it. */
+/** Inverted index: term to the rules anchored on it. */
 import { AnchorTables, layout } from "./AnchorTables.ts"
-import { isInUse } from "./Cells.ts"
-import { entries, eventTrace, eventTraces, isEqual, MOST_TERMS, TRACE_BITS } from "./eventTerms.ts"
-import { halfIn } from "./halves.ts"
-import { longer } from "./longer.ts"
+import { bitAt } from "./CountingBitset.ts"
+import { currentMark, eventPresence, isSameByte, MAX_TERMS, PRESENCE_MASK, termEntries } from "./eventTerms.ts"
+import { grown } from "./grown.ts"
 import type { Pool } from "./Pool.ts"
 import { PostingLists } from "./PostingLists.ts"
+import { uint16At } from "./uint16.ts"
 
-/** Postings of one term that have places of their own; more than these share a list. */
-const MOST_ALONE = 4
+/** Up to this many postings of a term are stored in table slots, more in a posting list. */
+const MAX_INLINE = 4
 
 /**
- * A posting is the address of a program and a filter: bits of another term that the event must hold, or 0. The filter
- * spares most programs from being looked at. That an event passes one for no good reason does no harm, nor that a term is
- * taken for another: a program is run to find out whether it holds, however it was come by.
+ * A posting is the address of a program and a guard: bits of a second term that the event must contain, or 0. Guards
+ * spare most candidates. False positives are harmless, both of guards and of anchor lookups: every candidate is
+ * verified.
  *
- * A place holds a program, or ~ of the list of several programs.
+ * A slot holds the address of a program, or ~ of the address of a posting list.
  *
- * What is far away in memory is touched some time before it is read: a word of it that nobody needs is written. The
- * processor goes on while it is fetched, where it would wait for what it reads.
+ * Distant memory is prefetched by writing to an unused word of it, some time before it is read: the CPU does not wait
+ * for a store.
  */
 export class AnchorIndex {
-  /** What `gather` found last, and how many postings it went through. */
-  programs = new Int32Array(1_024)
-  looked = 0
+  /** Result of the last `findCandidates`, and how many postings it read. */
+  candidates = new Int32Array(1_024)
+  scanned = 0
   private readonly pool: Pool
   private readonly tables: AnchorTables
   private readonly lists: PostingLists
-  /** How many programs were found in places of their own, and which lists. */
-  private alone = 0
-  private listed = 0
-  private found = new Int32Array(1_024)
+  /** Candidates found in slots, and lists found. */
+  private inlineCount = 0
+  private listCount = 0
+  private foundLists = new Int32Array(1_024)
 
-  constructor(pool: Pool, holdsMany: boolean) {
+  constructor(pool: Pool, largeCapacity: boolean) {
     this.pool = pool
-    this.tables = new AnchorTables(holdsMany)
+    this.tables = new AnchorTables(largeCapacity)
     this.lists = new PostingLists(pool)
   }
 
-  /** Without the lists, which are in the pool. */
+  /** Excludes the posting lists, which are in the pool. */
   get bytes(): number {
     return this.tables.bytes
   }
@@ -48,185 +48,185 @@ export class AnchorIndex {
   }
 
   /**
-   * Finds the programs that wait for a term of the event at hand and whose filter the event passes, and gives their
-   * number. Some may be among them twice. All of them are touched.
+   * Finds the programs anchored on a term of the current event whose guard passes. Returns their number; duplicates are
+   * possible. All candidates are prefetched. `count`: terms of the event.
    */
-  gather(count: number): number {
-    this.alone = 0
-    this.listed = 0
-    let seen = this.pick(count)
-    this.goHome(seen)
-    while (seen > 0) {
-      seen = this.look(seen)
-      this.goOn(seen)
+  findCandidates(count: number): number {
+    this.inlineCount = 0
+    this.listCount = 0
+    let probes = this.pickTerms(count)
+    this.startAtHomes(probes)
+    while (probes > 0) {
+      probes = this.probe(probes)
+      this.moveToNextBuckets(probes)
     }
-    const { lists, pool, alone } = this
-    const waiting = lists.open(this.found, this.listed)
-    this.looked = alone + lists.looked
-    if (alone + waiting > this.programs.length) this.programs = longer(this.programs, alone + waiting)
-    lists.read(this.programs, alone)
-    pool.touch(this.programs, alone, alone + waiting)
-    return alone + waiting
+    const { lists, pool, inlineCount } = this
+    const fromLists = lists.scan(this.foundLists, this.listCount)
+    this.scanned = inlineCount + lists.scanned
+    if (inlineCount + fromLists > this.candidates.length)
+      this.candidates = grown(this.candidates, inlineCount + fromLists)
+    lists.copyTo(this.candidates, inlineCount)
+    pool.prefetchAll(this.candidates, inlineCount, inlineCount + fromLists)
+    return inlineCount + fromLists
   }
 
-  /** To be called before what is added for one rule. */
-  begin(): void {
-    this.tables.begin()
+  /** Call before the first `add` for a rule. */
+  beginRule(): void {
+    this.tables.beginRule()
   }
 
-  /** To be called for all terms of a rule before something is added or removed for the first of them. */
-  announce(high: number): void {
-    this.tables.touch(high)
+  /** Call for all anchors of a rule before the first `add` or `remove`. */
+  prefetch(high: number): void {
+    this.tables.prefetch(high)
   }
 
-  /** `other` is the first half of the term that is to be the filter, or 0. */
-  add(high: number, low: number, program: number, other: number): void {
+  /** `guardTerm`: high half of the guard's term, or 0. */
+  add(high: number, low: number, program: number, guardTerm: number): void {
     const { tables, lists } = this
-    const filter = other & TRACE_BITS
-    let alone = 0
-    for (let place = tables.first(high, low); place >= 0; place = tables.next(high, low, place)) {
-      const held = tables.heldAt(place)
-      if (held < 0) {
-        tables.hold(place, ~lists.append(~held, program, filter))
+    const guard = guardTerm & PRESENCE_MASK
+    let inlineCount = 0
+    for (let slot = tables.first(high, low); slot >= 0; slot = tables.next(high, low, slot)) {
+      const value = tables.valueAt(slot)
+      if (value < 0) {
+        tables.setValue(slot, ~lists.append(~value, program, guard))
         return
       }
-      alone++
+      inlineCount++
     }
-    if (alone < MOST_ALONE) tables.insert(high, low, filter, program)
-    else this.share(high, low, program, filter)
+    if (inlineCount < MAX_INLINE) tables.insert(high, low, guard, program)
+    else this.moveToList(high, low, program, guard)
   }
 
   remove(high: number, low: number, program: number): void {
     const { tables } = this
-    for (let place = tables.first(high, low); place >= 0; place = tables.next(high, low, place)) {
-      const held = tables.heldAt(place)
-      if (held >= 0 && held !== program) continue
-      if (held < 0) this.removeFrom(~held, high, low, place, program)
-      else tables.empty(high, place)
+    for (let slot = tables.first(high, low); slot >= 0; slot = tables.next(high, low, slot)) {
+      const value = tables.valueAt(slot)
+      if (value >= 0 && value !== program) continue
+      if (value < 0) this.removeFromList(~value, high, low, slot, program)
+      else tables.remove(high, slot)
       return
     }
   }
 
-  /** Leaves the terms that something may hang on. */
-  private pick(count: number): number {
-    const { inUse } = this.tables
+  /** Keeps the terms whose cell has an anchor. */
+  private pickTerms(count: number): number {
+    const { usedCells } = this.tables
     let picked = 0
     for (let term = 1; term <= (count | 0); term++) {
-      seenTerms[picked] = term
-      picked += isIn(inUse, (terms[term << 2] ?? 0) >>> CELL_SHIFT)
+      probeTerms[picked] = term
+      picked += bitOf(usedCells, (terms[term << 2] ?? 0) >>> CELL_SHIFT)
     }
     return picked
   }
 
-  /** To the buckets where the terms belong. They are touched, and so are those after them, which lie beside them. */
-  private goHome(count: number): void {
+  /** Positions the probes on their home buckets. Prefetches these and the adjacent ones. */
+  private startAtHomes(count: number): void {
     const { sizes, words } = this.tables
-    const room = this.tables.room | 0
+    const tableWords = this.tables.tableWords | 0
     for (let index = 0; index < (count | 0); index++) {
-      const term = seenTerms[index] ?? 0
+      const term = probeTerms[index] ?? 0
       const high = terms[term << 2] ?? 0
       const table = high >>> SEGMENT_SHIFT
-      const at = table * room + homeOf(sizes[table] ?? 0, bitsOf(high)) * WORDS
-      seenAt[index] = at
-      words[at + TOUCHED] = 0
-      words[at + WORDS + TOUCHED] = 0
+      const at = table * tableWords + homeBucketOf(sizes[table] ?? 0, homeBitsOf(high)) * BUCKET_WORDS
+      probeAt[index] = at
+      words[at + PREFETCH_WORD] = 0
+      words[at + BUCKET_WORDS + PREFETCH_WORD] = 0
     }
   }
 
-  /** To the buckets after those that `look` left. */
-  private goOn(count: number): void {
+  private moveToNextBuckets(count: number): void {
     const { sizes } = this.tables
-    const room = this.tables.room | 0
+    const tableWords = this.tables.tableWords | 0
     for (let index = 0; index < (count | 0); index++) {
-      const table = (terms[(seenTerms[index] ?? 0) << 2] ?? 0) >>> SEGMENT_SHIFT
-      seenAt[index] = after(seenAt[index] ?? 0, table * room, sizes[table] ?? 0)
+      const table = (terms[(probeTerms[index] ?? 0) << 2] ?? 0) >>> SEGMENT_SHIFT
+      probeAt[index] = bucketAfter(probeAt[index] ?? 0, table * tableWords, sizes[table] ?? 0)
     }
   }
 
-  /** Finds what the buckets have for their terms; leaves those that were passed by, and gives their number. */
-  private look(count: number): number {
+  /** Collects the hits of each probe's bucket. Keeps the probes whose bucket overflowed, and returns their number. */
+  private probe(count: number): number {
     const { words } = this.tables
-    const trace = traceNow() | 0
-    let passed = 0
+    const mark = markNow() | 0
+    let overflowed = 0
     for (let index = 0; index < (count | 0); index++) {
-      const term = seenTerms[index] ?? 0
-      const at = seenAt[index] ?? 0
+      const term = probeTerms[index] ?? 0
+      const at = probeAt[index] ?? 0
       const tags = words[at] ?? 0
       const low = terms[(term << 2) + 1] ?? 0
-      const hits = hitsIn(tags, low) & passesOf(words[at + FILTERS] ?? 0, words[at + FILTERS + 1] ?? 0, trace)
-      if (hits !== 0) this.find(at, hits, bitsOf(terms[term << 2] ?? 0))
-      if (!isPassed(tags, low)) continue
-      seenTerms[passed] = term
-      seenAt[passed] = at
-      passed++
+      const hits = tagHits(tags, low) & passedGuards(words[at + GUARDS] ?? 0, words[at + GUARDS + 1] ?? 0, mark)
+      if (hits !== 0) this.collect(at, hits, homeBitsOf(terms[term << 2] ?? 0))
+      if (!hasOverflow(tags, low)) continue
+      probeTerms[overflowed] = term
+      probeAt[overflowed] = at
+      overflowed++
     }
-    return passed
+    return overflowed
   }
 
-  /** What the bucket has for the term in these places. */
-  private find(bucket: number, hits: number, bits: number): void {
+  /** Collects the slots in `hits` that belong to the term. */
+  private collect(bucket: number, hits: number, bits: number): void {
     const { words } = this.tables
-    for (let place = 0; place < BUCKET; place++) {
-      if (((hits >>> (8 * place + 7)) & 1) === 0 || halfOf(words, bucket + HOMES, place) !== bits) continue
-      const held = words[bucket + HELD + place] ?? 0
-      if (held < 0) {
-        if (this.listed === this.found.length) this.found = longer(this.found, this.listed)
-        this.found[this.listed++] = ~held
-        this.pool.touchOne(~held)
+    for (let slot = 0; slot < SLOTS; slot++) {
+      if (((hits >>> (8 * slot + 7)) & 1) === 0 || uint16Of(words, bucket + HOMES, slot) !== bits) continue
+      const value = words[bucket + VALUES + slot] ?? 0
+      if (value < 0) {
+        if (this.listCount === this.foundLists.length) this.foundLists = grown(this.foundLists, this.listCount)
+        this.foundLists[this.listCount++] = ~value
+        this.pool.prefetch(~value)
       } else {
-        if (this.alone === this.programs.length) this.programs = longer(this.programs, this.alone)
-        this.programs[this.alone++] = held
-        this.pool.touchOne(held)
+        if (this.inlineCount === this.candidates.length) this.candidates = grown(this.candidates, this.inlineCount)
+        this.candidates[this.inlineCount++] = value
+        this.pool.prefetch(value)
       }
     }
   }
 
-  /** All that have places of their own, and one more, into one list. */
-  private share(high: number, low: number, program: number, filter: number): void {
+  /** Moves the term's postings from slots to a new list, and adds one. */
+  private moveToList(high: number, low: number, program: number, guard: number): void {
     const { tables, lists } = this
-    let list = lists.make()
-    for (let place = tables.first(high, low); place >= 0; place = tables.first(high, low)) {
-      list = lists.append(list, tables.heldAt(place), tables.filterAt(place))
-      tables.empty(high, place)
+    let list = lists.create()
+    for (let slot = tables.first(high, low); slot >= 0; slot = tables.first(high, low)) {
+      list = lists.append(list, tables.valueAt(slot), tables.guardAt(slot))
+      tables.remove(high, slot)
     }
-    tables.insert(high, low, 0, ~lists.append(list, program, filter))
+    tables.insert(high, low, 0, ~lists.append(list, program, guard))
   }
 
-  private removeFrom(listed: number, high: number, low: number, place: number, program: number): void {
+  private removeFromList(oldList: number, high: number, low: number, slot: number, program: number): void {
     const { tables, lists } = this
-    const list = lists.remove(listed, program)
+    const list = lists.remove(oldList, program)
     const count = lists.countOf(list)
-    if (count > MOST_ALONE >> 1) {
-      tables.hold(place, ~list)
+    if (count > MAX_INLINE >> 1) {
+      tables.setValue(slot, ~list)
       return
     }
-    tables.empty(high, place)
+    tables.remove(high, slot)
     for (let posting = 0; posting < count; posting++) {
-      tables.insert(high, low, lists.filterOf(list, posting), lists.programOf(list, posting))
+      tables.insert(high, low, lists.guardOf(list, posting), lists.programOf(list, posting))
     }
-    lists.giveBack(list)
+    lists.free(list)
   }
 }
 
 // ---- helpers ----
 
-// What is imported or exported is looked up anew each time it is used; a constant of the module's own is not.
-const terms = entries
-const traces = eventTraces
-const traceNow = eventTrace
-const isSame = isEqual
-const halfOf = halfIn
-const isIn = isInUse
-const { SEGMENT_SHIFT, CELL_SHIFT, BUCKET, WORDS, TOUCHED, FILTERS, HOMES, HELD } = layout
-const { bitsOf, homeOf, hitsIn, isPassed, after } = layout
+// See `verify.ts` on copies of imports.
+const terms = termEntries
+const presence = eventPresence
+const markNow = currentMark
+const isSame = isSameByte
+const uint16Of = uint16At
+const bitOf = bitAt
+const { SEGMENT_SHIFT, CELL_SHIFT, SLOTS, BUCKET_WORDS, PREFETCH_WORD, GUARDS, HOMES, VALUES } = layout
+const { homeBitsOf, homeBucketOf, tagHits, hasOverflow, bucketAfter } = layout
 
-/** Buckets that are looked at: for which term, and where they are. */
-const seenTerms = new Int32Array(MOST_TERMS)
-const seenAt = new Int32Array(MOST_TERMS)
+/** Probes: the term, and the bucket it is at. */
+const probeTerms = new Int32Array(MAX_TERMS)
+const probeAt = new Int32Array(MAX_TERMS)
 
-/** The top bit of each byte whose place has a filter that the event passes, given two filters at a time. */
-const passesOf = (firstTwo: number, lastTwo: number, trace: number): number =>
-  (isSame(traces[firstTwo & 0xffff] ?? 0, trace) << 7) |
-  (isSame(traces[firstTwo >>> 16] ?? 0, trace) << 15) |
-  (isSame(traces[lastTwo & 0xffff] ?? 0, trace) << 23) |
-  (isSame(traces[lastTwo >>> 16] ?? 0, trace) << 31)
+/** Sets the top bit of each byte whose slot's guard passes. Each argument holds two guards. */
+const passedGuards = (firstTwo: number, lastTwo: number, mark: number): number =>
+  (isSame(presence[firstTwo & 0xffff] ?? 0, mark) << 7) |
+  (isSame(presence[firstTwo >>> 16] ?? 0, mark) << 15) |
+  (isSame(presence[lastTwo & 0xffff] ?? 0, mark) << 23) |
+  (isSame(presence[lastTwo >>> 16] ?? 0, mark) << 31)

@@ -1,317 +1,307 @@
-/** Where the anchors are: from a term to the places that are taken for it. */
-import { setInUse } from "./Cells.ts"
-import { halfIn, setHalfIn } from "./halves.ts"
+/** Hash tables of anchors: term to slots. */
+import { setBit } from "./CountingBitset.ts"
+import { setUint16At, uint16At } from "./uint16.ts"
 
-// The first half of a term says where it belongs: its table, its bucket there, its cell. The second half is its tag.
+// The high half of a term selects its table, home bucket and cell. The low half gives its tag.
 
-/** Independent tables, by the top bits of the term: one of them grows in microseconds, where one large table would stop the world. */
+/** Many small tables, selected by the top bits: growing one takes microseconds, not milliseconds. */
 const SEGMENT_BITS = 7
 const SEGMENT_SHIFT = 32 - SEGMENT_BITS
-/** How much of the half tells where in the table. */
+/** Bits that select the home bucket in a table. */
 const HOME_BITS = 16
 
-/** Parts of all tables, each with a bit that tells whether something is there: most terms of an event need not be looked up. */
+/** Each cell has a bit that tells whether it has an anchor, so that most terms of an event need no lookup. */
 const CELL_BITS = 21
 const CELL_SHIFT = 32 - CELL_BITS
 
 /**
- * Buckets that each table has room for: few, then so many that some millions of rules fit. All tables lie in one array, as
- * an array of arrays takes twice as long to read from. Room costs no memory until it is used, as the system gives memory
- * to the pages that are written; but moving to a larger one stops the world for some milliseconds. None is near a power
- * of two: the processor remembers few pages whose addresses end alike.
+ * Capacities of a table, in buckets; LARGE_CAPACITY is enough for some millions of rules. All tables share one array,
+ * as an array of arrays is twice as slow to read. Reserved capacity costs no memory until its pages are written, but
+ * moving to a larger array pauses the process for some milliseconds. None is close to a power of two, which would make
+ * the tables compete for the same TLB entries.
  */
-const FIRST_ROOM = 100
-const LARGE_ROOM = 30_000
-const LARGEST_ROOM = 62_000
+const SMALL_CAPACITY = 100
+const LARGE_CAPACITY = 30_000
+const MAX_CAPACITY = 62_000
 const PAGE_WORDS = 1_024
 
-/** Places of a bucket. Their tags are bytes of one word: all are looked at together. */
-const BUCKET = 4
+/** Slots per bucket. Their tags are the bytes of one word, compared all at once. */
+const SLOTS = 4
 const FIRST_BUCKETS = 4
-/** In each byte of a word the last bit, and the bits of a tag. */
-const LAST_BITS = 0x01010101
+/** In each byte of a word: the lowest bit, and the bits of a tag. */
+const LOW_BITS = 0x01010101
 const TAG_BITS = 0x7f7f7f7f
-/**
- * In each byte of the word of a bucket: terms of this kind whose home it or one before it is are in buckets after it. It
- * is full then. A kind is a quarter of all terms: most have no need to look further even so.
- */
-const PASSED = 0x80
+/** Overflow bit in each byte of the tag word, one per class of terms: one was stored past this full bucket. */
+const OVERFLOW = 0x80
 
-/**
- * Words of a bucket: its tags; one that is only ever written; two filters to a word; two homes to a word; what the places
- * hold.
- */
-const WORDS = 10
-const TOUCHED = 1
-const FILTERS = 2
+/** Layout of a bucket: tags, a write-only word for prefetching, guards and homes (two per word each), values. */
+const BUCKET_WORDS = 10
+const PREFETCH_WORD = 1
+const GUARDS = 2
 const HOMES = 4
-const HELD = 6
+const VALUES = 6
 
 /**
- * A table is buckets of places. Each term has a home bucket, and goes to the next one that is not full; the places of a
- * bucket fill from the first. A place is a tag (7 bits that go by the term, 0 for a free place), a filter, the bits of the
- * term that its bucket goes by, and what it holds: all that is looked at for a term lies close together. Terms that share
- * the tag and those bits are taken for one.
+ * Open addressing with linear probing by bucket. Slots of a bucket fill in order. A slot has a 7-bit tag (0: free), a
+ * guard, the home bits of its term, and a value. Terms with equal tag and home bits are treated as one.
  *
- * A bucket is known by its first word in `words`, a place by four times that and its number in the bucket. What is there
- * may be another after each insertion or removal.
+ * A bucket is identified by the index of its first word in `words`, a slot by four times that plus its number. Both
+ * become invalid with the next insertion or removal.
  */
 export class AnchorTables {
   words: Int32Array
-  /** Words that each table has room for. */
-  room: number
-  /** How many buckets a table has. */
+  /** Capacity of each table, in words. */
+  tableWords: number
+  /** Buckets of each table. */
   readonly sizes = new Int32Array(1 << SEGMENT_BITS).fill(FIRST_BUCKETS)
-  /** Which cells are in use: a bit for each. */
-  readonly inUse = new Int32Array(1 << (CELL_BITS - 5))
-  /** How many places are taken. */
+  /** A bit for each cell that has an anchor. */
+  readonly usedCells = new Int32Array(1 << (CELL_BITS - 5))
+  /** Used slots of each table. */
   private readonly counts = new Int32Array(1 << SEGMENT_BITS)
-  /** How many buckets a table has had. */
-  private readonly reached = new Int32Array(1 << SEGMENT_BITS).fill(FIRST_BUCKETS)
-  private readonly leastRoom: number
-  /** The table that is made anew. */
-  private old = new Int32Array(1_024)
+  /** Largest size of each table so far. */
+  private readonly largestSizes = new Int32Array(1 << SEGMENT_BITS).fill(FIRST_BUCKETS)
+  private readonly initialWords: number
+  /** Copy of a table while it is rebuilt. */
+  private scratch = new Int32Array(1_024)
   private hasGrown = false
 
-  /** One that holds many has its room from the start. */
-  constructor(holdsMany: boolean) {
-    this.leastRoom = WORDS * (holdsMany ? LARGE_ROOM : FIRST_ROOM)
-    this.room = this.leastRoom
-    this.words = spaceFor(this.room)
+  constructor(largeCapacity: boolean) {
+    this.initialWords = BUCKET_WORDS * (largeCapacity ? LARGE_CAPACITY : SMALL_CAPACITY)
+    this.tableWords = this.initialWords
+    this.words = allocateTables(this.tableWords)
   }
 
-  /** All of the first room, and of a larger one the pages that were ever written. */
+  /** Small tables count whole, larger ones by the pages ever written. */
   get bytes(): number {
-    return this.inUse.byteLength + this.written
+    return this.usedCells.byteLength + this.usedBytes
   }
 
-  /** The rest of the room. */
   get reserved(): number {
-    return this.words.byteLength - this.written
+    return this.words.byteLength - this.usedBytes
   }
 
-  private get written(): number {
-    if (this.room === WORDS * FIRST_ROOM) return this.words.byteLength
-    return 4 * PAGE_WORDS * this.reached.reduce((sum, size) => sum + pagesOf(size), 0)
+  private get usedBytes(): number {
+    if (this.tableWords === BUCKET_WORDS * SMALL_CAPACITY) return this.words.byteLength
+    return 4 * PAGE_WORDS * this.largestSizes.reduce((sum, size) => sum + pagesOf(size), 0)
   }
 
-  /**
-   * To be called before each change of a rule. All tables fill alike, and a rule may hang on many anchors: at most one
-   * table grows for it, the others with the next rules.
-   */
-  begin(): void {
+  /** Call before each change of a rule. Limits growth to one table per rule, as all tables fill at the same pace. */
+  beginRule(): void {
     this.hasGrown = false
   }
 
-  /** Begins to fetch the bucket where the term belongs, and the one after it. */
-  touch(high: number): void {
-    const bucket = bucketOf(this.home(high >>> SEGMENT_SHIFT, bitsOf(high)))
-    this.words[bucket + TOUCHED] = 0
-    this.words[bucket + WORDS + TOUCHED] = 0
+  /** Prefetches the term's home bucket and the next one. */
+  prefetch(high: number): void {
+    const bucket = bucketOf(this.home(high >>> SEGMENT_SHIFT, homeBitsOf(high)))
+    this.words[bucket + PREFETCH_WORD] = 0
+    this.words[bucket + BUCKET_WORDS + PREFETCH_WORD] = 0
   }
 
-  heldAt(place: number): number {
-    return this.words[heldOf(place)] ?? 0
+  valueAt(slot: number): number {
+    return this.words[valueIndex(slot)] ?? 0
   }
 
-  hold(place: number, held: number): void {
-    this.words[heldOf(place)] = held
+  setValue(slot: number, value: number): void {
+    this.words[valueIndex(slot)] = value
   }
 
-  filterAt(place: number): number {
-    return filterOf(this.words, place)
+  guardAt(slot: number): number {
+    return guardOf(this.words, slot)
   }
 
-  /** The first place of the term, and the one after a place; -1 if there is none. */
+  /** Slots of the term, one after the other; -1 if there are no more. */
   first(high: number, low: number): number {
-    return this.placeFrom(this.home(high >>> SEGMENT_SHIFT, bitsOf(high)), high, low)
+    return this.findFrom(this.home(high >>> SEGMENT_SHIFT, homeBitsOf(high)), high, low)
   }
 
-  next(high: number, low: number, place: number): number {
-    return this.placeFrom(this.after(high >>> SEGMENT_SHIFT, place), high, low)
+  next(high: number, low: number, slot: number): number {
+    return this.findFrom(this.slotAfter(high >>> SEGMENT_SHIFT, slot), high, low)
   }
 
-  insert(high: number, low: number, filter: number, held: number): void {
-    const number = high >>> SEGMENT_SHIFT
-    const count = (this.counts[number] ?? 0) + 1
-    const size = this.sizes[number] ?? 0
-    // One in two, three in eight after that: buckets that are passed by cost time, places that are free memory.
-    if (count * 2 > size * BUCKET && (!this.hasGrown || count * 4 > size * BUCKET * 3)) {
-      this.resize(number, size + Math.ceil(size / 3))
+  insert(high: number, low: number, guard: number, value: number): void {
+    const table = high >>> SEGMENT_SHIFT
+    const count = (this.counts[table] ?? 0) + 1
+    const size = this.sizes[table] ?? 0
+    // Grows at a load of 1/2, to 3/8: a compromise between probe length and memory.
+    if (count * 2 > size * SLOTS && (!this.hasGrown || count * 4 > size * SLOTS * 3)) {
+      this.resize(table, size + Math.ceil(size / 3))
       this.hasGrown = true
     }
-    this.counts[number] = count
-    this.put(number, tagOf(low), bitsOf(high), filter, held)
-    setUsed(this.inUse, high >>> CELL_SHIFT, true)
+    this.counts[table] = count
+    this.store(table, tagOf(low), homeBitsOf(high), guard, value)
+    setUsedBit(this.usedCells, high >>> CELL_SHIFT, true)
   }
 
-  /** Those behind the free place that would rather be there move up, so that no search ends too early. */
-  empty(high: number, emptied: number): void {
-    const number = high >>> SEGMENT_SHIFT
+  /** Moves later slots back into the hole if their home allows it, so that no search ends too early. */
+  remove(high: number, removed: number): void {
+    const table = high >>> SEGMENT_SHIFT
     const { words } = this
-    const size = this.sizes[number] ?? 0
-    let hole = emptied
-    for (let next = this.after(number, hole); tagAt(words, next) !== 0; next = this.after(number, next)) {
-      if (isFrom(this.home(number, homeAt(words, next)), hole, next)) {
+    const size = this.sizes[table] ?? 0
+    let hole = removed
+    for (let next = this.slotAfter(table, hole); tagAt(words, next) !== 0; next = this.slotAfter(table, next)) {
+      if (isBetween(this.home(table, homeAt(words, next)), hole, next)) {
         setTag(words, hole, tagAt(words, next))
-        setFilter(words, hole, filterOf(words, next))
+        setGuard(words, hole, guardOf(words, next))
         setHome(words, hole, homeAt(words, next))
-        words[heldOf(hole)] = words[heldOf(next)] ?? 0
+        words[valueIndex(hole)] = words[valueIndex(next)] ?? 0
         hole = next
       }
     }
     setTag(words, hole, 0)
     words[bucketOf(hole)] = (words[bucketOf(hole)] ?? 0) & TAG_BITS
-    const count = (this.counts[number] ?? 0) - 1
-    this.counts[number] = count
-    if (!this.hasAny(high)) setUsed(this.inUse, high >>> CELL_SHIFT, false)
-    if (size > FIRST_BUCKETS && count * 5 < size * BUCKET) this.shrink(number, Math.max(FIRST_BUCKETS, size >> 1))
+    const count = (this.counts[table] ?? 0) - 1
+    this.counts[table] = count
+    if (!this.isCellUsed(high)) setUsedBit(this.usedCells, high >>> CELL_SHIFT, false)
+    if (size > FIRST_BUCKETS && count * 5 < size * SLOTS) this.shrink(table, Math.max(FIRST_BUCKETS, size >> 1))
   }
 
-  private placeFrom(start: number, high: number, low: number): number {
+  private findFrom(start: number, high: number, low: number): number {
     const { words } = this
-    const number = high >>> SEGMENT_SHIFT
-    for (let place = start; tagAt(words, place) !== 0; place = this.after(number, place)) {
-      if (tagAt(words, place) === tagOf(low) && homeAt(words, place) === bitsOf(high)) return place
+    const table = high >>> SEGMENT_SHIFT
+    for (let slot = start; tagAt(words, slot) !== 0; slot = this.slotAfter(table, slot)) {
+      if (tagAt(words, slot) === tagOf(low) && homeAt(words, slot) === homeBitsOf(high)) return slot
     }
     return -1
   }
 
-  /** Whether something is left in the cell of the term. */
-  private hasAny(high: number): boolean {
+  /** Whether the term's cell still has an anchor. */
+  private isCellUsed(high: number): boolean {
     const { words } = this
-    const number = high >>> SEGMENT_SHIFT
-    const last = this.home(number, bitsOf(high | CELL_REST))
-    for (let home = this.home(number, bitsOf(high & ~CELL_REST)); home <= last; home += placeIn(WORDS)) {
-      for (let place = home; tagAt(words, place) !== 0; place = this.after(number, place)) {
-        if (isInCell(homeAt(words, place), high)) return true
+    const table = high >>> SEGMENT_SHIFT
+    const last = this.home(table, homeBitsOf(high | CELL_LOW_BITS))
+    for (
+      let home = this.home(table, homeBitsOf(high & ~CELL_LOW_BITS));
+      home <= last;
+      home += firstSlotOf(BUCKET_WORDS)
+    ) {
+      for (let slot = home; tagAt(words, slot) !== 0; slot = this.slotAfter(table, slot)) {
+        if (isInCell(homeAt(words, slot), high)) return true
       }
     }
     return false
   }
 
-  private home(number: number, bits: number): number {
-    return placeIn(number * this.room + homeOf(this.sizes[number] ?? 0, bits) * WORDS)
+  private home(table: number, bits: number): number {
+    return firstSlotOf(table * this.tableWords + homeBucketOf(this.sizes[table] ?? 0, bits) * BUCKET_WORDS)
   }
 
-  /** The next place of the table. */
-  private after(number: number, place: number): number {
-    if (place % BUCKET < BUCKET - 1) return place + 1
-    return placeIn(after(bucketOf(place), number * this.room, this.sizes[number] ?? 0))
+  private slotAfter(table: number, slot: number): number {
+    if (slot % SLOTS < SLOTS - 1) return slot + 1
+    return firstSlotOf(bucketAfter(bucketOf(slot), table * this.tableWords, this.sizes[table] ?? 0))
   }
 
-  private put(number: number, tag: number, home: number, filter: number, held: number): void {
+  private store(table: number, tag: number, home: number, guard: number, value: number): void {
     const { words } = this
-    let place = this.home(number, home)
-    while (tagAt(words, place) !== 0) {
-      if (place % BUCKET === BUCKET - 1) {
-        words[bucketOf(place)] = (words[bucketOf(place)] ?? 0) | (PASSED << kindOf(tag))
+    let slot = this.home(table, home)
+    while (tagAt(words, slot) !== 0) {
+      if (slot % SLOTS === SLOTS - 1) {
+        words[bucketOf(slot)] = (words[bucketOf(slot)] ?? 0) | (OVERFLOW << overflowShift(tag))
       }
-      place = this.after(number, place)
+      slot = this.slotAfter(table, slot)
     }
-    setTag(words, place, tag)
-    setFilter(words, place, filter)
-    setHome(words, place, home)
-    words[heldOf(place)] = held
+    setTag(words, slot, tag)
+    setGuard(words, slot, guard)
+    setHome(words, slot, home)
+    words[valueIndex(slot)] = value
   }
 
-  private resize(number: number, size: number): void {
-    if (size > LARGEST_ROOM) throw new Error("The engine is full: it cannot hold more than about ten million rules")
-    if (size * WORDS > this.room) this.move(WORDS * (size > LARGE_ROOM ? LARGEST_ROOM : LARGE_ROOM))
+  private resize(table: number, size: number): void {
+    if (size > MAX_CAPACITY) throw new Error("The engine is full: it cannot hold more than about ten million rules")
+    if (size * BUCKET_WORDS > this.tableWords)
+      this.reallocate(BUCKET_WORDS * (size > LARGE_CAPACITY ? MAX_CAPACITY : LARGE_CAPACITY))
     const { words } = this
-    const start = number * this.room
-    const length = (this.sizes[number] ?? 0) * WORDS
-    // Not a new one each time: the garbage would be collected while events wait.
-    if (this.old.length < length) this.old = new Int32Array(2 * length)
-    const { old } = this
-    old.set(words.subarray(start, start + length))
+    const start = table * this.tableWords
+    const length = (this.sizes[table] ?? 0) * BUCKET_WORDS
+    // Reused, to produce no garbage.
+    if (this.scratch.length < length) this.scratch = new Int32Array(2 * length)
+    const { scratch } = this
+    scratch.set(words.subarray(start, start + length))
     words.fill(0, start, start + length)
-    this.sizes[number] = size
-    this.reached[number] = Math.max(this.reached[number] ?? 0, size)
-    for (let bucket = 0; bucket < length; bucket += WORDS) {
-      for (let place = placeIn(bucket); place < placeIn(bucket) + BUCKET; place++) {
-        const tag = tagAt(old, place)
-        if (tag !== 0) this.put(number, tag, homeAt(old, place), filterOf(old, place), old[heldOf(place)] ?? 0)
+    this.sizes[table] = size
+    this.largestSizes[table] = Math.max(this.largestSizes[table] ?? 0, size)
+    for (let bucket = 0; bucket < length; bucket += BUCKET_WORDS) {
+      for (let slot = firstSlotOf(bucket); slot < firstSlotOf(bucket) + SLOTS; slot++) {
+        const tag = tagAt(scratch, slot)
+        if (tag !== 0)
+          this.store(table, tag, homeAt(scratch, slot), guardOf(scratch, slot), scratch[valueIndex(slot)] ?? 0)
       }
     }
   }
 
-  /** What little is left after much goes back to where it began, and the memory to the system. */
-  private shrink(number: number, size: number): void {
-    this.resize(number, size)
-    const hadMuch = pagesOf(this.reached[number] ?? 0) >= MUCH
-    if (hadMuch && this.sizes.every((one) => 4 * one <= FIRST_ROOM)) this.move(this.leastRoom)
+  /** Returns memory to the system once all tables are small again. */
+  private shrink(table: number, size: number): void {
+    this.resize(table, size)
+    const hadManyPages = pagesOf(this.largestSizes[table] ?? 0) >= MANY_PAGES
+    if (hadManyPages && this.sizes.every((one) => 4 * one <= SMALL_CAPACITY)) this.reallocate(this.initialWords)
   }
 
-  private move(room: number): void {
-    const words = spaceFor(room)
-    for (const [number, size] of this.sizes.entries()) {
-      const start = number * this.room
-      words.set(this.words.subarray(start, start + size * WORDS), number * room)
+  private reallocate(tableWords: number): void {
+    const words = allocateTables(tableWords)
+    for (const [table, size] of this.sizes.entries()) {
+      const start = table * this.tableWords
+      words.set(this.words.subarray(start, start + size * BUCKET_WORDS), table * tableWords)
     }
     this.words = words
-    this.room = room
-    this.reached.set(this.sizes)
+    this.tableWords = tableWords
+    this.largestSizes.set(this.sizes)
   }
 }
 
-/** The top bit of each byte that is the tag of the term. */
-const hitsIn = (word: number, low: number): number => {
-  const difference = (word & TAG_BITS) ^ Math.imul(tagOf(low), LAST_BITS)
+/** Sets the top bit of each byte that equals the term's tag. */
+const tagHits = (word: number, low: number): number => {
+  const difference = (word & TAG_BITS) ^ Math.imul(tagOf(low), LOW_BITS)
   return ~(difference + TAG_BITS) & ~TAG_BITS
 }
 
-/** Whether the term may be in a bucket after the one with this word. */
-const isPassed = (word: number, low: number): boolean => ((word >>> kindOf(tagOf(low))) & PASSED) !== 0
+/** Whether the term may be in a later bucket than the one with this tag word. */
+const hasOverflow = (word: number, low: number): boolean => ((word >>> overflowShift(tagOf(low))) & OVERFLOW) !== 0
 
-/** Not by a mask: tables grow by a third, a power of two would leave more places empty. Of up to 65,536 buckets. */
-const homeOf = (size: number, bits: number): number => Math.imul(bits, size) >>> HOME_BITS
+/** Multiply-shift rather than a mask, because sizes are not powers of two. Up to 65,536 buckets. */
+const homeBucketOf = (size: number, bits: number): number => Math.imul(bits, size) >>> HOME_BITS
 
-/** The bits by which a term has its home. */
-const bitsOf = (high: number): number => (high << SEGMENT_BITS) >>> HOME_BITS
+const homeBitsOf = (high: number): number => (high << SEGMENT_BITS) >>> HOME_BITS
 
-/** The bucket after one of a table, given its first and how many it has. */
-const after = (bucket: number, first: number, size: number): number =>
-  bucket + WORDS < first + size * WORDS ? bucket + WORDS : first
+/** `first`, `size`: first bucket and number of buckets of the table. Wraps around. */
+const bucketAfter = (bucket: number, first: number, size: number): number =>
+  bucket + BUCKET_WORDS < first + size * BUCKET_WORDS ? bucket + BUCKET_WORDS : first
 
-/** What is exported or imported by itself is looked up anew each time it is used: to be taken apart into constants of one's own. */
+/** See `layout` in `code.ts`. */
 export const layout = {
   SEGMENT_SHIFT,
   CELL_SHIFT,
-  BUCKET,
-  WORDS,
-  TOUCHED,
-  FILTERS,
+  SLOTS,
+  BUCKET_WORDS,
+  PREFETCH_WORD,
+  GUARDS,
   HOMES,
-  HELD,
-  bitsOf,
-  homeOf,
-  hitsIn,
-  isPassed,
-  after
+  VALUES,
+  homeBitsOf,
+  homeBucketOf,
+  tagHits,
+  hasOverflow,
+  bucketAfter
 } as const
 
 // ---- helpers ----
 
-// See `layout`.
-const halfOf = halfIn
-const setHalfOf = setHalfIn
-const setUsed = setInUse
+const uint16Of = uint16At
+const setUint16Of = setUint16At
+const setUsedBit = setBit
 
-/** Pages of a table that are worth giving back. */
-const MUCH = 3
+/** Pages of a table that are worth returning. */
+const MANY_PAGES = 3
 
-/** With a bucket more than the tables have, for the one after the last to be touched as well. */
-const spaceFor = (room: number): Int32Array => new Int32Array((room << SEGMENT_BITS) + WORDS)
+/** One extra bucket, so that the one after the last can be prefetched. */
+const allocateTables = (tableWords: number): Int32Array => new Int32Array((tableWords << SEGMENT_BITS) + BUCKET_WORDS)
 
-const pagesOf = (buckets: number): number => Math.ceil((buckets * WORDS) / PAGE_WORDS)
+const pagesOf = (buckets: number): number => Math.ceil((buckets * BUCKET_WORDS) / PAGE_WORDS)
 
-/** Bits of a half that do not say which cell. */
-const CELL_REST = (1 << CELL_SHIFT) - 1
+/** Bits below those that select the cell. */
+const CELL_LOW_BITS = (1 << CELL_SHIFT) - 1
 
-/** Of something in the same table, given by what its home goes by. */
+/** For a slot of the same table, given its home bits. */
 const isInCell = (home: number, high: number): boolean =>
-  home >>> HOMES_OF_CELL_BITS === bitsOf(high) >>> HOMES_OF_CELL_BITS
+  home >>> HOMES_OF_CELL_BITS === homeBitsOf(high) >>> HOMES_OF_CELL_BITS
 const HOMES_OF_CELL_BITS = SEGMENT_BITS + HOME_BITS - CELL_BITS
 
 /** Never 0. */
@@ -320,37 +310,34 @@ const tagOf = (low: number): number => {
   return bits + ((bits - 1) >>> 31)
 }
 
-/** As the place of a byte in a word. */
-const kindOf = (tag: number): number => (tag & 3) << 3
+/** Bit offset of the tag's overflow class. */
+const overflowShift = (tag: number): number => (tag & 3) << 3
 
-/** Where its tags are. */
-const bucketOf = (place: number): number => place >>> 2
+const bucketOf = (slot: number): number => slot >>> 2
 
-/** The first place of a bucket. */
-const placeIn = (bucket: number): number => bucket * BUCKET
+const firstSlotOf = (bucket: number): number => bucket * SLOTS
 
-/** Whether a place is from one on and before another, in a table whose last place is followed by its first. */
-const isFrom = (one: number, place: number, other: number): boolean =>
-  one <= other ? one <= place && place < other : one <= place || place < other
+/** Whether `slot` is in [one, other), in a circular table. */
+const isBetween = (one: number, slot: number, other: number): boolean =>
+  one <= other ? one <= slot && slot < other : one <= slot || slot < other
 
-const tagAt = (words: Int32Array, place: number): number =>
-  ((words[bucketOf(place)] ?? 0) >>> ((place & 3) << 3)) & 0x7f
+const tagAt = (words: Int32Array, slot: number): number => ((words[bucketOf(slot)] ?? 0) >>> ((slot & 3) << 3)) & 0x7f
 
-const setTag = (words: Int32Array, place: number, tag: number): void => {
-  const shift = (place & 3) << 3
-  words[bucketOf(place)] = ((words[bucketOf(place)] ?? 0) & ~(0x7f << shift)) | (tag << shift)
+const setTag = (words: Int32Array, slot: number, tag: number): void => {
+  const shift = (slot & 3) << 3
+  words[bucketOf(slot)] = ((words[bucketOf(slot)] ?? 0) & ~(0x7f << shift)) | (tag << shift)
 }
 
-const filterOf = (words: Int32Array, place: number): number => halfOf(words, bucketOf(place) + FILTERS, place & 3)
+const guardOf = (words: Int32Array, slot: number): number => uint16Of(words, bucketOf(slot) + GUARDS, slot & 3)
 
-const setFilter = (words: Int32Array, place: number, filter: number): void => {
-  setHalfOf(words, bucketOf(place) + FILTERS, place & 3, filter)
+const setGuard = (words: Int32Array, slot: number, guard: number): void => {
+  setUint16Of(words, bucketOf(slot) + GUARDS, slot & 3, guard)
 }
 
-const homeAt = (words: Int32Array, place: number): number => halfOf(words, bucketOf(place) + HOMES, place & 3)
+const homeAt = (words: Int32Array, slot: number): number => uint16Of(words, bucketOf(slot) + HOMES, slot & 3)
 
-const setHome = (words: Int32Array, place: number, home: number): void => {
-  setHalfOf(words, bucketOf(place) + HOMES, place & 3, home)
+const setHome = (words: Int32Array, slot: number, home: number): void => {
+  setUint16Of(words, bucketOf(slot) + HOMES, slot & 3, home)
 }
 
-const heldOf = (place: number): number => bucketOf(place) + HELD + (place & 3)
+const valueIndex = (slot: number): number => bucketOf(slot) + VALUES + (slot & 3)

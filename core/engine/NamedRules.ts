@@ -1,4 +1,4 @@
-/** The engine for rules that go by a name. */
+/** An engine whose rules are identified by name. */
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
 import { Engine, type EngineOptions, type EngineStats } from "./Engine.ts"
@@ -20,7 +20,7 @@ export class NamedRules {
     return this.numbers.has(name)
   }
 
-  /** A rule of the same name is replaced. */
+  /** Replaces a rule of the same name. */
   set(name: string, expression: Expression): void {
     this.delete(name)
     const number = this.engine.add(expression)
@@ -35,7 +35,7 @@ export class NamedRules {
     this.numbers.delete(name)
   }
 
-  /** Names of the rules that the event meets, in no order. */
+  /** Names of the matching rules, in no particular order. */
   match(event: PlatformEvent): ReadonlyArray<string> {
     return this.engine.match(event).map((number) => this.names[number] ?? "")
   }

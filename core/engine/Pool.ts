@@ -1,17 +1,17 @@
-/** Memory for programs and lists: blocks of 32-bit words that are taken and given back without ever moving the rest. */
+/** Allocator for programs and posting lists: blocks of 32-bit words with size-class free lists. Blocks never move. */
 
-/** Words of one chunk. Growing by chunks never copies what is there. */
+/** Growing by whole chunks never copies existing blocks. */
 const CHUNK_BITS = 18
 const CHUNK_WORDS = 1 << CHUNK_BITS
 const OFFSET_MASK = CHUNK_WORDS - 1
 
-/** An address is a chunk's number and an offset in it; 0 is no address. */
+/** An address is a chunk number and an offset into the chunk. 0 is not a valid address. */
 export class Pool {
   private readonly chunks: Array<Int32Array> = []
-  /** Chunks that were given back whole. */
-  private readonly spare: Array<number> = []
-  /** For each size the block given back last; its first word leads to the one before. */
-  private readonly free = new Int32Array(SIZES)
+  /** Numbers of released chunks. */
+  private readonly freeChunks: Array<number> = []
+  /** Head of the free list for each size class. The first word of a free block points to the next. */
+  private readonly freeLists = new Int32Array(SIZE_CLASSES)
   private current = -1
   private next = CHUNK_WORDS
   private words = 0
@@ -21,81 +21,81 @@ export class Pool {
   }
 
   chunkOf(address: number): Int32Array {
-    return this.chunks[address >>> CHUNK_BITS] ?? nothing
+    return this.chunks[address >>> CHUNK_BITS] ?? emptyChunk
   }
 
   offsetOf(address: number): number {
     return address & OFFSET_MASK
   }
 
-  /** Writes the words at so many addresses, from a place on. Nothing else is done in the loop, so that those far away are fetched side by side. */
-  fetch(addresses: Int32Array, count: number, words: Int32Array, from: number): void {
+  /** Reads the words at `count` addresses. The loop does nothing else, so that the CPU overlaps the cache misses. */
+  readAll(addresses: Int32Array, count: number, words: Int32Array, from: number): void {
     const { chunks } = this
     for (let index = 0; index < (count | 0); index++) {
       const address = addresses[index] ?? 0
-      words[(from | 0) + index] = (chunks[address >>> CHUNK_BITS] ?? nothing)[address & OFFSET_MASK] ?? 0
+      words[(from | 0) + index] = (chunks[address >>> CHUNK_BITS] ?? emptyChunk)[address & OFFSET_MASK] ?? 0
     }
   }
 
   /**
-   * Begins to fetch the block: it is written to, as the processor would wait for what it reads. So the first word of a
-   * block is not for its owner.
+   * Prefetches the block by writing to its first word: a store does not stall the CPU, a load would. Owners must not
+   * store data in the first word. This also clears the mark of `markSeen`.
    */
-  touchOne(address: number): void {
+  prefetch(address: number): void {
     this.chunkOf(address)[this.offsetOf(address)] = 0
   }
 
-  /** Those at the addresses from one place up to another. */
-  touch(addresses: Int32Array, from: number, to: number): void {
-    for (let index = from; index < to; index++) this.touchOne(addresses[index] ?? 0)
+  /** Prefetches the blocks at `addresses[from]` up to `addresses[to]`, exclusive. */
+  prefetchAll(addresses: Int32Array, from: number, to: number): void {
+    for (let index = from; index < to; index++) this.prefetch(addresses[index] ?? 0)
   }
 
-  /** Whether this was asked before since the block was touched. */
-  isDone(address: number): boolean {
+  /** Marks the block. Returns whether it was marked already since its last `prefetch`. */
+  markSeen(address: number): boolean {
     const words = this.chunkOf(address)
     const at = this.offsetOf(address)
-    if (words[at] === DONE) return true
-    words[at] = DONE
+    if (words[at] === SEEN) return true
+    words[at] = SEEN
     return false
   }
 
-  take(words: number): number {
+  allocate(words: number): number {
     if (words > CHUNK_WORDS >> 1) {
       return this.addChunk(words) << CHUNK_BITS
     }
-    const size = sizeOf(words)
-    const known = this.free[size] ?? 0
-    if (known !== 0) {
-      this.free[size] = this.chunkOf(known)[this.offsetOf(known)] ?? 0
-      return known
+    const size = sizeClassOf(words)
+    const freed = this.freeLists[size] ?? 0
+    if (freed !== 0) {
+      this.freeLists[size] = this.chunkOf(freed)[this.offsetOf(freed)] ?? 0
+      return freed
     }
-    const whole = wordsOf(size)
-    if (this.next + whole > CHUNK_WORDS) {
+    const blockWords = wordsOf(size)
+    if (this.next + blockWords > CHUNK_WORDS) {
       this.current = this.addChunk(CHUNK_WORDS)
-      // The very first word of all stays unused, so that no block has address 0.
+      // Offset 0 of chunk 0 stays unused, so that no block has address 0.
       this.next = this.current === 0 ? 2 : 0
     }
     const address = (this.current << CHUNK_BITS) | this.next
-    this.next += whole
+    this.next += blockWords
     return address
   }
 
-  /** `words` as they were asked for. */
-  giveBack(address: number, words: number): void {
+  /** `words`: the size passed to `allocate`. */
+  free(address: number, words: number): void {
     if (words > CHUNK_WORDS >> 1) {
       const chunk = address >>> CHUNK_BITS
       this.words -= this.chunkOf(address).length
-      this.chunks[chunk] = nothing
-      this.spare.push(chunk)
+      this.chunks[chunk] = emptyChunk
+      this.freeChunks.push(chunk)
       return
     }
-    const size = sizeOf(words)
-    this.chunkOf(address)[this.offsetOf(address)] = this.free[size] ?? 0
-    this.free[size] = address
+    const size = sizeClassOf(words)
+    this.chunkOf(address)[this.offsetOf(address)] = this.freeLists[size] ?? 0
+    this.freeLists[size] = address
   }
 
   private addChunk(words: number): number {
-    const chunk = this.spare.pop() ?? this.chunks.length
+    const chunk = this.freeChunks.pop() ?? this.chunks.length
     this.chunks[chunk] = new Int32Array(words)
     this.words += words
     return chunk
@@ -104,14 +104,14 @@ export class Pool {
 
 // ---- helpers ----
 
-const nothing = new Int32Array(0)
+const emptyChunk = new Int32Array(0)
 
-const DONE = 1
+const SEEN = 1
 
-/** Every second number of words up to 64, then four sizes for each doubling: little is wasted, blocks are found again. */
-const SIZES = 33 + 4 * 26
+/** Steps of 2 words up to 64, then four size classes per doubling. This limits waste and makes blocks reusable. */
+const SIZE_CLASSES = 33 + 4 * 26
 
-function sizeOf(words: number): number {
+function sizeClassOf(words: number): number {
   if (words <= 64) {
     return (words + 1) >> 1
   }

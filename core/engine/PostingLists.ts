@@ -1,24 +1,21 @@
-/** The postings of terms that have many of them, each term's in a list of its own. */
-import { eventTrace, eventTraces, isEqual, TRACE_BITS } from "./eventTerms.ts"
-import { halfIn, setHalfIn } from "./halves.ts"
-import { longer } from "./longer.ts"
+/** Posting lists of terms that have many postings: one list per term, in the pool. */
+import { currentMark, eventPresence, isSameByte, PRESENCE_MASK } from "./eventTerms.ts"
+import { grown } from "./grown.ts"
 import type { Pool } from "./Pool.ts"
+import { setUint16At, uint16At } from "./uint16.ts"
 
-/**
- * A list is [touched, count, capacity, filters..., programs...], with two filters to a word: what all is gone through lies
- * close together.
- */
-const HEAD = 3
+/** A list is [seen mark, count, capacity, guards..., programs...] with two guards per word. */
+const HEADER_WORDS = 3
 
-/** The capacity of a new list; the others are this times a power of two. */
-const LEAST = 8
+/** Capacities are this times a power of two. */
+const MIN_CAPACITY = 8
 
-/** Lists are known by their address, which may be another after each change. */
+/** A list is identified by its address. `append` and `remove` return the address, which may have changed. */
 export class PostingLists {
   private readonly pool: Pool
-  /** How many postings `open` went through last. */
-  looked = 0
-  /** Where the programs are whose filter the event passes, and how many they are. */
+  /** Number of postings that the last `scan` read. */
+  scanned = 0
+  /** Addresses of the program words whose guard passed, up to `passed`. */
   private passing = new Int32Array(1_024)
   private passed = 0
 
@@ -26,8 +23,8 @@ export class PostingLists {
     this.pool = pool
   }
 
-  make(): number {
-    return this.take(LEAST)
+  create(): number {
+    return this.allocate(MIN_CAPACITY)
   }
 
   countOf(list: number): number {
@@ -39,17 +36,17 @@ export class PostingLists {
     return words[programsAt(words, this.pool.offsetOf(list)) + posting] ?? 0
   }
 
-  filterOf(list: number, posting: number): number {
-    return halfIn(this.pool.chunkOf(list), this.pool.offsetOf(list) + HEAD, posting)
+  guardOf(list: number, posting: number): number {
+    return uint16At(this.pool.chunkOf(list), this.pool.offsetOf(list) + HEADER_WORDS, posting)
   }
 
-  append(list: number, program: number, filter: number): number {
+  append(list: number, program: number, guard: number): number {
     const count = this.countOf(list)
-    const place = count === this.capacityOf(list) ? this.moved(list, 2 * count) : list
-    const words = this.pool.chunkOf(place)
-    words[this.pool.offsetOf(place) + 1] = count + 1
-    this.set(place, count, program, filter)
-    return place
+    const target = count === this.capacityOf(list) ? this.resized(list, 2 * count) : list
+    const words = this.pool.chunkOf(target)
+    words[this.pool.offsetOf(target) + 1] = count + 1
+    this.set(target, count, program, guard)
+    return target
   }
 
   remove(list: number, program: number): number {
@@ -59,53 +56,53 @@ export class PostingLists {
     const first = programsAt(words, at)
     const found = words.subarray(first, first + count).indexOf(program)
     if (found < 0) return list
-    this.set(list, found, this.programOf(list, count - 1), this.filterOf(list, count - 1))
+    this.set(list, found, this.programOf(list, count - 1), this.guardOf(list, count - 1))
     words[at + 1] = count - 1
     const capacity = this.capacityOf(list)
-    return capacity > LEAST && count - 1 <= capacity >> 2 ? this.moved(list, capacity >> 1) : list
+    return capacity > MIN_CAPACITY && count - 1 <= capacity >> 2 ? this.resized(list, capacity >> 1) : list
   }
 
-  giveBack(list: number): void {
-    this.pool.giveBack(list, wordsOf(this.capacityOf(list)))
+  free(list: number): void {
+    this.pool.free(list, wordsOf(this.capacityOf(list)))
   }
 
-  /** Goes through so many lists, each once, and gives how many programs the event passes the filters of: see `read`. */
-  open(lists: Int32Array, count: number): number {
+  /** Scans the first `count` lists, each once. Returns how many programs pass: `copyTo` copies them. */
+  scan(lists: Int32Array, count: number): number {
     const { pool } = this
     let passed = 0
-    this.looked = 0
+    this.scanned = 0
     for (let index = 0; index < count; index++) {
       const list = lists[index] ?? 0
-      // An event may have its term many times.
-      if (pool.isDone(list)) continue
+      // An event may contain the term several times.
+      if (pool.markSeen(list)) continue
       const postings = this.countOf(list)
-      this.looked += postings
-      if (passed + postings >= this.passing.length) this.passing = longer(this.passing, passed + postings)
-      passed = this.pass(list, postings, passed)
+      this.scanned += postings
+      if (passed + postings >= this.passing.length) this.passing = grown(this.passing, passed + postings)
+      passed = this.scanList(list, postings, passed)
     }
     this.passed = passed
     return passed
   }
 
-  /** Writes what `open` found, from a place on. */
-  read(programs: Int32Array, from: number): void {
-    this.pool.fetch(this.passing, this.passed, programs, from)
+  /** Writes the programs that `scan` found to `programs`, starting at `from`. */
+  copyTo(programs: Int32Array, from: number): void {
+    this.pool.readAll(this.passing, this.passed, programs, from)
   }
 
-  private pass(list: number, count: number, before: number): number {
+  private scanList(list: number, count: number, before: number): number {
     const { passing } = this
     const words = this.pool.chunkOf(list)
-    const filters = this.pool.offsetOf(list) + HEAD
-    const programs = list + HEAD + ((words[filters - 1] ?? 0) >> 1)
-    const trace = traceNow() | 0
+    const guards = this.pool.offsetOf(list) + HEADER_WORDS
+    const programs = list + HEADER_WORDS + ((words[guards - 1] ?? 0) >> 1)
+    const mark = markNow() | 0
     let passed = before | 0
-    // Two filters at a time; the last may have none beside it.
+    // Two guards per word. The last word may hold only one.
     for (let posting = 0; posting < (count | 0); posting += 2) {
-      const two = words[filters + (posting >> 1)] ?? 0
+      const two = words[guards + (posting >> 1)] ?? 0
       passing[passed] = programs + posting
-      passed += isSame(traces[two & bits] ?? 0, trace)
+      passed += isSame(presence[two & presenceMask] ?? 0, mark)
       passing[passed] = programs + posting + 1
-      passed += isSame(traces[(two >>> 16) & bits] ?? 0, trace) & ((posting + 1 - count) >>> 31)
+      passed += isSame(presence[(two >>> 16) & presenceMask] ?? 0, mark) & ((posting + 1 - count) >>> 31)
     }
     return passed
   }
@@ -114,15 +111,15 @@ export class PostingLists {
     return this.pool.chunkOf(list)[this.pool.offsetOf(list) + 2] ?? 0
   }
 
-  private set(list: number, posting: number, program: number, filter: number): void {
+  private set(list: number, posting: number, program: number, guard: number): void {
     const words = this.pool.chunkOf(list)
     const at = this.pool.offsetOf(list)
     words[programsAt(words, at) + posting] = program
-    setHalfIn(words, at + HEAD, posting, filter)
+    setUint16At(words, at + HEADER_WORDS, posting, guard)
   }
 
-  private take(capacity: number): number {
-    const list = this.pool.take(wordsOf(capacity))
+  private allocate(capacity: number): number {
+    const list = this.pool.allocate(wordsOf(capacity))
     const words = this.pool.chunkOf(list)
     const at = this.pool.offsetOf(list)
     words[at + 1] = 0
@@ -130,31 +127,31 @@ export class PostingLists {
     return list
   }
 
-  private moved(list: number, capacity: number): number {
-    const place = this.take(capacity)
+  private resized(list: number, capacity: number): number {
+    const target = this.allocate(capacity)
     const old = this.pool.chunkOf(list)
     const from = this.pool.offsetOf(list)
-    const words = this.pool.chunkOf(place)
-    const to = this.pool.offsetOf(place)
+    const words = this.pool.chunkOf(target)
+    const to = this.pool.offsetOf(target)
     const count = old[from + 1] ?? 0
     words[to + 1] = count
-    // Whole, as a list may be long: an event waits for this.
-    words.set(old.subarray(from + HEAD, from + HEAD + ((count + 1) >> 1)), to + HEAD)
+    // Bulk copies: a list may be long, and this runs between events.
+    words.set(old.subarray(from + HEADER_WORDS, from + HEADER_WORDS + ((count + 1) >> 1)), to + HEADER_WORDS)
     const programs = programsAt(old, from)
     words.set(old.subarray(programs, programs + count), programsAt(words, to))
-    this.giveBack(list)
-    return place
+    this.free(list)
+    return target
   }
 }
 
 // ---- helpers ----
 
-// What is imported is looked up anew each time it is used; a constant of the module's own is not.
-const traces = eventTraces
-const traceNow = eventTrace
-const isSame = isEqual
-const bits = TRACE_BITS
+// See `verify.ts` on copies of imports.
+const presence = eventPresence
+const markNow = currentMark
+const isSame = isSameByte
+const presenceMask = PRESENCE_MASK
 
-const wordsOf = (capacity: number): number => HEAD + capacity + (capacity >> 1)
+const wordsOf = (capacity: number): number => HEADER_WORDS + capacity + (capacity >> 1)
 
-const programsAt = (words: Int32Array, at: number): number => at + HEAD + ((words[at + 2] ?? 0) >> 1)
+const programsAt = (words: Int32Array, at: number): number => at + HEADER_WORDS + ((words[at + 2] ?? 0) >> 1)

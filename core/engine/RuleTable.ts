@@ -1,4 +1,4 @@
-/** From the number of a rule to the address of its program. */
+/** Maps a rule's number to the address of its program. */
 
 const CHUNK_BITS = 14
 const CHUNK = 1 << CHUNK_BITS
@@ -6,30 +6,30 @@ const CHUNK = 1 << CHUNK_BITS
 export class RuleTable {
   count = 0
   private readonly chunks: Array<Int32Array> = []
-  /** Numbers never given yet begin here. */
+  /** Numbers from here on were never allocated. */
   private next = 0
-  /** The number given back last; its entry holds ~ of the one before it. */
-  private unused = -1
+  /** Head of the free list. A free entry holds ~ of the next free number. */
+  private freeHead = -1
 
   get bytes(): number {
     return this.chunks.length * CHUNK * 4
   }
 
-  take(): number {
+  allocate(): number {
     this.count++
-    if (this.unused >= 0) {
-      const rule = this.unused
-      this.unused = ~this.at(rule)
+    if (this.freeHead >= 0) {
+      const rule = this.freeHead
+      this.freeHead = ~this.at(rule)
       return rule
     }
     if (this.next === this.chunks.length * CHUNK) this.chunks.push(new Int32Array(CHUNK))
     return this.next++
   }
 
-  giveBack(rule: number): void {
+  free(rule: number): void {
     this.count--
-    this.set(rule, ~this.unused)
-    this.unused = rule
+    this.set(rule, ~this.freeHead)
+    this.freeHead = rule
   }
 
   set(rule: number, program: number): void {
@@ -37,7 +37,7 @@ export class RuleTable {
     if (chunk !== undefined) chunk[rule & (CHUNK - 1)] = program
   }
 
-  /** 0 for a rule that is not there. */
+  /** 0 for an unknown rule. */
   programOf(rule: number): number {
     return Math.max(this.at(rule), 0)
   }

@@ -1,21 +1,21 @@
 /**
- * Rules as flat code: the expression tree written out in words of 32 bits, parent before children, with every "not"
- * pushed down to the leaves. What is run, and what a rule's anchors are chosen from.
+ * Compiles a rule to flat code: the expression tree as 32-bit words, in prefix order, with negation pushed down to the
+ * leaves. The code is evaluated by `verify.ts`, and `AnchorSelector` selects anchors from it.
  *
  *   term       [tag, high, low]
- *   phrase     [tag, (high, low, offset)...]      words at fixed distances, in any order
+ *   phrase     [tag, (high, low, offset)...]      words at fixed offsets, in any order
  *   test       [tag, number]                      a predicate
- *   and, or    [tag], children                    the tag says how many words the whole node has
+ *   and, or    [tag], children                    the tag holds the length of the whole node, in words
  *   always     [tag]
  *   never      [tag]
  */
 import type { Expression, Predicate } from "../syntax/expression/expression.ts"
-import { groupAt, writeWord } from "../syntax/words/wordRow.ts"
+import { groupAt, writeWord } from "../syntax/words/wordBuffer.ts"
 import type { Fingerprints } from "./fingerprints.ts"
-import { type Start, startOf } from "./grams.ts"
-import { longer } from "./longer.ts"
+import { type Prefix, prefixOf } from "./grams.ts"
+import { grown } from "./grown.ts"
 import type { Predicates } from "./Predicates.ts"
-import { EVERY_EVENT, isStartSpace, keywordSpace, PLACED_EVENT, startCell, startSpace, textSpace } from "./spaces.ts"
+import { EVERY_EVENT, GEO_EVENT, isPrefixSpace, keywordSpace, prefixCell, prefixSpace, textSpace } from "./spaces.ts"
 
 const TERM = 0
 const PHRASE = 1
@@ -27,23 +27,23 @@ const NEVER = 6
 
 const tagOf = (word: number): number => word & 7
 const isNegated = (word: number): boolean => (word & NEGATED) !== 0
-/** Of terms and phrases. */
+/** For terms and phrases. */
 const spaceOf = (word: number): number => (word >>> 4) & 0xff
-/** How common a term is likely to be while nothing is known of it, from 0 to 3. */
+/** Prior guess of how common the term is, from 0 (rare) to 3, for terms not seen yet. */
 const likelihoodOf = (word: number): number => (word >>> 12) & 3
-/** Of a phrase. */
+/** For phrases. */
 const wordCountOf = (word: number): number => word >>> 16
-/** Whether the rule hangs on this leaf: on the term, on the first word of the phrase, on a gram of the test. */
+/** Whether the rule is anchored on this leaf: the term, the first word of the phrase, or a gram of the test. */
 const isAnchor = (word: number): boolean => (word & ANCHORED) !== 0
-const asAnchor = (word: number): number => word | ANCHORED
-const asNoAnchor = (word: number): number => word & ~ANCHORED
-/** Of a term that is a start: see `startCell`. */
-const cellOf = (word: number): number => word >>> 16
-/** Of a test that is an anchor. */
+const withAnchor = (word: number): number => word | ANCHORED
+const withoutAnchor = (word: number): number => word & ~ANCHORED
+/** For prefix terms: see `prefixCell`. */
+const prefixCellOf = (word: number): number => word >>> 16
+/** For tests that are anchors: the gram's index. */
 const gramOf = (word: number): number => word >>> 16
-const asGramAnchor = (word: number, gram: number): number => (word & 0xffff) | ANCHORED | (gram << 16)
+const withGramAnchor = (word: number, gram: number): number => (word & 0xffff) | ANCHORED | (gram << 16)
 
-/** Words of the node that begins here. */
+/** Length of the node at `at`, in words. */
 const lengthOf = (code: Int32Array, at: number): number => {
   const word = code[at] ?? 0
   switch (tagOf(word)) {
@@ -61,13 +61,13 @@ const lengthOf = (code: Int32Array, at: number): number => {
   }
 }
 
-/** Like `lengthOf`, but goes into a node in place of over it: steps through all the leaves. */
-const leafLengthOf = (code: Int32Array, at: number): number => {
+/** Like `lengthOf`, but steps into `and` and `or` nodes, to visit every leaf. */
+const leafStep = (code: Int32Array, at: number): number => {
   const tag = tagOf(code[at] ?? 0)
   return tag === AND || tag === OR ? 1 : lengthOf(code, at)
 }
 
-/** What is exported or imported by itself is looked up anew each time it is used: to be taken apart into constants of one's own. */
+/** One object, for hot code to destructure into constants of its own module: see `verify.ts`. */
 export const layout = {
   TERM,
   PHRASE,
@@ -81,21 +81,21 @@ export const layout = {
   likelihoodOf,
   wordCountOf,
   isAnchor,
-  asAnchor,
-  asNoAnchor,
-  cellOf,
+  withAnchor,
+  withoutAnchor,
+  prefixCellOf,
   gramOf,
-  asGramAnchor,
+  withGramAnchor,
   lengthOf,
-  leafLengthOf
+  leafStep
 } as const
 
 export class Compiler {
-  /** The code compiled last, up to `length`. */
+  /** The last compiled code, up to `length`. */
   code = new Int32Array(256)
   length = 0
-  /** Of its terms that are starts, in bytes. */
-  startLengths: Array<number> = []
+  /** Lengths of its prefix terms, in bytes. */
+  prefixLengths: Array<number> = []
   private readonly fingerprints: Fingerprints
   private readonly predicates: Predicates
 
@@ -106,12 +106,12 @@ export class Compiler {
 
   compile(expression: Expression): void {
     this.length = 0
-    this.startLengths = []
+    this.prefixLengths = []
     const outcome = this.emit(expression, false)
     if (outcome !== "node") this.push(outcome === "always" ? ALWAYS : NEVER)
   }
 
-  /** For a rule that no term can be looked up for: adds the term that every event has. */
+  /** For a rule without an anchor: adds the term that every event has. */
   requireEveryEvent(): void {
     const { length } = this
     const rest = this.code.slice(0, length)
@@ -125,9 +125,9 @@ export class Compiler {
   private emit(expression: Expression, negated: boolean): Outcome {
     switch (expression._tag) {
       case "And":
-        return this.emitAll(negated ? OR : AND, expression.clauses, negated)
+        return this.emitGroup(negated ? OR : AND, expression.clauses, negated)
       case "Or":
-        return this.emitAll(negated ? AND : OR, expression.clauses, negated)
+        return this.emitGroup(negated ? AND : OR, expression.clauses, negated)
       case "Not":
         return this.emit(expression.clause, !negated)
       case "Everything":
@@ -139,8 +139,8 @@ export class Compiler {
     }
   }
 
-  /** A constant child decides the node or drops out of it; a node with one child is that child. */
-  private emitAll(tag: typeof AND | typeof OR, clauses: ReadonlyArray<Expression>, negated: boolean): Outcome {
+  /** Folds constant children. A node with one child becomes that child. */
+  private emitGroup(tag: typeof AND | typeof OR, clauses: ReadonlyArray<Expression>, negated: boolean): Outcome {
     const start = this.length
     this.push(tag)
     const decisive: Outcome = tag === AND ? "never" : "always"
@@ -149,11 +149,11 @@ export class Compiler {
       const child = this.length
       const outcome = this.emit(clause, negated)
       if (outcome === decisive) {
-        this.takeBack(start)
+        this.rollBack(start)
         return decisive
       }
       if (outcome === "node") children++
-      // A node of the same kind gives its children to this one: more of them can be looked up by, or filter.
+      // Flattens a child of the same kind, so that more terms can be anchors or guards.
       if (outcome === "node" && tagOf(this.code[child] ?? 0) === tag) {
         this.code.copyWithin(child, child + 1, this.length)
         this.length--
@@ -178,13 +178,13 @@ export class Compiler {
       this.emitTerm(keywordSpace(predicate.field), predicate.value, likelihoods[predicate.field] ?? 0, negated)
       return "node"
     }
-    const start = startOf(predicate)
-    if (start?.isAll) {
-      const { space, text, likelihood } = startTerm(start)
+    const prefix = prefixOf(predicate)
+    if (prefix?.isExact) {
+      const { space, text, likelihood } = prefixTerm(prefix)
       this.emitTerm(space, text, likelihood, negated)
       return "node"
     }
-    if (predicate._tag !== "Phrase" || !isPlain(predicate)) {
+    if (predicate._tag !== "Phrase" || !isIndexable(predicate)) {
       this.emitTest(predicate, negated)
       return "node"
     }
@@ -200,54 +200,54 @@ export class Compiler {
   }
 
   private emitTerm(space: number, text: string, likelihood: number, negated: boolean): void {
-    this.fingerprints.readText(space, text)
-    const cell = isStartSpace(space) ? this.readStart(text) : 0
+    this.fingerprints.hashText(space, text)
+    const cell = isPrefixSpace(space) ? this.addPrefix(text) : 0
     this.push(TERM | (negated ? NEGATED : 0) | (space << 4) | (likelihood << 12) | (cell << 16))
     this.push(this.fingerprints.high)
     this.push(this.fingerprints.low)
   }
 
-  /** Gives its cell. */
-  private readStart(text: string): number {
+  /** Returns the prefix's cell. */
+  private addPrefix(text: string): number {
     const end = writeWord(text)
-    this.startLengths.push(end)
-    return startCell(groupAt(0, end))
+    this.prefixLengths.push(end)
+    return prefixCell(groupAt(0, end))
   }
 
   private emitPhrase({ words, offsets }: Predicate & { _tag: "Phrase" }, space: number, negated: boolean): void {
     this.push(PHRASE | (negated ? NEGATED : 0) | (space << 4) | (words.length << 16))
     words.forEach((word, index) => {
-      this.fingerprints.readText(space, word)
+      this.fingerprints.hashText(space, word)
       this.push(this.fingerprints.high)
       this.push(this.fingerprints.low)
       this.push(offsets?.[index] ?? index)
     })
   }
 
-  /** With the terms that an event needs in order to pass: they can be looked up, and spare most events the test. */
+  /** Adds the terms that the predicate requires: they can be anchors, and they rule out most events cheaply. */
   private emitTest(predicate: Predicate, negated: boolean): void {
     const start = this.length
-    const needed = negated ? [] : termsNeededBy(predicate)
-    if (needed.length > 0) this.push(AND)
-    for (const { space, text, likelihood } of needed) this.emitTerm(space, text, likelihood, false)
+    const required = negated ? [] : requiredTerms(predicate)
+    if (required.length > 0) this.push(AND)
+    for (const { space, text, likelihood } of required) this.emitTerm(space, text, likelihood, false)
     this.push(TEST | (negated ? NEGATED : 0))
-    this.push(this.predicates.use(predicate))
-    if (needed.length > 0) this.close(start)
+    this.push(this.predicates.acquire(predicate))
+    if (required.length > 0) this.close(start)
   }
 
-  /** The node that begins here is complete. */
+  /** Writes the node's length into its tag. */
   private close(start: number): void {
     this.code[start] = (this.code[start] ?? 0) | ((this.length - start) << 16)
   }
 
   private push(word: number): void {
-    if (this.length === this.code.length) this.code = longer(this.code, this.length)
+    if (this.length === this.code.length) this.code = grown(this.code, this.length)
     this.code[this.length++] = word
   }
 
-  /** Forgets the node that begins here, and that its tests were asked for. */
-  private takeBack(start: number): void {
-    for (let at = start + 1; at < this.length; at += leafLengthOf(this.code, at)) {
+  /** Drops the node and releases its predicates. */
+  private rollBack(start: number): void {
+    for (let at = start + 1; at < this.length; at += leafStep(this.code, at)) {
       const word = this.code[at] ?? 0
       if (tagOf(word) === TEST) this.predicates.release(this.code[at + 1] ?? 0)
     }
@@ -262,20 +262,20 @@ type Outcome = "node" | "always" | "never"
 const NEGATED = 8
 const ANCHORED = 1 << 14
 
-/** Phrases of greater length would keep the values of events so far apart that a long event runs out of places. */
-const MOST_REACH = 32
+/** Longer phrases are evaluated as tests: their gaps between values would use up the term numbers of a long event. */
+const MAX_PHRASE_LENGTH = 32
 
-/** One word, or words at fixed distances that are not too far apart. */
-const isPlain = ({ words, offsets, slop }: Predicate & { _tag: "Phrase" }): boolean =>
-  words.length === 1 || (slop === 0 && Math.max(words.length, ...(offsets ?? [])) <= MOST_REACH)
+/** A single word, or a short phrase without slop. */
+const isIndexable = ({ words, offsets, slop }: Predicate & { _tag: "Phrase" }): boolean =>
+  words.length === 1 || (slop === 0 && Math.max(words.length, ...(offsets ?? [])) <= MAX_PHRASE_LENGTH)
 
-interface Needed {
+interface RequiredTerm {
   readonly space: number
   readonly text: string
   readonly likelihood: number
 }
 
-const termsNeededBy = (predicate: Predicate): ReadonlyArray<Needed> => {
+const requiredTerms = (predicate: Predicate): ReadonlyArray<RequiredTerm> => {
   switch (predicate._tag) {
     case "Phrase": {
       const space = textSpace(predicate.field)
@@ -283,23 +283,23 @@ const termsNeededBy = (predicate: Predicate): ReadonlyArray<Needed> => {
     }
     case "Radius":
     case "Box":
-      return [{ space: PLACED_EVENT, text: "", likelihood: 3 }]
+      return [{ space: GEO_EVENT, text: "", likelihood: 3 }]
     default: {
-      const start = startOf(predicate)
-      return start === undefined ? [] : [startTerm(start)]
+      const start = prefixOf(predicate)
+      return start === undefined ? [] : [prefixTerm(start)]
     }
   }
 }
 
-const startTerm = ({ space, text }: Start): Needed => ({
-  space: startSpace(space),
+const prefixTerm = ({ space, text }: Prefix): RequiredTerm => ({
+  space: prefixSpace(space),
   text,
   likelihood: text.length < 3 ? 3 : 2
 })
 
 const likelihoodOfWord = (word: string): number => (word.length >= 7 ? 0 : word.length >= 4 ? 1 : 2)
 
-/** Fields of few values. */
+/** Fields with few distinct values. */
 const likelihoods: { readonly [field: string]: number } = {
   "x.lang": 3,
   "x.source": 3,
@@ -311,20 +311,20 @@ const likelihoods: { readonly [field: string]: number } = {
   "firehose.language": 3
 }
 
-/** Terms first, then what costs more to find out. */
-const cheapestFirst = (one: Expression, other: Expression): number => effort(one) - effort(other)
+/** Cheapest check first. */
+const cheapestFirst = (one: Expression, other: Expression): number => costOf(one) - costOf(other)
 
-/** The same, with the longest word before all: an event most likely lacks it, and the rest need not be found out. */
+/** Cheapest first, then the longest word: it is the most likely to be absent, which ends the check. */
 const rarestFirst = (one: Expression, other: Expression): number =>
-  cheapestFirst(one, other) || lettersOf(other) - lettersOf(one)
+  cheapestFirst(one, other) || firstWordLength(other) - firstWordLength(one)
 
-const lettersOf = (expression: Expression): number =>
+const firstWordLength = (expression: Expression): number =>
   expression._tag === "Phrase" ? (expression.words[0]?.length ?? 0) : 0
 
-const effort = (expression: Expression): number => {
+const costOf = (expression: Expression): number => {
   switch (expression._tag) {
     case "Not":
-      return effort(expression.clause) + 1
+      return costOf(expression.clause) + 1
     case "Phrase":
       return expression.words.length > 1 ? 2_000 : 1_000
     case "Equals":

@@ -1,210 +1,216 @@
 /**
- * The terms of the event at hand, in a hash table that stays in the processor's nearest memory. There is one for all
- * engines, good until the next event is read; that its arrays are constants of the module makes it twice as fast.
+ * The terms of the current event, in a hash table that fits the L1 cache. All engines share one table, valid until the
+ * next `readTerms`: arrays that are module constants make it twice as fast.
  *
- * Terms are numbered from 1 in the order they are met, each time they are met: the numbers of the words of a text are
- * their places. Between two texts of a field lie as many numbers without a term as the longest phrase can reach over.
+ * Terms are numbered from 1 in reading order, once per occurrence, so the numbers of a text's words are their
+ * positions. Numbers between two values of a field stay empty, so that no phrase matches across them.
  */
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
-import { bounds, GROUP as FOUR, groups, MOST_WORDS, restAt, writeWord } from "../syntax/words/wordRow.ts"
-import { isInUse } from "./Cells.ts"
-import { endHigh, endLow, type Fingerprints, stepHigh, stepLow } from "./fingerprints.ts"
+import { GROUP as FOUR, MAX_WORDS, tailAt, wordBounds, wordView, writeWord } from "../syntax/words/wordBuffer.ts"
+import { bitAt } from "./CountingBitset.ts"
+import { type Fingerprints, finalHigh, finalLow, mixHigh, mixLow } from "./fingerprints.ts"
 import {
   EVERY_EVENT,
-  GRAM,
+  type FieldPlan,
+  GEO_EVENT,
+  GRAM_BYTES,
   gramCell,
-  innerSpace,
-  LAST_LENGTH,
-  PLACED_EVENT,
-  type Reading,
-  type Spaces,
-  startCell,
-  startSpace
+  gramSpace,
+  MAX_PREFIX_LENGTH,
+  prefixCell,
+  prefixSpace,
+  type Spaces
 } from "./spaces.ts"
 
-/** Terms beyond are not read: more than any event that is taken in can have, even one of nothing but short texts. */
+/** Further terms are ignored. No accepted event has as many, even one made of very short texts. */
 const TERM_BITS = 21
-const mostTerms = (1 << TERM_BITS) - 1
-export const MOST_TERMS = mostTerms
+const maxTerms = (1 << TERM_BITS) - 1
+export const MAX_TERMS = maxTerms
 
-/** By the last bits of a first half: `eventTrace()` if the event has such a term, and for 0. */
-const traceBits = 0x3fff
-export const TRACE_BITS = traceBits
-const traces = new Uint8Array(traceBits + 1)
-export const eventTraces = traces
-export const eventTrace = (): number => trace
-/** 1 or 0. Of two bytes. */
-export const isEqual = (one: number, other: number): number => ((one ^ other) - 1) >>> 31
+/**
+ * A one-hash Bloom filter, indexed by the low bits of a term's high half: holds `currentMark()` if the event has such a
+ * term. Entry 0 always holds it, so that guard 0 passes.
+ */
+const presenceMask = 0x3fff
+export const PRESENCE_MASK = presenceMask
+const presence = new Uint8Array(presenceMask + 1)
+export const eventPresence = presence
+export const currentMark = (): number => mark
+/** Compares two bytes without a branch. Returns 1 or 0. */
+export const isSameByte = (one: number, other: number): number => ((one ^ other) - 1) >>> 31
 
-/** From now on the event at hand seems to have every term. */
-export const passAll = (): void => {
-  traces.fill(trace)
+/** Makes every guard pass for the rest of this event. */
+export const passAllGuards = (): void => {
+  presence.fill(mark)
 }
 
-/** [high, low, what its slot held before, unused] of each term; those of term `n` begin at `4 * n`. 0 for a number without a term. */
-const terms = new Int32Array(4 * mostTerms + 4)
-export const entries = terms
+/** Term `n` is [high, low, previous entry of its slot, unused] at `4 * n`. `high` is 0 for an empty number. */
+const terms = new Int32Array(4 * maxTerms + 4)
+export const termEntries = terms
 
-// What is imported or exported is looked up anew each time it is used; a constant of the module's own is not, but for the
-// first array that a loop reads from: it is a constant of the function.
+// See `verify.ts` on copies of imports. The first array that a loop reads is copied into the function as well.
 const GROUP = FOUR
-const row = groups
-const ends = bounds
-const rest = restAt
-const nextHigh = stepHigh
-const nextLow = stepLow
-const finishHigh = endHigh
-const finishLow = endLow
-const cellOf = startCell
-const isIn = isInUse
+const buffer = wordView
+const bounds = wordBounds
+const tail = tailAt
+const nextHigh = mixHigh
+const nextLow = mixLow
+const finishHigh = finalHigh
+const finishLow = finalLow
+const cellOf = prefixCell
+const bitOf = bitAt
 
 export interface Source {
   readonly spaces: Spaces
   readonly fingerprints: Fingerprints
-  /** How far apart the first and the last word of a phrase can be, over all phrases asked for. */
-  readonly reach: number
+  /** Length of the longest phrase of any rule, in positions. */
+  readonly maxPhraseLength: number
 }
 
-/** Gives the number of terms. */
+/** Returns the number of terms. */
 export const readTerms = (event: PlatformEvent, source: Source): number => {
   begin()
   const { spaces, fingerprints } = source
   if (spaces.isUsed(EVERY_EVENT)) addText(fingerprints, EVERY_EVENT, "")
-  if (spaces.isUsed(PLACED_EVENT) && event.places().length > 0) addText(fingerprints, PLACED_EVENT, "")
-  // By their numbers: to walk an iterator costs more than what is done here.
-  const { keywords } = spaces
-  for (let index = 0; index < keywords.length; index++) {
-    const reading = keywords[index]
-    if (reading === undefined) continue
-    const values = event.values(reading.field)
+  if (spaces.isUsed(GEO_EVENT) && event.places().length > 0) addText(fingerprints, GEO_EVENT, "")
+  // Index loops: iterators cost more than the loop bodies.
+  const { keywordPlans } = spaces
+  for (let index = 0; index < keywordPlans.length; index++) {
+    const plan = keywordPlans[index]
+    if (plan === undefined) continue
+    const values = event.values(plan.field)
     for (let at = 0; at < values.length; at++) {
       const value = values[at] ?? ""
-      if (reading.starts || reading.inners) {
+      if (plan.prefixes || plan.grams) {
         writeWord(value)
-        addRow(source, reading, 1)
-      } else addText(fingerprints, reading.space, value)
+        addFromBuffer(source, plan, 1)
+      } else addText(fingerprints, plan.space, value)
     }
   }
-  const { texts: textual } = spaces
-  for (let index = 0; index < textual.length; index++) {
-    const reading = textual[index]
-    if (reading === undefined) continue
-    const texts = event.texts(reading.field)
+  const { textPlans } = spaces
+  for (let index = 0; index < textPlans.length; index++) {
+    const plan = textPlans[index]
+    if (plan === undefined) continue
+    const texts = event.texts(plan.field)
     for (let at = 0; at < texts.length; at++) {
-      const words = event.writeWords(texts[at] ?? "", reading.field)
-      if (at > 0) skip(source.reach)
-      addRow(source, reading, words)
+      const words = event.writeWords(texts[at] ?? "", plan.field)
+      if (at > 0) skipPositions(source.maxPhraseLength)
+      addFromBuffer(source, plan, words)
     }
   }
   return count
 }
 
-/** As one more of the event at hand. */
+/** Adds a term to the current event. */
 export const addTerm = (high: number, low: number): void => {
-  if (count === mostTerms) return
+  if (count === maxTerms) return
   count++
-  enter(count, high, low, stamp, trace)
+  storeTerm(count, high, low, stamp, mark)
 }
 
-/** The number of the term where it was met last; 0 if the event has no such term. */
-export const termOf = (high: number, low: number): number => newestFrom(slots[high & slotBits] ?? 0, high, low)
+/** Number of the term's last occurrence, or 0. */
+export const lastOccurrence = (high: number, low: number): number =>
+  newestInChain(slots[high & slotMask] ?? 0, high, low)
 
-/** Whether the event has no term after that, neither the same nor another, that shares its slot. */
-export const isOnTop = (term: number, high: number): boolean => ((slots[high & slotBits] ?? 0) & mostTerms) === term
+/** Whether this is the newest term in its slot. */
+export const isSlotHead = (term: number, high: number): boolean => ((slots[high & slotMask] ?? 0) & maxTerms) === term
 
-/** The number of the same term where it was met before that; 0 if it was not. */
-export const sameBefore = (term: number): number =>
-  newestFrom(terms[(term << 2) + 2] ?? 0, terms[term << 2] ?? 0, terms[(term << 2) + 1] ?? 0)
+/** Number of the occurrence before this one, or 0. */
+export const previousOccurrence = (term: number): number =>
+  newestInChain(terms[(term << 2) + 2] ?? 0, terms[term << 2] ?? 0, terms[(term << 2) + 1] ?? 0)
 
-export const isAt = (number: number, high: number, low: number): boolean =>
+export const isTermAt = (number: number, high: number, low: number): boolean =>
   number > 0 && number <= count && terms[number << 2] === high && terms[(number << 2) + 1] === low
 
 // ---- helpers ----
 
-const MOST_STAMPS = (1 << (32 - TERM_BITS)) - 1
+const MAX_STAMP = (1 << (32 - TERM_BITS)) - 1
 
-const slotBits = 0xfff
-/** By the last bits of a first half: the number of the last such term, and above it the stamp, which is another for each event. */
-const slots = new Int32Array(slotBits + 1)
+const slotMask = 0xfff
+/**
+ * Heads of the slots' chains, by the low bits of a term's high half: the stamp of the event, then the number of the
+ * slot's newest term. Entries with an older stamp count as empty, so nothing is cleared between events.
+ */
+const slots = new Int32Array(slotMask + 1)
 let stamp = 0
-let trace = 0
+let mark = 0
 let count = 0
-/** Words that some rule may want a start of, by their numbers in the row. */
-const open = new Int32Array(MOST_WORDS)
-/** And for each where it goes on and ends, and what was read. */
-const openAt = new Int32Array(MOST_WORDS)
-const openEnds = new Int32Array(MOST_WORDS)
-const openHighs = new Int32Array(MOST_WORDS)
-const openLows = new Int32Array(MOST_WORDS)
+/** Active words: those that may have a prefix that some rule uses, as word numbers in the word buffer. */
+const active = new Int32Array(MAX_WORDS)
+/** For each active word: read position, end, and hash state. */
+const activeAt = new Int32Array(MAX_WORDS)
+const activeEnds = new Int32Array(MAX_WORDS)
+const activeHighs = new Int32Array(MAX_WORDS)
+const activeLows = new Int32Array(MAX_WORDS)
 
 const begin = (): void => {
   count = 0
-  if (++stamp > MOST_STAMPS) {
+  if (++stamp > MAX_STAMP) {
     slots.fill(0)
     stamp = 1
   }
-  if (++trace > 0xff) {
-    traces.fill(0)
-    trace = 1
+  if (++mark > 0xff) {
+    presence.fill(0)
+    mark = 1
   }
-  traces[0] = trace
+  presence[0] = mark
 }
 
-/** `event` is the stamp: loops have it at hand. */
-const enter = (term: number, high: number, low: number, event: number, ownTrace: number): void => {
+/** `event`: the stamp, passed in because loops hold it in a register. */
+const storeTerm = (term: number, high: number, low: number, event: number, ownMark: number): void => {
   terms[term << 2] = high
   terms[(term << 2) + 1] = low
-  link(term, high, event, ownTrace)
+  link(term, high, event, ownMark)
 }
 
-const link = (term: number, high: number, event: number, ownTrace: number): void => {
-  const slot = high & slotBits
+const link = (term: number, high: number, event: number, ownMark: number): void => {
+  const slot = high & slotMask
   terms[(term << 2) + 2] = slots[slot] ?? 0
   slots[slot] = (event << TERM_BITS) | term
-  traces[high & traceBits] = ownTrace
+  presence[high & presenceMask] = ownMark
 }
 
-/** Of what a slot holds or held, and all that it held before. */
-const newestFrom = (first: number, high: number, low: number): number => {
+/** The newest term with this fingerprint in the chain that starts at `first`. */
+const newestInChain = (first: number, high: number, low: number): number => {
   const event = stamp | 0
-  let held = first | 0
-  while (held >>> TERM_BITS === event) {
-    const term = held & mostTerms
+  let entry = first | 0
+  while (entry >>> TERM_BITS === event) {
+    const term = entry & maxTerms
     if (terms[term << 2] === high && terms[(term << 2) + 1] === low) return term
-    held = terms[(term << 2) + 2] ?? 0
+    entry = terms[(term << 2) + 2] ?? 0
   }
   return 0
 }
 
-const skip = (numbers: number): void => {
-  const last = Math.min(count + numbers, mostTerms)
+const skipPositions = (numbers: number): void => {
+  const last = Math.min(count + numbers, maxTerms)
   while (count < last) terms[++count << 2] = 0
 }
 
-/** Of the words of the row, all that is to be read of the field. */
-const addRow = (source: Source, { space, values, starts, inners }: Reading<unknown>, words: number): void => {
-  if (values || starts) {
-    const opened = addWords(source, space, Math.min(words, mostTerms - count), starts)
-    if (starts) addStarts(source, space, words, opened)
+/** Adds the terms of the words in the word buffer. */
+const addFromBuffer = (source: Source, { space, values, prefixes, grams }: FieldPlan<unknown>, words: number): void => {
+  if (values || prefixes) {
+    const activeCount = addWords(source, space, Math.min(words, maxTerms - count), prefixes)
+    if (prefixes) addPrefixes(source, space, words, activeCount)
   }
-  if (inners) addInnerGrams(source, space, words)
+  if (grams) addGrams(source, space, words)
 }
 
-/** If starts are asked for, opens the words that have four bytes in a cell in use, and gives their number. */
-const addWords = ({ spaces, fingerprints }: Source, space: number, words: number, starts: boolean): number => {
-  const text = row
-  const where = ends
-  const { bits } = spaces.starts
+/** With `prefixes`, also collects the active words, by their first four bytes. Returns their number. */
+const addWords = ({ spaces, fingerprints }: Source, space: number, words: number, prefixes: boolean): number => {
+  const text = buffer
+  const ownBounds = bounds
+  const { bits } = spaces.prefixGroups
   const highKey = fingerprints.highKeys[space] ?? 0
   const lowKey = fingerprints.lowKeys[space] ?? 0
   const endKey = fingerprints.endKeys[space] ?? 0
   const event = stamp | 0
-  const ownTrace = trace | 0
-  const known = count | 0
-  let opened = 0
+  const ownMark = mark | 0
+  const base = count | 0
+  let activeCount = 0
   for (let word = 0; word < (words | 0); word++) {
-    const end = where[2 * word + 1] ?? 0
-    let at = where[2 * word] ?? 0
+    const end = ownBounds[2 * word + 1] ?? 0
+    let at = ownBounds[2 * word] ?? 0
     let high = highKey
     let low = lowKey
     if (end - at >= GROUP) {
@@ -212,120 +218,121 @@ const addWords = ({ spaces, fingerprints }: Source, space: number, words: number
       at += GROUP
       high = nextHigh(high, group)
       low = nextLow(low, high)
-      if (starts) {
-        open[opened] = word
-        opened += isIn(bits, cellOf(group))
+      if (prefixes) {
+        active[activeCount] = word
+        activeCount += bitOf(bits, cellOf(group))
       }
       for (; end - at >= GROUP; at += GROUP) {
         high = nextHigh(high, text.getInt32(at, true))
         low = nextLow(low, high)
       }
     }
-    high = nextHigh(high, rest(at, end))
+    high = nextHigh(high, tail(at, end))
     low = finishLow(nextLow(low, high), endKey)
-    enter(known + word + 1, finishHigh(high, low), low, event, ownTrace)
+    storeTerm(base + word + 1, finishHigh(high, low), low, event, ownMark)
   }
-  count = known + words
-  return opened
+  count = base + words
+  return activeCount
 }
 
-/** What the words of the row begin with, as far as some rule may want it. */
-const addStarts = ({ spaces, fingerprints }: Source, space: number, words: number, opened: number): void => {
-  const { longestStart } = spaces
-  const endKey = fingerprints.endKeys[startSpace(space)] ?? 0
-  beginWith(fingerprints, space, opened)
-  // All words at a time, four bytes further each time.
-  let left = opened
-  for (let length = GROUP; left > 0 && length <= longestStart; length += GROUP) {
-    left = goOn(left)
-    addOpenStarts(spaces, endKey, left, length)
+/** Adds the prefixes that some rule may use. */
+const addPrefixes = ({ spaces, fingerprints }: Source, space: number, words: number, activeCount: number): void => {
+  const { longestPrefix } = spaces
+  const endKey = fingerprints.endKeys[prefixSpace(space)] ?? 0
+  resetActive(fingerprints, space, activeCount)
+  // All active words together, one group per pass.
+  let left = activeCount
+  for (let length = GROUP; left > 0 && length <= longestPrefix; length += GROUP) {
+    left = advance(left)
+    addPrefixesFrom(spaces, endKey, left, length)
   }
-  if (!spaces.hasShortStarts) return
-  for (let word = 0; word < (words | 0); word++) open[word] = word
-  beginWith(fingerprints, space, words)
-  addOpenStarts(spaces, endKey, words, 0)
+  if (!spaces.hasShortPrefixes) return
+  for (let word = 0; word < (words | 0); word++) active[word] = word
+  resetActive(fingerprints, space, words)
+  addPrefixesFrom(spaces, endKey, words, 0)
 }
 
-/** The open words, of which nothing was read yet. */
-const beginWith = (fingerprints: Fingerprints, space: number, words: number): void => {
+/** Starts the hash of each active word. */
+const resetActive = (fingerprints: Fingerprints, space: number, words: number): void => {
   const highKey = fingerprints.highKeys[space] ?? 0
   const lowKey = fingerprints.lowKeys[space] ?? 0
   for (let index = 0; index < (words | 0); index++) {
-    const word = open[index] ?? 0
-    openAt[index] = ends[2 * word] ?? 0
-    openEnds[index] = ends[2 * word + 1] ?? 0
-    openHighs[index] = highKey
-    openLows[index] = lowKey
+    const word = active[index] ?? 0
+    activeAt[index] = bounds[2 * word] ?? 0
+    activeEnds[index] = bounds[2 * word + 1] ?? 0
+    activeHighs[index] = highKey
+    activeLows[index] = lowKey
   }
 }
 
-/** Reads four bytes more of the open words, and leaves open those that have them. */
-const goOn = (words: number): number => {
-  const text = row
-  let open = 0
+/** Hashes one more group of each active word. Keeps the words that have a full group, and returns their number. */
+const advance = (words: number): number => {
+  const text = buffer
+  let kept = 0
   for (let word = 0; word < (words | 0); word++) {
-    const at = openAt[word] ?? 0
-    const end = openEnds[word] ?? 0
-    const high = nextHigh(openHighs[word] ?? 0, text.getInt32(at, true))
-    openAt[open] = at + GROUP
-    openEnds[open] = end
-    openHighs[open] = high
-    openLows[open] = nextLow(openLows[word] ?? 0, high)
-    open += isWhole(at, end)
+    const at = activeAt[word] ?? 0
+    const end = activeEnds[word] ?? 0
+    const high = nextHigh(activeHighs[word] ?? 0, text.getInt32(at, true))
+    activeAt[kept] = at + GROUP
+    activeEnds[kept] = end
+    activeHighs[kept] = high
+    activeLows[kept] = nextLow(activeLows[word] ?? 0, high)
+    kept += hasFullGroup(at, end)
   }
-  return open
+  return kept
 }
 
-/** 1 if there are four bytes more, or 0. */
-const isWhole = (at: number, end: number): number => (at + GROUP - 1 - end) >>> 31
+/** 1 if a full group is left, else 0. */
+const hasFullGroup = (at: number, end: number): number => (at + GROUP - 1 - end) >>> 31
 
-/** Of the open words, the starts that have this many bytes, which were read, or up to three more. */
-const addOpenStarts = (spaces: Spaces, endKey: number, words: number, length: number): void => {
-  const { startLengths } = spaces
+/** Adds the prefixes of `length` bytes, which are hashed already, and of one to three bytes more. */
+const addPrefixesFrom = (spaces: Spaces, endKey: number, words: number, length: number): void => {
+  const { prefixLengths } = spaces
   for (let more = 0; more < GROUP; more++) {
-    if (startLengths[Math.min(length + more, LAST_LENGTH)] === 1) addLongerStarts(spaces, endKey, words, more)
+    if (prefixLengths[Math.min(length + more, MAX_PREFIX_LENGTH)] === 1)
+      addPrefixesOfLength(spaces, endKey, words, more)
   }
 }
 
-/** Those that have this many bytes more than what was read. */
-const addLongerStarts = ({ endedStarts }: Spaces, endKey: number, words: number, more: number): void => {
-  const { bits } = endedStarts
-  const known = count | 0
-  const most = Math.min(words, mostTerms - known)
-  let found = known
-  for (let word = 0; word < (most | 0); word++) {
-    const at = openAt[word] ?? 0
-    const last = nextHigh(openHighs[word] ?? 0, rest(at, Math.min(at + more, openEnds[word] ?? 0)))
-    const low = finishLow(nextLow(openLows[word] ?? 0, last), endKey)
+/** `more`: bytes beyond those hashed. */
+const addPrefixesOfLength = ({ prefixHashes }: Spaces, endKey: number, words: number, more: number): void => {
+  const { bits } = prefixHashes
+  const base = count | 0
+  const limit = Math.min(words, maxTerms - base)
+  let found = base
+  for (let word = 0; word < (limit | 0); word++) {
+    const at = activeAt[word] ?? 0
+    const last = nextHigh(activeHighs[word] ?? 0, tail(at, Math.min(at + more, activeEnds[word] ?? 0)))
+    const low = finishLow(nextLow(activeLows[word] ?? 0, last), endKey)
     const high = finishHigh(last, low)
     terms[(found + 1) << 2] = high
     terms[((found + 1) << 2) + 1] = low
-    found += isIn(bits, cellOf(high))
+    found += bitOf(bits, cellOf(high))
   }
-  linkAll(known, found)
+  linkTerms(base, found)
 }
 
-/** The terms after one number up to another. */
-const linkAll = (first: number, last: number): void => {
+/** Links the terms after number `first`, up to `last`. */
+const linkTerms = (first: number, last: number): void => {
   const event = stamp | 0
-  const ownTrace = trace | 0
-  for (let term = (first | 0) + 1; term <= (last | 0); term++) link(term, terms[term << 2] ?? 0, event, ownTrace)
+  const ownMark = mark | 0
+  for (let term = (first | 0) + 1; term <= (last | 0); term++) link(term, terms[term << 2] ?? 0, event, ownMark)
   count = last
 }
 
-const addInnerGrams = ({ spaces, fingerprints }: Source, space: number, words: number): void => {
+const addGrams = ({ spaces, fingerprints }: Source, space: number, words: number): void => {
   for (let word = 0; word < words; word++) {
-    const end = ends[2 * word + 1] ?? 0
-    for (let at = ends[2 * word] ?? 0; at + GRAM <= end; at++) {
-      const gram = rest(at, at + GRAM)
-      if (spaces.grams[gramCell(gram)] === 0) continue
-      fingerprints.readGroup(innerSpace(space), gram)
+    const end = bounds[2 * word + 1] ?? 0
+    for (let at = bounds[2 * word] ?? 0; at + GRAM_BYTES <= end; at++) {
+      const gram = tail(at, at + GRAM_BYTES)
+      if (spaces.gramCounts[gramCell(gram)] === 0) continue
+      fingerprints.hashGroup(gramSpace(space), gram)
       addTerm(fingerprints.high, fingerprints.low)
     }
   }
 }
 
 const addText = (fingerprints: Fingerprints, space: number, text: string): void => {
-  fingerprints.readText(space, text)
+  fingerprints.hashText(space, text)
   addTerm(fingerprints.high, fingerprints.low)
 }

@@ -1,61 +1,61 @@
-/** The spaces that terms live in, and which of them the rules at hand look at: nothing else of an event is read. */
+/** Term spaces, one per field and kind of term. Events are only read for the spaces that rules use. */
 import { KEYWORD_FIELDS, type KeywordField, TEXT_FIELDS, type TextField } from "../syntax/expression/expression.ts"
-import { GROUP } from "../syntax/words/wordRow.ts"
-import { Cells } from "./Cells.ts"
+import { GROUP } from "../syntax/words/wordBuffer.ts"
+import { CountingBitset } from "./CountingBitset.ts"
 
-/** A word of a text field, a whole value of a keyword field: the same word in two fields is two terms. */
+/** Words of a text field, and whole values of a keyword field. The same word in two fields is two terms. */
 export const textSpace = (field: TextField): number => textSpaces.get(field) ?? 0
 export const keywordSpace = (field: KeywordField): number => keywordSpaces.get(field) ?? 0
 
-/** The first characters, at least one, of the values of a space, and any characters in them that stand side by side. */
-export const startSpace = (space: number): number => space + STARTS
-export const innerSpace = (space: number): number => space + INNERS
-export const isStartSpace = (space: number): boolean => space >= STARTS && space < INNERS
-/** Whose values' first characters they are. */
-export const valueSpace = (start: number): number => start - STARTS
+/** Prefixes of the values of a space, and grams inside them. */
+export const prefixSpace = (space: number): number => space + PREFIX_OFFSET
+export const gramSpace = (space: number): number => space + GRAM_OFFSET
+export const isPrefixSpace = (space: number): boolean => space >= PREFIX_OFFSET && space < GRAM_OFFSET
+/** The space that a prefix space belongs to. */
+export const valueSpace = (start: number): number => start - PREFIX_OFFSET
 
-/** The one term that every event has, and the one that events with a place have. */
+/** The single term that every event has, and the single term of events with a location. */
 export const EVERY_EVENT = 254
-export const PLACED_EVENT = 255
+export const GEO_EVENT = 255
 
-/** How many bytes of a value, as `wordRow` writes it, make a term of `innerSpace`. */
-export const GRAM = 3
+/** Length of a gram, in bytes of the word buffer. */
+export const GRAM_BYTES = 3
 
 const GRAM_CELLS = 1 << 13
-const START_CELL_BITS = 16
-/** Starts that are longer count as this long. */
-export const LAST_LENGTH = 1_023
+const PREFIX_CELL_BITS = 16
+/** Longer prefixes share this entry of `prefixLengths`. */
+export const MAX_PREFIX_LENGTH = 1_023
 
-/** Where a gram of these bytes is counted; others may share the cell. */
-export const gramCell = (group: number): number => scattered(group) >>> 19
+/** Cell of a gram. Several grams may share a cell. */
+export const gramCell = (group: number): number => scramble(group) >>> 19
 
-/** Where a start is counted: by its first bytes, up to four of them, and once more by its fingerprint. */
-export const startCell = (number: number): number => scattered(number) >>> (32 - START_CELL_BITS)
+/** Cell of a prefix: by its first group (up to four bytes), or by the high half of its fingerprint. */
+export const prefixCell = (number: number): number => scramble(number) >>> (32 - PREFIX_CELL_BITS)
 
-/** What to read of one field. */
-export interface Reading<Field> {
+/** Which terms to read from one field. */
+export interface FieldPlan<Field> {
   readonly field: Field
   readonly space: number
   readonly values: boolean
-  readonly starts: boolean
-  readonly inners: boolean
+  readonly prefixes: boolean
+  readonly grams: boolean
 }
 
 export class Spaces {
-  texts: ReadonlyArray<Reading<TextField>> = []
-  keywords: ReadonlyArray<Reading<KeywordField>> = []
+  textPlans: ReadonlyArray<FieldPlan<TextField>> = []
+  keywordPlans: ReadonlyArray<FieldPlan<KeywordField>> = []
   private readonly uses = new Int32Array(256)
-  // What rules want, counted by cell: an event has far more grams and starts than any rule asks for.
-  readonly grams = new Int32Array(GRAM_CELLS)
-  /** Starts by their first bytes, and by their fingerprints. */
-  readonly starts = new Cells(START_CELL_BITS)
-  readonly endedStarts = new Cells(START_CELL_BITS)
-  /** By the number of bytes: 1 if there is such a start, or was since the last time when there was none. */
-  readonly startLengths = new Uint8Array(LAST_LENGTH + 1)
-  longestStart = 0
-  /** Of less than four bytes. */
-  hasShortStarts = false
-  private startCount = 0
+  // How many rules use a gram or prefix, by cell. An event contains far more of them than the rules ask for.
+  readonly gramCounts = new Int32Array(GRAM_CELLS)
+  /** By the first group of the prefix, and by its fingerprint. */
+  readonly prefixGroups = new CountingBitset(PREFIX_CELL_BITS)
+  readonly prefixHashes = new CountingBitset(PREFIX_CELL_BITS)
+  /** 1 for each length in bytes that some prefix has. Only cleared when the last prefix is removed. */
+  readonly prefixLengths = new Uint8Array(MAX_PREFIX_LENGTH + 1)
+  longestPrefix = 0
+  /** Shorter than a group. */
+  hasShortPrefixes = false
+  private prefixCount = 0
 
   usesOf(space: number): number {
     return this.uses[space] ?? 0
@@ -65,57 +65,56 @@ export class Spaces {
     return this.usesOf(space) > 0
   }
 
-  /** A rule more, or one less, that looks at the space. */
   count(space: number, change: 1 | -1): void {
     const uses = this.usesOf(space) + change
     this.uses[space] = uses
     if (uses === 0 || (uses === 1 && change === 1)) this.refresh()
   }
 
-  /** By the two cells of the start. */
-  countStart(cell: number, endedCell: number, change: 1 | -1): void {
-    this.starts.count(cell, change)
-    this.endedStarts.count(endedCell, change)
-    this.startCount += change
-    if (this.startCount > 0) return
-    this.startLengths.fill(0)
-    this.longestStart = 0
-    this.hasShortStarts = false
+  /** `cell` by first group, `hashCell` by fingerprint. */
+  countPrefix(cell: number, hashCell: number, change: 1 | -1): void {
+    this.prefixGroups.count(cell, change)
+    this.prefixHashes.count(hashCell, change)
+    this.prefixCount += change
+    if (this.prefixCount > 0) return
+    this.prefixLengths.fill(0)
+    this.longestPrefix = 0
+    this.hasShortPrefixes = false
   }
 
-  /** Events are looked at for starts of this many bytes. */
-  wantStarts(length: number): void {
-    this.startLengths[Math.min(length, LAST_LENGTH)] = 1
-    this.longestStart = Math.max(this.longestStart, length)
-    this.hasShortStarts ||= length < GROUP
+  /** Makes events yield prefixes of this many bytes. */
+  addPrefixLength(length: number): void {
+    this.prefixLengths[Math.min(length, MAX_PREFIX_LENGTH)] = 1
+    this.longestPrefix = Math.max(this.longestPrefix, length)
+    this.hasShortPrefixes ||= length < GROUP
   }
 
   countGram(cell: number, change: 1 | -1): void {
-    this.grams[cell] = (this.grams[cell] ?? 0) + change
+    this.gramCounts[cell] = (this.gramCounts[cell] ?? 0) + change
   }
 
   private refresh(): void {
-    this.texts = this.readings(textSpaces)
-    this.keywords = this.readings(keywordSpaces)
+    this.textPlans = this.plansOf(textSpaces)
+    this.keywordPlans = this.plansOf(keywordSpaces)
   }
 
-  private readings<Field>(spaces: ReadonlyMap<Field, number>): ReadonlyArray<Reading<Field>> {
+  private plansOf<Field>(spaces: ReadonlyMap<Field, number>): ReadonlyArray<FieldPlan<Field>> {
     return Array.from(spaces, ([field, space]) => ({
       field,
       space,
       values: this.isUsed(space),
-      starts: this.isUsed(startSpace(space)),
-      inners: this.isUsed(innerSpace(space))
-    })).filter(({ values, starts, inners }) => values || starts || inners)
+      prefixes: this.isUsed(prefixSpace(space)),
+      grams: this.isUsed(gramSpace(space))
+    })).filter(({ values, prefixes, grams }) => values || prefixes || grams)
   }
 }
 
 // ---- helpers ----
 
-const scattered = (number: number): number => Math.imul(number, 0x9e3779b1 | 0)
+const scramble = (number: number): number => Math.imul(number, 0x9e3779b1 | 0)
 
-const STARTS = 64
-const INNERS = 128
+const PREFIX_OFFSET = 64
+const GRAM_OFFSET = 128
 
 const textSpaces: ReadonlyMap<TextField, number> = new Map(TEXT_FIELDS.map((field, index) => [field, index]))
 const keywordSpaces: ReadonlyMap<KeywordField, number> = new Map(

@@ -1,5 +1,4 @@
-// Lucene Monitor on the benchmark's workload. Speaks like the other engines' processes: commands on standard input, one
-// line of JSON for each on standard output.
+// Runs Lucene Monitor on the workload, with the same protocol as runner.ts.
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -65,7 +64,7 @@ public final class MonitorBench {
     this.next = training;
     Analyzer analyzer =
         new PerFieldAnalyzerWrapper(new KeywordAnalyzer(), Collections.singletonMap(TEXT, new StandardAnalyzer()));
-    // Few and large commits: its quickest way to load.
+    // Few large commits load fastest.
     MonitorConfiguration configuration = new MonitorConfiguration().setQueryUpdateBufferSize(20_000);
     monitor = new Monitor(analyzer, presearcherOf(presearcher), configuration);
 

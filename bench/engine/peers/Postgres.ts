@@ -1,4 +1,4 @@
-/** PostgreSQL with the RUM index over queries: a private cluster from Debian's binaries, measured inside the server. */
+/** PostgreSQL with a RUM index over queries: a private cluster, measured inside the server. */
 import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -9,8 +9,8 @@ import { readPlain } from "../workload/event.ts"
 import { plainFile, readLines, readRules, type WorkloadName, workloads } from "../workload/workload.ts"
 import { fieldLexeme, widened, writeTsquery } from "./tsquery.ts"
 
-/** Nothing when it can run; else what to do about it. */
-export const postgresLacks = (): string | undefined => {
+/** Undefined if it can run, else the command to install what is missing. */
+export const postgresMissing = (): string | undefined => {
   const missing = [
     ...(existsSync(join(BINARIES, "initdb")) ? [] : ["postgresql-15"]),
     ...(existsSync(RUM) ? [] : ["postgresql-15-rum"])
@@ -19,21 +19,21 @@ export const postgresLacks = (): string | undefined => {
 }
 
 export class PostgresCluster {
-  readonly #folder: string
+  private readonly folder: string
 
-  /** In a folder of its own below the one given. */
+  /** Creates the cluster in a subfolder of `parent`. */
   constructor(parent: string) {
-    this.#folder = join(parent, "postgres")
-    mkdirSync(this.#folder)
+    this.folder = join(parent, "postgres")
+    mkdirSync(this.folder)
     if (isRoot) {
-      // The server refuses to run as root, and its user has to reach the folder.
+      // The server refuses to run as root, and its user needs access to the folder.
       chmodSync(parent, 0o755)
-      execFileSync("chown", [USER, this.#folder])
+      execFileSync("chown", [USER, this.folder])
     }
-    this.#run("initdb", ["-D", this.#data, "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"])
+    this.run("initdb", ["-D", this.data, "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"])
     const settings = [
       "listen_addresses=''",
-      `unix_socket_directories='${this.#folder}'`,
+      `unix_socket_directories='${this.folder}'`,
       "fsync=off",
       "shared_buffers=2GB",
       "maintenance_work_mem=1GB",
@@ -42,19 +42,19 @@ export class PostgresCluster {
       "jit=off",
       "max_parallel_workers_per_gather=0"
     ].map((setting) => `-c ${setting}`)
-    this.#run("pg_ctl", ["-D", this.#data, "-l", join(this.#folder, "log"), "-w", "-o", settings.join(" "), "start"])
+    this.run("pg_ctl", ["-D", this.data, "-l", join(this.folder, "log"), "-w", "-o", settings.join(" "), "start"])
   }
 
-  get #data(): string {
-    return join(this.#folder, "data")
+  private get data(): string {
+    return join(this.folder, "data")
   }
 
   stop(): void {
-    this.#run("pg_ctl", ["-D", this.#data, "-m", "immediate", "stop"])
+    this.run("pg_ctl", ["-D", this.data, "-m", "immediate", "stop"])
   }
 
   async load(source: string, name: WorkloadName, count: number): Promise<Contender> {
-    const client = new pg.Client({ host: this.#folder, user: USER, database: "postgres" })
+    const client = new pg.Client({ host: this.folder, user: USER, database: "postgres" })
     await client.connect()
     await client.query("create extension if not exists rum")
     await client.query("drop table if exists rules, events")
@@ -63,7 +63,7 @@ export class PostgresCluster {
     const rules = readRules(source, name, count)
     const { training } = workloads[name]
     const events = readLines(plainFile(source, name)).slice(training).map(readPlain)
-    await this.#copy(
+    await this.copy(
       client,
       "events",
       events.map(({ text, fields }, id) => [
@@ -76,7 +76,7 @@ export class PostgresCluster {
     const { rows } = await client.query("select pg_backend_pid() as pid")
     const cpuMicros = () => cpuMicrosOf(rows[0]?.pid)
     const start = cpuMicros()
-    await this.#copy(
+    await this.copy(
       client,
       "rules",
       rules.map((rule, id) => [id, writeTsquery(widened(rule)), writeTsquery(rule)])
@@ -124,15 +124,19 @@ export class PostgresCluster {
     }
   }
 
-  #run(binary: string, options: ReadonlyArray<string>): void {
+  private run(binary: string, options: ReadonlyArray<string>): void {
     const command = join(BINARIES, binary)
     const [file, all] = isRoot ? ["runuser", ["-u", USER, "--", command, ...options]] : [command, options]
-    // The server keeps the standard streams of what starts it.
+    // The server would keep inherited standard streams open.
     execFileSync(file, all, { stdio: "ignore", cwd: "/" })
   }
 
-  async #copy(client: pg.Client, table: string, rows: ReadonlyArray<ReadonlyArray<string | number>>): Promise<void> {
-    const file = join(this.#folder, `${table}.tsv`)
+  private async copy(
+    client: pg.Client,
+    table: string,
+    rows: ReadonlyArray<ReadonlyArray<string | number>>
+  ): Promise<void> {
+    const file = join(this.folder, `${table}.tsv`)
     writeFileSync(file, rows.map((columns) => `${columns.join("\t")}\n`).join(""))
     await client.query(`copy ${table} from '${file}'`)
   }
@@ -145,7 +149,7 @@ const RUM = "/usr/share/postgresql/15/extension/rum.control"
 const USER = "postgres"
 const isRoot = process.getuid?.() === 0
 
-/** The search is inside the server, so that no round trip is measured. Splitting the text into words is part of it. */
+/** Searches inside the server, so that no round trip is measured. Includes tokenizing the text. */
 const CONTENT = "to_tsvector('simple', content) || array_to_tsvector(fields)"
 const MATCH = `create or replace function matches(first int, count int) returns bigint language plpgsql as $$
   declare
@@ -164,6 +168,6 @@ const SET = `select string_agg(rules.id::text, ',' order by rules.id) as ids fro
 
 const rowNumber = (result: pg.QueryResult): number => Number(result.rows[0]?.matches)
 
-/** Of the server's process: nanoseconds on a core are the first figure of its file. */
+/** CPU time of the server process: the first number of the file, in nanoseconds. */
 const cpuMicrosOf = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1_000

@@ -1,7 +1,4 @@
-/**
- * What a good engineer writes in an afternoon: each rule hangs on its rarest required terms in a Map, and is a closure
- * over the set of the event's terms and the row of its words.
- */
+/** The straightforward solution: a Map from each rule's rarest required terms, and a closure per rule. */
 import { fieldTerm, type PlainEvent, readPlain } from "../workload/event.ts"
 import type { Rule } from "../workload/rule.ts"
 import { plainFile, readLines, readRules, type WorkloadName, workloads } from "../workload/workload.ts"
@@ -31,7 +28,7 @@ export const load = (folder: string, name: WorkloadName, count: number): Loaded 
   const { user, system } = process.cpuUsage(started)
   const bytes = heapBytes() - before
 
-  /** The event that a rule was last tried on: it may hang on several terms. */
+  /** The last event that each rule was tested on: a rule may have several terms. */
   const tried = new Int32Array(count)
   let event = 0
   const match = (plain: PlainEvent): ReadonlyArray<number> => {
@@ -79,11 +76,11 @@ const read = ({ text, fields }: PlainEvent): Content => {
 
 interface Anchors {
   readonly terms: ReadonlyArray<string>
-  /** How many of the training events have one of them. */
+  /** Number of training events that contain one of them. */
   readonly cost: number
 }
 
-/** Terms of which an event must have at least one: the cheapest clause of a conjunction, all of an alternative. */
+/** Every matching event has at least one of these terms. */
 const anchorsOf = (rule: Rule, frequency: Frequency): Anchors => {
   switch (rule.op) {
     case "and":
@@ -113,7 +110,7 @@ const none: Anchors = { terms: [], cost: Number.POSITIVE_INFINITY }
 const compile = (rule: Rule, frequency: Frequency): Test => {
   switch (rule.op) {
     case "and": {
-      // What fails most often is asked first.
+      // Rarest first.
       const tests = rule.clauses
         .map((clause) => ({ test: compile(clause, frequency), cost: anchorsOf(clause, frequency).cost }))
         .sort((one, other) => one.cost - other.cost)
@@ -143,9 +140,9 @@ const compile = (rule: Rule, frequency: Frequency): Test => {
       return ({ terms }) => terms.has(term)
     }
     case "prefix": {
-      const { start } = rule
+      const { prefix } = rule
       return ({ words }) => {
-        for (const word of words) if (word.startsWith(start)) return true
+        for (const word of words) if (word.startsWith(prefix)) return true
         return false
       }
     }

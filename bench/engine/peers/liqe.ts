@@ -1,4 +1,4 @@
-/** liqe of npm: its tree of each rule on each event. */
+/** The npm package liqe: tests every rule on every event. */
 import liqe from "liqe"
 import type { WorkloadName } from "../workload/workload.ts"
 import type { Loaded } from "./loaded.ts"

@@ -1,27 +1,24 @@
-/** What an engine that runs in Node is to the benchmark once it holds its rules. */
+/** An engine that runs in Node, after loading its rules. */
 
 export interface Loaded {
   readonly figures: LoadFigures
-  /** The workload's events as this engine is given them; the training events come first. */
+  /** The events in this engine's format. Training events come first. */
   readonly lines: ReadonlyArray<string>
-  /**
-   * Reading the line is not timed; the function it gives is: the rules that hold, by their line in the file of rules,
-   * from 0, valid until the next call.
-   */
+  /** Only the returned function is timed. It gives line numbers of rules, from 0, valid until the next call. */
   readonly prepare: (line: string) => () => ReadonlyArray<number>
 }
 
 export interface LoadFigures {
   readonly addMicros?: number
   readonly bytesPerRule?: number
-  /** What the process grew by for each rule, as a check on the figure above. */
+  /** Growth of the process per rule, to verify the figure above. */
   readonly processBytesPerRule?: number
-  /** Rules that every event is tested on. */
+  /** Rules tested on every event. */
   readonly unindexed?: number
   readonly calls?: CallFigures
 }
 
-/** Of single calls, in milliseconds. The longest time that the garbage collector took is no part of the others. */
+/** In milliseconds. The collector's pauses are not part of the other figures. */
 export interface CallFigures {
   readonly longestAdd: number | undefined
   readonly longestReplace: number | undefined

@@ -1,11 +1,11 @@
-/** lucene-filter of npm over lucene's parser: a function for each rule on each event. */
+/** The npm package lucene-filter, with lucene's parser: runs every rule on every event. */
 import { createRequire } from "node:module"
 import lucene from "lucene"
 import type { WorkloadName } from "../workload/workload.ts"
 import type { Loaded } from "./loaded.ts"
 import { loadEveryRule, type Row } from "./padded.ts"
 
-/** It is no dependency of ours: whoever wants its figures installs it. */
+/** Not a dependency: install it to get its figures. */
 export const isInstalled = (): boolean => {
   try {
     require.resolve(PACKAGE)
@@ -16,7 +16,7 @@ export const isInstalled = (): boolean => {
 }
 
 export const load = (folder: string, name: WorkloadName, count: number): Loaded => {
-  // Its documented call; it has no types.
+  // The documented call. The package has no types.
   const filterOf = (require(PACKAGE) as (parser: unknown) => (query: string) => (row: Row) => unknown)(lucene)
   return loadEveryRule(folder, name, count, filterOf)
 }

@@ -1,4 +1,4 @@
-/** Lucene Monitor, from Debian's jars and the source of its module, which Debian ships only as source. */
+/** Lucene Monitor, from Debian's jars. Debian ships the monitor module only as source. */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync } from "node:fs"
 import { homedir } from "node:os"
@@ -8,11 +8,11 @@ import { fileURLToPath } from "node:url"
 import { type Contender, startContender } from "../contender.ts"
 import { plainFile, rulesFile, type WorkloadName, workloads } from "../workload/workload.ts"
 
-/** What picks the candidates: terms by their length, which is its default, or by how rare they are in the stream. */
+/** How candidates are selected: by term length (the default), or by term frequency in the stream. */
 export type Presearcher = "term" | "frequency"
 
-/** Nothing when it can run; else what to do about it. */
-export const luceneMonitorLacks = (): string | undefined => {
+/** Undefined if it can run, else the command to install what is missing. */
+export const luceneMonitorMissing = (): string | undefined => {
   const missing = [
     ...(hasCommand("javac") ? [] : ["default-jdk-headless"]),
     ...(jars().length === JARS.length ? [] : ["liblucene8-java"])
@@ -28,14 +28,14 @@ export const luceneMonitorLacks = (): string | undefined => {
       ].join("\n    ")
 }
 
-/** Gives the folder with the compiled classes. */
+/** Returns the folder of the compiled classes. */
 export const compileLuceneMonitor = (folder: string): string => {
   const classes = join(folder, "classes")
   mkdirSync(classes)
   const sources = readdirSync(monitorSource)
     .filter((file) => file.endsWith(".java"))
     .map((file) => join(monitorSource, file))
-  // This file runs from .bench/engine, which has no Java.
+  // This file is bundled to .bench/engine, which has no Java sources.
   const program = fileURLToPath(new URL("../../bench/engine/lucene/MonitorBench.java", import.meta.url))
   execFileSync("javac", ["-nowarn", "-d", classes, "-cp", jars().join(":"), ...sources, program], { stdio: "pipe" })
   return classes
@@ -50,7 +50,7 @@ export const startLuceneMonitor = (options: {
 }): Promise<Contender> => {
   const { folder, classes, presearcher, workload, count } = options
   return startContender("java", [
-    // The collector of one thread: it takes no time from the thread that is measured.
+    // A single-threaded collector takes no time from the measured thread.
     "-XX:+UseSerialGC",
     "-Xmx8g",
     "-cp",

@@ -1,7 +1,7 @@
-/** What the process holds, and when its garbage is collected. */
+/** Memory use and garbage collection of this process. */
 import process from "node:process"
 
-/** Bytes on the heap and in buffers, after what is not needed has been collected. */
+/** Bytes on the heap and in buffers, after garbage collection. */
 export const heapBytes = (): number => {
   const collect = collector()
   collect()
@@ -10,7 +10,7 @@ export const heapBytes = (): number => {
   return heapUsed + arrayBuffers
 }
 
-/** So that what was made for a measurement is not collected in the middle of it. */
+/** Keeps garbage of the preparation out of a measurement. */
 export const collectYoung = (): void => {
   collector()({ type: "minor" })
 }
@@ -18,6 +18,6 @@ export const collectYoung = (): void => {
 // ---- helpers ----
 
 const collector = (): NonNullable<typeof globalThis.gc> => {
-  if (globalThis.gc === undefined) throw new Error("The runner needs to be started with --expose-gc")
+  if (globalThis.gc === undefined) throw new Error("Cannot collect garbage without --expose-gc")
   return globalThis.gc
 }

@@ -1,6 +1,6 @@
-/** Every rule on every event: the evaluator that all others must agree with. */
+/** Evaluates every rule on every event: the reference for all others. */
 import { Either } from "effect"
-import { holds } from "../../../core/syntax/expression/evaluate.ts"
+import { evaluate } from "../../../core/syntax/expression/evaluate.ts"
 import { readEvent } from "../../../test/platforms.ts"
 import { expressionOf } from "../workload/expression.ts"
 import { readLines, readRules, recordsFile, type WorkloadName, workloads } from "../workload/workload.ts"
@@ -16,7 +16,7 @@ export const load = (folder: string, name: WorkloadName, count: number): Loaded 
     const event = Either.getOrThrow(readEvent(platform, record, 0))
     const found: Array<number> = []
     for (const [index, expression] of expressions.entries()) {
-      if (holds(expression, event)) found.push(index)
+      if (evaluate(expression, event)) found.push(index)
     }
     return found
   }

@@ -1,4 +1,4 @@
-/** The matching engine: on events in the form that its peers are given, or on records as the platform streams them. */
+/** Our engine, on events in the peers' format or on the platform's records. */
 import process from "node:process"
 import { setImmediate } from "node:timers/promises"
 import { Either } from "effect"
@@ -22,20 +22,20 @@ import {
 } from "../workload/workload.ts"
 import type { Loaded } from "./loaded.ts"
 import { collectYoung, heapBytes } from "./memory.ts"
-import { Collections, RepeatedCalls } from "./pauses.ts"
+import { GcPauses, RepeatedCalls } from "./pauses.ts"
 
 export const load = async (folder: string, name: WorkloadName, count: number): Promise<Loaded> => {
   const { platform, training } = workloads[name]
   const events = readLines(plainFile(folder, name))
   const rules = readLines(rulesFile(folder, name, count))
-  const collections = new Collections()
+  const gcPauses = new GcPauses()
   const growth = new RepeatedCalls()
   const replacing = new RepeatedCalls()
   const matching = new RepeatedCalls()
 
-  /** A new engine with the rules; it learns from the training events when it has the first of them. */
-  const grown = async () => {
-    const engine = new Engine({ seed: 1, holdsMany: true })
+  /** A new engine with all rules. It learns from the training events after the first chunk. */
+  const grow = async () => {
+    const engine = new Engine({ seed: 1, largeCapacity: true })
     const millis: Array<number> = []
     let cpuMicros = 0
     for (let from = 0; from < count; from += CHUNK) {
@@ -45,7 +45,7 @@ export const load = async (folder: string, name: WorkloadName, count: number): P
       for (const [index, expression] of chunk.entries()) {
         const start = performance.now()
         const rule = engine.add(expression)
-        // The compiler of Node has the one thread too while it gets to know a new engine.
+        // Skip the first chunk: JIT compilation runs on the same thread.
         if (from > 0) millis.push(performance.now() - start)
         checkNumber(rule, from + index)
       }
@@ -60,7 +60,7 @@ export const load = async (folder: string, name: WorkloadName, count: number): P
 
   const read = (line: string): Expression => expressionOf(platform, readRule(line))
 
-  const replaceSome = async (engine: Engine) => {
+  const replaceRules = async (engine: Engine) => {
     const random = new Random(5)
     const replaced: Array<number> = []
     const matched: Array<number> = []
@@ -69,11 +69,11 @@ export const load = async (folder: string, name: WorkloadName, count: number): P
       const chunk = rules.slice(from, from + CHUNK).map(read)
       collectYoung()
       for (const [index, expression] of chunk.entries()) {
-        const place = random.below(present.length)
+        const replacedIndex = random.below(present.length)
         const event = new PlainEvent(platform, events[training + index] ?? "")
         const start = performance.now()
-        engine.remove(present[place] ?? 0)
-        present[place] = engine.add(expression)
+        engine.remove(present[replacedIndex] ?? 0)
+        present[replacedIndex] = engine.add(expression)
         replaced.push(performance.now() - start)
         const next = performance.now()
         engine.match(event)
@@ -85,10 +85,10 @@ export const load = async (folder: string, name: WorkloadName, count: number): P
     matching.add(matched)
   }
 
-  // The same life several times over, for what single calls cost; the last engine stays.
-  for (let life = 1; life < LIVES; life++) await replaceSome((await grown()).engine)
+  // Repeats the same calls several times, for the cost of single calls. The last engine stays.
+  for (let run = 1; run < RUNS; run++) await replaceRules((await grow()).engine)
   const before = heapBytes()
-  const { engine, addMicros } = await grown()
+  const { engine, addMicros } = await grow()
   const { bytes, reserved, unindexed } = engine.stats
   const processBytes = heapBytes() - before - reserved
 
@@ -104,7 +104,7 @@ export const load = async (folder: string, name: WorkloadName, count: number): P
         longestMatch: matching.longest,
         replaceP50: replacing.percentile(0.5),
         replaceP99: replacing.percentile(0.99),
-        longestCollection: await collections.longest()
+        longestCollection: await gcPauses.longest()
       }
     },
     lines: events,
@@ -112,11 +112,11 @@ export const load = async (folder: string, name: WorkloadName, count: number): P
   }
 }
 
-/** With the reading of the record inside what is timed. */
+/** Includes reading the record in the timed part. */
 export const loadRecords = (folder: string, name: WorkloadName, count: number): Loaded => {
   const { platform, training } = workloads[name]
   const records = readLines(recordsFile(folder, name))
-  const engine = new Engine({ seed: 1, holdsMany: true })
+  const engine = new Engine({ seed: 1, largeCapacity: true })
   const match = (record: unknown) => engine.match(Either.getOrThrow(readEvent(platform, record, 0)))
   for (const [line, rule] of readLines(rulesFile(folder, name, count))
     .slice(0, count)
@@ -137,9 +137,9 @@ export const loadRecords = (folder: string, name: WorkloadName, count: number): 
 // ---- helpers ----
 
 const CHUNK = isSmoke ? 50 : 1_000
-const LIVES = 3
+const RUNS = 3
 
-/** A new engine numbers its rules as they come: by their lines, as the peers do. */
+/** A new engine numbers its rules in order, so numbers equal lines, as with the peers. */
 const checkNumber = (rule: number, line: number): void => {
   if (rule !== line) throw new Error(`The engine gave rule ${line} the number ${rule}`)
 }

@@ -1,7 +1,4 @@
-/**
- * Rules and events for the evaluators of npm, which look for a text anywhere inside another. A space on either side of
- * every word makes them find whole words, so that they give the matches that everyone gives.
- */
+/** For npm's evaluators, which match substrings: spaces around every word make them match whole words only. */
 import process from "node:process"
 import { type PlainEvent, readPlain } from "../workload/event.ts"
 import type { Rule } from "../workload/rule.ts"
@@ -11,7 +8,7 @@ import { heapBytes } from "./memory.ts"
 
 export type Row = Readonly<Record<string, string | ReadonlyArray<string>>>
 
-/** An engine that tests every rule on every event; `testOf` is how it compiles one. */
+/** Tests every rule on every event. `testOf` compiles one rule. */
 export const loadEveryRule = (
   folder: string,
   name: WorkloadName,
@@ -54,7 +51,7 @@ export const rowOf = ({ text, fields }: PlainEvent): Row => {
   return row
 }
 
-/** In Lucene's syntax. */
+/** Writes Lucene syntax. */
 export const writePadded = (rule: Rule): string => {
   switch (rule.op) {
     case "and":
@@ -66,7 +63,7 @@ export const writePadded = (rule: Rule): string => {
     case "word":
       return `text:" ${rule.word} "`
     case "prefix":
-      return `text:" ${rule.start}"`
+      return `text:" ${rule.prefix}"`
     case "phrase":
       return `text:" ${rule.words.join(" ")} "`
     case "field":
@@ -76,6 +73,6 @@ export const writePadded = (rule: Rule): string => {
 
 // ---- helpers ----
 
-/** Two by two: in longer rows their operators bind in ways of their own. */
+/** Nested in pairs: operator precedence differs between the packages. */
 const nested = (operator: string, clauses: ReadonlyArray<Rule>): string =>
   clauses.map(writePadded).reduce((left, right) => `(${left}${operator}${right})`)

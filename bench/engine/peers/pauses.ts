@@ -1,48 +1,45 @@
-/** Times single calls so that a pause of ours can be told from one of the garbage collector or of the machine. */
+/** Measures single calls, separating our pauses from those of the garbage collector or the machine. */
 import { PerformanceObserver } from "node:perf_hooks"
 import { setImmediate } from "node:timers/promises"
 
-/**
- * The same calls made several times over: what one of them costs shows every time, what the collector or another
- * process took away does not. So each counts with the shortest time it ever took.
- */
+/** Keeps the shortest time of each repeated call: our own cost recurs, a pause by anything else does not. */
 export class RepeatedCalls {
-  #shortest: Float64Array<ArrayBuffer> = new Float64Array(0)
+  private shortest: Float64Array<ArrayBuffer> = new Float64Array(0)
 
-  /** Milliseconds of each call, the same calls in the same order each time. */
+  /** Milliseconds of each call, in the same order each time. */
   add(millis: ReadonlyArray<number>): void {
-    this.#shortest =
-      this.#shortest.length === 0
+    this.shortest =
+      this.shortest.length === 0
         ? Float64Array.from(millis)
-        : this.#shortest.map((one, call) => Math.min(one, millis[call] ?? one))
+        : this.shortest.map((one, call) => Math.min(one, millis[call] ?? one))
   }
 
   percentile(share: number): number {
-    return percentile(this.#shortest, share)
+    return percentile(this.shortest, share)
   }
 
-  /** Undefined if there was none. */
+  /** Undefined without calls. */
   get longest(): number | undefined {
-    return this.#shortest.length === 0 ? undefined : this.#shortest.reduce((one, other) => Math.max(one, other))
+    return this.shortest.length === 0 ? undefined : this.shortest.reduce((one, other) => Math.max(one, other))
   }
 }
 
-/** The longest time that the garbage collector takes from now on. */
-export class Collections {
-  #longest = 0
-  readonly #observer = new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) this.#longest = Math.max(this.#longest, duration)
+/** The longest garbage collection from now on. */
+export class GcPauses {
+  private longestMillis = 0
+  private readonly observer = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) this.longestMillis = Math.max(this.longestMillis, duration)
   })
 
   constructor() {
-    this.#observer.observe({ entryTypes: ["gc"] })
+    this.observer.observe({ entryTypes: ["gc"] })
   }
 
   async longest(): Promise<number> {
-    // The observer hears of a collection when the process is idle.
+    // The observer is notified when the process is idle.
     await setImmediate()
     await setImmediate()
-    return this.#longest
+    return this.longestMillis
   }
 }
 

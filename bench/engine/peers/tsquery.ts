@@ -1,4 +1,4 @@
-/** Rules as PostgreSQL's text search takes them. A field with its value is one word of the text. */
+/** Writes rules as tsquery. A field with its value is one lexeme. */
 import { fieldTerm } from "../workload/event.ts"
 import type { Rule } from "../workload/rule.ts"
 
@@ -13,7 +13,7 @@ export const writeTsquery = (rule: Rule): string => {
     case "word":
       return quoted(rule.word)
     case "prefix":
-      return `${quoted(rule.start)}:*`
+      return `${quoted(rule.prefix)}:*`
     case "phrase":
       return `(${rule.words.map(quoted).join(" <-> ")})`
     case "field":
@@ -21,7 +21,7 @@ export const writeTsquery = (rule: Rule): string => {
   }
 }
 
-/** The index takes neither phrases nor prefixes: a rule that holds for at least as many events. */
+/** The index supports neither phrases nor prefixes: returns a weaker rule that matches at least the same events. */
 export const widened = (rule: Rule): Rule => {
   switch (rule.op) {
     case "and":
@@ -35,7 +35,7 @@ export const widened = (rule: Rule): Rule => {
   }
 }
 
-/** No word begins so: a prefix must not find the name of a field. */
+/** Words never start with "=", so that a prefix does not match a field. */
 export const fieldLexeme = (term: string): string => `=${term}`
 
 // ---- helpers ----

@@ -1,4 +1,4 @@
-/** An event as the workload makes it: the record of the platform for us, the plain form for everyone else. */
+/** An event of the workload: the platform's record for us, plain text and fields for the peers. */
 import type { FieldName } from "./rule.ts"
 
 export interface MadeEvent {
@@ -14,7 +14,7 @@ export interface PlainEvent {
 
 export const fieldTerm = (name: FieldName, value: string): string => `${name}=${value}`
 
-/** Text and fields in columns parted by tabs; no text here has one. */
+/** Tab-separated columns. Texts contain no tabs. */
 export const writePlain = ({ text, fields }: PlainEvent): string => [text, ...fields].join("\t")
 
 export const readPlain = (line: string): PlainEvent => {

@@ -1,15 +1,14 @@
-/** A rule of the workload in the platform's own language, read as a user's rule is read. */
-
+/** Converts a workload rule by way of the platform's language, like a user's rule. */
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import { checkRule, type PlatformId } from "../../../test/platforms.ts"
 import type { FieldName, Rule } from "./rule.ts"
 
 export const expressionOf = (platform: PlatformId, rule: Rule): Expression => {
-  // X's language has no prefixes, which the stream of posts is to show all the same.
+  // X's language has no prefixes, but the workload of posts has them.
   if (platform === "x" && hasPrefix(rule)) return treeOf(rule)
   const text = (platform === "x" ? writeX : writeFirehose)(rule)
   const { rule: understood, issues } = checkRule(platform, text)
-  if (understood === undefined) throw new Error(`"${platform}" refuses the rule ${text}: ${issues[0]?.message}`)
+  if (understood === undefined) throw new Error(`"${platform}" rejects the rule "${text}": ${issues[0]?.message}`)
   return understood.expression
 }
 
@@ -25,7 +24,7 @@ const treeOf = (rule: Rule): Expression => {
     case "and":
       return { _tag: "And", clauses: rule.clauses.map(treeOf), span }
     case "prefix":
-      return { _tag: "Wildcard", field: "x.text", parts: [rule.start, { sign: "*" }], span }
+      return { _tag: "Wildcard", field: "x.text", parts: [rule.prefix, { sign: "*" }], span }
     default:
       return expressionOf("x", rule)
   }
@@ -65,7 +64,7 @@ const writeFirehose = (rule: Rule): string => {
     case "word":
       return rule.word
     case "prefix":
-      return `${rule.start}*`
+      return `${rule.prefix}*`
     case "phrase":
       return `"${rule.words.join(" ")}"`
     case "field":

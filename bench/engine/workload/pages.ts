@@ -1,4 +1,4 @@
-/** Page changes as Firehose sends them: 600 words added on average, a site, a category, a rating. */
+/** Page changes as sent by Firehose: 600 added words on average, a site, a category, a rating. */
 import { fieldTerm, type MadeEvent } from "./event.ts"
 import { type Random, Zipf } from "./random.ts"
 import { sentence, writeText } from "./topics.ts"
@@ -8,7 +8,7 @@ export const SITES = 100_000
 export const PAGE_LANGUAGES = ["en", "ja", "es", "pt", "ar", "tr", "fr", "id", "ko", "de", "ru", "it"] as const
 export const CATEGORIES = ["/News", "/Sports", "/Finance", "/Health", "/Games", "/Science", "/Reference", "/Shopping"]
 export const TYPES = ["/Article", "/Listing", "/Landing_Page", "/Document", "/Video"]
-/** What rules may ask of the rating of the site. */
+/** Thresholds for rules on the site's rating. */
 export const RATINGS = [20, 40, 60] as const
 
 export const makePage = (random: Random, index: number): MadeEvent => {

@@ -1,5 +1,4 @@
-/** An event for our engine in the form that its peers are given: a text, and the values of fields. */
-
+/** An event for our engine in the peers' format: a text and field values. */
 import type { Area, PlatformEvent } from "../../../core/syntax/expression/eventFields.ts"
 import type { KeywordField, TextField } from "../../../core/syntax/expression/expression.ts"
 import { analyse } from "../../../core/syntax/firehose/tokens.ts"
@@ -13,19 +12,19 @@ import type { FieldName } from "./rule.ts"
 export class PlainEvent implements PlatformEvent {
   readonly id = "1"
   readonly ageHours = undefined
-  readonly #platform: PlatformId
-  readonly #texts: ReadonlyArray<string>
-  readonly #fields: Record<FieldName, ReadonlyArray<string>> = { ...noFields }
-  readonly #analysed = new Map<TextField, ReadonlyArray<Tokens>>()
+  private readonly platform: PlatformId
+  private readonly ownTexts: ReadonlyArray<string>
+  private readonly fields: Record<FieldName, ReadonlyArray<string>> = { ...noFields }
+  private readonly analysed = new Map<TextField, ReadonlyArray<Tokens>>()
 
   constructor(platform: PlatformId, line: string) {
     const { text, fields } = readPlain(line)
-    this.#platform = platform
-    this.#texts = [text]
+    this.platform = platform
+    this.ownTexts = [text]
     for (const field of fields) {
       const at = field.indexOf("=")
       const name = field.slice(0, at)
-      if (isFieldName(name)) this.#fields[name] = [...this.#fields[name], field.slice(at + 1)]
+      if (isFieldName(name)) this.fields[name] = [...this.fields[name], field.slice(at + 1)]
     }
   }
 
@@ -33,9 +32,9 @@ export class PlainEvent implements PlatformEvent {
     switch (field) {
       case "x.text":
       case "firehose.added":
-        return this.#texts
+        return this.ownTexts
       case "x.url":
-        return this.#fields.url
+        return this.fields.url
       default:
         return none
     }
@@ -44,43 +43,43 @@ export class PlainEvent implements PlatformEvent {
   values(field: KeywordField): ReadonlyArray<string> {
     switch (field) {
       case "x.from":
-        return this.#fields.from
+        return this.fields.from
       case "x.lang":
-        return this.#fields.lang
+        return this.fields.lang
       case "x.hashtag":
-        return this.#fields.hashtag
+        return this.fields.hashtag
       case "x.mention":
-        return this.#fields.mention
+        return this.fields.mention
       case "x.url":
-        return this.#fields.url
+        return this.fields.url
       case "x.has":
-        return this.#fields.has
+        return this.fields.has
       case "x.is":
-        return this.#fields.is
+        return this.fields.is
       case "firehose.domain":
-        return this.#fields.domain
+        return this.fields.domain
       case "firehose.language":
-        return this.#fields.language
+        return this.fields.language
       case "firehose.page_category":
-        return this.#fields.category
+        return this.fields.category
       case "firehose.page_type":
-        return this.#fields.type
+        return this.fields.type
       default:
         return none
     }
   }
 
   writeWords(text: string): number {
-    return this.#platform === "x" ? writePostWords(text) : writeWords(text, false)
+    return this.platform === "x" ? writePostWords(text) : writeWords(text, false)
   }
 
   text(field: TextField): ReadonlyArray<Tokens> {
-    const known = this.#analysed.get(field)
+    const known = this.analysed.get(field)
     if (known !== undefined) return known
     const found = this.texts(field).map((text) =>
-      this.#platform === "x" ? withPositions(tokens(text)) : analyse(text, false)
+      this.platform === "x" ? withPositions(tokens(text)) : analyse(text, false)
     )
-    this.#analysed.set(field, found)
+    this.analysed.set(field, found)
     return found
   }
 
@@ -88,9 +87,9 @@ export class PlainEvent implements PlatformEvent {
     return this.values(field)
   }
 
-  /** The highest of the thresholds that it reaches. */
+  /** The highest threshold reached. */
   number(): number {
-    return Math.max(0, ...this.#fields.followers.map(Number), ...this.#fields.rating.map(Number))
+    return Math.max(0, ...this.fields.followers.map(Number), ...this.fields.rating.map(Number))
   }
 
   places(): ReadonlyArray<Area> {

@@ -1,4 +1,4 @@
-/** Posts as X's stream sends them: 25 words on average, tags, mentions, links, an author with followers. */
+/** Posts as sent by X: 25 words on average, hashtags, mentions, links, an author with followers. */
 import { fieldTerm, type MadeEvent } from "./event.ts"
 import { type Random, Zipf } from "./random.ts"
 import { sentence, writeText } from "./topics.ts"
@@ -8,10 +8,10 @@ export const AUTHORS = 300_000
 export const HASHTAGS = 20_000
 export const HOSTS = 5_000
 export const LANGUAGES = ["en", "ja", "es", "pt", "ar", "tr", "fr", "in", "ko", "de", "ru", "it"] as const
-/** What rules may ask of the number of followers. */
+/** Thresholds for rules on the number of followers. */
 export const FOLLOWERS = [100, 1_000, 10_000] as const
 
-/** Tags are words: `#word` counts as the word too. The most frequent words are tags of nobody. */
+/** `#word` also counts as the word. The most frequent words are never hashtags. */
 export const hashtagAt = (rank: number): string => wordAt(500 + rank)
 
 export const makePost = (random: Random, index: number): MadeEvent => {
@@ -102,10 +102,10 @@ const languages = new Zipf(LANGUAGES.length, 1.3, 0)
 
 const userId = (rank: number): string => String(1_000_000_000 + rank)
 
-/** The more an account posts, the more read it. */
+/** Accounts that post more have more followers. */
 const followersOf = (rank: number): number => Math.floor(3_000_000 / (rank + 3)) + (rank % 97)
 
-/** None, one, rarely two that differ. */
+/** Zero, one, or rarely two different ones. */
 const manyOf = <A>(random: Random, share: number, make: () => A): ReadonlyArray<A> =>
   random.chance(share) ? [...new Set(random.chance(0.25) ? [make(), make()] : [make()])] : []
 

@@ -1,8 +1,8 @@
-/** Chance that is the same in every run: a seeded generator and the uneven distributions that live streams show. */
+/** Seeded random numbers, and the skewed distributions of live streams. */
 import { randomFrom } from "../../random.ts"
 
 export class Random {
-  /** From 0 up to, and without, 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   readonly next: () => number
 
   constructor(seed: number) {
@@ -27,33 +27,33 @@ export class Random {
     return found
   }
 
-  /** As likely between 100 and 1,000 as between 1,000 and 10,000. */
+  /** Log-uniform: as likely between 100 and 1,000 as between 1,000 and 10,000. */
   magnitude(first: number, end: number): number {
     return Math.floor(first * (end / first) ** this.next())
   }
 
-  /** About `mean`, never below 1; a few are many times as large. */
+  /** At least 1. A few values are many times the mean. */
   logNormal(mean: number, sigma: number): number {
     const normal = Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(2 * Math.PI * this.next())
     return Math.max(1, Math.round(mean * Math.exp(sigma * normal - (sigma * sigma) / 2)))
   }
 }
 
-/** Zipf-Mandelbrot: the rank `r`, from 0, comes with a weight of 1 / (r + 1 + q) ^ s. */
+/** Zipf-Mandelbrot distribution: rank `r`, from 0, has weight 1 / (r + 1 + q) ^ s. */
 export class Zipf {
-  readonly #sums: Float64Array
+  private readonly sums: Float64Array
 
   constructor(size: number, s: number, q: number) {
-    this.#sums = new Float64Array(size)
+    this.sums = new Float64Array(size)
     let sum = 0
     for (let rank = 0; rank < size; rank++) {
       sum += (rank + 1 + q) ** -s
-      this.#sums[rank] = sum
+      this.sums[rank] = sum
     }
   }
 
   draw(random: Random): number {
-    const sums = this.#sums
+    const sums = this.sums
     const wanted = random.next() * (sums.at(-1) ?? 0)
     let low = 0
     let high = sums.length - 1

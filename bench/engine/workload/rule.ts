@@ -1,18 +1,14 @@
-/**
- * A rule as the workload makes it, in the one form that all engines are given: Polish notation, one rule a line. Words are
- * looked up in the text of an event, everything else is a field with a value.
- */
+/** A workload rule. The format of all engines is Polish notation, one rule per line. */
 
 export type Rule =
   | { readonly op: "and" | "or"; readonly clauses: ReadonlyArray<Rule> }
   | { readonly op: "not"; readonly clause: Rule }
   | { readonly op: "word"; readonly word: string }
-  /** A word that begins so. */
-  | { readonly op: "prefix"; readonly start: string }
+  | { readonly op: "prefix"; readonly prefix: string }
   | { readonly op: "phrase"; readonly words: ReadonlyArray<string> }
   | { readonly op: "field"; readonly field: FieldName; readonly value: string }
 
-/** Those of posts, then those of pages. A number is given by the thresholds that it reaches. */
+/** Fields of posts, then of pages. A number is represented by the thresholds it reaches. */
 export type FieldName =
   | "from"
   | "lang"
@@ -35,7 +31,7 @@ export const word = (text: string): Rule => ({ op: "word", word: text })
 export const phrase = (words: ReadonlyArray<string>): Rule => ({ op: "phrase", words })
 export const field = (name: FieldName, value: string): Rule => ({ op: "field", field: name, value })
 
-/** `&3 wfoo |2 wa pb_c ! flang=fr`: all of three, a word, one of two, a phrase, and not a value of a field. */
+/** Example: `&3 wfoo |2 wa pb_c ! flang=fr` is `foo AND (a OR "b c") AND NOT lang:fr`. */
 export const writeRule = (rule: Rule): string => {
   switch (rule.op) {
     case "and":
@@ -47,7 +43,7 @@ export const writeRule = (rule: Rule): string => {
     case "word":
       return `w${rule.word}`
     case "prefix":
-      return `*${rule.start}`
+      return `*${rule.prefix}`
     case "phrase":
       return `p${rule.words.join("_")}`
     case "field":
@@ -73,15 +69,15 @@ const readNext = (tokens: Iterator<string>): Rule => {
     case "w":
       return word(rest)
     case "*":
-      return { op: "prefix", start: rest }
+      return { op: "prefix", prefix: rest }
     case "p":
       return phrase(rest.split("_"))
     case "f": {
       const equals = rest.indexOf("=")
-      // Written by `writeRule`, so it is one of the names.
+      // `writeRule` only writes known names.
       return field(rest.slice(0, equals) as FieldName, rest.slice(equals + 1))
     }
     default:
-      throw new Error(`Cannot read the rule: "${token}" is none of its signs`)
+      throw new Error(`Cannot read the rule: unknown token "${token}"`)
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Rules as users write them: single words, conjunctions, phrases, long lists of alternatives, exclusions, accounts, tags.
- * The words of one rule come from one topic, so that they do meet in a text.
- */
+/** Rules as users write them. The words of a rule come from one topic, so that they occur together. */
 import { CATEGORIES, PAGE_LANGUAGES, RATINGS, SITES, TYPES } from "./pages.ts"
 import { AUTHORS, FOLLOWERS, HASHTAGS, HOSTS, hashtagAt, LANGUAGES } from "./posts.ts"
 import type { Random } from "./random.ts"
@@ -9,7 +6,7 @@ import { and, field, not, or, phrase, type Rule, word } from "./rule.ts"
 import { drawTopic, type Topic, topicWord } from "./topics.ts"
 import { accountAt, hostAt, NAMES, nameAt, WORDS, wordAt } from "./words.ts"
 
-export const makeRule = (random: Random, fields: FieldRules, narrowness: Narrowness): Rule => {
+export const makeRule = (random: Random, fields: FieldRules, narrowness: Selectivity): Rule => {
   const draft = new Draft(random, fields, narrowness)
   let left = random.next() * 100
   for (const [share, make] of KINDS) {
@@ -19,20 +16,20 @@ export const makeRule = (random: Random, fields: FieldRules, narrowness: Narrown
   return draft.word()
 }
 
-/** Who has many rules writes narrow ones. */
-export interface Narrowness {
-  /** Rank of the most frequent word that a rule may stand on. */
+/** Users with many rules write more selective ones. */
+export interface Selectivity {
+  /** Rank of the most frequent word that a rule may depend on. */
   readonly rarity: number
-  /** How many of these words are names. */
+  /** Share of names among these words. */
   readonly names: number
 }
 
-/** What rules of a workload ask of the fields of its events. */
+/** Clauses on the fields of a workload's events. */
 export interface FieldRules {
   readonly language: (random: Random) => Rule
-  /** An account or a site: a rule by itself. */
+  /** An account or site: a rule on its own. */
   readonly origin: (random: Random, rarity: number) => Rule
-  /** A tag, a link and the like, with a word where the field alone would be too broad. */
+  /** A hashtag, link or label, combined with a word where the field alone is too broad. */
   readonly label: (random: Random, some: Rule) => Rule
   readonly reach: (random: Random) => Rule
 }
@@ -66,43 +63,43 @@ export const pageFields: FieldRules = {
 
 // ---- helpers ----
 
-/** The parts of one rule. */
+/** Generates the parts of one rule. */
 class Draft {
   readonly random: Random
   readonly fields: FieldRules
-  readonly narrowness: Narrowness
-  readonly #topic: Topic
+  readonly selectivity: Selectivity
+  private readonly topic: Topic
 
-  constructor(random: Random, fields: FieldRules, narrowness: Narrowness) {
+  constructor(random: Random, fields: FieldRules, narrowness: Selectivity) {
     this.random = random
     this.fields = fields
-    this.narrowness = narrowness
-    this.#topic = drawTopic(random)
+    this.selectivity = narrowness
+    this.topic = drawTopic(random)
   }
 
-  /** Rare enough to be a rule. */
+  /** Rare enough to be a rule on its own. */
   word(): Rule {
-    const { rarity, names } = this.narrowness
+    const { rarity, names } = this.selectivity
     return word(
       this.random.chance(names) ? nameAt(this.random.below(NAMES)) : wordAt(this.random.magnitude(rarity, WORDS))
     )
   }
 
-  /** One of many alternatives: each is rarer than a word that stands alone. */
+  /** One of many alternatives, each rarer than a single word. */
   alternative(): Rule {
-    const { rarity, names } = this.narrowness
+    const { rarity, names } = this.selectivity
     const isName = this.random.chance((1 + names) / 2)
     return word(
       isName ? nameAt(this.random.below(NAMES)) : wordAt(this.random.magnitude(Math.min(rarity * 8, WORDS / 2), WORDS))
     )
   }
 
-  /** Of the topic, so it is likely beside others of the topic. */
+  /** Words of a topic often occur together. */
   topical(): Rule {
-    return word(topicWord(this.random, this.#topic))
+    return word(topicWord(this.random, this.topic))
   }
 
-  /** Different ones: a word that comes twice in a rule is a mistake. */
+  /** Without duplicates. */
   many(least: number, most: number, make: () => Rule): ReadonlyArray<Rule> {
     const found = new Map<string, Rule>()
     const count = this.random.between(least, most)
@@ -117,8 +114,8 @@ class Draft {
     const isKnown = this.random.chance(0.5)
     return phrase(
       isKnown
-        ? this.random.pick(this.#topic.collocations).map(wordAt)
-        : [topicWord(this.random, this.#topic), topicWord(this.random, this.#topic)]
+        ? this.random.pick(this.topic.collocations).map(wordAt)
+        : [topicWord(this.random, this.topic), topicWord(this.random, this.topic)]
     )
   }
 
@@ -136,7 +133,7 @@ class Draft {
 }
 
 const conjunction = (draft: Draft): Rule => {
-  // Two words of a topic meet often; three or four seldom.
+  // Two words of a topic often occur together; three or four rarely.
   const [first, ...others] = draft.many(2, 4, () => draft.topical())
   const anchor = draft.random.chance(0.5) ? first : draft.word()
   return and(anchor ?? draft.word(), ...others, ...draft.sometimes(0.25, () => draft.language()))
@@ -158,7 +155,7 @@ const nested = (draft: Draft): Rule =>
   )
 
 const prefixed = (draft: Draft): Rule =>
-  and({ op: "prefix", start: wordAt(draft.random.magnitude(20_000, WORDS)).slice(0, 4) }, draft.topical())
+  and({ op: "prefix", prefix: wordAt(draft.random.magnitude(20_000, WORDS)).slice(0, 4) }, draft.topical())
 
 /** Percent of all rules. */
 const KINDS: ReadonlyArray<readonly [share: number, make: (draft: Draft) => Rule]> = [
@@ -167,7 +164,7 @@ const KINDS: ReadonlyArray<readonly [share: number, make: (draft: Draft) => Rule
   [12, (draft) => draft.phrase()],
   [12, alternatives],
   [10, (draft) => and(draft.word(), ...draft.many(1, 3, () => draft.frequent()).map(not))],
-  [8, ({ fields, random, narrowness }) => fields.origin(random, narrowness.rarity)],
+  [8, ({ fields, random, selectivity }) => fields.origin(random, selectivity.rarity)],
   [6, (draft) => draft.fields.label(draft.random, draft.word())],
   [8, nested],
   [2.5, prefixed],

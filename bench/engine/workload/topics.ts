@@ -1,4 +1,4 @@
-/** What texts are about: words that come together, and rows of words that come in one order, so that rules do fire. */
+/** Topics: words that occur together, and collocations, so that rules match. */
 import { Random, Zipf } from "./random.ts"
 import { NAMES, nameAt, WORDS, wordAt } from "./words.ts"
 
@@ -7,21 +7,21 @@ const TOPIC_SIZE = 300
 const COLLOCATIONS = 60
 const NAME_SHARE = 0.04
 const TOPIC_SHARE = 0.22
-/** Of the draws; each gives two or three words. */
+/** Share of draws; each yields two or three words. */
 const COLLOCATION_SHARE = 0.013
 
 export interface Topic {
-  /** Ranks; the first are the most frequent of the topic. */
+  /** Ranks, the topic's most frequent words first. */
   readonly words: ReadonlyArray<number>
   readonly collocations: ReadonlyArray<ReadonlyArray<number>>
 }
 
-/** Some topics are on everyone's lips. */
+/** Some topics are far more frequent. */
 export const drawTopic = (random: Random): Topic => topics[topicRanks.draw(random)] ?? noTopic
 
 export const topicWord = (random: Random, topic: Topic): string => wordAt(topic.words[topicWords.draw(random)] ?? 0)
 
-/** The words of one text on one topic, in lower case. */
+/** Words of a text on one topic, in lower case. */
 export const writeText = (random: Random, length: number): Array<string> => {
   const topic = drawTopic(random)
   const words: Array<string> = []
@@ -40,7 +40,7 @@ export const writeText = (random: Random, length: number): Array<string> => {
   return words
 }
 
-/** With capitals and full stops. */
+/** Adds capitals and full stops. */
 export const sentence = (words: ReadonlyArray<string>): string =>
   words
     .map((word, index) => {

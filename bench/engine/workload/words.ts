@@ -1,25 +1,22 @@
-/**
- * Made-up words that every analyser here reads alike: plain letters, no stop words. The frequent ones are short, and the
- * names that a live stream never runs out of are longer than any word.
- */
+/** Generated ASCII words that all analysers treat alike. Frequent words are short, and names longer than any word. */
 
 export const WORDS = 200_000
 export const NAMES = 2_000_000
 
-/** Of the rank, from 0. */
+/** `rank`: from 0, the most frequent. */
 export const wordAt = (rank: number): string =>
   rank < 500
-    ? spelled(scattered(rank, SYLLABLES ** 2), 2)
+    ? spell(scramble(rank, SYLLABLES ** 2), 2)
     : rank < 20_000
-      ? spelled(scattered(rank, SYLLABLES ** 3), 3)
-      : spelled(scattered(rank, SYLLABLES ** 4), 4)
+      ? spell(scramble(rank, SYLLABLES ** 3), 3)
+      : spell(scramble(rank, SYLLABLES ** 4), 4)
 
-export const nameAt = (index: number): string => `${spelled(scattered(index, SYLLABLES ** 4), 4)}n`
+export const nameAt = (index: number): string => `${spell(scramble(index, SYLLABLES ** 4), 4)}n`
 
-/** Of the account by rank. The digits keep accounts and hosts apart from words. */
-export const accountAt = (rank: number): string => `${spelled(scattered(rank, SYLLABLES ** 2), 2)}${rank}`
+/** Digits keep accounts and hosts distinct from words. */
+export const accountAt = (rank: number): string => `${spell(scramble(rank, SYLLABLES ** 2), 2)}${rank}`
 
-export const hostAt = (rank: number): string => `${spelled(scattered(rank, SYLLABLES ** 2), 2)}${rank}x.com`
+export const hostAt = (rank: number): string => `${spell(scramble(rank, SYLLABLES ** 2), 2)}${rank}x.com`
 
 // ---- helpers ----
 
@@ -27,10 +24,10 @@ const CONSONANTS = "bcdfghjklmnprstvwxyz"
 const VOWELS = "aeiou"
 const SYLLABLES = CONSONANTS.length * VOWELS.length
 
-/** Words of neighbouring rank shall not look alike. The factor has no divisor in common with a power of 100. */
-const scattered = (index: number, size: number): number => (index * 61_803_401) % size
+/** Makes words of neighbouring rank look different. The factor is coprime to 100. */
+const scramble = (index: number, size: number): number => (index * 61_803_401) % size
 
-const spelled = (code: number, syllables: number): string => {
+const spell = (code: number, syllables: number): string => {
   let word = ""
   let rest = code
   for (let syllable = 0; syllable < syllables; syllable++) {

@@ -1,4 +1,4 @@
-/** The two streams that are measured, and the files that hand them to all engines alike. */
+/** The two workloads, and the files that all engines read. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { PlatformId } from "../../../test/platforms.ts"
@@ -9,7 +9,7 @@ export type WorkloadName = "posts" | "pages"
 
 export interface Workload {
   readonly platform: PlatformId
-  /** The first events teach frequencies and are not timed. */
+  /** The first events train frequencies and are not timed. */
   readonly training: number
   readonly timed: number
 }
@@ -21,7 +21,7 @@ export const workloads: Readonly<Record<WorkloadName, Workload>> = isSmoke
       pages: { platform: "firehose", training: 1_000, timed: 3_000 }
     }
 
-/** Rules beyond those that an engine begins with, to replace others. */
+/** Additional rules, for replacing others. */
 export const SPARE_RULES = isSmoke ? 100 : 20_000
 
 export const recordsFile = (folder: string, name: WorkloadName): string => join(folder, `${name}.ndjson`)
@@ -31,7 +31,7 @@ export const rulesFile = (folder: string, name: WorkloadName, count: number): st
 
 export const readLines = (file: string): ReadonlyArray<string> => readFileSync(file, "utf8").trimEnd().split("\n")
 
-/** The rules an engine begins with. */
+/** The initial rules. */
 export const readRules = (folder: string, name: WorkloadName, count: number): ReadonlyArray<Rule> =>
   readLines(rulesFile(folder, name, count))
     .slice(0, count)

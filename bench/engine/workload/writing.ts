@@ -1,4 +1,4 @@
-/** Makes the files of a workload. The engines only read them: they carry none of the tables that this takes. */
+/** Writes the workload's files, so that the engines' processes do not hold the generator's tables. */
 import { once } from "node:events"
 import { createWriteStream } from "node:fs"
 import { isSmoke } from "../../figures.ts"
@@ -7,7 +7,7 @@ import { makePage } from "./pages.ts"
 import { makePost } from "./posts.ts"
 import { Random } from "./random.ts"
 import { writeRule } from "./rule.ts"
-import { type FieldRules, makeRule, type Narrowness, pageFields, postFields } from "./rules.ts"
+import { type FieldRules, makeRule, pageFields, postFields, type Selectivity } from "./rules.ts"
 import { plainFile, recordsFile, rulesFile, SPARE_RULES, type WorkloadName, workloads } from "./workload.ts"
 
 export const writeEvents = async (folder: string, name: WorkloadName): Promise<void> => {
@@ -28,7 +28,7 @@ export const writeRules = async (folder: string, name: WorkloadName, count: numb
   const random = new Random(37 + count)
   const lines = createWriteStream(rulesFile(folder, name, count))
   for (let index = 0; index < count + SPARE_RULES; index++) {
-    const rule = makeRule(random, makers[name].fields, narrownessOf(count))
+    const rule = makeRule(random, makers[name].fields, selectivityOf(count))
     if (!lines.write(`${writeRule(rule)}\n`)) await once(lines, "drain")
   }
   await ended(lines)
@@ -46,9 +46,9 @@ const makers: Readonly<Record<WorkloadName, Maker>> = {
   pages: { makeEvent: makePage, fields: pageFields }
 }
 
-/** Chosen so that a post meets about 0.04, 0.19, 0.8 and 5.5 of 1,000, 10,000, 100,000 and 1,000,000 rules. */
-const narrownessOf = (count: number): Narrowness => {
-  // Few rules and events: where the rules are broad there are matches to compare.
+/** A post matches about 0.04, 0.19, 0.8 and 5.5 of 1,000, 10,000, 100,000 and 1,000,000 rules. */
+const selectivityOf = (count: number): Selectivity => {
+  // Few rules and events: broad rules produce matches to compare.
   if (isSmoke) return { rarity: 50, names: 0 }
   if (count <= 1_000) return { rarity: 2_500, names: 0.4 }
   if (count <= 10_000) return { rarity: 5_000, names: 0.6 }

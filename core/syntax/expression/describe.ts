@@ -1,7 +1,7 @@
-/** Says in one plain line what a clause of a rule looks for, and where. */
+/** Describes a clause of a rule in one line. */
 import type { Bound, Expression, KeywordField, NumberField, Predicate, TextField, WildcardSign } from "./expression.ts"
 
-/** What has no clauses below it: the tests, and the two constants. */
+/** An expression without clauses: a predicate or a constant. */
 export type Leaf = Predicate | (Expression & { readonly _tag: "Everything" | "Nothing" })
 
 export const describe = (leaf: Leaf): string => {
@@ -15,7 +15,7 @@ export const describe = (leaf: Leaf): string => {
     case "Wildcard":
       return `${subject(leaf.field)} fits the pattern ${quoted(patternOf(leaf.parts))}`
     case "Fuzzy":
-      return `${subject(leaf.field)} is spelled like ${quoted(leaf.word)}, give or take ${count(leaf.distance, "change")}`
+      return `${subject(leaf.field)} is spelled like ${quoted(leaf.word)}, with at most ${count(leaf.distance, "edit")}`
     case "Regex":
       return `${subject(leaf.field)} fits the regular expression ${quoted(leaf.pattern)}`
     case "Equals":
@@ -100,7 +100,7 @@ const phrase = ({ words, slop, field }: Predicate & { readonly _tag: "Phrase" })
   }
   return slop === 0
     ? `The phrase ${text} in ${where}`
-    : `The words ${text} in ${where}, at most ${count(slop, "place")} from standing as a phrase`
+    : `The phrase ${text} in ${where}, with a slop of ${count(slop, "position")}`
 }
 
 const equals = (field: KeywordField, value: string): string => {
@@ -133,11 +133,11 @@ const patternOf = (parts: ReadonlyArray<string | WildcardSign>): string =>
 
 const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? "" : "s"}`
 
-/** On one line and not too long, whatever the rule holds. */
+/** Quoted, on one line, and truncated. */
 const quoted = (text: string): string => {
   const plain = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}\u202a-\u202e\u2066-\u2069]/gu, " ")
-  const characters = [...plain.slice(0, 2 * longest + 2)]
-  return `"${characters.length > longest ? `${characters.slice(0, longest).join("")}…` : plain}"`
+  const characters = [...plain.slice(0, 2 * MAX_LENGTH + 2)]
+  return `"${characters.length > MAX_LENGTH ? `${characters.slice(0, MAX_LENGTH).join("")}…` : plain}"`
 }
 
-const longest = 100
+const MAX_LENGTH = 100

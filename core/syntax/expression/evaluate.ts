@@ -1,6 +1,6 @@
-/** Whether a rule holds for an event: the plain reading of the expression tree, which every faster way must agree with. */
+/** Evaluates a rule on an event directly on the expression tree. The engine must agree with this reference. */
 
-import { holdsPhrase } from "../words/words.ts"
+import { containsPhrase } from "../words/phrase.ts"
 import type { EventFields } from "./eventFields.ts"
 import {
   type Bound,
@@ -13,41 +13,41 @@ import {
 import { areaInBox, areaInCircle } from "./geometry.ts"
 import { type Pattern, patternOf } from "./patterns.ts"
 
-export const holds = (expression: Expression, event: EventFields): boolean => {
+export const evaluate = (expression: Expression, event: EventFields): boolean => {
   switch (expression._tag) {
     case "And":
-      return expression.clauses.every((clause) => holds(clause, event))
+      return expression.clauses.every((clause) => evaluate(clause, event))
     case "Or":
-      return expression.clauses.some((clause) => holds(clause, event))
+      return expression.clauses.some((clause) => evaluate(clause, event))
     case "Not":
-      return !holds(expression.clause, event)
+      return !evaluate(expression.clause, event)
     case "Everything":
       return true
     case "Nothing":
       return false
     default:
-      return meets(expression, event)
+      return evaluatePredicate(expression, event)
   }
 }
 
-/** One test on the event. An absent field meets none. */
-export const meets = (predicate: Predicate, event: EventFields): boolean => {
+/** A missing field matches no predicate. */
+export const evaluatePredicate = (predicate: Predicate, event: EventFields): boolean => {
   switch (predicate._tag) {
     case "Phrase":
-      return event.text(predicate.field).some((tokens) => holdsPhrase(tokens, predicate))
+      return event.text(predicate.field).some((tokens) => containsPhrase(tokens, predicate))
     case "Wildcard":
     case "Fuzzy":
     case "Regex":
     case "Contains":
-      return anyFits(predicate.field, event, patternOf(predicate).fits)
+      return anyValueFits(predicate.field, event, patternOf(predicate).fits)
     case "Equals":
       return event.keywords(predicate.field).includes(predicate.value)
     case "NumberRange": {
       const value = event.number(predicate.field)
-      return value !== undefined && isBetween(value, predicate.from, predicate.to)
+      return value !== undefined && isInRange(value, predicate.from, predicate.to)
     }
     case "KeywordRange":
-      return event.keywords(predicate.field).some((value) => isBetween(value, predicate.from, predicate.to))
+      return event.keywords(predicate.field).some((value) => isInRange(value, predicate.from, predicate.to))
     case "Radius":
       return event.places().some((area) => areaInCircle(area, predicate))
     case "Box":
@@ -59,7 +59,7 @@ export const meets = (predicate: Predicate, event: EventFields): boolean => {
   }
 }
 
-/** A number from 0 to 99 that depends on the id alone, each about equally often also for ids that follow one another. */
+/** A number from 0 to 99 that depends only on the id. Consecutive ids are spread evenly. */
 export const sampleOf = (id: string): number => {
   let hash = 0x811c9dc5
   for (let at = 0; at < id.length; at++) {
@@ -72,10 +72,10 @@ export const sampleOf = (id: string): number => {
 
 // ---- helpers ----
 
-const anyFits = (field: TextField | KeywordField, event: EventFields, fits: Pattern["fits"]): boolean =>
+const anyValueFits = (field: TextField | KeywordField, event: EventFields, fits: Pattern["fits"]): boolean =>
   isTextField(field) ? event.text(field).some(({ words }) => words.some(fits)) : event.keywords(field).some(fits)
 
-const isBetween = <A extends number | string>(
+const isInRange = <A extends number | string>(
   value: A,
   from: Bound<A> | undefined,
   to: Bound<A> | undefined

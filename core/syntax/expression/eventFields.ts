@@ -1,9 +1,9 @@
-/** What a rule can see of an event: its values by field, worked out when first asked for and then kept. */
+/** The fields of an event as rules see them, computed on first use and cached. */
 
 import type { Tokens } from "../words/tokens.ts"
 import type { KeywordField, NumberField, TextField } from "./expression.ts"
 
-/** An area in degrees. `west` is greater than `east` where it crosses the 180th meridian; a point is an area of no size. */
+/** In degrees. `west` is greater than `east` across the 180th meridian. A point is an area of size 0. */
 export interface Area {
   readonly west: number
   readonly south: number
@@ -12,30 +12,30 @@ export interface Area {
 }
 
 export interface EventFields {
-  /** The same for the same event: what a match of it is known by. */
+  /** Stable: the same event has the same id. Matches are deduplicated by it. */
   readonly id: string
-  /** One entry for each value of the field; a phrase never runs over from one into the next. */
+  /** One entry per value of the field. A phrase never matches across two values. */
   readonly text: (field: TextField) => ReadonlyArray<Tokens>
-  /** On `x` in lower case. No value is there twice. */
+  /** Lower case on `x`. No duplicates. */
   readonly keywords: (field: KeywordField) => ReadonlyArray<string>
   readonly number: (field: NumberField) => number | undefined
-  /** Where the event is from: a point, the area of a place, or both. */
+  /** A point, the area of a place, or both. */
   readonly places: () => ReadonlyArray<Area>
-  /** From publication to the match; below zero for a date in the future, `undefined` for no date. */
+  /** From publication to the match. Negative for a date in the future. */
   readonly ageHours: number | undefined
 }
 
-/** An event as it came from its platform: for those who go through all of it once, without keeping anything. */
+/** An event with uncached access, for the engine: it reads everything once. */
 export interface PlatformEvent extends EventFields {
-  /** The same as `keywords`. */
+  /** Like `keywords`. */
   readonly values: (field: KeywordField) => ReadonlyArray<string>
-  /** What `text` analyses, value by value. */
+  /** The raw values of `text`. */
   readonly texts: (field: TextField) => ReadonlyArray<string>
-  /** Writes the words of one such value to the row of words, the same as `text` gives; gives their number. */
+  /** Writes the words of one such value to the word buffer and returns their number. Same words as `text`. */
   readonly writeWords: (text: string, field: TextField) => number
 }
 
-/** How a platform reads each of its fields. A field that its events do not have gives nothing. */
+/** Reads the fields of one platform's events. Empty for fields that these events do not have. */
 export interface FieldReader {
   readonly id: () => string
   readonly texts: (field: TextField) => ReadonlyArray<string>
@@ -49,36 +49,36 @@ export interface FieldReader {
 
 export class LazyFields implements PlatformEvent {
   private readonly reader: FieldReader
-  private knownTexts: Map<TextField, ReadonlyArray<Tokens>> | undefined
-  private knownValues: Map<KeywordField, ReadonlyArray<string>> | undefined
-  private knownId: string | undefined
+  private cachedTexts: Map<TextField, ReadonlyArray<Tokens>> | undefined
+  private cachedValues: Map<KeywordField, ReadonlyArray<string>> | undefined
+  private cachedId: string | undefined
 
   constructor(reader: FieldReader) {
     this.reader = reader
   }
 
   get id(): string {
-    this.knownId ??= this.reader.id()
-    return this.knownId
+    this.cachedId ??= this.reader.id()
+    return this.cachedId
   }
 
   text(field: TextField): ReadonlyArray<Tokens> {
-    this.knownTexts ??= new Map()
-    let found = this.knownTexts.get(field)
+    this.cachedTexts ??= new Map()
+    let found = this.cachedTexts.get(field)
     if (found === undefined) {
       const { reader } = this
       found = this.texts(field).map((text) => reader.analyse(text, field))
-      this.knownTexts.set(field, found)
+      this.cachedTexts.set(field, found)
     }
     return found
   }
 
   keywords(field: KeywordField): ReadonlyArray<string> {
-    this.knownValues ??= new Map()
-    let found = this.knownValues.get(field)
+    this.cachedValues ??= new Map()
+    let found = this.cachedValues.get(field)
     if (found === undefined) {
       found = this.values(field)
-      this.knownValues.set(field, found)
+      this.cachedValues.set(field, found)
     }
     return found
   }

@@ -1,18 +1,18 @@
-/** Why a rule held or did not hold for an event: each clause with its outcome, and the fewest clauses that decided. */
+/** Explains why a rule matched an event or not: the result of each clause, and a smallest set of decisive clauses. */
 
 import type { Span } from "../issue.ts"
 import { describe, type Leaf } from "./describe.ts"
-import { holds } from "./evaluate.ts"
+import { evaluate } from "./evaluate.ts"
 import type { EventFields } from "./eventFields.ts"
 import type { Expression } from "./expression.ts"
 
 export interface Explanation {
   readonly matched: boolean
-  /** The tests of the rule in the order of its tree. */
+  /** In the order of the tree. */
   readonly clauses: ReadonlyArray<ExplainedClause>
   /**
-   * The smallest set of clauses that decided. For a match: with these as they are, the others could be anything. For a
-   * miss: had exactly these come out the other way, the rule would have matched. Of several smallest sets the first.
+   * A smallest set of decisive clauses. For a match: these results alone imply it. For a miss: flipping exactly these
+   * results would have made the rule match. The first one, if there are several.
    */
   readonly decisive: ReadonlyArray<Span>
 }
@@ -20,96 +20,97 @@ export interface Explanation {
 export interface ExplainedClause {
   readonly span: Span
   readonly held: boolean
-  /** One line: what was looked for, and where. */
+  /** One line: what was tested, and on which field. */
   readonly description: string
 }
 
 export const explain = (expression: Expression, event: EventFields): Explanation => {
   const clauses: Array<ExplainedClause> = []
-  const root = judge(expression, (leaf) => {
-    const held = holds(leaf, event)
+  const root = evaluateNode(expression, (leaf) => {
+    const held = evaluate(leaf, event)
     clauses.push({ span: leaf.span, held, description: describe(leaf) })
     return held
   })
   const decisive: Array<Span> = []
-  // Where no outcome of the clauses could give a match, what rules it out is all there is to say.
-  collect(root, root.held || root.turn === Number.POSITIVE_INFINITY ? "proof" : "turn", decisive)
-  return { matched: root.held, clauses, decisive: inOrder(decisive) }
+  // If no combination of results can match, show the proof of the miss instead.
+  collect(root, root.held || root.flip === Number.POSITIVE_INFINITY ? "proof" : "flip", decisive)
+  return { matched: root.held, clauses, decisive: distinctSpans(decisive) }
 }
 
 // ---- helpers ----
 
-/** A node with its outcome and two prices, both in leaves. */
-interface Judged {
+/** A node with its result and two costs, both in leaves. */
+interface EvaluatedNode {
   readonly held: boolean
-  /** How many leaves are enough to fix the outcome, whatever the others are. */
+  /** How many leaves prove the result, whatever the others are. */
   readonly proof: number
-  /** How many leaves must come out the other way to turn the outcome. */
-  readonly turn: number
-  readonly make: Make
+  /** How many leaves must flip to flip the result. */
+  readonly flip: number
+  readonly shape: Shape
 }
 
-type Make =
+type Shape =
   | { readonly _tag: "Leaf"; readonly span: Span }
-  | { readonly _tag: "Not"; readonly part: Judged }
+  | { readonly _tag: "Not"; readonly part: EvaluatedNode }
   | {
       readonly _tag: "Group"
-      /** The parts that came out as the whole did. */
-      readonly parts: ReadonlyArray<Judged>
-      /** The price for which one of the parts is enough; for the other all are needed. */
-      readonly oneFor: Price
+      /** The parts with the same result as the group. */
+      readonly parts: ReadonlyArray<EvaluatedNode>
+      /** The cost for which one part is enough. The other cost needs all parts. */
+      readonly oneFor: Cost
     }
 
-type Price = "proof" | "turn"
+type Cost = "proof" | "flip"
 
-const judge = (expression: Expression, test: (leaf: Leaf) => boolean): Judged => {
+const evaluateNode = (expression: Expression, test: (leaf: Leaf) => boolean): EvaluatedNode => {
   switch (expression._tag) {
     case "Not": {
-      const part = judge(expression.clause, test)
-      return { held: !part.held, proof: part.proof, turn: part.turn, make: { _tag: "Not", part } }
+      const part = evaluateNode(expression.clause, test)
+      return { held: !part.held, proof: part.proof, flip: part.flip, shape: { _tag: "Not", part } }
     }
     case "And":
     case "Or": {
       const isOr = expression._tag === "Or"
-      const all = expression.clauses.map((clause) => judge(clause, test))
+      const all = expression.clauses.map((clause) => evaluateNode(clause, test))
       const held = isOr ? all.some((part) => part.held) : all.every((part) => part.held)
       const parts = all.filter((part) => part.held === held)
-      // One part makes an alternative true or a conjunction false; to turn that, every such part has to be turned.
-      const oneFor = held === isOr ? "proof" : "turn"
-      const price = (of: Price) => (of === oneFor ? least(parts, of) : total(parts, of))
-      return { held, proof: price("proof"), turn: price("turn"), make: { _tag: "Group", parts, oneFor } }
+      // One part proves that a disjunction is true or a conjunction is false. To flip that, every such part must flip.
+      const oneFor = held === isOr ? "proof" : "flip"
+      const cost = (of: Cost) => (of === oneFor ? least(parts, of) : total(parts, of))
+      return { held, proof: cost("proof"), flip: cost("flip"), shape: { _tag: "Group", parts, oneFor } }
     }
     default:
-      return { held: test(expression), proof: 1, turn: 1, make: { _tag: "Leaf", span: expression.span } }
+      return { held: test(expression), proof: 1, flip: 1, shape: { _tag: "Leaf", span: expression.span } }
   }
 }
 
-const collect = ({ make }: Judged, price: Price, spans: Array<Span>): void => {
-  switch (make._tag) {
+const collect = ({ shape }: EvaluatedNode, cost: Cost, spans: Array<Span>): void => {
+  switch (shape._tag) {
     case "Leaf":
-      spans.push(make.span)
+      spans.push(shape.span)
       return
     case "Not":
-      collect(make.part, price, spans)
+      collect(shape.part, cost, spans)
       return
     case "Group": {
-      const cheapest = least(make.parts, price)
+      const cheapest = least(shape.parts, cost)
       const needed =
-        make.oneFor === price ? make.parts.filter((part) => part[price] === cheapest).slice(0, 1) : make.parts
+        shape.oneFor === cost ? shape.parts.filter((part) => part[cost] === cheapest).slice(0, 1) : shape.parts
       for (const part of needed) {
-        collect(part, price, spans)
+        collect(part, cost, spans)
       }
     }
   }
 }
 
-const least = (parts: ReadonlyArray<Judged>, price: Price): number =>
-  parts.reduce((found, part) => Math.min(found, part[price]), Number.POSITIVE_INFINITY)
+const least = (parts: ReadonlyArray<EvaluatedNode>, cost: Cost): number =>
+  parts.reduce((found, part) => Math.min(found, part[cost]), Number.POSITIVE_INFINITY)
 
-const total = (parts: ReadonlyArray<Judged>, price: Price): number => parts.reduce((sum, part) => sum + part[price], 0)
+const total = (parts: ReadonlyArray<EvaluatedNode>, cost: Cost): number =>
+  parts.reduce((sum, part) => sum + part[cost], 0)
 
-/** One clause of the rule text can have become several tests. */
-const inOrder = (spans: ReadonlyArray<Span>): ReadonlyArray<Span> => {
-  const byPlace = new Map(spans.map((span) => [`${span.start}-${span.end}`, span]))
-  return [...byPlace.values()].sort((a, b) => a.start - b.start || a.end - b.end)
+/** One clause of the rule's text can produce several leaves. */
+const distinctSpans = (spans: ReadonlyArray<Span>): ReadonlyArray<Span> => {
+  const bySpan = new Map(spans.map((span) => [`${span.start}-${span.end}`, span]))
+  return [...bySpan.values()].sort((a, b) => a.start - b.start || a.end - b.end)
 }

@@ -1,10 +1,10 @@
 /**
- * What a rule means, whichever language it was written in: a Boolean tree over the fields of an event. Parsers lower to
- * it; the translator, the explainer and the matching engine see nothing else.
+ * The meaning of a rule, independent of its language: a Boolean tree over the fields of an event. The parsers lower to
+ * it; the translator, the explainer and the engine read nothing else.
  */
 import type { Span } from "../issue.ts"
 
-/** Free text, compared token by token after the analysis of its platform. */
+/** Free text, compared token by token after the platform's analysis. */
 export const TEXT_FIELDS = [
   "x.text",
   "x.url",
@@ -22,7 +22,7 @@ export const TEXT_FIELDS = [
 ] as const
 export type TextField = (typeof TEXT_FIELDS)[number]
 
-/** Values compared whole. On `x` without regard to case, on `firehose` with it. A field may hold several values. */
+/** Values compared whole: case-insensitive on `x`, case-sensitive on `firehose`. A field may have several values. */
 export const KEYWORD_FIELDS = [
   "x.hashtag",
   "x.mention",
@@ -66,19 +66,19 @@ export interface Bound<A> {
   readonly inclusive: boolean
 }
 
-/** A test on one event. `span` is the place in the rule text that wrote it. */
+/** A test on one event. `span`: its range in the rule's text. */
 export type Predicate =
-  /** The words stand in the field in this order, at most `slop` other positions apart in all. One word is a phrase too. */
+  /** The words in this order, within `slop` position moves. A single word is a phrase too. */
   | {
       readonly _tag: "Phrase"
       readonly field: TextField
       readonly words: ReadonlyArray<string>
-      /** Position of each word counted from the first, where stop words left holes; absent when they are 0, 1, 2 and so on. */
+      /** Position of each word relative to the first, if stop words left gaps. Default: 0, 1, 2 and so on. */
       readonly offsets?: ReadonlyArray<number>
       readonly slop: number
       readonly span: Span
     }
-  /** A token of a text field, or a whole keyword value, fits a pattern of literals, `?` (one character) and `*` (any). */
+  /** A token, or a whole keyword value, matches a pattern of literals, `?` (one character) and `*` (any string). */
   | {
       readonly _tag: "Wildcard"
       readonly field: TextField | KeywordField
@@ -101,7 +101,7 @@ export type Predicate =
       readonly span: Span
     }
   | { readonly _tag: "Equals"; readonly field: KeywordField; readonly value: string; readonly span: Span }
-  /** A keyword value holds the text somewhere inside. */
+  /** A keyword value contains the text. */
   | { readonly _tag: "Contains"; readonly field: KeywordField; readonly text: string; readonly span: Span }
   | {
       readonly _tag: "NumberRange"
@@ -110,7 +110,7 @@ export type Predicate =
       readonly to: Bound<number> | undefined
       readonly span: Span
     }
-  /** Order of keyword values is that of their UTF-16 code units. */
+  /** Keywords are ordered by UTF-16 code units. */
   | {
       readonly _tag: "KeywordRange"
       readonly field: KeywordField
@@ -135,7 +135,7 @@ export type Predicate =
     }
   /** A stable share of all events, by a hash of the event's id. */
   | { readonly _tag: "Sample"; readonly percent: number; readonly span: Span }
-  /** Published at most this long before it was matched. */
+  /** Published at most `hours` before it was matched. */
   | { readonly _tag: "Recent"; readonly hours: number; readonly span: Span }
 
 export interface WildcardSign {
@@ -147,11 +147,11 @@ export type Expression =
   | { readonly _tag: "And"; readonly clauses: ReadonlyArray<Expression>; readonly span: Span }
   | { readonly _tag: "Or"; readonly clauses: ReadonlyArray<Expression>; readonly span: Span }
   | { readonly _tag: "Not"; readonly clause: Expression; readonly span: Span }
-  /** Every event, and no event: what an empty conjunction and an empty alternative mean. */
+  /** Constants: an empty conjunction, and an empty disjunction. */
   | { readonly _tag: "Everything"; readonly span: Span }
   | { readonly _tag: "Nothing"; readonly span: Span }
 
-/** Fields of text are tested word by word, others by whole values; the addresses of `x.url` are whole values here. */
+/** Text fields are tested word by word, other fields by whole value. `x.url` counts as a keyword field here. */
 export const isTextField = (field: TextField | KeywordField): field is Exclude<TextField, "x.url"> =>
   field !== "x.url" && textFields.has(field)
 

@@ -1,4 +1,4 @@
-/** The tests that compare one value with a pattern, compiled once: wildcards, spelling distance, regular expressions, parts. */
+/** Compiles predicates on one value: wildcards, fuzzy words, regular expressions, substrings. */
 
 import { literalsOf } from "../regex/literals.ts"
 import { matcherOf } from "../regex/matcher.ts"
@@ -7,85 +7,85 @@ import { parseRegex } from "../regex/parser.ts"
 import type { Predicate, WildcardSign } from "./expression.ts"
 
 export interface Pattern {
-  /** Whether the whole value (or token) fits. */
+  /** Tests a whole value or token. */
   readonly fits: (value: string) => boolean
-  /** Every value that fits begins with this; empty if nothing is known. */
-  readonly start: string
-  /** Every value that fits holds each of these somewhere; none is empty. What the start holds itself is left out. */
-  readonly inner: ReadonlyArray<string>
+  /** Every matching value starts with this. Empty if unknown. */
+  readonly prefix: string
+  /** Every matching value contains each of these. Never empty strings, never substrings of `prefix`. */
+  readonly substrings: ReadonlyArray<string>
 }
 
-export type Patterned = Predicate & { readonly _tag: "Wildcard" | "Fuzzy" | "Regex" | "Contains" }
+export type PatternPredicate = Predicate & { readonly _tag: "Wildcard" | "Fuzzy" | "Regex" | "Contains" }
 
-/** Compiled once for a predicate, and gone with it. */
-export const patternOf = (predicate: Patterned): Pattern => {
-  const known = patterns.get(predicate)
-  if (known !== undefined) {
-    return known
+/** Cached as long as the predicate lives. */
+export const patternOf = (predicate: PatternPredicate): Pattern => {
+  const cached = patterns.get(predicate)
+  if (cached !== undefined) {
+    return cached
   }
-  const pattern = compiled(predicate)
+  const pattern = compile(predicate)
   patterns.set(predicate, pattern)
   return pattern
 }
 
 // ---- helpers ----
 
-const patterns = new WeakMap<Patterned, Pattern>()
+const patterns = new WeakMap<PatternPredicate, Pattern>()
 
-const compiled = (predicate: Patterned): Pattern => {
+const compile = (predicate: PatternPredicate): Pattern => {
   switch (predicate._tag) {
     case "Wildcard":
       return wildcard(predicate.parts)
     case "Fuzzy":
-      return { fits: withinEdits(predicate.word, predicate.distance), start: "", inner: [] }
+      return { fits: withinEdits(predicate.word, predicate.distance), prefix: "", substrings: [] }
     case "Regex":
       return regex(predicate.pattern)
     case "Contains": {
       const { text } = predicate
-      return { fits: (value) => value.includes(text), start: "", inner: text === "" ? [] : [text] }
+      return { fits: (value) => value.includes(text), prefix: "", substrings: text === "" ? [] : [text] }
     }
   }
 }
 
 type Fits = Pattern["fits"]
 
-/** A pattern that cannot be run fits nothing. */
+/** A pattern that cannot be parsed or run matches nothing. */
 const regex = (pattern: string): Pattern => {
   const { tree } = parseRegex(pattern)
   const runs = tree && matcherOf(tree, new Budget())
   if (tree === undefined || runs === undefined) {
-    return { fits: () => false, start: "", inner: [] }
+    return { fits: () => false, prefix: "", substrings: [] }
   }
-  const { start, inner } = literalsOf(tree)
-  return { fits: guarded(runs, start, inner), start, inner }
+  const { start: prefix, inner: substrings } = literalsOf(tree)
+  return { fits: withLiteralCheck(runs, prefix, substrings), prefix, substrings }
 }
 
-/** A search for a plain text is several times as fast as a pattern, and most values fail it. */
-const guarded = (fits: Fits, start: string, inner: ReadonlyArray<string>): Fits => {
-  const longest = inner.reduce((one, other) => (other.length > one.length ? other : one), "")
-  return start === "" && longest === ""
+/** Checks literals first: a substring search is several times as fast as a pattern, and most values fail it. */
+const withLiteralCheck = (fits: Fits, prefix: string, substrings: ReadonlyArray<string>): Fits => {
+  const longest = substrings.reduce((one, other) => (other.length > one.length ? other : one), "")
+  return prefix === "" && longest === ""
     ? fits
-    : (value) => value.startsWith(start) && value.includes(longest) && fits(value)
+    : (value) => value.startsWith(prefix) && value.includes(longest) && fits(value)
 }
 
 type WildcardParts = ReadonlyArray<string | WildcardSign>
 
 const wildcard = (parts: WildcardParts): Pattern => {
   const texts = parts.filter((part) => typeof part === "string")
-  const hasMark = parts.some((part) => typeof part !== "string" && part.sign === "?")
+  const hasQuestionMark = parts.some((part) => typeof part !== "string" && part.sign === "?")
   const [first = ""] = parts
-  const start = typeof first === "string" ? first : ""
-  const inner = [...new Set(start === "" ? texts : texts.slice(1))].filter((text) => !start.includes(text))
-  if (hasMark || texts.some(isTorn)) {
-    return { fits: guarded(fitsByCharacter(parts), start, inner), start, inner }
+  const prefix = typeof first === "string" ? first : ""
+  const substrings = [...new Set(prefix === "" ? texts : texts.slice(1))].filter((text) => !prefix.includes(text))
+  if (hasQuestionMark || texts.some(hasSplitSurrogate)) {
+    return { fits: withLiteralCheck(fitsByCharacter(parts), prefix, substrings), prefix, substrings }
   }
-  return { fits: fitsSegments(segmentsOf(parts)), start, inner }
+  return { fits: fitsSegments(segmentsOf(parts)), prefix, substrings }
 }
 
-/** Half of a pair could be found inside a character. */
-const isTorn = (text: string): boolean => /^[\udc00-\udfff]|[\ud800-\udbff]$/.test(text)
+/** Half of a surrogate pair could match inside a character. */
+const hasSplitSurrogate = (text: string): boolean => /^[\udc00-\udfff]|[\ud800-\udbff]$/.test(text)
 
-/** What stands before, between and after the stars. */
+/** The literals before, between and after the stars. */
 const segmentsOf = (parts: WildcardParts): ReadonlyArray<string> => {
   const segments = [""]
   for (const part of parts) {
@@ -120,45 +120,45 @@ const fitsSegments = (segments: ReadonlyArray<string>): Fits => {
     if (end < first.length || !value.startsWith(first) || !value.endsWith(last)) {
       return false
     }
-    // The leftmost place leaves the most room for what follows.
+    // The leftmost occurrence leaves the most room for the rest.
     let at = first.length
     for (const segment of middle) {
-      const place = value.indexOf(segment, at)
-      if (place === -1) {
+      const found = value.indexOf(segment, at)
+      if (found === -1) {
         return false
       }
-      at = place + segment.length
+      at = found + segment.length
     }
     return at <= end
   }
 }
 
-const anyNumber = -1
-const anyOne = -2
+const ANY_STRING = -1
+const ANY_CHARACTER = -2
 
-/** At most as many steps as the pattern has characters, for each character of the value. */
+/** Takes at most (pattern length) steps per character of the value. */
 const fitsByCharacter = (parts: WildcardParts): Fits => {
   const signs = Int32Array.from(
     parts.flatMap((part) =>
       typeof part === "string"
         ? Array.from(part, (character) => character.codePointAt(0) ?? 0)
-        : [part.sign === "*" ? anyNumber : anyOne]
+        : [part.sign === "*" ? ANY_STRING : ANY_CHARACTER]
     )
   )
   return (value) => {
     let at = 0
     let next = 0
-    // Where to go on when the last * has to take one character more; earlier ones never have to.
+    // Backtracking point: only the last * ever has to take one more character.
     let star = -1
     let taken = 0
     while (at < value.length) {
       const sign = signs[next]
       const character = value.codePointAt(at) ?? 0
-      if (sign === anyNumber) {
+      if (sign === ANY_STRING) {
         star = next
         taken = at
         next++
-      } else if (sign === anyOne || sign === character) {
+      } else if (sign === ANY_CHARACTER || sign === character) {
         at += character > 0xffff ? 2 : 1
         next++
       } else if (star >= 0) {
@@ -169,14 +169,14 @@ const fitsByCharacter = (parts: WildcardParts): Fits => {
         return false
       }
     }
-    while (signs[next] === anyNumber) {
+    while (signs[next] === ANY_STRING) {
       next++
     }
     return next === signs.length
   }
 }
 
-/** One edit puts in, takes out or replaces a character, or makes two neighbours change places. */
+/** Optimal string alignment distance: insert, delete, replace, or swap two neighbours. */
 const withinEdits = (word: string, distance: number): Fits => {
   const a = Int32Array.from(word, (character) => character.codePointAt(0) ?? 0)
   const longest = a.length + distance
@@ -204,7 +204,7 @@ const withinEdits = (word: string, distance: number): Fits => {
     if (length < a.length - distance) {
       return false
     }
-    // Rows of the table of distances: only cells at most `distance` beside the diagonal can matter.
+    // Rows of the distance table. Only cells within `distance` of the diagonal matter.
     let { beforeLast, last, row } = scratch
     for (let j = 0; j <= tooMany; j++) {
       last[j] = j
@@ -224,7 +224,8 @@ const withinEdits = (word: string, distance: number): Fits => {
         least = Math.min(least, edits)
       }
       row[to + 1] = tooMany
-      // Two that change places cost one more than the row before last; replacing the first of them gave that here already.
+      // A swap costs one more than a cell two rows up, which a replacement already reached: no row below can be
+      // cheaper.
       if (least > distance) {
         return false
       }
@@ -244,5 +245,5 @@ const scratchFor = (length: number) => ({
   row: new Uint8Array(length + 2)
 })
 
-/** One for all words: a comparison never waits in the middle. */
+/** Shared by all words: comparisons never interleave. */
 let scratch = scratchFor(64)

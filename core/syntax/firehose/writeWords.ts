@@ -1,6 +1,6 @@
-/** Writes the words of a page to the word row, without creating strings for ASCII text. */
-import { BLOCK, bitsOf, digitsIn, encodeAscii, folded, isIn, lettersIn, MOST_BLOCKS } from "../words/ascii.ts"
-import { addBounds, bounds, GROUP, groupAt, groups, restAt, writeTokens } from "../words/wordRow.ts"
+/** Writes the words of a page to the word buffer, without creating strings for ASCII text. */
+import { BLOCK, digitsIn, encodeAscii, equalTo, lettersIn, lowerCased, MAX_BLOCKS, packBits } from "../words/ascii.ts"
+import { addBounds, GROUP, groupAt, tailAt, wordBounds, wordView, writeTokens } from "../words/wordBuffer.ts"
 import { analyse, MAX_TOKEN_LENGTH, stopWords } from "./tokens.ts"
 
 /** Writes the same words as `analyse` returns. Returns their number. */
@@ -16,25 +16,25 @@ export const writeWords = (text: string, keepStopWords: boolean): number => {
 // ---- helpers ----
 
 // Local constants: an imported binding is looked up on each use.
-const row = groups
-const ends = bounds
+const row = wordView
+const ends = wordBounds
 const group = groupAt
-const rest = restAt
+const rest = tailAt
 const mark = addBounds
 const lettersOf = lettersIn
 const digitsOf = digitsIn
-const has = isIn
-const lower = folded
-const bits = bitsOf
+const has = equalTo
+const lower = lowerCased
+const bits = packBits
 
 /**
  * Bitmaps per block of characters: letters, digits, and characters that join two letters or two digits. Blocks are
  * numbered from 1, with an empty block at each end.
  */
-const letters = new Int32Array(MOST_BLOCKS + 2)
-const digits = new Int32Array(MOST_BLOCKS + 2)
-const letterJoiners = new Int32Array(MOST_BLOCKS + 2)
-const digitJoiners = new Int32Array(MOST_BLOCKS + 2)
+const letters = new Int32Array(MAX_BLOCKS + 2)
+const digits = new Int32Array(MAX_BLOCKS + 2)
+const letterJoiners = new Int32Array(MAX_BLOCKS + 2)
+const digitJoiners = new Int32Array(MAX_BLOCKS + 2)
 
 /** Converts the text to lower case in place and returns the number of blocks. */
 const foldBlocks = (length: number): number => {

@@ -1,46 +1,42 @@
-/**
- * Plain text in the row of words, four characters at a time: bytes are read several times as fast as characters of a
- * string, and what is asked of each of the four is asked of all at once. An answer is the top bit of its byte.
- */
-import { bytes, groups } from "./wordRow.ts"
+/** ASCII text in the word buffer, tested four bytes at a time (SWAR). A result is the top bit of its byte. */
+import { wordBytes, wordView } from "./wordBuffer.ts"
 
-const MOST_BYTES = 1 << 20
+const MAX_BYTES = 1 << 20
 
-/** Characters that are looked at together: one for each bit of a number. */
+/** Bytes per block: one for each bit of a number. */
 export const BLOCK = 32
-export const MOST_BLOCKS = MOST_BYTES / BLOCK
+export const MAX_BLOCKS = MAX_BYTES / BLOCK
 
-/** Writes a text to the row; false if it is not ASCII, or too long. Four 0 stand after it. */
+/** Writes a text to the word buffer, followed by four zero bytes. False if it is not ASCII, or too long. */
 export const encodeAscii = (text: string): boolean => {
   const { length } = text
-  // More bytes than characters: not ASCII.
-  if (length >= MOST_BYTES || encoder.encodeInto(text, row).written !== length) return false
-  fours.setInt32(length, 0, true)
+  if (length >= MAX_BYTES || encoder.encodeInto(text, ownBytes).written !== length) return false
+  ownView.setInt32(length, 0, true)
   return true
 }
 
 export const lettersIn = (four: number): number => {
   const lower = four | 0x20202020
-  return (lower + 0x1f1f1f1f) & ~(lower + 0x05050505) & TOPS
+  return (lower + 0x1f1f1f1f) & ~(lower + 0x05050505) & TOP_BITS
 }
 
-export const digitsIn = (four: number): number => (four + 0x50505050) & ~(four + 0x46464646) & TOPS
+export const digitsIn = (four: number): number => (four + 0x50505050) & ~(four + 0x46464646) & TOP_BITS
 
-/** Those that are the character. */
-export const isIn = (four: number, character: number): number =>
-  ~((four ^ Math.imul(character, 0x01010101)) + 0x7f7f7f7f) & TOPS
+/** The bytes that equal `character`. */
+export const equalTo = (four: number, character: number): number =>
+  ~((four ^ Math.imul(character, 0x01010101)) + 0x7f7f7f7f) & TOP_BITS
 
-/** With its letters in lower case. */
-export const folded = (four: number, letters: number): number => four | (letters >>> 2)
+/** Converts letters to lower case, given `lettersIn`. */
+export const lowerCased = (four: number, letters: number): number => four | (letters >>> 2)
 
-/** The four answers as bits side by side, the first the lowest. */
-export const bitsOf = (answers: number): number => (Math.imul(answers >>> 7, 0x00204081) >>> 21) & 0xf
+/** Packs the four results into the low bits, first byte lowest. */
+export const packBits = (answers: number): number => (Math.imul(answers >>> 7, 0x00204081) >>> 21) & 0xf
 
 // ---- helpers ----
 
-// What is imported is looked up anew each time it is used; a constant of the module's own is not.
-const row = bytes
-const fours = groups
+// See `core/engine/verify.ts` on copies of imports.
+const ownBytes = wordBytes
+const ownView = wordView
 
 const encoder = new TextEncoder()
-const TOPS = 0x80808080 | 0
+const TOP_BITS = 0x80808080 | 0

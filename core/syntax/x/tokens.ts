@@ -5,9 +5,9 @@
  * with all its modifiers is one word; variation selectors are ignored. A run of letters is one word in every script.
  */
 
-import { bitsOf, digitsIn, encodeAscii, folded, lettersIn, BLOCK as MANY } from "../words/ascii.ts"
+import { digitsIn, encodeAscii, lettersIn, lowerCased, BLOCK as MANY, packBits } from "../words/ascii.ts"
 import type { Tokens } from "../words/tokens.ts"
-import { addBounds, GROUP as FOUR, groups, writeTokens } from "../words/wordRow.ts"
+import { addBounds, GROUP as FOUR, wordView, writeTokens } from "../words/wordBuffer.ts"
 
 export const tokens = (text: string): ReadonlyArray<string> => {
   const words: Array<string> = []
@@ -67,12 +67,12 @@ export const withPositions = (words: ReadonlyArray<string>): Tokens => {
 // Local constants are faster in hot loops: V8 resolves an imported binding at every use.
 const GROUP = FOUR
 const BLOCK = MANY
-const row = groups
+const row = wordView
 const mark = addBounds
 const letters = lettersIn
 const digits = digitsIn
-const lower = folded
-const bits = bitsOf
+const lower = lowerCased
+const bits = packBits
 
 /** Lower-cases a block in place, and returns a bitset of its word characters. */
 const foldBlock = (start: number, end: number): number => {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import { pages, TAP } from "../../../adapters/demo/pages.ts"
 import { posts, SOURCE } from "../../../adapters/demo/posts.ts"
-import { holds } from "../../../core/syntax/expression/evaluate.ts"
+import { evaluate } from "../../../core/syntax/expression/evaluate.ts"
 import type { EventFields } from "../../../core/syntax/expression/eventFields.ts"
 import { isKnownLabel, isLanguage } from "../../../core/syntax/firehose/labels.ts"
 import { parseEntities } from "../../../core/syntax/x/entities.ts"
@@ -124,7 +124,7 @@ describe("posts", () => {
     ]
     for (const rule of rules)
       assert.isTrue(
-        events.some((event) => holds(expressionOf("x", rule), event)),
+        events.some((event) => evaluate(expressionOf("x", rule), event)),
         rule
       )
   })
@@ -178,7 +178,7 @@ describe("pages", () => {
     ]
     for (const rule of rules)
       assert.isTrue(
-        events.some((event) => holds(expressionOf("firehose", rule), event)),
+        events.some((event) => evaluate(expressionOf("firehose", rule), event)),
         rule
       )
   })
@@ -193,7 +193,7 @@ describe("first rules", () => {
     it(`${rule} on ${platform} is met in the first minute, with each of twenty seeds`, () => {
       const expression = expressionOf(platform, rule)
       const unmet = minutes.flatMap((minute, seed) =>
-        minute[platform].some((event) => holds(expression, event)) ? [] : [seed]
+        minute[platform].some((event) => evaluate(expression, event)) ? [] : [seed]
       )
       assert.deepStrictEqual(unmet, [])
     })

@@ -13,58 +13,58 @@ interface Term {
   readonly low: number
 }
 
-const nothing = { spaces: new Spaces(), fingerprints: new Fingerprints(1), reach: 1 }
+const noSource = { spaces: new Spaces(), fingerprints: new Fingerprints(1), maxPhraseLength: 1 }
 const empty = Either.getOrThrow(readEvent("x", { data: { id: "1", text: "" } }, 0))
 
-/** What waits for an event that has this one term. */
+/** Candidates for an event with this one term. */
 const programsFor = (index: AnchorIndex, { high, low }: Term): Array<number> => {
-  readTerms(empty, nothing)
+  readTerms(empty, noSource)
   addTerm(high, low)
-  const count = index.gather(1)
-  return [...index.programs.slice(0, count)]
+  const count = index.findCandidates(1)
+  return [...index.candidates.slice(0, count)]
 }
 
-const withoutFilter = (programs: ReadonlyMap<number, number>): Array<number> =>
-  [...programs].filter(([, filter]) => filter === 0).map(([program]) => program)
+const withoutGuard = (programs: ReadonlyMap<number, number>): Array<number> =>
+  [...programs].filter(([, guard]) => guard === 0).map(([program]) => program)
 
 describe("AnchorIndex", () => {
-  it("holds what a map of lists would hold, however terms crowd and come and go", () => {
+  it("agrees with a map of lists while crowded terms are added and removed", () => {
     for (let seed = 1; seed <= 4; seed++) {
       const random = randomFrom(seed)
       const pool = new Pool()
       const index = new AnchorIndex(pool, false)
       const model = new Map<Term, Map<number, number>>()
-      // Two tables and few homes: searches run into one another.
+      // Two tables and few home buckets, so that probe sequences overlap.
       const terms = Array.from({ length: 240 }, (_, number) => ({
         high: ((number & 1) << 26) | ((number >> 1) << 14) | 1,
         low: Math.floor(random() * 8) << 28
       }))
       for (let step = 0; step < 6_000; step++) {
-        // Some terms far more often than others: they get lists.
+        // Some terms are used far more often: they get posting lists.
         const term = terms[Math.floor(random() ** 3 * terms.length)] ?? { high: 1, low: 1 }
         const programs = model.get(term) ?? new Map<number, number>()
         model.set(term, programs)
         const isGrowing = step % 2_000 < 1_200
         if (random() < (isGrowing ? 0.8 : 0.2)) {
-          // An event without the term of the filter is not led there.
-          const filter = random() < 0.3 ? 77 : 0
-          const program = pool.take(2)
-          index.announce(term.high)
-          index.add(term.high, term.low, program, filter)
-          programs.set(program, filter)
+          // An event without the guard's term is no candidate.
+          const guard = random() < 0.3 ? 77 : 0
+          const program = pool.allocate(2)
+          index.prefetch(term.high)
+          index.add(term.high, term.low, program, guard)
+          programs.set(program, guard)
         } else if (programs.size > 0) {
           const held = [...programs.keys()]
           const program = held[Math.floor(random() * held.length)] ?? 0
-          index.announce(term.high)
+          index.prefetch(term.high)
           index.remove(term.high, term.low, program)
           programs.delete(program)
         }
         if (step % 50 === 0) {
-          const all = new Set([...model.values()].flatMap(withoutFilter))
+          const all = new Set([...model.values()].flatMap(withoutGuard))
           for (const one of terms) {
             const found = new Set(programsFor(index, one))
-            const missing = withoutFilter(model.get(one) ?? new Map()).filter((program) => !found.has(program))
-            // A neighbour whose tag is nearly the same may be taken for the term, but never what was removed.
+            const missing = withoutGuard(model.get(one) ?? new Map()).filter((program) => !found.has(program))
+            // False positives by an equal tag are allowed, but never a removed program.
             const removed = [...found].filter((program) => !all.has(program))
             assert.deepStrictEqual({ missing, removed }, { missing: [], removed: [] })
           }
@@ -73,7 +73,7 @@ describe("AnchorIndex", () => {
     }
   })
 
-  it("gives back what it took when everything is removed", () => {
+  it("frees its memory when everything is removed", () => {
     const index = new AnchorIndex(new Pool(), false)
     const before = index.bytes
     const terms = Array.from({ length: 100_000 }, (_, number) => Math.imul(number + 1, 0x9e3779b1))

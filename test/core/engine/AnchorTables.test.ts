@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { randomFrom } from "../../../bench/random.ts"
 import { AnchorTables, layout } from "../../../core/engine/AnchorTables.ts"
-import { isInUse } from "../../../core/engine/Cells.ts"
+import { bitAt } from "../../../core/engine/CountingBitset.ts"
 
 describe("AnchorTables", () => {
-  it("knows of each cell whether something is there, however its terms come and go", () => {
+  it("marks exactly the cells that have an anchor", () => {
     for (let seed = 1; seed <= 4; seed++) {
       const random = randomFrom(seed)
       const tables = new AnchorTables(false)
-      // Several terms to a cell, beginning with the first bucket or ending with the last: searches go round the end.
+      // Several terms per cell, in the first or the last buckets: probing wraps around.
       const terms = Array.from({ length: 300 }, (_, number) => ({
         high: (seed % 2 === 0 ? 0 : 0x1ffffff - (300 << 9)) + (number << 9),
         low: Math.floor(random() * 0x80) << 25
@@ -22,15 +22,15 @@ describe("AnchorTables", () => {
           tables.insert(term.high, term.low, 0, 1)
           held.add(term)
         } else if (held.has(term) && !isGrowing) {
-          tables.empty(term.high, tables.first(term.high, term.low))
+          tables.remove(term.high, tables.first(term.high, term.low))
           held.delete(term)
         }
         const cell = term.high >>> layout.CELL_SHIFT
         const isHeld = [...held].some(({ high }) => high >>> layout.CELL_SHIFT === cell)
-        assert.strictEqual(isInUse(tables.inUse, cell), isHeld ? 1 : 0)
+        assert.strictEqual(bitAt(tables.usedCells, cell), isHeld ? 1 : 0)
       }
-      for (const { high, low } of held) tables.empty(high, tables.first(high, low))
-      assert.isTrue(tables.inUse.every((word) => word === 0))
+      for (const { high, low } of held) tables.remove(high, tables.first(high, low))
+      assert.isTrue(tables.usedCells.every((word) => word === 0))
     }
   })
 })

@@ -3,14 +3,14 @@ import { randomFrom } from "../../../bench/random.ts"
 import { Pool } from "../../../core/engine/Pool.ts"
 
 describe("Pool", () => {
-  it("never gives two blocks that overlap, of whatever size, and no block at 0", () => {
+  it("allocate never returns overlapping blocks, nor address 0", () => {
     const random = randomFrom(5)
     const pool = new Pool()
     const blocks = new Map<number, { readonly words: number; readonly mark: number }>()
     for (let step = 1; step <= 4_000; step++) {
       if (random() < 0.6) {
         const words = random() < 0.01 ? 100_000 + Math.floor(random() * 200_000) : 1 + Math.floor(random() ** 4 * 2_000)
-        const address = pool.take(words)
+        const address = pool.allocate(words)
         assert.isAbove(address, 0)
         const chunk = pool.chunkOf(address)
         const at = pool.offsetOf(address)
@@ -23,18 +23,18 @@ describe("Pool", () => {
         const at = pool.offsetOf(address)
         const held = pool.chunkOf(address).subarray(at, at + block.words)
         assert.isTrue(held.every((word) => word === block.mark))
-        pool.giveBack(address, block.words)
+        pool.free(address, block.words)
         blocks.delete(address)
       }
     }
   })
 
-  it("uses again what was given back", () => {
+  it("allocate reuses freed blocks", () => {
     const pool = new Pool()
     const sizes = Array.from({ length: 300 }, (_, number) => 1 + 7 * number)
     const round = () => {
-      const taken = sizes.map((words) => ({ words, address: pool.take(words) }))
-      for (const { words, address } of taken) pool.giveBack(address, words)
+      const taken = sizes.map((words) => ({ words, address: pool.allocate(words) }))
+      for (const { words, address } of taken) pool.free(address, words)
       return pool.bytes
     }
     const first = round()

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { holds, sampleOf } from "../../../../core/syntax/expression/evaluate.ts"
+import { evaluate, sampleOf } from "../../../../core/syntax/expression/evaluate.ts"
 import type { EventFields } from "../../../../core/syntax/expression/eventFields.ts"
 import type { Expression, Predicate } from "../../../../core/syntax/expression/expression.ts"
 import { areaInBox, areaInCircle } from "../../../../core/syntax/expression/geometry.ts"
@@ -35,27 +35,27 @@ const expression = fc.letrec<{ node: Expression }>((tie) => ({
 })).node
 const event = fc.subarray(["a", "b", "c", "d"]).map(tagged)
 
-describe("holds", () => {
-  it("obeys De Morgan, double negation and the constants", () => {
+describe("evaluate", () => {
+  it("satisfies De Morgan's laws, double negation and the constants", () => {
     fc.assert(
       fc.property(fc.array(expression, { maxLength: 4 }), expression, event, (clauses, one, seen) => {
-        assert.strictEqual(holds(not(and(clauses)), seen), holds(or(clauses.map(not)), seen))
-        assert.strictEqual(holds(not(or(clauses)), seen), holds(and(clauses.map(not)), seen))
-        assert.strictEqual(holds(not(not(one)), seen), holds(one, seen))
-        assert.isTrue(holds(or([one, not(one)]), seen))
-        assert.isFalse(holds(and([one, not(one)]), seen))
-        assert.strictEqual(holds(and([one, { _tag: "Everything", span }]), seen), holds(one, seen))
-        assert.strictEqual(holds(or([one, { _tag: "Nothing", span }]), seen), holds(one, seen))
+        assert.strictEqual(evaluate(not(and(clauses)), seen), evaluate(or(clauses.map(not)), seen))
+        assert.strictEqual(evaluate(not(or(clauses)), seen), evaluate(and(clauses.map(not)), seen))
+        assert.strictEqual(evaluate(not(not(one)), seen), evaluate(one, seen))
+        assert.isTrue(evaluate(or([one, not(one)]), seen))
+        assert.isFalse(evaluate(and([one, not(one)]), seen))
+        assert.strictEqual(evaluate(and([one, { _tag: "Everything", span }]), seen), evaluate(one, seen))
+        assert.strictEqual(evaluate(or([one, { _tag: "Nothing", span }]), seen), evaluate(one, seen))
       })
     )
   })
 
-  it("takes an empty conjunction for true and an empty alternative for false", () => {
-    assert.isTrue(holds(and([]), bare))
-    assert.isFalse(holds(or([]), bare))
+  it("is true for an empty conjunction and false for an empty disjunction", () => {
+    assert.isTrue(evaluate(and([]), bare))
+    assert.isFalse(evaluate(or([]), bare))
   })
 
-  it("lets an absent field meet no test", () => {
+  it("is false for every predicate on a missing field", () => {
     const tests: ReadonlyArray<Predicate> = [
       { _tag: "Phrase", field: "x.text", words: ["a"], slop: 0, span },
       { _tag: "Wildcard", field: "firehose.title", parts: [{ sign: "*" }], span },
@@ -69,23 +69,23 @@ describe("holds", () => {
       { _tag: "Box", west: -180, south: -90, east: 180, north: 90, span },
       { _tag: "Recent", hours: 1e9, span }
     ]
-    for (const test of tests) assert.isFalse(holds(test, bare), test._tag)
+    for (const test of tests) assert.isFalse(evaluate(test, bare), test._tag)
   })
 
-  it("lets any one of several values meet a test", () => {
+  it("is true if any of several values matches", () => {
     const seen = tagged(["apple", "banana"])
-    assert.isTrue(holds({ _tag: "Contains", field: "x.url", text: "nan", span }, seen))
-    assert.isTrue(holds({ _tag: "Regex", field: "firehose.url", pattern: "b.*", span }, seen))
-    assert.isTrue(holds({ _tag: "Fuzzy", field: "firehose.url", word: "aple", distance: 1, span }, seen))
-    assert.isTrue(holds({ _tag: "Wildcard", field: "x.url", parts: ["b", { sign: "*" }], span }, seen))
+    assert.isTrue(evaluate({ _tag: "Contains", field: "x.url", text: "nan", span }, seen))
+    assert.isTrue(evaluate({ _tag: "Regex", field: "firehose.url", pattern: "b.*", span }, seen))
+    assert.isTrue(evaluate({ _tag: "Fuzzy", field: "firehose.url", word: "aple", distance: 1, span }, seen))
+    assert.isTrue(evaluate({ _tag: "Wildcard", field: "x.url", parts: ["b", { sign: "*" }], span }, seen))
     const from = { value: "b", inclusive: true }
-    assert.isTrue(holds({ _tag: "KeywordRange", field: "firehose.url", from, to: undefined, span }, seen))
+    assert.isTrue(evaluate({ _tag: "KeywordRange", field: "firehose.url", from, to: undefined, span }, seen))
   })
 
-  it("minds whether the ends of a range belong to it", () => {
+  it("respects inclusive and exclusive bounds of a range", () => {
     const seen: EventFields = { ...bare, number: () => 50 }
     const inRange = (from: number, to: number, inclusive: boolean) =>
-      holds(
+      evaluate(
         {
           _tag: "NumberRange",
           field: "firehose.dr",
@@ -101,9 +101,9 @@ describe("holds", () => {
     assert.isTrue(inRange(49, 51, false))
   })
 
-  it("orders keywords by their UTF-16 code units", () => {
+  it("orders keywords by UTF-16 code units", () => {
     const between = (value: string, from: string, to: string) =>
-      holds(
+      evaluate(
         {
           _tag: "KeywordRange",
           field: "firehose.url",
@@ -119,30 +119,30 @@ describe("holds", () => {
     assert.isFalse(between("b", "c", "d"))
   })
 
-  it("takes a pattern that cannot be read or run for one that fits nothing", () => {
+  it("is false for a pattern that cannot be parsed or run", () => {
     for (const pattern of ["(", "", "[a-z]{1,1000}{1,1000}", "h~((a|b)*a(a|b){30})"]) {
       const test: Expression = { _tag: "Regex", field: "firehose.url", pattern, span }
-      assert.isFalse(holds(test, tagged(["a", "("])), pattern)
-      assert.isFalse(holds(test, tagged(["a", "("])), pattern)
+      assert.isFalse(evaluate(test, tagged(["a", "("])), pattern)
+      assert.isFalse(evaluate(test, tagged(["a", "("])), pattern)
     }
   })
 })
 
 describe("sampleOf", () => {
-  it("spreads ids that follow one another over all hundredths", () => {
+  it("spreads consecutive ids over all hundredths", () => {
     const seen = new Set(Array.from({ length: 2000 }, (_, index) => sampleOf(String(index))))
     assert.strictEqual(seen.size, 100)
     assert.isTrue([...seen].every((value) => Number.isInteger(value) && value >= 0 && value < 100))
   })
 
-  it("never changes: rules that sample keep choosing the posts they chose", () => {
+  it("never changes, so that a sample stays the same", () => {
     assert.deepStrictEqual(["1", "1334987486343299072", ""].map(sampleOf), [71, 27, 23])
-    assert.isFalse(holds({ _tag: "Sample", percent: 71, span }, bare))
-    assert.isTrue(holds({ _tag: "Sample", percent: 72, span }, bare))
+    assert.isFalse(evaluate({ _tag: "Sample", percent: 71, span }, bare))
+    assert.isTrue(evaluate({ _tag: "Sample", percent: 72, span }, bare))
   })
 })
 
-describe("areas", () => {
+describe("areaInCircle and areaInBox", () => {
   const point = (longitude: number, latitude: number) => ({
     west: longitude,
     south: latitude,
@@ -150,14 +150,14 @@ describe("areas", () => {
     north: latitude
   })
 
-  it("measures along the globe", () => {
+  it("measures great-circle distances", () => {
     const paris = { longitude: 2.3522, latitude: 48.8566 }
     const london = point(-0.1276, 51.5072)
     assert.isTrue(areaInCircle(london, { ...paris, kilometres: 345 }))
     assert.isFalse(areaInCircle(london, { ...paris, kilometres: 342 }))
   })
 
-  it("reaches over the 180th meridian", () => {
+  it("works across the 180th meridian", () => {
     const fiji = { longitude: 179.95, latitude: -17, kilometres: 20 }
     assert.isTrue(areaInCircle(point(-179.95, -17), fiji))
     const box = { west: 179, south: -18, east: -179, north: -16 }
@@ -167,7 +167,7 @@ describe("areas", () => {
     assert.isFalse(areaInBox({ west: 179.5, south: -17, east: -178.5, north: -17 }, box))
   })
 
-  it("takes an area in only with all its corners", () => {
+  it("requires all corners of an area to be inside", () => {
     const circle = { longitude: 0, latitude: 0, kilometres: 15 }
     assert.isTrue(areaInCircle({ west: -0.09, south: -0.09, east: 0.09, north: 0.09 }, circle))
     assert.isFalse(areaInCircle({ west: -0.09, south: -0.09, east: 0.09, north: 0.101 }, circle))

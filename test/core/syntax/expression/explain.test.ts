@@ -21,8 +21,8 @@ const firehose = (text: string): Expression => {
   return rule.expression
 }
 
-/** The explanation in the words of the rule: `+` before a clause that held, `-` before one that did not. */
-const told = (rule: string, expression: Expression, event: EventFields) => {
+/** The explanation in terms of the rule's text: `+` marks a clause that held, `-` one that did not. */
+const explained = (rule: string, expression: Expression, event: EventFields) => {
   const { matched, clauses, decisive } = explain(expression, event)
   return {
     matched,
@@ -49,14 +49,14 @@ describe("explain", () => {
       ["snow place:alps", ["+snow", "-place:alps", "-place:alps"], ["place:alps"]]
     ]
   for (const [rule, clauses, decisive] of cases) {
-    it(`tells why ${rule} ${decisive.length === 0 ? "is empty" : "came out so"}`, () => {
-      const found = told(rule, rule.includes("lang:en OR") ? orOf(rule) : x(rule), post)
+    it(`names the decisive clauses of ${rule}`, () => {
+      const found = explained(rule, rule.includes("lang:en OR") ? orOf(rule) : x(rule), post)
       assert.deepStrictEqual(found.clauses, clauses)
       assert.deepStrictEqual(found.decisive, decisive)
     })
   }
 
-  it("tells what was looked for, and where", () => {
+  it("describes each predicate and its field", () => {
     const page = Either.getOrThrow(firehoseEvent({ document: { url: "https://a.b" } }, { now: 0 }))
     const lines = (expression: Expression) => explain(expression, page).clauses.map(({ description }) => description)
     const rule = [
@@ -66,10 +66,10 @@ describe("explain", () => {
     assert.deepStrictEqual(lines(firehose(rule)), [
       'The word "tesla" in text that the page gained',
       'The phrase "electric vehicle" in the title of the page',
-      'The words "a1 b2" in text that the page lost, at most 3 places from standing as a phrase',
+      'The phrase "a1 b2" in text that the page lost, with a slop of 3 positions',
       'The address of the page fits the pattern "*/tag/*"',
       'The domain of the page fits the regular expression "a.*"',
-      'A word in the title of the page is spelled like "fod", give or take 1 change',
+      'A word in the title of the page is spelled like "fod", with at most 1 edit',
       "The Domain Rating of the site is at least 50",
       'The publication time of the page is over "2025" and at most "2026"',
       'The language of the page is "en"',
@@ -94,7 +94,7 @@ describe("explain", () => {
     ])
   })
 
-  it("keeps each description on one line of bearable length", () => {
+  it("keeps each description short and on one line", () => {
     for (const word of ["a".repeat(500), "🍕".repeat(500), "a\n\u2028\u202e\ud800b"]) {
       const [clause] = explain(
         { _tag: "Equals", field: "x.hashtag", value: word, span: { start: 0, end: 0 } },
@@ -106,7 +106,7 @@ describe("explain", () => {
     }
   })
 
-  it("points at a part that can never match", () => {
+  it("names a clause that can never match", () => {
     const span = { start: 3, end: 7 }
     const nothing: Expression = { _tag: "Nothing", span }
     const found = explain(
@@ -118,7 +118,7 @@ describe("explain", () => {
   })
 })
 
-/** The same alternatives for clauses that X would not let stand alone. */
+/** A disjunction of clauses that X rejects when they stand alone. */
 const orOf = (rule: string): Expression => {
   const clauses = rule.split(" OR ").map((part): Expression => {
     const start = rule.indexOf(part)
@@ -138,7 +138,7 @@ const orOf = (rule: string): Expression => {
   return { _tag: "Or", clauses, span: { start: 0, end: rule.length } }
 }
 
-describe("explain, against every set of clauses", () => {
+describe("explain, compared with every set of clauses", () => {
   type Shape = boolean | { readonly _tag: "And" | "Or" | "Not"; readonly parts: ReadonlyArray<Shape> }
   const shape = fc.letrec<{ node: Shape }>((tie) => ({
     node: fc.oneof(
@@ -151,22 +151,24 @@ describe("explain, against every set of clauses", () => {
     )
   })).node
 
-  /** Each leaf stands at a place of its own, with the outcome that the shape wants. */
-  const planted = (root: Shape): { readonly expression: Expression; readonly outcomes: ReadonlyArray<boolean> } => {
+  /** Gives each leaf its own span, and the result that the shape asks for. */
+  const toExpression = (
+    root: Shape
+  ): { readonly expression: Expression; readonly outcomes: ReadonlyArray<boolean> } => {
     const outcomes: Array<boolean> = []
-    const plant = (node: Shape): Expression => {
+    const convert = (node: Shape): Expression => {
       if (typeof node === "boolean") {
         const span = { start: outcomes.length, end: outcomes.length + 1 }
         outcomes.push(node)
         return { _tag: "Equals", field: "x.hashtag", value: node ? "there" : "absent", span }
       }
-      const clauses = node.parts.map(plant)
+      const clauses = node.parts.map(convert)
       const span = { start: 0, end: 0 }
       const [clause] = clauses
       if (node._tag !== "Not") return { _tag: node._tag, clauses, span }
       return clause === undefined ? { _tag: "Nothing", span } : { _tag: "Not", clause, span }
     }
-    return { expression: plant(root), outcomes }
+    return { expression: convert(root), outcomes }
   }
 
   const outcome = (expression: Expression, leaves: ReadonlyArray<boolean>): boolean => {
@@ -186,7 +188,7 @@ describe("explain, against every set of clauses", () => {
   const has = (set: number, index: number) => ((set >> index) & 1) === 1
   const size = (set: number) => set.toString(2).replaceAll("0", "").length
 
-  it("names a smallest set that decides", () => {
+  it("names a smallest decisive set", () => {
     const event: EventFields = {
       id: "1",
       text: () => [],
@@ -197,7 +199,7 @@ describe("explain, against every set of clauses", () => {
     }
     fc.assert(
       fc.property(
-        shape.map(planted).filter(({ outcomes }) => outcomes.length <= 7),
+        shape.map(toExpression).filter(({ outcomes }) => outcomes.length <= 7),
         ({ expression, outcomes }) => {
           const found = explain(expression, event)
           assert.deepStrictEqual(

@@ -15,11 +15,11 @@ const fuzzy = (word: string, distance: 0 | 1 | 2) =>
   patternOf({ _tag: "Fuzzy", field: "firehose.url", word, distance, span })
 const regex = (pattern: string) => patternOf({ _tag: "Regex", field: "firehose.url", pattern, span })
 
-/** Nothing that fits may lack what the pattern says all hold. */
-const assertLiterals = ({ fits, start, inner }: Pattern, value: string) => {
+/** Every value that fits must contain the pattern's literals. */
+const assertLiterals = ({ fits, prefix, substrings }: Pattern, value: string) => {
   if (fits(value)) {
-    assert.isTrue(value.startsWith(start), `${JSON.stringify(value)} begins with ${JSON.stringify(start)}`)
-    for (const text of inner) assert.include(value, text)
+    assert.isTrue(value.startsWith(prefix), `${JSON.stringify(value)} begins with ${JSON.stringify(prefix)}`)
+    for (const text of substrings) assert.include(value, text)
   }
 }
 
@@ -41,7 +41,7 @@ describe("patternOf a wildcard", () => {
       : Array.from({ length: value.length + 1 }, (_, at) => at).some((at) => fitsRecursively(rest, value.slice(at)))
   }
 
-  it("agrees with trying everything", () => {
+  it("agrees with exhaustive search", () => {
     const unit = fc.constantFrom("a", "b", "🍕", "*", "\ud83c", "\udf55")
     const text = fc.string({ unit, minLength: 1, maxLength: 3 })
     const part = fc.oneof(fc.constantFrom(star, star, mark), text)
@@ -57,7 +57,7 @@ describe("patternOf a wildcard", () => {
     )
   })
 
-  it("agrees with trying everything on short values of two letters", () => {
+  it("agrees with exhaustive search on short values of two letters", () => {
     const part = fc.constantFrom(star, star, mark, "a", "b", "ab", "ba")
     const values = texts(["a", "b"], 6)
     fc.assert(
@@ -72,10 +72,10 @@ describe("patternOf a wildcard", () => {
     )
   })
 
-  it("says how all that fit begin and what they hold", () => {
+  it("extracts the prefix and the required substrings", () => {
     const literals = (...parts: ReadonlyArray<string | WildcardSign>) => {
-      const { start, inner } = wildcard(...parts)
-      return [start, ...inner]
+      const { prefix, substrings } = wildcard(...parts)
+      return [prefix, ...substrings]
     }
     assert.deepStrictEqual(literals("foo", star), ["foo"])
     assert.deepStrictEqual(literals(star, "foo"), ["", "foo"])
@@ -83,7 +83,7 @@ describe("patternOf a wildcard", () => {
     assert.deepStrictEqual(literals(star), [""])
   })
 
-  it("stays quick where backtracking would not", () => {
+  it("stays fast where backtracking is exponential", () => {
     const parts = Array.from({ length: 60 }, () => [star, "a"]).flat()
     for (const extra of [[], [mark]]) {
       assert.isFalse(wildcard(...parts, ...extra, "b").fits("a".repeat(5000)))
@@ -110,7 +110,7 @@ describe("patternOf a fuzzy word", () => {
     ["kitten", "sitting", 3]
   ]
   for (const [word, value, distance] of cases) {
-    it(`counts ${distance} from "${word}" to "${value}"`, () => {
+    it(`has distance ${distance} from "${word}" to "${value}"`, () => {
       for (const most of distances) {
         assert.strictEqual(fuzzy(word, most).fits(value), most >= distance, `at most ${most}`)
         assert.strictEqual(fuzzy(value, most).fits(word), most >= distance, `at most ${most}`)
@@ -118,7 +118,7 @@ describe("patternOf a fuzzy word", () => {
     })
   }
 
-  /** The whole table of distances, as in the textbook. */
+  /** The full distance table, as in a textbook. */
   const edits = (word: string, value: string): number => {
     const [a, b] = [[...word], [...value]]
     const table = [...a, ""].map(() => [...b, ""].map(() => 0))
@@ -139,7 +139,7 @@ describe("patternOf a fuzzy word", () => {
     return cell(a.length, b.length)
   }
 
-  it("agrees with the whole table of distances", () => {
+  it("agrees with the full distance table", () => {
     const word = fc.string({ unit: fc.constantFrom("a", "b", "c", "🍕"), maxLength: 9 })
     fc.assert(
       fc.property(word, fc.array(word, { minLength: 1, maxLength: 5 }), (one, values) => {
@@ -155,7 +155,7 @@ describe("patternOf a fuzzy word", () => {
     )
   })
 
-  it("compares words longer than any before", () => {
+  it("grows its scratch space for longer words", () => {
     const long = "abcdefghij".repeat(50)
     assert.isTrue(fuzzy(long, 2).fits(`x${long}y`))
     assert.isFalse(fuzzy(long, 2).fits(`x${long}yz`))
@@ -195,7 +195,7 @@ describe("patternOf a regular expression", () => {
   })).pattern
   const all = texts(["a", "b", "1"], 4)
 
-  it("agrees with the plain definition, and all that fit hold its literals", () => {
+  it("agrees with the definition, and every match contains the literals", () => {
     fc.assert(
       fc.property(dialect, (written) => {
         const { tree } = parseRegex(written)
@@ -209,7 +209,7 @@ describe("patternOf a regular expression", () => {
     )
   })
 
-  const literals: ReadonlyArray<readonly [pattern: string, start: string, inner: ReadonlyArray<string>]> = [
+  const literals: ReadonlyArray<readonly [pattern: string, prefix: string, substrings: ReadonlyArray<string>]> = [
     [".*\\/page\\/[0-9]+.*", "", ["/page/"]],
     ["https?:\\/\\/.*\\.gov\\/.*", "http", [".gov/", "://"]],
     [".*\\.(pdf|pbf)", "", [".p", "f"]],
@@ -224,20 +224,20 @@ describe("patternOf a regular expression", () => {
     ["[x]y[0-9]", "xy", []],
     ["a{9000}", "a".repeat(16), []]
   ]
-  for (const [pattern, start, inner] of literals) {
-    it(`reads off ${pattern} what all that fit hold`, () => {
+  for (const [pattern, prefix, substrings] of literals) {
+    it(`extracts the literals of ${pattern}`, () => {
       const found = regex(pattern)
-      assert.deepStrictEqual([found.start, found.inner], [start, inner])
+      assert.deepStrictEqual([found.prefix, found.substrings], [prefix, substrings])
     })
   }
 })
 
-describe("patternOf a part", () => {
-  it("holds for values that have it inside", () => {
+describe("patternOf a substring", () => {
+  it("matches values that contain it", () => {
     const pattern = patternOf({ _tag: "Contains", field: "x.url", text: "cat", span })
     assert.isTrue(pattern.fits("concatenate"))
     assert.isFalse(pattern.fits("cut"))
-    assert.deepStrictEqual([pattern.start, pattern.inner], ["", ["cat"]])
-    assert.deepStrictEqual(patternOf({ _tag: "Contains", field: "x.url", text: "", span }).inner, [])
+    assert.deepStrictEqual([pattern.prefix, pattern.substrings], ["", ["cat"]])
+    assert.deepStrictEqual(patternOf({ _tag: "Contains", field: "x.url", text: "", span }).substrings, [])
   })
 })

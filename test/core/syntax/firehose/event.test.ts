@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import fc from "fast-check"
-import { holds } from "../../../../core/syntax/expression/evaluate.ts"
+import { evaluate } from "../../../../core/syntax/expression/evaluate.ts"
 import type { EventFields } from "../../../../core/syntax/expression/eventFields.ts"
 import type { KeywordField, TextField } from "../../../../core/syntax/expression/expression.ts"
 import { firehoseEvent, firehoseEventId } from "../../../../core/syntax/firehose/event.ts"
@@ -43,7 +43,7 @@ const matches = (text: string, event: EventFields): boolean => {
   if (rule === undefined) {
     throw new Error(`${text}: ${issues.map(({ message }) => message).join(", ")}`)
   }
-  return holds(rule.expression, event)
+  return evaluate(rule.expression, event)
 }
 
 const fresh = "2026-03-01T00:00:00"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { holds } from "../../../../core/syntax/expression/evaluate.ts"
+import { evaluate } from "../../../../core/syntax/expression/evaluate.ts"
 import type { Expression, Predicate } from "../../../../core/syntax/expression/expression.ts"
 import * as Firehose from "../../../../core/syntax/firehose/language.ts"
 import { type Fidelity, translate } from "../../../../core/syntax/translation/translate.ts"
@@ -67,8 +67,8 @@ const agree = (from: PlatformId, source: string, events: ReadonlyArray<Pair>, se
     assert.fail(`${to} refuses ${text}`)
   }
   for (const { happening, ...event } of events) {
-    const before = holds(expression, event[from])
-    const after = holds(translated, event[to])
+    const before = evaluate(expression, event[from])
+    const after = evaluate(translated, event[to])
     seen.differing += before === after ? 0 : 1
     seen.selected += before ? 1 : 0
     const story = `${source} (${before}) and ${text} (${after}) on ${JSON.stringify(happening)}`

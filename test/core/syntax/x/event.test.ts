@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import fc from "fast-check"
-import { holds } from "../../../../core/syntax/expression/evaluate.ts"
+import { evaluate } from "../../../../core/syntax/expression/evaluate.ts"
 import type { EventFields } from "../../../../core/syntax/expression/eventFields.ts"
 import type { Expression, KeywordField, TextField } from "../../../../core/syntax/expression/expression.ts"
 import { xEvent, xEventId } from "../../../../core/syntax/x/event.ts"
@@ -22,7 +22,7 @@ const expressionOf = (text: string): Expression => {
   return lower(rule.ast)
 }
 
-const matches = (rule: string, event: EventFields): boolean => holds(expressionOf(rule), event)
+const matches = (rule: string, event: EventFields): boolean => evaluate(expressionOf(rule), event)
 
 const assertMatches = (event: EventFields, matching: ReadonlyArray<string>, missing: ReadonlyArray<string>): void => {
   for (const rule of matching) assert.isTrue(matches(rule, event), rule)
@@ -404,7 +404,7 @@ describe("xEvent, other fields", () => {
     const events = ids.map((id) => eventOf({ data: { id, text: "hi" } }))
     const kept = (percent: number) => {
       const expression = expressionOf(`hi sample:${percent}`)
-      return events.filter((event) => holds(expression, event)).map(({ id }) => id)
+      return events.filter((event) => evaluate(expression, event)).map(({ id }) => id)
     }
     const ten = kept(10)
     assert.deepStrictEqual(ten, kept(10))

@@ -1,23 +1,20 @@
-/**
- * Where a rule is looked up: the cheapest set of terms of which every event that meets the rule has at least one.
- * A conjunction needs any one of its clauses, so its cheapest; an alternative needs all of them.
- */
+/** Selects a rule's anchors: the cheapest set of terms such that every matching event has one of them. */
 import { layout } from "./code.ts"
 import type { Frequencies } from "./Frequencies.ts"
 import { GRAM_WORDS } from "./grams.ts"
-import { longer } from "./longer.ts"
+import { grown } from "./grown.ts"
 import type { Predicates } from "./Predicates.ts"
-import { isStartSpace } from "./spaces.ts"
+import { isPrefixSpace } from "./spaces.ts"
 
 const { TERM, PHRASE, TEST, AND, OR, ALWAYS } = layout
-const { tagOf, isNegated, spaceOf, likelihoodOf, wordCountOf, gramOf, lengthOf, asAnchor, asGramAnchor } = layout
+const { tagOf, isNegated, spaceOf, likelihoodOf, wordCountOf, gramOf, lengthOf, withAnchor, withGramAnchor } = layout
 
-/** An anchor is [high, low, filter]; see `AnchorIndex` on the filter. */
-export const ANCHOR = 3
+/** An anchor is [high, low, guard]. See `AnchorIndex` on guards. */
+export const ANCHOR_WORDS = 3
 
-export class Cover {
-  /** The anchors chosen last, up to `count` of them. */
-  anchors = new Int32Array(ANCHOR * 64)
+export class AnchorSelector {
+  /** The last selected anchors, up to `count`. */
+  anchors = new Int32Array(ANCHOR_WORDS * 64)
   count = 0
   private readonly frequencies: Frequencies
   private readonly predicates: Predicates
@@ -27,7 +24,7 @@ export class Cover {
     this.predicates = predicates
   }
 
-  /** Whether every event that meets the rule has a term to look it up by. */
+  /** Whether the rule can be indexed. */
   hasAnchors(words: Int32Array, at: number): boolean {
     const word = words[at] ?? 0
     if (isNegated(word)) return false
@@ -50,17 +47,17 @@ export class Cover {
     }
   }
 
-  /** Marks the leaves that the rule is to hang on. It must have anchors. */
-  choose(words: Int32Array, at: number): void {
+  /** Selects anchors and marks their leaves in the code. Requires `hasAnchors`. */
+  select(words: Int32Array, at: number): void {
     this.count = 0
     this.collect(words, at, 0)
   }
 
   /**
-   * Events that lead to the rule, out of those counted by `Frequencies`. Infinite if it has no anchors. Costs of `most` and
-   * more are told apart no further.
+   * Expected number of events, out of those counted by `Frequencies`, for which the rule is a candidate. Infinite
+   * without anchors. The result is only exact below `limit`.
    */
-  costOf(words: Int32Array, at: number, most: number): number {
+  costOf(words: Int32Array, at: number, limit: number): number {
     const word = words[at] ?? 0
     if (isNegated(word)) return Number.POSITIVE_INFINITY
     switch (tagOf(word)) {
@@ -74,15 +71,15 @@ export class Cover {
         let least = Number.POSITIVE_INFINITY
         const end = at + lengthOf(words, at)
         for (let child = at + 1; child < end; child += lengthOf(words, child)) {
-          least = Math.min(least, this.costOf(words, child, Math.min(least, most)))
+          least = Math.min(least, this.costOf(words, child, Math.min(least, limit)))
         }
         return least
       }
       case OR: {
         let sum = 0
         const end = at + lengthOf(words, at)
-        for (let child = at + 1; child < end && sum < most; child += lengthOf(words, child)) {
-          sum += this.costOf(words, child, most - sum)
+        for (let child = at + 1; child < end && sum < limit; child += lengthOf(words, child)) {
+          sum += this.costOf(words, child, limit - sum)
         }
         return sum
       }
@@ -93,7 +90,7 @@ export class Cover {
     }
   }
 
-  /** Of a leaf that the rule hangs on: a phrase and a test may hang on a part that is not the cheapest any more. */
+  /** Cost of the current anchor. A phrase or test may be anchored on a part that is no longer its cheapest. */
   costOfAnchor(words: Int32Array, at: number): number {
     const word = words[at] ?? 0
     switch (tagOf(word)) {
@@ -106,37 +103,37 @@ export class Cover {
     }
   }
 
-  private collect(words: Int32Array, at: number, filter: number): void {
+  private collect(words: Int32Array, at: number, guard: number): void {
     const word = words[at] ?? 0
     switch (tagOf(word)) {
       case TERM:
-        words[at] = asAnchor(word)
-        this.push(words[at + 1] ?? 0, words[at + 2] ?? 0, filter)
+        words[at] = withAnchor(word)
+        this.push(words[at + 1] ?? 0, words[at + 2] ?? 0, guard)
         return
       case PHRASE:
-        words[at] = asAnchor(word)
+        words[at] = withAnchor(word)
         swapWords(words, at, 0, this.rarestWord(words, at, 0))
         this.push(words[at + 1] ?? 0, words[at + 2] ?? 0, words[at + 1 + 3 * this.rarestWord(words, at, 1)] ?? 0)
         return
       case TEST: {
         const grams = this.predicates.gramsOf(words[at + 1] ?? 0)
         const gram = this.rarestGram(grams)
-        words[at] = asGramAnchor(word, gram)
-        this.push(grams[gram] ?? 0, grams[gram + 1] ?? 0, filter)
+        words[at] = withGramAnchor(word, gram)
+        this.push(grams[gram] ?? 0, grams[gram + 1] ?? 0, guard)
         return
       }
       case AND:
-        this.collectCheapest(words, at, filter)
+        this.collectCheapest(words, at, guard)
         return
       case OR: {
         const end = at + lengthOf(words, at)
-        for (let child = at + 1; child < end; child += lengthOf(words, child)) this.collect(words, child, filter)
+        for (let child = at + 1; child < end; child += lengthOf(words, child)) this.collect(words, child, guard)
         return
       }
     }
   }
 
-  /** The clause that is looked up, and the rarest term of the others as its filter. */
+  /** Anchors on the cheapest clause, with the rarest term of the other clauses as guard. */
   private collectCheapest(words: Int32Array, at: number, outer: number): void {
     const end = at + lengthOf(words, at)
     let cheapest = at + 1
@@ -148,29 +145,29 @@ export class Cover {
         least = cost
       }
     }
-    let filter = outer
+    let guard = outer
     least = Number.POSITIVE_INFINITY
     for (let child = at + 1; child < end; child += lengthOf(words, child)) {
       const word = words[child] ?? 0
       if (child === cheapest || isNegated(word) || tagOf(word) > PHRASE) continue
       const cost = this.costOf(words, child, least)
       if (cost < least) {
-        filter = words[tagOf(word) === TERM ? child + 1 : child + 1 + 3 * this.rarestWord(words, child, 0)] ?? 0
+        guard = words[tagOf(word) === TERM ? child + 1 : child + 1 + 3 * this.rarestWord(words, child, 0)] ?? 0
         least = cost
       }
     }
-    this.collect(words, cheapest, filter)
+    this.collect(words, cheapest, guard)
   }
 
   private costOfTerm(words: Int32Array, at: number): number {
     const word = words[at] ?? 0
-    // Many words have the same start, and it is counted only since some rule asked for it.
-    const unseen = isStartSpace(spaceOf(word)) ? this.frequencies.share(0.005) : 0
+    // Prefixes match many words, and are only counted once a rule uses them.
+    const unseen = isPrefixSpace(spaceOf(word)) ? this.frequencies.expectedCount(0.005) : 0
     return unseen + this.costOfPair(words, at + 1, priors[likelihoodOf(word)] ?? 0)
   }
 
   private costOfPair(words: Int32Array, pair: number, prior: number): number {
-    return prior + this.frequencies.of(words[pair] ?? 0, words[pair + 1] ?? 0)
+    return prior + this.frequencies.countOf(words[pair] ?? 0, words[pair + 1] ?? 0)
   }
 
   private costOfTest(number: number): number {
@@ -180,15 +177,15 @@ export class Cover {
   }
 
   private costOfGram(grams: Int32Array, gram: number): number {
-    // Cutting up the values of every event is work too.
-    return 1 + this.frequencies.share(0.02) + this.frequencies.of(grams[gram] ?? 0, grams[gram + 1] ?? 0)
+    // Extracting grams from every event has a cost too.
+    return 1 + this.frequencies.expectedCount(0.02) + this.frequencies.countOf(grams[gram] ?? 0, grams[gram + 1] ?? 0)
   }
 
   private rarestGram(grams: Int32Array): number {
     let rarest = 0
     let least = Number.POSITIVE_INFINITY
     for (let gram = 0; gram < grams.length; gram += GRAM_WORDS) {
-      const cost = this.frequencies.of(grams[gram] ?? 0, grams[gram + 1] ?? 0)
+      const cost = this.frequencies.countOf(grams[gram] ?? 0, grams[gram + 1] ?? 0)
       if (cost < least) {
         rarest = gram
         least = cost
@@ -197,7 +194,7 @@ export class Cover {
     return rarest
   }
 
-  /** Of a phrase, by number, beginning with the word `from`. */
+  /** Index of the phrase's rarest word at or after `from`. */
   private rarestWord(words: Int32Array, at: number, from: number): number {
     const count = wordCountOf(words[at] ?? 0)
     let rarest = from
@@ -212,19 +209,19 @@ export class Cover {
     return rarest
   }
 
-  private push(high: number, low: number, filter: number): void {
-    const at = this.count * ANCHOR
-    if (at === this.anchors.length) this.anchors = longer(this.anchors, at)
+  private push(high: number, low: number, guard: number): void {
+    const at = this.count * ANCHOR_WORDS
+    if (at === this.anchors.length) this.anchors = grown(this.anchors, at)
     this.anchors[at] = high
     this.anchors[at + 1] = low
-    this.anchors[at + 2] = filter
+    this.anchors[at + 2] = guard
     this.count++
   }
 }
 
 // ---- helpers ----
 
-/** What a term counts for beyond what was seen of it, by how common it is likely to be. Settles ties while little was seen. */
+/** Added to the observed count, by likelihood. Breaks ties while few events were observed. */
 const priors = [0.1, 0.5, 2, 20]
 
 const swapWords = (words: Int32Array, at: number, one: number, other: number): void => {

@@ -1,4 +1,4 @@
-/** The service's ingest over real stores, with rules, and a platform whose stream is what the benchmark hands it. */
+/** Sets up ingest over real stores, with rules and a platform whose stream the benchmark feeds. */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { type Chunk, Effect, Either, Layer, Option, Queue, Redacted, Stream } from "effect"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
@@ -14,7 +14,7 @@ import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { languageOf } from "../../test/platforms.ts"
 import { RULES } from "./posts.ts"
 
-/** What the rules, stores and use cases of a world need is there; `SqlClient` says on which engine. */
+/** Everything that rules, stores and use cases need. `client` selects the engine. */
 export const layer = <E>(client: Layer.Layer<SqlClient | Announcements, E>) =>
   Registrations.layerWith({ isAlone: true }).pipe(
     Layer.provideMerge(Keys.layer),
@@ -24,12 +24,12 @@ export const layer = <E>(client: Layer.Layer<SqlClient | Announcements, E>) =>
     Layer.provideMerge(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer))
   )
 
-export interface Owned {
+export interface AccountRules {
   readonly account: AccountId
   readonly rules: ReadonlyArray<RuleId>
 }
 
-/** The number of a rule is its id on the platform. */
+/** A rule's number is its id on the platform. */
 export const makeRules = Effect.gen(function* () {
   const store = yield* RuleStore
   const ids = yield* Ids
@@ -48,10 +48,10 @@ export const makeRules = Effect.gen(function* () {
       return id
     })
   )
-  return { account, rules } satisfies Owned
+  return { account, rules } satisfies AccountRules
 })
 
-/** Starts ingest; what is offered comes in over the platform's stream, chunk by chunk. */
+/** Starts ingest. Chunks offered to the queue arrive on the platform's stream. */
 export const startIngest = Effect.gen(function* () {
   const platforms = yield* Platforms
   const feed = yield* Queue.unbounded<Chunk.Chunk<Signal>>()
@@ -65,7 +65,7 @@ export const startIngest = Effect.gen(function* () {
     unregister: () => Effect.void,
     inventory: Effect.succeed({ rules: [], ruleLimit: Option.none(), usage: Option.none() }),
     watch: () => Stream.flattenChunks(Stream.fromQueue(feed, { maxChunkSize: 1 })),
-    status: Effect.dieMessage("Nobody asks for it here")
+    status: Effect.dieMessage("The benchmark does not use the status")
   })
   yield* Layer.build(Ingest.layer)
   return feed

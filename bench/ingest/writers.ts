@@ -1,4 +1,4 @@
-/** The ways of getting the same rows into a table: the whole pipeline, and what it is held against. */
+/** Ways of writing the same rows to a table: the whole pipeline, and its baselines. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Chunk, Deferred, Effect, Option, Queue } from "effect"
 import { v7 } from "uuid"
@@ -8,27 +8,27 @@ import type { Signal } from "../../core/platforms/Platform.ts"
 import { copyLine } from "./copy.ts"
 import type { Engine } from "./engines.ts"
 import type { Post } from "./posts.ts"
-import type { Owned } from "./world.ts"
+import type { AccountRules } from "./setup.ts"
 
-export interface Way {
+export interface Writer {
   readonly title: string
   readonly table: string
-  /** Whatever is ready beforehand; the effect inside is what is timed, and all is durable when it ends. */
+  /** Only the inner effect is timed. All rows are durable when it ends. */
   readonly prepare: (posts: ReadonlyArray<Post>) => Effect.Effect<Effect.Effect<unknown, unknown>, unknown, SqlClient>
 }
 
 export const PIPELINE = "the whole pipeline"
-export const BARE = "bare loop of its insert"
+export const BARE = "bare insert loop"
 export const ROWS = "multi-row INSERT"
-export const COPY = "COPY, all in one"
+export const COPY = "one COPY"
 
-/** As many as the pipeline writes in one step when it has them. */
+/** The pipeline's maximum batch. */
 const BATCH = 500
 
-/** As many as come off the wire together. */
+/** Events that arrive together. */
 const CHUNK = 50
 
-export const pipelineWay = (feed: Queue.Queue<Chunk.Chunk<Signal>>): Way => ({
+export const pipelineWriter = (feed: Queue.Queue<Chunk.Chunk<Signal>>): Writer => ({
   title: PIPELINE,
   table: "matches",
   prepare: (posts) =>
@@ -57,8 +57,8 @@ export const signalOf = (
   }
 })
 
-/** The statement of the pipeline, without the place in the stream; ids are made beforehand. */
-export const bareWay = (owned: Owned): Way => ({
+/** The pipeline's statement, without the cursor. Ids are created beforehand. */
+export const bareWriter = (owned: AccountRules): Writer => ({
   title: BARE,
   table: "matches",
   prepare: (posts) =>
@@ -75,7 +75,7 @@ export const bareWay = (owned: Owned): Way => ({
     })
 })
 
-export const rowsWay = (owned: Owned): Way => ({
+export const rowsWriter = (owned: AccountRules): Writer => ({
   title: ROWS,
   table: "raw_rows",
   prepare: (posts) =>
@@ -85,16 +85,18 @@ export const rowsWay = (owned: Owned): Way => ({
         batches,
         (rows) => {
           const values = rows.map((row) => columnsOf(row))
-          const places = values.map((columns, at) => `(${columns.map((_, i) => `$${at * columns.length + i + 1}`)})`)
-          return sql.unsafe(`insert into raw_rows values ${places}`, values.flat())
+          const placeholders = values.map(
+            (columns, at) => `(${columns.map((_, i) => `$${at * columns.length + i + 1}`)})`
+          )
+          return sql.unsafe(`insert into raw_rows values ${placeholders}`, values.flat())
         },
         { discard: true }
       )
     })
 })
 
-/** One COPY, hence one transaction, of text that lies ready. */
-export const copyWay = (owned: Owned, engine: Engine): Way => ({
+/** One COPY, thus one transaction, of prepared text. */
+export const copyWriter = (owned: AccountRules, engine: Engine): Writer => ({
   title: COPY,
   table: "raw_copy",
   prepare: (posts) => {
@@ -103,7 +105,7 @@ export const copyWay = (owned: Owned, engine: Engine): Way => ({
   }
 })
 
-/** With the columns, the indexes and the foreign key of the table of matches. */
+/** With the columns, indexes and foreign key of `matches`. */
 export const makeRawTables = Effect.gen(function* () {
   const sql = yield* SqlClient
   for (const table of ["raw_rows", "raw_copy"]) {
@@ -115,10 +117,10 @@ export const makeRawTables = Effect.gen(function* () {
 // ---- helpers ----
 
 const rowOf =
-  ({ account, rules }: Owned) =>
+  ({ account, rules }: AccountRules) =>
   ({ id, rule, payload }: Post) => {
     const ruleId = rules[rule]
-    if (ruleId === undefined) throw new Error(`There is no rule ${rule}`)
+    if (ruleId === undefined) throw new Error(`Unknown rule "${rule}"`)
     return {
       id: v7(),
       rule_id: toUuid(ruleId),
@@ -130,7 +132,7 @@ const rowOf =
     }
   }
 
-/** In the order of the table. */
+/** In column order. */
 const columnsOf = (row: ReturnType<ReturnType<typeof rowOf>>): ReadonlyArray<string> => [
   row.id,
   row.rule_id,

@@ -1,10 +1,9 @@
-/** A small world of random rules and events in which nearly everything meets: for comparing the engine with the plain evaluator. */
-
+/** Random rules and events over a tiny vocabulary, so that most rules match often. For tests against the evaluator. */
 import type { Expression, KeywordField, Predicate, TextField } from "../../core/syntax/expression/expression.ts"
 import { checkRule, type PlatformId } from "../../test/platforms.ts"
 import type { Random } from "../random.ts"
 
-/** Half of the rules are texts of the platform's language, half are trees that say what no text can. */
+/** Half are texts in the platform's language, half are trees, which can express more. */
 export const randomRule = (platform: PlatformId, random: Random): Expression => {
   while (random() < 0.5) {
     const { rule } = checkRule(platform, randomText(platform, random))
@@ -13,7 +12,7 @@ export const randomRule = (platform: PlatformId, random: Random): Expression => 
   return randomTree(platform, random, 3)
 }
 
-/** In the form in which the platform streams it. */
+/** As the platform streams it. */
 export const randomEvent = (platform: PlatformId, random: Random): unknown =>
   platform === "x" ? randomPost(random) : randomPage(random)
 
@@ -38,7 +37,7 @@ const some = <A>(random: Random, most: number, make: () => A): Array<A> =>
   Array.from({ length: upTo(random, most + 1) }, make)
 const chance = (random: Random, part: number): boolean => random() < part
 
-/** Rule and event words come from the same few; some are cut or carry another ending. */
+/** Rules and events share a few words. Some are cut or get a suffix. */
 const randomWord = (random: Random): string => {
   const word = one(random, WORDS)
   return chance(random, 0.9) ? word : chance(random, 0.5) ? word.slice(0, 1 + upTo(random, word.length)) : `${word}s`
