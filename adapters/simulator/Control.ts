@@ -1,4 +1,4 @@
-/** The strings behind the stage, for tests in process and for the control endpoints alike. */
+/** Controls the simulator: settings, faults, clock, events and state. Used by tests and by the control endpoints. */
 import { Effect, Either } from "effect"
 import { firehose } from "../../core/syntax/firehose/firehose.ts"
 import { x } from "../../core/syntax/x/x.ts"
@@ -10,9 +10,9 @@ import type { Settings, SettingsPatch } from "./settings.ts"
 import type { World } from "./World.ts"
 import type { XState } from "./x/XState.ts"
 
-export interface Published {
+export interface PublishResult {
   readonly accepted: Readonly<Record<SimulatedPlatform, number>>
-  /** Rules that the events met, of all apps and taps together. */
+  /** Matched rules, summed over all events and taps. */
   readonly matches: number
 }
 
@@ -47,19 +47,19 @@ export class Control {
         this.world.faults.clear(fault.id)
         return { ...fault, fired: 1 }
       }
-      this.world.changed()
+      this.world.notify()
       return fault
     })
 
-  /** All faults, or one. False: there is no such fault. */
+  /** Clears one fault, or all without an id. False for an unknown id. */
   readonly clear = (id?: string): Effect.Effect<boolean> =>
     Effect.sync(() => {
       const isCleared = this.world.faults.clear(id)
-      this.world.changed()
+      this.world.notify()
       return isCleared
     })
 
-  /** Those that are still to fire. */
+  /** The active faults. */
   readonly faults: Effect.Effect<ReadonlyArray<Fault>> = Effect.suspend(() =>
     Effect.map(this.world.now, (now) => this.world.faults.list(now))
   )
@@ -72,28 +72,24 @@ export class Control {
 
   readonly now: Effect.Effect<number> = Effect.suspend(() => this.world.now)
 
-  /** All of them or none: fails with a line on the first that is no event. */
-  readonly publish = (events: ReadonlyArray<unknown>): Effect.Effect<Published, string> =>
+  /** Publishes all events or none. Fails with a message on the first invalid event. */
+  readonly publish = (events: ReadonlyArray<unknown>): Effect.Effect<PublishResult, string> =>
     Effect.gen(this, function* () {
       const now = yield* this.world.now
-      const checked = events.map(reader.check)
-      const wrong = checked.findIndex(Either.isLeft)
-      const first = checked[wrong]
-      if (first !== undefined && Either.isLeft(first)) return yield* Effect.fail(`Event ${wrong + 1}: ${first.left}`)
+      const checked = yield* Effect.forEach(events, (event, index) =>
+        Either.mapLeft(reader.check(event), (message) => `Event ${index + 1}: ${message}`)
+      )
       const accepted = { x: 0, firehose: 0 }
       let matches = 0
-      for (const event of checked) {
-        if (Either.isLeft(event)) continue
-        const { language, payload } = event.right
+      for (const { language, payload } of checked) {
         const platform = language === x ? "x" : "firehose"
-        const met = platform === "x" ? this.x.publish(payload, now) : this.firehose.publish(payload, now)
+        const matched = platform === "x" ? this.x.publish(payload, now) : this.firehose.publish(payload, now)
         accepted[platform]++
-        matches += Either.getOrElse(met, () => 0)
+        matches += Either.getOrElse(matched, () => 0)
       }
       return { accepted, matches }
     })
 
-  /** Everything that a test may want to look at. */
   readonly state: Effect.Effect<State> = Effect.suspend(() =>
     Effect.map(this.world.now, (now): State => {
       const { ledger, faults } = this.world
@@ -101,7 +97,7 @@ export class Control {
         now: new Date(now).toISOString(),
         x: {
           rules: [...this.x.rules.values()].map(({ canonical: _, activeAt: __, ...rule }) => rule),
-          connections: this.x.open().map(({ id, openedAt, sent }) => ({ id, openedAt, sent })),
+          connections: this.x.openStreams().map(({ id, openedAt, sent }) => ({ id, openedAt, sent })),
           slots_taken: this.x.takenSlots(now),
           published: this.x.published,
           posts_read: this.x.usage.total
@@ -114,13 +110,13 @@ export class Control {
             rules: [...tap.rules.values()],
             kept_matches: tap.matches.length
           })),
-          connections: [...this.firehose.connections].map(({ id, openedAt, sent }) => ({ id, openedAt, sent })),
+          connections: [...this.firehose.streams].map(({ id, openedAt, sent }) => ({ id, openedAt, sent })),
           published: this.firehose.published,
-          matches_paid: this.firehose.paid
+          matches_paid: this.firehose.paidMatches
         },
         calls: ledger.calls,
         windows: ledger.callWindows,
-        most_connections: ledger.mostConnections,
+        most_connections: ledger.peakConnections,
         connection_attempts: ledger.attempts,
         violations: ledger.violations,
         faults_fired: faults.fired
@@ -128,17 +124,17 @@ export class Control {
     })
   )
 
-  /** Ends every open stream, for good. */
-  readonly hangUp: Effect.Effect<void> = Effect.sync(() => this.world.close())
+  /** Ends every open stream. New ones end at once. */
+  readonly close: Effect.Effect<void> = Effect.sync(() => this.world.close())
 }
 
-/** As it goes over the wire; times of connections are in milliseconds. */
+/** The state as JSON. Times of connections are in milliseconds. */
 export interface State {
   readonly now: string
   readonly x: {
     readonly rules: ReadonlyArray<HeldRule>
     readonly connections: ReadonlyArray<OpenConnection>
-    /** Also those of clients that went away. */
+    /** Includes slots still held for disconnected clients. */
     readonly slots_taken: number
     readonly published: number
     readonly posts_read: number
@@ -157,7 +153,7 @@ export interface State {
   }
   readonly calls: World["ledger"]["calls"]
   readonly windows: World["ledger"]["callWindows"]
-  readonly most_connections: World["ledger"]["mostConnections"]
+  readonly most_connections: World["ledger"]["peakConnections"]
   readonly connection_attempts: World["ledger"]["attempts"]
   readonly violations: World["ledger"]["violations"]
   readonly faults_fired: Readonly<Record<string, number>>

@@ -1,17 +1,17 @@
-/** What clients did: calls in windows, connections with their times, and where they asked for more than is allowed. */
+/** Counts what clients did: calls per rate-limit window, connections, and violations of limits. */
 import type { SimulatedPlatform } from "./endpoints.ts"
 
 export interface Limit {
   readonly limit: number
   readonly windowMillis: number
-  /** How much later the window ends for each call over the limit. */
+  /** Extends the window for each call over the limit. */
   readonly penaltyMillis?: number
 }
 
-export interface Standing {
+export interface LimitStatus {
   readonly limit: number
   readonly remaining: number
-  /** When the window ends, in milliseconds. */
+  /** End of the window, in milliseconds. */
   readonly resetAt: number
   readonly isExceeded: boolean
 }
@@ -32,12 +32,12 @@ export interface Violation {
 export class Ledger {
   private readonly windows = new Map<string, Window>()
   private readonly totals = new Map<string, Totals>()
-  private readonly mostOpen = new Map<SimulatedPlatform, number>()
+  private readonly peaks = new Map<SimulatedPlatform, number>()
   readonly attempts: Array<ConnectionAttempt> = []
   readonly violations: Array<Violation> = []
 
-  /** One call: uses up one of the window, which begins with its first call. `key` says which calls are counted together. */
-  take(platform: SimulatedPlatform, key: string, limit: Limit, now: number): Standing {
+  /** Counts one call. Calls with the same `key` share a window, which starts at its first call. */
+  take(platform: SimulatedPlatform, key: string, limit: Limit, now: number): LimitStatus {
     const name = `${platform}.${key}`
     const window = this.windows.get(name) ?? { limit: limit.limit, used: 0, most: 0, resetAt: now }
     this.windows.set(name, window)
@@ -46,7 +46,8 @@ export class Ledger {
     const isExceeded = window.used >= limit.limit
     if (isExceeded) {
       window.resetAt += limit.penaltyMillis ?? 0
-      this.violate({ platform, at: now, kind: "calls", message: `${key}: more than ${limit.limit} calls in a window` })
+      const message = `${key}: more than ${limit.limit} calls in a window`
+      this.recordViolation({ platform, at: now, kind: "calls", message })
     } else {
       window.used++
     }
@@ -54,44 +55,40 @@ export class Ledger {
     return { limit: limit.limit, remaining: limit.limit - window.used, resetAt: window.resetAt, isExceeded }
   }
 
-  /** Takes back one call of the window. */
-  giveBack(platform: SimulatedPlatform, key: string): void {
+  refund(platform: SimulatedPlatform, key: string): void {
     const window = this.windows.get(`${platform}.${key}`)
     if (window !== undefined && window.used > 0) window.used--
   }
 
-  answered(platform: SimulatedPlatform, endpoint: string, status: number, now: number): void {
-    const totals = this.totalsOf(`${platform}.${endpoint}`)
+  /** `status` is 0 when the connection was dropped. */
+  recordReply(platform: SimulatedPlatform, endpoint: string, status: number, now: number): void {
+    const name = `${platform}.${endpoint}`
+    const totals = this.totals.get(name) ?? { calls: 0, statuses: {} }
+    this.totals.set(name, totals)
     totals.calls++
     totals.statuses[status] = (totals.statuses[status] ?? 0) + 1
-    if (endpoint === "stream") keep(this.attempts, { platform, at: now, status })
+    if (endpoint === "stream") pushBounded(this.attempts, { platform, at: now, status })
   }
 
-  opened(platform: SimulatedPlatform, open: number): void {
-    this.mostOpen.set(platform, Math.max(this.mostOpen.get(platform) ?? 0, open))
+  recordOpen(platform: SimulatedPlatform, open: number): void {
+    this.peaks.set(platform, Math.max(this.peaks.get(platform) ?? 0, open))
   }
 
-  violate(violation: Violation): void {
-    keep(this.violations, violation)
+  recordViolation(violation: Violation): void {
+    pushBounded(this.violations, violation)
   }
 
   get calls(): Readonly<Record<string, Totals>> {
     return Object.fromEntries(this.totals)
   }
 
-  /** The last window of each kind of call; `most` is over all windows. */
+  /** The last window of each key; `most` covers all its windows. */
   get callWindows(): Readonly<Record<string, Window>> {
     return Object.fromEntries(this.windows)
   }
 
-  get mostConnections(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.mostOpen)
-  }
-
-  private totalsOf(name: string): Totals {
-    const found = this.totals.get(name) ?? { calls: 0, statuses: {} }
-    this.totals.set(name, found)
-    return found
+  get peakConnections(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.peaks)
   }
 }
 
@@ -106,14 +103,13 @@ interface Window {
 
 interface Totals {
   calls: number
-  /** Calls by the status of their answers; 0 for one that got none. */
   readonly statuses: Record<number, number>
 }
 
-/** Enough for a day of reconnects; the oldest go first. */
-const MOST_KEPT = 10_000
+/** Enough for a day of reconnects. */
+const MAX_ENTRIES = 10_000
 
-const keep = <A>(list: Array<A>, item: A): void => {
+const pushBounded = <A>(list: Array<A>, item: A): void => {
   list.push(item)
-  if (list.length > MOST_KEPT) list.shift()
+  if (list.length > MAX_ENTRIES) list.shift()
 }

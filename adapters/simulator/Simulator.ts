@@ -1,29 +1,29 @@
-/** Both platforms' own wire protocols behind one web-standard handler, faults included. No socket is needed. */
+/** Simulates both platforms' wire protocols, faults included, behind one fetch-style handler. */
 import { Effect, FiberSet, type Scope, Stream } from "effect"
 import { Control } from "./Control.ts"
-import { answerControl } from "./controlDoor.ts"
+import { answerControl } from "./controlRouter.ts"
 import { startFeed } from "./feed.ts"
 import { FirehoseState } from "./firehose/FirehoseState.ts"
 import { answerFirehose } from "./firehose/router.ts"
-import { defaultSettings, patched, type SettingsPatch } from "./settings.ts"
+import { applyPatch, defaultSettings, type SettingsPatch } from "./settings.ts"
 import { World } from "./World.ts"
 import { type Call, type Dropped, jsonReply, type Reply } from "./wire.ts"
 import { answerX } from "./x/router.ts"
 import { XState } from "./x/XState.ts"
 
 export interface Simulator {
-  /** Rejects where a server would drop the connection before it answers; a body errors where it would be cut. */
+  /** Rejects if the connection is dropped before the reply; the body errors if it is cut. */
   readonly handler: (request: Request) => Promise<Response>
   readonly control: Control
 }
 
-/** Runs until the scope closes, on the clock of whoever makes it. The same seed gives the same bytes. */
+/** Runs until the scope closes, on the caller's clock. The same seed gives the same bytes. */
 export const make = (options: {
   readonly seed: number
   readonly settings?: SettingsPatch
 }): Effect.Effect<Simulator, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const settings = patched(defaultSettings(), options.settings ?? {})
+    const settings = applyPatch(defaultSettings(), options.settings ?? {})
     const world = new World({ settings, seed: options.seed })
     const x = new XState(world)
     const firehose = new FirehoseState(world, yield* world.now)
@@ -36,33 +36,33 @@ export const make = (options: {
     const answer = (request: Request): Effect.Effect<Reply, Dropped> =>
       Effect.gen(function* () {
         const body = yield* Effect.promise(() => request.text())
-        const call = callOf(request, body, yield* world.now)
+        const call = toCall(request, body, yield* world.now)
         if (/^\/2(\/|$)/.test(call.path)) return yield* answerX(x, call)
         if (/^\/v1(\/|$)/.test(call.path)) return yield* answerFirehose(firehose, call)
         if (/^\/control(\/|$)/.test(call.path)) return yield* answerControl(control, call)
         return jsonReply(404, {
           message:
-            "The simulator plays X below /2 and Firehose below /v1; its state, settings and faults are below /control"
+            "Unknown path: X is below /2, Firehose below /v1, and the simulator's state, settings and faults below /control"
         })
       }).pipe(
-        // Not to be taken for one of the faults that it plays.
+        // A bug of the simulator must not look like an injected fault.
         Effect.catchAllDefect((defect) =>
           Effect.as(
             Effect.logError(`${request.method} ${request.url} failed`, defect),
-            jsonReply(500, { message: "The simulator itself failed: its log has the reason" })
+            jsonReply(500, { message: "The simulator failed: see its log" })
           )
         )
       )
 
     const runtime = yield* Effect.runtime()
     const run = yield* FiberSet.makeRuntimePromise()
-    yield* Effect.addFinalizer(() => control.hangUp)
+    yield* Effect.addFinalizer(() => control.close)
 
     const handler = async (request: Request): Promise<Response> => {
       const { status, headers, body } = await run(answer(request))
       if (body === null || typeof body === "string") return new Response(body, { status, headers })
       const bytes = Stream.interruptWhen(body, aborted(request))
-      // Nothing is read ahead: an error must not overtake the bytes before it.
+      // No prefetch: an error must not overtake the bytes before it.
       return new Response(Stream.toReadableStreamRuntime(bytes, runtime, { strategy: { highWaterMark: 0 } }), {
         status,
         headers
@@ -73,12 +73,12 @@ export const make = (options: {
 
 // ---- helpers ----
 
-const callOf = (request: Request, body: string, now: number): Call => {
+const toCall = (request: Request, body: string, now: number): Call => {
   const { pathname, searchParams } = new URL(request.url)
   return { method: request.method, path: pathname, query: searchParams, headers: request.headers, body, now }
 }
 
-/** Fails as the body of a fetch does. Holds the request: on Node, the signal of one that is collected never tells. */
+/** Fails with the abort reason. Keeps a reference to the request: on Node, a collected request's signal never fires. */
 const aborted = (request: Request): Effect.Effect<never, unknown> =>
   Effect.async((resume) => {
     const abort = () => resume(Effect.fail(request.signal.reason))

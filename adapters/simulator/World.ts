@@ -1,10 +1,16 @@
-/** What both platforms share: the settings, the clock, the faults, the counters. */
+/** State shared by both platforms: settings, clock, faults, random numbers and the ledger. */
 import { Clock, Effect } from "effect"
 import { type Random, seeded } from "../demo/random.ts"
 import type { SimulatedPlatform } from "./endpoints.ts"
 import { Faults } from "./faults.ts"
 import { Ledger } from "./Ledger.ts"
-import { patched, type Settings, type SettingsPatch } from "./settings.ts"
+import { applyPatch, type Settings, type SettingsPatch } from "./settings.ts"
+
+/** A cap, and whether a `lower-caps` fault lowered it. */
+export interface Cap {
+  readonly cap: number
+  readonly isLowered: boolean
+}
 
 export class World {
   settings: Settings
@@ -12,7 +18,7 @@ export class World {
   readonly ledger = new Ledger()
   readonly random: Random
   isClosing = false
-  private aheadMillis = 0
+  private advancedMillis = 0
   private readonly listeners = new Set<() => void>()
 
   constructor(options: { readonly settings: Settings; readonly seed: number }) {
@@ -20,52 +26,55 @@ export class World {
     this.random = seeded(options.seed)
   }
 
-  /** By the simulator's clock: that of the runtime, and what it was advanced by. */
-  readonly now: Effect.Effect<number> = Effect.map(Clock.currentTimeMillis, (millis) => millis + this.aheadMillis)
+  /** The simulator's clock: the runtime's clock plus the time it was advanced by. */
+  readonly now: Effect.Effect<number> = Effect.map(Clock.currentTimeMillis, (millis) => millis + this.advancedMillis)
 
-  /** Limits end, matches grow too old and timeouts come, as if that much time had passed. */
   advance(millis: number): void {
-    this.aheadMillis += millis
-    this.changed()
+    this.advancedMillis += millis
+    this.notify()
   }
 
-  /** Ends every open stream, for good. */
+  /** Ends every open stream. New ones end at once. */
   close(): void {
     this.isClosing = true
-    this.changed()
+    this.notify()
   }
 
   patch(patch: SettingsPatch): void {
-    this.settings = patched(this.settings, patch)
-    this.changed()
+    this.settings = applyPatch(this.settings, patch)
+    this.notify()
   }
 
-  /** A time as the platform tells it, which a fault may have made wrong. */
-  told(platform: SimulatedPlatform, now: number): number {
+  /** The time that the platform reports, shifted by a `clock-skew` fault. */
+  reportedTime(platform: SimulatedPlatform, now: number): number {
     return now + (this.faults.take("clock-skew", { platform, now })?.skew_seconds ?? 0) * 1_000
   }
 
-  /** Calls back whenever something has changed that may end a wait, until the returned function is called. */
+  effectiveCap(platform: SimulatedPlatform, of: "rules" | "connections", cap: number, now: number): Cap {
+    const lowered = this.faults.peek("lower-caps", { platform, now })?.[of]
+    return lowered !== undefined && lowered < cap ? { cap: lowered, isLowered: true } : { cap, isLowered: false }
+  }
+
+  /** Calls the listener on every change that may end a wait. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void {
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)
   }
 
-  changed(): void {
+  notify(): void {
     for (const listener of this.listeners) listener()
   }
 
-  /** The same seed gives the same names. */
   uuid(): string {
     const hex = Array.from({ length: 32 }, () => this.random.below(16).toString(16)).join("")
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`
   }
 
-  letters(length: number): string {
-    return Array.from({ length }, () => LETTERS.charAt(this.random.below(LETTERS.length))).join("")
+  alphanumeric(length: number): string {
+    return Array.from({ length }, () => ALPHANUMERIC.charAt(this.random.below(ALPHANUMERIC.length))).join("")
   }
 }
 
 // ---- helpers ----
 
-const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

@@ -1,17 +1,17 @@
-/** The endpoints that faults, limits and counters go by. */
+/** Endpoint names, used by faults, rate limits and counters. */
 import { Schema } from "effect"
 
 /** The platforms that the simulator plays. */
 export const SimulatedPlatform = Schema.Literal("x", "firehose")
 export type SimulatedPlatform = typeof SimulatedPlatform.Type
 
-export const ENDPOINTS = {
+export const endpoints = {
   x: ["rules.list", "rules.update", "rules.counts", "stream", "connections.list", "connections.kill", "usage"],
   firehose: ["taps", "rules", "validate", "stream"]
 } as const
 
-export type XEndpoint = (typeof ENDPOINTS.x)[number]
-export type FirehoseEndpoint = (typeof ENDPOINTS.firehose)[number]
+export type XEndpoint = (typeof endpoints.x)[number]
+export type FirehoseEndpoint = (typeof endpoints.firehose)[number]
 
 export const isEndpointOf = (platform: SimulatedPlatform, name: string): boolean =>
-  ENDPOINTS[platform].some((endpoint) => endpoint === name)
+  endpoints[platform].some((endpoint) => endpoint === name)

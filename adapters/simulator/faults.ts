@@ -1,11 +1,11 @@
-/** What can be made to go wrong, and how often it has. */
+/** Fault injection: the kinds of faults, and the active faults with their counters. */
 import { Either, ParseResult, Schema } from "effect"
-import { ENDPOINTS, isEndpointOf, SimulatedPlatform } from "./endpoints.ts"
+import { endpoints, isEndpointOf, SimulatedPlatform } from "./endpoints.ts"
 
 const Amount = Schema.Int.pipe(Schema.between(0, 1_000_000_000))
 const field = <A>(schema: Schema.Schema<A>, fallback: A) => Schema.optionalWith(schema, { default: () => fallback })
 
-/** How often, or for how long; without either: once, or for a lasting kind until it is cleared. */
+/** Without `count` and `seconds` a fault fires once; a lasting kind is active until it is cleared. */
 const scope = {
   platform: SimulatedPlatform,
   endpoint: Schema.optionalWith(Schema.String, { exact: true }),
@@ -16,7 +16,7 @@ const scope = {
 const kind = <K extends string, F extends Schema.Struct.Fields>(name: K, fields: F) =>
   Schema.Struct({ kind: Schema.Literal(name), ...scope, ...fields })
 
-const DISCONNECT_TYPES = [
+const disconnectTypes = [
   "OperationalDisconnect",
   "UpstreamOperationalDisconnect",
   "ForceDisconnect",
@@ -26,7 +26,7 @@ const DISCONNECT_TYPES = [
   "ClientApplicationStateDegraded",
   "InvalidRules"
 ] as const
-export type DisconnectType = (typeof DISCONNECT_TYPES)[number]
+export type DisconnectType = (typeof disconnectTypes)[number]
 
 export const FaultRequest = Schema.Union(
   kind("refuse", {}),
@@ -42,7 +42,7 @@ export const FaultRequest = Schema.Union(
     keep_alives: field(Schema.Boolean, true),
     stall_seconds: Schema.optionalWith(Amount, { exact: true })
   }),
-  kind("disconnect", { disconnect_type: field(Schema.Literal(...DISCONNECT_TYPES), "OperationalDisconnect") }),
+  kind("disconnect", { disconnect_type: field(Schema.Literal(...disconnectTypes), "OperationalDisconnect") }),
   kind("stream-error", { message: field(Schema.String, "Internal error") }),
   kind("close", {}),
   kind("drop-rules", {}),
@@ -61,105 +61,105 @@ export interface Fault {
   readonly id: string
   readonly request: FaultRequest
   readonly fired: number
-  /** How often it will still fire; absent: no end. */
+  /** Remaining times to fire; absent: unlimited. */
   readonly left?: number
-  /** When it ends by itself, in milliseconds. */
+  /** Expiry, in milliseconds. */
   readonly until?: number
 }
 
-export const FAULTS: Readonly<Record<FaultKind, string>> = {
-  refuse: "Close the connection before a byte of the answer",
-  "rate-limit": "429; headers: false leaves out what tells when it ends; reset_seconds",
-  "payment-required": "402",
-  "server-error": "5xx; status",
-  "torn-line": "Send half of a record as if it were whole",
-  "half-utf8": "Send a record with a character of which a byte is missing",
+export const faultDescriptions: Readonly<Record<FaultKind, string>> = {
+  refuse: "Close the connection before the first byte of the reply",
+  "rate-limit": "Answer 429; headers: false omits the reset headers; reset_seconds",
+  "payment-required": "Answer 402",
+  "server-error": "Answer 5xx; status",
+  "torn-line": "Send half of a record as if it were complete",
+  "half-utf8": "Send a record with an incomplete UTF-8 character",
   cut: "Drop the connection in the middle of a record",
-  slow: "Send a record in pieces; bytes, millis between them",
+  slow: "Send a record in pieces; bytes per piece, millis between pieces",
   duplicate: "Send a record twice",
-  stall: "Send no more records on a connection; keep_alives: false sends nothing at all; stall_seconds ends it",
-  disconnect: "End the stream with a notice in it (x); disconnect_type",
+  stall: "Stop sending records on a connection; keep_alives: false stops keep-alives too; stall_seconds",
+  disconnect: "End the stream with a disconnect message (x); disconnect_type",
   "stream-error": "End the stream with an error event (firehose); message",
-  close: "End the stream without a word",
-  "drop-rules": "Forget all rules, as after 180 days",
-  "lower-caps": "Lower caps while it lasts; rules, connections",
-  "clock-skew": "Tell wrong times while it lasts; skew_seconds",
-  "hold-slot": "Keep the slot of the next client that goes away (x); hold_seconds"
+  close: "End the stream without a message",
+  "drop-rules": "Delete all rules, as happens after 180 days",
+  "lower-caps": "Lower caps while active; rules, connections",
+  "clock-skew": "Report wrong times while active; skew_seconds",
+  "hold-slot": "Keep the slot of the next client that disconnects (x); hold_seconds"
 }
 
 export class Faults {
-  private readonly active: Array<Active> = []
+  private readonly active: Array<ActiveFault> = []
   private readonly totals = new Map<string, number>()
-  private last = 0
+  private lastId = 0
 
   inject(request: FaultRequest, now: number): Fault {
-    const isEndless = LASTING.has(request.kind) || request.seconds !== undefined
-    const fault: Active = {
-      id: `fault-${++this.last}`,
+    const isUnlimited = lastingKinds.has(request.kind) || request.seconds !== undefined
+    const fault: ActiveFault = {
+      id: `fault-${++this.lastId}`,
       request,
       fired: 0,
-      left: request.count ?? (isEndless ? undefined : 1),
+      left: request.count ?? (isUnlimited ? undefined : 1),
       until: request.seconds === undefined ? undefined : now + request.seconds * 1_000
     }
     this.active.push(fault)
-    return shown(fault)
+    return toFault(fault)
   }
 
-  /** The fault that is due here, if there is one; it has fired once more then. */
-  take<K extends FaultKind>(name: K, place: Place): FaultOf<K> | undefined {
-    const found = this.due(name, place)
+  /** Fires the first fault that applies to the target, and counts it. */
+  take<K extends FaultKind>(kind: K, target: FaultTarget): FaultOf<K> | undefined {
+    const found = this.find(kind, target)
     if (found === undefined) return undefined
     found.fired++
-    const key = `${place.platform}.${name}`
+    const key = `${target.platform}.${kind}`
     this.totals.set(key, (this.totals.get(key) ?? 0) + 1)
     if (found.left !== undefined && --found.left === 0) this.active.splice(this.active.indexOf(found), 1)
-    // `due` has compared the kind, which the compiler cannot follow through the union.
+    // `find` compared the kind; the compiler cannot narrow the union by it.
     return found.request as FaultOf<K>
   }
 
-  /** As `take`, but it does not count as fired. */
-  peek<K extends FaultKind>(name: K, place: Place): FaultOf<K> | undefined {
-    return this.due(name, place)?.request as FaultOf<K> | undefined
+  /** Like `take`, but does not count. */
+  peek<K extends FaultKind>(kind: K, target: FaultTarget): FaultOf<K> | undefined {
+    return this.find(kind, target)?.request as FaultOf<K> | undefined
   }
 
   list(now: number): ReadonlyArray<Fault> {
-    return this.active.filter((fault) => !isOver(fault, now)).map(shown)
+    return this.active.filter((fault) => !isExpired(fault, now)).map(toFault)
   }
 
-  /** How often each kind has fired, by `platform.kind`; clearing does not change it. */
+  /** How often each `platform.kind` has fired. Clearing faults does not reset it. */
   get fired(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.totals].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  /** All of them when no id is given. False: there is no such fault. */
+  /** Clears one fault, or all without an id. False for an unknown id. */
   clear(id?: string): boolean {
     if (id === undefined) {
       this.active.length = 0
       return true
     }
-    const at = this.active.findIndex((fault) => fault.id === id)
-    if (at >= 0) this.active.splice(at, 1)
-    return at >= 0
+    const index = this.active.findIndex((fault) => fault.id === id)
+    if (index >= 0) this.active.splice(index, 1)
+    return index >= 0
   }
 
-  private due(name: FaultKind, { platform, endpoint, now }: Place): Active | undefined {
+  private find(kind: FaultKind, { platform, endpoint, now }: FaultTarget): ActiveFault | undefined {
     return this.active.find(
       (fault) =>
-        fault.request.kind === name &&
+        fault.request.kind === kind &&
         fault.request.platform === platform &&
         (fault.request.endpoint === undefined || endpoint === undefined || fault.request.endpoint === endpoint) &&
-        !isOver(fault, now)
+        !isExpired(fault, now)
     )
   }
 }
 
-export interface Place {
+export interface FaultTarget {
   readonly platform: SimulatedPlatform
   readonly endpoint?: string
   readonly now: number
 }
 
-/** Left says in one line what is wrong. */
+/** Left is a one-line error message. */
 export const decodeFault = (input: unknown): Either.Either<FaultRequest, string> => {
   const decoded = Schema.decodeUnknownEither(FaultRequest, { onExcessProperty: "error" })(input)
   if (Either.isLeft(decoded)) {
@@ -168,11 +168,11 @@ export const decodeFault = (input: unknown): Either.Either<FaultRequest, string>
     return Either.left(`Fault is not valid at "${issue?.path.join(".") ?? ""}": ${issue?.message ?? "unknown"}`)
   }
   const { kind, platform, endpoint } = decoded.right
-  const only = ONLY_ON[kind]
+  const only = onlyPlatform[kind]
   if (only !== undefined && only !== platform) return Either.left(`Fault "${kind}" is for platform "${only}" only`)
   if (endpoint !== undefined && !isEndpointOf(platform, endpoint)) {
     return Either.left(
-      `Platform "${platform}" has no endpoint "${endpoint}": use one of ${ENDPOINTS[platform].join(", ")}`
+      `Platform "${platform}" has no endpoint "${endpoint}": use one of ${endpoints[platform].join(", ")}`
     )
   }
   return Either.right(decoded.right)
@@ -180,7 +180,7 @@ export const decodeFault = (input: unknown): Either.Either<FaultRequest, string>
 
 // ---- helpers ----
 
-interface Active {
+interface ActiveFault {
   readonly id: string
   readonly request: FaultRequest
   fired: number
@@ -188,17 +188,17 @@ interface Active {
   readonly until: number | undefined
 }
 
-const LASTING: ReadonlySet<FaultKind> = new Set<FaultKind>(["lower-caps", "clock-skew"])
+const lastingKinds: ReadonlySet<FaultKind> = new Set<FaultKind>(["lower-caps", "clock-skew"])
 
-const ONLY_ON: Readonly<Partial<Record<FaultKind, SimulatedPlatform>>> = {
+const onlyPlatform: Readonly<Partial<Record<FaultKind, SimulatedPlatform>>> = {
   disconnect: "x",
   "stream-error": "firehose",
   "hold-slot": "x"
 }
 
-const isOver = ({ until }: Active, now: number): boolean => until !== undefined && until <= now
+const isExpired = ({ until }: ActiveFault, now: number): boolean => until !== undefined && until <= now
 
-const shown = ({ id, request, fired, left, until }: Active): Fault => ({
+const toFault = ({ id, request, fired, left, until }: ActiveFault): Fault => ({
   id,
   request,
   fired,

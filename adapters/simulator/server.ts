@@ -1,4 +1,4 @@
-/** Opens a port for the simulator. It writes to Node's sockets itself, so that a connection can be dropped at any byte. */
+/** Serves the simulator on a port. Uses Node's HTTP server directly to drop a connection at any byte. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Data, Effect, type Scope } from "effect"
@@ -16,52 +16,52 @@ export class SimulatorCannotListen extends Data.TaggedError("SimulatorCannotList
   }
 }
 
-/** Serves until the scope closes; open streams are ended then. Gives the port. */
+/** Serves until the scope closes, which ends open streams. Returns the port. */
 export const serve = (
   simulator: Simulator,
   options: { readonly host: string; readonly port: number }
 ): Effect.Effect<number, SimulatorCannotListen, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(listen(simulator, options), (server) => close(server, simulator)),
-    // A server that listens on a port has an address of this kind.
+    // A server that listens on a TCP port always has an `AddressInfo`.
     (server) => (server.address() as AddressInfo).port
   )
 
 // ---- helpers ----
 
-const GRACE_MILLIS = 500
+const CLOSE_TIMEOUT_MILLIS = 500
 
 const listen = ({ handler }: Simulator, { host, port }: { readonly host: string; readonly port: number }) =>
   Effect.async<Server, SimulatorCannotListen>((resume) => {
     const server = createServer((incoming, outgoing) => {
-      const leaving = new AbortController()
-      outgoing.once("close", () => leaving.abort())
-      exchange(handler, incoming, outgoing, leaving.signal).catch(() => incoming.socket.destroy())
+      const controller = new AbortController()
+      outgoing.once("close", () => controller.abort())
+      respond(handler, incoming, outgoing, controller.signal).catch(() => incoming.socket.destroy())
     })
     server.once("error", (cause) => resume(new SimulatorCannotListen({ host, port, cause })))
     server.listen(port, host, () => resume(Effect.succeed(server)))
   })
 
-/** Rejects where the connection is to be dropped. */
-const exchange = async (
+/** Rejects when the connection must be dropped. */
+const respond = async (
   handler: Simulator["handler"],
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   signal: AbortSignal
 ): Promise<void> => {
-  const { status, headers, body } = await handler(await requestOf(incoming, signal))
+  const { status, headers, body } = await handler(await toRequest(incoming, signal))
   outgoing.writeHead(status, Object.fromEntries(headers))
   if (body === null) {
     outgoing.end()
     return
   }
-  // A client must see that the stream is open before anything comes on it.
+  // The client must see that the stream is open before the first record.
   outgoing.flushHeaders()
-  for await (const chunk of body) await written(outgoing, chunk)
+  for await (const chunk of body) await write(outgoing, chunk)
   outgoing.end()
 }
 
-const requestOf = async (incoming: IncomingMessage, signal: AbortSignal): Promise<Request> => {
+const toRequest = async (incoming: IncomingMessage, signal: AbortSignal): Promise<Request> => {
   const { method = "GET", url = "/" } = incoming
   const headers = new Headers()
   for (const [name, value] of Object.entries(incoming.headers)) headers.set(name, String(value))
@@ -76,19 +76,19 @@ const requestOf = async (incoming: IncomingMessage, signal: AbortSignal): Promis
   })
 }
 
-/** Waits until the system has the bytes: those before a cut must arrive. */
-const written = (outgoing: ServerResponse, chunk: Uint8Array): Promise<void> =>
+/** Waits until the bytes are flushed: bytes before a cut must arrive. */
+const write = (outgoing: ServerResponse, chunk: Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
     outgoing.write(chunk, (error) => (error ? reject(error) : resolve()))
   })
 
 const close = (server: Server, simulator: Simulator) =>
   Effect.zipRight(
-    simulator.control.hangUp,
+    simulator.control.close,
     Effect.async<void>((resume) => {
-      const deadline = setTimeout(() => server.closeAllConnections(), GRACE_MILLIS)
+      const timeout = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MILLIS)
       server.close(() => {
-        clearTimeout(deadline)
+        clearTimeout(timeout)
         resume(Effect.void)
       })
       server.closeIdleConnections()

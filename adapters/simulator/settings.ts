@@ -1,4 +1,4 @@
-/** Everything about the simulator that can be set: what the platforms leave open is a switch here, with its default. */
+/** The simulator's settings. Behaviour that the platforms do not document is a setting here, with its default. */
 import { Either, ParseResult, Schema, SchemaAST } from "effect"
 
 const Tier = Schema.Literal("free", "basic", "pro", "pay-per-use", "enterprise")
@@ -6,146 +6,106 @@ export type Tier = typeof Tier.Type
 
 const Count = Schema.Int.pipe(Schema.between(0, 1_000_000_000))
 const Seconds = Schema.Number.pipe(Schema.between(0, 1_000_000_000))
+const Rate = Schema.Number.pipe(Schema.between(0, 10_000))
+const Codes = Schema.Array(Schema.String)
 const Token = Schema.String.pipe(Schema.pattern(/^[!-~]{1,512}$/))
 
-const on = <A>(schema: Schema.Schema<A>, fallback: A, about: string): Schema.Schema<A> =>
+const setting = <A>(schema: Schema.Schema<A>, fallback: A, about: string): Schema.Schema<A> =>
   schema.annotations({ default: fallback, description: about })
 
+const optionalCount = (about: string): Schema.Schema<number | null> => setting(Schema.NullOr(Count), null, about)
+
+/** The first value is the default. */
+const choice = <const A extends readonly [string | number, ...ReadonlyArray<string | number>]>(
+  values: A,
+  about: string
+): Schema.Schema<A[number]> => setting(Schema.Literal(...values), values[0], about)
+
 const XSettings = Schema.Struct({
-  bearer_token: on(Token, "simulator-x-bearer-token", "The token that the app sends"),
-  tier: on(Tier, "pay-per-use", "Plan of the app: it decides on access, caps, lengths and backfill"),
-  rule_cap: on(Schema.NullOr(Count), null, "Rules that the app may hold; null: by the tier"),
-  project_rule_cap: on(
-    Schema.NullOr(Count),
-    null,
-    "Rules that the project may hold, as counts tells; null: by the tier"
-  ),
-  max_rule_length: on(Schema.NullOr(Count), null, "UTF-16 code units of a rule; null: by the tier"),
-  length_counts: on(Schema.Literal("utf-16", "code-points"), "utf-16", "What the length of a rule is counted in"),
-  refused_warnings: on(
-    Schema.Array(Schema.String),
-    [],
-    "Warnings of the rule language that refuse a rule, by code, such as negated-group"
-  ),
-  connection_cap: on(Schema.NullOr(Count), null, "Streams that may be open at once; null: by the tier"),
-  posts_per_second: on(Schema.NullOr(Count), null, "What a stream sends at most, the rest waits; null: by the tier"),
-  send_queue: on(Count, 5_000, "Posts that may wait for a slow reader before it is cut off"),
-  credits: on(Schema.NullOr(Count), null, "Posts that may still be read before 402; null: no end"),
-  rule_delay_seconds: on(Seconds, 0, "How long a new rule takes to have effect; X says about 20"),
-  atomic_invalid: on(Schema.Boolean, false, "One invalid rule refuses its whole batch"),
-  rule_cap_status: on(Schema.Literal(422, 400), 422, "Status of RulesCapExceeded"),
-  all_duplicates_status: on(Schema.Literal(201, 200), 201, "Status of an add that held nothing but duplicates"),
-  counts_share_limit: on(Schema.Boolean, true, "rules/counts uses up the calls of GET rules"),
-  duplicate_check: on(
-    Schema.Literal("exact", "canonical"),
-    "exact",
-    "What makes two rules the same: the text as it is, or what it means"
-  ),
-  keep_alive_seconds: on(Seconds, 20, "Silence before an empty line is sent; 0: never"),
-  dead_slot_seconds: on(Seconds, 5, "How long the slot of a client that went away stays taken"),
-  refused_connects_count: on(Schema.Boolean, true, "A connection over the cap uses up one of the connects"),
-  rules_gone: on(
-    Schema.Literal("stay", "disconnect"),
-    "stay",
-    "What an open stream does when the last rule is deleted"
-  ),
-  max_body_bytes: on(Count, 5_242_880, "Largest request body"),
-  max_rules_per_request: on(Count, 1_000, "Largest add"),
-  max_tag_length: on(Count, 255, "Longest tag"),
-  add_order: on(Schema.Literal("request", "reversed"), "request", "Order of the created rules in the answer"),
-  sends_meta_sent: on(Schema.Boolean, true, "GET rules tells meta.sent"),
-  counts_as: on(Schema.Literal("strings", "numbers"), "strings", "How rules/counts writes its numbers"),
-  problem_host: on(
-    Schema.Literal("https://api.x.com", "https://api.twitter.com"),
-    "https://api.x.com",
-    "Host in the types of problems"
-  ),
-  rate_limit_body: on(Schema.Literal("v2", "v1.1"), "v2", "Shape of a 429"),
-  stream_errors: on(
-    Schema.Literal("wrapped", "bare"),
-    "wrapped",
-    "An error in the stream stands in errors[], or alone"
-  ),
-  vocabulary: on(
-    Schema.Literal("tweet", "post"),
-    "tweet",
-    "Words of the records; a call with post.fields gets the post words in any case"
-  ),
-  penalty_seconds: on(Seconds, 0, "How much later the limit ends for each call while it is exceeded"),
-  rules_get_limit: on(Count, 450, "Calls of GET rules in 15 minutes"),
-  rules_post_limit: on(Count, 100, "Calls of POST rules in 15 minutes"),
-  stream_limit: on(Count, 50, "Connects in 15 minutes"),
-  usage_limit: on(Count, 50, "Calls of GET usage in 15 minutes"),
-  connections_limit: on(
+  bearer_token: setting(Token, "simulator-x-bearer-token", "Bearer token of the app"),
+  tier: setting(Tier, "pay-per-use", "Plan of the app: sets access, caps, rule length and backfill"),
+  rule_cap: optionalCount("Maximum rules of the app; null: by the tier"),
+  project_rule_cap: optionalCount("Maximum rules of the project, as rules/counts reports it; null: by the tier"),
+  max_rule_length: optionalCount("Maximum length of a rule; null: by the tier"),
+  length_counts: choice(["utf-16", "code-points"], "Unit that rule length is measured in"),
+  refused_warnings: setting(Codes, [], "Codes of warnings that make X refuse a rule, such as negated-group"),
+  connection_cap: optionalCount("Maximum open streams; null: by the tier"),
+  posts_per_second: optionalCount("Maximum posts per second on a stream, the rest waits; null: by the tier"),
+  send_queue: setting(Count, 5_000, "Maximum posts waiting for a slow reader before it is disconnected"),
+  credits: optionalCount("Posts that can be read before 402; null: unlimited"),
+  rule_delay_seconds: setting(Seconds, 0, "Delay before a new rule takes effect; X documents about 20"),
+  atomic_invalid: setting(Schema.Boolean, false, "One invalid rule rejects its whole batch"),
+  rule_cap_status: choice([422, 400], "Status of RulesCapExceeded"),
+  all_duplicates_status: choice([201, 200], "Status of an add of duplicates only"),
+  counts_share_limit: setting(Schema.Boolean, true, "rules/counts shares the rate limit of GET rules"),
+  duplicate_check: choice(["exact", "canonical"], "How duplicates are found: by exact text or by canonical form"),
+  keep_alive_seconds: setting(Seconds, 20, "Idle time before a keep-alive line; 0: never"),
+  dead_slot_seconds: setting(Seconds, 5, "How long the slot of a disconnected client stays taken"),
+  refused_connects_count: setting(Schema.Boolean, true, "A refused connection counts towards stream_limit"),
+  rules_gone: choice(["stay", "disconnect"], "What an open stream does when the last rule is deleted"),
+  max_body_bytes: setting(Count, 5_242_880, "Maximum size of a request body"),
+  max_rules_per_request: setting(Count, 1_000, "Maximum rules in one add"),
+  max_tag_length: setting(Count, 255, "Maximum length of a tag"),
+  add_order: choice(["request", "reversed"], "Order of the created rules in the reply"),
+  sends_meta_sent: setting(Schema.Boolean, true, "GET rules returns meta.sent"),
+  counts_as: choice(["strings", "numbers"], "JSON type of the numbers in rules/counts"),
+  problem_host: choice(["https://api.x.com", "https://api.twitter.com"], "Host in the type of a problem"),
+  rate_limit_body: choice(["v2", "v1.1"], "Body of a 429"),
+  stream_errors: choice(["wrapped", "bare"], "An error in the stream is wrapped in errors[], or bare"),
+  vocabulary: choice(["tweet", "post"], "Field names in records; a call with post.fields always gets the post names"),
+  penalty_seconds: setting(Seconds, 0, "Extends the rate-limit window for each call over the limit"),
+  rules_get_limit: setting(Count, 450, "Calls of GET rules per 15 minutes"),
+  rules_post_limit: setting(Count, 100, "Calls of POST rules per 15 minutes"),
+  stream_limit: setting(Count, 50, "Connections per 15 minutes"),
+  usage_limit: setting(Count, 50, "Calls of GET usage per 15 minutes"),
+  connections_limit: setting(
     Count,
     25,
-    "Calls of each kind to /2/connections in 15 minutes; X states it for DELETE all only"
+    "Calls per 15 minutes of each method of /2/connections; X documents it for DELETE all only"
   )
 })
 
 const FirehoseSettings = Schema.Struct({
-  management_key: on(Token, `fhm_${"simulator".padEnd(40, "0")}`, "The key that manages taps"),
-  tap_token: on(Token, `fh_${"simulator".padEnd(40, "0")}`, "Token of the tap that is there from the start"),
-  rule_cap: on(Count, 25, "Rules of the organization"),
-  tap_cap: on(Count, 100, "Taps that may be active"),
-  max_value_length: on(Count, 8_192, "Characters of a rule"),
-  refused_warnings: on(Schema.Array(Schema.String), [], "Warnings of the rule language that refuse a rule, by code"),
-  undated_pages: on(
-    Schema.Literal("dropped", "kept"),
-    "dropped",
-    "Pages without a time of publishing, for a rule with quality"
+  management_key: setting(Token, `fhm_${"simulator".padEnd(40, "0")}`, "Management key, for calls to /v1/taps"),
+  tap_token: setting(Token, `fh_${"simulator".padEnd(40, "0")}`, "Token of the initial tap"),
+  rule_cap: setting(Count, 25, "Maximum rules of the organization"),
+  tap_cap: setting(Count, 100, "Maximum active taps"),
+  max_value_length: setting(Count, 8_192, "Maximum length of a rule, in characters"),
+  refused_warnings: setting(Codes, [], "Codes of warnings that make Firehose refuse a rule"),
+  undated_pages: choice(["dropped", "kept"], "Pages without publish_time, for a rule with quality on"),
+  credits: optionalCount("Matches that can be delivered before 402; null: unlimited"),
+  error_body: choice(["message", "nested"], "{message, errors} or {error: {message, code}}"),
+  rule_ids: choice(["query_ids", "query_id"], "One update per match with all its rules, or one update per rule"),
+  empty_data: choice(["{}", "[]"], "Data of the connected and end events"),
+  keep_alive_seconds: setting(Seconds, 0, "Idle time before a keep-alive comment; 0: never"),
+  bad_parameter_status: choice([422, 400], "Status for a bad timeout, limit, since, offset or Last-Event-ID"),
+  too_old: choice(
+    ["oldest", "error"],
+    "Last-Event-ID older than the oldest kept match: start at the oldest, or refuse"
   ),
-  credits: on(Schema.NullOr(Count), null, "Matches that may still be delivered before 402; null: no end"),
-  error_body: on(Schema.Literal("message", "nested"), "message", "{message, errors} or {error: {message, code}}"),
-  rule_ids: on(
-    Schema.Literal("query_ids", "query_id"),
-    "query_ids",
-    "All rules of a match in one update, or one update for each"
-  ),
-  empty_data: on(Schema.Literal("{}", "[]"), "{}", "Data of connected and end"),
-  keep_alive_seconds: on(Seconds, 0, "Silence before a comment is sent; 0: never"),
-  bad_parameter_status: on(
-    Schema.Literal(422, 400),
-    422,
-    "Status for a bad timeout, limit, since, offset or Last-Event-ID"
-  ),
-  too_old: on(
-    Schema.Literal("oldest", "error"),
-    "oldest",
-    "Last-Event-ID before the oldest kept event: begin there, or refuse"
-  ),
-  wrong_key_status: on(Schema.Literal(401, 403), 401, "Status for a key of the wrong kind"),
-  streams_per_tap: on(Schema.NullOr(Count), null, "Streams of a tap that may be open at once; null: any number"),
-  no_credits: on(Schema.Literal("run-on", "close"), "run-on", "What an open stream does when the credit is used up"),
-  rules_gone: on(Schema.Literal("stay", "error"), "stay", "What an open stream does when the last rule is deleted"),
-  retry_after: on(Schema.Boolean, true, "429 tells Retry-After"),
-  duplicates: on(Schema.Literal("allowed", "refused"), "allowed", "A rule of the same text again"),
-  markdown: on(Schema.Literal("never", "always"), "never", "document.markdown, as the older form had it"),
-  rules_limit: on(Count, 60, "Calls to /v1/rules in a minute, for each tap"),
-  stream_limit: on(Count, 30, "Connects in a minute, for each tap"),
-  taps_limit: on(Count, 60, "Calls to /v1/taps in a minute"),
-  retention_hours: on(Seconds, 24, "How long matches are kept for replay"),
-  first_offset: on(Count, 43_000, "Offset of the first crawled page; read at the start"),
-  partition: on(Count, 0, "Partition in the event ids")
+  wrong_key_status: choice([401, 403], "Status for a key of the wrong kind"),
+  streams_per_tap: optionalCount("Maximum open streams of a tap; null: unlimited"),
+  no_credits: choice(["run-on", "close"], "What an open stream does when the credits are used up"),
+  rules_gone: choice(["stay", "error"], "What an open stream does when the last rule is deleted"),
+  retry_after: setting(Schema.Boolean, true, "429 has a Retry-After header"),
+  duplicates: choice(["allowed", "refused"], "A second rule with the same text"),
+  markdown: choice(["never", "always"], "Whether updates have document.markdown, as in the older format"),
+  rules_limit: setting(Count, 60, "Calls to /v1/rules per minute and tap"),
+  stream_limit: setting(Count, 30, "Connections per minute and tap"),
+  taps_limit: setting(Count, 60, "Calls to /v1/taps per minute"),
+  retention_hours: setting(Seconds, 24, "How long matches are kept for replay"),
+  first_offset: setting(Count, 43_000, "Offset of the first page; read at start only"),
+  partition: setting(Count, 0, "Partition number in event ids")
 })
 
 const FeedSettings = Schema.Struct({
-  posts_per_second: on(
-    Schema.Number.pipe(Schema.between(0, 10_000)),
-    0,
-    "Made-up posts per second on X; the command sets it by --rate"
-  ),
-  pages_per_second: on(
-    Schema.Number.pipe(Schema.between(0, 10_000)),
-    0,
-    "Made-up pages per second on Firehose; the command sets it by --rate"
-  )
+  posts_per_second: setting(Rate, 0, "Generated posts per second on X; --rate sets it"),
+  pages_per_second: setting(Rate, 0, "Generated pages per second on Firehose; --rate sets it")
 })
 
 export const Settings = Schema.Struct({ x: XSettings, firehose: FirehoseSettings, feed: FeedSettings })
 export type Settings = typeof Settings.Type
 
-/** Any part of the settings; the rest stays as it is. */
 export const SettingsPatch = Schema.partialWith(
   Schema.Struct({
     x: Schema.partialWith(XSettings, { exact: true }),
@@ -156,33 +116,33 @@ export const SettingsPatch = Schema.partialWith(
 )
 export type SettingsPatch = typeof SettingsPatch.Type
 
-/** Assumptions that are not for the simulator to change: the rule languages and the engine have made them for all of Earshot. */
-export const FIXED: Readonly<Record<string, string>> = {
-  "x A4": "url_title, url_description, url_contains, the counts and the ids of posts stand alone; source does not",
-  "x A5": "Names of operators in any case, OR in capitals only",
+/** Assumptions that are not settings: they are part of the rule languages and the engine. */
+export const fixedAssumptions: Readonly<Record<string, string>> = {
+  "x A4": "url_title, url_description, url_contains, counts and post ids are standalone operators; source is not",
+  "x A5": "Operator names are case-insensitive; OR must be upper case",
   "x A6": "min_likes, min_replies, min_reposts and unknown names are invalid operators",
-  "x A7": "A keyword with punctuation in it is the phrase of its words",
-  "x A8": "A run of letters without spaces is one word; an underscore splits words",
-  "x A10": "The length is checked before the syntax",
-  "x A15": "sample: goes by a hash of the post's id",
-  "x A17": "An unknown language is refused; zh, zh-CN and zh-TW are one",
-  "firehose 2": "validate takes {value} and gives {data: {valid, diagnostics, compiled}}",
-  "firehose 13": "OR between bare terms",
-  "firehose 14": "A rule of negations only is valid and meets nothing",
-  "firehose 15": "Unknown fields are refused, unknown labels never met",
-  "firehose 16": "recent: stands once, joined by AND to the rest",
-  "firehose 17": "Boosts are ignored; 1024 clauses at most",
-  "firehose 18": "Lucene's 33 English stop words, not for titles",
-  "firehose 19": "domain: the host without www, and its parents down to the registrable domain",
-  "firehose 20": "A label brings its parents along",
-  "firehose 22": "Adult: any label below /Adult",
+  "x A7": "A keyword with punctuation is a phrase of its words",
+  "x A8": "Text without spaces is one word; an underscore splits words",
+  "x A10": "Length is checked before syntax",
+  "x A15": "sample: uses a hash of the post id",
+  "x A17": "An unknown language is refused; zh, zh-CN and zh-TW are the same",
+  "firehose 2": "validate takes {value} and returns {data: {valid, diagnostics, compiled}}",
+  "firehose 13": "Bare terms are joined by OR",
+  "firehose 14": "A rule of negations only is valid and matches nothing",
+  "firehose 15": "Unknown fields are refused; unknown labels match nothing",
+  "firehose 16": "recent: is allowed once, joined to the rest by AND",
+  "firehose 17": "Boosts are ignored; at most 1024 clauses",
+  "firehose 18": "Lucene's 33 English stop words, except in titles",
+  "firehose 19": "domain: matches the host without www, and its parent domains up to the registrable one",
+  "firehose 20": "A label includes its parents",
+  "firehose 22": "Adult: the label /Adult and all labels below it",
   "firehose 23": "Times without a zone are UTC",
-  "firehose 26": "A change without fields changes nothing"
+  "firehose 26": "An update without fields changes nothing"
 }
 
 export interface SettingLine {
   readonly name: string
-  /** Its values: `"exact", "canonical"`, `null, a number`. */
+  /** The values it takes, such as `"exact", "canonical"` or `null, a number`. */
   readonly takes: string
   readonly fallback: unknown
   readonly about: string
@@ -190,10 +150,10 @@ export interface SettingLine {
 
 /** Every setting with its default, in the order of this file. */
 export const settingLines = (): ReadonlyArray<SettingLine> =>
-  GROUPS.flatMap(([group, fields]) =>
+  groups.flatMap(([group, fields]) =>
     Object.entries(fields).map(([name, { ast }]) => ({
       name: `${group}.${name}`,
-      takes: takenBy(ast),
+      takes: describeType(ast),
       fallback: annotation(ast, SchemaAST.DefaultAnnotationId),
       about: String(annotation(ast, SchemaAST.DescriptionAnnotationId))
     }))
@@ -202,7 +162,7 @@ export const settingLines = (): ReadonlyArray<SettingLine> =>
 export const defaultSettings = (): Settings =>
   Schema.decodeUnknownSync(Settings)(
     Object.fromEntries(
-      GROUPS.map(([group, fields]) => [
+      groups.map(([group, fields]) => [
         group,
         Object.fromEntries(
           Object.entries(fields).map(([name, { ast }]) => [name, annotation(ast, SchemaAST.DefaultAnnotationId)])
@@ -211,24 +171,24 @@ export const defaultSettings = (): Settings =>
     )
   )
 
-export const patched = (settings: Settings, patch: SettingsPatch): Settings => ({
+export const applyPatch = (settings: Settings, patch: SettingsPatch): Settings => ({
   x: { ...settings.x, ...patch.x },
   firehose: { ...settings.firehose, ...patch.firehose },
   feed: { ...settings.feed, ...patch.feed }
 })
 
-/** Left says in one line what is wrong. */
+/** Left is a one-line error message. */
 export const decodePatch = (input: unknown): Either.Either<SettingsPatch, string> =>
-  Either.mapLeft(Schema.decodeUnknownEither(SettingsPatch, { onExcessProperty: "error" })(input), inOneLine)
+  Either.mapLeft(Schema.decodeUnknownEither(SettingsPatch, { onExcessProperty: "error" })(input), describeError)
 
-export const inOneLine = (error: ParseResult.ParseError): string => {
+// ---- helpers ----
+
+function describeError(error: ParseResult.ParseError): string {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
   return issue === undefined ? error.message : `Setting "${issue.path.join(".")}" is not valid: ${issue.message}`
 }
 
-// ---- helpers ----
-
-const GROUPS = [
+const groups = [
   ["x", XSettings.fields],
   ["firehose", FirehoseSettings.fields],
   ["feed", FeedSettings.fields]
@@ -238,12 +198,12 @@ function annotation(ast: SchemaAST.AST, id: symbol): unknown {
   return ast.annotations[id]
 }
 
-function takenBy(ast: SchemaAST.AST): string {
+function describeType(ast: SchemaAST.AST): string {
   switch (ast._tag) {
     case "Union":
-      // Null comes last for the schema and first for the reader.
+      // The schema lists null last.
       return ast.types
-        .map(takenBy)
+        .map(describeType)
         .sort((a, b) => Number(b === "null") - Number(a === "null"))
         .join(", ")
     case "Literal":
@@ -251,12 +211,12 @@ function takenBy(ast: SchemaAST.AST): string {
     case "BooleanKeyword":
       return "true, false"
     case "TupleType":
-      return "a list of texts"
+      return "a list of strings"
     case "Refinement":
-      return takenBy(ast.from)
+      return describeType(ast.from)
     case "NumberKeyword":
       return "a number"
     default:
-      return "a text"
+      return "a string"
   }
 }

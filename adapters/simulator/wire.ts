@@ -1,4 +1,4 @@
-/** Requests as the platforms see them, and their answers, without a socket. */
+/** Requests and replies of the simulator, independent of sockets. */
 import { Data, type Stream } from "effect"
 
 export interface Call {
@@ -7,7 +7,7 @@ export interface Call {
   readonly query: URLSearchParams
   readonly headers: Headers
   readonly body: string
-  /** In milliseconds, by the simulator's own clock. */
+  /** Milliseconds on the simulator's clock. */
   readonly now: number
 }
 
@@ -17,7 +17,7 @@ export interface Reply {
   readonly body: string | null | Stream.Stream<Uint8Array, Dropped>
 }
 
-/** The connection ends here, without what HTTP asks for at the end of an answer. */
+/** The server drops the connection: no reply, or a body without its end. */
 export class Dropped extends Data.TaggedError("Dropped")<{ readonly reason: string }> {
   override get message() {
     return `Connection dropped: ${this.reason}`
@@ -30,12 +30,11 @@ export const jsonReply = (status: number, body: unknown, headers: Readonly<Recor
   body: JSON.stringify(body)
 })
 
-/** The token that the call came with. */
-export const bearerOf = ({ headers }: Call): string | undefined =>
+export const bearerToken = ({ headers }: Call): string | undefined =>
   /^Bearer ([!-~]+)$/i.exec(headers.get("authorization") ?? "")?.[1]
 
-/** Undefined for a text that is no JSON. */
-export const parsedJson = (text: string): { readonly value: unknown } | undefined => {
+/** Undefined for invalid JSON. */
+export const parseJson = (text: string): { readonly value: unknown } | undefined => {
   try {
     return { value: JSON.parse(text) }
   } catch {

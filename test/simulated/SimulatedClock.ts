@@ -1,15 +1,15 @@
-/** A clock whose hours take milliseconds: time goes from one thing that is due to the next. */
+/** A clock for simulations: time jumps from one timer to the next, so hours take milliseconds. */
 import { Clock, Duration, Effect, Scheduler } from "effect"
 
 /**
- * Not Effect's `TestClock`: at every step that waits several milliseconds of real time to see that all fibers sleep,
- * and it keeps timers that were given up, so that a day takes it many minutes.
+ * Replaces Effect's `TestClock`, which needs many minutes for a day: at every step it waits several milliseconds of
+ * real time for all fibers to sleep, and it keeps cancelled timers.
  */
 export class SimulatedClock implements Clock.Clock {
   readonly [Clock.ClockTypeId]: Clock.ClockTypeId = Clock.ClockTypeId
   private millis: number
-  /** In the order in which they fell asleep. */
-  private readonly sleeping = new Set<Sleeper>()
+  /** In order of insertion. */
+  private readonly timers = new Set<Timer>()
 
   constructor(millis: number) {
     this.millis = millis
@@ -28,57 +28,57 @@ export class SimulatedClock implements Clock.Clock {
 
   sleep(duration: Duration.Duration): Effect.Effect<void> {
     return Effect.async((resume) => {
-      const sleeper = {
+      const timer = {
         at: this.millis + Math.ceil(Duration.toMillis(duration)),
-        wake: () => resume(Effect.void)
+        fire: () => resume(Effect.void)
       }
-      this.sleeping.add(sleeper)
-      return Effect.sync(() => this.sleeping.delete(sleeper))
+      this.timers.add(timer)
+      return Effect.sync(() => this.timers.delete(timer))
     })
   }
 
-  /** Runs an effect, and all that it starts, on this clock. */
-  readonly on = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  /** Runs an effect and its child fibers on this clock. */
+  readonly run = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     effect.pipe(Effect.withClock(this), Effect.withScheduler(microtasks))
 
-  /** Time passes up to then; what is due on the way happens at its time, one after the other. */
-  readonly passTo = (millis: number): Effect.Effect<void> =>
+  /** Fires the timers up to that time in order, each at its own time. */
+  readonly advanceTo = (millis: number): Effect.Effect<void> =>
     Effect.promise(async () => {
-      await turn()
-      for (let next = this.nextUpTo(millis); next !== undefined; next = this.nextUpTo(millis)) {
-        this.millis = next.at
-        this.sleeping.delete(next)
-        next.wake()
-        await turn()
+      await nextTurn()
+      for (let timer = this.firstUpTo(millis); timer !== undefined; timer = this.firstUpTo(millis)) {
+        this.millis = timer.at
+        this.timers.delete(timer)
+        timer.fire()
+        await nextTurn()
       }
       this.millis = Math.max(this.millis, millis)
     })
 
-  readonly pass = (seconds: number): Effect.Effect<void> =>
-    Effect.suspend(() => this.passTo(this.millis + seconds * 1_000))
+  readonly advance = (seconds: number): Effect.Effect<void> =>
+    Effect.suspend(() => this.advanceTo(this.millis + seconds * 1_000))
 
-  private nextUpTo(millis: number): Sleeper | undefined {
-    let first: Sleeper | undefined
-    for (const sleeper of this.sleeping) {
-      if (sleeper.at <= millis && sleeper.at < (first?.at ?? Number.POSITIVE_INFINITY)) first = sleeper
+  private firstUpTo(millis: number): Timer | undefined {
+    let first: Timer | undefined
+    for (const timer of this.timers) {
+      if (timer.at <= millis && timer.at < (first?.at ?? Number.POSITIVE_INFINITY)) first = timer
     }
     return first
   }
 }
 
-/** Lets everything happen that needs no more time. */
-export const settled: Effect.Effect<void> = Effect.promise(() => turn())
+/** Runs everything that is ready without advancing time. */
+export const settle: Effect.Effect<void> = Effect.promise(() => nextTurn())
 
 // ---- helpers ----
 
-interface Sleeper {
+interface Timer {
   readonly at: number
-  readonly wake: () => void
+  readonly fire: () => void
 }
 
-/** Effect's own one now and then hands work to a timer. With this one, all that needs no time is done in one turn. */
+/** Effect's default scheduler sometimes yields to a timer. This one finishes all ready work in one turn. */
 const microtasks = new Scheduler.MixedScheduler(Number.POSITIVE_INFINITY)
 
-function turn(): Promise<void> {
+function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,4 +1,4 @@
-/** One simulated day of the service: what was planned happens, and all that is needed to judge it is kept. */
+/** Runs the plan of a simulated day and collects what the checks need. */
 import { Effect, Either, Option } from "effect"
 import type { State } from "../../adapters/simulator/Control.ts"
 import type { FaultKind } from "../../adapters/simulator/faults.ts"
@@ -6,19 +6,18 @@ import type { Match } from "../../core/matches/Match.ts"
 import type { RuleId } from "../../core/model/Ids.ts"
 import { ann, bob } from "../core/world.ts"
 import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
-import { Foreign } from "./Foreign.ts"
-import { type Owner, PASSING_TOPICS, type Planned } from "./plan.ts"
-import { heldOn, type Service, START } from "./service.ts"
+import { OtherClient } from "./OtherClient.ts"
+import { type Owner, type PlannedAction, temporaryTopics } from "./plan.ts"
+import { rulesOn, type Service, START } from "./service.ts"
 
-/** A rule of the service, from when on it was there. */
 export interface TrackedRule {
   readonly id: RuleId
   readonly owner: Owner
   readonly topic: string
   readonly platforms: ReadonlyArray<PlatformId>
-  /** When it was deleted, in milliseconds. */
+  /** In milliseconds. */
   deletedAt?: number
-  /** Names of the events that it has matches of: at the end, or right before it was deleted. */
+  /** Names of the matched events, read at the end or right before the delete. */
   stored: ReadonlyArray<string>
 }
 
@@ -28,33 +27,33 @@ export interface PublishedEvent {
   readonly topics: ReadonlyArray<string>
   /** In milliseconds. */
   readonly at: number
-  /** Rules that were there then, on the service and on the platform, and that it meets. */
-  readonly due: ReadonlyArray<TrackedRule>
-  /** The stream was open then, and no fault was about to touch what is sent on it. */
-  readonly isUntouched: boolean
+  /** The matching rules that service and platform held at the time. */
+  readonly expectedRules: ReadonlyArray<TrackedRule>
+  /** The stream was open and no fault could affect the event. */
+  readonly isUndisturbed: boolean
 }
 
 export class Day {
   readonly rules: Array<TrackedRule> = []
   readonly events: Array<PublishedEvent> = []
   readonly faults: Array<FaultKind> = []
-  /** When each platform forgot all rules, in milliseconds. */
+  /** Times of the drop-rules faults, in milliseconds. */
   readonly drops: Record<PlatformId, Array<number>> = { x: [], firehose: [] }
-  /** Rules that stayed, and since when, when another one with the same text on X was deleted. */
+  /** Rules that remain after another rule with the same text on X was deleted. */
   readonly survivors: Array<{ readonly rule: TrackedRule; readonly since: number }> = []
-  readonly foreign: Foreign
+  readonly otherClient: OtherClient
   private readonly service: Service
-  private readonly touched = { stalls: 0, slows: 0, slowAt: Number.NEGATIVE_INFINITY, stalledConnection: "" }
+  private readonly disturbance = { stalls: 0, slows: 0, slowAt: Number.NEGATIVE_INFINITY, stalledConnection: "" }
 
   constructor(service: Service) {
     this.service = service
-    this.foreign = new Foreign(service)
+    this.otherClient = new OtherClient(service)
   }
 
-  /** With rules for some topics of two accounts, which share their texts on X. */
-  begin(topics: ReadonlyArray<string>): Effect.Effect<void> {
+  /** Creates rules for two accounts. Their rules have the same texts on X. */
+  start(topics: ReadonlyArray<string>): Effect.Effect<void> {
     return Effect.gen(this, function* () {
-      yield* this.foreign.keep
+      yield* this.otherClient.restoreRules
       for (const topic of topics) {
         yield* this.create("ann", topic, PLATFORM_IDS)
         yield* this.create("bob", topic, ["x"])
@@ -62,37 +61,36 @@ export class Day {
     })
   }
 
-  play(plan: ReadonlyArray<Planned>): Effect.Effect<void> {
+  run(plan: ReadonlyArray<PlannedAction>): Effect.Effect<void> {
     return Effect.forEach(
       plan,
-      (planned) => Effect.zipRight(this.service.clock.passTo(START + planned.at), this.happen(planned)),
+      (action) => Effect.zipRight(this.service.clock.advanceTo(START + action.at), this.perform(action)),
       { discard: true }
     )
   }
 
-  /** No fault from here on. */
-  readonly clear: Effect.Effect<void> = Effect.suspend(() => {
-    this.service.note("CLEAR")
-    return Effect.zipRight(this.service.control.clear(), this.foreign.keep)
+  readonly clearFaults: Effect.Effect<void> = Effect.suspend(() => {
+    this.service.addToLog("CLEAR")
+    return Effect.zipRight(this.service.control.clear(), this.otherClient.restoreRules)
   })
 
-  /** Looks up what is stored for all rules that are there. */
-  readonly end: Effect.Effect<void> = Effect.suspend(() =>
-    Effect.forEach(this.present(), (rule) => this.collect(rule), { discard: true })
+  /** Reads the matches of all remaining rules. */
+  readonly finish: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.forEach(this.activeRules(), (rule) => this.readMatches(rule), { discard: true })
   )
 
-  private happen(planned: Planned): Effect.Effect<void> {
-    switch (planned.what) {
+  private perform(action: PlannedAction): Effect.Effect<void> {
+    switch (action.type) {
       case "event":
-        return this.publish(planned.platform, planned.topics)
+        return this.publish(action.platform, action.topics)
       case "create":
-        return Effect.zipRight(this.foreign.keep, this.create(planned.owner, planned.topic, planned.platforms))
+        return Effect.zipRight(this.otherClient.restoreRules, this.create(action.owner, action.topic, action.platforms))
       case "delete":
-        return this.deleteOldest(planned.owner)
+        return this.deleteOldest(action.owner)
       case "fault":
         return Effect.gen(this, function* () {
-          const { fault } = planned
-          this.service.note(`FAULT ${JSON.stringify(fault)}`)
+          const { fault } = action
+          this.service.addToLog(`FAULT ${JSON.stringify(fault)}`)
           this.faults.push(fault.kind)
           yield* this.service.control.inject(fault)
           if (fault.kind === "drop-rules") this.drops[fault.platform].push(this.now)
@@ -108,27 +106,27 @@ export class Day {
     const overrides = Object.fromEntries(platforms.map((platform) => [platform, topic]))
     const draft = { name: topic, intent: `Hear of ${topic}`, platforms, overrides }
     return Effect.gen(this, function* () {
-      const created = yield* Effect.either(this.service.rules.create(ACCOUNTS[owner], draft))
+      const created = yield* Effect.either(this.service.rules.create(accounts[owner], draft))
       if (Either.isRight(created)) this.rules.push({ id: created.right.id, owner, topic, platforms, stored: [] })
       const outcome = Either.match(created, { onLeft: ({ message }) => message, onRight: ({ id }) => id })
-      this.service.note(`CREATE ${owner} ${topic} ${platforms.join("+")}: ${outcome}`)
+      this.service.addToLog(`CREATE ${owner} ${topic} ${platforms.join("+")}: ${outcome}`)
     })
   }
 
   private deleteOldest(owner: Owner): Effect.Effect<void> {
     return Effect.gen(this, function* () {
-      const isPassing = ({ topic }: TrackedRule) => PASSING_TOPICS.some((passing) => passing === topic)
-      const rule = this.present().find((one) => one.owner === owner && isPassing(one))
+      const isTemporary = ({ topic }: TrackedRule) => temporaryTopics.some((each) => each === topic)
+      const rule = this.activeRules().find((each) => each.owner === owner && isTemporary(each))
       if (rule === undefined) return
-      yield* this.collect(rule)
+      yield* this.readMatches(rule)
       rule.deletedAt = this.now
-      yield* Effect.orDie(this.service.rules.delete(ACCOUNTS[owner], rule.id))
-      this.service.note(`DELETE ${owner} ${rule.topic} ${rule.id}`)
-      const isAlike = (other: TrackedRule) => other.topic === rule.topic && other.platforms.includes("x")
+      yield* Effect.orDie(this.service.rules.delete(accounts[owner], rule.id))
+      this.service.addToLog(`DELETE ${owner} ${rule.topic} ${rule.id}`)
+      const hasSameText = (other: TrackedRule) => other.topic === rule.topic && other.platforms.includes("x")
       if (!rule.platforms.includes("x")) return
       this.survivors.push(
-        ...this.present()
-          .filter(isAlike)
+        ...this.activeRules()
+          .filter(hasSameText)
           .map((other) => ({ rule: other, since: this.now }))
       )
     })
@@ -138,50 +136,50 @@ export class Day {
     return Effect.gen(this, function* () {
       const { control, store } = this.service
       const state = yield* control.state
-      const held = new Set(heldOn(state, platform).map(({ id }) => id))
-      const due: Array<TrackedRule> = []
-      for (const rule of this.present()) {
+      const held = new Set(rulesOn(state, platform).map(({ id }) => id))
+      const expectedRules: Array<TrackedRule> = []
+      for (const rule of this.activeRules()) {
         if (!topics.includes(rule.topic)) continue
         const registrations = yield* Effect.orDie(store.registrations(rule.id))
         const isHeld = registrations.some(
           (r) => r.platform === platform && Option.exists(r.platformRuleId, (id) => held.has(id))
         )
-        if (isHeld) due.push(rule)
+        if (isHeld) expectedRules.push(rule)
       }
-      const isUntouched = yield* this.isUntouched(state, platform)
+      const isUndisturbed = yield* this.isUndisturbed(state, platform)
       const { event, name } = eventOf(platform, topics, { number: state[platform].published, now: this.now })
       yield* Effect.orDie(control.publish([event]))
-      this.events.push({ platform, name, topics, at: this.now, due, isUntouched })
+      this.events.push({ platform, name, topics, at: this.now, expectedRules, isUndisturbed })
     })
   }
 
-  /** Rather false than true. */
-  private isUntouched(state: State, platform: PlatformId): Effect.Effect<boolean> {
+  /** False if in doubt; always false for Firehose. */
+  private isUndisturbed(state: State, platform: PlatformId): Effect.Effect<boolean> {
     return Effect.map(this.service.control.faults, (faults) => {
       if (platform !== "x") return false
       const [connection] = state.x.connections
       const { "x.stall": stalls = 0, "x.slow": slows = 0 } = state.faults_fired
-      if (stalls !== this.touched.stalls) this.touched.stalledConnection = connection?.id ?? ""
-      if (slows !== this.touched.slows) this.touched.slowAt = this.now
-      Object.assign(this.touched, { stalls, slows })
+      if (stalls !== this.disturbance.stalls) this.disturbance.stalledConnection = connection?.id ?? ""
+      if (slows !== this.disturbance.slows) this.disturbance.slowAt = this.now
+      Object.assign(this.disturbance, { stalls, slows })
       return (
         connection !== undefined &&
-        connection.id !== this.touched.stalledConnection &&
-        this.now - this.touched.slowAt > 120_000 &&
-        !faults.some(({ request }) => request.platform === "x" && TOUCHING.has(request.kind))
+        connection.id !== this.disturbance.stalledConnection &&
+        this.now - this.disturbance.slowAt > 120_000 &&
+        !faults.some(({ request }) => request.platform === "x" && disturbingKinds.has(request.kind))
       )
     })
   }
 
-  private present(): ReadonlyArray<TrackedRule> {
+  private activeRules(): ReadonlyArray<TrackedRule> {
     return this.rules.filter(({ deletedAt }) => deletedAt === undefined)
   }
 
-  private collect(rule: TrackedRule): Effect.Effect<void> {
+  private readMatches(rule: TrackedRule): Effect.Effect<void> {
     return Effect.gen(this, function* () {
       const all = yield* Effect.orDie(
         this.service.matches.list({
-          account: ACCOUNTS[rule.owner],
+          account: accounts[rule.owner],
           rule: Option.some(rule.id),
           platforms: PLATFORM_IDS,
           before: Option.none(),
@@ -189,16 +187,17 @@ export class Day {
         })
       )
       rule.stored = all.map(nameOf)
-      for (const match of all) this.service.note(`MATCH ${rule.id} ${match.created_at} ${match.id} ${nameOf(match)}`)
+      for (const match of all)
+        this.service.addToLog(`MATCH ${rule.id} ${match.created_at} ${match.id} ${nameOf(match)}`)
     })
   }
 }
 
 // ---- helpers ----
 
-const ACCOUNTS = { ann, bob }
+const accounts = { ann, bob }
 
-const TOUCHING: ReadonlySet<FaultKind> = new Set<FaultKind>([
+const disturbingKinds: ReadonlySet<FaultKind> = new Set<FaultKind>([
   "torn-line",
   "half-utf8",
   "cut",
@@ -208,7 +207,7 @@ const TOUCHING: ReadonlySet<FaultKind> = new Set<FaultKind>([
   "disconnect"
 ])
 
-/** The simulator counts pages on from this one. */
+/** The simulator's default for `firehose.first_offset`. */
 const FIRST_OFFSET = 43_000
 
 const eventOf = (

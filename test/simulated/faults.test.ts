@@ -1,4 +1,4 @@
-/** Any schedule of faults: the platforms are never asked for more than they allow, and all is well when the faults end. */
+/** Property test: under any schedule of faults, the service stays within limits and recovers. */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
@@ -6,136 +6,139 @@ import { seeded } from "../../adapters/demo/random.ts"
 import type { FaultRequest } from "../../adapters/simulator/faults.ts"
 import { sized } from "../long.ts"
 import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
+import { matchProblems, ruleProblems } from "./checks.ts"
 import { Day } from "./day.ts"
-import { wrongMatches, wrongRules } from "./judgement.ts"
-import { badManners } from "./manners.ts"
-import { faultOf, kindsOf, type Planned } from "./plan.ts"
+import { limitViolations } from "./limits.ts"
+import { kindsOf, type PlannedAction, randomFault } from "./plan.ts"
 import { START, withService } from "./service.ts"
 
-it("Under any faults no platform is asked for more than it allows, and both streams are live again in time", () =>
+it("the service exceeds no limit under any faults, and both streams recover in time", () =>
   fc.assert(
     fc.asyncProperty(schedules(), (schedule) =>
-      Effect.runPromise(troubles(schedule)).then((found) => assert.deepStrictEqual(found, []))
+      Effect.runPromise(problemsAfter(schedule)).then((problems) => assert.deepStrictEqual(problems, []))
     ),
     { numRuns: sized(5, 40) }
   ))
 
 // ---- helpers ----
 
-/** In seconds: close together, so that faults meet. */
-const TIME_OF_FAULTS = 900
+/** Short, so that faults overlap. */
+const FAULT_PERIOD_SECONDS = 900
 
-interface Scheduled {
+interface ScheduledFault {
   /** In seconds. */
   readonly at: number
   readonly fault: FaultRequest
-  /** The stream is closed then too: most faults touch only those who connect, and X's stream could go on all day. */
-  readonly isClosed: boolean
+  /** Also closes the stream: most faults affect only new connections, and X's stream could stay open all day. */
+  readonly closes: boolean
 }
 
-/** What is wrong after these faults and the time that the platforms' manners take to recover from them. */
-const troubles = (schedule: ReadonlyArray<Scheduled>) =>
+const problemsAfter = (schedule: ReadonlyArray<ScheduledFault>) =>
   withService(1, (service) =>
     Effect.gen(function* () {
-      const { clock, control, platforms, wire } = service
-      const faults = schedule.flatMap(({ at, fault, isClosed }): ReadonlyArray<Planned> => {
+      const { clock, control, platforms, traffic } = service
+      const faults = schedule.flatMap(({ at, fault, closes }): ReadonlyArray<PlannedAction> => {
         const { platform } = fault
-        const planned = { what: "fault", at: at * 1_000, fault } as const
-        return isClosed ? [planned, { ...planned, fault: { kind: "close", platform } }] : [planned]
+        const planned = { type: "fault", at: at * 1_000, fault } as const
+        return closes ? [planned, { ...planned, fault: { kind: "close", platform } }] : [planned]
       })
-      const end = Math.max(TIME_OF_FAULTS, ...schedule.map(({ at, fault }) => at + (fault.seconds ?? 0)))
-      const due = PLATFORM_IDS.map((id) => ({ id, at: end + recoverySeconds(id, schedule) })).toSorted(byTime)
-      const recovered = Math.max(...due.map(({ at }) => at))
-      const events = everyHalfMinute(recovered)
-      const upTo = (from: number, to: number) => events.filter(({ at }) => at > from * 1_000 && at <= to * 1_000)
+      const end = Math.max(FAULT_PERIOD_SECONDS, ...schedule.map(({ at, fault }) => at + (fault.seconds ?? 0)))
+      const deadlines = PLATFORM_IDS.map((id) => ({ id, at: end + recoverySeconds(id, schedule) })).toSorted(byTime)
+      const recovered = Math.max(...deadlines.map(({ at }) => at))
+      const events = eventEveryHalfMinute(recovered)
+      const between = (from: number, to: number) => events.filter(({ at }) => at > from * 1_000 && at <= to * 1_000)
       const day = new Day(service)
 
-      yield* day.begin(["amber"])
-      yield* day.play([...faults, ...upTo(0, end)].toSorted(byTime))
-      yield* clock.passTo(START + end * 1_000)
-      yield* day.clear
-      const down: Array<string> = []
+      yield* day.start(["amber"])
+      yield* day.run([...faults, ...between(0, end)].toSorted(byTime))
+      yield* clock.advanceTo(START + end * 1_000)
+      yield* day.clearFaults
+      const notLive: Array<string> = []
       let reached = end
-      for (const { id, at } of due) {
-        yield* day.play(upTo(reached, at))
-        yield* clock.passTo(START + at * 1_000)
+      for (const { id, at } of deadlines) {
+        yield* day.run(between(reached, at))
+        yield* clock.advanceTo(START + at * 1_000)
         const { state, detail } = yield* (yield* platforms.get(id)).status
-        if (state !== "live") down.push(`${id} is ${state} ${at - end} s after the last fault: ${detail}`)
+        if (state !== "live") notLive.push(`${id} is ${state} ${at - end} s after the last fault: ${detail}`)
         reached = at
       }
-      const news = [
-        { what: "event", platform: "x", topics: ["amber"], at: (recovered + 1) * 1_000 },
-        { what: "event", platform: "firehose", topics: ["amber"], at: (recovered + 2) * 1_000 }
+      const finalEvents = [
+        { type: "event", platform: "x", topics: ["amber"], at: (recovered + 1) * 1_000 },
+        { type: "event", platform: "firehose", topics: ["amber"], at: (recovered + 2) * 1_000 }
       ] as const
-      yield* day.play(news)
-      yield* clock.pass(1)
-      yield* day.end
+      yield* day.run(finalEvents)
+      yield* clock.advance(1)
+      yield* day.finish
       const [ann] = day.rules
-      const missing = day.events.slice(-news.length).filter(({ name }) => ann?.stored.includes(name) !== true)
+      const missing = day.events.slice(-finalEvents.length).filter(({ name }) => ann?.stored.includes(name) !== true)
       return [
-        ...down,
-        ...missing.map(({ name }) => `${name} came when all faults were over, and is not stored`),
-        ...wrongMatches(day, wire),
-        ...(yield* wrongRules(day, service)),
-        ...badManners(yield* control.state)
+        ...notLive,
+        ...missing.map(({ name }) => `${name} was published after all faults and is not stored`),
+        ...matchProblems(day, traffic),
+        ...(yield* ruleProblems(day, service)),
+        ...limitViolations(yield* control.state)
       ]
     })
   )
 
-/** By the manners of the platforms, in seconds. */
-const X_BACK_OFF = 320
-const X_LIMITED = 900
-const FIREHOSE_BACK_OFF = 300
-const FIREHOSE_GUARD = 360
-const RECONCILE = 120
+/** In seconds. */
+const X_MAX_BACKOFF = 320
+const X_WINDOW = 900
+const FIREHOSE_MAX_BACKOFF = 300
+const FIREHOSE_STALL_TIMEOUT = 360
+const RECONCILE_INTERVAL = 120
 
 /**
- * How long a platform's stream may be down after the last fault has ended: up to its longest back-off, which for X is
- * longer after a 429, and what was under way by then: a reset that was told, a slot that is held, a stall. Rules that
- * are to be registered again wait for the next comparison.
+ * The longest time a stream may be down after the last fault: the maximum backoff (longer on X after a 429), a rate-limit
+ * reset, a held slot or a stall that is still active, and the next reconciliation of rules.
  */
-const recoverySeconds = (platform: PlatformId, schedule: ReadonlyArray<Scheduled>): number => {
+const recoverySeconds = (platform: PlatformId, schedule: ReadonlyArray<ScheduledFault>): number => {
   const faults = schedule.map(({ fault }) => fault).filter((fault) => fault.platform === platform)
   const longest = (seconds: (fault: FaultRequest) => number) => Math.max(0, ...faults.map(seconds))
   const reset = longest((fault) => (fault.kind === "rate-limit" ? Math.max(60, fault.reset_seconds) : 0))
   if (platform === "firehose") {
-    return FIREHOSE_BACK_OFF + RECONCILE + reset + longest(({ kind }) => (kind === "stall" ? FIREHOSE_GUARD : 0))
+    const stalled = longest(({ kind }) => (kind === "stall" ? FIREHOSE_STALL_TIMEOUT : 0))
+    return FIREHOSE_MAX_BACKOFF + RECONCILE_INTERVAL + reset + stalled
   }
-  const limited = longest(({ kind }) => (["rate-limit", "hold-slot", "lower-caps"].includes(kind) ? X_LIMITED : 0))
+  const limited = longest(({ kind }) => (["rate-limit", "hold-slot", "lower-caps"].includes(kind) ? X_WINDOW : 0))
   const held = longest((fault) => (fault.kind === "hold-slot" ? fault.hold_seconds : 0))
   const stalled = longest((fault) => (fault.kind === "stall" ? (fault.stall_seconds ?? 0) : 0))
-  return X_BACK_OFF + RECONCILE + Math.max(limited, reset) + held + stalled
+  return X_MAX_BACKOFF + RECONCILE_INTERVAL + Math.max(limited, reset) + held + stalled
 }
 
-/** Of a few kinds, so that the same ones meet again and again. */
-const schedules = (): fc.Arbitrary<ReadonlyArray<Scheduled>> =>
+/** Few kinds per schedule, so that the same kinds overlap often. */
+const schedules = (): fc.Arbitrary<ReadonlyArray<ScheduledFault>> =>
   fc
     .constantFrom<ReadonlyArray<PlatformId>>(["x"], ["firehose"], PLATFORM_IDS)
     .map((platforms) => platforms.flatMap((platform) => kindsOf(platform).map((kind) => ({ platform, kind }))))
     .chain((all) => fc.subarray(all, { minLength: 1, maxLength: 5 }))
-    .chain((some) => fc.array(scheduled(some), { minLength: 1, maxLength: 12, size: "max" }))
+    .chain((some) => fc.array(scheduledFault(some), { minLength: 1, maxLength: 12, size: "max" }))
 
-/** One on X that is kept alive for ever: how soon that is found out depends on how often posts come. */
+/** An endless stall on X with keep-alives: the time to detect it depends on the rate of posts. */
 const isHiddenStall = (fault: FaultRequest): boolean =>
   fault.kind === "stall" && fault.platform === "x" && fault.keep_alives && fault.stall_seconds === undefined
 
-const scheduled = (kinds: ReadonlyArray<Pick<FaultRequest, "platform" | "kind">>): fc.Arbitrary<Scheduled> =>
+const scheduledFault = (kinds: ReadonlyArray<Pick<FaultRequest, "platform" | "kind">>): fc.Arbitrary<ScheduledFault> =>
   fc
     .record({
-      at: fc.integer({ min: 0, max: TIME_OF_FAULTS }),
+      at: fc.integer({ min: 0, max: FAULT_PERIOD_SECONDS }),
       of: fc.constantFrom(...kinds),
-      chance: fc.nat(),
-      isClosed: fc.boolean()
+      seed: fc.nat(),
+      closes: fc.boolean()
     })
-    .map(({ at, of, chance, isClosed }) => ({ at, fault: faultOf(seeded(chance), of.kind, of.platform), isClosed }))
+    .map(({ at, of, seed, closes }) => ({
+      at,
+      fault: randomFault(seeded(seed), of.kind, of.platform),
+      closes
+    }))
     .filter(({ fault }) => !isHiddenStall(fault))
 
-const everyHalfMinute = (untilSecond: number): ReadonlyArray<Planned> =>
+const eventEveryHalfMinute = (untilSecond: number): ReadonlyArray<PlannedAction> =>
   Array.from({ length: Math.floor(untilSecond / 30) }, (_, index) => ({
-    what: "event",
+    type: "event",
     platform: index % 2 === 0 ? "x" : "firehose",
     topics: ["amber"],
-    // Between the faults, which come at whole seconds.
+    // Faults occur at whole seconds.
     at: (index + 1) * 30_000 + 500
   }))
 

@@ -1,72 +1,71 @@
-/** What is to happen in a simulated day: the same seed makes the same plan. */
+/** The plan of a simulated day. The same seed gives the same plan. */
 import { type Random, seeded } from "../../adapters/demo/random.ts"
-import type { ENDPOINTS } from "../../adapters/simulator/endpoints.ts"
+import type { endpoints } from "../../adapters/simulator/endpoints.ts"
 import type { FaultKind, FaultRequest } from "../../adapters/simulator/faults.ts"
 import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 
-/** Words that rules watch for. A rule of each of the first ones is there all day long. */
-export const LASTING_TOPICS = ["amber", "birch", "cedar", "dune"] as const
-export const PASSING_TOPICS = ["ember", "fjord", "grove", "heath"] as const
+/** Words that rules match. Rules on permanent topics exist all day. */
+export const permanentTopics = ["amber", "birch", "cedar", "dune"] as const
+export const temporaryTopics = ["ember", "fjord", "grove", "heath"] as const
 
 export type Owner = "ann" | "bob"
 
-export type Happening =
-  | { readonly what: "event"; readonly platform: PlatformId; readonly topics: ReadonlyArray<string> }
-  | { readonly what: "fault"; readonly fault: FaultRequest }
+export type Action =
+  | { readonly type: "event"; readonly platform: PlatformId; readonly topics: ReadonlyArray<string> }
+  | { readonly type: "fault"; readonly fault: FaultRequest }
   | {
-      readonly what: "create"
+      readonly type: "create"
       readonly owner: Owner
       readonly topic: string
       readonly platforms: ReadonlyArray<PlatformId>
     }
-  /** The oldest rule of the owner on one of the passing topics. */
-  | { readonly what: "delete"; readonly owner: Owner }
+  /** Deletes the owner's oldest rule on a temporary topic. */
+  | { readonly type: "delete"; readonly owner: Owner }
 
-/** `at` in milliseconds from the start of the day. */
-export type Planned = Happening & { readonly at: number }
+/** `at` is in milliseconds from the start of the day. */
+export type PlannedAction = Action & { readonly at: number }
 
-/** Faults and changes come in the first `hours`, events in one hour more. */
-export const planOfDay = (
+/** Faults and changes occur in the first `hours`; events for one hour more. */
+export const planDay = (
   seed: number,
   { hours, events, faults, changes }: Record<"hours" | "events" | "faults" | "changes", number>
-): ReadonlyArray<Planned> => {
+): ReadonlyArray<PlannedAction> => {
   const random = seeded(seed)
-  const nextFault = faultMaker(random)
-  // Each at a moment of its own: what comes first is never left to chance.
+  const nextFault = faultDealer(random)
+  // Unique times make the order deterministic.
   const taken = new Set<number>()
-  const moment = (within: number): number => {
-    const at = 1_000 + random.below(within * 3_600_000 - 1_000)
-    if (taken.has(at)) return moment(within)
+  const uniqueTime = (hours: number): number => {
+    const at = 1_000 + random.below(hours * 3_600_000 - 1_000)
+    if (taken.has(at)) return uniqueTime(hours)
     taken.add(at)
     return at
   }
-  const planned: ReadonlyArray<Planned> = [
-    ...Array.from({ length: events }, () => ({ ...eventOf(random), at: moment(hours + 1) })),
-    ...Array.from({ length: faults }, () => ({ what: "fault" as const, fault: nextFault(), at: moment(hours) })),
-    ...Array.from({ length: changes }, () => ({ ...changeOf(random), at: moment(hours) }))
+  const planned: ReadonlyArray<PlannedAction> = [
+    ...Array.from({ length: events }, () => ({ ...randomEvent(random), at: uniqueTime(hours + 1) })),
+    ...Array.from({ length: faults }, () => ({ type: "fault" as const, fault: nextFault(), at: uniqueTime(hours) })),
+    ...Array.from({ length: changes }, () => ({ ...randomChange(random), at: uniqueTime(hours) }))
   ]
   return planned.toSorted((a, b) => a.at - b.at)
 }
 
-/** Which faults a platform can have. */
+/** The kinds of faults of a platform. */
 export const kindsOf = (platform: PlatformId): ReadonlyArray<FaultKind> =>
-  platform === "x" ? [...KINDS, "disconnect", "hold-slot"] : [...KINDS, "stream-error"]
+  platform === "x" ? [...commonKinds, "disconnect", "hold-slot"] : [...commonKinds, "stream-error"]
 
-/** With what belongs to its kind left to chance. */
-export const faultOf = (random: Random, kind: FaultKind, platform: PlatformId): FaultRequest => {
-  const often = { platform, count: 1 + random.below(3) }
-  const oftenOrLong = random.chance(0.5) ? often : { platform, seconds: 10 + random.below(300) }
-  const calls = random.chance(0.5) ? oftenOrLong : { ...oftenOrLong, endpoint: random.pick(CALLED[platform]) }
+export const randomFault = (random: Random, kind: FaultKind, platform: PlatformId): FaultRequest => {
+  const counted = { platform, count: 1 + random.below(3) }
+  const limited = random.chance(0.5) ? counted : { platform, seconds: 10 + random.below(300) }
+  const onCalls = random.chance(0.5) ? limited : { ...limited, endpoint: random.pick(calledEndpoints[platform]) }
   switch (kind) {
     case "refuse":
     case "payment-required":
-      return { kind, ...calls }
+      return { kind, ...onCalls }
     case "rate-limit":
-      return { kind, ...calls, headers: random.chance(0.5), reset_seconds: random.below(900) }
+      return { kind, ...onCalls, headers: random.chance(0.5), reset_seconds: random.below(900) }
     case "server-error":
-      return { kind, ...calls, status: random.pick([500, 502, 503, 504]) }
+      return { kind, ...onCalls, status: random.pick([500, 502, 503, 504]) }
     case "slow":
-      return { kind, ...often, bytes: 32 + random.below(200), millis: random.below(1_000) }
+      return { kind, ...counted, bytes: 32 + random.below(200), millis: random.below(1_000) }
     case "stall": {
       const stall = { kind, platform, keep_alives: random.chance(0.5) }
       return random.chance(0.5) ? stall : { ...stall, stall_seconds: random.below(600) }
@@ -74,16 +73,16 @@ export const faultOf = (random: Random, kind: FaultKind, platform: PlatformId): 
     case "disconnect":
       return {
         kind,
-        ...often,
+        ...counted,
         disconnect_type: random.pick(["OperationalDisconnect", "ForceDisconnect", "InvalidRules", "InternalError"])
       }
     case "stream-error":
-      return { kind, ...often, message: "Internal error" }
+      return { kind, ...counted, message: "Internal error" }
     case "drop-rules":
       return { kind, platform }
     case "lower-caps": {
-      const while_ = { kind, platform, seconds: 60 + random.below(600) }
-      return random.chance(0.5) ? { ...while_, rules: random.below(4) } : { ...while_, connections: 0 }
+      const timed = { kind, platform, seconds: 60 + random.below(600) }
+      return random.chance(0.5) ? { ...timed, rules: random.below(4) } : { ...timed, connections: 0 }
     }
     case "clock-skew":
       return { kind, platform, seconds: 60 + random.below(600), skew_seconds: random.below(7_200) - 3_600 }
@@ -94,13 +93,13 @@ export const faultOf = (random: Random, kind: FaultKind, platform: PlatformId): 
     case "cut":
     case "duplicate":
     case "close":
-      return { kind, ...often }
+      return { kind, ...counted }
   }
 }
 
 // ---- helpers ----
 
-const KINDS: ReadonlyArray<FaultKind> = [
+const commonKinds: ReadonlyArray<FaultKind> = [
   "refuse",
   "rate-limit",
   "payment-required",
@@ -117,32 +116,32 @@ const KINDS: ReadonlyArray<FaultKind> = [
   "clock-skew"
 ]
 
-const eventOf = (random: Random): Happening => ({
-  what: "event",
+const randomEvent = (random: Random): Action => ({
+  type: "event",
   platform: random.pick(["x", "firehose"]),
-  topics: [random.pick(LASTING_TOPICS), ...(random.chance(0.5) ? [random.pick(PASSING_TOPICS)] : [])]
+  topics: [random.pick(permanentTopics), ...(random.chance(0.5) ? [random.pick(temporaryTopics)] : [])]
 })
 
-const changeOf = (random: Random): Happening => {
+const randomChange = (random: Random): Action => {
   const owner = random.pick<Owner>(["ann", "bob"])
-  if (random.chance(0.45)) return { what: "delete", owner }
+  if (random.chance(0.45)) return { type: "delete", owner }
   const platforms = random.pick<ReadonlyArray<PlatformId>>([["x"], ["firehose"], ["x", "firehose"]])
-  return { what: "create", owner, topic: random.pick(PASSING_TOPICS), platforms }
+  return { type: "create", owner, topic: random.pick(temporaryTopics), platforms }
 }
 
-/** Every kind of every platform in turn. */
-const faultMaker = (random: Random): (() => FaultRequest) => {
+/** Deals every kind of every platform in turn. */
+const faultDealer = (random: Random): (() => FaultRequest) => {
   const [first, ...others] = PLATFORM_IDS.flatMap((platform) => kindsOf(platform).map((kind) => ({ platform, kind })))
-  if (first === undefined) throw new Error("There is no kind of fault")
+  if (first === undefined) throw new Error("No kinds of faults")
   const deal = random.deck([first, ...others])
   return () => {
     const { platform, kind } = deal()
-    return faultOf(random, kind, platform)
+    return randomFault(random, kind, platform)
   }
 }
 
 /** The endpoints that the service calls. */
-const CALLED = {
+const calledEndpoints = {
   x: ["stream", "rules.list", "rules.update", "rules.counts", "usage"],
   firehose: ["stream", "rules"]
-} as const satisfies { readonly [P in PlatformId]: ReadonlyArray<(typeof ENDPOINTS)[P][number]> }
+} as const satisfies { readonly [P in PlatformId]: ReadonlyArray<(typeof endpoints)[P][number]> }

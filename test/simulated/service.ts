@@ -1,4 +1,4 @@
-/** The whole service in process, with the simulator as both platforms, on a clock whose hours take milliseconds. */
+/** The whole service in process, on a simulated clock, with the simulator as both platforms. */
 import { Cause, Clock, Effect, Layer, Logger, LogLevel, Option, Redacted, Schedule, type Scope } from "effect"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
 import { Fetch } from "../../adapters/http/Fetch.ts"
@@ -17,31 +17,30 @@ import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
 import type { PlatformId } from "../platforms.ts"
-import { SimulatedClock, settled } from "./SimulatedClock.ts"
-import { Wire } from "./Wire.ts"
+import { SimulatedClock, settle } from "./SimulatedClock.ts"
+import { TrafficRecorder } from "./TrafficRecorder.ts"
 
 export const START = Date.UTC(2026, 10, 15, 12)
 
-/** What rules of the memory store carry on the platforms. */
+/** Tag of the service's rules on the platforms, with the memory store. */
 export const TAG = "earshot:memory"
 
 export interface Service {
   readonly clock: SimulatedClock
   readonly control: Simulator.Simulator["control"]
-  /** Straight to the simulator, past the service: as someone else who has the same tokens. */
+  /** Calls the simulator directly, as another client. */
   readonly handler: Simulator.Simulator["handler"]
-  readonly wire: Wire
+  readonly traffic: TrafficRecorder
   readonly rules: Rules["Type"]
   readonly platforms: Platforms["Type"]
   readonly store: RuleStore["Type"]
   readonly matches: MatchStore["Type"]
-  /** All that was logged, with its simulated time. */
+  /** All log lines, with their simulated time. */
   readonly log: ReadonlyArray<string>
-  /** Adds a line to the log. */
-  readonly note: (line: string) => void
+  readonly addToLog: (line: string) => void
 }
 
-/** Runs the body with a service that has started, and stops it afterwards. */
+/** Starts a service, runs the body and stops the service. */
 export const withService = <A, E>(
   seed: number,
   body: (service: Service) => Effect.Effect<A, E, Scope.Scope>
@@ -49,48 +48,48 @@ export const withService = <A, E>(
   Effect.suspend(() => {
     const clock = new SimulatedClock(START)
     const log: Array<string> = []
-    const note = (line: string) => {
+    const addToLog = (line: string) => {
       log.push(`${new Date(clock.unsafeCurrentTimeMillis()).toISOString()} ${line}`)
     }
     const logger = Logger.make(({ logLevel, message, cause }) => {
-      const words = Array.isArray(message) ? message.map(String).join(" ") : String(message)
-      note([logLevel.label, words, ...(Cause.isEmpty(cause) ? [] : [Cause.pretty(cause)])].join(" "))
+      const text = Array.isArray(message) ? message.map(String).join(" ") : String(message)
+      addToLog([logLevel.label, text, ...(Cause.isEmpty(cause) ? [] : [Cause.pretty(cause)])].join(" "))
     })
     return Effect.gen(function* () {
       const { control, handler } = yield* Simulator.make({ seed })
-      const wire = new Wire(handler, () => clock.unsafeCurrentTimeMillis())
+      const traffic = new TrafficRecorder(handler, () => clock.unsafeCurrentTimeMillis())
       const started = Effect.gen(function* () {
         const { reconcile } = yield* Registrations
         yield* reconcile
         yield* Effect.forkScoped(Effect.delay(Effect.repeat(reconcile, Schedule.spaced("2 minutes")), "2 minutes"))
         yield* Layer.build(Ingest.layer)
-        yield* settled
+        yield* settle
         return yield* body({
           clock,
           control,
           handler,
-          wire,
+          traffic,
           log,
-          note,
+          addToLog,
           rules: yield* Rules,
           platforms: yield* Platforms,
           store: yield* RuleStore,
           matches: yield* MatchStore
         })
       })
-      return yield* started.pipe(Effect.provide(layerOf(control.settings)), Effect.provideService(Fetch, wire))
+      return yield* started.pipe(Effect.provide(layerOf(control.settings)), Effect.provideService(Fetch, traffic))
     }).pipe(
       Effect.scoped,
       Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
       Logger.withMinimumLogLevel(LogLevel.Debug),
-      // As the program does: whoever waits for a fiber tells of its failure.
+      // Like the program: the fiber that waits for another one reports its failure.
       Effect.withUnhandledErrorLogLevel(Option.none()),
-      clock.on
+      clock.run
     )
   })
 
-/** The rules that a platform holds, whoever made them. */
-export const heldOn = ({ x, firehose }: State, platform: PlatformId): State["x"]["rules"] =>
+/** All rules on a platform, including those of other clients. */
+export const rulesOn = ({ x, firehose }: State, platform: PlatformId): State["x"]["rules"] =>
   platform === "x" ? x.rules : firehose.taps.flatMap(({ rules }) => rules)
 
 // ---- helpers ----
@@ -112,7 +111,7 @@ const layerOf = ({ x, firehose }: Simulator.Simulator["control"]["settings"]) =>
   )
 }
 
-/** On the real clock: what it does every second would make simulated days long. */
+/** On the real clock: its work every second would slow down a simulated day. */
 const recentEvents = Layer.scopedContext(
   Effect.withClock(
     Layer.build(RecentEvents.layerWith({ keep: 1_000 }).pipe(Layer.provide(EventLog.layerMemory))),

@@ -1,10 +1,10 @@
-/** One connection to a tap's stream: a place in its log that moves on. */
-import type { Item, Source } from "../body.ts"
+/** One connection to a tap's stream: sends the tap's matches from a given offset on. */
+import type { Item, Source } from "../byteStream.ts"
 import { NO_RULES } from "./errors.ts"
-import type { FirehoseState } from "./FirehoseState.ts"
+import type { FirehoseState, FirehoseStream } from "./FirehoseState.ts"
 import type { Tap } from "./Tap.ts"
 
-export class FirehoseConnection implements Source {
+export class FirehoseConnection implements Source, FirehoseStream {
   readonly platform = "firehose"
   readonly keepAlive = ": keepalive\n\n"
   readonly id: string
@@ -14,17 +14,16 @@ export class FirehoseConnection implements Source {
   private readonly state: FirehoseState
   private readonly endsAt: number
   private readonly limit: number
-  /** Offset of the next match to send. */
-  private position: number
-  private readonly script: Array<Item>
-  private isGone = false
-  private wake = () => {}
+  private nextOffset: number
+  private readonly scripted: Array<Item>
+  private isTapDeleted = false
+  private wakeListener = () => {}
 
   constructor(options: {
     readonly state: FirehoseState
     readonly tap: Tap
     readonly now: number
-    readonly position: number
+    readonly offset: number
     readonly timeoutMillis: number
     readonly limit: number
   }) {
@@ -35,80 +34,80 @@ export class FirehoseConnection implements Source {
     this.openedAt = now
     this.endsAt = now + options.timeoutMillis
     this.limit = options.limit
-    this.position = options.position
-    this.script = [
-      event("connected", state.world.settings.firehose.empty_data),
-      ...(tap.rules.size === 0 ? [event("error", JSON.stringify({ message: NO_RULES })), END] : [])
+    this.nextOffset = options.offset
+    this.scripted = [
+      notice("connected", state.world.settings.firehose.empty_data),
+      ...(tap.rules.size === 0 ? [noRulesNotice, end] : [])
     ]
   }
 
-  rouse(): void {
-    this.wake()
+  wake(): void {
+    this.wakeListener()
   }
 
-  /** The tap is no more. */
   end(): void {
-    this.isGone = true
+    this.isTapDeleted = true
     this.wake()
   }
 
   onWake(wake: () => void): void {
-    this.wake = wake
+    this.wakeListener = wake
   }
 
   keepAliveSeconds(): number {
     return this.state.world.settings.firehose.keep_alive_seconds
   }
 
-  farewell(now: number): ReadonlyArray<Item> | undefined {
-    if (this.isGone) return [END]
+  closingItems(now: number): ReadonlyArray<Item> | undefined {
+    if (this.isTapDeleted) return [end]
     const { world } = this.state
     const fault = world.faults.take("stream-error", { platform: "firehose", endpoint: "stream", now })
-    return fault === undefined ? undefined : [event("error", JSON.stringify({ message: fault.message })), END]
+    return fault === undefined ? undefined : [notice("error", JSON.stringify({ message: fault.message })), end]
   }
 
   next(now: number): Item | undefined {
-    const scripted = this.script.shift()
-    if (scripted !== undefined) return scripted
+    const item = this.scripted.shift()
+    if (item !== undefined) return item
     const { firehose } = this.state.world.settings
-    const isWithoutRules = firehose.rules_gone === "error" && this.tap.rules.size === 0
-    if (isWithoutRules) return this.last(event("error", JSON.stringify({ message: NO_RULES })))
-    const isOver = this.sent >= this.limit || now >= this.endsAt
-    if (isOver || (firehose.no_credits === "close" && !this.state.hasCredits)) {
-      return this.last(event("end", firehose.empty_data))
+    if (firehose.rules_gone === "error" && this.tap.rules.size === 0) return this.endAfter(noRulesNotice)
+    const isDone = this.sent >= this.limit || now >= this.endsAt
+    if (isDone || (firehose.no_credits === "close" && !this.state.hasCredits)) {
+      return this.endAfter(notice("end", firehose.empty_data))
     }
     if (this.tap.isPaused) return undefined
-    const match = firstFrom(this.tap.kept(now, firehose.retention_hours * 3_600_000), this.position)
+    const match = firstFrom(this.tap.keptMatches(now, firehose.retention_hours * 3_600_000), this.nextOffset)
     if (match === undefined) return undefined
-    this.position = match.offset + 1
+    this.nextOffset = match.offset + 1
     this.sent++
-    if (!match.isPaid) this.state.paid++
+    if (!match.isPaid) this.state.paidMatches++
     match.isPaid = true
     const head = `id: ${firehose.partition}-${match.offset}\nevent: update\ndata: `
     return { type: "record", frame: { head, json: match.json, tail: "\n\n" } }
   }
 
-  again(): number {
+  nextCheckAt(): number {
     return this.endsAt
   }
 
-  closed(): void {
-    this.state.connections.delete(this)
+  onClose(): void {
+    this.state.streams.delete(this)
   }
 
-  private last(item: Item): Item {
-    this.script.push(END)
+  private endAfter(item: Item): Item {
+    this.scripted.push(end)
     return item
   }
 }
 
 // ---- helpers ----
 
-const END: Item = { type: "end" }
+const end: Item = { type: "end" }
 
-const event = (name: string, data: string): Item => ({ type: "notice", text: `event: ${name}\ndata: ${data}\n\n` })
+const notice = (name: string, data: string): Item => ({ type: "notice", text: `event: ${name}\ndata: ${data}\n\n` })
 
-/** By halving: logs are long, and every record asks. */
+const noRulesNotice = notice("error", JSON.stringify({ message: NO_RULES }))
+
+/** Binary search: a tap can keep many matches, and every record is looked up. */
 const firstFrom = <A extends { readonly offset: number }>(sorted: ReadonlyArray<A>, offset: number): A | undefined => {
   let low = 0
   let high = sorted.length

@@ -1,20 +1,30 @@
-/** The state of Firehose: the taps of the one organization, and the log that all of them read from. */
+/** The state of Firehose: the taps of one organization, its open streams and its counters. */
 import { Either } from "effect"
 import { firehoseEvent } from "../../../core/syntax/firehose/event.ts"
 import * as Language from "../../../core/syntax/firehose/language.ts"
 import { type JsonObject, objectOf } from "../../../core/syntax/json.ts"
-import type { World } from "../World.ts"
-import type { FirehoseConnection } from "./FirehoseConnection.ts"
+import type { Cap, World } from "../World.ts"
 import { Tap } from "./Tap.ts"
+
+export interface FirehoseStream {
+  readonly id: string
+  readonly openedAt: number
+  readonly sent: number
+  readonly tap: Tap
+  /** Makes the stream look for new matches. */
+  readonly wake: () => void
+  /** Ends the stream: its tap is deleted. */
+  readonly end: () => void
+}
 
 export class FirehoseState {
   readonly world: World
   readonly taps: Array<Tap> = []
-  readonly connections = new Set<FirehoseConnection>()
+  readonly streams = new Set<FirehoseStream>()
   published = 0
-  /** Offset of the next page, whether or not it meets a rule: so the ids of one tap have gaps. */
+  /** Every page takes an offset, matched or not, so the event ids of a tap have gaps. */
   nextOffset: number
-  paid = 0
+  paidMatches = 0
 
   constructor(world: World, now: number) {
     this.world = world
@@ -26,7 +36,7 @@ export class FirehoseState {
     return tap.token ?? this.world.settings.firehose.tap_token
   }
 
-  tapOf(token: string | undefined): Tap | undefined {
+  tapByToken(token: string | undefined): Tap | undefined {
     return this.taps.find((tap) => this.tokenOf(tap) === token)
   }
 
@@ -34,55 +44,50 @@ export class FirehoseState {
     return this.taps.reduce((sum, { rules }) => sum + rules.size, 0)
   }
 
-  /** The cap, which a fault may have lowered. */
-  ruleCap(now: number): { readonly cap: number; readonly isLowered: boolean } {
-    const { rule_cap } = this.world.settings.firehose
-    const lowered = this.world.faults.peek("lower-caps", { platform: "firehose", now })?.rules
-    return lowered !== undefined && lowered < rule_cap
-      ? { cap: lowered, isLowered: true }
-      : { cap: rule_cap, isLowered: false }
+  ruleCap(now: number): Cap {
+    return this.world.effectiveCap("firehose", "rules", this.world.settings.firehose.rule_cap, now)
   }
 
   get hasCredits(): boolean {
     const { credits } = this.world.settings.firehose
-    return credits === null || this.paid < credits
+    return credits === null || this.paidMatches < credits
   }
 
-  examine(value: string): Language.Checked {
+  check(value: string): Language.Checked {
     return Language.check(value, { maxLength: this.world.settings.firehose.max_value_length })
   }
 
   dropRules(): void {
     for (const tap of this.taps) tap.dropRules()
-    this.world.changed()
+    this.world.notify()
   }
 
-  /** Left says why it is no page. Right is the number of rules that it meets, of all taps. */
+  /** Left is the error for an invalid page. Right is the number of matched rules over all taps. */
   publish(payload: JsonObject, now: number): Either.Either<number, string> {
     return Either.map(firehoseEvent(payload, { now }), (event) => {
       const document = objectOf(payload["document"]) ?? {}
       const offset = this.nextOffset++
       this.published++
       const keepsUndated = this.world.settings.firehose.undated_pages === "kept"
-      let met = 0
+      let matches = 0
       for (const tap of this.taps) {
-        const ids = tap.met(event, document, { now, keepsUndated })
-        met += ids.length
-        if (ids.length > 0) this.log(tap, ids, { document, offset, now })
+        const ids = tap.match(event, document, { now, keepsUndated })
+        matches += ids.length
+        if (ids.length > 0) this.addMatch(tap, ids, { document, offset, now })
       }
-      return met
+      return matches
     })
   }
 
-  private log(
+  private addMatch(
     tap: Tap,
     ids: ReadonlyArray<string>,
     page: { readonly document: JsonObject; readonly offset: number; readonly now: number }
   ): void {
     const { rule_ids, markdown } = this.world.settings.firehose
-    const { markdown: given, ...rest } = withoutNothing(page.document)
+    const { markdown: given, ...rest } = withoutEmptyFields(page.document)
     const document = markdown === "always" ? { ...rest, markdown: given ?? `# ${rest["title"] ?? ""}` } : rest
-    const matched_at = new Date(this.world.told("firehose", page.now)).toISOString()
+    const matched_at = new Date(this.world.reportedTime("firehose", page.now)).toISOString()
     const add = (offset: number, rules: JsonObject) =>
       tap.matches.push({
         offset,
@@ -91,18 +96,15 @@ export class FirehoseState {
         isPaid: false
       })
     if (rule_ids === "query_ids") add(page.offset, { query_ids: ids })
-    else {
-      // Each rule has a message of its own in the log, and so an offset.
-      for (const [at, id] of ids.entries()) add(at === 0 ? page.offset : this.nextOffset++, { query_id: id })
-    }
-    for (const connection of this.connections) if (connection.tap === tap) connection.rouse()
+    else for (const [index, id] of ids.entries()) add(index === 0 ? page.offset : this.nextOffset++, { query_id: id })
+    for (const stream of this.streams) if (stream.tap === tap) stream.wake()
   }
 }
 
 // ---- helpers ----
 
-/** Firehose leaves out what is null or an empty list. */
-const withoutNothing = (document: JsonObject): JsonObject =>
+/** Firehose omits null fields and empty lists. */
+const withoutEmptyFields = (document: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(document).filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
   )

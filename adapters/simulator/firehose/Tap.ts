@@ -1,30 +1,27 @@
-/** One tap: its rules, and its matches as far back as they are kept. */
+/** One tap: its rules, and the matches kept for replay. */
 import { NamedRules } from "../../../core/engine/NamedRules.ts"
 import type { PlatformEvent } from "../../../core/syntax/expression/eventFields.ts"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import type { JsonObject } from "../../../core/syntax/json.ts"
-import { passes } from "./quality.ts"
+import { passesFlags, type RuleFlags } from "./quality.ts"
 
-export interface FirehoseRule {
+export interface FirehoseRule extends RuleFlags {
   readonly id: string
   readonly value: string
   readonly tag?: string
-  readonly nsfw: boolean
-  readonly quality: boolean
 }
 
-/** A match as it is sent, however often. */
 export interface Match {
   readonly offset: number
   readonly at: number
   readonly json: string
-  /** Delivered once: the next time is free. */
+  /** Only the first delivery is charged. */
   isPaid: boolean
 }
 
 export class Tap {
   readonly id: string
-  /** Undefined for the tap whose token is a setting. */
+  /** Undefined for the initial tap, whose token is a setting. */
   readonly token: string | undefined
   readonly createdAt: number
   name: string
@@ -56,22 +53,23 @@ export class Tap {
     for (const id of [...this.rules.keys()]) this.deleteRule(id)
   }
 
-  /** The rules that a page meets, in the order in which they were made. */
-  met(event: PlatformEvent, document: JsonObject, options: Parameters<typeof passes>[2]): ReadonlyArray<string> {
+  /** Ids of the rules that match a page, in order of creation. */
+  match(event: PlatformEvent, document: JsonObject, options: Parameters<typeof passesFlags>[2]): ReadonlyArray<string> {
     if (this.isPaused) return []
-    const names = new Set(this.engine.match(event))
+    const matched = new Set(this.engine.match(event))
     return [...this.rules.values()]
-      .filter((rule) => names.has(rule.id) && passes(rule, document, options))
+      .filter((rule) => matched.has(rule.id) && passesFlags(rule, document, options))
       .map(({ id }) => id)
   }
 
-  /** Those that are still kept. */
-  kept(now: number, retentionMillis: number): ReadonlyArray<Match> {
-    while (this.matches.length > MOST_KEPT || (this.matches[0]?.at ?? now) < now - retentionMillis) this.matches.shift()
+  /** Drops expired matches and returns the rest. */
+  keptMatches(now: number, retentionMillis: number): ReadonlyArray<Match> {
+    while (this.matches.length > MAX_MATCHES || (this.matches[0]?.at ?? now) < now - retentionMillis)
+      this.matches.shift()
     return this.matches
   }
 }
 
 // ---- helpers ----
 
-const MOST_KEPT = 100_000
+const MAX_MATCHES = 100_000

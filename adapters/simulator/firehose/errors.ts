@@ -1,8 +1,8 @@
-/** Firehose's errors, as they go over the wire. */
+/** Firehose's error replies. */
 import type { Settings } from "../settings.ts"
 import { jsonReply, type Reply } from "../wire.ts"
 
-/** `errors` goes by field, and only with 422. */
+/** `errors` holds messages by field. */
 export const failure = (
   { firehose }: Settings,
   status: number,
@@ -15,16 +15,14 @@ export const failure = (
   jsonReply(
     status,
     firehose.error_body === "nested"
-      ? { error: { message, code: CODES[status] ?? "error" } }
+      ? { error: { message, code: errorCodes[status] ?? "error" } }
       : { message, ...(options.errors !== undefined && { errors: options.errors }) },
     options.headers
   )
 
-/** 422 about one field. */
 export const unprocessable = (settings: Settings, field: string, message: string): Reply =>
   failure(settings, 422, message, { errors: { [field]: [message] } })
 
-/** About a parameter of the stream. */
 export const badParameter = (settings: Settings, name: string, message: string): Reply =>
   failure(settings, settings.firehose.bad_parameter_status, message, { errors: { [name]: [message] } })
 
@@ -41,12 +39,11 @@ export const tooManyAttempts = (settings: Settings, seconds: number | undefined)
 export const noCredit = (settings: Settings): Reply =>
   failure(settings, 402, "Your organization has no credit left. Top up to open new streams.")
 
-/** Data of the error event of a tap without rules. */
 export const NO_RULES = "No rules configured. Create rules first via POST /v1/rules."
 
 // ---- helpers ----
 
-const CODES: Readonly<Record<number, string>> = {
+const errorCodes: Readonly<Record<number, string>> = {
   400: "bad_request",
   401: "unauthenticated",
   402: "payment_required",

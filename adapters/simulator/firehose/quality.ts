@@ -1,26 +1,32 @@
-/** What the switches of a rule beside its query keep out. */
+/** The filters that a rule's nsfw and quality flags turn on. */
 import { instantOf, type JsonObject, textOf, textsOf } from "../../../core/syntax/json.ts"
-import type { FirehoseRule } from "./Tap.ts"
 
-export const passes = (
-  { nsfw, quality }: Pick<FirehoseRule, "nsfw" | "quality">,
+export interface RuleFlags {
+  /** Lets adult pages through. */
+  readonly nsfw: boolean
+  /** Drops old pages, list pages and URLs with a query. */
+  readonly quality: boolean
+}
+
+export const passesFlags = (
+  { nsfw, quality }: RuleFlags,
   document: JsonObject,
   options: { readonly now: number; readonly keepsUndated: boolean }
-): boolean => (nsfw || !isAdult(document)) && (!quality || isGood(document, options))
+): boolean => (nsfw || !isAdult(document)) && (!quality || isQuality(document, options))
 
 // ---- helpers ----
 
-const WEEK = 7 * 86_400_000
+const WEEK_MILLIS = 7 * 86_400_000
 
 const isAdult = (document: JsonObject): boolean =>
   textsOf(document["page_category"]).some((label) => label === "/Adult" || label.startsWith("/Adult/"))
 
-const isGood = (
+const isQuality = (
   document: JsonObject,
   { now, keepsUndated }: { readonly now: number; readonly keepsUndated: boolean }
 ): boolean => {
   const published = instantOf(document["publish_time"])
   const url = textOf(document["url"]) ?? ""
-  const isNew = published === undefined ? keepsUndated : now - published <= WEEK
-  return isNew && !url.includes("?") && !/\/page\/\d+/.test(url) && !/\/(tag|category)\//.test(url)
+  const isRecent = published === undefined ? keepsUndated : now - published <= WEEK_MILLIS
+  return isRecent && !url.includes("?") && !/\/page\/\d+/.test(url) && !/\/(tag|category)\//.test(url)
 }

@@ -1,134 +1,135 @@
-/** Firehose's front door: which endpoint a call is for, who may call it and how often. */
+/** Routes calls to Firehose's endpoints, after faults, authentication and rate limits. */
 import { Effect } from "effect"
 import type { FirehoseEndpoint } from "../endpoints.ts"
-import { bearerOf, type Call, Dropped, type Reply } from "../wire.ts"
+import { bearerToken, type Call, Dropped, type Reply } from "../wire.ts"
+import type { ManagementCall, TapCall } from "./calls.ts"
 import { failure, noCredit, notFound, tooManyAttempts, unauthenticated } from "./errors.ts"
 import type { FirehoseState } from "./FirehoseState.ts"
 import { openStream } from "./openStream.ts"
 import { createRule, deleteRule, getRule, listRules, updateRule, validate } from "./rules.ts"
-import type { Tap } from "./Tap.ts"
 import { createTap, deleteTap, getTap, listTaps, updateTap } from "./taps.ts"
-
-/** A call with a management key. */
-export interface ManagementCall {
-  readonly state: FirehoseState
-  readonly call: Call
-  /** Last part of the path, where it has one. */
-  readonly id: string
-}
-
-/** A call with the token of a tap. */
-export interface TapCall extends ManagementCall {
-  readonly tap: Tap
-}
 
 export const answerFirehose = (state: FirehoseState, call: Call): Effect.Effect<Reply, Dropped> =>
   Effect.suspend(() => {
-    const path = PATHS.find(({ pattern }) => pattern.test(call.path))
-    if (path === undefined) return Effect.succeed(notFound(state.world.settings))
-    const route = Object.hasOwn(path.methods, call.method) ? path.methods[call.method] : undefined
-    if (route === undefined) {
-      const headers = { allow: Object.keys(path.methods).join(", ") }
+    const route = routes.find(({ pattern }) => pattern.test(call.path))
+    if (route === undefined) return Effect.succeed(notFound(state.world.settings))
+    const { pattern, endpoint, methods } = route
+    const handler = Object.hasOwn(methods, call.method) ? methods[call.method] : undefined
+    if (handler === undefined) {
+      const headers = { allow: Object.keys(methods).join(", ") }
       return Effect.succeed(failure(state.world.settings, 405, "Method not allowed.", { headers }))
     }
     const { faults, ledger } = state.world
     const { now } = call
-    if (faults.take("refuse", { platform: "firehose", endpoint: path.endpoint, now }) !== undefined) {
-      ledger.answered("firehose", path.endpoint, 0, now)
+    if (faults.take("refuse", { platform: "firehose", endpoint, now }) !== undefined) {
+      ledger.recordReply("firehose", endpoint, 0, now)
       return new Dropped({ reason: "refused" })
     }
-    const id = path.pattern.exec(call.path)?.[1] ?? ""
-    const reply = answered(path.endpoint, route, { state, call, id })
-    ledger.answered("firehose", path.endpoint, reply.status, now)
+    const id = pattern.exec(call.path)?.[1] ?? ""
+    const reply = answer(endpoint, handler, { state, call, id })
+    ledger.recordReply("firehose", endpoint, reply.status, now)
     return Effect.succeed(reply)
   })
 
 // ---- helpers ----
 
-const MINUTE = 60_000
+const WINDOW_MILLIS = 60_000
 
-type Route =
+type Handler =
   | { readonly key: "management"; readonly handle: (call: ManagementCall) => Reply }
   | { readonly key: "tap"; readonly handle: (call: TapCall) => Reply }
   | { readonly key: "none"; readonly handle: (call: ManagementCall) => Reply }
 
-interface PathRoutes {
+interface Route {
   readonly pattern: RegExp
   readonly endpoint: FirehoseEndpoint
-  readonly methods: Readonly<Record<string, Route>>
+  readonly methods: Readonly<Record<string, Handler>>
 }
 
-const PATHS: ReadonlyArray<PathRoutes> = [
-  { pattern: /^\/v1\/taps$/, endpoint: "taps", methods: { GET: managed(listTaps), POST: managed(createTap) } },
+const routes: ReadonlyArray<Route> = [
+  {
+    pattern: /^\/v1\/taps$/,
+    endpoint: "taps",
+    methods: { GET: withManagementKey(listTaps), POST: withManagementKey(createTap) }
+  },
   {
     pattern: /^\/v1\/taps\/([\w-]+)$/,
     endpoint: "taps",
-    methods: { GET: managed(getTap), PUT: managed(updateTap), DELETE: managed(deleteTap) }
+    methods: { GET: withManagementKey(getTap), PUT: withManagementKey(updateTap), DELETE: withManagementKey(deleteTap) }
   },
-  { pattern: /^\/v1\/rules$/, endpoint: "rules", methods: { GET: tapped(listRules), POST: tapped(createRule) } },
+  {
+    pattern: /^\/v1\/rules$/,
+    endpoint: "rules",
+    methods: { GET: withTapToken(listRules), POST: withTapToken(createRule) }
+  },
   {
     pattern: /^\/v1\/rules\/([\w-]+)$/,
     endpoint: "rules",
-    methods: { GET: tapped(getRule), PUT: tapped(updateRule), DELETE: tapped(deleteRule) }
+    methods: { GET: withTapToken(getRule), PUT: withTapToken(updateRule), DELETE: withTapToken(deleteRule) }
   },
   {
     pattern: /^\/v1\/validate$/,
     endpoint: "validate",
-    methods: { POST: tapped(({ state, call }) => validate(state, call.body)) }
+    methods: { POST: withTapToken(({ state, call }) => validate(state, call.body)) }
   },
   {
     pattern: /^\/v1\/validate\/public$/,
     endpoint: "validate",
     methods: { POST: { key: "none", handle: ({ state, call }) => validate(state, call.body) } }
   },
-  { pattern: /^\/v1\/stream$/, endpoint: "stream", methods: { GET: tapped(openStream) } }
+  { pattern: /^\/v1\/stream$/, endpoint: "stream", methods: { GET: withTapToken(openStream) } }
 ]
 
-function managed(handle: (call: ManagementCall) => Reply): Route {
+function withManagementKey(handle: (call: ManagementCall) => Reply): Handler {
   return { key: "management", handle }
 }
 
-function tapped(handle: (call: TapCall) => Reply): Route {
+function withTapToken(handle: (call: TapCall) => Reply): Handler {
   return { key: "tap", handle }
 }
 
-const answered = (endpoint: FirehoseEndpoint, route: Route, call: ManagementCall): Reply => {
+const answer = (endpoint: FirehoseEndpoint, handler: Handler, call: ManagementCall): Reply => {
   const { state } = call
   const { settings, faults } = state.world
   const { now } = call.call
-  const place = { platform: "firehose", endpoint, now } as const
-  const failing = faults.take("server-error", place)
-  if (failing !== undefined)
-    return failure(settings, failing.status, failing.status === 502 ? "Bad Gateway" : "Server Error")
-  const limited = () => {
-    const fault = faults.take("rate-limit", place)
+  const target = { platform: "firehose", endpoint, now } as const
+  const serverError = faults.take("server-error", target)
+  if (serverError !== undefined)
+    return failure(settings, serverError.status, serverError.status === 502 ? "Bad Gateway" : "Server Error")
+  const rateLimited = () => {
+    const fault = faults.take("rate-limit", target)
     return fault === undefined ? undefined : tooManyAttempts(settings, fault.headers ? fault.reset_seconds : undefined)
   }
-  const unpaid = () => (faults.take("payment-required", place) === undefined ? undefined : noCredit(settings))
+  const paymentRequired = () => (faults.take("payment-required", target) === undefined ? undefined : noCredit(settings))
 
-  if (route.key === "none") return limited() ?? unpaid() ?? route.handle(call)
-  const token = bearerOf(call.call)
+  if (handler.key === "none") return rateLimited() ?? paymentRequired() ?? handler.handle(call)
+  const token = bearerToken(call.call)
   const isManagement = token === settings.firehose.management_key
-  const tap = state.tapOf(token)
-  if (route.key === "management") {
+  const tap = state.tapByToken(token)
+  if (handler.key === "management") {
     if (!isManagement) return unauthenticated(settings, tap === undefined ? 401 : settings.firehose.wrong_key_status)
-    return limited() ?? exceeded(state, "taps", settings.firehose.taps_limit, now) ?? unpaid() ?? route.handle(call)
+    return (
+      rateLimited() ??
+      overLimit(state, "taps", settings.firehose.taps_limit, now) ??
+      paymentRequired() ??
+      handler.handle(call)
+    )
   }
   if (tap === undefined) return unauthenticated(settings, isManagement ? settings.firehose.wrong_key_status : 401)
   tap.lastUsedAt = now
   const limits = { rules: settings.firehose.rules_limit, stream: settings.firehose.stream_limit }
-  const own = endpoint === "rules" || endpoint === "stream" ? limits[endpoint] : undefined
+  const limit = endpoint === "rules" || endpoint === "stream" ? limits[endpoint] : undefined
   return (
-    limited() ??
-    (own === undefined ? undefined : exceeded(state, `${endpoint}.${tap.id}`, own, now)) ??
-    unpaid() ??
-    route.handle({ ...call, tap })
+    rateLimited() ??
+    (limit === undefined ? undefined : overLimit(state, `${endpoint}.${tap.id}`, limit, now)) ??
+    paymentRequired() ??
+    handler.handle({ ...call, tap })
   )
 }
 
-/** The refusal, if this is one call too many in this minute. */
-const exceeded = (state: FirehoseState, key: string, limit: number, now: number): Reply | undefined => {
-  const standing = state.world.ledger.take("firehose", key, { limit, windowMillis: MINUTE }, now)
-  if (!standing.isExceeded) return undefined
-  return tooManyAttempts(state.world.settings, Math.max(1, Math.ceil((standing.resetAt - now) / 1_000)))
+/** Counts the call. Returns the 429 reply if it is over the limit. */
+const overLimit = (state: FirehoseState, key: string, limit: number, now: number): Reply | undefined => {
+  const status = state.world.ledger.take("firehose", key, { limit, windowMillis: WINDOW_MILLIS }, now)
+  if (!status.isExceeded) return undefined
+  return tooManyAttempts(state.world.settings, Math.max(1, Math.ceil((status.resetAt - now) / 1_000)))
 }

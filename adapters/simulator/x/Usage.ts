@@ -1,4 +1,4 @@
-/** What the app has read and pays for: each post once a day. */
+/** The posts that the app pays for: each post is charged once a day. */
 import type { World } from "../World.ts"
 
 export class Usage {
@@ -10,8 +10,7 @@ export class Usage {
     this.world = world
   }
 
-  /** A post was sent. */
-  read(postId: string, now: number): void {
+  recordRead(postId: string, now: number): void {
     const day = dayOf(now)
     const posts = this.days.get(day) ?? new Set()
     this.days.set(day, posts)
@@ -29,9 +28,9 @@ export class Usage {
     return this.paid
   }
 
-  /** The last days, the present one last. */
+  /** The last days, today last. */
   perDay(days: number, now: number): ReadonlyArray<{ readonly date: string; readonly usage: number }> {
-    return Array.from({ length: days }, (_, at) => dayOf(now - (days - 1 - at) * DAY)).map((day) => ({
+    return Array.from({ length: days }, (_, index) => dayOf(now - (days - 1 - index) * DAY_MILLIS)).map((day) => ({
       date: `${day}T00:00:00.000Z`,
       usage: this.days.get(day)?.size ?? 0
     }))
@@ -40,6 +39,6 @@ export class Usage {
 
 // ---- helpers ----
 
-const DAY = 86_400_000
+const DAY_MILLIS = 86_400_000
 
 const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)

@@ -1,11 +1,11 @@
-/** One connection to X's stream: what waits to be sent on it, and the slot that it takes. */
-import type { Item, Source } from "../body.ts"
+/** One connection to X's stream: its send queue and the slot it holds. */
+import type { Item, Source } from "../byteStream.ts"
 import { type Fields, recordOf } from "./fields.ts"
 import { planOf } from "./plan.ts"
 import { disconnectLine, usageCappedLine } from "./problems.ts"
-import type { Published, XState } from "./XState.ts"
+import type { MatchedPost, XState, XStream } from "./XState.ts"
 
-export class XConnection implements Source {
+export class XConnection implements Source, XStream {
   readonly platform = "x"
   readonly keepAlive = "\r\n"
   readonly id: string
@@ -16,24 +16,24 @@ export class XConnection implements Source {
   sent = 0
   private readonly state: XState
   private readonly fields: Fields
-  private readonly waiting: Array<Published>
-  private readonly lastWords: Array<Item> = []
-  private freeAt: number | undefined
+  private readonly queue: Array<MatchedPost>
+  private readonly closing: Array<Item> = []
+  private slotFreeAt: number | undefined
   private wake = () => {}
-  private second = { start: 0, sent: 0 }
+  private rateWindow = { start: 0, sent: 0 }
 
   constructor(options: {
     readonly state: XState
     readonly now: number
     readonly fields: Fields
-    readonly backlog: ReadonlyArray<Published>
+    readonly backlog: ReadonlyArray<MatchedPost>
     readonly isRecovery: boolean
   }) {
     this.state = options.state
     this.id = options.state.world.uuid()
     this.openedAt = options.now
     this.fields = options.fields
-    this.waiting = [...options.backlog]
+    this.queue = [...options.backlog]
     this.isRecovery = options.isRecovery
   }
 
@@ -42,23 +42,22 @@ export class XConnection implements Source {
   }
 
   holdsSlot(now: number): boolean {
-    return this.freeAt === undefined || this.freeAt > now
+    return this.slotFreeAt === undefined || this.slotFreeAt > now
   }
 
-  offer(post: Published): void {
+  offer(post: MatchedPost): void {
     if (this.isRecovery) return
-    this.waiting.push(post)
-    if (this.waiting.length > this.state.world.settings.x.send_queue) {
-      this.waiting.length = 0
+    this.queue.push(post)
+    if (this.queue.length > this.state.world.settings.x.send_queue) {
+      this.queue.length = 0
       this.end(disconnectLine(this.state.world.settings, "SlowReader"), "slow_reader")
     }
     this.wake()
   }
 
-  /** Ends the stream, with a last line or without one. */
   end(line: string | undefined, reason: string): void {
     this.disconnectReason ??= reason
-    this.lastWords.push(...(line === undefined ? [] : [{ type: "notice", text: line } as const]), { type: "end" })
+    this.closing.push(...(line === undefined ? [] : [{ type: "notice", text: line } as const]), { type: "end" })
     this.wake()
   }
 
@@ -70,47 +69,47 @@ export class XConnection implements Source {
     return this.state.world.settings.x.keep_alive_seconds
   }
 
-  farewell(now: number): ReadonlyArray<Item> | undefined {
+  closingItems(now: number): ReadonlyArray<Item> | undefined {
     const { world } = this.state
     const fault = world.faults.take("disconnect", { platform: "x", endpoint: "stream", now })
     if (fault !== undefined) this.end(disconnectLine(world.settings, fault.disconnect_type), "operational_disconnect")
     else if (world.settings.x.rules_gone === "disconnect" && this.state.rules.size === 0) {
       this.end(disconnectLine(world.settings, "InvalidRules"), "invalid_rules")
     }
-    return this.lastWords.length === 0 ? undefined : this.lastWords.splice(0)
+    return this.closing.length === 0 ? undefined : this.closing.splice(0)
   }
 
   next(now: number): Item | undefined {
-    if (this.waiting.length === 0) return this.isRecovery ? { type: "end" } : undefined
+    if (this.queue.length === 0) return this.isRecovery ? { type: "end" } : undefined
     const { world, usage } = this.state
     if (!usage.hasCredits) {
       this.end(usageCappedLine(world.settings), "usage_capped")
-      return this.lastWords.shift()
+      return this.closing.shift()
     }
-    if (now - this.second.start >= 1_000) this.second = { start: now, sent: 0 }
-    if (this.second.sent >= planOf(world.settings).postsPerSecond) return undefined
-    const post = this.waiting.shift()
+    if (now - this.rateWindow.start >= 1_000) this.rateWindow = { start: now, sent: 0 }
+    if (this.rateWindow.sent >= planOf(world.settings).postsPerSecond) return undefined
+    const post = this.queue.shift()
     if (post === undefined) return undefined
-    this.second.sent++
+    this.rateWindow.sent++
     this.sent++
-    usage.read(post.id, now)
+    usage.recordRead(post.id, now)
     const json = JSON.stringify(recordOf(post, this.fields, world.settings.x.vocabulary))
     return { type: "record", frame: { head: "", json, tail: "\r\n" } }
   }
 
-  again(): number | undefined {
-    return this.waiting.length === 0 ? undefined : this.second.start + 1_000
+  nextCheckAt(): number | undefined {
+    return this.queue.length === 0 ? undefined : this.rateWindow.start + 1_000
   }
 
-  closed(by: "server" | "client", now: number): void {
+  onClose(by: "server" | "client", now: number): void {
     const { world } = this.state
     this.closedAt = now
     this.disconnectReason ??= by === "server" ? "server_disconnect" : "client_disconnect"
     if (by === "server") {
-      this.freeAt = now
+      this.slotFreeAt = now
       return
     }
-    const held = world.faults.take("hold-slot", { platform: "x", endpoint: "stream", now })
-    this.freeAt = now + (held?.hold_seconds ?? world.settings.x.dead_slot_seconds) * 1_000
+    const hold = world.faults.take("hold-slot", { platform: "x", endpoint: "stream", now })
+    this.slotFreeAt = now + (hold?.hold_seconds ?? world.settings.x.dead_slot_seconds) * 1_000
   }
 }

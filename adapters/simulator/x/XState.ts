@@ -1,4 +1,4 @@
-/** The state of X: the rules of the one app, the open streams, what was published and what was read. */
+/** The state of X for one app: rules, streams, published posts and usage. */
 import { Either } from "effect"
 import { NamedRules } from "../../../core/engine/NamedRules.ts"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
@@ -6,12 +6,11 @@ import type { JsonObject } from "../../../core/syntax/json.ts"
 import { xEvent } from "../../../core/syntax/x/event.ts"
 import * as Language from "../../../core/syntax/x/language.ts"
 import { risingIds } from "../../demo/addresses.ts"
-import { refusing } from "../refusing.ts"
-import type { World } from "../World.ts"
+import { blockingIssues } from "../blockingIssues.ts"
+import type { Cap, World } from "../World.ts"
 import { planOf } from "./plan.ts"
 import { detailsOf } from "./ruleErrors.ts"
 import { Usage } from "./Usage.ts"
-import type { XConnection } from "./XConnection.ts"
 
 export interface XRule {
   readonly id: string
@@ -21,65 +20,73 @@ export interface XRule {
   readonly activeAt: number
 }
 
-/** A post that met rules when it was published. */
-export interface Published {
+/** A published post and the rules that matched it. */
+export interface MatchedPost {
   readonly id: string
   readonly at: number
   readonly payload: JsonObject
   readonly matchingRules: ReadonlyArray<{ readonly id: string; readonly tag?: string }>
 }
 
-/** A rule text that X takes, or why not. */
-export type Examined =
+export interface XStream {
+  readonly id: string
+  readonly openedAt: number
+  readonly closedAt: number | undefined
+  readonly disconnectReason: string | undefined
+  readonly sent: number
+  readonly isOpen: boolean
+  /** Replays a past time range and then ends; uses no slot of the live stream. */
+  readonly isRecovery: boolean
+  readonly holdsSlot: (now: number) => boolean
+  readonly offer: (post: MatchedPost) => void
+  /** Sends a last line, if given, and ends the stream. */
+  readonly end: (line: string | undefined, reason: string) => void
+}
+
+/** A valid rule, or the details of why X refuses it. */
+export type CheckedRule =
   | { readonly canonical: string; readonly expression: Expression }
   | { readonly details: ReadonlyArray<string> }
 
 export class XState {
   readonly world: World
   readonly rules = new Map<string, XRule>()
-  readonly connections: Array<XConnection> = []
+  /** Open streams, and the most recent closed ones. */
+  readonly streams: Array<XStream> = []
   readonly usage: Usage
-  /** Of the last 24 hours, oldest first. */
-  readonly history: Array<Published> = []
+  /** Matched posts of the last 24 hours, oldest first. */
+  readonly history: Array<MatchedPost> = []
   published = 0
   private readonly engine = new NamedRules({ seed: 1 })
-  private readonly idAt = risingIds()
+  private readonly nextId = risingIds()
 
   constructor(world: World) {
     this.world = world
     this.usage = new Usage(world)
   }
 
-  /** The cap, which a fault may have lowered. */
-  ruleCap(now: number): { readonly cap: number; readonly isLowered: boolean } {
-    const { ruleCap } = planOf(this.world.settings)
-    const lowered = this.world.faults.peek("lower-caps", { platform: "x", now })?.rules
-    return lowered !== undefined && lowered < ruleCap
-      ? { cap: lowered, isLowered: true }
-      : { cap: ruleCap, isLowered: false }
+  ruleCap(now: number): Cap {
+    return this.world.effectiveCap("x", "rules", planOf(this.world.settings).ruleCap, now)
   }
 
-  connectionCap(now: number): { readonly cap: number; readonly isLowered: boolean } {
-    const { connectionCap } = planOf(this.world.settings)
-    const lowered = this.world.faults.peek("lower-caps", { platform: "x", now })?.connections
-    return lowered !== undefined && lowered < connectionCap
-      ? { cap: lowered, isLowered: true }
-      : { cap: connectionCap, isLowered: false }
+  connectionCap(now: number): Cap {
+    return this.world.effectiveCap("x", "connections", planOf(this.world.settings).connectionCap, now)
   }
 
-  examine(value: string): Examined {
+  check(value: string): CheckedRule {
     const { settings } = this.world
     const { maxRuleLength } = planOf(settings)
+    // The rule language counts UTF-16 code units: a surrogate pair is two of them, but one code point.
     const pairs = settings.x.length_counts === "utf-16" ? 0 : value.length - Array.from(value).length
     const { rule, issues } = Language.check(value, { maxLength: maxRuleLength + pairs })
-    const refused = refusing(issues, settings.x.refused_warnings)
-    return rule === undefined || refused.length > 0
-      ? { details: detailsOf(value, refused, maxRuleLength) }
+    const blocking = blockingIssues(issues, settings.x.refused_warnings)
+    return rule === undefined || blocking.length > 0
+      ? { details: detailsOf(value, blocking, maxRuleLength) }
       : { canonical: Language.print(rule.ast), expression: Language.lower(rule.ast) }
   }
 
   newRuleId(now: number): string {
-    return String(this.idAt(now))
+    return String(this.nextId(now))
   }
 
   addRule(rule: XRule, expression: Expression): void {
@@ -90,7 +97,7 @@ export class XState {
   deleteRule(id: string): boolean {
     if (!this.rules.delete(id)) return false
     this.engine.delete(id)
-    this.world.changed()
+    this.world.notify()
     return true
   }
 
@@ -98,48 +105,47 @@ export class XState {
     for (const id of [...this.rules.keys()]) this.deleteRule(id)
   }
 
-  /** Left says why it is no post. Right is the number of rules that it meets. */
+  /** Left is the error for an invalid post. Right is the number of matched rules. */
   publish(payload: JsonObject, now: number): Either.Either<number, string> {
     return Either.map(xEvent(payload), (event) => {
       this.published++
-      const met = this.engine
+      const matched = this.engine
         .match(event)
         .flatMap((id) => this.rules.get(id) ?? [])
         .filter(({ activeAt }) => activeAt <= now)
         .sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))
-      if (met.length === 0) return 0
-      const matchingRules = met.map(({ id, tag }) => ({ id, ...(tag !== undefined && { tag }) }))
+      if (matched.length === 0) return 0
+      const matchingRules = matched.map(({ id, tag }) => ({ id, ...(tag !== undefined && { tag }) }))
       const post = { id: event.id, at: now, payload, matchingRules }
-      this.keep(post, now)
-      for (const connection of this.open()) connection.offer(post)
-      return met.length
+      this.addToHistory(post, now)
+      for (const stream of this.openStreams()) stream.offer(post)
+      return matched.length
     })
   }
 
-  open(): ReadonlyArray<XConnection> {
-    return this.connections.filter(({ isOpen }) => isOpen)
+  openStreams(): ReadonlyArray<XStream> {
+    return this.streams.filter(({ isOpen }) => isOpen)
   }
 
-  /** Closed ones stay listed for a while. */
-  remember(connection: XConnection): void {
-    this.connections.push(connection)
-    const closed = this.connections.findIndex(({ isOpen }) => !isOpen)
-    if (this.connections.length > MOST_LISTED && closed >= 0) this.connections.splice(closed, 1)
+  addStream(stream: XStream): void {
+    this.streams.push(stream)
+    const closed = this.streams.findIndex(({ isOpen }) => !isOpen)
+    if (this.streams.length > MAX_STREAMS && closed >= 0) this.streams.splice(closed, 1)
   }
 
-  /** Slots of the live stream that are taken, by clients that went away too. */
+  /** Taken slots of the live stream, including those still held for disconnected clients. */
   takenSlots(now: number): number {
-    return this.connections.filter((connection) => !connection.isRecovery && connection.holdsSlot(now)).length
+    return this.streams.filter((stream) => !stream.isRecovery && stream.holdsSlot(now)).length
   }
 
-  private keep(post: Published, now: number): void {
+  private addToHistory(post: MatchedPost, now: number): void {
     this.history.push(post)
-    while (this.history.length > MOST_KEPT || (this.history[0]?.at ?? now) < now - DAY) this.history.shift()
+    while (this.history.length > MAX_HISTORY || (this.history[0]?.at ?? now) < now - DAY_MILLIS) this.history.shift()
   }
 }
 
 // ---- helpers ----
 
-const DAY = 86_400_000
-const MOST_KEPT = 100_000
-const MOST_LISTED = 1_000
+const DAY_MILLIS = 86_400_000
+const MAX_HISTORY = 100_000
+const MAX_STREAMS = 1_000

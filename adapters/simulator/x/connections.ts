@@ -1,9 +1,9 @@
-/** The Connections API: see open streams and end them. */
+/** The Connections API: lists and ends streams. */
 import { Schema } from "effect"
-import { jsonReply, parsedJson, type Reply } from "../wire.ts"
+import { jsonReply, parseJson, type Reply } from "../wire.ts"
 import { invalidRequest } from "./problems.ts"
-import type { XCall } from "./router.ts"
-import type { XConnection } from "./XConnection.ts"
+import type { XCall } from "./XCall.ts"
+import type { XStream } from "./XState.ts"
 
 export const listConnections = ({ state, call, headers }: XCall): Reply => {
   const refuse = (name: string, message: string) =>
@@ -23,41 +23,34 @@ export const listConnections = ({ state, call, headers }: XCall): Reply => {
   if (!Number.isInteger(start) || start < 0)
     return refuse("pagination_token", "The `pagination_token` query parameter is not valid")
   const endpoints = call.query.get("endpoints")?.split(",")
-  const isWanted = ({ isOpen }: XConnection) =>
+  const isWanted = ({ isOpen }: XStream) =>
     (status === "all" || isOpen === (status === "active")) &&
     (endpoints === undefined || endpoints.includes(FILTERED_STREAM))
-  const all = state.connections.filter(isWanted)
-  const page = all.slice(start, start + max)
-  const meta = { result_count: page.length, ...(start + max < all.length && { next_token: String(start + max) }) }
-  return jsonReply(200, { ...(page.length > 0 && { data: page.map(shown) }), meta }, headers)
+  const found = state.streams.filter(isWanted)
+  const page = found.slice(start, start + max)
+  const meta = { result_count: page.length, ...(start + max < found.length && { next_token: String(start + max) }) }
+  return jsonReply(200, { ...(page.length > 0 && { data: page.map(streamJson) }), meta }, headers)
 }
 
-/** All, those of one endpoint, or those that the body names. */
+/** Ends all streams, those of one endpoint, or those listed in the body. */
 export const killConnections = ({ state, call, headers }: XCall): Reply => {
   const target = call.path.slice("/2/connections".length)
   if (target === "/all" || target === `/${FILTERED_STREAM}`) {
-    return jsonReply(
-      200,
-      {
-        data: killed(
-          state.open().map(({ id }) => id),
-          state.open()
-        )
-      },
-      headers
-    )
+    const open = state.openStreams()
+    const ids = open.map(({ id }) => id)
+    return jsonReply(200, { data: kill(ids, open) }, headers)
   }
   if (target !== "") {
     const endpoint = target.slice(1)
     const message = `The endpoint [${endpoint}] is not one of [${FILTERED_STREAM}]`
     return invalidRequest(state.world.settings, { message, parameters: { endpoint_id: [endpoint] } }, headers)
   }
-  const body = parsedJson(call.body)?.value
+  const body = parseJson(call.body)?.value
   if (!isKillList(body)) {
     const message = "The body must hold `uuids`, a list of 1 to 100 ids"
     return invalidRequest(state.world.settings, { message, parameters: {} }, headers)
   }
-  return jsonReply(200, { data: killed(body.uuids, state.open()) }, headers)
+  return jsonReply(200, { data: kill(body.uuids, state.openStreams()) }, headers)
 }
 
 // ---- helpers ----
@@ -68,7 +61,7 @@ const isKillList = Schema.is(
   Schema.Struct({ uuids: Schema.Array(Schema.String).pipe(Schema.minItems(1), Schema.maxItems(100)) })
 )
 
-const shown = ({ id, openedAt, closedAt, disconnectReason }: XConnection) => ({
+const streamJson = ({ id, openedAt, closedAt, disconnectReason }: XStream) => ({
   id,
   endpoint_name: FILTERED_STREAM,
   connected_at: new Date(openedAt).toISOString(),
@@ -76,11 +69,11 @@ const shown = ({ id, openedAt, closedAt, disconnectReason }: XConnection) => ({
   ...(closedAt !== undefined && disconnectReason !== undefined && { disconnect_reason: disconnectReason })
 })
 
-const killed = (ids: ReadonlyArray<string>, open: ReadonlyArray<XConnection>) => {
+const kill = (ids: ReadonlyArray<string>, open: ReadonlyArray<XStream>) => {
   const results = ids.map((uuid) => {
-    const connection = open.find(({ id }) => id === uuid)
-    connection?.end(undefined, "operator_disconnect")
-    return connection === undefined
+    const stream = open.find(({ id }) => id === uuid)
+    stream?.end(undefined, "operator_disconnect")
+    return stream === undefined
       ? { uuid, success: false, error_message: "Connection not found" }
       : { uuid, success: true }
   })

@@ -1,38 +1,38 @@
-/** The part of a post that a connection asked for, in the words of its vocabulary. */
+/** Selects the fields of a post that a connection requested. */
 import { type JsonObject, objectOf, objectsOf } from "../../../core/syntax/json.ts"
-import type { Published } from "./XState.ts"
+import type { MatchedPost } from "./XState.ts"
 
 export interface Fields {
   readonly lists: Readonly<Record<FieldList, ReadonlySet<string>>>
   /** The call used `post.fields`. */
-  readonly isPostWords: boolean
+  readonly usesPostNames: boolean
 }
 
-export const FIELD_LISTS = {
+export const fieldLists = {
   "tweet.fields":
-    words(`article attachments author_id card_uri community_id context_annotations conversation_id created_at
+    names(`article attachments author_id card_uri community_id context_annotations conversation_id created_at
     display_text_range edit_controls edit_history_tweet_ids entities geo id in_reply_to_user_id lang matched_media_notes
     media_metadata non_public_metrics note_request_suggestions note_tweet organic_metrics paid_partnership
     possibly_sensitive promoted_metrics public_metrics referenced_tweets reply_settings scopes source
     suggested_source_links suggested_source_links_with_counts text withheld`),
-  expansions: words(`article.cover_media article.media_entities attachments.media_keys attachments.media_source_tweet
+  expansions: names(`article.cover_media article.media_entities attachments.media_keys attachments.media_source_tweet
     attachments.poll_ids author_id edit_history_tweet_ids entities.mentions.username geo.place_id in_reply_to_user_id
     entities.note.mentions.username referenced_tweets.id referenced_tweets.id.attachments.media_keys
     referenced_tweets.id.author_id`),
-  "user.fields": words(`affiliation confirmed_email connection_status created_at description entities id
+  "user.fields": names(`affiliation confirmed_email connection_status created_at description entities id
     is_identity_verified location most_recent_tweet_id name parody pinned_tweet_id profile_banner_url profile_image_url
     protected public_metrics receives_your_dm subscription subscription_type url username verified
     verified_followers_count verified_type withheld`),
-  "media.fields": words(`alt_text duration_ms height media_key non_public_metrics organic_metrics preview_image_url
+  "media.fields": names(`alt_text duration_ms height media_key non_public_metrics organic_metrics preview_image_url
     promoted_metrics public_metrics type url variants width`),
-  "place.fields": words("contained_within country country_code full_name geo id name place_type"),
-  "poll.fields": words("duration_minutes end_datetime id options voting_status")
+  "place.fields": names("contained_within country country_code full_name geo id name place_type"),
+  "poll.fields": names("duration_minutes end_datetime id options voting_status")
 } as const
 
-export type FieldList = keyof typeof FIELD_LISTS
+export type FieldList = keyof typeof fieldLists
 
 export const recordOf = (
-  { payload, matchingRules }: Published,
+  { payload, matchingRules }: MatchedPost,
   fields: Fields,
   vocabulary: "tweet" | "post"
 ): JsonObject => {
@@ -40,22 +40,22 @@ export const recordOf = (
   const data = objectOf(payload["data"]) ?? {}
   const includes = includesOf(data, objectOf(payload["includes"]) ?? {}, lists)
   const record = {
-    data: picked(data, lists["tweet.fields"], DEFAULTS.tweets),
+    data: pick(data, lists["tweet.fields"], defaultFields.tweets),
     ...(Object.keys(includes).length > 0 && { includes }),
     matching_rules: matchingRules,
-    // Of a post that could not be filled in whole; it is no end of the stream.
+    // Errors of a partly expanded post. They do not end the stream.
     ...(Array.isArray(payload["errors"]) && { errors: payload["errors"] })
   }
-  return fields.isPostWords || vocabulary === "post" ? inPostWords(record) : record
+  return fields.usesPostNames || vocabulary === "post" ? withPostNames(record) : record
 }
 
 // ---- helpers ----
 
-function words(text: string): ReadonlySet<string> {
+function names(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/))
 }
 
-const DEFAULTS = {
+const defaultFields = {
   tweets: ["id", "text", "edit_history_tweet_ids"],
   users: ["id", "name", "username"],
   media: ["media_key", "type"],
@@ -63,14 +63,14 @@ const DEFAULTS = {
   polls: ["id", "options"]
 } as const
 
-const picked = (object: JsonObject, asked: ReadonlySet<string>, defaults: ReadonlyArray<string>): JsonObject =>
-  Object.fromEntries(Object.entries(object).filter(([name]) => asked.has(name) || defaults.includes(name)))
+const pick = (object: JsonObject, requested: ReadonlySet<string>, defaults: ReadonlyArray<string>): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => requested.has(name) || defaults.includes(name)))
 
 const includesOf = (data: JsonObject, includes: JsonObject, lists: Fields["lists"]): JsonObject => {
   const { expansions } = lists
-  const some = (list: keyof typeof DEFAULTS, isWanted: (item: JsonObject) => boolean, asked: FieldList) => {
+  const include = (list: keyof typeof defaultFields, isWanted: (item: JsonObject) => boolean, fields: FieldList) => {
     const found = objectsOf(includes[list]).filter(isWanted)
-    return found.length === 0 ? {} : { [list]: found.map((item) => picked(item, lists[asked], DEFAULTS[list])) }
+    return found.length === 0 ? {} : { [list]: found.map((item) => pick(item, lists[fields], defaultFields[list])) }
   }
   const mentions = objectsOf(objectOf(data["entities"])?.["mentions"]).map(({ username }) => username)
   const authors = objectsOf(includes["tweets"]).map((tweet) => tweet["author_id"])
@@ -80,32 +80,32 @@ const includesOf = (data: JsonObject, includes: JsonObject, lists: Fields["lists
     (expansions.has("entities.mentions.username") && mentions.includes(username)) ||
     (expansions.has("referenced_tweets.id.author_id") && authors.includes(id))
   return {
-    ...some("users", isUserWanted, "user.fields"),
-    ...some("tweets", () => expansions.has("referenced_tweets.id"), "tweet.fields"),
-    ...some("media", () => expansions.has("attachments.media_keys"), "media.fields"),
-    ...some("places", () => expansions.has("geo.place_id"), "place.fields"),
-    ...some("polls", () => expansions.has("attachments.poll_ids"), "poll.fields")
+    ...include("users", isUserWanted, "user.fields"),
+    ...include("tweets", () => expansions.has("referenced_tweets.id"), "tweet.fields"),
+    ...include("media", () => expansions.has("attachments.media_keys"), "media.fields"),
+    ...include("places", () => expansions.has("geo.place_id"), "place.fields"),
+    ...include("polls", () => expansions.has("attachments.poll_ids"), "poll.fields")
   }
 }
 
-const POST_WORDS: Readonly<Record<string, string>> = {
+const postNames: Readonly<Record<string, string>> = {
   edit_history_tweet_ids: "edit_history_post_ids",
   referenced_tweets: "referenced_posts",
   tweets: "posts"
 }
 
-const renamed = (object: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(object).map(([name, value]) => [POST_WORDS[name] ?? name, value]))
+const rename = (object: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [postNames[name] ?? name, value]))
 
-const inPostWords = (record: JsonObject): JsonObject => {
+const withPostNames = (record: JsonObject): JsonObject => {
   const includes = objectOf(record["includes"])
   return {
     ...record,
-    data: renamed(objectOf(record["data"]) ?? {}),
+    data: rename(objectOf(record["data"]) ?? {}),
     ...(includes !== undefined && {
-      includes: renamed({
+      includes: rename({
         ...includes,
-        ...(includes["tweets"] !== undefined && { tweets: objectsOf(includes["tweets"]).map(renamed) })
+        ...(includes["tweets"] !== undefined && { tweets: objectsOf(includes["tweets"]).map(rename) })
       })
     })
   }

@@ -1,9 +1,8 @@
 /** GET rules and rules/counts. */
-
 import { jsonReply, type Reply } from "../wire.ts"
 import { planOf } from "./plan.ts"
 import { CLIENT_APP_ID, invalidRequest } from "./problems.ts"
-import type { XCall } from "./router.ts"
+import type { XCall } from "./XCall.ts"
 import type { XRule } from "./XState.ts"
 
 export const listRules = ({ state, call, headers }: XCall): Reply => {
@@ -29,20 +28,20 @@ export const listRules = ({ state, call, headers }: XCall): Reply => {
   const rules = [...state.rules.values()].filter(({ id }) => ids === undefined || ids.includes(id))
   const page = rules.slice(start, start + max)
   const meta = {
-    ...(world.settings.x.sends_meta_sent && { sent: new Date(world.told("x", call.now)).toISOString() }),
+    ...(world.settings.x.sends_meta_sent && { sent: new Date(world.reportedTime("x", call.now)).toISOString() }),
     result_count: page.length,
     ...(start + max < rules.length && { next_token: (start + max).toString(32).toUpperCase().padStart(16, "0") })
   }
-  return jsonReply(200, page.length === 0 ? { meta } : { data: page.map(shownRule), meta }, headers)
+  return jsonReply(200, page.length === 0 ? { meta } : { data: page.map(ruleJson), meta }, headers)
 }
 
-export const shownRule = ({ id, value, tag }: Pick<XRule, "id" | "value" | "tag">) => ({
+export const ruleJson = ({ id, value, tag }: Pick<XRule, "id" | "value" | "tag">) => ({
   id,
   value,
   ...(tag !== undefined && { tag })
 })
 
-const COUNT_FIELDS = [
+const countFields = [
   "all_project_client_apps",
   "cap_per_client_app",
   "cap_per_project",
@@ -52,10 +51,10 @@ const COUNT_FIELDS = [
 
 export const ruleCounts = ({ state, call, headers }: XCall): Reply => {
   const { settings } = state.world
-  const asked = call.query.get("rules_count.fields")?.split(",")
-  const unknown = asked?.find((name) => !COUNT_FIELDS.includes(name))
+  const requested = call.query.get("rules_count.fields")?.split(",")
+  const unknown = requested?.find((name) => !countFields.includes(name))
   if (unknown !== undefined) {
-    const message = `The \`rules_count.fields\` query parameter value [${unknown}] is not one of [${COUNT_FIELDS.join(",")}]`
+    const message = `The \`rules_count.fields\` query parameter value [${unknown}] is not one of [${countFields.join(",")}]`
     return invalidRequest(settings, { message, parameters: { "rules_count.fields": [unknown] } }, headers)
   }
   const number = (value: number) => (settings.x.counts_as === "strings" ? String(value) : value)
@@ -69,7 +68,7 @@ export const ruleCounts = ({ state, call, headers }: XCall): Reply => {
     project_rules_count: number(state.rules.size),
     all_project_client_apps: [app]
   }
-  const shown = asked ?? COUNT_FIELDS.filter((name) => name !== "all_project_client_apps")
+  const shown = requested ?? countFields.filter((name) => name !== "all_project_client_apps")
   return jsonReply(
     200,
     { data: Object.fromEntries(Object.entries(all).filter(([name]) => shown.includes(name))) },

@@ -1,9 +1,9 @@
-/** GET stream: who may connect, and from when on. */
+/** GET stream: checks access and parameters, and opens a connection. */
 import { Either } from "effect"
 import { instantOf } from "../../../core/syntax/json.ts"
-import { byteStream } from "../body.ts"
+import { byteStream } from "../byteStream.ts"
 import type { Reply } from "../wire.ts"
-import { FIELD_LISTS, type FieldList, type Fields } from "./fields.ts"
+import { type FieldList, type Fields, fieldLists } from "./fields.ts"
 import { planOf } from "./plan.ts"
 import {
   clientForbidden,
@@ -13,7 +13,7 @@ import {
   type ParameterError,
   tooManyConnections
 } from "./problems.ts"
-import type { XCall } from "./router.ts"
+import type { XCall } from "./XCall.ts"
 import { XConnection } from "./XConnection.ts"
 
 export const openStream = ({ state, call, headers, refund }: XCall): Reply => {
@@ -23,27 +23,28 @@ export const openStream = ({ state, call, headers, refund }: XCall): Reply => {
   if (!planOf(settings).hasStream) return clientForbidden(settings, headers)
   const start = startOf(query, planOf(settings).hasBackfill, now)
   if (Either.isLeft(start)) return invalidRequest(settings, start.left, headers)
-  const fields = fieldsOf(query)
+  const fields = parseFields(query)
   if (Either.isLeft(fields)) return invalidRequest(settings, fields.left, headers)
   if (state.rules.size === 0) return noRules(settings, headers)
   if (!state.usage.hasCredits) return creditsDepleted(settings, headers)
 
   const { from, until, isRecovery } = start.right
   const { cap, isLowered } = isRecovery ? { cap: RECOVERY_CAP, isLowered: false } : state.connectionCap(now)
-  const open = state.open().filter((connection) => connection.isRecovery === isRecovery).length
+  const open = state.openStreams().filter((stream) => stream.isRecovery === isRecovery).length
   if ((isRecovery ? open : state.takenSlots(now)) >= cap) {
     if (isLowered) faults.take("lower-caps", { platform: "x", now })
     if (!settings.x.refused_connects_count) refund()
-    // One that waits for a dead connection of its own to be let go has done nothing wrong.
+    // A client whose own dead connection still holds the slot violates nothing.
     if (open >= cap && !isLowered) {
-      ledger.violate({ platform: "x", at: now, kind: "connections", message: `More than ${cap} connections at once` })
+      const message = `More than ${cap} connections at once`
+      ledger.recordViolation({ platform: "x", at: now, kind: "connections", message })
     }
     return tooManyConnections(settings, headers)
   }
   const backlog = state.history.filter(({ at }) => at >= from && at <= until)
   const connection = new XConnection({ state, now, fields: fields.right, backlog, isRecovery })
-  state.remember(connection)
-  ledger.opened("x", state.open().length)
+  state.addStream(connection)
+  ledger.recordOpen("x", state.openStreams().length)
   return {
     status: 200,
     headers: {
@@ -58,26 +59,27 @@ export const openStream = ({ state, call, headers, refund }: XCall): Reply => {
 // ---- helpers ----
 
 const RECOVERY_CAP = 2
-const DAY = 86_400_000
+const DAY_MILLIS = 86_400_000
+const timeParameters = ["backfill_minutes", "start_time", "end_time"]
 
 interface Start {
-  /** Posts of which times come first. */
+  /** Posts published from here to `until` are sent first. */
   readonly from: number
   readonly until: number
   readonly isRecovery: boolean
 }
 
 const startOf = (query: URLSearchParams, hasBackfill: boolean, now: number): Either.Either<Start, ParameterError> => {
-  const wrong = (name: string, message: string) =>
+  const invalid = (name: string, message: string) =>
     Either.left({ message, parameters: { [name]: [query.get(name) ?? ""] } })
-  for (const name of ["backfill_minutes", "start_time", "end_time"]) {
+  for (const name of timeParameters) {
     if (query.has(name) && !hasBackfill) {
-      return wrong(name, `The \`${name}\` query parameter is not authorized for this app`)
+      return invalid(name, `The \`${name}\` query parameter is not authorized for this app`)
     }
   }
   const minutes = query.get("backfill_minutes") ?? "0"
   if (!/^[0-5]$/.test(minutes)) {
-    return wrong(
+    return invalid(
       "backfill_minutes",
       `The \`backfill_minutes\` query parameter value [${minutes}] is not between 0 and 5`
     )
@@ -86,22 +88,20 @@ const startOf = (query: URLSearchParams, hasBackfill: boolean, now: number): Eit
     const from = minutes === "0" ? Number.POSITIVE_INFINITY : now - Number(minutes) * 60_000
     return Either.right({ from, until: now, isRecovery: false })
   }
-  const from = query.has("start_time") ? timeOf(query.get("start_time")) : now - DAY
-  const until = query.has("end_time") ? timeOf(query.get("end_time")) : now
-  if (from === undefined || from < now - DAY)
-    return wrong("start_time", "`start_time` is not a time of the last 24 hours")
-  if (until === undefined || until < from) return wrong("end_time", "`end_time` is not a time after `start_time`")
+  const from = query.has("start_time") ? parseTime(query.get("start_time")) : now - DAY_MILLIS
+  const until = query.has("end_time") ? parseTime(query.get("end_time")) : now
+  if (from === undefined || from < now - DAY_MILLIS)
+    return invalid("start_time", "`start_time` is not a time of the last 24 hours")
+  if (until === undefined || until < from) return invalid("end_time", "`end_time` is not a time after `start_time`")
   return Either.right({ from, until, isRecovery: true })
 }
 
-const timeOf = (text: string | null): number | undefined =>
+const parseTime = (text: string | null): number | undefined =>
   text !== null && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text) ? instantOf(text) : undefined
 
-const OTHER_PARAMETERS = ["backfill_minutes", "start_time", "end_time"]
+const isFieldList = (name: string): name is FieldList => Object.hasOwn(fieldLists, name)
 
-const isFieldList = (name: string): name is FieldList => Object.hasOwn(FIELD_LISTS, name)
-
-const fieldsOf = (query: URLSearchParams): Either.Either<Fields, ParameterError> => {
+const parseFields = (query: URLSearchParams): Either.Either<Fields, ParameterError> => {
   const lists: Record<FieldList, ReadonlySet<string>> = {
     "tweet.fields": new Set(),
     expansions: new Set(),
@@ -111,22 +111,22 @@ const fieldsOf = (query: URLSearchParams): Either.Either<Fields, ParameterError>
     "poll.fields": new Set()
   }
   for (const [name, text] of query) {
-    if (OTHER_PARAMETERS.includes(name)) continue
+    if (timeParameters.includes(name)) continue
     const list = name === "post.fields" ? "tweet.fields" : name
     if (!isFieldList(list)) {
-      const known = [...Object.keys(FIELD_LISTS), ...OTHER_PARAMETERS].join(",")
+      const known = [...Object.keys(fieldLists), ...timeParameters].join(",")
       return Either.left({
         message: `The query parameter [${name}] is not one of [${known}]`,
         parameters: { [name]: [text] }
       })
     }
     const values = text.split(",").map((value) => (name === "post.fields" ? value.replaceAll("post", "tweet") : value))
-    const unknown = values.find((value) => !FIELD_LISTS[list].has(value))
+    const unknown = values.find((value) => !fieldLists[list].has(value))
     if (unknown !== undefined) {
-      const message = `The \`${name}\` query parameter value [${unknown}] is not one of [${[...FIELD_LISTS[list]].join(",")}]`
+      const message = `The \`${name}\` query parameter value [${unknown}] is not one of [${[...fieldLists[list]].join(",")}]`
       return Either.left({ message, parameters: { [name]: [text] } })
     }
     lists[list] = new Set(values)
   }
-  return Either.right({ lists, isPostWords: query.has("post.fields") })
+  return Either.right({ lists, usesPostNames: query.has("post.fields") })
 }

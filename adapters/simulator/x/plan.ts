@@ -1,4 +1,4 @@
-/** What an app may do on X: by its tier, where the settings do not say otherwise. */
+/** Access and limits of an app on X: those of its tier, unless a setting overrides them. */
 import type { Settings, Tier } from "../settings.ts"
 
 export interface XPlan {
@@ -13,7 +13,7 @@ export interface XPlan {
 }
 
 export const planOf = ({ x }: Settings): XPlan => {
-  const tier = TIERS[x.tier]
+  const tier = tiers[x.tier]
   return {
     ...tier,
     ruleCap: x.rule_cap ?? tier.ruleCap,
@@ -26,7 +26,7 @@ export const planOf = ({ x }: Settings): XPlan => {
 
 // ---- helpers ----
 
-const NO_STREAM = {
+const baseTier = {
   hasStream: false,
   hasBackfill: false,
   ruleCap: 0,
@@ -35,11 +35,11 @@ const NO_STREAM = {
   postsPerSecond: 250
 }
 
-const TIERS: Readonly<Record<Tier, Omit<XPlan, "projectRuleCap">>> = {
-  free: { ...NO_STREAM, monthlyPosts: 100 },
-  basic: { ...NO_STREAM, monthlyPosts: 15_000 },
-  pro: { ...NO_STREAM, hasStream: true, ruleCap: 1_000, connectionCap: 1, monthlyPosts: 1_000_000 },
-  "pay-per-use": { ...NO_STREAM, hasStream: true, ruleCap: 1_000, connectionCap: 1, monthlyPosts: 3_000_000 },
+const tiers: Readonly<Record<Tier, Omit<XPlan, "projectRuleCap">>> = {
+  free: { ...baseTier, monthlyPosts: 100 },
+  basic: { ...baseTier, monthlyPosts: 15_000 },
+  pro: { ...baseTier, hasStream: true, ruleCap: 1_000, connectionCap: 1, monthlyPosts: 1_000_000 },
+  "pay-per-use": { ...baseTier, hasStream: true, ruleCap: 1_000, connectionCap: 1, monthlyPosts: 3_000_000 },
   enterprise: {
     hasStream: true,
     hasBackfill: true,

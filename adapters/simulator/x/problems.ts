@@ -1,4 +1,4 @@
-/** X's problems, as they go over the wire. */
+/** X's error replies and the error lines of its stream. */
 import type { DisconnectType } from "../faults.ts"
 import type { Settings } from "../settings.ts"
 import { jsonReply, type Reply } from "../wire.ts"
@@ -7,11 +7,10 @@ type Headers = Readonly<Record<string, string>>
 
 const typeOf = ({ x }: Settings, name: string): string => `${x.problem_host}/2/problems/${name}`
 
-/** A status with nothing more to say. */
 export const plainProblem = (status: number, title: string, headers: Headers = {}): Reply =>
   jsonReply(status, { title, detail: title, type: "about:blank", status }, headers)
 
-/** Without the headers of the rate limit. */
+/** X sends no rate-limit headers with a 401. */
 export const unauthorized = (): Reply => plainProblem(401, "Unauthorized")
 
 export interface ParameterError {
@@ -112,17 +111,16 @@ export const invalidRule = (settings: Settings, value: string, details: Readonly
   type: typeOf(settings, "invalid-rules")
 })
 
-/** A line of the stream that says why it ends. */
 export const disconnectLine = (settings: Settings, type: DisconnectType): string =>
-  inStream(settings, {
+  streamLine(settings, {
     title: "operational-disconnect",
     disconnect_type: type,
-    detail: DISCONNECTS[type],
+    detail: disconnectDetails[type],
     type: typeOf(settings, "operational-disconnect")
   })
 
 export const usageCappedLine = (settings: Settings): string =>
-  inStream(settings, {
+  streamLine(settings, {
     title: "UsageCapExceeded",
     detail: "Usage cap exceeded: Monthly product cap",
     period: "Monthly",
@@ -137,10 +135,10 @@ export const PROJECT_ID = "1700000000000000001"
 
 const ACCOUNT_ID = "1600000000000000001"
 
-const inStream = ({ x }: Settings, problem: unknown): string =>
+const streamLine = ({ x }: Settings, problem: unknown): string =>
   `${JSON.stringify(x.stream_errors === "bare" ? problem : { errors: [problem] })}\r\n`
 
-const DISCONNECTS: Readonly<Record<DisconnectType, string>> = {
+const disconnectDetails: Readonly<Record<DisconnectType, string>> = {
   OperationalDisconnect: "This stream has been disconnected for operational reasons.",
   UpstreamOperationalDisconnect: "This stream has been disconnected upstream for operational reasons.",
   ForceDisconnect: "This stream has been disconnected by the server.",

@@ -1,9 +1,8 @@
 /** GET usage. */
-
 import { jsonReply, type Reply } from "../wire.ts"
 import { planOf } from "./plan.ts"
 import { CLIENT_APP_ID, invalidRequest, PROJECT_ID } from "./problems.ts"
-import type { XCall } from "./router.ts"
+import type { XCall } from "./XCall.ts"
 
 export const readUsage = ({ state, call, headers }: XCall): Reply => {
   const { settings } = state.world

@@ -1,29 +1,20 @@
-/** X's front door: which endpoint a call is for, who may call it and how often. */
+/** Routes calls to X's endpoints, after faults, authentication and rate limits. */
 import { Effect } from "effect"
 import type { XEndpoint } from "../endpoints.ts"
 import type { Settings } from "../settings.ts"
-import { bearerOf, type Call, Dropped, type Reply } from "../wire.ts"
+import { bearerToken, type Call, Dropped, type Reply } from "../wire.ts"
 import { killConnections, listConnections } from "./connections.ts"
 import { listRules, ruleCounts } from "./listRules.ts"
 import { openStream } from "./openStream.ts"
 import { creditsDepleted, plainProblem, tooManyRequests, unauthorized } from "./problems.ts"
 import { readUsage } from "./readUsage.ts"
 import { updateRules } from "./updateRules.ts"
+import type { XCall } from "./XCall.ts"
 import type { XState } from "./XState.ts"
-
-/** A call that may be answered. */
-export interface XCall {
-  readonly state: XState
-  readonly call: Call
-  /** Of the rate limit: they go with every answer. */
-  readonly headers: Readonly<Record<string, string>>
-  /** The call does not count towards the limit after all. */
-  readonly refund: () => void
-}
 
 export const answerX = (state: XState, call: Call): Effect.Effect<Reply, Dropped> =>
   Effect.suspend(() => {
-    const path = PATHS.find(({ pattern }) => pattern.test(call.path))
+    const path = routes.find(({ pattern }) => pattern.test(call.path))
     if (path === undefined) return Effect.succeed(plainProblem(404, "Not Found"))
     const route = Object.hasOwn(path.methods, call.method) ? path.methods[call.method] : undefined
     if (route === undefined)
@@ -31,11 +22,11 @@ export const answerX = (state: XState, call: Call): Effect.Effect<Reply, Dropped
     const { faults, ledger } = state.world
     const { now } = call
     if (faults.take("refuse", { platform: "x", endpoint: route.endpoint, now }) !== undefined) {
-      ledger.answered("x", route.endpoint, 0, now)
+      ledger.recordReply("x", route.endpoint, 0, now)
       return new Dropped({ reason: "refused" })
     }
-    const reply = answered(state, call, route)
-    ledger.answered("x", route.endpoint, reply.status, now)
+    const reply = answer(state, call, route)
+    ledger.recordReply("x", route.endpoint, reply.status, now)
     return Effect.succeed({
       ...reply,
       headers: { ...reply.headers, "x-transaction-id": state.world.uuid().replaceAll("-", "").slice(0, 16) }
@@ -48,13 +39,13 @@ const WINDOW_MILLIS = 15 * 60_000
 
 interface Route {
   readonly endpoint: XEndpoint
-  /** Which calls are counted together. */
+  /** Calls with the same key share a rate limit. */
   readonly limitKey: (settings: Settings) => string
   readonly limit: (settings: Settings) => number
   readonly handle: (call: XCall) => Reply
 }
 
-const PATHS: ReadonlyArray<{ readonly pattern: RegExp; readonly methods: Readonly<Record<string, Route>> }> = [
+const routes: ReadonlyArray<{ readonly pattern: RegExp; readonly methods: Readonly<Record<string, Route>> }> = [
   {
     pattern: /^\/2\/tweets\/search\/stream\/rules$/,
     methods: {
@@ -107,34 +98,37 @@ function connections(endpoint: XEndpoint, handle: (call: XCall) => Reply): Route
   return { endpoint, limitKey: () => endpoint, limit: ({ x }) => x.connections_limit, handle }
 }
 
-const answered = (state: XState, call: Call, { endpoint, limitKey, limit, handle }: Route): Reply => {
+const answer = (state: XState, call: Call, { endpoint, limitKey, limit, handle }: Route): Reply => {
   const { world } = state
   const { settings, faults, ledger } = world
   const { now } = call
-  const place = { platform: "x", endpoint, now } as const
-  const failing = faults.take("server-error", place)
-  if (failing !== undefined)
-    return plainProblem(failing.status, failing.status === 503 ? "Service Unavailable" : "Internal Server Error")
-  if (bearerOf(call) !== settings.x.bearer_token) return unauthorized()
+  const target = { platform: "x", endpoint, now } as const
+  const serverError = faults.take("server-error", target)
+  if (serverError !== undefined)
+    return plainProblem(
+      serverError.status,
+      serverError.status === 503 ? "Service Unavailable" : "Internal Server Error"
+    )
+  if (bearerToken(call) !== settings.x.bearer_token) return unauthorized()
 
-  const limited = faults.take("rate-limit", place)
-  if (limited !== undefined) {
-    const resetAt = world.told("x", now) + limited.reset_seconds * 1_000
-    return tooManyRequests(settings, limited.headers ? limitHeaders(limit(settings), 0, resetAt) : {})
+  const rateLimit = faults.take("rate-limit", target)
+  if (rateLimit !== undefined) {
+    const resetAt = world.reportedTime("x", now) + rateLimit.reset_seconds * 1_000
+    return tooManyRequests(settings, rateLimit.headers ? limitHeaders(limit(settings), 0, resetAt) : {})
   }
   const key = limitKey(settings)
-  const standing = ledger.take(
+  const status = ledger.take(
     "x",
     key,
     { limit: limit(settings), windowMillis: WINDOW_MILLIS, penaltyMillis: settings.x.penalty_seconds * 1_000 },
     now
   )
-  // Both times in the same, perhaps wrong, time of the platform.
-  const resetAt = standing.resetAt + world.told("x", now) - now
-  const headers = limitHeaders(standing.limit, standing.remaining, resetAt)
-  if (standing.isExceeded) return tooManyRequests(settings, headers)
-  if (faults.take("payment-required", place) !== undefined) return creditsDepleted(settings, headers)
-  return handle({ state, call, headers, refund: () => ledger.giveBack("x", key) })
+  // The reset time is on the platform's reported clock, which may be skewed.
+  const resetAt = status.resetAt + world.reportedTime("x", now) - now
+  const headers = limitHeaders(status.limit, status.remaining, resetAt)
+  if (status.isExceeded) return tooManyRequests(settings, headers)
+  if (faults.take("payment-required", target) !== undefined) return creditsDepleted(settings, headers)
+  return handle({ state, call, headers, refund: () => ledger.refund("x", key) })
 }
 
 const limitHeaders = (limit: number, remaining: number, resetAt: number) => ({

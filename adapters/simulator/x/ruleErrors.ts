@@ -1,20 +1,19 @@
-/** What is wrong with a rule, in X's own words where they are on record. Positions count UTF-16 code units from 1. */
+/** X's error messages for a refused rule. Positions count UTF-16 code units from 1. */
 import type { Issue } from "../../../core/syntax/issue.ts"
 import { position } from "../../../core/syntax/x/language.ts"
 
-/** Of the issues that refuse the rule. */
 export const detailsOf = (text: string, issues: ReadonlyArray<Issue>, maxLength: number): ReadonlyArray<string> => [
-  ...new Set(issues.flatMap((issue) => wordsFor(text, issue, maxLength)))
+  ...new Set(issues.flatMap((issue) => messagesFor(text, issue, maxLength)))
 ]
 
 // ---- helpers ----
 
 const NO_POSITIVE = "Rules must contain at least one positive, non-stopword clause"
 
-const wordsFor = (text: string, { code, span }: Issue, maxLength: number): ReadonlyArray<string> => {
+const messagesFor = (text: string, { code, span }: Issue, maxLength: number): ReadonlyArray<string> => {
   const piece = text.slice(span.start, span.end)
-  const place = position(span)
-  const at = `(at position ${place})`
+  const start = position(span)
+  const at = `(at position ${start})`
   const name = piece.slice(0, piece.indexOf(":") < 0 ? undefined : piece.indexOf(":"))
   switch (code) {
     case "too-long":
@@ -38,7 +37,7 @@ const wordsFor = (text: string, { code, span }: Issue, maxLength: number): Reado
     case "unclosed-group":
       return [`mismatched input 'EOF' expecting ')' ${at}`]
     case "unquoted-colon":
-      return [`Cannot parse rule at ':' (position ${place})`]
+      return [`Cannot parse rule at ':' (position ${start})`]
     case "sample-with-or":
       return [
         `The sample operator cannot be used with an OR. If a rule contains an OR, the ORed clauses must be grouped together with parenthesis. For example (a OR b) sample:10 ${at}`
@@ -50,14 +49,14 @@ const wordsFor = (text: string, { code, span }: Issue, maxLength: number): Reado
         `Reference to invalid operator '${/^-?(has|is):/.test(piece) ? piece : name}'. Operator is not available in current product or product packaging. Please refer to complete available operator list at https://docs.x.com/x-api/posts/filtered-stream/integrate/operators. ${at}`
       ]
     default:
-      return VALUES.has(code)
-        ? [`Cannot parse rule at '${piece}' (position ${place})`]
+      return invalidValueCodes.has(code)
+        ? [`Cannot parse rule at '${piece}' (position ${start})`]
         : [`no viable alternative at input '${piece}' ${at}`]
   }
 }
 
-/** The clause is in order, but not what stands in it. */
-const VALUES: ReadonlySet<string> = new Set([
+/** Issues with a well-formed clause whose value is invalid. */
+const invalidValueCodes: ReadonlySet<string> = new Set([
   "geo-commas",
   "coordinate-range",
   "area-size",

@@ -1,8 +1,8 @@
-/** POST rules: add, delete or delete all, for real or as a dry run. */
+/** POST rules: adds or deletes rules, optionally as a dry run. */
 import { Either, ParseResult, Schema } from "effect"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
-import { jsonReply, parsedJson, type Reply } from "../wire.ts"
-import { shownRule } from "./listRules.ts"
+import { jsonReply, parseJson, type Reply } from "../wire.ts"
+import { ruleJson } from "./listRules.ts"
 import {
   duplicateRule,
   invalidRequest,
@@ -11,7 +11,7 @@ import {
   plainProblem,
   rulesCapExceeded
 } from "./problems.ts"
-import type { XCall } from "./router.ts"
+import type { XCall } from "./XCall.ts"
 import type { XRule, XState } from "./XState.ts"
 
 export const updateRules = (xCall: XCall): Reply => {
@@ -30,21 +30,21 @@ export const updateRules = (xCall: XCall): Reply => {
       return refuse(`The \`${name}\` query parameter value [${value}] is not true or false`, { [name]: [value] })
     }
   }
-  const isAll = call.query.get("delete_all") === "true"
-  const parsed = parsedJson(call.body === "" && isAll ? "{}" : call.body)
+  const isDeleteAll = call.query.get("delete_all") === "true"
+  const parsed = parseJson(call.body === "" && isDeleteAll ? "{}" : call.body)
   if (parsed === undefined) return refuse("Request body is not valid JSON")
   const decoded = decodeBody(parsed.value)
   if (Either.isLeft(decoded)) return refuse(decoded.left)
   const { add, delete: removal } = decoded.right
-  const isDry = call.query.get("dry_run") === "true"
-  if (isAll) {
+  const isDryRun = call.query.get("dry_run") === "true"
+  if (isDeleteAll) {
     return add === undefined && removal === undefined && !call.query.has("dry_run")
       ? deleteAll(xCall)
       : refuse("`delete_all` must be used with no other parameter")
   }
   if ((add === undefined) === (removal === undefined)) return refuse("Exactly one of `add` and `delete` must be given")
-  if (removal !== undefined) return deleteRules(xCall, removal, isDry)
-  return addRules(xCall, add ?? [], isDry)
+  if (removal !== undefined) return deleteRules(xCall, removal, isDryRun)
+  return addRules(xCall, add ?? [], isDryRun)
 }
 
 // ---- helpers ----
@@ -69,7 +69,7 @@ const decodeBody = (value: unknown): Either.Either<typeof Body.Type, string> =>
     return `$${issue?.path.map((part) => `.${String(part)}`).join("") ?? ""}: ${issue?.message ?? "is not valid"}`
   })
 
-const sentAt = ({ state, call }: XCall): string => new Date(state.world.told("x", call.now)).toISOString()
+const sentAt = ({ state, call }: XCall): string => new Date(state.world.reportedTime("x", call.now)).toISOString()
 
 const deleteAll = (xCall: XCall): Reply => {
   const { state, headers } = xCall
@@ -78,7 +78,7 @@ const deleteAll = (xCall: XCall): Reply => {
   return jsonReply(200, { meta: { sent: sentAt(xCall), summary: { deleted, not_deleted: 0 } } }, headers)
 }
 
-const deleteRules = (xCall: XCall, { ids = [], values = [] }: Removal, isDry: boolean): Reply => {
+const deleteRules = (xCall: XCall, { ids = [], values = [] }: Removal, isDryRun: boolean): Reply => {
   const { state, headers } = xCall
   const { settings } = state.world
   if (ids.length + values.length === 0) {
@@ -96,7 +96,7 @@ const deleteRules = (xCall: XCall, { ids = [], values = [] }: Removal, isDry: bo
     if (id === undefined) missing.push(["values", value])
     else found.add(id)
   }
-  if (!isDry) for (const id of found) state.deleteRule(id)
+  if (!isDryRun) for (const id of found) state.deleteRule(id)
   const errors = missing.map(([name, value]) =>
     invalidRequestBody(settings, [{ message: "Rule does not exist", parameters: { [name]: [value] } }])
   )
@@ -104,7 +104,7 @@ const deleteRules = (xCall: XCall, { ids = [], values = [] }: Removal, isDry: bo
   return jsonReply(200, { meta, ...(errors.length > 0 && { errors }) }, headers)
 }
 
-const addRules = (xCall: XCall, rules: ReadonlyArray<NewRule>, isDry: boolean): Reply => {
+const addRules = (xCall: XCall, rules: ReadonlyArray<NewRule>, isDryRun: boolean): Reply => {
   const { state, call, headers } = xCall
   const { world } = state
   const { x } = world.settings
@@ -118,25 +118,25 @@ const addRules = (xCall: XCall, rules: ReadonlyArray<NewRule>, isDry: boolean): 
     return invalidRequest(world.settings, { message, parameters: { tag: [longTag] } }, headers)
   }
 
-  const { fresh, invalid, duplicates } = sorted(state, rules, call.now)
+  const { accepted, invalid, duplicates } = classify(state, rules, call.now)
   const { cap, isLowered } = state.ruleCap(call.now)
-  if (state.rules.size + fresh.length > cap) {
+  if (state.rules.size + accepted.length > cap) {
     if (isLowered) world.faults.take("lower-caps", { platform: "x", now: call.now })
     return rulesCapExceeded(world.settings, cap, headers)
   }
-  const created = x.atomic_invalid && invalid.length > 0 ? [] : fresh
-  if (!isDry) for (const { rule, expression } of created) state.addRule(rule, expression)
+  const created = x.atomic_invalid && invalid.length > 0 ? [] : accepted
+  if (!isDryRun) for (const { rule, expression } of created) state.addRule(rule, expression)
 
-  const shown = created.map(({ rule }) => shownRule(rule))
+  const data = created.map(({ rule }) => ruleJson(rule))
   const errors = [...invalid, ...duplicates]
   const body = {
-    ...(shown.length > 0 && { data: x.add_order === "reversed" ? shown.toReversed() : shown }),
+    ...(data.length > 0 && { data: x.add_order === "reversed" ? data.toReversed() : data }),
     meta: {
       sent: sentAt(xCall),
       summary: {
         created: created.length,
         not_created: rules.length - created.length,
-        valid: fresh.length,
+        valid: accepted.length,
         invalid: errors.length
       }
     },
@@ -146,36 +146,36 @@ const addRules = (xCall: XCall, rules: ReadonlyArray<NewRule>, isDry: boolean): 
   return jsonReply(created.length > 0 ? 201 : isOnlyDuplicates ? x.all_duplicates_status : 200, body, headers)
 }
 
-interface Fresh {
+interface AcceptedRule {
   readonly rule: XRule
   readonly expression: Expression
 }
 
-/** Which of the rules are new, which are not valid, and which are there already or come twice. */
-const sorted = (state: XState, rules: ReadonlyArray<NewRule>, now: number) => {
+/** A rule that occurs twice in the request is a duplicate too. */
+const classify = (state: XState, rules: ReadonlyArray<NewRule>, now: number) => {
   const { settings } = state.world
   const keyOf = ({ value, canonical }: Pick<XRule, "value" | "canonical">) =>
     settings.x.duplicate_check === "exact" ? value : canonical
-  const known = new Map([...state.rules.values()].map((rule) => [keyOf(rule), rule.id]))
-  const fresh: Array<Fresh> = []
+  const existing = new Map([...state.rules.values()].map((rule) => [keyOf(rule), rule.id]))
+  const accepted: Array<AcceptedRule> = []
   const invalid: Array<ReturnType<typeof invalidRule>> = []
   const duplicates: Array<ReturnType<typeof duplicateRule>> = []
   for (const { value, tag } of rules) {
-    const examined = state.examine(value)
-    if ("details" in examined) {
-      invalid.push(invalidRule(settings, value, examined.details))
+    const checked = state.check(value)
+    if ("details" in checked) {
+      invalid.push(invalidRule(settings, value, checked.details))
       continue
     }
-    const { canonical, expression } = examined
-    const there = known.get(keyOf({ value, canonical }))
-    if (there !== undefined) {
-      duplicates.push(duplicateRule(settings, { value, id: there }))
+    const { canonical, expression } = checked
+    const duplicateOf = existing.get(keyOf({ value, canonical }))
+    if (duplicateOf !== undefined) {
+      duplicates.push(duplicateRule(settings, { value, id: duplicateOf }))
       continue
     }
     const id = state.newRuleId(now)
-    known.set(keyOf({ value, canonical }), id)
+    existing.set(keyOf({ value, canonical }), id)
     const activeAt = now + settings.x.rule_delay_seconds * 1_000
-    fresh.push({ rule: { id, value, ...(tag !== undefined && { tag }), canonical, activeAt }, expression })
+    accepted.push({ rule: { id, value, ...(tag !== undefined && { tag }), canonical, activeAt }, expression })
   }
-  return { fresh, invalid, duplicates }
+  return { accepted, invalid, duplicates }
 }

@@ -1,9 +1,9 @@
-/** Whatever is sent, the simulator answers, in the shapes of the platform, and never with a fault of its own. */
+/** Property test: the simulator answers any input without an internal error. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import { MANAGER, RULES, STREAM, stage, TAP, X } from "./stage.ts"
 
-const TARGETS: ReadonlyArray<readonly [method: string, path: string, headers: Readonly<Record<string, string>>]> = [
+const targets: ReadonlyArray<readonly [method: string, path: string, headers: Readonly<Record<string, string>>]> = [
   ["GET", RULES, X],
   ["POST", RULES, X],
   ["GET", `${RULES}/counts`, X],
@@ -22,7 +22,7 @@ const TARGETS: ReadonlyArray<readonly [method: string, path: string, headers: Re
   ["POST", "/control/clock", {}]
 ]
 
-const NAMES = [
+const names = [
   "add",
   "delete",
   "ids",
@@ -60,7 +60,7 @@ const NAMES = [
   "constructor"
 ]
 
-const name = FastCheck.constantFrom(...NAMES)
+const name = FastCheck.constantFrom(...names)
 const leaf = FastCheck.oneof(
   FastCheck.constantFrom("x", "firehose", "refuse", "cat", "true", "0", "-1", "1e9", "", "(", '"', "\u0000", "\ud800"),
   FastCheck.fullUnicodeString({ maxLength: 20 }),
@@ -77,29 +77,29 @@ const { value: anyValue } = FastCheck.letrec((tie) => ({
   )
 }))
 const anyCall = FastCheck.record({
-  target: FastCheck.constantFrom(...TARGETS),
+  target: FastCheck.constantFrom(...targets),
   body: FastCheck.oneof(anyValue, FastCheck.fullUnicodeString({ maxLength: 40 })),
   query: FastCheck.dictionary(name, FastCheck.oneof(FastCheck.fullUnicodeString({ maxLength: 8 }), leaf.map(String)), {
     maxKeys: 2
   })
 })
 
-describe("any input", () => {
-  it.scoped("is answered", () =>
+describe("the simulator", () => {
+  it.scoped("answers any input with a status below 500", () =>
     Effect.gen(function* () {
       const calls = FastCheck.sample(anyCall, 1_500)
-      const on = yield* stage({
+      const sim = yield* stage({
         x: { rules_get_limit: 1e6, rules_post_limit: 1e6, usage_limit: 1e6, connections_limit: 1e6 }
       })
-      const fresh = on.control.settings
+      const initial = sim.control.settings
       for (const { target, body, query } of calls) {
         const [method, path, headers] = target
         const search = new URLSearchParams(Object.entries(query)).toString()
         const sent = method === "GET" ? {} : { body: body === undefined ? null : body }
-        const { status } = yield* on.call(`${path}?${search}`, { method, headers, ...sent })
+        const { status } = yield* sim.call(`${path}?${search}`, { method, headers, ...sent })
         assert.isTrue(status < 500, `${status} for ${method} ${path}?${search} ${JSON.stringify(body)}`)
-        yield* on.control.patch(fresh)
-        yield* on.control.clear()
+        yield* sim.control.patch(initial)
+        yield* sim.control.clear()
       }
     })
   )

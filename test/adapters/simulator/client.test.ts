@@ -1,4 +1,4 @@
-/** How an adapter is tested against the simulator without a socket: Effect's HTTP client with its handler for a fetch. */
+/** Effect's HTTP client with the simulator's handler as its fetch, as in the tests of the adapters. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -7,11 +7,11 @@ import { Effect, Fiber, Layer, Stream } from "effect"
 import { pass, STREAM, settle, stage, X } from "./stage.ts"
 
 describe("Effect's HTTP client", () => {
-  it.scoped("reads a stream on the test clock, and leaves it when its fiber is interrupted", () =>
+  it.scoped("reads a stream on the test clock, and disconnects when its fiber is interrupted", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      yield* on.addX("cat")
-      const fetch: typeof globalThis.fetch = (input, init) => on.handler(new Request(input, init))
+      const sim = yield* stage()
+      yield* sim.addX("cat")
+      const fetch: typeof globalThis.fetch = (input, init) => sim.handler(new Request(input, init))
       const client = FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch)))
 
       const parts: Array<string> = []
@@ -25,13 +25,13 @@ describe("Effect's HTTP client", () => {
         Effect.fork
       )
       yield* settle
-      yield* on.post("a cat")
+      yield* sim.post("a cat")
       yield* pass(20)
       assert.match(parts.join(""), /^\{"data".*\}\r\n\r\n$/)
 
       yield* Fiber.interrupt(reading)
       yield* settle
-      assert.deepStrictEqual((yield* on.control.state).x.connections, [])
+      assert.deepStrictEqual((yield* sim.control.state).x.connections, [])
     })
   )
 })

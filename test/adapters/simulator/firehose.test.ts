@@ -1,20 +1,20 @@
-/** Firehose's taps, rules and validation: shapes and statuses as the reference has them. */
+/** Firehose's taps, rules and validation: bodies and statuses as in its reference. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { MANAGER, settle, stage, TAP } from "./stage.ts"
 
-describe("taps", () => {
-  it.scoped("are listed with their tokens; the one of the settings is there from the start", () =>
+describe("/v1/taps", () => {
+  it.scoped("lists taps with their tokens, initially the tap of the settings", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const { status, body } = yield* on.call("/v1/taps", { headers: MANAGER })
+      const sim = yield* stage()
+      const { status, body } = yield* sim.call("/v1/taps", { headers: MANAGER })
       assert.strictEqual(status, 200)
       assert.lengthOf(body.data, 1)
       const [{ id, ...tap }] = body.data
       assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/)
       assert.deepStrictEqual(tap, {
         name: "Simulator",
-        token: on.control.settings.firehose.tap_token,
+        token: sim.control.settings.firehose.tap_token,
         token_prefix: "fh_sim",
         rules_count: 0,
         last_used_at: null,
@@ -23,88 +23,88 @@ describe("taps", () => {
     })
   )
 
-  it.scoped("are made, renamed, paused and deleted", () =>
+  it.scoped("creates, renames, pauses and deletes a tap", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const made = yield* on.call("/v1/taps", { method: "POST", headers: MANAGER, body: { name: "Second" } })
-      assert.strictEqual(made.status, 201)
-      assert.match(made.body.token, /^fh_[A-Za-z0-9]{40}$/)
-      assert.hasAllKeys(made.body.data, ["id", "name", "token_prefix", "created_at"])
-      const path = `/v1/taps/${made.body.data.id}`
-      const own = { authorization: `Bearer ${made.body.token}` }
-      assert.notProperty((yield* on.call(path, { headers: MANAGER })).body.data, "token")
-      const rule = yield* on.call("/v1/rules", { method: "POST", headers: own, body: { value: "tesla" } })
+      const sim = yield* stage()
+      const created = yield* sim.call("/v1/taps", { method: "POST", headers: MANAGER, body: { name: "Second" } })
+      assert.strictEqual(created.status, 201)
+      assert.match(created.body.token, /^fh_[A-Za-z0-9]{40}$/)
+      assert.hasAllKeys(created.body.data, ["id", "name", "token_prefix", "created_at"])
+      const path = `/v1/taps/${created.body.data.id}`
+      const own = { authorization: `Bearer ${created.body.token}` }
+      assert.notProperty((yield* sim.call(path, { headers: MANAGER })).body.data, "token")
+      const rule = yield* sim.call("/v1/rules", { method: "POST", headers: own, body: { value: "tesla" } })
       assert.strictEqual(rule.status, 201)
       assert.strictEqual(
-        (yield* on.call("/v1/rules", { headers: TAP })).body.meta.count,
+        (yield* sim.call("/v1/rules", { headers: TAP })).body.meta.count,
         0,
         "each tap has its own rules"
       )
 
-      const put = (body: unknown) => on.call(path, { method: "PUT", headers: MANAGER, body })
+      const put = (body: unknown) => sim.call(path, { method: "PUT", headers: MANAGER, body })
       assert.strictEqual((yield* put({ name: "Renamed" })).body.data.name, "Renamed")
       assert.strictEqual((yield* put({ status: "odd" })).status, 422)
-      const stream = yield* on.listen("/v1/stream", own)
+      const stream = yield* sim.listen("/v1/stream", own)
       yield* put({ status: "paused" })
-      yield* on.page("tesla 1")
+      yield* sim.page("tesla 1")
       yield* put({ status: "active" })
-      yield* on.page("tesla 2")
+      yield* sim.page("tesla 2")
       yield* settle
       assert.notInclude(stream.text(), "tesla 1")
       assert.include(stream.text(), "tesla 2")
 
-      const gone = yield* on.call(path, { method: "DELETE", headers: MANAGER })
-      assert.deepStrictEqual([gone.status, gone.body], [204, ""])
+      const deleted = yield* sim.call(path, { method: "DELETE", headers: MANAGER })
+      assert.deepStrictEqual([deleted.status, deleted.body], [204, ""])
       yield* settle
       assert.strictEqual(stream.ended(), "end")
-      assert.strictEqual((yield* on.call("/v1/rules", { headers: own })).status, 401)
-      assert.strictEqual((yield* on.call(path, { headers: MANAGER })).status, 404)
+      assert.strictEqual((yield* sim.call("/v1/rules", { headers: own })).status, 401)
+      assert.strictEqual((yield* sim.call(path, { headers: MANAGER })).status, 404)
     })
   )
 
-  it.scoped("are refused over the cap, without a name, and by the token of a tap", () =>
+  it.scoped("refuses a tap over the cap, without a name, or with a tap token", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ firehose: { tap_cap: 1 } })
-      const post = (body: unknown, headers = MANAGER) => on.call("/v1/taps", { method: "POST", headers, body })
+      const sim = yield* stage({ firehose: { tap_cap: 1 } })
+      const post = (body: unknown, headers = MANAGER) => sim.call("/v1/taps", { method: "POST", headers, body })
       assert.strictEqual((yield* post({ name: "Second" })).status, 422)
       assert.strictEqual((yield* post({})).status, 422)
       assert.strictEqual((yield* post({ name: "Second" }, TAP)).status, 401)
-      yield* on.control.patch({ firehose: { wrong_key_status: 403 } })
+      yield* sim.control.patch({ firehose: { wrong_key_status: 403 } })
       assert.strictEqual((yield* post({ name: "Second" }, TAP)).status, 403)
     })
   )
 })
 
-describe("rules", () => {
-  it.scoped("are made, read, changed in part and deleted", () =>
+describe("/v1/rules", () => {
+  it.scoped("creates, reads, partly updates and deletes a rule", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const made = yield* on.call("/v1/rules", {
+      const sim = yield* stage()
+      const created = yield* sim.call("/v1/rules", {
         method: "POST",
         headers: TAP,
         body: { value: "title:tesla", tag: "cars" }
       })
-      const { id } = made.body.data
+      const { id } = created.body.data
       assert.deepStrictEqual(
-        [made.status, made.body],
+        [created.status, created.body],
         [201, { data: { id, value: "title:tesla", tag: "cars", nsfw: false, quality: true } }]
       )
-      assert.deepStrictEqual((yield* on.call("/v1/rules", { headers: TAP })).body, {
-        data: [made.body.data],
+      assert.deepStrictEqual((yield* sim.call("/v1/rules", { headers: TAP })).body, {
+        data: [created.body.data],
         meta: { count: 1 }
       })
       const put = (body?: unknown) =>
-        on.call(`/v1/rules/${id}`, { method: "PUT", headers: TAP, ...(body !== undefined && { body }) })
+        sim.call(`/v1/rules/${id}`, { method: "PUT", headers: TAP, ...(body !== undefined && { body }) })
       const changed = yield* put({ quality: false })
-      assert.deepStrictEqual([changed.status, changed.body.data], [200, { ...made.body.data, quality: false }])
+      assert.deepStrictEqual([changed.status, changed.body.data], [200, { ...created.body.data, quality: false }])
       assert.deepStrictEqual((yield* put()).body.data, changed.body.data)
       assert.strictEqual((yield* put({ value: "(tesla" })).status, 422)
-      assert.deepStrictEqual((yield* on.call(`/v1/rules/${id}`, { headers: TAP })).body.data, changed.body.data)
-      const gone = yield* on.call(`/v1/rules/${id}`, { method: "DELETE", headers: TAP })
-      assert.deepStrictEqual([gone.status, gone.body], [204, ""])
+      assert.deepStrictEqual((yield* sim.call(`/v1/rules/${id}`, { headers: TAP })).body.data, changed.body.data)
+      const deleted = yield* sim.call(`/v1/rules/${id}`, { method: "DELETE", headers: TAP })
+      assert.deepStrictEqual([deleted.status, deleted.body], [204, ""])
       for (const method of ["GET", "PUT", "DELETE"]) {
         const body = method === "PUT" ? { body: {} } : {}
-        assert.strictEqual((yield* on.call(`/v1/rules/${id}`, { method, headers: TAP, ...body })).status, 404)
+        assert.strictEqual((yield* sim.call(`/v1/rules/${id}`, { method, headers: TAP, ...body })).status, 404)
       }
     })
   )
@@ -112,19 +112,19 @@ describe("rules", () => {
   const refused: ReadonlyArray<readonly [what: string, body: unknown, field: string]> = [
     ["no value", { tag: "x" }, "value"],
     ["an empty value", { value: "" }, "value"],
-    ["a query that is not valid", { value: "(tesla" }, "value"],
-    ["a field that does not exist", { value: "category:news" }, "value"],
+    ["an invalid query", { value: "(tesla" }, "value"],
+    ["an unknown field", { value: "category:news" }, "value"],
     ["a value that is too long", { value: "tesla ".repeat(1_400) }, "value"],
     ["a tag that is too long", { value: "tesla", tag: "t".repeat(256) }, "tag"],
     ["the key query", { query: "tesla" }, "query"],
     ["the key label", { value: "tesla", label: "x" }, "label"],
-    ["a flag that is no boolean", { value: "tesla", nsfw: "yes" }, "nsfw"]
+    ["a flag that is not a boolean", { value: "tesla", nsfw: "yes" }, "nsfw"]
   ]
   for (const [what, body, field] of refused) {
-    it.scoped(`are refused with 422 for ${what}`, () =>
+    it.scoped(`answers ${what} with 422`, () =>
       Effect.gen(function* () {
-        const on = yield* stage()
-        const answer = yield* on.call("/v1/rules", { method: "POST", headers: TAP, body })
+        const sim = yield* stage()
+        const answer = yield* sim.call("/v1/rules", { method: "POST", headers: TAP, body })
         assert.strictEqual(answer.status, 422)
         assert.isString(answer.body.message)
         assert.isArray(answer.body.errors[field])
@@ -132,59 +132,58 @@ describe("rules", () => {
     )
   }
 
-  it.scoped("may be equal, or not if that is set; are capped over all taps", () =>
+  it.scoped("allows duplicates unless set otherwise, and caps rules over all taps", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ firehose: { rule_cap: 2 } })
-      const [one, other] = yield* on.addFirehose("tesla", "tesla")
+      const sim = yield* stage({ firehose: { rule_cap: 2 } })
+      const [one, other] = yield* sim.addFirehose("tesla", "tesla")
       assert.notStrictEqual(one, other)
-      const third = yield* on.call("/v1/rules", { method: "POST", headers: TAP, body: { value: "ford" } })
+      const third = yield* sim.call("/v1/rules", { method: "POST", headers: TAP, body: { value: "ford" } })
       assert.strictEqual(third.status, 422)
-      yield* on.control.patch({ firehose: { rule_cap: 25, duplicates: "refused", error_body: "nested" } })
-      const again = yield* on.call("/v1/rules", { method: "POST", headers: TAP, body: { value: "tesla" } })
+      yield* sim.control.patch({ firehose: { rule_cap: 25, duplicates: "refused", error_body: "nested" } })
+      const again = yield* sim.call("/v1/rules", { method: "POST", headers: TAP, body: { value: "tesla" } })
       assert.deepStrictEqual([again.status, again.body.error.code], [422, "validation_error"])
     })
   )
 
-  it.scoped("are limited to sixty calls a minute", () =>
+  it.scoped("limits calls per minute", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ firehose: { rules_limit: 1 } })
-      yield* on.call("/v1/rules", { headers: TAP })
-      const second = yield* on.call("/v1/rules", { headers: TAP })
+      const sim = yield* stage({ firehose: { rules_limit: 1 } })
+      yield* sim.call("/v1/rules", { headers: TAP })
+      const second = yield* sim.call("/v1/rules", { headers: TAP })
       assert.deepStrictEqual([second.status, second.headers.get("retry-after")], [429, "60"])
-      assert.lengthOf((yield* on.control.state).violations, 1)
-      yield* on.control.advance(60)
-      assert.strictEqual((yield* on.call("/v1/rules", { headers: TAP })).status, 200)
+      assert.lengthOf((yield* sim.control.state).violations, 1)
+      yield* sim.control.advance(60)
+      assert.strictEqual((yield* sim.call("/v1/rules", { headers: TAP })).status, 200)
     })
   )
 
-  const keyless = ["/v1/taps", "/v1/rules", "/v1/stream"]
-  for (const path of keyless) {
-    it.scoped(`and all else need a key: ${path} answers 401`, () =>
+  for (const path of ["/v1/taps", "/v1/rules", "/v1/stream"]) {
+    it.scoped(`${path} answers 401 without a key`, () =>
       Effect.gen(function* () {
-        const on = yield* stage()
-        const { status, body } = yield* on.call(path)
+        const sim = yield* stage()
+        const { status, body } = yield* sim.call(path)
         assert.deepStrictEqual([status, body], [401, { message: "Unauthenticated." }])
       })
     )
   }
 
-  it.scoped("are not below a path without /v1", () =>
+  it.scoped("answers 404 without /v1 and 405 for an unknown method", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
+      const sim = yield* stage()
       assert.strictEqual(
-        (yield* on.call("/rules", { method: "POST", headers: TAP, body: { value: "tesla" } })).status,
+        (yield* sim.call("/rules", { method: "POST", headers: TAP, body: { value: "tesla" } })).status,
         404
       )
-      assert.strictEqual((yield* on.call("/v1/rules", { method: "PATCH", headers: TAP })).status, 405)
+      assert.strictEqual((yield* sim.call("/v1/rules", { method: "PATCH", headers: TAP })).status, 405)
     })
   )
 })
 
-describe("validate", () => {
-  it.scoped("tells whether a query is valid, what is wrong with it and how it reads", () =>
+describe("/v1/validate", () => {
+  it.scoped("returns validity, diagnostics and the compiled query", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const good = yield* on.call("/v1/validate", {
+      const sim = yield* stage()
+      const good = yield* sim.call("/v1/validate", {
         method: "POST",
         headers: TAP,
         body: { value: "title:tesla  AND  ev" }
@@ -193,11 +192,11 @@ describe("validate", () => {
         [good.status, good.body.data.valid, good.body.data.compiled],
         [200, true, "title:tesla AND ev"]
       )
-      const bad = yield* on.call("/v1/validate/public", { method: "POST", body: { value: "(tesla" } })
+      const bad = yield* sim.call("/v1/validate/public", { method: "POST", body: { value: "(tesla" } })
       assert.deepStrictEqual([bad.status, bad.body.data.valid], [200, false])
       assert.hasAllKeys(bad.body.data.diagnostics[0], ["severity", "message", "start", "end"])
-      assert.strictEqual((yield* on.call("/v1/validate", { method: "POST", body: { value: "tesla" } })).status, 401)
-      assert.strictEqual((yield* on.call("/v1/validate/public", { method: "POST", body: {} })).status, 422)
+      assert.strictEqual((yield* sim.call("/v1/validate", { method: "POST", body: { value: "tesla" } })).status, 401)
+      assert.strictEqual((yield* sim.call("/v1/validate/public", { method: "POST", body: {} })).status, 422)
     })
   )
 })

@@ -1,4 +1,4 @@
-/** The simulator behind real sockets: what a client sees of streams, of drops and of the end. */
+/** The simulator on real sockets: streams, dropped connections and shutdown. */
 import { connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
@@ -24,12 +24,12 @@ const started = Effect.gen(function* () {
   return { ...simulator, url, port }
 })
 
-/** Reads until the text holds what is looked for, or to the end. */
-const readUntil = async (response: Response, wanted: RegExp): Promise<string> => {
+/** Reads until the text matches, or to the end. */
+const readUntil = async (response: Response, pattern: RegExp): Promise<string> => {
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
   let text = ""
-  while (!wanted.test(text)) {
+  while (!pattern.test(text)) {
     const chunk = await reader?.read()
     if (chunk === undefined || chunk.done) break
     text += decoder.decode(chunk.value, { stream: true })
@@ -38,12 +38,12 @@ const readUntil = async (response: Response, wanted: RegExp): Promise<string> =>
   return text
 }
 
-const waitFor = async (isThere: () => Promise<boolean>): Promise<void> => {
-  while (!(await isThere())) await new Promise((resolve) => setTimeout(resolve, 10))
+const waitFor = async (isDone: () => Promise<boolean>): Promise<void> => {
+  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
 describe("the simulator's server", { timeout: 30_000 }, () => {
-  it.scopedLive("shows that X's stream is open before anything comes, then posts and keep-alives as they come", () =>
+  it.scopedLive("sends the headers of X's stream at once, then posts and keep-alives", () =>
     Effect.gen(function* () {
       const { url, control } = yield* started
       const response = yield* Effect.promise(() => fetch(url + STREAM, { headers: X }))
@@ -58,7 +58,7 @@ describe("the simulator's server", { timeout: 30_000 }, () => {
     })
   )
 
-  it.scopedLive("streams Firehose's events, and resumes", () =>
+  it.scopedLive("streams Firehose's events and resumes", () =>
     Effect.gen(function* () {
       const { url, control } = yield* started
       yield* control.publish([pageOf("cat 1", 1), pageOf("cat 2", 2)].map(fresh))
@@ -72,7 +72,7 @@ describe("the simulator's server", { timeout: 30_000 }, () => {
     })
   )
 
-  it.scopedLive("closes the socket without an answer where it refuses", () =>
+  it.scopedLive("closes the socket without a reply on refuse", () =>
     Effect.gen(function* () {
       const { url, port, control } = yield* started
       yield* control.inject({ kind: "refuse", platform: "x", count: 2 })
@@ -85,28 +85,24 @@ describe("the simulator's server", { timeout: 30_000 }, () => {
     })
   )
 
-  it.scopedLive("drops the socket in the middle of a record: the client gets the half and an error", () =>
+  it.scopedLive("drops the socket in the middle of a record on cut", () =>
     Effect.gen(function* () {
       const { port, control } = yield* started
       yield* control.inject({ kind: "cut", platform: "x" })
       const all = yield* Effect.fork(Effect.promise(() => received(port, STREAM)))
       while ((yield* control.state).x.connections.length === 0) yield* Effect.sleep("5 millis")
       yield* control.publish([postOf("a cat", 1)])
-      assert.match(
-        yield* Fiber.join(all),
-        /\r\n\{"data"[^\r]*\r\n$/,
-        "a chunk with half of the record, and no last chunk"
-      )
+      assert.match(yield* Fiber.join(all), /\r\n\{"data"[^\r]*\r\n$/, "a chunk with half a record, and no last chunk")
     })
   )
 
-  it.scopedLive("sees a client go away, and holds its slot for a while", () =>
+  it.scopedLive("notices a disconnected client, and holds its slot for a while", () =>
     Effect.gen(function* () {
       const { url, control } = yield* started
-      const leaving = new AbortController()
-      const response = yield* Effect.promise(() => fetch(url + STREAM, { headers: X, signal: leaving.signal }))
+      const controller = new AbortController()
+      const response = yield* Effect.promise(() => fetch(url + STREAM, { headers: X, signal: controller.signal }))
       assert.strictEqual(response.status, 200)
-      leaving.abort()
+      controller.abort()
       const connect = () => fetch(url + STREAM, { headers: X })
       const open = Effect.map(control.state, ({ x }) => x.connections.length)
       while ((yield* open) > 0) yield* Effect.sleep("5 millis")
@@ -115,7 +111,7 @@ describe("the simulator's server", { timeout: 30_000 }, () => {
     })
   )
 
-  it.live("ends open streams in order when it stops, and frees the port", () =>
+  it.live("ends open streams cleanly when it stops, and frees the port", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const { url, port } = yield* Scope.extend(started, scope)
@@ -124,13 +120,13 @@ describe("the simulator's server", { timeout: 30_000 }, () => {
       yield* Scope.close(scope, Exit.void)
       assert.match(yield* text, /^event: connected/)
       const again = yield* Effect.scoped(
-        Effect.flatMap(Simulator.make({ seed: 1 }), (one) => serve(one, { host: HOST, port }))
+        Effect.flatMap(Simulator.make({ seed: 1 }), (simulator) => serve(simulator, { host: HOST, port }))
       )
       assert.strictEqual(again, port)
     })
   )
 
-  it.scopedLive("says so when the port is taken", () =>
+  it.scopedLive("fails with SimulatorCannotListen if the port is taken", () =>
     Effect.gen(function* () {
       const { port } = yield* started
       const other = yield* Simulator.make({ seed: 1 })
@@ -145,7 +141,7 @@ describe("the simulator's server", { timeout: 30_000 }, () => {
 
 // ---- helpers ----
 
-/** All bytes of the answer up to where the server closes, however it does. */
+/** All bytes that arrive until the server closes the socket. */
 const received = (port: number, path: string): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect({ host: HOST, port })
@@ -157,7 +153,7 @@ const received = (port: number, path: string): Promise<string> =>
     socket.write(`GET ${path} HTTP/1.1\r\nhost: ${HOST}\r\nauthorization: ${X.authorization}\r\n\r\n`)
   })
 
-/** These servers run on the real clock, and a page must be new to be of quality. */
+/** The server runs on the real clock, and the quality flag drops old pages. */
 const fresh = (page: ReturnType<typeof pageOf>) => ({
   document: { ...page.document, publish_time: new Date().toISOString().slice(0, 19) }
 })

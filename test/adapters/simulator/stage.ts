@@ -1,4 +1,4 @@
-/** The simulator in process on the test clock, and how tests talk to it and listen to its streams. */
+/** The simulator in process on the test clock, with helpers to call it and to read its streams. */
 import { Effect, TestClock } from "effect"
 import * as Simulator from "../../../adapters/simulator/Simulator.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
@@ -16,14 +16,14 @@ export const STREAM = "/2/tweets/search/stream"
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of any shape
   readonly body: any
 }
 
 export interface Options {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON unless it is a text. */
+  /** Sent as JSON unless it is a string. */
   readonly body?: unknown
 }
 
@@ -41,8 +41,8 @@ export const stage = (settings: SettingsPatch = {}, seed = 1) =>
     yield* TestClock.setTime(NOW)
     const simulator = yield* Simulator.make({ seed, settings })
     const call = (path: string, options: Options = {}) => Effect.promise(() => answerOf(simulator, path, options))
-    let last = 0
-    const stageOf: Stage = {
+    let lastNumber = 0
+    const started: Stage = {
       ...simulator,
       call,
       addX: (...values) =>
@@ -54,11 +54,11 @@ export const stage = (settings: SettingsPatch = {}, seed = 1) =>
         Effect.forEach(values, (value) =>
           Effect.map(call("/v1/rules", { method: "POST", headers: TAP, body: { value } }), ({ body }) => body.data.id)
         ),
-      post: (...texts) => Effect.orDie(simulator.control.publish(texts.map((text) => postOf(text, ++last)))),
-      page: (...texts) => Effect.orDie(simulator.control.publish(texts.map((text) => pageOf(text, ++last)))),
+      post: (...texts) => Effect.orDie(simulator.control.publish(texts.map((text) => postOf(text, ++lastNumber)))),
+      page: (...texts) => Effect.orDie(simulator.control.publish(texts.map((text) => pageOf(text, ++lastNumber)))),
       listen: (path, headers) => listening(simulator, path, headers)
     }
-    return stageOf
+    return started
   })
 
 export const postOf = (text: string, number: number) => ({
@@ -82,25 +82,25 @@ export const pageOf = (text: string, number: number) => ({
   }
 })
 
-/** What has come on a stream so far. */
+/** What a stream has received so far. */
 export interface Listening extends Answer {
   readonly bytes: () => Uint8Array
   readonly text: () => string
-  /** How it ended: not yet, in order, or dropped. */
+  /** "end" after a clean end, "dropped" after an error. */
   readonly ended: () => "open" | "end" | "dropped"
-  /** As a client that goes away. */
+  /** Disconnects the client. */
   readonly hangUp: Effect.Effect<void>
 }
 
-/** Lets everything happen that needs no more time. */
+/** Runs everything that is ready without advancing the clock. */
 export const settle = Effect.promise(async () => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
 })
 
-/** Lets time pass, and then everything happen. */
+/** Advances the clock, then settles. */
 export const pass = (seconds: number) => TestClock.adjust(`${seconds * 1_000} millis`).pipe(Effect.zipRight(settle))
 
-/** The records among the lines of X's stream. */
+/** The records of X's stream, without keep-alives. */
 export const recordsOf = (text: string) =>
   text
     .split("\r\n")

@@ -1,18 +1,18 @@
-/** X's rules endpoints: shapes and statuses as the reference has them. */
+/** X's rules endpoints: bodies and statuses as in its reference. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { NOW, RULES, type Stage, stage, X } from "./stage.ts"
 
-const add = (on: Stage, rules: ReadonlyArray<unknown>, query = "") =>
-  on.call(`${RULES}${query}`, { method: "POST", headers: X, body: { add: rules } })
+const add = (sim: Stage, rules: ReadonlyArray<unknown>, query = "") =>
+  sim.call(`${RULES}${query}`, { method: "POST", headers: X, body: { add: rules } })
 
 const HOST = "https://api.x.com/2/problems"
 
 describe("GET rules", () => {
-  it.scoped("has no data without rules, and tells when it was sent and how many there are", () =>
+  it.scoped("returns no data without rules, only meta.sent and the count", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const { status, body, headers } = yield* on.call(RULES, { headers: X })
+      const sim = yield* stage()
+      const { status, body, headers } = yield* sim.call(RULES, { headers: X })
       assert.deepStrictEqual([status, body], [200, { meta: { sent: new Date(NOW).toISOString(), result_count: 0 } }])
       assert.deepStrictEqual(
         ["limit", "remaining", "reset"].map((name) => headers.get(`x-rate-limit-${name}`)),
@@ -21,30 +21,30 @@ describe("GET rules", () => {
     })
   )
 
-  it.scoped("lists in pages, by ids, in the order of creation", () =>
+  it.scoped("lists rules in pages and by ids, in order of creation", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const ids = yield* on.addX("cat", "dog", "bird")
-      const first = yield* on.call(`${RULES}?max_results=2`, { headers: X })
+      const sim = yield* stage()
+      const ids = yield* sim.addX("cat", "dog", "bird")
+      const first = yield* sim.call(`${RULES}?max_results=2`, { headers: X })
       assert.deepStrictEqual(
         first.body.data.map(({ id }: { id: string }) => id),
         ids.slice(0, 2)
       )
       assert.match(first.body.meta.next_token, /^[0-9A-V]{16}$/)
-      const second = yield* on.call(`${RULES}?max_results=2&pagination_token=${first.body.meta.next_token}`, {
+      const second = yield* sim.call(`${RULES}?max_results=2&pagination_token=${first.body.meta.next_token}`, {
         headers: X
       })
       assert.deepStrictEqual([second.body.data.length, second.body.meta.next_token], [1, undefined])
-      const one = yield* on.call(`${RULES}?ids=${ids[1]},999`, { headers: X })
+      const one = yield* sim.call(`${RULES}?ids=${ids[1]},999`, { headers: X })
       assert.deepStrictEqual(one.body.data, [{ id: ids[1], value: "dog" }])
     })
   )
 
   for (const query of ["max_results=0", "max_results=1001", "max_results=x", "ids=abc", "pagination_token=short"]) {
-    it.scoped(`answers ${query} with an invalid request`, () =>
+    it.scoped(`answers ${query} with Invalid Request`, () =>
       Effect.gen(function* () {
-        const on = yield* stage()
-        const { status, body } = yield* on.call(`${RULES}?${query}`, { headers: X })
+        const sim = yield* stage()
+        const { status, body } = yield* sim.call(`${RULES}?${query}`, { headers: X })
         assert.deepStrictEqual([status, body.title, body.type], [400, "Invalid Request", `${HOST}/invalid-request`])
         assert.property(body.errors[0].parameters, query.slice(0, query.indexOf("=")))
       })
@@ -53,10 +53,10 @@ describe("GET rules", () => {
 })
 
 describe("POST rules", () => {
-  it.scoped("adds with 201 and tells what it made", () =>
+  it.scoped("adds rules with 201 and returns them", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const { status, body } = yield* add(on, [{ value: "cat has:images", tag: "cats" }, { value: "dog" }])
+      const sim = yield* stage()
+      const { status, body } = yield* add(sim, [{ value: "cat has:images", tag: "cats" }, { value: "dog" }])
       assert.strictEqual(status, 201)
       assert.deepStrictEqual(body.meta, {
         sent: new Date(NOW).toISOString(),
@@ -74,30 +74,30 @@ describe("POST rules", () => {
     })
   )
 
-  it.scoped("answers a duplicate with the id of the rule that is there, and counts it as invalid", () =>
+  it.scoped("answers a duplicate with the id of the existing rule, and counts it as invalid", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const [id] = yield* on.addX("cat")
-      const all = yield* add(on, [{ value: "cat", tag: "other" }])
+      const sim = yield* stage()
+      const [id] = yield* sim.addX("cat")
+      const all = yield* add(sim, [{ value: "cat", tag: "other" }])
       assert.strictEqual(all.status, 201)
       assert.deepStrictEqual(all.body, {
         meta: { sent: new Date(NOW).toISOString(), summary: { created: 0, not_created: 1, valid: 0, invalid: 1 } },
         errors: [{ value: "cat", id, title: "DuplicateRule", type: `${HOST}/duplicate-rules` }]
       })
-      const some = yield* add(on, [{ value: "dog" }, { value: "cat" }, { value: "bird" }])
+      const some = yield* add(sim, [{ value: "dog" }, { value: "cat" }, { value: "bird" }])
       assert.deepStrictEqual(some.body.meta.summary, { created: 2, not_created: 1, valid: 2, invalid: 1 })
-      yield* on.control.patch({ x: { all_duplicates_status: 200 } })
-      assert.strictEqual((yield* add(on, [{ value: "cat" }])).status, 200)
-      assert.strictEqual((yield* add(on, [{ value: "cat " }])).status, 201, "white space makes another rule")
-      yield* on.control.patch({ x: { duplicate_check: "canonical" } })
-      assert.strictEqual((yield* add(on, [{ value: "  cat" }])).body.errors[0].title, "DuplicateRule")
+      yield* sim.control.patch({ x: { all_duplicates_status: 200 } })
+      assert.strictEqual((yield* add(sim, [{ value: "cat" }])).status, 200)
+      assert.strictEqual((yield* add(sim, [{ value: "cat " }])).status, 201, "whitespace makes a different rule")
+      yield* sim.control.patch({ x: { duplicate_check: "canonical" } })
+      assert.strictEqual((yield* add(sim, [{ value: "  cat" }])).body.errors[0].title, "DuplicateRule")
     })
   )
 
-  it.scoped("answers an invalid rule with 200, and makes the valid ones of the batch unless told otherwise", () =>
+  it.scoped("answers an invalid rule with 200, and adds the valid rules of the batch unless set otherwise", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const { status, body } = yield* add(on, [{ value: "-cat" }])
+      const sim = yield* stage()
+      const { status, body } = yield* add(sim, [{ value: "-cat" }])
       assert.strictEqual(status, 200)
       assert.deepStrictEqual(body.errors, [
         {
@@ -110,13 +110,13 @@ describe("POST rules", () => {
           type: `${HOST}/invalid-rules`
         }
       ])
-      const mixed = yield* add(on, [{ value: "cat" }, { value: "(dog" }])
+      const mixed = yield* add(sim, [{ value: "cat" }, { value: "(dog" }])
       assert.deepStrictEqual(
         [mixed.status, mixed.body.meta.summary],
         [201, { created: 1, not_created: 1, valid: 1, invalid: 1 }]
       )
-      yield* on.control.patch({ x: { atomic_invalid: true } })
-      const atomic = yield* add(on, [{ value: "bird" }, { value: "(dog" }])
+      yield* sim.control.patch({ x: { atomic_invalid: true } })
+      const atomic = yield* add(sim, [{ value: "bird" }, { value: "(dog" }])
       assert.deepStrictEqual(
         [atomic.status, atomic.body.meta.summary],
         [200, { created: 0, not_created: 2, valid: 1, invalid: 1 }]
@@ -137,10 +137,10 @@ describe("POST rules", () => {
     ["h:ello", "Reference to invalid operator 'h' (at position 1).", "Reference to invalid field 'h' (at position 1)."]
   ]
   for (const [rule, ...expected] of details) {
-    it.scoped(`says of ${rule} what X says`, () =>
+    it.scoped(`returns X's error details for ${rule}`, () =>
       Effect.gen(function* () {
-        const on = yield* stage()
-        const { body } = yield* add(on, [{ value: rule }])
+        const sim = yield* stage()
+        const { body } = yield* add(sim, [{ value: rule }])
         assert.deepStrictEqual(body.errors[0].details, expected)
       })
     )
@@ -148,130 +148,130 @@ describe("POST rules", () => {
 
   it.scoped("counts positions in UTF-16 code units", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const { body } = yield* add(on, [{ value: 'Pizza OR 🍕 OR "🍕" sample:100' }])
+      const sim = yield* stage()
+      const { body } = yield* add(sim, [{ value: 'Pizza OR 🍕 OR "🍕" sample:100' }])
       assert.match(body.errors[0].details[0], /^The sample operator cannot be used with an OR\..*\(at position 21\)$/)
     })
   )
 
-  it.scoped("refuses a rule that is longer than the tier allows, by its own limit", () =>
+  it.scoped("refuses a rule that is longer than the tier allows", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
+      const sim = yield* stage()
       const long = "cat ".repeat(300).trim()
-      const { body } = yield* add(on, [{ value: long }])
+      const { body } = yield* add(sim, [{ value: long }])
       assert.deepStrictEqual(body.errors[0].details, [`Rule '${long}' must be at most 1024 characters`])
-      yield* on.control.patch({ x: { tier: "enterprise" } })
-      assert.strictEqual((yield* add(on, [{ value: long }])).status, 201)
+      yield* sim.control.patch({ x: { tier: "enterprise" } })
+      assert.strictEqual((yield* add(sim, [{ value: long }])).status, 201)
     })
   )
 
-  it.scoped("refuses the whole request when it goes over the cap", () =>
+  it.scoped("refuses the whole request if it exceeds the cap", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ x: { rule_cap: 2 } })
-      const { status, body } = yield* add(on, [{ value: "a1" }, { value: "a2" }, { value: "a3" }])
+      const sim = yield* stage({ x: { rule_cap: 2 } })
+      const { status, body } = yield* add(sim, [{ value: "a1" }, { value: "a2" }, { value: "a3" }])
       assert.deepStrictEqual([status, body.title, body.type], [422, "RulesCapExceeded", `${HOST}/rule-cap`])
-      assert.strictEqual((yield* on.call(RULES, { headers: X })).body.meta.result_count, 0)
-      yield* on.control.patch({ x: { rule_cap_status: 400 } })
-      assert.strictEqual((yield* add(on, [{ value: "a1" }, { value: "a2" }, { value: "a3" }])).status, 400)
+      assert.strictEqual((yield* sim.call(RULES, { headers: X })).body.meta.result_count, 0)
+      yield* sim.control.patch({ x: { rule_cap_status: 400 } })
+      assert.strictEqual((yield* add(sim, [{ value: "a1" }, { value: "a2" }, { value: "a3" }])).status, 400)
     })
   )
 
-  it.scoped("a dry run looks like the real one and changes nothing", () =>
+  it.scoped("answers a dry run like a real call and changes nothing", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const added = yield* add(on, [{ value: "cat" }], "?dry_run=true")
+      const sim = yield* stage()
+      const added = yield* add(sim, [{ value: "cat" }], "?dry_run=true")
       assert.deepStrictEqual([added.status, added.body.meta.summary.created], [201, 1])
       assert.match(added.body.data[0].id, /^\d+$/)
-      assert.strictEqual((yield* on.call(RULES, { headers: X })).body.meta.result_count, 0)
-      const [id] = yield* on.addX("cat")
-      const removed = yield* on.call(`${RULES}?dry_run=true`, {
+      assert.strictEqual((yield* sim.call(RULES, { headers: X })).body.meta.result_count, 0)
+      const [id] = yield* sim.addX("cat")
+      const removed = yield* sim.call(`${RULES}?dry_run=true`, {
         method: "POST",
         headers: X,
         body: { delete: { ids: [id] } }
       })
       assert.deepStrictEqual(removed.body.meta.summary, { deleted: 1, not_deleted: 0 })
-      assert.strictEqual((yield* on.call(RULES, { headers: X })).body.meta.result_count, 1)
+      assert.strictEqual((yield* sim.call(RULES, { headers: X })).body.meta.result_count, 1)
     })
   )
 
   it.scoped("deletes by id, by value and all at once", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const [id] = yield* on.addX("cat", "dog", "bird", "fish")
-      const remove = (body: unknown, query = "") => on.call(`${RULES}${query}`, { method: "POST", headers: X, body })
+      const sim = yield* stage()
+      const [id] = yield* sim.addX("cat", "dog", "bird", "fish")
+      const remove = (body: unknown, query = "") => sim.call(`${RULES}${query}`, { method: "POST", headers: X, body })
       const some = yield* remove({ delete: { ids: [id, "123"], values: ["dog"] } })
       assert.deepStrictEqual([some.status, some.body.meta.summary], [200, { deleted: 2, not_deleted: 1 }])
       assert.notProperty(some.body, "data")
       assert.deepStrictEqual(some.body.errors[0].errors[0].parameters, { ids: ["123"] })
       const all = yield* remove({}, "?delete_all=true")
       assert.deepStrictEqual([all.status, all.body.meta.summary], [200, { deleted: 2, not_deleted: 0 }])
-      assert.strictEqual((yield* on.call(RULES, { headers: X })).body.meta.result_count, 0)
+      assert.strictEqual((yield* sim.call(RULES, { headers: X })).body.meta.result_count, 0)
     })
   )
 
   const wrong: ReadonlyArray<readonly [what: string, body: unknown, query?: string]> = [
-    ["neither add nor delete", {}],
+    ["no add or delete", {}],
     ["both add and delete", { add: [{ value: "a" }], delete: { ids: ["1"] } }],
-    ["delete_all with a body of its own", { add: [{ value: "cat" }] }, "?delete_all=true"],
+    ["delete_all with add", { add: [{ value: "cat" }] }, "?delete_all=true"],
     ["delete_all as a dry run", {}, "?delete_all=true&dry_run=true"],
     ["an empty add", { add: [] }],
     ["a rule without a value", { add: [{ tag: "x" }] }],
-    ["a rule with a field too many", { add: [{ value: "cat", extra: 1 }] }],
+    ["a rule with an unknown field", { add: [{ value: "cat", extra: 1 }] }],
     ["an empty delete", { delete: {} }],
-    ["a body that is no JSON", "{"],
-    ["a flag that is no boolean", { add: [{ value: "cat" }] }, "?dry_run=yes"],
+    ["invalid JSON", "{"],
+    ["a flag that is not a boolean", { add: [{ value: "cat" }] }, "?dry_run=yes"],
     ["a tag that is too long", { add: [{ value: "cat", tag: "t".repeat(256) }] }],
-    ["too many rules", { add: Array.from({ length: 1_001 }, (_, at) => ({ value: `w${at}` })) }]
+    ["too many rules", { add: Array.from({ length: 1_001 }, (_, index) => ({ value: `w${index}` })) }]
   ]
   for (const [what, body, query = ""] of wrong) {
     it.scoped(`answers ${what} with 400`, () =>
       Effect.gen(function* () {
-        const on = yield* stage()
-        const answer = yield* on.call(`${RULES}${query}`, { method: "POST", headers: X, body })
+        const sim = yield* stage()
+        const answer = yield* sim.call(`${RULES}${query}`, { method: "POST", headers: X, body })
         assert.deepStrictEqual([answer.status, answer.body.title], [400, "Invalid Request"])
         assert.isString(answer.body.errors[0].message)
       })
     )
   }
 
-  it.scoped("takes JSON only, and no more than 5 MB of it", () =>
+  it.scoped("takes only JSON, at most 5 MB", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
+      const sim = yield* stage()
       const body = JSON.stringify({ add: [{ value: "cat" }] })
-      const plain = yield* on.call(RULES, { method: "POST", headers: { ...X, "content-type": "text/plain" }, body })
+      const plain = yield* sim.call(RULES, { method: "POST", headers: { ...X, "content-type": "text/plain" }, body })
       assert.strictEqual(plain.status, 400)
-      const large = yield* on.call(RULES, { method: "POST", headers: X, body: `${body}${" ".repeat(5_242_880)}` })
+      const large = yield* sim.call(RULES, { method: "POST", headers: X, body: `${body}${" ".repeat(5_242_880)}` })
       assert.strictEqual(large.status, 413)
     })
   )
 })
 
 describe("GET rules/counts", () => {
-  it.scoped("tells caps as texts and counts as numbers, and all apps only when asked", () =>
+  it.scoped("returns numbers as strings unless set otherwise, and all apps only on request", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      yield* on.addX("cat", "dog")
-      const { status, body } = yield* on.call(`${RULES}/counts`, { headers: X })
+      const sim = yield* stage()
+      yield* sim.addX("cat", "dog")
+      const { status, body } = yield* sim.call(`${RULES}/counts`, { headers: X })
       assert.deepStrictEqual([status, body.data.cap_per_client_app, body.data.project_rules_count], [200, "1000", "2"])
       assert.strictEqual(body.data.client_app_rules_count.rule_count, 2)
       assert.notProperty(body.data, "all_project_client_apps")
-      const asked = yield* on.call(`${RULES}/counts?rules_count.fields=all_project_client_apps`, { headers: X })
-      assert.deepStrictEqual(Object.keys(asked.body.data), ["all_project_client_apps"])
-      assert.strictEqual((yield* on.call(`${RULES}/counts?rules_count.fields=x`, { headers: X })).status, 400)
-      yield* on.control.patch({ x: { counts_as: "numbers" } })
-      assert.strictEqual((yield* on.call(`${RULES}/counts`, { headers: X })).body.data.cap_per_client_app, 1_000)
+      const requested = yield* sim.call(`${RULES}/counts?rules_count.fields=all_project_client_apps`, { headers: X })
+      assert.deepStrictEqual(Object.keys(requested.body.data), ["all_project_client_apps"])
+      assert.strictEqual((yield* sim.call(`${RULES}/counts?rules_count.fields=x`, { headers: X })).status, 400)
+      yield* sim.control.patch({ x: { counts_as: "numbers" } })
+      assert.strictEqual((yield* sim.call(`${RULES}/counts`, { headers: X })).body.data.cap_per_client_app, 1_000)
     })
   )
 })
 
-describe("every endpoint of X", () => {
+describe("every X endpoint", () => {
   const endpoints = [RULES, `${RULES}/counts`, "/2/tweets/search/stream", "/2/connections", "/2/usage/tweets"]
   for (const path of endpoints) {
-    it.scoped(`${path} answers a wrong or missing token with 401 and no word on limits`, () =>
+    it.scoped(`${path} answers 401 without rate-limit headers for a wrong or missing token`, () =>
       Effect.gen(function* () {
-        const on = yield* stage()
+        const sim = yield* stage()
         for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "Basic abc" }]) {
-          const answer = yield* on.call(path, { headers })
+          const answer = yield* sim.call(path, { headers })
           assert.deepStrictEqual(
             [answer.status, answer.body],
             [401, { title: "Unauthorized", detail: "Unauthorized", type: "about:blank", status: 401 }]
@@ -282,12 +282,12 @@ describe("every endpoint of X", () => {
     )
   }
 
-  it.scoped("limits calls in windows of 15 minutes, tells when they end, and keeps book of what went over", () =>
+  it.scoped("limits calls per 15 minutes, returns the reset time and records violations", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ x: { rules_get_limit: 2 } })
-      yield* on.call(RULES, { headers: X })
-      yield* on.call(`${RULES}/counts`, { headers: X })
-      const third = yield* on.call(RULES, { headers: X })
+      const sim = yield* stage({ x: { rules_get_limit: 2 } })
+      yield* sim.call(RULES, { headers: X })
+      yield* sim.call(`${RULES}/counts`, { headers: X })
+      const third = yield* sim.call(RULES, { headers: X })
       assert.deepStrictEqual(
         [
           third.status,
@@ -297,35 +297,35 @@ describe("every endpoint of X", () => {
         ],
         [429, "Too Many Requests", "0", String(NOW / 1_000 + 900)]
       )
-      const state = yield* on.control.state
+      const state = yield* sim.control.state
       assert.deepStrictEqual(
         state.violations.map(({ kind, platform }) => [kind, platform]),
         [["calls", "x"]]
       )
       assert.deepStrictEqual(state.calls["x.rules.list"]?.statuses, { 200: 1, 429: 1 })
-      yield* on.control.advance(900)
-      assert.strictEqual((yield* on.call(RULES, { headers: X })).status, 200)
-      yield* on.control.patch({ x: { rate_limit_body: "v1.1" } })
-      yield* on.call(RULES, { headers: X })
-      assert.deepStrictEqual((yield* on.call(RULES, { headers: X })).body, {
+      yield* sim.control.advance(900)
+      assert.strictEqual((yield* sim.call(RULES, { headers: X })).status, 200)
+      yield* sim.control.patch({ x: { rate_limit_body: "v1.1" } })
+      yield* sim.call(RULES, { headers: X })
+      assert.deepStrictEqual((yield* sim.call(RULES, { headers: X })).body, {
         errors: [{ code: 88, message: "Rate limit exceeded" }]
       })
     })
   )
 
-  it.scoped("answers paths and methods that do not exist", () =>
+  it.scoped("answers 404 for an unknown path and 405 for an unknown method", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      assert.strictEqual((yield* on.call("/2/nothing", { headers: X })).status, 404)
-      const answer = yield* on.call(RULES, { method: "PUT", headers: X })
+      const sim = yield* stage()
+      assert.strictEqual((yield* sim.call("/2/nothing", { headers: X })).status, 404)
+      const answer = yield* sim.call(RULES, { method: "PUT", headers: X })
       assert.deepStrictEqual([answer.status, answer.headers.get("allow")], [405, "GET, POST"])
     })
   )
 
-  it.scoped("names the old host in its problems when told so", () =>
+  it.scoped("uses the old host in problem types if set", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ x: { problem_host: "https://api.twitter.com" } })
-      const { body } = yield* add(on, [{ value: "-cat" }])
+      const sim = yield* stage({ x: { problem_host: "https://api.twitter.com" } })
+      const { body } = yield* add(sim, [{ value: "-cat" }])
       assert.strictEqual(body.errors[0].type, "https://api.twitter.com/2/problems/invalid-rules")
     })
   )

@@ -1,4 +1,4 @@
-/** X's stream: who may connect, how records and keep-alives are framed, slots, speed, credits, backfill; and what tells of connections. */
+/** X's stream: access, framing, slots, rate, credits, backfill; and the connections and usage endpoints. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { NOW, pass, RULES, recordsOf, STREAM, settle, stage, X } from "./stage.ts"
@@ -8,14 +8,14 @@ const PROBLEM = "https://api.x.com/2/problems"
 describe("GET stream", () => {
   it.scoped("frames records and keep-alives with CRLF, and sends nothing else", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      const [cat, dog] = yield* on.addX("cat", "dog")
-      const stream = yield* on.listen(STREAM, X)
+      const sim = yield* stage()
+      const [cat, dog] = yield* sim.addX("cat", "dog")
+      const stream = yield* sim.listen(STREAM, X)
       assert.deepStrictEqual(
         [stream.status, stream.headers.get("content-type"), stream.headers.get("x-rate-limit-remaining")],
         [200, "application/json; charset=utf-8", "49"]
       )
-      yield* on.post("a cat and a dog", "a bird", "a cat")
+      yield* sim.post("a cat and a dog", "a bird", "a cat")
       yield* settle
       assert.match(stream.text(), /^\{.*\}\r\n\{.*\}\r\n$/)
       const [both, one] = recordsOf(stream.text())
@@ -35,15 +35,15 @@ describe("GET stream", () => {
     })
   )
 
-  it.scoped("sends the fields and expansions that were asked for, in the words of the call", () =>
+  it.scoped("sends the requested fields and expansions, with the field names of the call", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      yield* on.addX("cat")
-      const stream = yield* on.listen(
+      const sim = yield* stage()
+      yield* sim.addX("cat")
+      const stream = yield* sim.listen(
         `${STREAM}?tweet.fields=lang,author_id&expansions=author_id&user.fields=verified`,
         X
       )
-      yield* on.post("a cat")
+      yield* sim.post("a cat")
       yield* settle
       const [record] = recordsOf(stream.text())
       assert.hasAllKeys(record.data, ["id", "text", "edit_history_tweet_ids", "lang", "author_id"])
@@ -52,88 +52,86 @@ describe("GET stream", () => {
       })
       yield* stream.hangUp
       yield* pass(5)
-      const words = yield* on.listen(`${STREAM}?post.fields=lang`, X)
-      yield* on.post("a cat")
+      const renamed = yield* sim.listen(`${STREAM}?post.fields=lang`, X)
+      yield* sim.post("a cat")
       yield* settle
-      assert.hasAllKeys(recordsOf(words.text())[0].data, ["id", "text", "edit_history_post_ids", "lang"])
+      assert.hasAllKeys(recordsOf(renamed.text())[0].data, ["id", "text", "edit_history_post_ids", "lang"])
     })
   )
 
-  it.scoped("matches new rules on an open connection, after the delay that is set", () =>
+  it.scoped("matches new rules on an open connection after the set delay", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ x: { rule_delay_seconds: 20 } })
-      yield* on.addX("cat")
-      const stream = yield* on.listen(STREAM, X)
-      yield* on.post("a cat")
+      const sim = yield* stage({ x: { rule_delay_seconds: 20 } })
+      yield* sim.addX("cat")
+      const stream = yield* sim.listen(STREAM, X)
+      yield* sim.post("a cat")
       yield* settle
       assert.strictEqual(stream.text(), "")
       yield* pass(20)
-      yield* on.post("a cat")
+      yield* sim.post("a cat")
       yield* settle
       assert.lengthOf(recordsOf(stream.text()), 1)
     })
   )
 
-  it.scoped(
-    "answers 409 without rules, 403 without the plan, 400 for bad parameters and for backfill without the right",
-    () =>
-      Effect.gen(function* () {
-        const on = yield* stage()
-        const none = yield* on.call(STREAM, { headers: X })
-        assert.deepStrictEqual(
-          [none.status, none.body],
-          [
-            409,
-            {
-              title: "ConnectionException",
-              detail:
-                "You must define rules using the POST /2/tweets/search/stream/rules endpoint before connecting to filtered stream.",
-              connection_issue: "RuleConfigurationIssue",
-              type: `${PROBLEM}/streaming-connection`
-            }
-          ]
-        )
-        yield* on.addX("cat")
-        for (const query of [
-          "tweet.fields=nonsense",
-          "partition=1",
-          "backfill_minutes=2",
-          "start_time=2026-11-15T11:00:00Z"
-        ]) {
-          const { status, body } = yield* on.call(`${STREAM}?${query}`, { headers: X })
-          assert.deepStrictEqual([status, body.title], [400, "Invalid Request"], query)
-        }
-        yield* on.control.patch({ x: { tier: "free" } })
-        const free = yield* on.call(STREAM, { headers: X })
-        assert.deepStrictEqual([free.status, free.body.reason], [403, "client-not-enrolled"])
-      })
+  it.scoped("answers 409 without rules, 403 without access, and 400 for bad or unauthorized parameters", () =>
+    Effect.gen(function* () {
+      const sim = yield* stage()
+      const withoutRules = yield* sim.call(STREAM, { headers: X })
+      assert.deepStrictEqual(
+        [withoutRules.status, withoutRules.body],
+        [
+          409,
+          {
+            title: "ConnectionException",
+            detail:
+              "You must define rules using the POST /2/tweets/search/stream/rules endpoint before connecting to filtered stream.",
+            connection_issue: "RuleConfigurationIssue",
+            type: `${PROBLEM}/streaming-connection`
+          }
+        ]
+      )
+      yield* sim.addX("cat")
+      for (const query of [
+        "tweet.fields=nonsense",
+        "partition=1",
+        "backfill_minutes=2",
+        "start_time=2026-11-15T11:00:00Z"
+      ]) {
+        const { status, body } = yield* sim.call(`${STREAM}?${query}`, { headers: X })
+        assert.deepStrictEqual([status, body.title], [400, "Invalid Request"], query)
+      }
+      yield* sim.control.patch({ x: { tier: "free" } })
+      const free = yield* sim.call(STREAM, { headers: X })
+      assert.deepStrictEqual([free.status, free.body.reason], [403, "client-not-enrolled"])
+    })
   )
 
-  it.scoped("refuses the second connection, and keeps the slot of a client that went away for five seconds", () =>
+  it.scoped("refuses a second connection, and keeps the slot of a disconnected client for five seconds", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      yield* on.addX("cat")
-      const first = yield* on.listen(STREAM, X)
-      const second = yield* on.call(STREAM, { headers: X })
+      const sim = yield* stage()
+      yield* sim.addX("cat")
+      const first = yield* sim.listen(STREAM, X)
+      const second = yield* sim.call(STREAM, { headers: X })
       assert.deepStrictEqual(
         [second.status, second.body.connection_issue, second.body.detail],
         [429, "TooManyConnections", "This stream is currently at the maximum allowed connection limit."]
       )
       assert.strictEqual(first.ended(), "open")
-      const state = yield* on.control.state
+      const state = yield* sim.control.state
       assert.deepStrictEqual(
         state.violations.map(({ kind }) => kind),
         ["connections"]
       )
 
       yield* first.hangUp
-      assert.strictEqual((yield* on.call(STREAM, { headers: X })).status, 429)
-      assert.lengthOf((yield* on.control.state).violations, 1, "a held slot is not the client's doing")
+      assert.strictEqual((yield* sim.call(STREAM, { headers: X })).status, 429)
+      assert.lengthOf((yield* sim.control.state).violations, 1, "a held slot is not a violation")
       yield* pass(5)
-      const third = yield* on.listen(STREAM, X)
+      const third = yield* sim.listen(STREAM, X)
       assert.strictEqual(third.status, 200)
-      assert.strictEqual(third.headers.get("x-rate-limit-remaining"), "46", "refused ones count too")
-      const { connection_attempts, most_connections } = yield* on.control.state
+      assert.strictEqual(third.headers.get("x-rate-limit-remaining"), "46", "refused connections count too")
+      const { connection_attempts, most_connections } = yield* sim.control.state
       assert.deepStrictEqual(
         connection_attempts.map(({ at, status }) => [(at - NOW) / 1_000, status]),
         [
@@ -147,12 +145,12 @@ describe("GET stream", () => {
     })
   )
 
-  it.scoped("frees the slot at once when it ends the stream itself", () =>
+  it.scoped("frees the slot at once when the server ends the stream", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      yield* on.addX("cat")
-      const stream = yield* on.listen(STREAM, X)
-      yield* on.control.inject({ kind: "disconnect", platform: "x", disconnect_type: "UpstreamOperationalDisconnect" })
+      const sim = yield* stage()
+      yield* sim.addX("cat")
+      const stream = yield* sim.listen(STREAM, X)
+      yield* sim.control.inject({ kind: "disconnect", platform: "x", disconnect_type: "UpstreamOperationalDisconnect" })
       yield* settle
       assert.deepStrictEqual(recordsOf(stream.text()), [
         {
@@ -167,78 +165,76 @@ describe("GET stream", () => {
         }
       ])
       assert.strictEqual(stream.ended(), "end")
-      assert.strictEqual((yield* on.listen(STREAM, X)).status, 200)
+      assert.strictEqual((yield* sim.listen(STREAM, X)).status, 200)
     })
   )
 
-  it.scoped(
-    "sends no more posts in a second than the plan allows, the rest later, and cuts off a queue that grows too long",
-    () =>
-      Effect.gen(function* () {
-        const on = yield* stage({ x: { posts_per_second: 2, send_queue: 5 } })
-        yield* on.addX("cat")
-        const stream = yield* on.listen(STREAM, X)
-        yield* on.post("cat 1", "cat 2", "cat 3", "cat 4", "cat 5")
-        yield* settle
-        assert.lengthOf(recordsOf(stream.text()), 2)
-        yield* pass(1)
-        assert.lengthOf(recordsOf(stream.text()), 4)
-        yield* on.post("cat", "cat", "cat", "cat", "cat", "cat")
-        yield* settle
-        assert.strictEqual(recordsOf(stream.text()).at(-1).errors[0].disconnect_type, "SlowReader")
-        assert.strictEqual(stream.ended(), "end")
-      })
+  it.scoped("limits posts per second, and disconnects a reader whose queue is full", () =>
+    Effect.gen(function* () {
+      const sim = yield* stage({ x: { posts_per_second: 2, send_queue: 5 } })
+      yield* sim.addX("cat")
+      const stream = yield* sim.listen(STREAM, X)
+      yield* sim.post("cat 1", "cat 2", "cat 3", "cat 4", "cat 5")
+      yield* settle
+      assert.lengthOf(recordsOf(stream.text()), 2)
+      yield* pass(1)
+      assert.lengthOf(recordsOf(stream.text()), 4)
+      yield* sim.post("cat", "cat", "cat", "cat", "cat", "cat")
+      yield* settle
+      assert.strictEqual(recordsOf(stream.text()).at(-1).errors[0].disconnect_type, "SlowReader")
+      assert.strictEqual(stream.ended(), "end")
+    })
   )
 
-  it.scoped("ends with a word on it when the credits are used up, and answers 402 from then on", () =>
+  it.scoped("ends with an error line when the credits are used up, then answers 402", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ x: { credits: 1 } })
-      yield* on.addX("cat")
-      const stream = yield* on.listen(STREAM, X)
-      yield* on.post("cat 1", "cat 2")
+      const sim = yield* stage({ x: { credits: 1 } })
+      yield* sim.addX("cat")
+      const stream = yield* sim.listen(STREAM, X)
+      yield* sim.post("cat 1", "cat 2")
       yield* settle
       const [record, notice] = recordsOf(stream.text())
       assert.deepStrictEqual(
         [record.data.text, notice.errors[0].title, stream.ended()],
         ["cat 1", "UsageCapExceeded", "end"]
       )
-      const next = yield* on.call(STREAM, { headers: X })
+      const next = yield* sim.call(STREAM, { headers: X })
       assert.deepStrictEqual([next.status, next.body.title], [402, "CreditsDepleted"])
     })
   )
 
-  it.scoped("stays open when the last rule goes, or ends if that is set", () =>
+  it.scoped("stays open when the last rule is deleted, or ends if set", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      yield* on.addX("cat")
-      const stream = yield* on.listen(STREAM, X)
-      yield* on.call(`${RULES}?delete_all=true`, { method: "POST", headers: X, body: {} })
+      const sim = yield* stage()
+      yield* sim.addX("cat")
+      const stream = yield* sim.listen(STREAM, X)
+      yield* sim.call(`${RULES}?delete_all=true`, { method: "POST", headers: X, body: {} })
       yield* pass(20)
       assert.deepStrictEqual([stream.text(), stream.ended()], ["\r\n", "open"])
-      yield* on.control.patch({ x: { rules_gone: "disconnect", stream_errors: "bare" } })
+      yield* sim.control.patch({ x: { rules_gone: "disconnect", stream_errors: "bare" } })
       yield* settle
       const [notice] = recordsOf(stream.text())
       assert.deepStrictEqual([notice.disconnect_type, stream.ended()], ["InvalidRules", "end"])
     })
   )
 
-  it.scoped("gives Enterprise a second connection, backfill, and recovery that ends by itself", () =>
+  it.scoped("gives Enterprise a second connection, backfill, and recovery streams that end by themselves", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ x: { tier: "enterprise" } })
-      yield* on.addX("cat")
-      yield* on.post("cat 1")
+      const sim = yield* stage({ x: { tier: "enterprise" } })
+      yield* sim.addX("cat")
+      yield* sim.post("cat 1")
       yield* pass(90)
-      yield* on.post("cat 2")
-      const live = yield* on.listen(STREAM, X)
-      const backfill = yield* on.listen(`${STREAM}?backfill_minutes=1`, X)
+      yield* sim.post("cat 2")
+      const live = yield* sim.listen(STREAM, X)
+      const backfill = yield* sim.listen(`${STREAM}?backfill_minutes=1`, X)
       assert.deepStrictEqual([live.text(), recordsOf(backfill.text()).map(({ data }) => data.text)], ["", ["cat 2"]])
-      const recovery = yield* on.listen(`${STREAM}?start_time=2026-11-15T11:59:00Z&end_time=2026-11-15T12:01:00Z`, X)
+      const recovery = yield* sim.listen(`${STREAM}?start_time=2026-11-15T11:59:00Z&end_time=2026-11-15T12:01:00Z`, X)
       assert.deepStrictEqual(
         recordsOf(recovery.text()).map(({ data }) => data.text),
         ["cat 1"]
       )
       assert.strictEqual(recovery.ended(), "end")
-      yield* on.post("cat 3")
+      yield* sim.post("cat 3")
       yield* settle
       assert.lengthOf(recordsOf(live.text()), 1)
       assert.lengthOf(recordsOf(backfill.text()), 2)
@@ -247,29 +243,29 @@ describe("GET stream", () => {
 })
 
 describe("an open stream", () => {
-  it.scoped("ends for a client that aborts its request, as if it had gone away", () =>
+  it.scoped("ends when the client aborts its request, and counts as disconnected by the client", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      yield* on.addX("cat")
-      const leaving = new AbortController()
-      const request = new Request(`http://simulator${STREAM}`, { headers: X, signal: leaving.signal })
-      const response = yield* Effect.promise(() => on.handler(request))
+      const sim = yield* stage()
+      yield* sim.addX("cat")
+      const controller = new AbortController()
+      const request = new Request(`http://simulator${STREAM}`, { headers: X, signal: controller.signal })
+      const response = yield* Effect.promise(() => sim.handler(request))
       const read = Effect.tryPromise({ try: () => response.text(), catch: (error) => error })
-      leaving.abort()
-      assert.strictEqual(yield* Effect.flip(read), leaving.signal.reason)
+      controller.abort()
+      assert.strictEqual(yield* Effect.flip(read), controller.signal.reason)
       yield* settle
-      const { x } = yield* on.control.state
+      const { x } = yield* sim.control.state
       assert.deepStrictEqual([x.connections.length, x.slots_taken], [0, 1])
     })
   )
 
-  it.effect("ends with the simulator, even if it stalls, and leaves nothing running", () =>
+  it.effect("ends with the simulator, even if it stalls", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const on = yield* Scope.extend(stage(), scope)
-      yield* on.addX("cat")
-      yield* on.control.inject({ kind: "stall", platform: "x", keep_alives: false })
-      const stream = yield* on.listen(STREAM, X)
+      const sim = yield* Scope.extend(stage(), scope)
+      yield* sim.addX("cat")
+      yield* sim.control.inject({ kind: "stall", platform: "x", keep_alives: false })
+      const stream = yield* sim.listen(STREAM, X)
       yield* Scope.close(scope, Exit.void)
       yield* settle
       assert.strictEqual(stream.ended(), "end")
@@ -278,30 +274,30 @@ describe("an open stream", () => {
 
   it.scoped("can be killed while it stalls", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      yield* on.addX("cat")
-      yield* on.control.inject({ kind: "stall", platform: "x", keep_alives: true })
-      const stream = yield* on.listen(STREAM, X)
-      yield* on.call("/2/connections/all", { method: "DELETE", headers: X })
+      const sim = yield* stage()
+      yield* sim.addX("cat")
+      yield* sim.control.inject({ kind: "stall", platform: "x", keep_alives: true })
+      const stream = yield* sim.listen(STREAM, X)
+      yield* sim.call("/2/connections/all", { method: "DELETE", headers: X })
       yield* settle
       assert.strictEqual(stream.ended(), "end")
-      assert.strictEqual((yield* on.listen(STREAM, X)).status, 200)
+      assert.strictEqual((yield* sim.listen(STREAM, X)).status, 200)
     })
   )
 })
 
-describe("connections", () => {
-  it.scoped("are listed, and end when they are killed by id, by endpoint or all", () =>
+describe("/2/connections", () => {
+  it.scoped("lists connections, and ends them by id, by endpoint or all", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      yield* on.addX("cat")
+      const sim = yield* stage()
+      yield* sim.addX("cat")
       const kill = (path: string, body?: unknown) =>
-        on.call(`/2/connections${path}`, { method: "DELETE", headers: X, ...(body !== undefined && { body }) })
-      const empty = yield* on.call("/2/connections", { headers: X })
+        sim.call(`/2/connections${path}`, { method: "DELETE", headers: X, ...(body !== undefined && { body }) })
+      const empty = yield* sim.call("/2/connections", { headers: X })
       assert.deepStrictEqual(empty.body, { meta: { result_count: 0 } })
 
-      const stream = yield* on.listen(STREAM, X)
-      const { body } = yield* on.call("/2/connections?endpoints=filtered_stream", { headers: X })
+      const stream = yield* sim.listen(STREAM, X)
+      const { body } = yield* sim.call("/2/connections?endpoints=filtered_stream", { headers: X })
       assert.deepStrictEqual(
         body.data.map(({ endpoint_name, connected_at }: Record<string, string>) => [endpoint_name, connected_at]),
         [["filtered_stream", new Date(NOW).toISOString()]]
@@ -318,11 +314,11 @@ describe("connections", () => {
       })
       yield* settle
       assert.strictEqual(stream.ended(), "end")
-      const past = yield* on.call("/2/connections?status=inactive", { headers: X })
+      const past = yield* sim.call("/2/connections?status=inactive", { headers: X })
       assert.strictEqual(past.body.data[0].disconnect_reason, "operator_disconnect")
 
       for (const path of ["/all", "/filtered_stream"]) {
-        const next = yield* on.listen(STREAM, X)
+        const next = yield* sim.listen(STREAM, X)
         assert.strictEqual(next.status, 200, "the slot is free at once")
         assert.strictEqual((yield* kill(path)).body.data.successful_kills, 1)
         yield* settle
@@ -330,21 +326,21 @@ describe("connections", () => {
       }
       assert.strictEqual((yield* kill("/sample_stream")).status, 400)
       assert.strictEqual((yield* kill("", { uuids: [] })).status, 400)
-      assert.strictEqual((yield* on.call("/2/connections?status=odd", { headers: X })).status, 400)
+      assert.strictEqual((yield* sim.call("/2/connections?status=odd", { headers: X })).status, 400)
     })
   )
 })
 
 describe("GET usage", () => {
-  it.scoped("counts each post once a day, however often it was sent", () =>
+  it.scoped("counts each post once a day, even if it was sent twice", () =>
     Effect.gen(function* () {
-      const on = yield* stage()
-      yield* on.addX("cat")
-      yield* on.listen(STREAM, X)
-      yield* on.control.inject({ kind: "duplicate", platform: "x" })
-      yield* on.post("cat 1", "cat 2")
+      const sim = yield* stage()
+      yield* sim.addX("cat")
+      yield* sim.listen(STREAM, X)
+      yield* sim.control.inject({ kind: "duplicate", platform: "x" })
+      yield* sim.post("cat 1", "cat 2")
       yield* settle
-      const { body } = yield* on.call("/2/usage/tweets?days=2", { headers: X })
+      const { body } = yield* sim.call("/2/usage/tweets?days=2", { headers: X })
       assert.deepStrictEqual(
         [body.data.project_usage, body.data.daily_project_usage.usage],
         [
@@ -355,7 +351,7 @@ describe("GET usage", () => {
           ]
         ]
       )
-      assert.strictEqual((yield* on.call("/2/usage/tweets?days=91", { headers: X })).status, 400)
+      assert.strictEqual((yield* sim.call("/2/usage/tweets?days=91", { headers: X })).status, 400)
     })
   )
 })

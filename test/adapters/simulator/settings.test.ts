@@ -1,40 +1,40 @@
-/** The switches that no other test turns: each changes what it says, and nothing before it is turned. */
+/** The settings that no other test covers: the behaviour with the default and with another value. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import { pageOf, pass, postOf, RULES, recordsOf, STREAM, type Stage, settle, stage, TAP, X } from "./stage.ts"
 
-const addX = (on: Stage, value: string) => on.call(RULES, { method: "POST", headers: X, body: { add: [{ value }] } })
+const addX = (sim: Stage, value: string) => sim.call(RULES, { method: "POST", headers: X, body: { add: [{ value }] } })
 
 interface Case {
   readonly name: string
   readonly patch: SettingsPatch
-  readonly look: (on: Stage) => Effect.Effect<unknown>
+  readonly observe: (sim: Stage) => Effect.Effect<unknown>
   readonly before: unknown
   readonly after: unknown
 }
 
-const CASES: ReadonlyArray<Case> = [
+const cases: ReadonlyArray<Case> = [
   {
     name: "x.refused_warnings",
     patch: { x: { refused_warnings: ["negated-group"] } },
-    look: (on) => Effect.map(addX(on, "skiing -(snow OR day)"), ({ body }) => body.meta.summary.valid),
+    observe: (sim) => Effect.map(addX(sim, "skiing -(snow OR day)"), ({ body }) => body.meta.summary.valid),
     before: 1,
     after: 0
   },
   {
     name: "x.length_counts",
     patch: { x: { length_counts: "code-points" } },
-    look: (on) => Effect.map(addX(on, `cat "${"🐈".repeat(600)}"`), ({ body }) => body.meta.summary.valid),
+    observe: (sim) => Effect.map(addX(sim, `cat "${"🐈".repeat(600)}"`), ({ body }) => body.meta.summary.valid),
     before: 0,
     after: 1
   },
   {
     name: "x.add_order",
     patch: { x: { add_order: "reversed" } },
-    look: (on) =>
+    observe: (sim) =>
       Effect.map(
-        on.call(`${RULES}?dry_run=true`, {
+        sim.call(`${RULES}?dry_run=true`, {
           method: "POST",
           headers: X,
           body: { add: [{ value: "a1" }, { value: "b1" }] }
@@ -47,38 +47,38 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "x.sends_meta_sent",
     patch: { x: { sends_meta_sent: false } },
-    look: (on) => Effect.map(on.call(RULES, { headers: X }), ({ body }) => "sent" in body.meta),
+    observe: (sim) => Effect.map(sim.call(RULES, { headers: X }), ({ body }) => "sent" in body.meta),
     before: true,
     after: false
   },
   {
     name: "x.project_rule_cap",
     patch: { x: { project_rule_cap: 15 } },
-    look: (on) => Effect.map(on.call(`${RULES}/counts`, { headers: X }), ({ body }) => body.data.cap_per_project),
+    observe: (sim) => Effect.map(sim.call(`${RULES}/counts`, { headers: X }), ({ body }) => body.data.cap_per_project),
     before: "1000",
     after: "15"
   },
   {
     name: "x.bearer_token",
     patch: { x: { bearer_token: "another" } },
-    look: (on) => Effect.map(on.call(RULES, { headers: X }), ({ status }) => status),
+    observe: (sim) => Effect.map(sim.call(RULES, { headers: X }), ({ status }) => status),
     before: 200,
     after: 401
   },
   {
     name: "firehose.tap_token",
     patch: { firehose: { tap_token: "fh_another" } },
-    look: (on) => Effect.map(on.call("/v1/rules", { headers: TAP }), ({ status }) => status),
+    observe: (sim) => Effect.map(sim.call("/v1/rules", { headers: TAP }), ({ status }) => status),
     before: 200,
     after: 401
   },
   {
     name: "firehose.retry_after",
     patch: { firehose: { retry_after: false } },
-    look: (on) =>
+    observe: (sim) =>
       Effect.gen(function* () {
-        yield* on.control.inject({ kind: "rate-limit", platform: "firehose", headers: true, reset_seconds: 5 })
-        return (yield* on.call("/v1/rules", { headers: TAP })).headers.get("retry-after")
+        yield* sim.control.inject({ kind: "rate-limit", platform: "firehose", headers: true, reset_seconds: 5 })
+        return (yield* sim.call("/v1/rules", { headers: TAP })).headers.get("retry-after")
       }),
     before: "5",
     after: null
@@ -86,11 +86,11 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "firehose.undated_pages",
     patch: { firehose: { undated_pages: "kept" } },
-    look: (on) =>
+    observe: (sim) =>
       Effect.gen(function* () {
-        yield* on.addFirehose("cat")
+        yield* sim.addFirehose("cat")
         const { publish_time: _, ...document } = pageOf("cat", 1).document
-        return (yield* Effect.orDie(on.control.publish([{ document }]))).matches > 0
+        return (yield* Effect.orDie(sim.control.publish([{ document }]))).matches > 0
       }),
     before: false,
     after: true
@@ -98,9 +98,9 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "firehose.refused_warnings",
     patch: { firehose: { refused_warnings: ["unknown-label"] } },
-    look: (on) =>
+    observe: (sim) =>
       Effect.map(
-        on.call("/v1/validate/public", { method: "POST", body: { value: 'cat AND page_category:"/Nonsense"' } }),
+        sim.call("/v1/validate/public", { method: "POST", body: { value: 'cat AND page_category:"/Nonsense"' } }),
         ({ body }) => body.data.valid
       ),
     before: true,
@@ -109,12 +109,12 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "firehose.retention_hours",
     patch: { firehose: { retention_hours: 0.5 } },
-    look: (on) =>
+    observe: (sim) =>
       Effect.gen(function* () {
-        yield* on.addFirehose("cat")
-        yield* on.page("cat")
-        yield* on.control.advance(3_600)
-        const stream = yield* on.listen("/v1/stream?since=2h", TAP)
+        yield* sim.addFirehose("cat")
+        yield* sim.page("cat")
+        yield* sim.control.advance(3_600)
+        const stream = yield* sim.listen("/v1/stream?since=2h", TAP)
         yield* stream.hangUp
         return stream.text().includes("update")
       }),
@@ -124,11 +124,11 @@ const CASES: ReadonlyArray<Case> = [
   {
     name: "firehose.partition",
     patch: { firehose: { partition: 3 } },
-    look: (on) =>
+    observe: (sim) =>
       Effect.gen(function* () {
-        yield* on.addFirehose("cat")
-        yield* on.page("cat")
-        const stream = yield* on.listen("/v1/stream?since=1h", TAP)
+        yield* sim.addFirehose("cat")
+        yield* sim.page("cat")
+        const stream = yield* sim.listen("/v1/stream?since=1h", TAP)
         yield* stream.hangUp
         return /id: (\d)-/.exec(stream.text())?.[1]
       }),
@@ -137,31 +137,31 @@ const CASES: ReadonlyArray<Case> = [
   }
 ]
 
-describe("the switch", () => {
-  for (const { name, patch, look, before, after } of CASES) {
+describe("setting", () => {
+  for (const { name, patch, observe, before, after } of cases) {
     it.scoped(name, () =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* look(yield* stage()), before)
-        assert.deepStrictEqual(yield* look(yield* stage(patch)), after)
+        assert.deepStrictEqual(yield* observe(yield* stage()), before)
+        assert.deepStrictEqual(yield* observe(yield* stage(patch)), after)
       })
     )
   }
 
-  it.scoped("x.counts_share_limit gives counts a window of its own", () =>
+  it.scoped("x.counts_share_limit gives rules/counts its own rate limit when false", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ x: { rules_get_limit: 1 } })
-      const counts = Effect.map(on.call(`${RULES}/counts`, { headers: X }), ({ status }) => status)
-      yield* on.call(RULES, { headers: X })
+      const sim = yield* stage({ x: { rules_get_limit: 1 } })
+      const counts = Effect.map(sim.call(`${RULES}/counts`, { headers: X }), ({ status }) => status)
+      yield* sim.call(RULES, { headers: X })
       assert.strictEqual(yield* counts, 429)
-      yield* on.control.patch({ x: { counts_share_limit: false } })
+      yield* sim.control.patch({ x: { counts_share_limit: false } })
       assert.strictEqual(yield* counts, 200)
     })
   )
 
-  it.scoped("x.penalty_seconds puts off the end of a limit with each call", () =>
+  it.scoped("x.penalty_seconds extends the rate limit with each call", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ x: { rules_get_limit: 1, penalty_seconds: 60 } })
-      const call = Effect.map(on.call(RULES, { headers: X }), ({ status }) => status)
+      const sim = yield* stage({ x: { rules_get_limit: 1, penalty_seconds: 60 } })
+      const call = Effect.map(sim.call(RULES, { headers: X }), ({ status }) => status)
       yield* call
       yield* call
       yield* pass(900)
@@ -171,26 +171,26 @@ describe("the switch", () => {
     })
   )
 
-  it.scoped("x.refused_connects_count leaves the connects alone", () =>
+  it.scoped("x.refused_connects_count does not count refused connections when false", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ x: { refused_connects_count: false } })
-      yield* on.addX("cat")
-      const first = yield* on.listen(STREAM, X)
-      yield* on.call(STREAM, { headers: X })
+      const sim = yield* stage({ x: { refused_connects_count: false } })
+      yield* sim.addX("cat")
+      const first = yield* sim.listen(STREAM, X)
+      yield* sim.call(STREAM, { headers: X })
       yield* first.hangUp
       yield* pass(5)
-      assert.strictEqual((yield* on.listen(STREAM, X)).headers.get("x-rate-limit-remaining"), "48")
+      assert.strictEqual((yield* sim.listen(STREAM, X)).headers.get("x-rate-limit-remaining"), "48")
     })
   )
 
-  it.scoped("x.vocabulary writes posts for tweets, also in what they refer to", () =>
+  it.scoped("x.vocabulary renames tweets to posts, also in includes", () =>
     Effect.gen(function* () {
-      const on = yield* stage({ x: { vocabulary: "post" } })
-      yield* on.addX("cat")
-      const stream = yield* on.listen(`${STREAM}?expansions=referenced_tweets.id&tweet.fields=referenced_tweets`, X)
+      const sim = yield* stage({ x: { vocabulary: "post" } })
+      yield* sim.addX("cat")
+      const stream = yield* sim.listen(`${STREAM}?expansions=referenced_tweets.id&tweet.fields=referenced_tweets`, X)
       const post = postOf("a cat", 1)
       const errors = [{ title: "Not Found Error", resource_id: "5" }]
-      yield* on.control.publish([
+      yield* sim.control.publish([
         {
           data: { ...post.data, referenced_tweets: [{ type: "quoted", id: "5" }] },
           includes: { tweets: [{ id: "5", text: "old", edit_history_tweet_ids: ["5"] }] },

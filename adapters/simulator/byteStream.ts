@@ -1,59 +1,59 @@
-/** The bytes of an open stream: records as they come due, keep-alives in between, and every fault that a stream can have. */
+/** The bytes of an open stream: records, keep-alives between them, and the faults of streams. */
 import { Effect, Option, Stream } from "effect"
 import type { SimulatedPlatform } from "./endpoints.ts"
 import type { World } from "./World.ts"
 import { Dropped } from "./wire.ts"
 
 export interface Frame {
-  /** What stands before and after the JSON on the wire. */
+  /** Text before the JSON. */
   readonly head: string
   readonly json: string
+  /** Text after the JSON. */
   readonly tail: string
 }
 
 export type Item =
   | { readonly type: "record"; readonly frame: Frame }
-  /** Faults leave it alone. */
+  /** Not subject to faults. */
   | { readonly type: "notice"; readonly text: string }
   | { readonly type: "end" }
 
 export interface Source {
   readonly platform: SimulatedPlatform
-  /** What is to be sent now; undefined when there is nothing yet. */
+  /** The next item; undefined if nothing is ready. */
   readonly next: (now: number) => Item | undefined
-  /** When `next` is to be asked again without anything having changed, in milliseconds. */
-  readonly again: (now: number) => number | undefined
-  /** Seconds of silence; 0 for no keep-alives. */
+  /** When to call `next` again if no wake-up comes before, in milliseconds. */
+  readonly nextCheckAt: (now: number) => number | undefined
+  /** 0 turns keep-alives off. */
   readonly keepAliveSeconds: () => number
   readonly keepAlive: string
-  /** Called by whoever wants the stream to look again. */
+  /** Sets the callback that makes the stream call `next` again. */
   readonly onWake: (wake: () => void) => void
-  /** The last words for the platform's own ways to end a stream. */
-  readonly farewell: (now: number) => ReadonlyArray<Item> | undefined
-  /** Once, however the stream ended. */
-  readonly closed: (by: "server" | "client", now: number) => void
+  /** The last items, when the platform ends the stream. They are sent even if the stream is stalled. */
+  readonly closingItems: (now: number) => ReadonlyArray<Item> | undefined
+  /** Called once, at the end of the stream. */
+  readonly onClose: (by: "server" | "client", now: number) => void
 }
 
 export const byteStream = (world: World, source: Source): Stream.Stream<Uint8Array, Dropped> =>
   Stream.suspend(() => {
     const { platform } = source
     const latch = Effect.unsafeMakeLatch(false)
-    const forget = world.onChange(() => latch.unsafeOpen())
+    const unsubscribe = world.onChange(() => latch.unsafeOpen())
     source.onWake(() => latch.unsafeOpen())
     const pending: Array<Action> = []
-    const state: State = { sentAt: undefined, stall: undefined, endedBy: "client" }
+    const state: State = { sentAt: undefined, stall: undefined, closedBy: "client" }
 
-    /** Puts what is to be done next on the list; false when there is nothing. */
-    const look = (now: number): boolean => {
-      const place = { platform, endpoint: "stream", now }
+    /** Adds the next actions to `pending`; false if there are none. */
+    const enqueue = (now: number): boolean => {
+      const target = { platform, endpoint: "stream", now }
       const send = (items: ReadonlyArray<Item | undefined>) => {
         for (const item of items) if (item !== undefined) pending.push(...actionsOf(item, world, platform, now))
         return pending.length > 0
       }
-      // A stream that stalls can still be ended.
-      if (world.isClosing || world.faults.take("close", place) !== undefined) return send([{ type: "end" }])
-      if (send(source.farewell(now) ?? [])) return true
-      const stall = world.faults.take("stall", place)
+      if (world.isClosing || world.faults.take("close", target) !== undefined) return send([{ type: "end" }])
+      if (send(source.closingItems(now) ?? [])) return true
+      const stall = world.faults.take("stall", target)
       if (stall !== undefined) {
         const { keep_alives, stall_seconds } = stall
         state.stall = {
@@ -72,12 +72,12 @@ export const byteStream = (world: World, source: Source): Stream.Stream<Uint8Arr
       return pending.push({ do: "send", bytes: encoder.encode(source.keepAlive) }) > 0
     }
 
-    /** How long nothing will happen by itself. */
-    const quietMillis = (now: number): number => {
+    /** Milliseconds until the next keep-alive, check or end of a stall. */
+    const idleMillis = (now: number): number => {
       const keepAliveMillis = source.keepAliveSeconds() * 1_000
       const times = [
         ...(keepAliveMillis === 0 || state.stall?.isSilent === true ? [] : [(state.sentAt ?? now) + keepAliveMillis]),
-        ...(state.stall === undefined ? [source.again(now) ?? Number.POSITIVE_INFINITY] : [state.stall.until])
+        ...(state.stall === undefined ? [source.nextCheckAt(now) ?? Number.POSITIVE_INFINITY] : [state.stall.until])
       ]
       return Math.max(1, Math.min(...times, Number.POSITIVE_INFINITY) - now)
     }
@@ -89,9 +89,9 @@ export const byteStream = (world: World, source: Source): Stream.Stream<Uint8Arr
         const action = pending.shift()
         if (action === undefined) {
           latch.unsafeClose()
-          if (look(now)) continue
-          const quiet = quietMillis(now)
-          yield* quiet === Number.POSITIVE_INFINITY ? latch.await : Effect.timeoutOption(latch.await, quiet)
+          if (enqueue(now)) continue
+          const idle = idleMillis(now)
+          yield* idle === Number.POSITIVE_INFINITY ? latch.await : Effect.timeoutOption(latch.await, idle)
           continue
         }
         if (action.do === "wait") {
@@ -102,7 +102,7 @@ export const byteStream = (world: World, source: Source): Stream.Stream<Uint8Arr
           state.sentAt = now
           return action.bytes
         }
-        state.endedBy = "server"
+        state.closedBy = "server"
         return yield* Effect.fail(
           action.do === "end" ? Option.none() : Option.some(new Dropped({ reason: "cut in the middle of a record" }))
         )
@@ -110,8 +110,8 @@ export const byteStream = (world: World, source: Source): Stream.Stream<Uint8Arr
     })
 
     const release = Effect.map(world.now, (now) => {
-      forget()
-      source.closed(state.endedBy, now)
+      unsubscribe()
+      source.onClose(state.closedBy, now)
     })
     return Stream.repeatEffectOption(step).pipe(Stream.ensuring(release))
   })
@@ -126,7 +126,7 @@ type Action =
 interface State {
   sentAt: number | undefined
   stall: { readonly isSilent: boolean; readonly until: number } | undefined
-  endedBy: "server" | "client"
+  closedBy: "server" | "client"
 }
 
 const encoder = new TextEncoder()
@@ -135,50 +135,43 @@ const actionsOf = (item: Item, world: World, platform: SimulatedPlatform, now: n
   if (item.type === "end") return [{ do: "end" }]
   if (item.type === "notice") return [{ do: "send", bytes: encoder.encode(item.text) }]
   const { frame } = item
-  const place = { platform, endpoint: "stream", now }
-  if (world.faults.take("cut", place) !== undefined) {
+  const target = { platform, endpoint: "stream", now }
+  if (world.faults.take("cut", target) !== undefined) {
     return [{ do: "send", bytes: encoder.encode(frame.head + firstHalf(frame.json)) }, { do: "cut" }]
   }
-  const whole = encoder.encode(frame.head + frame.json + frame.tail)
-  if (world.faults.take("torn-line", place) !== undefined) {
+  if (world.faults.take("torn-line", target) !== undefined) {
     return [{ do: "send", bytes: encoder.encode(frame.head + firstHalf(frame.json) + frame.tail) }]
   }
-  if (world.faults.take("half-utf8", place) !== undefined) return [{ do: "send", bytes: withHalfCharacter(frame) }]
-  const slow = world.faults.take("slow", place)
-  if (slow !== undefined) return piecesOf(whole, Math.max(1, slow.bytes), slow.millis)
-  const send: Action = { do: "send", bytes: whole }
-  return world.faults.take("duplicate", place) === undefined ? [send] : [send, send]
+  if (world.faults.take("half-utf8", target) !== undefined) {
+    return [{ do: "send", bytes: withIncompleteCharacter(frame) }]
+  }
+  const bytes = encoder.encode(frame.head + frame.json + frame.tail)
+  const slow = world.faults.take("slow", target)
+  if (slow !== undefined) return inPieces(bytes, Math.max(1, slow.bytes), slow.millis)
+  const send: Action = { do: "send", bytes }
+  return world.faults.take("duplicate", target) === undefined ? [send] : [send, send]
 }
 
 const firstHalf = (json: string): string => json.slice(0, Math.ceil(json.length / 2))
 
-/** The last byte of the first longer character is left out; a record without one gets the first two bytes of a "€". */
-const withHalfCharacter = ({ head, json, tail }: Frame): Uint8Array => {
+/** Drops the last byte of the first multi-byte character. Without one, inserts the first two bytes of a "€". */
+const withIncompleteCharacter = ({ head, json, tail }: Frame): Uint8Array => {
   const start = encoder.encode(head).length
   const bytes = encoder.encode(head + json + tail)
-  const first = bytes.findIndex((byte, at) => at >= start && byte >= 0xc0)
+  const first = bytes.findIndex((byte, index) => index >= start && byte >= 0xc0)
   if (first >= 0) {
-    const end = bytes.findIndex((byte, at) => at > first && (byte < 0x80 || byte >= 0xc0))
-    return joined(bytes.subarray(0, end - 1), bytes.subarray(end))
+    const end = bytes.findIndex((byte, index) => index > first && (byte < 0x80 || byte >= 0xc0))
+    return new Uint8Array([...bytes.subarray(0, end - 1), ...bytes.subarray(end)])
   }
-  const inText = start + json.lastIndexOf('"')
-  return joined(bytes.subarray(0, inText), Uint8Array.of(0xe2, 0x82), bytes.subarray(inText))
+  const lastQuote = start + json.lastIndexOf('"')
+  return new Uint8Array([...bytes.subarray(0, lastQuote), 0xe2, 0x82, ...bytes.subarray(lastQuote)])
 }
 
-const joined = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}
-
-const piecesOf = (bytes: Uint8Array, size: number, millis: number): ReadonlyArray<Action> =>
-  Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size)).flatMap(
-    (piece): ReadonlyArray<Action> => [
-      { do: "send", bytes: piece },
+const inPieces = (bytes: Uint8Array, size: number, millis: number): ReadonlyArray<Action> =>
+  Array.from(
+    { length: Math.ceil(bytes.length / size) },
+    (_, index): ReadonlyArray<Action> => [
+      { do: "send", bytes: bytes.subarray(index * size, (index + 1) * size) },
       { do: "wait", millis }
     ]
-  )
+  ).flat()

@@ -1,37 +1,40 @@
-/** The control endpoints: no upstream has such a path. */
+/** The control endpoints below /control, a path that neither platform uses. */
 import { Effect, Either, Schema } from "effect"
 import type { Control } from "./Control.ts"
-import { ENDPOINTS } from "./endpoints.ts"
-import { decodeFault, FAULTS } from "./faults.ts"
-import { decodePatch, FIXED, settingLines } from "./settings.ts"
-import { type Call, jsonReply, parsedJson, type Reply } from "./wire.ts"
+import { endpoints } from "./endpoints.ts"
+import { decodeFault, faultDescriptions } from "./faults.ts"
+import { decodePatch, fixedAssumptions, settingLines } from "./settings.ts"
+import { type Call, jsonReply, parseJson, type Reply } from "./wire.ts"
 
 export const answerControl = (control: Control, call: Call): Effect.Effect<Reply> => {
   const path = call.path.slice("/control".length)
-  const route = ROUTES[`${call.method} ${path}`]
+  const route = routes[`${call.method} ${path}`]
   if (route !== undefined) return route(control, call)
   const [, id] = /^\/faults\/([\w-]+)$/.exec(path) ?? []
   if (call.method === "DELETE" && id !== undefined) return clearOne(control, id)
   return Effect.succeed(
-    wrong(404, `There is no ${call.method} ${call.path}: use one of ${Object.keys(ROUTES).join(", ")}, below /control`)
+    errorReply(
+      404,
+      `Unknown endpoint ${call.method} ${call.path}: use one of ${Object.keys(routes).join(", ")}, below /control`
+    )
   )
 }
 
 // ---- helpers ----
 
-const wrong = (status: number, message: string): Reply => jsonReply(status, { message })
+const errorReply = (status: number, message: string): Reply => jsonReply(status, { message })
 
 const ok = (body: unknown): Effect.Effect<Reply> => Effect.succeed(jsonReply(200, body))
 
-const ROUTES: Readonly<Record<string, (control: Control, call: Call) => Effect.Effect<Reply>>> = {
-  "GET ": () => ok({ endpoints: Object.keys(ROUTES).map((route) => route.replace(" ", " /control")) }),
+const routes: Readonly<Record<string, (control: Control, call: Call) => Effect.Effect<Reply>>> = {
+  "GET ": () => ok({ endpoints: Object.keys(routes).map((route) => route.replace(" ", " /control")) }),
   "GET /state": (control) => Effect.map(control.state, (state) => jsonReply(200, state)),
-  "GET /settings": (control) => ok({ settings: control.settings, switches: settingLines(), fixed: FIXED }),
+  "GET /settings": (control) => ok({ settings: control.settings, switches: settingLines(), fixed: fixedAssumptions }),
   "PATCH /settings": (control, call) => withJson(call, (value) => patch(control, value)),
   "POST /events": (control, { body }) => publish(control, body),
   "GET /faults": (control) =>
     Effect.zipWith(control.state, control.faults, ({ faults_fired }, active) =>
-      jsonReply(200, { kinds: FAULTS, endpoints: ENDPOINTS, active, fired: faults_fired })
+      jsonReply(200, { kinds: faultDescriptions, endpoints, active, fired: faults_fired })
     ),
   "POST /faults": (control, call) => withJson(call, (value) => inject(control, value)),
   "DELETE /faults": (control) => Effect.map(control.clear(), () => jsonReply(200, { cleared: true })),
@@ -40,19 +43,19 @@ const ROUTES: Readonly<Record<string, (control: Control, call: Call) => Effect.E
 }
 
 const withJson = ({ body }: Call, use: (value: unknown) => Effect.Effect<Reply>): Effect.Effect<Reply> => {
-  const parsed = parsedJson(body)
-  return parsed === undefined ? Effect.succeed(wrong(400, "The body is not valid JSON")) : use(parsed.value)
+  const parsed = parseJson(body)
+  return parsed === undefined ? Effect.succeed(errorReply(400, "The body is not valid JSON")) : use(parsed.value)
 }
 
 const patch = (control: Control, value: unknown): Effect.Effect<Reply> =>
   Either.match(decodePatch(value), {
-    onLeft: (message) => Effect.succeed(wrong(400, message)),
+    onLeft: (message) => Effect.succeed(errorReply(400, message)),
     onRight: (change) => Effect.map(control.patch(change), (settings) => jsonReply(200, { settings }))
   })
 
 const inject = (control: Control, value: unknown): Effect.Effect<Reply> =>
   Either.match(decodeFault(value), {
-    onLeft: (message) => Effect.succeed(wrong(400, message)),
+    onLeft: (message) => Effect.succeed(errorReply(400, message)),
     onRight: (request) => Effect.map(control.inject(request), (fault) => jsonReply(201, fault))
   })
 
@@ -60,7 +63,7 @@ const clearOne = (control: Control, id: string): Effect.Effect<Reply> =>
   Effect.map(control.clear(id), (isCleared) =>
     isCleared
       ? jsonReply(200, { cleared: true })
-      : wrong(404, `There is no fault "${id}": it may have fired for the last time`)
+      : errorReply(404, `Cannot find fault "${id}": it may have expired or fired for the last time`)
   )
 
 const isAdvance = Schema.is(Schema.Struct({ advance_seconds: Schema.Number.pipe(Schema.between(0, 100_000_000)) }))
@@ -68,27 +71,28 @@ const isAdvance = Schema.is(Schema.Struct({ advance_seconds: Schema.Number.pipe(
 const advance = (control: Control, value: unknown): Effect.Effect<Reply> =>
   isAdvance(value)
     ? clock(control.advance(value.advance_seconds))
-    : Effect.succeed(wrong(400, 'Expected {"advance_seconds": 60}: time does not run backwards'))
+    : Effect.succeed(errorReply(400, 'Expected {"advance_seconds": 60}, with a number from 0 to 100000000'))
 
 const clock = (now: Effect.Effect<number>): Effect.Effect<Reply> =>
   Effect.map(now, (millis) => jsonReply(200, { now: new Date(millis).toISOString() }))
 
-/** One event, or one a line. */
+/** The body is one JSON event, or one per line. */
 const publish = (control: Control, body: string): Effect.Effect<Reply> => {
-  const whole = parsedJson(body)
+  const whole = parseJson(body)
   const lines =
     whole === undefined
       ? body
           .split("\n")
           .filter((line) => line.trim() !== "")
-          .map(parsedJson)
+          .map(parseJson)
       : [whole]
   const events = lines.flatMap((line) => (line === undefined ? [] : [line.value]))
-  const broken = lines.indexOf(undefined)
-  if (broken >= 0) return Effect.succeed(wrong(400, `Event ${broken + 1} is not valid JSON`))
-  if (events.length === 0) return Effect.succeed(wrong(400, "There is no event: expected one, or one a line, as JSON"))
+  const invalid = lines.indexOf(undefined)
+  if (invalid >= 0) return Effect.succeed(errorReply(400, `Event ${invalid + 1} is not valid JSON`))
+  if (events.length === 0)
+    return Effect.succeed(errorReply(400, "No event in the body: expected one JSON event, or one per line"))
   return Effect.match(control.publish(events), {
-    onFailure: (message) => wrong(400, message),
+    onFailure: (message) => errorReply(400, message),
     onSuccess: (published) => jsonReply(200, published)
   })
 }
