@@ -48,7 +48,7 @@ export const orServerOnStore =
   (remedy: string) =>
   <E>(error: E): E | ServerOnStore =>
     error instanceof StoreCannotOpen && error.cause instanceof FolderInUse
-      ? new ServerOnStore({ place: error.place, remedy })
+      ? new ServerOnStore({ place: error.location, remedy })
       : error
 
 // ---- helpers ----

@@ -5,7 +5,7 @@ import { Webhook } from "standardwebhooks"
 
 const secret = process.argv[2] ?? ""
 if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) {
-  console.error("Usage: node examples/webhook-receiver.mjs whsec_…, with the secret that the webhook was created with")
+  console.error("Usage: node examples/webhook-receiver.mjs whsec_…, with the secret of the webhook")
   process.exit(2)
 }
 
@@ -17,9 +17,9 @@ createServer(async (request, response) => {
   for await (const chunk of request.setEncoding("utf8")) body += chunk
   try {
     const { type, data } = webhook.verify(body, request.headers)
-    // A message can come again, after an answer that got lost: its id is then the same.
+    // A message is sent again if our response got lost. The id stays the same: use it to dedupe.
     const id = request.headers["webhook-id"]
-    if (seen.has(id)) console.log("again", id)
+    if (seen.has(id)) console.log("duplicate", id)
     else if (type === "match.created") console.log(data.created_at, data.platform, data.id)
     else console.log(type)
     seen.add(id)

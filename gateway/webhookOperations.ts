@@ -112,7 +112,7 @@ export const testWebhook = endpoint({
         kind: "test",
         outcome: "failed",
         duration_ms: 12,
-        error: "Cannot be reached: nothing listens there"
+        error: "Cannot be reached: connection refused"
       }
     }
   },

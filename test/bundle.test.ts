@@ -1,4 +1,4 @@
-/** What is loaded at the start of a command, read off the bundle and its source maps. */
+/** The modules that each command loads at start, read from the bundle and its source maps. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -11,7 +11,7 @@ describe("the bundle", () => {
     assert.sameMembers([...sourcesOf("main.js")], ["main.ts", "app/version.ts"])
   })
 
-  it("loads neither the command line nor the simulator nor a library of a door for serve", () => {
+  it("loads no CLI, simulator, tRPC or MCP code for serve", () => {
     const sources = [...sourcesOf(chunkOf("serve")), ...sourcesOf(chunkOf("run"))]
     assert.include(sources, "app/serve.ts")
     assert.include(sources, "adapters/sql/pglite.ts")
@@ -44,7 +44,7 @@ describe("the bundle", () => {
     }
   })
 
-  it("carries the licences of what it contains", () => {
+  it("contains the licences of bundled packages", () => {
     const text = readFileSync(join(DIST, "THIRD-PARTY-LICENSES.txt"), "utf8")
     for (const name of ["effect", "@effect/cli", "@trpc/server", "pg", "zod", "@scalar/fastify-api-reference"]) {
       assert.match(text, new RegExp(`^${name.replace("/", "\\/")} \\d`, "m"))
@@ -54,14 +54,14 @@ describe("the bundle", () => {
 
 // ---- helpers ----
 
-/** The file of a module that is loaded by name, as `serve-ABC123.js`. */
+/** The chunk of a lazily loaded module, such as `serve-ABCD1234.js`. */
 const chunkOf = (name: string): string => {
   const found = readdirSync(DIST).filter((file) => new RegExp(`^${name}-[A-Z0-9]{8}\\.js$`).test(file))
   assert.lengthOf(found, 1, name)
   return found[0] ?? ""
 }
 
-/** All sources in the file and in what it imports at once; what it may import later does not count. */
+/** All sources in the file and its static imports. */
 const sourcesOf = (file: string, seen = new Set<string>()): ReadonlySet<string> => {
   const sources = new Set<string>()
   if (seen.has(file)) return sources

@@ -1,4 +1,4 @@
-/** A little OpenTelemetry collector on a port of its own: keeps the spans that it is sent. */
+/** A fake OpenTelemetry collector that records the spans it receives. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert } from "@effect/vitest"
@@ -19,16 +19,15 @@ export interface WireSpan {
 export interface Collector {
   readonly url: string
   readonly spans: ReadonlyArray<WireSpan>
-  /** The sizes of what came together. */
+  /** Number of spans per request. */
   readonly batches: ReadonlyArray<number>
-  /** Of everything that was sent, as JSON has it. */
+  /** The `resource` of each request. */
   readonly resources: ReadonlyArray<unknown>
-  /** Bodies as they came. */
   readonly bodies: ReadonlyArray<string>
-  /** From now on: the status of its answers, or none at all. */
+  /** Sets the status of all further responses; "nothing" sends no response. */
   readonly answerWith: (status: number | "nothing") => void
-  /** Resolves once so many requests have come in. */
-  readonly asked: (times: number) => Promise<void>
+  /** Resolves after that many requests. */
+  readonly requests: (count: number) => Promise<void>
 }
 
 export const collector: Effect.Effect<Collector, never, Scope.Scope> = Effect.acquireRelease(
@@ -36,7 +35,7 @@ export const collector: Effect.Effect<Collector, never, Scope.Scope> = Effect.ac
   ({ stop }) => Effect.promise(stop)
 )
 
-/** Attributes by name, each as the text or number that it holds. */
+/** Attribute values by name. */
 export const attributesOf = ({ attributes }: WireSpan): Readonly<Record<string, unknown>> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
@@ -48,12 +47,12 @@ const start = async () => {
   const resources: Array<unknown> = []
   const bodies: Array<string> = []
   let status: number | "nothing" = 200
-  let requests = 0
+  let count = 0
   let wake = () => {}
   const server = createServer(async (request, response) => {
     const chunks: Array<Buffer> = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    requests++
+    count++
     assert.deepStrictEqual(
       [request.method, request.url, request.headers["content-type"]],
       ["POST", "/v1/traces", "application/json"]
@@ -79,8 +78,8 @@ const start = async () => {
     answerWith: (next: number | "nothing") => {
       status = next
     },
-    asked: async (times: number) => {
-      while (requests < times) {
+    requests: async (expected: number) => {
+      while (count < expected) {
         await new Promise<void>((resolve) => {
           wake = resolve
         })

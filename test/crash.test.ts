@@ -1,7 +1,4 @@
-/** The real program is killed at every named step of creating and deleting a rule; started again, all is as it should be. */
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+/** Kills the real program at every failpoint of creating and deleting a rule, and checks the state after a restart. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import pg from "pg"
@@ -12,30 +9,28 @@ import { RULE_STEPS, type Step } from "../core/model/Steps.ts"
 import type { Rule } from "../core/rules/Rule.ts"
 import { sized } from "./long.ts"
 import { KEY, type Running, type RuntimeName, startService } from "./program.ts"
-import { temporaryDatabase } from "./stores.ts"
+import { temporaryDatabase, temporaryFolder } from "./stores.ts"
 
 interface Store {
   readonly settings: Readonly<Record<string, string>>
-  /** With other processes on the store, what is in the middle of its way is given a minute: here it has passed. */
-  readonly aMinutePasses: Effect.Effect<void>
+  /** On a shared store, unfinished work of another process is only taken over after a minute. */
+  readonly skipMinute: Effect.Effect<void>
 }
 
-const embedded = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "earshot-test-"))),
-  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
-).pipe(
-  // A service that ends takes its own folder along; this one outlives several.
-  Effect.map((folder): Store => ({ settings: { EARSHOT_DATA_DIR: folder }, aMinutePasses: Effect.void }))
+// Several services in turn use this folder. The default one is deleted with its service.
+const embedded = Effect.map(
+  temporaryFolder,
+  (folder): Store => ({ settings: { EARSHOT_DATA_DIR: folder }, skipMinute: Effect.void })
 )
 
 const postgres = Effect.map(temporaryDatabase, ({ url }): Store => {
-  const aMinutePasses = Effect.promise(async () => {
+  const skipMinute = Effect.promise(async () => {
     const client = new pg.Client({ connectionString: Redacted.value(url) })
     await client.connect()
     await client.query("update registrations set since = since - interval '2 minutes'")
     await client.end()
   })
-  return { settings: { DATABASE_URL: Redacted.value(url) }, aMinutePasses }
+  return { settings: { DATABASE_URL: Redacted.value(url) }, skipMinute }
 })
 
 const cases: ReadonlyArray<readonly [string, RuntimeName, ReadonlyArray<Step>, typeof embedded | typeof postgres]> = [
@@ -64,39 +59,39 @@ const cases: ReadonlyArray<readonly [string, RuntimeName, ReadonlyArray<Step>, t
 
 describe("kill -9", () => {
   for (const [where, runtime, steps, open] of cases) {
-    it.scopedLive(`at each step leaves nothing half done, with ${where}`, () =>
+    it.scopedLive(`at each failpoint leaves no partial rule, with ${where}`, () =>
       Effect.gen(function* () {
         const store = yield* open
-        const world = yield* makeWorld
+        const platforms = yield* startPlatforms
         const start = (more: Readonly<Record<string, string>>) =>
-          Effect.promise(() => startService(runtime, { ...world.settings, ...store.settings, ...more }))
+          Effect.promise(() => startService(runtime, { ...platforms.settings, ...store.settings, ...more }))
 
         const first = yield* start({})
-        yield* world.addForeign("foreign words")
+        yield* platforms.addForeign("foreign words")
         const kept = yield* create(first, "keeper")
         yield* Effect.promise(() => first.stop())
 
         for (const step of steps) {
           const service = yield* start({ EARSHOT_CRASH_AT: step })
-          yield* agree(service, world, ["keeper"])
+          yield* assertConsistent(service, platforms, ["keeper"])
           const isDelete = step.startsWith("delete")
           if (isDelete) {
-            const doomed = yield* create(service, `doomed by ${step}`)
-            yield* cutOff(call(service, "/api.DeleteRule", { rule_id: doomed }))
+            const deleted = yield* create(service, `deleted by ${step}`)
+            yield* expectFailure(call(service, "/api.DeleteRule", { rule_id: deleted }))
           } else {
-            yield* cutOff(create(service, `made by ${step}`))
+            yield* expectFailure(create(service, `made by ${step}`))
           }
           assert.isNull((yield* Effect.promise(() => service.ended)).code, `it was killed at ${step}`)
 
-          yield* store.aMinutePasses
+          yield* store.skipMinute
           const again = yield* start({})
           const isMade = step === "create.activated"
-          yield* agree(again, world, isMade ? ["keeper", `made by ${step}`] : ["keeper"])
+          yield* assertConsistent(again, platforms, isMade ? ["keeper", `made by ${step}`] : ["keeper"])
           const [made] = (yield* rulesOf(again)).filter(({ id }) => id !== kept)
           if (made !== undefined) yield* call(again, "/api.DeleteRule", { rule_id: made.id })
           yield* eventually(`the kept rule still gets its matches after ${step}`, () =>
             Effect.gen(function* () {
-              yield* world.happens(`keeper after ${step}`)
+              yield* platforms.publish(`keeper after ${step}`)
               const { matches } = yield* call(again, "/matches", { rule_id: kept })
               const found = (matches as ReadonlyArray<Match>).filter((m) => JSON.stringify(m.payload).includes(step))
               return new Set(found.map(({ platform }) => platform)).size === 2
@@ -111,8 +106,8 @@ describe("kill -9", () => {
 
 // ---- helpers ----
 
-/** Both platforms, played over the wire, and someone else's rule on each. */
-const makeWorld = Effect.gen(function* () {
+/** Simulates both platforms over HTTP. */
+const startPlatforms = Effect.gen(function* () {
   const simulator = yield* Simulator.make({ seed: 1, settings: { x: { dead_slot_seconds: 0 } } })
   const url = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
   const { x, firehose } = simulator.control.settings
@@ -137,7 +132,7 @@ const makeWorld = Effect.gen(function* () {
         post("/2/tweets/search/stream/rules", x.bearer_token, { add: [{ value }] }),
         post("/v1/rules", firehose.tap_token, { value })
       ),
-    happens: (text: string) => {
+    publish: (text: string) => {
       const number = ++last
       return Effect.orDie(
         simulator.control.publish([
@@ -164,7 +159,7 @@ const makeWorld = Effect.gen(function* () {
   }
 })
 
-type World = Effect.Effect.Success<typeof makeWorld>
+type Platforms = Effect.Effect.Success<typeof startPlatforms>
 
 const call = (service: Running, path: string, body?: unknown) =>
   Effect.promise(async () => {
@@ -189,8 +184,8 @@ const create = (service: Running, text: string) =>
     (answer) => String(answer["rule_id"])
   )
 
-const cutOff = (calling: Effect.Effect<unknown>) =>
-  Effect.flatMap(Effect.exit(calling), (exit) => {
+const expectFailure = (request: Effect.Effect<unknown>) =>
+  Effect.flatMap(Effect.exit(request), (exit) => {
     assert.strictEqual(exit._tag, "Failure", "the connection ends without an answer")
     return Effect.void
   })
@@ -198,14 +193,17 @@ const cutOff = (calling: Effect.Effect<unknown>) =>
 const rulesOf = (service: Running) =>
   Effect.map(call(service, "/api.ListRules"), (answer) => answer["rules"] as ReadonlyArray<Rule>)
 
-/** The store has exactly these rules, the platforms have them and the foreign one and nothing else, under the same ids. */
-const agree = (service: Running, world: World, names: ReadonlyArray<string>) =>
+/** The store has exactly these rules. Each platform has them, under the stored ids, and the foreign rule. */
+const assertConsistent = (service: Running, simulated: Platforms, names: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     yield* eventually(`store and platforms agree on ${names.join(", ")}`, () =>
-      Effect.map(world.upstream, ({ x, firehose }) => x.size === names.length + 1 && firehose.size === names.length + 1)
+      Effect.map(
+        simulated.upstream,
+        ({ x, firehose }) => x.size === names.length + 1 && firehose.size === names.length + 1
+      )
     )
     const rules = yield* rulesOf(service)
-    const { x, firehose } = yield* world.upstream
+    const { x, firehose } = yield* simulated.upstream
     assert.sameMembers(
       rules.map(({ name }) => name),
       [...names]
@@ -221,7 +219,7 @@ const agree = (service: Running, world: World, names: ReadonlyArray<string>) =>
     assert.include([...firehose.values()], "foreign words")
   })
 
-const eventually = (what: string, isSo: () => Effect.Effect<boolean>) =>
-  Effect.repeat(Effect.delay(Effect.suspend(isSo), "100 millis"), { until: (so) => so, times: 300 }).pipe(
-    Effect.flatMap((so) => (so ? Effect.void : Effect.dieMessage(`Thirty seconds on, it is not so that ${what}`)))
+const eventually = (what: string, check: () => Effect.Effect<boolean>) =>
+  Effect.repeat(Effect.delay(Effect.suspend(check), "100 millis"), { until: (isTrue) => isTrue, times: 300 }).pipe(
+    Effect.flatMap((isTrue) => (isTrue ? Effect.void : Effect.dieMessage(`Not true after 30 seconds: ${what}`)))
   )

@@ -1,4 +1,4 @@
-/** Tests that have a short form for every change and a long one, which `npm run check:long` runs. */
+/** Sizes of tests that have a short form, and a long one for `npm run check:long`. */
 import process from "node:process"
 
 export const isLong = process.env["EARSHOT_LONG"] === "1"

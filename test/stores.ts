@@ -1,4 +1,4 @@
-/** The stores on every engine, each time in a fresh place that is gone after the test. */
+/** Stores on every engine, each in a temporary folder or database. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -21,13 +21,13 @@ import { asSuperuser, TEMPLATE } from "./postgres.ts"
 
 export type Stores = RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore
 
-/** A folder that is deleted when the scope closes. */
+/** Deleted when the scope closes. */
 export const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "earshot-test-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** A database with the newest schema that is dropped when the scope closes: a copy of one that was migrated before. */
+/** A copy of the migrated template database. Dropped when the scope closes. */
 export const temporaryDatabase = database(`template ${TEMPLATE}`)
 
 /** For tests of the migrations themselves. */
@@ -50,7 +50,7 @@ const memory: Layer.Layer<Stores> = Layer.mergeAll(
   Layer.provideMerge(Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))
 )
 
-/** What every contract is run over. */
+/** The stores that every contract suite runs on. */
 export const everyStore: ReadonlyArray<readonly [name: string, layer: Layer.Layer<Stores, StoreCannotOpen>]> = [
   ["memory", memory],
   ["PGlite", Layer.provide(stores.layer, pgliteClient)],

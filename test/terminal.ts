@@ -1,8 +1,8 @@
-/** Runs the real program in a pseudo terminal, as a person meets it. */
+/** Runs the real program in a pseudo-terminal. */
 import { execFileSync, spawn } from "node:child_process"
 import { ROOT } from "./program.ts"
 
-/** `script` of util-linux makes the terminal; others of that name take other options. */
+/** Needs `script` of util-linux; other versions have different options. */
 export const HAS_TERMINAL = (() => {
   try {
     return execFileSync("script", ["--version"], { encoding: "utf8" }).includes("util-linux")
@@ -11,7 +11,7 @@ export const HAS_TERMINAL = (() => {
   }
 })()
 
-/** All that the terminal got to see, what went to standard error too. */
+/** Everything shown in the terminal, including standard error. */
 export const runInTerminal = (
   args: ReadonlyArray<string>,
   { columns, settings }: { readonly columns: number; readonly settings: Readonly<Record<string, string>> }
@@ -23,11 +23,11 @@ export const runInTerminal = (
     stdio: ["ignore", "pipe", "inherit"]
   })
   return new Promise((resolve, reject) => {
-    let seen = ""
+    let output = ""
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      seen += text
+      output += text
     })
     child.once("error", reject)
-    child.once("close", () => resolve(seen.replaceAll("\r\n", "\n")))
+    child.once("close", () => resolve(output.replaceAll("\r\n", "\n")))
   })
 }

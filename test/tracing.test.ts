@@ -1,4 +1,4 @@
-/** Traces of the program itself, on each runtime, against a collector. */
+/** Traces of the real program on each runtime. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { attributesOf, collector } from "./collector.ts"
@@ -9,10 +9,10 @@ const CALLER = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b716
 
 for (const runtime of RUNTIMES) {
   describe(`traces on ${runtime}`, () => {
-    it.live("go out with the use cases below their requests, in the trace of the caller, with no secret in them", () =>
+    it.live("join the caller's trace, with use cases below their requests and without secrets", () =>
       Effect.gen(function* () {
-        const there = yield* collector
-        const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: there.url, OTEL_SERVICE_NAME: "listener" }
+        const server = yield* collector
+        const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: server.url, OTEL_SERVICE_NAME: "listener" }
         yield* Effect.promise(async () => {
           const running = await startService(runtime, settings)
           const target = { ...running, key: KEY }
@@ -26,7 +26,7 @@ for (const runtime of RUNTIMES) {
           await running.stop()
         })
 
-        const find = (name: string) => there.spans.filter((span) => span.name === name)
+        const find = (name: string) => server.spans.filter((span) => span.name === name)
         const [create] = find("POST /api.CreateRule")
         assert.isDefined(create)
         assert.deepStrictEqual([create.traceId, create.parentSpanId, create.kind], [CALLER.traceId, CALLER.spanId, 2])
@@ -51,9 +51,9 @@ for (const runtime of RUNTIMES) {
         const [unknown] = find("GET")
         assert.notProperty(attributesOf(unknown ?? create), "http.route")
         assert.isUndefined(unknown?.parentSpanId)
-        const all = there.bodies.join()
+        const all = server.bodies.join()
         for (const secret of [KEY, "s3cret"]) assert.isFalse(all.includes(secret))
-        assert.include(JSON.stringify(there.resources[0]), '"listener"')
+        assert.include(JSON.stringify(server.resources[0]), '"listener"')
       }).pipe(Effect.scoped)
     )
   })

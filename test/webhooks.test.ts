@@ -1,8 +1,5 @@
-/** The real program delivers to a receiver that fails and is cut off at random, and is killed itself: all comes, in order. */
-import { mkdtemp, rm } from "node:fs/promises"
+/** The real program delivers every match in order, although the receiver fails at random and the program is killed. */
 import type { ServerResponse } from "node:http"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Redacted, type Scope } from "effect"
 import pg from "pg"
@@ -11,36 +8,36 @@ import { type Reply, startReceiver } from "./adapters/webhooks/receiver.ts"
 import { call, draft, type Target, xPost } from "./gateway/client.ts"
 import { isLong, sized } from "./long.ts"
 import { KEY, type Running, startService } from "./program.ts"
-import { temporaryDatabase } from "./stores.ts"
+import { temporaryDatabase, temporaryFolder } from "./stores.ts"
 
-/** How often the receiver fails. */
+/** Failures of the receiver. */
 const FAILURES = sized(20, 100)
 const KILLS = sized(2, 5)
 const WORD = "resumption"
 
 interface Store {
   readonly settings: Readonly<Record<string, string>>
-  /** What a dead process had claimed is free. */
-  readonly aMinutePasses: Effect.Effect<void>
+  /** Lets the claims of a dead process expire. */
+  readonly expireClaims: Effect.Effect<void>
 }
 
-const embedded = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "earshot-test-"))),
-  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
-).pipe(Effect.map((folder): Store => ({ settings: { EARSHOT_DATA_DIR: folder }, aMinutePasses: Effect.void })))
+const embedded = Effect.map(
+  temporaryFolder,
+  (folder): Store => ({ settings: { EARSHOT_DATA_DIR: folder }, expireClaims: Effect.void })
+)
 
 const postgres = Effect.map(temporaryDatabase, ({ url }): Store => {
-  const aMinutePasses = Effect.promise(async () => {
+  const expireClaims = Effect.promise(async () => {
     const client = new pg.Client({ connectionString: Redacted.value(url) })
     await client.connect()
     await client.query("update webhooks set claimed_until = claimed_until - interval '1 minute'")
     await client.end()
   })
-  return { settings: { DATABASE_URL: Redacted.value(url) }, aMinutePasses }
+  return { settings: { DATABASE_URL: Redacted.value(url) }, expireClaims }
 })
 
 describe("webhooks of the real program", () => {
-  it.scopedLive("each match comes, in order, over many failures and kills, with the embedded store", () =>
+  it.scopedLive("every match arrives in order despite failures and kills, with the embedded store", () =>
     Effect.gen(function* () {
       const store = yield* embedded
       const world = yield* makeWorld(store, 1)
@@ -54,14 +51,14 @@ describe("webhooks of the real program", () => {
     })
   )
 
-  it.scopedLive("each match comes, in order, over many failures and kills, of two processes on Postgres", () =>
+  it.scopedLive("every match arrives in order despite failures and kills, with two processes on Postgres", () =>
     Effect.gen(function* () {
       const store = yield* postgres
       const world = yield* makeWorld(store, 2)
       for (let kill = 0; kill < KILLS; kill++) {
         yield* world.feedAndFail(FAILURES / KILLS)
         yield* world.kill(world.processes[kill % 2])
-        yield* store.aMinutePasses
+        yield* store.expireClaims
         yield* world.progress
         yield* world.start
       }
@@ -69,7 +66,7 @@ describe("webhooks of the real program", () => {
     })
   )
 
-  it.scopedLive("what a process was about to deliver when it died, another delivers within a minute, on Postgres", () =>
+  it.scopedLive("another process takes over a killed process's deliveries within a minute, on Postgres", () =>
     Effect.gen(function* () {
       const store = yield* postgres
       const world = yield* makeWorld(store, 1)
@@ -79,10 +76,10 @@ describe("webhooks of the real program", () => {
       yield* world.start
       yield* world.kill(first)
       world.hang(false)
-      // The long form waits for it.
-      if (!isLong) yield* store.aMinutePasses
+      // The long form waits for the claims to expire.
+      if (!isLong) yield* store.expireClaims
       const [took] = yield* Effect.timed(world.progress)
-      if (isLong) assert.isAbove(Duration.toSeconds(took), 10, "it was claimed by the other")
+      if (isLong) assert.isAbove(Duration.toSeconds(took), 10, "the claim of the killed process was still valid")
       assert.isBelow(Duration.toSeconds(took), 60)
       yield* world.finish
     })
@@ -98,7 +95,7 @@ const makeWorld = (store: Store, count: number) =>
     let failNext = 0
     let isHanging = false
     const seen = new Set<string>()
-    /** Never the same match twice: the second wait is of minutes. */
+    /** Fails at most once per match: the second retry would take minutes. */
     const reply: Reply = ({ headers }, response) => {
       if (isHanging) return
       const id = headers["webhook-id"] ?? ""
@@ -146,16 +143,16 @@ const makeWorld = (store: Store, count: number) =>
         const events = Array.from({ length: posts }, () => xPost(String(++fed), WORD))
         assert.strictEqual((await call(target(), "/local/events", events)).status, 200)
       })
-    /** What waits for its next attempt makes it now. */
-    const hurry = Effect.promise(async () => {
+    /** Skips the backoff of a retrying webhook. */
+    const retryNow = Effect.promise(async () => {
       const [webhook] = [...((await call(target(), "/webhooks")).body["webhooks"] ?? [])]
       if (String(webhook?.["state"]) === "retrying") await call(target(), "/webhooks/enable", { webhook_id })
     })
-    const until = (isSo: () => boolean) =>
+    const until = (isTrue: () => boolean) =>
       Effect.gen(function* () {
-        while (!isSo()) {
+        while (!isTrue()) {
           yield* Effect.sleep(20)
-          yield* hurry
+          yield* retryNow
         }
       })
     const feedAndFail = (times: number) =>
@@ -164,7 +161,7 @@ const makeWorld = (store: Store, count: number) =>
         failNext = times
         while (failures < goal) {
           yield* feed(10)
-          // Few are left over for when it fails no more.
+          // Keeps the number of undelivered matches small.
           yield* until(() => seen.size > fed - 5 || failures === goal)
         }
       })
@@ -178,7 +175,7 @@ const makeWorld = (store: Store, count: number) =>
       assert.lengthOf(expected, fed)
       const verifier = new Webhook(String(created.body["secret"]))
       for (const { body, headers } of received) verifier.verify(body, headers)
-      // One that failed comes again before any other.
+      // A failed message is repeated before the next one.
       const ids = received.map(({ headers }) => headers["webhook-id"])
       assert.deepStrictEqual(
         ids.filter((id, i) => id !== ids[i - 1]),
@@ -190,8 +187,8 @@ const makeWorld = (store: Store, count: number) =>
       yield* feed(1)
       yield* until(() => received.length > before)
     })
-    const hang = (so: boolean) => {
-      isHanging = so
+    const hang = (value: boolean) => {
+      isHanging = value
     }
     return { hang, processes, start, kill, feedAndFail, progress, finish }
   })
@@ -206,7 +203,7 @@ const started = (settings: Readonly<Record<string, string>>): Effect.Effect<Runn
       })
   )
 
-/** In one of the ways in which receivers do. */
+/** Fails in a random way. */
 const misbehave = (random: () => number, response: ServerResponse): void => {
   const ways = [
     () => response.writeHead(500).end("no"),
@@ -219,7 +216,7 @@ const misbehave = (random: () => number, response: ServerResponse): void => {
   ways[Math.floor(random() * ways.length)]?.()
 }
 
-/** The same on every run. */
+/** A seeded random generator. */
 const generator = (seed: number) => {
   let state = seed
   return () => {

@@ -52,7 +52,7 @@ export const layerWith = (options: {
 
       const list = Effect.map(api.list, (rules): ReadonlyArray<UpstreamRule> => {
         const found = rules.map((rule) => ({ ...registeredOf(rule), isOurs: rule.tag === tag }))
-        known.found(found)
+        known.replace(found)
         return found
       })
 

@@ -42,7 +42,7 @@ export const makeApi = (upstream: Upstream): Api => {
       )
       if (answer.status === 429) {
         const wait = waitMillisOf(answer, yield* Clock.currentTimeMillis)
-        if (Option.isSome(wait)) yield* budget.close(wait.value)
+        if (Option.isSome(wait)) yield* budget.blockFor(wait.value)
       }
       return answer
     })

@@ -9,7 +9,7 @@ import type { KnownRules } from "../http/KnownRules.ts"
 import { lines } from "../http/lines.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import { type SseEvent, sseEvents } from "../http/sse.ts"
-import { Ended, type Sighting, supervised } from "../http/supervised.ts"
+import { Ended, type StreamItem, supervised } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
 import { Place } from "./Place.ts"
 import { failureOf, shortened, wordsOf } from "./problems.ts"
@@ -96,7 +96,7 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
     })
 
     /** Outside of the connection, which may be given up with events in hand: those were not reached. */
-    const take = (sightings: Chunk.Chunk<Sighting<SseEvent>>) =>
+    const take = (sightings: Chunk.Chunk<StreamItem<SseEvent>>) =>
       Effect.gen(function* () {
         const receivedAt = yield* Clock.currentTimeMillis
         const signals: Array<Signal> = []
@@ -138,7 +138,7 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
       budget,
       known,
       connect,
-      goodAfterMillis: GOOD_AFTER,
+      stableAfterMillis: GOOD_AFTER,
       pause
     })
     return Stream.chunks(sightings).pipe(Stream.mapEffect(take), Stream.filter(Chunk.isNonEmpty), Stream.flattenChunks)

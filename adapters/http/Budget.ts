@@ -1,41 +1,41 @@
-/** How often a call may be made: a platform never sees more than it allows. */
+/** Sliding-window rate limit for calls to a platform. */
 import { Clock, Effect } from "effect"
 
 export class Budget {
   private readonly limit: number
   private readonly windowMillis: number
-  /** When the calls of the last window were made. */
+  /** Start times of the calls in the current window, oldest first. */
   private readonly times: Array<number> = []
-  private closedUntil = 0
+  private blockedUntil = 0
 
   constructor(options: { readonly limit: number; readonly windowMillis: number }) {
     this.limit = options.limit
     this.windowMillis = options.windowMillis
   }
 
-  /** Takes one call, or says in how many milliseconds one can be had. */
+  /** Takes one call and returns 0, or returns the milliseconds until a call is available. */
   readonly take: Effect.Effect<number> = Effect.map(Clock.currentTimeMillis, (now) => {
     while (this.times.length > 0 && (this.times[0] ?? 0) <= now - this.windowMillis) this.times.shift()
     const freeAt = this.times.length < this.limit ? now : (this.times[0] ?? now) + this.windowMillis
-    const wait = Math.max(freeAt, this.closedUntil) - now
+    const wait = Math.max(freeAt, this.blockedUntil) - now
     if (wait <= 0) this.times.push(now)
     return Math.max(0, wait)
   })
 
-  /** Takes one call as soon as one can be had. */
+  /** Waits until a call is available, then takes it. */
   readonly wait: Effect.Effect<void> = Effect.repeat(
     Effect.tap(this.take, (millis) => (millis > 0 ? Effect.sleep(millis) : Effect.void)),
     { while: (millis) => millis > 0 }
   ).pipe(Effect.asVoid)
 
-  /** The last call that was taken did not reach the platform. */
-  readonly giveBack: Effect.Effect<void> = Effect.sync(() => {
+  /** Returns the call taken last, when it did not reach the platform. */
+  readonly refund: Effect.Effect<void> = Effect.sync(() => {
     this.times.pop()
   })
 
-  /** The platform itself says that there is nothing to be had for so long. */
-  readonly close = (millis: number): Effect.Effect<void> =>
+  /** Blocks all calls for this long, when the platform asks for it. */
+  readonly blockFor = (millis: number): Effect.Effect<void> =>
     Effect.map(Clock.currentTimeMillis, (now) => {
-      this.closedUntil = Math.max(this.closedUntil, now + millis)
+      this.blockedUntil = Math.max(this.blockedUntil, now + millis)
     })
 }

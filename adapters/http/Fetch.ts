@@ -1,7 +1,7 @@
-/** How requests leave the process. */
+/** The function that sends HTTP requests. */
 import { Context } from "effect"
 
-/** The runtime's own `fetch`, unless someone else plays the other side in process. */
+/** The runtime's `fetch` by default. Tests and the in-process simulator replace it. */
 export class Fetch extends Context.Reference<Fetch>()("adapters/Fetch", {
   defaultValue: (): { readonly send: (request: Request) => Promise<Response> } => ({
     send: (request) => fetch(request)

@@ -1,15 +1,13 @@
-/** Which rules of the platform are worth a connection. */
+/** The rules that the platform holds for us. Without any, the stream stays closed. */
 import { Effect } from "effect"
 
 export class KnownRules {
   private readonly ids = new Set<string>()
-  private readonly some = Effect.unsafeMakeLatch(false)
-  private readonly none = Effect.unsafeMakeLatch(true)
+  private readonly nonEmpty = Effect.unsafeMakeLatch(false)
+  private readonly empty = Effect.unsafeMakeLatch(true)
 
-  /** Waits until there is a rule. */
-  readonly hasRules: Effect.Effect<void> = this.some.await
-  /** Waits until there is none. */
-  readonly hasNoRules: Effect.Effect<void> = this.none.await
+  readonly awaitRules: Effect.Effect<void> = this.nonEmpty.await
+  readonly awaitNoRules: Effect.Effect<void> = this.empty.await
 
   get isEmpty(): boolean {
     return this.ids.size === 0
@@ -17,32 +15,31 @@ export class KnownRules {
 
   add(ids: Iterable<string>): void {
     for (const id of ids) this.ids.add(id)
-    this.changed()
+    this.updateLatches()
   }
 
   delete(ids: Iterable<string>): void {
     for (const id of ids) this.ids.delete(id)
-    this.changed()
+    this.updateLatches()
   }
 
-  /** What the platform holds now: others are gone, also those that were known. */
-  found(rules: Iterable<{ readonly platformRuleId: string; readonly isOurs: boolean }>): void {
+  /** Replaces the set by the platform's list. A rule without our tag stays only if it was known before. */
+  replace(rules: Iterable<{ readonly platformRuleId: string; readonly isOurs: boolean }>): void {
     const known = new Set(this.ids)
     this.ids.clear()
     for (const { platformRuleId, isOurs } of rules) {
       if (isOurs || known.has(platformRuleId)) this.ids.add(platformRuleId)
     }
-    this.changed()
+    this.updateLatches()
   }
 
-  /** The platform says that it holds none. */
   clear(): void {
     this.ids.clear()
-    this.changed()
+    this.updateLatches()
   }
 
-  private changed(): void {
-    const [open, closed] = this.isEmpty ? [this.none, this.some] : [this.some, this.none]
+  private updateLatches(): void {
+    const [open, closed] = this.isEmpty ? [this.empty, this.nonEmpty] : [this.nonEmpty, this.empty]
     open.unsafeOpen()
     closed.unsafeClose()
   }

@@ -1,4 +1,4 @@
-/** How a platform's stream is doing, for whoever asks. */
+/** The current status of a platform's stream. */
 import { Clock, Effect, Option } from "effect"
 import type { StreamState, StreamStatus } from "../../core/platforms/Platform.ts"
 
@@ -35,4 +35,4 @@ export class StreamHealth {
   }
 }
 
-export const NO_RULES = "There is no rule to watch for: the stream is opened with the first one"
+export const NO_RULES = "No rules to watch: the stream opens when the first rule is added"

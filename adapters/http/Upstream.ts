@@ -1,4 +1,4 @@
-/** One upstream: its address, its token, and calls to it. The token leaves this file only on the wire. */
+/** Authenticated HTTP calls to one upstream. The token leaves this file only on the wire. */
 import { Effect, Redacted, type Scope } from "effect"
 import { type Answer, call, type OpenAnswer, open, Unreachable } from "./call.ts"
 
@@ -20,21 +20,21 @@ export class Upstream {
     this.token = options.token
   }
 
-  call(wanted: UpstreamCall): Effect.Effect<Answer, Unreachable> {
-    return Effect.flatMap(this.request(wanted), call).pipe(
+  call(options: UpstreamCall): Effect.Effect<Answer, Unreachable> {
+    return Effect.flatMap(this.request(options), call).pipe(
       Effect.map((answer) => ({ ...answer, text: this.scrubbed(answer.text) })),
       Effect.mapError(this.scrubbedReason)
     )
   }
 
-  /** For an answer that is a stream. */
-  open(wanted: UpstreamCall): Effect.Effect<OpenAnswer, Unreachable, Scope.Scope> {
-    // Compressed, records would wait for others to fill a block.
-    const headers = { ...wanted.headers, "accept-encoding": "identity" }
-    return Effect.flatMap(this.request({ ...wanted, headers }), open).pipe(Effect.mapError(this.scrubbedReason))
+  /** Opens a streaming response. */
+  open(options: UpstreamCall): Effect.Effect<OpenAnswer, Unreachable, Scope.Scope> {
+    // Compression would hold back a record until its block is full.
+    const headers = { ...options.headers, "accept-encoding": "identity" }
+    return Effect.flatMap(this.request({ ...options, headers }), open).pipe(Effect.mapError(this.scrubbedReason))
   }
 
-  /** Upstreams have been seen to repeat what they were sent. */
+  /** Masks the token in text from the upstream: some upstreams echo requests. */
   scrubbed(text: string): string {
     return text.replaceAll(Redacted.value(this.token), "***")
   }
@@ -42,7 +42,7 @@ export class Upstream {
   private readonly scrubbedReason = ({ reason }: Unreachable): Unreachable =>
     new Unreachable({ reason: this.scrubbed(reason) })
 
-  /** Fails on an address that is none, and on a token that no header can carry: the words for that would show it. */
+  /** Fails on an invalid URL or token. The original error is dropped because it quotes the token. */
   private request({
     method = "GET",
     path,
@@ -63,7 +63,7 @@ export class Upstream {
           },
           ...(body !== undefined && { body: JSON.stringify(body) })
         }),
-      catch: () => new Unreachable({ reason: "its address or its token cannot be used as it is set" })
+      catch: () => new Unreachable({ reason: "its URL or token is not valid" })
     })
   }
 }

@@ -1,9 +1,9 @@
-/** Calls to an upstream: bounded in time and size, and every way in which they fail is one error. */
+/** HTTP calls, limited in time and size. Every failure is an `Unreachable`. */
 import { Data, Duration, Effect, Option, type Scope, Stream } from "effect"
 import { Fetch } from "./Fetch.ts"
 import { reasonOf } from "./reasons.ts"
 
-/** No answer, or none that can be read to its end. */
+/** The upstream did not answer, or its response could not be read completely. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly reason: string }> {
   override get message() {
     return this.reason
@@ -16,53 +16,52 @@ export interface Answer {
   readonly text: string
 }
 
-/** An answer whose body comes for as long as the scope is open. */
+/** A streaming response. The body can be read until the scope closes. */
 export interface OpenAnswer {
   readonly status: number
   readonly headers: Headers
   readonly bytes: Stream.Stream<Uint8Array, Unreachable>
 }
 
-/** How long an upstream may take to begin its answer, and to end one that is not a stream. */
-const PATIENCE = Duration.seconds(30)
+/** Time until the response headers, and until the end of a body that is not a stream. */
+const TIMEOUT = Duration.seconds(30)
 
-/** Upstream bodies are hostile. */
-const MOST_BYTES = 32 * 1024 * 1024
+const MAX_BYTES = 32 * 1024 * 1024
 
 export const call = (request: Request): Effect.Effect<Answer, Unreachable> =>
   Effect.scoped(Effect.flatMap(open(request), read)).pipe(
     Effect.timeoutFail({
-      duration: PATIENCE,
+      duration: TIMEOUT,
       onTimeout: () => new Unreachable({ reason: "it did not answer in time" })
     })
   )
 
-/** The connection is given up when the scope closes. Redirects are not followed: they would carry the token along. */
+/** Closing the scope closes the connection. Redirects are not followed: they would receive the token. */
 export const open = (request: Request): Effect.Effect<OpenAnswer, Unreachable, Scope.Scope> =>
   Effect.gen(function* () {
     const { send } = yield* Fetch
-    const leaving = new AbortController()
-    // Together, so that both live until then: on Node the signal of a request that was collected never fires.
-    const sent = { leaving, request: new Request(request, { signal: leaving.signal, redirect: "manual" }) }
+    const abort = new AbortController()
+    // One object keeps both alive: on Node, the signal of a garbage-collected request never fires.
+    const sent = { abort, request: new Request(request, { signal: abort.signal, redirect: "manual" }) }
     const response = yield* Effect.acquireReleaseInterruptible(
       Effect.tryPromise({
         try: () => send(sent.request),
         catch: (cause) => new Unreachable({ reason: reasonOf(cause) })
       }),
-      () => Effect.sync(() => sent.leaving.abort())
+      () => Effect.sync(() => sent.abort.abort())
     ).pipe(
       Effect.timeoutFail({
-        duration: PATIENCE,
+        duration: TIMEOUT,
         onTimeout: () => new Unreachable({ reason: "it did not answer in time" })
       })
     )
     const reader = response.body?.getReader()
-    // Not by the signal alone, which tells only whoever waits for the next read.
+    // The abort signal alone only ends a pending read.
     yield* Effect.addFinalizer(() => Effect.sync(() => void reader?.cancel().catch(() => undefined)))
     return { status: response.status, headers: response.headers, bytes: bytesOf(reader) }
   })
 
-/** The body of an answer that is not a stream. */
+/** Reads a whole body as text. */
 export const read = ({ status, headers, bytes }: OpenAnswer): Effect.Effect<Answer, Unreachable> =>
   Effect.gen(function* () {
     const decoder = new TextDecoder()
@@ -71,11 +70,11 @@ export const read = ({ status, headers, bytes }: OpenAnswer): Effect.Effect<Answ
     yield* Stream.runForEach(bytes, (chunk) => {
       size += chunk.length
       text += decoder.decode(chunk, { stream: true })
-      return size <= MOST_BYTES ? Effect.void : new Unreachable({ reason: `it answered more than ${MOST_BYTES} bytes` })
+      return size <= MAX_BYTES ? Effect.void : new Unreachable({ reason: `its response exceeds ${MAX_BYTES} bytes` })
     })
     return { status, headers, text: text + decoder.decode() }
   }).pipe(
-    Effect.timeoutFail({ duration: PATIENCE, onTimeout: () => new Unreachable({ reason: "its answer did not end" }) })
+    Effect.timeoutFail({ duration: TIMEOUT, onTimeout: () => new Unreachable({ reason: "its response did not end" }) })
   )
 
 // ---- helpers ----

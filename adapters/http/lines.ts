@@ -1,12 +1,12 @@
-/** From bytes as they come to lines. */
+/** Splits a byte stream into lines. */
 import { Chunk, Stream } from "effect"
 
-/** A record is at most as long as this; what is longer is left out. */
-const MOST_BYTES = 16 * 1024 * 1024
+/** Longer lines are skipped. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024
 
 /**
- * Lines without their end, which is a line feed with or without a carriage return. A last line without an end is left
- * out: the connection was cut in it. Bytes that are no UTF-8 become U+FFFD.
+ * Lines end in LF or CRLF, which is removed. An unterminated last line is dropped: the connection broke inside it.
+ * Invalid UTF-8 becomes U+FFFD.
  */
 export const lines = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<string, E> =>
   Stream.suspend(() => {
@@ -35,14 +35,14 @@ class Splitter {
 
   private keep(bytes: Uint8Array): void {
     this.size += bytes.length
-    if (this.size > MOST_BYTES) this.pending = []
+    if (this.size > MAX_LINE_BYTES) this.pending = []
     else if (bytes.length > 0) this.pending.push(bytes)
   }
 
   private take(last: Uint8Array): string | undefined {
     this.keep(last)
-    const isTooLong = this.size > MOST_BYTES
-    const text = isTooLong ? undefined : this.pending.map((part) => this.decoder.decode(part, STREAMING)).join("")
+    const isTooLong = this.size > MAX_LINE_BYTES
+    const text = isTooLong ? undefined : this.pending.map((part) => this.decoder.decode(part, streaming)).join("")
     const rest = this.decoder.decode()
     this.pending = []
     this.size = 0
@@ -51,4 +51,4 @@ class Splitter {
 }
 
 const LF = 0x0a
-const STREAMING = { stream: true }
+const streaming = { stream: true }

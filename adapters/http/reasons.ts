@@ -1,24 +1,24 @@
-/** Why nothing came of a request, in words. */
+/** Describes why a request failed. */
 
-/** The code of the operating system is below the error that `fetch` gives, on Node; on Deno it is in the words. */
+/** On Node the OS error code is on the `cause` of the error from `fetch`; on Deno it is in the message. */
 export const reasonOf = (cause: unknown): string => {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
   const code = inner instanceof Error && "code" in inner ? String(inner.code) : ""
-  const words = inner instanceof Error ? inner.message : String(inner)
-  const known = REASONS.find(([pattern]) => pattern.test(`${code} ${words}`))
-  return known?.[1] ?? (code === "" ? words : code)
+  const message = inner instanceof Error ? inner.message : String(inner)
+  const known = reasons.find(([pattern]) => pattern.test(`${code} ${message}`))
+  return known?.[1] ?? (code === "" ? message : code)
 }
 
-export const NOTHING_LISTENS = "nothing listens there"
+export const CONNECTION_REFUSED = "connection refused"
 
 // ---- helpers ----
 
-const REASONS: ReadonlyArray<readonly [RegExp, string]> = [
-  [/ECONNREFUSED|connection refused/i, NOTHING_LISTENS],
-  [/ENOTFOUND|EAI_AGAIN|lookup address|dns error/i, "its name is not known"],
+const reasons: ReadonlyArray<readonly [RegExp, string]> = [
+  [/ECONNREFUSED|connection refused/i, CONNECTION_REFUSED],
+  [/ENOTFOUND|EAI_AGAIN|lookup address|dns error/i, "its host name is unknown"],
   [/ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed|terminated|connection (closed|reset)/i, "the connection was cut"],
   [/ETIMEDOUT|UND_ERR_\w*TIMEOUT|timed out/i, "it did not answer in time"],
-  [/EHOSTUNREACH|ENETUNREACH/i, "there is no way to it from here"],
+  [/EHOSTUNREACH|ENETUNREACH/i, "its host is unreachable"],
   [/certificate|CERT|UNABLE_TO_(GET|VERIFY)/, "its certificate is not trusted, or not for this name"],
   [/EPROTO|ERR_SSL|wrong version number/i, "it does not speak TLS"],
   [/HPE_HEADER_OVERFLOW/, "its headers are too large"],

@@ -1,16 +1,16 @@
-/** From lines to server-sent events, by the rules of the HTML standard and within bounds. */
+/** Parses lines into server-sent events, by the HTML standard, with size limits. */
 import { Chunk, Option, Stream } from "effect"
 
 export interface SseEvent {
-  /** Absent when this event has none of its own, or none that a header could carry back. */
+  /** Absent when the event has no id, or one that cannot be sent back in a header. */
   readonly id?: string
-  /** Empty when it is not given. */
+  /** Empty when absent. */
   readonly name: string
-  /** Empty when it is not given, and when it is too long to be kept. */
+  /** Empty when absent or too long. */
   readonly data: string
 }
 
-/** An event that no empty line has ended is left out: the connection was cut in it. */
+/** Drops an unterminated last event: the connection broke inside it. */
 export const sseEvents = <E>(lines: Stream.Stream<string, E>): Stream.Stream<SseEvent, E> =>
   Stream.suspend(() => {
     const collector = new Collector()
@@ -22,10 +22,9 @@ export const sseEvents = <E>(lines: Stream.Stream<string, E>): Stream.Stream<Sse
 
 // ---- helpers ----
 
-/** Of the data of one event, in characters. */
-const MOST_CHARACTERS = 16 * 1024 * 1024
+const MAX_DATA_CHARACTERS = 16 * 1024 * 1024
 
-const ID = /^[\x21-\x7e]{1,200}$/
+const idPattern = /^[\x21-\x7e]{1,200}$/
 
 class Collector {
   private id: string | undefined
@@ -34,16 +33,16 @@ class Collector {
   private size = 0
   private isEmpty = true
 
-  /** The event that the line ends, if it does. */
+  /** Returns the event when the line completes it. */
   push(line: string): Option.Option<SseEvent> {
     if (line === "") return this.take()
     const colon = line.indexOf(":")
     const field = colon < 0 ? line : line.slice(0, colon)
     const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "")
-    if (field === "id") this.id = ID.test(value) ? value : undefined
+    if (field === "id") this.id = idPattern.test(value) ? value : undefined
     else if (field === "event") this.name = value
     else if (field === "data") this.keep(value)
-    // Comments, `retry` and what is not known.
+    // Comments, `retry` and unknown fields.
     else return Option.none()
     this.isEmpty = false
     return Option.none()
@@ -51,7 +50,7 @@ class Collector {
 
   private keep(value: string): void {
     this.size += value.length + 1
-    if (this.size <= MOST_CHARACTERS) this.data.push(value)
+    if (this.size <= MAX_DATA_CHARACTERS) this.data.push(value)
     else this.data = []
   }
 

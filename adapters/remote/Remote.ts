@@ -1,12 +1,12 @@
-/** A client of a running Earshot: its address, a key, and what it says, decoded. */
+/** HTTP client of a running Earshot. */
 import { Data, Effect, Option, Redacted, Schema, type Scope, Stream } from "effect"
 import { open, read, type Unreachable } from "../http/call.ts"
 import { Fetch } from "../http/Fetch.ts"
 import { lines } from "../http/lines.ts"
-import { NOTHING_LISTENS, reasonOf } from "../http/reasons.ts"
+import { CONNECTION_REFUSED, reasonOf } from "../http/reasons.ts"
 import { type SseEvent, sseEvents } from "../http/sse.ts"
 
-/** What the server itself said, in the fields of its error body. */
+/** The server answered with an error. The fields are those of its error body. */
 export class RemoteRefused extends Data.TaggedError("RemoteRefused")<{
   readonly code: string
   readonly message: string
@@ -14,20 +14,20 @@ export class RemoteRefused extends Data.TaggedError("RemoteRefused")<{
   readonly retryAfterSeconds: number | undefined
 }> {}
 
-/** Nothing answered, or something that is no Earshot. */
+/** Nothing answered, or the server there is not Earshot. */
 export class RemoteUnreachable extends Data.TaggedError("RemoteUnreachable")<{
   readonly url: string
   readonly reason: string
 }> {
   override get message() {
-    const remedy = this.reason === NOTHING_LISTENS ? `; ${START_OR_NAME}` : ""
+    const remedy = this.reason === CONNECTION_REFUSED ? `; ${START_SERVER}` : ""
     return `Cannot reach Earshot at ${this.url}: ${this.reason}${remedy}`
   }
 }
 
 type RemoteFailure = RemoteRefused | RemoteUnreachable
 
-/** Settings with which no server can be asked anything. */
+/** The URL or the key is missing or not valid. */
 export class RemoteNotSet extends Data.TaggedError("RemoteNotSet")<{ readonly message: string }> {}
 
 export interface Call<A, I> {
@@ -37,7 +37,7 @@ export interface Call<A, I> {
   readonly answer: Schema.Schema<A, I>
 }
 
-/** Checks the settings; nothing is sent yet. Requests go out as `Fetch` has it when this is called. */
+/** Checks the settings and sends nothing. Requests use the `Fetch` in context at this point. */
 export const connect = (settings: { readonly url: string; readonly key: Option.Option<Redacted.Redacted> }) =>
   Effect.gen(function* () {
     const url = yield* checkedUrl(settings.url)
@@ -66,33 +66,34 @@ export const connect = (settings: { readonly url: string; readonly key: Option.O
         })
         if (response.status !== 200) return yield* refusal(url, response)
         return yield* Effect.mapError(
-          // What a newer server says besides is handed on.
+          // Fields of a newer server are kept.
           Schema.decodeUnknown(Schema.parseJson(answer), { onExcessProperty: "preserve" })(response.text),
-          () => new RemoteUnreachable({ url, reason: notEarshot })
+          () => new RemoteUnreachable({ url, reason: NOT_EARSHOT })
         )
       })
 
-    const away = ({ reason }: Unreachable) => new RemoteUnreachable({ url, reason })
+    const unreachable = ({ reason }: Unreachable) => new RemoteUnreachable({ url, reason })
 
     const events = (
       path: string,
       after: Option.Option<string>
     ): Effect.Effect<Stream.Stream<SseEvent, RemoteUnreachable>, RemoteFailure, Scope.Scope> =>
       Effect.gen(function* () {
-        const asked = new Request(`${url}${path}`, {
+        const subscription = new Request(`${url}${path}`, {
           headers: {
             authorization: Redacted.value(authorization),
             accept: "text/event-stream",
             ...(Option.isSome(after) && { "last-event-id": after.value })
           }
         })
-        const answer = yield* Effect.mapError(open(asked), away)
-        if (answer.status !== 200) return yield* refusal(url, yield* Effect.mapError(read(answer), away))
+        const answer = yield* Effect.mapError(open(subscription), unreachable)
+        if (answer.status !== 200) return yield* refusal(url, yield* Effect.mapError(read(answer), unreachable))
         if (!answer.headers.get("content-type")?.startsWith("text/event-stream")) {
-          return yield* new RemoteUnreachable({ url, reason: notEarshot })
+          return yield* new RemoteUnreachable({ url, reason: NOT_EARSHOT })
         }
-        const bytes = Stream.timeoutFail(answer.bytes, () => new RemoteUnreachable({ url, reason: SILENT }), SILENCE)
-        return sseEvents(lines(Stream.mapError(bytes, (error) => (error._tag === "Unreachable" ? away(error) : error))))
+        const bytes = Stream.mapError(answer.bytes, unreachable)
+        const silent = () => new RemoteUnreachable({ url, reason: SILENT })
+        return sseEvents(lines(Stream.timeoutFail(bytes, silent, SILENCE_TIMEOUT)))
       }).pipe(Effect.provideService(Fetch, { send }))
 
     return { request, events }
@@ -100,20 +101,20 @@ export const connect = (settings: { readonly url: string; readonly key: Option.O
 
 // ---- helpers ----
 
-/** Three times as long as it takes a server to give a sign of life. */
-const SILENCE = "45 seconds"
+/** Three heartbeat intervals of the server. */
+const SILENCE_TIMEOUT = "45 seconds"
 
-const SILENT = "the connection is open, but nothing comes through it"
+const SILENT = "the connection is open, but no data arrives"
 
-const START_OR_NAME = "start the server with npm start or earshot serve, or name another one with --url or EARSHOT_URL"
+const START_SERVER = "start the server with npm start or earshot serve, or name another one with --url or EARSHOT_URL"
 
-const notEarshot = "what answers there does not speak as Earshot does; is the address right?"
+const NOT_EARSHOT = "the server there is not Earshot; check the address"
 
-const wrongKey = (url: string) => `Earshot at ${url} does not take the key: set EARSHOT_API_KEY to one of its own`
+const wrongKey = (url: string) => `Earshot at ${url} rejects the key: set EARSHOT_API_KEY to a key of that server`
 
 const checkedUrl = (text: string): Effect.Effect<string, RemoteNotSet> => {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  // Anything but an origin and perhaps a path could hold a secret, or would be dropped without a word.
+  // A user, password, query or fragment could hold a secret, or would be silently dropped.
   const isPlain =
     url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === ""
   return isPlain
@@ -126,11 +127,11 @@ const checkedKey = (key: Option.Option<Redacted.Redacted>): Effect.Effect<Redact
   if (secret === "")
     return new RemoteNotSet({
       message:
-        "No API key: set EARSHOT_API_KEY to one that the server takes. It prints its first one when it first starts; earshot keys create, on its store, makes another"
+        "No API key: set EARSHOT_API_KEY to a key of the server. The server prints one on its first start; earshot keys create, run on its store, creates another"
     })
   return /^[!-~]{1,512}$/.test(secret)
     ? Effect.succeed(Redacted.make(`Bearer ${secret}`))
-    : new RemoteNotSet({ message: "EARSHOT_API_KEY is not a key: it holds characters that no key has" })
+    : new RemoteNotSet({ message: "EARSHOT_API_KEY is not a key: it contains characters that no key has" })
 }
 
 const ErrorBody = Schema.parseJson(
@@ -145,11 +146,11 @@ const refusal = (url: string, { headers, text }: { readonly headers: Headers; re
   const retryAfter = headers.get("retry-after")
   const retryAfterSeconds = /^\d{1,6}$/.test(retryAfter ?? "") ? Number(retryAfter) : undefined
   return Option.match(Schema.decodeOption(ErrorBody)(text), {
-    onNone: () => new RemoteUnreachable({ url, reason: notEarshot }),
+    onNone: () => new RemoteUnreachable({ url, reason: NOT_EARSHOT }),
     onSome: (error) =>
       new RemoteRefused({
         ...error,
-        // The server speaks of a header; here it is a setting.
+        // The server's message names a header; the user has a setting.
         message: error.code === "unauthenticated" ? wrongKey(url) : error.message,
         retryAfterSeconds
       })

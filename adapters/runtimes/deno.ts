@@ -1,17 +1,14 @@
-/** Opens a port on Deno. */
+/** HTTP server on Deno. */
 import { Effect, type Scope } from "effect"
 import { CannotListen, GRACE_MILLIS, type ServeOptions, STALLED_MILLIS } from "./server.ts"
 
-/**
- * Serves until the scope closes: then takes no new connection, lets requests in flight finish, and ends event streams,
- * which have no end of their own. Gives the port.
- */
+/** Serves as `node.ts` does, and returns the port. */
 export const serve = (options: ServeOptions): Effect.Effect<number, CannotListen, Scope.Scope> =>
   Effect.map(Effect.acquireRelease(listen(options), close), ({ server }) => server.addr.port)
 
 // ---- helpers ----
 
-/** The part of Deno's own interface that is used here: the compiler reads this file with Node's types. */
+/** The part of Deno's API used here: this file is compiled with Node's types. */
 interface DenoServer {
   readonly addr: { readonly port: number }
   readonly shutdown: () => Promise<void>
@@ -24,7 +21,7 @@ type DenoServe = (
 
 interface Listening {
   readonly server: DenoServer
-  /** Ends an event stream, for each that is open. */
+  /** One function per open event stream, which ends it. */
   readonly streams: ReadonlySet<() => void>
 }
 
@@ -36,7 +33,7 @@ const listen = ({ host, port, handler, stalledMillis = STALLED_MILLIS }: ServeOp
       const server = Deno.serve({ hostname: host, port, onListen: () => {} }, async (request) => {
         const response = await handler(request)
         const isStream = response.headers.get("content-type") === "text/event-stream"
-        // To look at the body makes a stream of it, which goes out in chunks, without a Content-Length.
+        // Reading `body` makes it a stream, which is sent in chunks without a Content-Length. So check the type first.
         if (!isStream || response.body === null) return response
         return new Response(endable(response.body, { streams, stalledMillis }), response)
       })
@@ -52,32 +49,31 @@ const close = ({ server, streams }: Listening) =>
     return closed
   }).pipe(Effect.timeout(GRACE_MILLIS), Effect.ignore)
 
-/** The same body, which can be ended from outside as long as it is in the set, and which ends when nobody takes from it. */
+/** The same body, which ends when its function in `streams` is called or when the client stalls. */
 const endable = (
   body: ReadableStream<Uint8Array>,
   { streams, stalledMillis }: { readonly streams: Set<() => void>; readonly stalledMillis: number }
 ): ReadableStream<Uint8Array> => {
   const reader = body.getReader()
-  let patience: ReturnType<typeof setTimeout> | undefined
-  // What is being read when it ends is not there any more.
+  let stallTimer: ReturnType<typeof setTimeout> | undefined
   const end = () => void reader.cancel().catch(() => {})
   const forget = () => {
-    clearTimeout(patience)
+    clearTimeout(stallTimer)
     streams.delete(end)
   }
   streams.add(end)
   return new ReadableStream(
     {
       pull: async (controller) => {
-        clearTimeout(patience)
+        clearTimeout(stallTimer)
         const { done, value } = await reader.read()
         if (done) {
           forget()
           return controller.close()
         }
         controller.enqueue(value)
-        // The connection itself cannot be closed from here; all that feeds it can be let go of.
-        patience = setTimeout(() => {
+        // Deno cannot close the connection from here; this frees everything behind it.
+        stallTimer = setTimeout(() => {
           forget()
           end()
           controller.close()

@@ -1,4 +1,4 @@
-/** `Entropy` from the runtime's own generator and digests. The same on Node and on Deno. */
+/** `Entropy` from `node:crypto`, on Node and on Deno. */
 import { createHash, randomBytes } from "node:crypto"
 import { Layer } from "effect"
 import { v7 } from "uuid"

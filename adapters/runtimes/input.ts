@@ -1,4 +1,4 @@
-/** What a command reads: a file, or standard input. The same on Node and on Deno. */
+/** Reads a file or standard input, on Node and on Deno. */
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import process from "node:process"
@@ -15,7 +15,7 @@ export class CannotRead extends Data.TaggedError("CannotRead")<{ readonly name: 
 export interface Input {
   /** For messages. */
   readonly name: string
-  /** In bytes, where it is known beforehand. */
+  /** In bytes, if known in advance. */
   readonly size: Option.Option<number>
   readonly chunks: Stream.Stream<Uint8Array, CannotRead>
 }
@@ -43,7 +43,7 @@ const closing = (stream: () => Readable) =>
 
 const inputOf = (name: string, size: Option.Option<number>, stream: Readable): Input => {
   const iterator: AsyncIterator<Uint8Array> = stream[Symbol.asyncIterator]()
-  // Not `Stream.fromAsyncIterable`: when it is interrupted it waits for the next chunk, which may never come.
+  // Not `Stream.fromAsyncIterable`: on interruption it waits for the next chunk, which may never come.
   const next = Effect.tryPromise({
     try: () => iterator.next(),
     catch: (cause) => Option.some(new CannotRead({ name, cause }))

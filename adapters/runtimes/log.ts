@@ -1,4 +1,4 @@
-/** Log lines on standard error: JSON for machines, plain lines for people. Each carries the id of its request. */
+/** Logs to standard error, as JSON or as plain lines, with the request id. */
 import process from "node:process"
 import { Cause, Context, FiberRef, FiberRefs, Inspectable, type Layer, Logger, Option } from "effect"
 import { RequestId } from "../../core/model/RequestId.ts"
@@ -29,14 +29,14 @@ const lineOf = ({ date, logLevel, message, cause, context }: Logger.Logger.Optio
   return {
     at: date.toISOString(),
     level: logLevel.label.toLowerCase(),
-    message: parts.map(inWords).join(" "),
+    message: parts.map(describe).join(" "),
     ...(Option.isSome(requestId) ? { request_id: requestId.value } : {}),
     ...(Cause.isEmpty(cause) ? {} : { cause: withSources(Cause.pretty(cause, { renderErrorCause: true })) })
   }
 }
 
-/** Of an error what it says: its other properties mean little to who reads a log. */
-const inWords = (part: unknown): string =>
+/** An error is logged by its message, without its other properties. */
+const describe = (part: unknown): string =>
   part instanceof Error && part.message !== "" ? part.message : Inspectable.toStringUnknown(part, 0)
 
 const jsonLine = (line: Line): string => JSON.stringify(line)

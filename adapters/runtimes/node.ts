@@ -1,4 +1,4 @@
-/** Opens a port on Node. */
+/** HTTP server on Node. */
 import { randomUUID } from "node:crypto"
 import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
@@ -7,8 +7,8 @@ import { Effect, type Scope } from "effect"
 import { CannotListen, GRACE_MILLIS, type ServeOptions, STALLED_MILLIS } from "./server.ts"
 
 /**
- * Serves until the scope closes: then takes no new connection, lets requests in flight finish, and ends event streams,
- * which have no end of their own. Gives the port.
+ * Serves until the scope closes, and returns the port. On close it refuses new connections, lets requests in flight
+ * finish and ends the event streams.
  */
 export const serve = (options: ServeOptions): Effect.Effect<number, CannotListen, Scope.Scope> =>
   Effect.map(Effect.acquireRelease(listen(options), close), ({ server }) => (server.address() as AddressInfo).port)
@@ -17,7 +17,7 @@ export const serve = (options: ServeOptions): Effect.Effect<number, CannotListen
 
 interface Listening {
   readonly server: Server
-  /** What is being answered. */
+  /** Responses in flight. */
   readonly open: ReadonlySet<ServerResponse>
 }
 
@@ -38,7 +38,7 @@ const listen = ({ host, port, handler, unreadable, stalledMillis = STALLED_MILLI
       open.add(response)
       response.once("close", () => open.delete(response))
       response.setTimeout(stalledMillis, () => {
-        // One that waits for its answer has nothing to take.
+        // With an empty buffer the client is waiting for us, not stalled.
         if (response.writableLength > 0) response.destroy()
       })
     })
@@ -49,7 +49,7 @@ const close = ({ server, open }: Listening) =>
   Effect.async<void>((resume) => {
     const deadline = setTimeout(() => server.closeAllConnections(), GRACE_MILLIS)
     for (const response of open) {
-      // Other answers are ended in the moment in which they begin.
+      // Other responses are written in one piece.
       const isStream = response.headersSent && !response.writableEnded
       if (isStream && response.writableNeedDrain) response.destroy()
       else if (isStream) response.end()
@@ -59,11 +59,11 @@ const close = ({ server, open }: Listening) =>
       resume(Effect.void)
     })
     server.closeIdleConnections()
-    // A connection whose request finishes from now on must not wait for the client's next one.
+    // A connection whose request finishes from now on must not stay open for another request.
     server.keepAliveTimeout = 1
   })
 
-/** Bytes that are not HTTP get an answer too, in the shape of every other error. */
+/** Answers bytes that are not HTTP with the usual error body. */
 const refuse = (error: NodeJS.ErrnoException, socket: Socket, body: string) => {
   if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy()
   const status =

@@ -1,4 +1,4 @@
-/** What both runtimes are asked for when they open a port. */
+/** Options and errors of the HTTP server, shared by both runtimes. */
 import { createServer } from "node:net"
 import { Data, Effect } from "effect"
 
@@ -6,15 +6,15 @@ export interface ServeOptions {
   readonly host: string
   readonly port: number
   readonly handler: (request: Request) => Promise<Response>
-  /** The JSON body for a request so broken that it never becomes a `Request`. */
+  /** The JSON error body for bytes that cannot be parsed as a `Request`. */
   readonly unreadable: string
-  /** A client that takes nothing for this long of what waits for it is cut off. Two minutes where it is not given. */
+  /** A client that reads nothing for this long while data waits is disconnected. Default: two minutes. */
   readonly stalledMillis?: number
 }
 
 export const STALLED_MILLIS = 120_000
 
-/** How long requests in flight may take once the server is told to stop. */
+/** Time for requests in flight to finish after a stop. */
 export const GRACE_MILLIS = 10_000
 
 export class CannotListen extends Data.TaggedError("CannotListen")<{
@@ -28,7 +28,7 @@ export class CannotListen extends Data.TaggedError("CannotListen")<{
   }
 }
 
-/** Fails when the port cannot be listened on, before anything slow is done for the sake of it. */
+/** Fails early, before a slow start, if the port cannot be opened. */
 export const checkFree = ({ host, port }: Pick<ServeOptions, "host" | "port">): Effect.Effect<void, CannotListen> =>
   Effect.async((resume) => {
     const server = createServer()
@@ -42,5 +42,5 @@ const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: "another program uses the port; set PORT to a free one",
   EACCES: "not permitted; set PORT to one above 1023",
   EADDRNOTAVAIL: "this machine has no such address; set HOST to one of its own",
-  ENOTFOUND: "the name is not known; set HOST to an address of this machine"
+  ENOTFOUND: "the host name is unknown; set HOST to an address of this machine"
 }

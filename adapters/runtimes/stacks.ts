@@ -1,16 +1,16 @@
 /**
- * Stack traces of the bundle in terms of the sources. Maps are read when a stack is logged: Node's own support for them
+ * Maps stack traces of the bundle back to the sources. Source maps are read when a stack is logged; Node's own support
  * reads all of them at every start.
  */
 import { readFileSync } from "node:fs"
 import { SourceMap } from "node:module"
 import { fileURLToPath } from "node:url"
 
-/** The text with each place in a bundled file replaced by the place in the source that it was made of. */
+/** Replaces each location in a bundled file by its location in the source. */
 export const withSources = (text: string): string =>
-  text.replace(/(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g, (place, url: string, line: string, column: string) => {
+  text.replace(/(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g, (location, url: string, line: string, column: string) => {
     const entry = mapOf(url)?.findEntry(Number(line) - 1, Number(column) - 1)
-    if (entry === undefined || !("originalSource" in entry)) return place
+    if (entry === undefined || !("originalSource" in entry)) return location
     const { originalSource, originalLine, originalColumn } = entry
     return `${originalSource.replace(/^(\.\.\/)+/, "")}:${originalLine + 1}:${originalColumn + 1}`
   })
@@ -24,7 +24,7 @@ const mapOf = (url: string): SourceMap | undefined => {
   return maps.get(url)
 }
 
-/** A file without a map, such as one of Node's, stays as it is. */
+/** Undefined for a file without a map, such as Node's own. */
 const readMap = (url: string): SourceMap | undefined => {
   try {
     return new SourceMap(JSON.parse(readFileSync(fileURLToPath(`${url}.map`), "utf8")))

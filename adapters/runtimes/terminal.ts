@@ -1,4 +1,4 @@
-/** What the command line asks of its terminal. It never prompts, so nothing is ever read. */
+/** The terminal of the command line. It never prompts, so it reads no input. */
 import process from "node:process"
 import * as Terminal from "@effect/platform/Terminal"
 import { Effect, Layer, Option } from "effect"
@@ -15,7 +15,7 @@ export const layer: Layer.Layer<Terminal.Terminal> = Layer.succeed(
   })
 )
 
-/** Standard error as a place to draw on, if it is one. */
+/** Standard error, if it is a terminal: for progress bars. */
 export const screen = Option.liftPredicate(
   {
     columns: Effect.sync(() => widthOf(process.stderr)),
@@ -24,7 +24,7 @@ export const screen = Option.liftPredicate(
   () => process.stderr.isTTY === true
 )
 
-/** How wide standard output is, if it is a terminal. */
+/** Width of standard output, if it is a terminal. */
 export const columns = Option.liftPredicate(
   Effect.sync(() => widthOf(process.stdout)),
   () => process.stdout.isTTY === true
@@ -32,7 +32,7 @@ export const columns = Option.liftPredicate(
 
 // ---- helpers ----
 
-/** A terminal that has not been told its size says that it has 0 columns. */
+/** A terminal of unknown size reports 0 columns. */
 function widthOf({ columns }: { readonly columns?: number }): number {
   return columns || 80
 }

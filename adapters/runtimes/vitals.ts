@@ -1,12 +1,9 @@
-/** How the process is doing: its CPU time, its memory, its event loop. The same on Node and on Deno. */
+/** Process metrics: CPU time, memory, event loop delay. On Node and on Deno. */
 import process from "node:process"
 import { Clock, Effect, type Scope } from "effect"
 import * as Metrics from "../../core/telemetry/Metrics.ts"
 
-/**
- * Watches the event loop until the scope closes. The effect that it gives brings the other metrics of the process up to
- * date.
- */
+/** Measures the event loop until the scope closes. Run the returned effect to update the other metrics. */
 export const watch = (version: string): Effect.Effect<Effect.Effect<void>, never, Scope.Scope> =>
   Effect.gen(function* () {
     yield* Metrics.built({ version, runtime: RUNTIME })
@@ -34,7 +31,7 @@ const RUNTIME = "deno" in process.versions ? `deno ${process.versions["deno"]}` 
 
 const PERIOD_MILLIS = 50
 
-// Not `monitorEventLoopDelay`: on Deno it misses a loop that stands still, and what it gives is no histogram for others.
+// Not `monitorEventLoopDelay`: on Deno it misses a blocked loop, and its histogram does not fit our metrics.
 const watchEventLoop = Effect.gen(function* () {
   const before = yield* Clock.currentTimeNanos
   yield* Effect.sleep(PERIOD_MILLIS)

@@ -1,4 +1,4 @@
-/** How processes on one database tell one another of new matches. */
+/** LISTEN/NOTIFY between processes on one database: announces new matches. */
 import { Context, Effect, Layer, Redacted, Schedule, Stream } from "effect"
 import pg from "pg"
 
@@ -7,32 +7,32 @@ export const CHANNEL = "earshot_matches"
 export class Announcements extends Context.Tag("adapters/sql/Announcements")<
   Announcements,
   {
-    /** What this process announces as; its own are not heard. */
+    /** Sender id of this process. Its own announcements are ignored. */
     readonly self: string
-    /** Once for each announcement of another process, and once whenever some may have been missed. */
-    readonly heard: Stream.Stream<void>
+    /** Emits on each announcement of another process, and after each connect, as some may have been missed. */
+    readonly received: Stream.Stream<void>
   }
 >() {
-  /** For a store that has no other process. */
-  static readonly layerAlone: Layer.Layer<Announcements> = Layer.succeed(
+  /** For a store that only one process uses. */
+  static readonly layerSingle: Layer.Layer<Announcements> = Layer.succeed(
     Announcements,
-    Announcements.of({ self: "", heard: Stream.never })
+    Announcements.of({ self: "", received: Stream.never })
   )
 
-  /** Listens on a connection of its own, which is made anew whenever it is lost. */
+  /** Listens on its own connection and reconnects when it is lost. */
   static readonly layerListening = (url: Redacted.Redacted): Layer.Layer<Announcements> =>
     Layer.sync(Announcements, () => {
       const self = crypto.randomUUID()
-      return Announcements.of({ self, heard: Stream.retry(listen(url, self), MANNERS).pipe(Stream.orDie) })
+      return Announcements.of({ self, received: Stream.retry(listen(url, self), backoff).pipe(Stream.orDie) })
     })
 }
 
 // ---- helpers ----
 
-/** For ever. */
-const MANNERS = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("2 seconds"))
+/** Never ends. */
+const backoff = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("2 seconds"))
 
-/** Ends with its connection: not sql-pg's `listen`, which falls silent. */
+/** Fails when its connection ends. sql-pg's `listen` does not. */
 const listen = (url: Redacted.Redacted, self: string): Stream.Stream<void, unknown> =>
   Stream.asyncPush<void, unknown>(
     (emit) =>
@@ -50,7 +50,7 @@ const listen = (url: Redacted.Redacted, self: string): Stream.Stream<void, unkno
           })
           await client.connect()
           await client.query(`listen ${CHANNEL}`)
-          // What was announced before is not told again.
+          // Announcements from before `listen` are lost.
           emit.single(undefined)
           return client
         }),

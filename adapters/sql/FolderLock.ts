@@ -1,9 +1,9 @@
 /**
- * One process at a time in a folder. The lock is a listening socket in it: the kernel frees it however its process ends.
+ * Locks a folder for one process. The lock is a listening socket in it, which the kernel closes when the process ends.
  *
- * Each process listens on a name of its own first and looks for others afterwards. Of two that come at the same time at
- * least one sees the other and gives way, however slow the machine is; no two ever stay. A socket that nobody listens on
- * belonged to a process that was killed. It can be removed, because no name is used twice.
+ * A process first listens on a socket with a random name, then looks for other sockets. Of two concurrent processes at
+ * least one sees the other and backs off, so both never hold the lock. A socket without a listener was left by a killed
+ * process. Removing it is safe because names are never reused.
  */
 import { randomBytes } from "node:crypto"
 import { existsSync, readdirSync, rmSync } from "node:fs"
@@ -12,13 +12,13 @@ import { join, relative } from "node:path"
 import process from "node:process"
 import { Data, Effect, Random, type Scope } from "effect"
 
-/** Another process has the lock. */
+/** Another process holds the lock. */
 export class FolderInUse extends Data.TaggedError("FolderInUse") {}
 
-/** The lock's own path is longer than an address of a socket can be. */
+/** The path of the lock exceeds the limit for socket addresses. */
 export class PathTooLong extends Data.TaggedError("PathTooLong")<{ readonly limit: number }> {}
 
-/** Whatever the operating system said, with its `code`. */
+/** `cause` is the operating system's error, with its `code`. */
 export class LockFailed extends Data.TaggedError("LockFailed")<{ readonly cause: unknown }> {}
 
 /** Holds the lock of the folder until the scope closes. */
@@ -27,11 +27,11 @@ export const acquire = (folder: string): Effect.Effect<void, FolderInUse | PathT
 
 // ---- helpers ----
 
-/** Those that give way to each other try again, each after a while of its own. */
+/** Processes that back off retry after a random delay. */
 const ATTEMPTS = 8
 
-/** Of `sun_path` on macOS, the shortest of the systems we know; Node cuts a longer one off without a word. */
-const LONGEST_ADDRESS = 103
+/** In bytes: the length of `sun_path` on macOS, the shortest. Node silently truncates a longer address. */
+const MAX_ADDRESS_BYTES = 103
 
 const hold = (folder: string, attempts: number): Effect.Effect<net.Server, FolderInUse | PathTooLong | LockFailed> =>
   Effect.gen(function* () {
@@ -42,7 +42,7 @@ const hold = (folder: string, attempts: number): Effect.Effect<net.Server, Folde
       others.filter((other) => other !== name),
       (other) => isLive(folder, other)
     )
-    // Another process saw our socket in the moment before we listened, and took it for one that was left behind.
+    // Another process may have removed our socket in the moment between its creation and `listen`.
     const isRemoved = !existsSync(join(folder, name))
     if (live.length === 0 && !isRemoved) return server
     yield* Effect.sync(() => server.close())
@@ -51,12 +51,12 @@ const hold = (folder: string, attempts: number): Effect.Effect<net.Server, Folde
     return yield* hold(folder, attempts - 1)
   })
 
-/** `lock` alone is the name that earlier versions used. */
+/** Earlier versions named it `lock`. */
 const locksIn = (folder: string) => readdirSync(folder).filter((name) => /^lock(-[0-9a-f]+)?$/.test(name))
 
 const addressOf = (path: string): Effect.Effect<string, PathTooLong> => {
-  const fitting = [path, relative(process.cwd(), path)].find((name) => Buffer.byteLength(name) <= LONGEST_ADDRESS)
-  return fitting === undefined ? new PathTooLong({ limit: LONGEST_ADDRESS }) : Effect.succeed(fitting)
+  const fitting = [path, relative(process.cwd(), path)].find((name) => Buffer.byteLength(name) <= MAX_ADDRESS_BYTES)
+  return fitting === undefined ? new PathTooLong({ limit: MAX_ADDRESS_BYTES }) : Effect.succeed(fitting)
 }
 
 const listen = (address: string) =>
@@ -70,17 +70,17 @@ const listen = (address: string) =>
     catch: (cause) => new LockFailed({ cause })
   })
 
-/** Whether a process listens there; the socket of one that was killed is removed. */
+/** Whether a process listens on the socket. Removes the socket of a killed process. */
 const isLive = (folder: string, name: string) =>
   Effect.gen(function* () {
     const path = join(folder, name)
     const error = yield* connect(yield* addressOf(path))
     if (error?.code === "ECONNREFUSED") yield* Effect.sync(() => rmSync(path, { force: true }))
-    // Gone in the meantime: its process ended properly. Whatever else goes wrong, somebody may be there.
+    // ENOENT: its process has ended meanwhile. After any other error a process may still be there.
     return error?.code !== "ECONNREFUSED" && error?.code !== "ENOENT"
   })
 
-/** The kernel answers for a listener that is too busy to. */
+/** The kernel accepts the connection even if the listener is busy. */
 const connect = (address: string) =>
   Effect.async<NodeJS.ErrnoException | undefined>((resume) => {
     const socket = net.connect(address)

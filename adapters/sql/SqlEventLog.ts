@@ -1,4 +1,4 @@
-/** `EventLog` in SQL: a row for each segment, its events as the lines of one text. */
+/** `EventLog` in SQL: one row per segment, with one line of text per event. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
 import { EventLog, type Keep, type LoggedEvent, newestOf, type Segment, sizeOf } from "../../core/backtests/EventLog.ts"
@@ -26,12 +26,12 @@ const make = Effect.gen(function* () {
   const append = (platform: PlatformId, segment: Segment) =>
     insert(platform, segment, sizeOf(segment)).pipe(Effect.asVoid, unavailable("events.append"))
 
-  // What is to go is always at the old end. Deleting nothing takes no lock and writes nothing.
-  const deleteSome = (platform: PlatformId, keep: Keep) => sql`
+  // Deletes from the old end. Without anything to delete it takes no lock and writes nothing.
+  const deleteBatch = (platform: PlatformId, keep: Keep) => sql`
     delete from event_segments where platform = ${platform} and last_event <= (
       select max(last_event) from (
         select last_event, last_size, size from event_segments
-        where platform = ${platform} order by last_event limit ${STEP}
+        where platform = ${platform} order by last_event limit ${DELETE_BATCH}
       ) oldest
       cross join (select events as total_events, size as total_size from event_logs where platform = ${platform}) log
       where last_event <= total_events - ${keep.events} or last_size - size < total_size - ${keep.size}
@@ -39,34 +39,34 @@ const make = Effect.gen(function* () {
     returning 1`
 
   const trim = (platform: PlatformId, keep: Keep) =>
-    deleteSome(platform, keep).pipe(
-      Effect.repeat({ while: (deleted) => deleted.length === STEP }),
+    deleteBatch(platform, keep).pipe(
+      Effect.repeat({ while: (deleted) => deleted.length === DELETE_BATCH }),
       Effect.asVoid,
       unavailable("events.trim")
     )
 
-  const newest = (platform: PlatformId) => sql<Place>`
+  const newest = (platform: PlatformId) => sql<LogOffset>`
     select events::float8 as event, size::float8 as size from event_logs where platform = ${platform}`
 
-  const pageUpTo = (platform: PlatformId, { event, size }: Place) => sql<SegmentRow>`
+  const pageUpTo = (platform: PlatformId, { event, size }: LogOffset) => sql<SegmentRow>`
     select (last_event - events)::float8 as event, (last_size - size)::float8 as size, missed, lines
     from event_segments
     where platform = ${platform} and last_event <= ${event} and last_event > ${event - PAGE_EVENTS}
       and last_size > ${size - PAGE_SIZE}
     order by last_event desc`
 
-  // From the new end to the old one, because at the old one segments may be deleted meanwhile.
+  // Reads from the new end to the old, because segments at the old end may be deleted meanwhile.
   const recent = (platform: PlatformId, limit: number) => {
-    const start = Effect.map(newest(platform), ([place]) => place ?? { event: 0, size: 0 })
-    const page = (place: Place) =>
-      Effect.map(pageUpTo(platform, place), (rows) =>
+    const start = Effect.map(newest(platform), ([offset]) => offset ?? { event: 0, size: 0 })
+    const page = (offset: LogOffset) =>
+      Effect.map(pageUpTo(platform, offset), (rows) =>
         Option.map(
           Option.fromNullable(rows.at(-1)),
           (oldest) => [Chunk.unsafeFromArray(rows.map(toSegment)), { event: oldest.event, size: oldest.size }] as const
         )
       ).pipe(unavailable("events.recent"))
     const segments = Stream.unwrap(
-      Effect.map(start, (place) => Stream.unfoldChunkEffect(place, page)).pipe(unavailable("events.recent"))
+      Effect.map(start, (offset) => Stream.unfoldChunkEffect(offset, page)).pipe(unavailable("events.recent"))
     )
     return newestOf(segments, limit)
   }
@@ -78,26 +78,26 @@ export const layer: Layer.Layer<EventLog, never, SqlClient> = Layer.effect(Event
 
 // ---- helpers ----
 
-/** How many segments are deleted at once. */
-const STEP = 20
+/** Segments per delete statement. */
+const DELETE_BATCH = 20
 
-/** How much is read at once, at the most: this many events, and little more than this many characters. */
+/** Limits of one read. A page may exceed `PAGE_SIZE` (characters) by one segment. */
 const PAGE_EVENTS = 1_000
 const PAGE_SIZE = 2 * 1024 * 1024
 
-/** A place in the log, in events and in characters since it began. */
-interface Place {
+/** An offset in the log, in events and in characters since it began. */
+interface LogOffset {
   readonly event: number
   readonly size: number
 }
 
-/** The place is where the segment begins. */
-interface SegmentRow extends Place {
+/** The offset is the start of the segment. */
+interface SegmentRow extends LogOffset {
   readonly missed: number
   readonly lines: string
 }
 
-/** JSON has no line breaks of its own, and the time no space. */
+/** `json` contains no line break, and the time no space. */
 const toLines = (events: ReadonlyArray<LoggedEvent>): string =>
   events.map(({ receivedAt, json }) => `${receivedAt} ${json}`).join("\n")
 

@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
       const existing = yield* stored(key)
       if (Arr.isNonEmptyReadonlyArray(existing)) return toKey(existing[0])
       yield* sql.withTransaction(add(key))
-      // Read after the commit: where another process was faster, its row is the one that counts.
+      // Read after the commit: if another process was faster, its row wins.
       return yield* Effect.map(Effect.flatMap(stored(key), Arr.head), toKey)
     }).pipe(Effect.catchTag("NoSuchElementException", Effect.die), unavailable("keys.insert"))
 

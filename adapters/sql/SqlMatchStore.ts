@@ -19,26 +19,26 @@ import { fromUuid, type MatchId, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate } from "../../core/model/Timestamp.ts"
 import { Announcements, CHANNEL } from "./Announcements.ts"
-import { progressTables } from "./SqlStreamStore.ts"
+import { progressCtes } from "./SqlStreamStore.ts"
 import { storableJson } from "./storable.ts"
 import { codeOf, unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient
-  const { self, heard } = yield* Announcements
+  const { self, received } = yield* Announcements
   const news = yield* PubSub.sliding<void>(1)
 
   const store = (matches: ReadonlyArray<Match>, progress?: StreamProgress): Effect.Effect<number, SqlError> =>
     insertStatement(sql, recordsOf(matches), { self, ...(progress !== undefined && { progress }) }).pipe(
-      Effect.retry({ times: 3, while: lostARace }),
+      Effect.retry({ times: 3, while: isRetryable }),
       Effect.map(([row]) => row?.added ?? 0),
-      Effect.catchIf(isOutOfTurn, (error) => store(inTurn(matches, newestIn(error)), progress))
+      Effect.catchIf(isOutOfOrder, (error) => store(inTurn(matches, newestIn(error)), progress))
     )
 
   const insert = (matches: ReadonlyArray<Match>, progress?: StreamProgress) =>
     Effect.suspend(() => store(matches, progress)).pipe(
       Effect.tap((added) => (added > 0 ? PubSub.publish(news, undefined) : Effect.void)),
-      Effect.catchIf(isRefused, ({ cause }) => new MatchesUnstorable({ reason: messageOf(cause) })),
+      Effect.catchIf(isUnstorable, ({ cause }) => new MatchesUnstorable({ reason: messageOf(cause) })),
       unavailable("matches.insert")
     )
 
@@ -71,10 +71,10 @@ const make = Effect.gen(function* () {
 
   const trim = (options: Trim) =>
     Effect.gen(function* () {
-      // A statement of its own: the next one then sees what the trimmer before us has committed.
-      const [place] = yield* sql<{ readonly oldest: string }>`select oldest from retention for update skip locked`
-      if (place === undefined) return 0
-      const [row] = yield* trimStatement(sql, { ...options, from: place.oldest })
+      // A separate statement, so that the next one sees what a concurrent trim has committed.
+      const [retention] = yield* sql<{ readonly oldest: string }>`select oldest from retention for update skip locked`
+      if (retention === undefined) return 0
+      const [row] = yield* trimStatement(sql, { ...options, from: retention.oldest })
       return row?.deleted ?? 0
     }).pipe(sql.withTransaction, unavailable("matches.trim"))
 
@@ -87,7 +87,7 @@ const make = Effect.gen(function* () {
     sql<{ readonly newest: string }>`
       update match_order set newest = greatest(newest, ${toUuid(candidate)}) returning newest`.pipe(
       Effect.map(([row]) => fromUuid("match", row?.newest ?? toUuid(candidate))),
-      // A match is there already, of a process whose clock is ahead.
+      // A process whose clock is ahead has stored a newer match: retry above it.
       Effect.flatMap((newest) =>
         newest === candidate ? Effect.succeed(newest) : markFrom(markAt(0, Option.some(newest)))
       )
@@ -96,30 +96,30 @@ const make = Effect.gen(function* () {
     unavailable("matches.mark")
   )
 
-  const changes = Stream.merge(Stream.fromPubSub(news), heard)
+  const changes = Stream.merge(Stream.fromPubSub(news), received)
 
   return MatchStore.of({ insert, list, next, nextOf, newest, mark, changes, oldest, trim, floor })
 })
 
 export const layer: Layer.Layer<MatchStore, never, SqlClient | Announcements> = Layer.effect(MatchStore, make)
 
-/** Matches as the statement takes them, with the smallest and the largest of their ids. */
+/** Matches as parameters of the insert, with their smallest and largest id. */
 export interface Records {
   readonly json: string
   readonly first: string
   readonly last: string
 }
 
-/** `self` is what others hear by it who listen. */
+/** `self` is the sender id of the notification to other processes. */
 export const insertStatement = (
   sql: SqlClient,
   records: Option.Option<Records>,
   { self, progress }: { readonly self: string; readonly progress?: StreamProgress }
 ): Statement<Added> => {
-  const place = progress === undefined ? sql`` : sql`, ${progressTables(sql, progress)}`
+  const progressCte = progress === undefined ? sql`` : sql`, ${progressCtes(sql, progress)}`
   return Option.match(records, {
-    onNone: () => sql<Added>`with added as (select 0 as added) ${place} select added from added`,
-    // The insert reads from the turn, which so comes before it.
+    onNone: () => sql<Added>`with added as (select 0 as added) ${progressCte} select added from added`,
+    // The insert reads from `turn`, so `take_turn` runs first.
     onSome: ({ json, first, last }) => sql<Added>`with turn as materialized (select take_turn(${first}, ${last})),
       added as (
         insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, created_at)
@@ -131,10 +131,17 @@ export const insertStatement = (
         order by x.id
         on conflict do nothing
         returning 1
-      ) ${place}
+      ) ${progressCte}
       select count(*)::int as added, case when count(*) > 0 then pg_notify(${CHANNEL}, ${self}) end from added`
   })
 }
+
+/** Lower and upper bound of all UUIDv7. */
+export const BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
+export const AFTER_ALL = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+
+export const lowerBound = (after: Option.Option<MatchId>): string =>
+  Option.match(after, { onNone: () => BEFORE_ALL, onSome: toUuid })
 
 /** Newest first. */
 export const pageStatement = (sql: SqlClient, page: MatchPage): Statement<MatchRow> =>
@@ -153,8 +160,8 @@ export const nextPageStatement = (sql: SqlClient, page: NextPage): Statement<Mat
   })
 
 /**
- * No match is before `from`, which is where the search begins. Matches that are being deleted with their rule are left
- * to that: to wait for them could be to wait in a circle.
+ * `from` is a lower bound of all ids. Locked matches are skipped: they are being deleted with their rule, and waiting
+ * for them could deadlock.
  */
 export const trimStatement = (
   sql: SqlClient,
@@ -182,8 +189,8 @@ export const trimStatement = (
 // ---- helpers ----
 
 /**
- * Per platform at most `limit` rows come out of an index in their order, whatever lies beneath: only those of the few
- * platforms are ever sorted together. All that is read and left out are matches of rules about to be removed.
+ * Reads at most `limit` rows per platform in index order, then sorts these few. The only rows read and filtered out are
+ * matches of hidden rules.
  */
 const orderedStatement = (
   sql: SqlClient,
@@ -201,7 +208,7 @@ const orderedStatement = (
         order by ${order} limit ${limit}
       ) m
       order by ${order} limit ${limit}`,
-    // The owner is asked of the rule: asked of the matches, a foreign rule would have all of its matches read.
+    // Checks the owner on the rule: a check on the matches would read all matches of a foreign rule.
     onSome: (rule) => sql<MatchRow>`
       select m.* from rules r cross join ${platforms} cross join lateral (
         select ${columns(sql)} from matches m
@@ -216,7 +223,7 @@ const orderedStatement = (
 const columns = (sql: SqlClient) =>
   sql.literal("m.id, m.rule_id, m.created_at, m.platform, m.platform_post_id, m.payload")
 
-/** Below the floor the index holds what was deleted since the last vacuum, maybe millions of entries. */
+/** Skips index entries of rows deleted since the last vacuum, which may be millions. */
 const aboveFloor = (sql: SqlClient) => sql.literal("m.id > (select floor from retention)")
 
 const ofVisibleRule = (sql: SqlClient, rule: "m.rule_id" | "r.id") =>
@@ -224,22 +231,15 @@ const ofVisibleRule = (sql: SqlClient, rule: "m.rule_id" | "r.id") =>
     `not exists (select 1 from registrations g where g.rule_id = ${rule} and g.state in ('pending', 'removing'))`
   )
 
-const lowerBound = (after: Option.Option<MatchId>): string =>
-  Option.match(after, { onNone: () => BEFORE_ALL, onSome: toUuid })
-
-/** No UUIDv7 is as small, or as large. */
-const BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
-const AFTER_ALL = "ffffffff-ffff-ffff-ffff-ffffffffffff"
-
-/** A rule was deleted between the join and the check of the foreign key, or two batches waited for each other. */
-const lostARace = (error: SqlError): boolean =>
+/** A rule was deleted between the join and the foreign key check, or two batches deadlocked. */
+const isRetryable = (error: SqlError): boolean =>
   Option.exists(codeOf(error), (code) => code === "23503" || code === "40P01" || code === "40001")
 
-/** Bad data, or more of it than Postgres holds in one place: it will never take it. */
-const isRefused = (error: SqlError): boolean => Option.exists(codeOf(error), (code) => /^(22|54)/.test(code))
+/** Invalid data, or a program limit exceeded: a retry would fail again. */
+const isUnstorable = (error: SqlError): boolean => Option.exists(codeOf(error), (code) => /^(22|54)/.test(code))
 
-/** What `take_turn` says, with the id that was there first. */
-const isOutOfTurn = (error: SqlError): boolean => Option.exists(codeOf(error), (code) => code === "ES001")
+/** Raised by `take_turn`, with the newest stored id as detail. */
+const isOutOfOrder = (error: SqlError): boolean => Option.exists(codeOf(error), (code) => code === "ES001")
 
 const newestIn = ({ cause }: SqlError): Option.Option<MatchId> =>
   Predicate.hasProperty(cause, "detail") && typeof cause.detail === "string"

@@ -10,8 +10,8 @@ import type { RegistrationState, Rule } from "../../core/rules/Rule.ts"
 import { type NewRule, RuleStore, type StoredRegistration } from "../../core/rules/RuleStore.ts"
 import { unavailable } from "./unavailable.ts"
 
-/** Matches that one statement deletes: few enough that the embedded engine, which does one thing at a time, goes on. */
-const DELETE_AT_ONCE = 2_000
+/** Matches per delete statement. Limited, because the embedded engine runs one statement at a time. */
+const DELETE_BATCH = 2_000
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient
@@ -25,7 +25,7 @@ const make = Effect.gen(function* () {
 
   const checkLimits = (account: string, limits: ReadonlyMap<PlatformId, number>) =>
     Effect.gen(function* () {
-      // Whoever else wants to add a rule to the account waits here until we have committed.
+      // Concurrent inserts for the same account wait here until this transaction ends.
       const owner = yield* sql`select 1 from accounts where id = ${account} for no key update`
       if (owner.length === 0) return yield* Effect.dieMessage(`Account "${account}" does not exist`)
       const counts = yield* sql<{ readonly platform: PlatformId; readonly used: number }>`
@@ -52,15 +52,15 @@ const make = Effect.gen(function* () {
   const reserve = (rule: NewRule, limits: ReadonlyMap<PlatformId, number>) => {
     const account = toUuid(rule.accountId)
     const wanted = new Set(rule.filters.map(({ platform }) => platform))
-    const asked = new Map([...limits].filter(([platform]) => wanted.has(platform)))
-    return Effect.zipRight(checkLimits(account, asked), insertRule(rule, account)).pipe(
+    const relevant = new Map([...limits].filter(([platform]) => wanted.has(platform)))
+    return Effect.zipRight(checkLimits(account, relevant), insertRule(rule, account)).pipe(
       sql.withTransaction,
       unavailable("rules.reserve")
     )
   }
 
   const activate = (id: RuleId, registered: ReadonlyMap<PlatformId, Registered>, at: Timestamp) => {
-    const json = JSON.stringify([...registered].map(([platform, place]) => ({ platform, ...place })))
+    const json = JSON.stringify([...registered].map(([platform, registration]) => ({ platform, ...registration })))
     return sql`update registrations g
       set platform_rule_id = x."platformRuleId", translated_value = x."translatedValue", state = 'active',
         reason = null, since = ${at}
@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
   const exists = (account: AccountId, id: RuleId) =>
     sql`select 1 from rules r where r.id = ${toUuid(id)} and r.account_id = ${toUuid(account)} and ${visible}`
 
-  // Of two at once, the second waits for the rows and then finds them no longer active.
+  // The second of two concurrent calls waits for the rows, then finds them no longer active.
   const markRemoving = (account: AccountId, id: RuleId, at: Timestamp) => sql`
     update registrations g set state = 'removing', since = ${at} from rules r
     where r.id = ${toUuid(id)} and r.account_id = ${toUuid(account)} and ${visible}
@@ -97,14 +97,14 @@ const make = Effect.gen(function* () {
 
   const deleteMatches = (id: RuleId) =>
     sql`delete from matches
-      where id in (select id from matches where rule_id = ${toUuid(id)} limit ${DELETE_AT_ONCE})
-      returning 1`.pipe(Effect.repeat({ while: (deleted) => deleted.length === DELETE_AT_ONCE }))
+      where id in (select id from matches where rule_id = ${toUuid(id)} limit ${DELETE_BATCH})
+      returning 1`.pipe(Effect.repeat({ while: (deleted) => deleted.length === DELETE_BATCH }))
 
   const hide = (account: AccountId, id: RuleId, at: Timestamp) =>
     Effect.gen(function* () {
       const hidden = yield* markRemoving(account, id, at)
-      // Listing reads past the matches of a hidden rule, and a platform that is away can keep `remove` waiting for
-      // long. What is not deleted here, `remove` deletes.
+      // Lists have to skip the matches of a hidden rule, and an unreachable platform can delay `remove` for long.
+      // `remove` deletes the rest.
       if (hidden.length > 0) yield* Effect.ignore(deleteMatches(id))
       return hidden.length > 0
     })
@@ -126,7 +126,7 @@ const make = Effect.gen(function* () {
 
   return RuleStore.of({
     reserve,
-    // A store that was unpacked from an image has none yet: it must not be the same in each.
+    // Created on first use: every store unpacked from the image needs its own id.
     deployment: Effect.map(
       sql<{ readonly id: string }>`with made as (
           insert into deployment (id) select gen_random_uuid() where not exists (select from deployment) returning id
@@ -136,7 +136,7 @@ const make = Effect.gen(function* () {
     fail: (id, platform, reason, at) => Effect.asVoid(fail(id, platform, reason, at)).pipe(unavailable("rules.fail")),
     activate: (id, registered, at) => Effect.asVoid(activate(id, registered, at)).pipe(unavailable("rules.activate")),
     list: (account) => Effect.map(list(account), (rows) => rows.map(toRule)).pipe(unavailable("rules.list")),
-    exists: (account, id) => Effect.map(exists(account, id), isSome).pipe(unavailable("rules.exists")),
+    exists: (account, id) => Effect.map(exists(account, id), isNonEmpty).pipe(unavailable("rules.exists")),
     hide: (account, id, at) => hide(account, id, at).pipe(unavailable("rules.hide")),
     remove: (id) => remove(id).pipe(unavailable("rules.remove")),
     registrations: (id) =>
@@ -153,7 +153,7 @@ const make = Effect.gen(function* () {
         Effect.map(([row]) => row?.texts ?? 0),
         unavailable("rules.wanted")
       ),
-    isShared: (registration) => Effect.map(isShared(registration), isSome).pipe(unavailable("rules.isShared")),
+    isShared: (registration) => Effect.map(isShared(registration), isNonEmpty).pipe(unavailable("rules.isShared")),
     holders: (platform, ids) =>
       Effect.map(holders(platform, ids), (rows) => rows.map(toHolder)).pipe(unavailable("rules.holders"))
   })
@@ -211,4 +211,4 @@ const toHolder = (row: HolderRow) => ({
   accountId: fromUuid("acct", row.account_id)
 })
 
-const isSome = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0
+const isNonEmpty = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0

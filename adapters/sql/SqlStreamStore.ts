@@ -10,13 +10,13 @@ import { storableText } from "./storable.ts"
 import { unavailable } from "./unavailable.ts"
 
 /**
- * The common table expressions that store a step of a stream, for whoever has more to store in the same statement; most
- * steps end no gap. Parts of one statement see the state before it: `streams` is read as it was.
+ * Common table expressions that store the progress of a stream, to be combined with other writes in one statement. All
+ * of them see the state before the statement, so `streams` is read with its old values.
  */
-export const progressTables = (sql: SqlClient, progress: StreamProgress): Fragment => {
+export const progressCtes = (sql: SqlClient, progress: StreamProgress): Fragment => {
   const { platform, cursor, ledger, gaps, recoveredSince } = progress
   const blind = Option.getOrUndefined(ledger.blind)
-  const place = sql`progress as (
+  const saved = sql`progress as (
       insert into streams (platform, cursor, watched_since, watched_until, blind_since, blind_cause, blind_detail)
       values (
         ${platform}, ${Option.getOrNull(cursor)}, ${time(Option.getOrUndefined(ledger.watchedSince))}::timestamptz,
@@ -30,8 +30,8 @@ export const progressTables = (sql: SqlClient, progress: StreamProgress): Fragme
     )`
   const ended =
     gaps.length === 0
-      ? place
-      : sql`${place}, ended_gaps as (
+      ? saved
+      : sql`${saved}, ended_gaps as (
       insert into gaps (platform, started_at, ended_at, cause, detail, recovered)
       select ${platform}, x.started_at, x.ended_at, x.cause, x.detail, x.recovered
       from jsonb_to_recordset(${JSON.stringify(gaps.map(toGapRow))}::jsonb) as x(
@@ -40,7 +40,7 @@ export const progressTables = (sql: SqlClient, progress: StreamProgress): Fragme
     )`
   return Option.match(recoveredSince, {
     onNone: () => ended,
-    onSome: (since) => sql`${ended}, made_up_for as (
+    onSome: (since) => sql`${ended}, recovered_gaps as (
       update gaps g set recovered = true from streams s
       where s.platform = ${platform} and g.platform = ${platform} and g.started_at >= s.watched_until
         and g.started_at >= ${time(since)}::timestamptz
@@ -58,7 +58,7 @@ const make = Effect.gen(function* () {
         unavailable("streams.load")
       ),
     save: (progress) =>
-      sql`with ${progressTables(sql, progress)} select 1`.pipe(Effect.asVoid, unavailable("streams.save")),
+      sql`with ${progressCtes(sql, progress)} select 1`.pipe(Effect.asVoid, unavailable("streams.save")),
     gaps: (platform, { from, to, limit }) =>
       sql<GapRow>`select started_at, ended_at, cause, detail, recovered from gaps
         where platform = ${platform} and started_at < ${time(to)}::timestamptz and ended_at > ${time(from)}::timestamptz
@@ -71,8 +71,8 @@ const make = Effect.gen(function* () {
         values (${platform}, ${storableText(platformPostId)}, ${time(at)}::timestamptz, ${storableText(reason)},
           ${storableText(payload)})`.pipe(Effect.asVoid, unavailable("streams.setAside")),
     asides: (limit) =>
-      sql<AsideRow>`select * from set_aside order by id desc limit ${limit}`.pipe(
-        Effect.map((rows) => rows.map(toAside)),
+      sql<DeadLetterRow>`select * from set_aside order by id desc limit ${limit}`.pipe(
+        Effect.map((rows) => rows.map(toDeadLetter)),
         unavailable("streams.asides")
       )
   })
@@ -82,10 +82,9 @@ export const layer: Layer.Layer<StreamStore, never, SqlClient> = Layer.effect(St
 
 // ---- helpers ----
 
-/** The end of the year 9999: later ones are written in another form. */
+/** The end of the year 9999. `toISOString` writes later years in a form that Postgres rejects. */
 const LAST_TIME = 253_402_300_799_999
 
-/** As Postgres takes it. */
 const time = (millis: number | undefined): string | null =>
   millis === undefined ? null : new Date(Math.min(Math.max(millis, 0), LAST_TIME)).toISOString()
 
@@ -134,7 +133,7 @@ const toGapRow = ({ from, to, cause, detail, isRecovered }: Gap) => ({
   recovered: isRecovered
 })
 
-interface AsideRow {
+interface DeadLetterRow {
   readonly platform: PlatformId
   readonly platform_post_id: string
   readonly at: Date
@@ -142,7 +141,7 @@ interface AsideRow {
   readonly payload: string
 }
 
-const toAside = (row: AsideRow): SetAside => ({
+const toDeadLetter = (row: DeadLetterRow): SetAside => ({
   platform: row.platform,
   platformPostId: row.platform_post_id,
   at: row.at.getTime(),

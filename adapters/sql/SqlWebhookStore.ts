@@ -14,6 +14,7 @@ import {
   type StoredWebhook,
   WebhookStore
 } from "../../core/webhooks/WebhookStore.ts"
+import { AFTER_ALL, BEFORE_ALL, lowerBound } from "./SqlMatchStore.ts"
 import { storableText } from "./storable.ts"
 import { codeOf, unavailable } from "./unavailable.ts"
 
@@ -24,7 +25,7 @@ const make = Effect.gen(function* () {
 
   const checkLimit = (account: string, limit: number) =>
     Effect.gen(function* () {
-      // Whoever else wants to add one to the account waits here until we have committed.
+      // Concurrent inserts for the same account wait here until this transaction ends.
       const owner = yield* sql`select 1 from accounts where id = ${account} for no key update`
       if (owner.length === 0) return yield* Effect.dieMessage(`Account "${account}" does not exist`)
       const [row] = yield* sql<{ readonly used: number }>`
@@ -90,7 +91,7 @@ const make = Effect.gen(function* () {
       unavailable("webhooks.record")
     )
 
-  // One look into the index per platform, or per rule and platform. Without the limits all matches would be joined.
+  // One index lookup per platform, or per rule and platform. Without the limits it would join all matches.
   const hasMatches = (platforms: ReadonlyArray<PlatformId>) => sql`exists (
     select 1 from unnest(coalesce(w.platforms, ${platforms}::text[])) p(platform) cross join lateral (
       (select 1 from matches m
@@ -104,7 +105,7 @@ const make = Effect.gen(function* () {
     ) m)`
   const isBelowFloor = sql.literal("w.cursor < (select floor from retention)")
   const isFree = sql.literal("(w.claimed_until is null or w.claimed_until <= clock_timestamp())")
-  const heldFor = (millis: number) => sql`clock_timestamp() + ${millis} * interval '1 millisecond'`
+  const leaseEnd = (millis: number) => sql`clock_timestamp() + ${millis} * interval '1 millisecond'`
 
   const claim: WebhookStore["Type"]["claim"] = ({ claim, now, millis, limit, platforms }) =>
     sql<WebhookRow>`
@@ -115,11 +116,11 @@ const make = Effect.gen(function* () {
         order by w.cursor limit ${limit}
         for update of w skip locked
       )
-      update webhooks w set claim = ${claim}, claimed_until = ${heldFor(millis)} from due where w.id = due.id
+      update webhooks w set claim = ${claim}, claimed_until = ${leaseEnd(millis)} from due where w.id = due.id
       returning ${columns}`.pipe(Effect.map(Arr.map(toWebhook)), unavailable("webhooks.claim"))
 
   const renew = (id: WebhookId, claim: string, millis: number) => sql<WebhookRow>`
-    update webhooks w set claimed_until = ${heldFor(millis)} where w.id = ${toUuid(id)} and w.claim = ${claim}
+    update webhooks w set claimed_until = ${leaseEnd(millis)} where w.id = ${toUuid(id)} and w.claim = ${claim}
     returning ${columns}`
 
   const settle: WebhookStore["Type"]["settle"] = (held, attempt, standing, millis) => {
@@ -128,12 +129,12 @@ const make = Effect.gen(function* () {
     return Effect.gen(function* () {
       const [settled] = yield* sql<WebhookRow>`
         with settled as (
-          update webhooks w set cursor = ${cursorOf(standing)}, failures = ${standing.failures},
+          update webhooks w set cursor = ${lowerBound(standing.cursor)}, failures = ${standing.failures},
             next_attempt_at = ${Option.getOrNull(standing.nextAttemptAt)}::timestamptz,
             disabled_reason = ${storableText(Option.getOrNull(standing.disabledReason))}::text,
             claim = case when ${isKept}::boolean then claim end,
-            claimed_until = case when ${isKept}::boolean then ${heldFor(millis)} end
-          where w.id = ${toUuid(webhook.id)} and w.claim = ${claim} and w.cursor = ${cursorOf(webhook)}
+            claimed_until = case when ${isKept}::boolean then ${leaseEnd(millis)} end
+          where w.id = ${toUuid(webhook.id)} and w.claim = ${claim} and w.cursor = ${lowerBound(webhook.cursor)}
           returning ${columns}
         ), recorded as (${insertAttempt(attempt)})
         select * from settled`
@@ -149,7 +150,7 @@ const make = Effect.gen(function* () {
     const moved = Option.match(reached, {
       onNone: () => sql``,
       onSome: (id) => {
-        const isUnmoved = sql`cursor = ${cursorOf(webhook)}`
+        const isUnmoved = sql`cursor = ${lowerBound(webhook.cursor)}`
         return sql`, cursor = case when ${isUnmoved} then ${toUuid(id)} else cursor end,
           failures = case when ${isUnmoved} then 0 else failures end`
       }
@@ -212,14 +213,7 @@ export const layer: Layer.Layer<WebhookStore, never, SqlClient> = Layer.effect(W
 
 // ---- helpers ----
 
-/** No UUIDv7 is as small, or as large. */
-const BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
-const AFTER_ALL = "ffffffff-ffff-ffff-ffff-ffffffffffff"
-
-const cursorOf = ({ cursor }: Pick<StoredWebhook, "cursor">): string =>
-  Option.match(cursor, { onNone: () => BEFORE_ALL, onSome: toUuid })
-
-/** It was deleted between the look at it and the check of the foreign key. */
+/** The webhook was deleted between the select and the foreign key check. */
 const webhookIsGone = (error: SqlError | WebhookLimitReached): boolean =>
   Option.exists(codeOf(error), (code) => code === "23503")
 
@@ -243,7 +237,7 @@ interface WebhookRow {
 interface AttemptRow {
   readonly id: string
   readonly webhook_id: string
-  /** As text where it was read through JSON. */
+  /** A string when read through `to_jsonb`. */
   readonly at: Date | string
   readonly kind: AttemptKind
   readonly match_id: string | null

@@ -1,4 +1,4 @@
-/** The schema, in the steps in which it came about. Never change a step that was released: add one. */
+/** Schema migrations. Never change a released migration: add a new one. */
 import * as Migrator from "@effect/sql/Migrator"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { SqlError } from "@effect/sql/SqlError"
@@ -8,10 +8,10 @@ import { driverDefectsAsErrors } from "./unavailable.ts"
 
 const TABLE = "earshot_migrations"
 
-/** Any number that no other application on the same database is likely to lock. */
+/** Key of the advisory lock: an arbitrary number that other applications are unlikely to use. */
 const LOCK = 7_264_120_001
 
-const steps = {
+const migrations = {
   "0001_accounts_rules_matches": Effect.gen(function* () {
     const sql = yield* SqlClient
     yield* sql`create table accounts (
@@ -39,7 +39,7 @@ const steps = {
     )`
     yield* sql`create index rules_of_account on rules (account_id, id desc)`
 
-    // The account is here too, so that counting against a limit reads one index and not every rule of the account.
+    // `account_id` is duplicated here so that a limit check counts in one index.
     yield* sql`create table registrations (
       rule_id uuid not null references rules on delete cascade,
       platform text not null,
@@ -53,9 +53,9 @@ const steps = {
     )`
     yield* sql`create index registrations_of_account on registrations (account_id, platform)`
     yield* sql`create index registrations_by_platform_rule on registrations (platform, platform_rule_id)`
-    // A filter text can be longer than what a b-tree takes.
+    // A filter text can exceed the size limit of a b-tree entry.
     yield* sql`create index registrations_by_text on registrations using hash (text)`
-    // Next to empty at any time: what tells a visible rule from a hidden one costs nothing.
+    // Almost always empty, so the check for hidden rules is cheap.
     yield* sql`create index registrations_not_active on registrations (rule_id) where state <> 'active'`
 
     yield* sql`create table matches (
@@ -67,7 +67,7 @@ const steps = {
       payload jsonb not null,
       created_at timestamptz(3) not null
     )`
-    // Platforms choose their ids: one that is too long for a b-tree counts by its digest, or it could never be stored.
+    // An id too long for a b-tree is indexed by its digest: platforms choose the ids.
     yield* sql`create unique index matches_once on matches (
       rule_id,
       platform,
@@ -79,14 +79,14 @@ const steps = {
 
   "0002_recent_events": Effect.gen(function* () {
     const sql = yield* SqlClient
-    // How much of each platform was ever logged. Its row is what makes those who append take turns.
+    // Totals ever logged per platform. The row lock serializes appends.
     yield* sql`create table event_logs (
       platform text primary key,
       events bigint not null,
       size bigint not null
     )`
-    // A segment is known by where it ends, counted in events and in characters since the log began: what to read and
-    // what to delete are then ranges of the one index.
+    // A segment's key is its end, in events and in characters since the log began: reads and deletes are then ranges
+    // of one index.
     yield* sql`create table event_segments (
       platform text not null,
       last_event bigint not null,
@@ -97,7 +97,7 @@ const steps = {
       lines text not null,
       primary key (platform, last_event)
     )`
-    // Not compressed: on the embedded store that would double the time of writing, for events that are soon gone.
+    // Not compressed: on the embedded store that would double the write time of short-lived data.
     yield* sql`alter table event_segments alter column lines set storage external`
   }),
 
@@ -105,7 +105,6 @@ const steps = {
     const sql = yield* SqlClient
     yield* sql`create table deployment (id uuid not null)`
     yield* sql`insert into deployment (id) values (gen_random_uuid())`
-    // How far each stream has been stored.
     yield* sql`create table streams (platform text primary key, cursor text not null)`
     yield* sql`alter table registrations add column reason text`
     yield* sql`alter table registrations drop constraint registrations_state_check`
@@ -145,15 +144,15 @@ const steps = {
 
   "0005_retention": Effect.gen(function* () {
     const sql = yield* SqlClient
-    // All matches up to `floor` are deleted. There is none before `oldest`: a search for the oldest that began at the
-    // start of the index would read past the entries of all that were deleted since the last vacuum.
+    // All matches up to `floor` are deleted, and none is before `oldest`. Searches start at `oldest`: from the start of
+    // the index they would read all entries deleted since the last vacuum.
     yield* sql`create table retention (floor uuid not null, oldest uuid not null)`
     yield* sql`insert into retention values (
       '00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000'
     )`
-    // How many matches there are is the sum. In parts, so that those who write at once do not wait for one another.
+    // The number of matches is the sum. Split into parts so that concurrent writers do not block each other.
     yield* sql`create table match_counts (part integer primary key, matches bigint not null)`
-    // As triggers, because matches also go with their rule, and may go by an operator's hand.
+    // Triggers, because matches are also deleted with their rule, or by an operator.
     yield* sql`create function matches_changed() returns trigger language plpgsql as $$
       begin
         if tg_op = 'TRUNCATE' then
@@ -186,7 +185,7 @@ const steps = {
     yield* sql`insert into match_order select coalesce(
       (select id from matches order by id desc limit 1), '00000000-0000-0000-0000-000000000000'
     )`
-    // Those who store matches take turns, each until its transaction ends: ids then become visible in their order.
+    // Serializes the writers of matches until their transaction ends: ids then become visible in order.
     yield* sql`create function take_turn(first uuid, last uuid) returns void language plpgsql as $$
       declare
         reached uuid;
@@ -197,7 +196,7 @@ const steps = {
           raise exception 'A newer match is stored already' using errcode = 'ES001', detail = reached;
         end if;
       end $$`
-    // No match comes in late any more.
+    // `take_turn` rejects late matches, so `oldest` never moves back.
     yield* sql`create or replace function matches_changed() returns trigger language plpgsql as $$
       begin
         if tg_op = 'TRUNCATE' then
@@ -214,8 +213,8 @@ const steps = {
 
   "0007_webhooks": Effect.gen(function* () {
     const sql = yield* SqlClient
-    // What a webhook has still to deliver are the matches after its cursor. One worker at a time holds it, by a claim
-    // that lapses. Every delivery changes its row: with room on the page that touches no index.
+    // A webhook still has to deliver the matches after its cursor. One worker at a time holds it, by a claim that
+    // expires. Every delivery updates its row: free space on the page keeps that a HOT update, without index writes.
     yield* sql`create table webhooks (
       id uuid primary key,
       account_id uuid not null references accounts on delete cascade,
@@ -252,21 +251,21 @@ const steps = {
 }
 
 /**
- * Brings the database at `place` to the newest step; does nothing when it is there already. Safe for any number of
- * processes at once: the migrator by itself fails where two of them create its table.
+ * Runs the missing migrations. Idempotent and safe for concurrent processes: without the advisory lock the migrator
+ * fails when two processes create its table. `location` is for messages.
  */
-export const migrateAt = (place: string): Effect.Effect<void, StoreCannotOpen, SqlClient> =>
+export const migrateAt = (location: string): Effect.Effect<void, StoreCannotOpen, SqlClient> =>
   Effect.gen(function* () {
     yield* driverDefectsAsErrors(migrate).pipe(
       Effect.catchSomeDefect((defect) =>
         defect instanceof Migrator.MigrationError ? Option.some(Effect.fail(defect)) : Option.none()
       ),
-      Effect.mapError((error) => migrationFailed(place, error))
+      Effect.mapError((error) => migrationFailed(location, error))
     )
-    const newer = yield* Effect.mapError(isNewerThanUs, (error) => migrationFailed(place, error))
-    if (newer) {
+    const isNewer = yield* Effect.mapError(isSchemaNewer, (error) => migrationFailed(location, error))
+    if (isNewer) {
       return yield* new StoreCannotOpen({
-        place,
+        location,
         reason: "a newer version of the service has changed its schema",
         remedy: "Start that version or a later one",
         cause: undefined
@@ -285,22 +284,22 @@ const migrate = Effect.gen(function* () {
       created_at timestamptz not null default now(),
       name text not null
     )`
-    yield* Migrator.make({})({ loader: Migrator.fromRecord(steps), table: TABLE })
+    yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: TABLE })
   })
   yield* sql.withTransaction(run)
 })
 
-const isNewerThanUs = Effect.gen(function* () {
+const isSchemaNewer = Effect.gen(function* () {
   const sql = yield* SqlClient
-  const newest = Math.max(...Object.keys(steps).map((name) => Number.parseInt(name, 10)))
+  const newest = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
   const rows = yield* sql`select 1 from ${sql(TABLE)} where migration_id > ${newest}`
   return rows.length > 0
 })
 
-const migrationFailed = (place: string, error: SqlError | Migrator.MigrationError) => {
+const migrationFailed = (location: string, error: SqlError | Migrator.MigrationError) => {
   const failed = error.cause instanceof SqlError ? error.cause.cause : error.cause
   return new StoreCannotOpen({
-    place,
+    location,
     reason: `its schema could not be brought up to date: ${failed instanceof Error ? failed.message : error.message}`,
     remedy: "Nothing was changed. Check that the user may create tables in this database, then start again",
     cause: error

@@ -1,4 +1,4 @@
-/** Postgres inside the process, in a folder: the engine that needs no set-up. */
+/** PGlite: an embedded Postgres in a folder, without any set-up. */
 import { existsSync, fsyncSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { setFlagsFromString } from "node:v8"
@@ -19,25 +19,25 @@ import { syncPath, unpack } from "./storeImage.ts"
 import { codeOf } from "./unavailable.ts"
 
 export interface Options {
-  /** Created if there is none. Everything the engine keeps is inside it. */
+  /** Created if missing. Holds all files of the store. */
   readonly dataDir: string
-  /** What a new folder is filled from (`storeImage.ts`); without it the engine makes a new database, which is slow. */
+  /** Initial content of a new folder (`storeImage.ts`). Without it the engine creates a new database, which is slow. */
   readonly image?: Effect.Effect<Uint8Array>
 }
 
 /** Opened, locked against other processes, and migrated to the newest schema. */
 export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcements, StoreCannotOpen> =>
-  Layer.merge(client(options), Announcements.layerAlone)
+  Layer.merge(client(options), Announcements.layerSingle)
 
-/** For those who would rather have none than a new, empty one. */
+/** For commands that must not create a new, empty store. */
 export const checkExists = (dataDir: string): Effect.Effect<void, StoreCannotOpen> =>
   existsSync(databaseIn(resolve(dataDir)))
     ? Effect.void
     : new StoreCannotOpen({
-        place: resolve(dataDir),
-        reason: "there is none",
+        location: resolve(dataDir),
+        reason: "there is no store",
         remedy:
-          "Start the service once (earshot serve), name its folder with EARSHOT_DATA_DIR, or go to a server with EARSHOT_URL and EARSHOT_API_KEY",
+          "Start the service once (earshot serve), set EARSHOT_DATA_DIR to its folder, or use a server with EARSHOT_URL and EARSHOT_API_KEY",
         cause: undefined
       })
 
@@ -70,7 +70,7 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
-/** Not `recursive`: below a folder in which none can be made, such as /proc, Node tries that for ever. */
+/** Not `recursive`: below a folder such as /proc Node would retry forever. */
 const makeFolder = (folder: string): void => {
   if (existsSync(folder)) {
     if (!statSync(folder).isDirectory()) throw new NotAFolder(`"${folder}" is a file`)
@@ -85,24 +85,24 @@ const lock = (folder: string) =>
     Effect.catchTags({
       FolderInUse: (cause) =>
         new StoreCannotOpen({
-          place: folder,
+          location: folder,
           reason: "another process is using this folder",
-          remedy: "Stop that process, or give this one a folder of its own with EARSHOT_DATA_DIR",
+          remedy: "Stop that process, or choose another folder with EARSHOT_DATA_DIR",
           cause
         }),
       PathTooLong: (cause) =>
         new StoreCannotOpen({
-          place: folder,
-          reason: `its path is too long for the lock, which has to fit in ${cause.limit} bytes`,
-          remedy: "Choose a shorter path with EARSHOT_DATA_DIR, or start from a folder nearer to it",
+          location: folder,
+          reason: `its path is too long for the lock: the limit is ${cause.limit} bytes`,
+          remedy: "Choose a shorter path with EARSHOT_DATA_DIR, or start the program in a folder closer to it",
           cause
         }),
       LockFailed: ({ cause }) =>
         isRefusedByDeno(cause)
           ? notAllowed(folder, cause)
           : new StoreCannotOpen({
-              place: folder,
-              reason: `its lock, a socket in the folder, cannot be made${inWords(cause)}`,
+              location: folder,
+              reason: `its lock, a socket in the folder, cannot be created${detailOf(cause)}`,
               remedy: "Check the owner and permissions of the folder, or choose another one with EARSHOT_DATA_DIR",
               cause
             })
@@ -112,20 +112,20 @@ const lock = (folder: string) =>
 const databaseIn = (folder: string) => join(folder, "pg")
 
 /**
- * A kill while a new database is being written would leave one that never opens: it is written aside and renamed when
- * all of it is on the disk. What an earlier start left there is removed first.
+ * Writes a new database to a temporary folder, syncs it and renames it: a killed process must not leave a broken one.
+ * Leftovers of an earlier start are removed first.
  */
 const prepare = (folder: string, image: Options["image"]) =>
   Effect.gen(function* () {
-    const aside = join(folder, "pg.new")
+    const temporary = join(folder, "pg.new")
     const bytes = image === undefined ? undefined : yield* image
     yield* Effect.logInfo(`Preparing the store in ${folder}`)
     yield* Effect.tryPromise({
       try: async () => {
-        rmSync(aside, { recursive: true, force: true })
-        if (bytes === undefined) await initialise(aside)
-        else unpack(bytes, aside)
-        renameSync(aside, databaseIn(folder))
+        rmSync(temporary, { recursive: true, force: true })
+        if (bytes === undefined) await initialise(temporary)
+        else unpack(bytes, temporary)
+        renameSync(temporary, databaseIn(folder))
         syncPath(folder)
       },
       catch: (cause) => cannotOpen(folder, cause)
@@ -141,7 +141,7 @@ const initialise = async (database: string) => {
 const open = (folder: string) =>
   Effect.tryPromise({ try: () => start(databaseIn(folder)), catch: (cause) => cannotOpen(folder, cause) })
 
-/** The engine would say that its files are incompatible, and not with what. */
+/** The engine's own error does not name the versions. */
 const checkVersion = (folder: string) =>
   Effect.suspend(() => {
     const file = join(databaseIn(folder), "PG_VERSION")
@@ -149,7 +149,7 @@ const checkVersion = (folder: string) =>
     return version === ENGINE_VERSION
       ? Effect.void
       : new StoreCannotOpen({
-          place: folder,
+          location: folder,
           reason: `it was written by version ${version} of the database engine, and this Earshot has version ${ENGINE_VERSION}`,
           remedy: "Run the Earshot that wrote it, or choose another folder with EARSHOT_DATA_DIR",
           cause: undefined
@@ -158,28 +158,28 @@ const checkVersion = (folder: string) =>
 const ENGINE_VERSION = "18"
 
 const start = async (database: string) => {
-  optimizing.hold()
-  const db = new ConsideratePGlite({
+  wasmTierUp.delay()
+  const db = new YieldingPGlite({
     fs: new DurableNodeFS(database),
     startParams: [
       // -F turns fsync off.
       ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
-      // The system call behind the default does nothing here.
+      // The default method is a no-op in PGlite.
       ...["-c", "wal_sync_method=fsync"],
-      // The default of 128 MB is resident memory for nothing: the files are in the cache of the system anyway.
+      // Not the default of 128 MB: the operating system caches the files anyway.
       ...["-c", "shared_buffers=16MB"]
     ]
   })
   await db.waitReady
   return db
 }
-/** The engine computes without a pause, and its promises follow one another without one either. */
-class ConsideratePGlite extends PGlite {
+
+/** Yields to the event loop after each statement: the engine runs synchronously, and its promises never yield. */
+class YieldingPGlite extends PGlite {
   override async execProtocolStream(...[message, options]: Parameters<PGlite["execProtocolStream"]>) {
-    const began = performance.now()
+    const startedAt = performance.now()
     const answer = await super.execProtocolStream(message, options)
-    optimizing.worked(performance.now() - began)
-    // At the end of each statement, and only there, everyone else in the process has a turn.
+    wasmTierUp.addBusyTime(performance.now() - startedAt)
     if (message[0] === SYNC || message[0] === QUERY) await new Promise((resume) => setImmediate(resume))
     return answer
   }
@@ -188,49 +188,49 @@ const SYNC = "S".charCodeAt(0)
 const QUERY = "Q".charCodeAt(0)
 
 /**
- * The engine is 9 MB of WebAssembly, of which V8 by default compiles a function anew, optimized, after a few calls. The
- * start of Postgres calls thousands: that took as long as the start itself, and 60 MB. So nothing is optimized until the
- * engine has been busy for two seconds of ten.
+ * Delays V8's optimizing compiler until the engine was busy for two of ten seconds. The engine is 9 MB of WebAssembly,
+ * and V8 recompiles a function after a few calls: during the start of Postgres that took as long as the start itself,
+ * and 60 MB.
  */
-const optimizing = {
-  isHeld: false,
+const wasmTierUp = {
+  isDelayed: false,
   window: { since: 0, busy: 0 },
-  /** Functions other than that of this index stay as they are. */
-  hold: () => {
-    optimizing.isHeld = true
+  /** Limits tier-up to the function with index 0. */
+  delay: () => {
+    wasmTierUp.isDelayed = true
     setFlagsFromString("--wasm-tier-up-filter=0")
   },
-  worked: (millis: number) => {
-    if (!optimizing.isHeld) return
+  addBusyTime: (millis: number) => {
+    if (!wasmTierUp.isDelayed) return
     const now = performance.now()
-    if (now - optimizing.window.since > 10_000) optimizing.window = { since: now, busy: 0 }
-    optimizing.window.busy += millis
-    if (optimizing.window.busy <= 2_000) return
-    optimizing.isHeld = false
+    if (now - wasmTierUp.window.since > 10_000) wasmTierUp.window = { since: now, busy: 0 }
+    wasmTierUp.window.busy += millis
+    if (wasmTierUp.window.busy <= 2_000) return
+    wasmTierUp.isDelayed = false
     setFlagsFromString("--wasm-tier-up-filter=-1")
   }
 }
 
-/** The file system of PGlite has no fsync: a commit would survive a killed process, but not a power cut. */
+/** Adds fsync to PGlite's file system: without it a commit survives a killed process, but not a power cut. */
 class DurableNodeFS extends NodeFS {
   override async init(...args: Parameters<NodeFS["init"]>) {
     const { emscriptenOpts } = await super.init(...args)
-    const giveFsync = (mod: { readonly NODEFS: NodeFsInternals }) => {
+    const addFsync = (mod: { readonly NODEFS: NodeFsInternals }) => {
       mod.NODEFS.stream_ops.fsync = ({ nfd, node }) => {
         if (nfd === undefined) syncPath(mod.NODEFS.realPath(node))
         else fsyncSync(nfd)
         return 0
       }
     }
-    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), giveFsync] } }
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), addFsync] } }
   }
 }
 
-/** The part of Emscripten's NODEFS that we touch. */
+/** The part of Emscripten's NODEFS used here. */
 interface NodeFsInternals {
   readonly realPath: (node: unknown) => string
   readonly stream_ops: {
-    /** `nfd` is the descriptor of a file; a folder has none. */
+    /** `nfd` is a file descriptor; undefined for a folder. */
     fsync: (stream: { readonly nfd?: number; readonly node: unknown }) => number
   }
 }
@@ -249,15 +249,15 @@ const poolOf = (db: PGlite) =>
     Effect.sync(() => {
       const pool = new pg.Pool({ ...createPgConfig(db), max: 1, idleTimeoutMillis: 0 })
       pool.on("error", () => {})
-      // Interrupted statements are cancelled over a second connection, which is not to be had: the driver would wait
-      // for five seconds, within an open transaction. It leaves a connection without a process id alone.
+      // The driver cancels an interrupted statement over a second connection. PGlite has only one, so the driver would
+      // wait five seconds within an open transaction. Without a process id it does not try.
       pool.on("connect", (client) => Object.assign(client, { processID: undefined }))
       return pool
     }),
     (pool) => Effect.promise(() => pool.end())
   )
 
-/** What a server does in background processes: keep the log of changes short, so that a restart is quick, and tidy up. */
+/** Checkpoints and vacuum, which a Postgres server runs in background processes. Checkpoints keep restarts fast. */
 const maintain = (sql: SqlClient) => {
   const checkpoint = Effect.gen(function* () {
     const due = yield* sql`select 1 from pg_control_checkpoint()
@@ -268,11 +268,11 @@ const maintain = (sql: SqlClient) => {
     ["matches", "registrations", "rules", "keys", "accounts"],
     (table) => sql`vacuum (analyze) ${sql(table)}`
   )
-  // All of it is replaced again and again, so the space of what was deleted is needed soon.
+  // More often: the log is replaced all the time and reuses the freed space.
   const vacuumLog = Effect.forEach(["event_segments", "event_logs"], (table) => sql`vacuum ${sql(table)}`)
   const regularly = <A>(work: Effect.Effect<A, SqlError>, every: "5 seconds" | "1 minute" | "10 minutes") =>
     work.pipe(
-      Effect.catchAll((error) => Effect.logWarning("Maintenance of the store failed and is tried again", error.cause)),
+      Effect.catchAll((error) => Effect.logWarning("Store maintenance failed and will be retried", error.cause)),
       Effect.delay(every),
       Effect.repeat(Schedule.forever)
     )
@@ -283,45 +283,45 @@ const maintain = (sql: SqlClient) => {
 }
 const CHECKPOINT_AFTER_BYTES = 64 * 1024 * 1024
 
-const cannotWrite = (place: string, cause: unknown) =>
+const cannotWrite = (location: string, cause: unknown) =>
   new StoreCannotOpen({
-    place,
-    reason: `the folder cannot be written${inWords(cause)}`,
+    location,
+    reason: `the folder cannot be written${detailOf(cause)}`,
     remedy: "Check its owner and permissions, or choose another folder with EARSHOT_DATA_DIR",
     cause
   })
 
 class NotAFolder extends Error {}
 
-const notAFolder = (place: string, cause: NotAFolder) =>
+const notAFolder = (location: string, cause: NotAFolder) =>
   new StoreCannotOpen({
-    place,
+    location,
     reason: cause.message,
-    remedy: "Choose a folder with EARSHOT_DATA_DIR; it is made if there is none",
+    remedy: "Choose a folder with EARSHOT_DATA_DIR; it is created if missing",
     cause
   })
 
-/** By the permissions that Deno was started with, whoever owns the folder. */
+/** Deno's own permissions, regardless of the folder's owner. */
 const isRefusedByDeno = (cause: unknown) => cause instanceof Error && cause.name === "NotCapable"
 
-const notAllowed = (place: string, cause: unknown) =>
+const notAllowed = (location: string, cause: unknown) =>
   new StoreCannotOpen({
-    place,
-    reason: `Deno is not allowed to use this folder${inWords(cause)}`,
+    location,
+    reason: `Deno is not allowed to use this folder${detailOf(cause)}`,
     remedy:
-      "Make the folder if there is none, and name it in the --allow-read and --allow-write of deno.json, or choose one that they name with EARSHOT_DATA_DIR",
+      "Create the folder if it is missing and add it to --allow-read and --allow-write in deno.json, or set EARSHOT_DATA_DIR to a folder that they allow",
     cause
   })
 
 const cannotOpen = (folder: string, cause: unknown) =>
   Option.contains(codeOf(cause), "EACCES") ? cannotWrite(folder, cause) : cannotRead(folder, cause)
 
-const cannotRead = (place: string, cause: unknown) =>
+const cannotRead = (location: string, cause: unknown) =>
   new StoreCannotOpen({
-    place,
-    reason: `the database in it does not start${inWords(cause)}`,
+    location,
+    reason: `the database in it does not start${detailOf(cause)}`,
     remedy: "Check the free space and the permissions of the folder; restore it from a backup if it is damaged",
     cause
   })
 
-const inWords = (cause: unknown) => (cause instanceof Error && cause.message !== "" ? `: ${cause.message}` : "")
+const detailOf = (cause: unknown) => (cause instanceof Error && cause.message !== "" ? `: ${cause.message}` : "")

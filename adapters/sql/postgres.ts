@@ -1,4 +1,4 @@
-/** A Postgres server as the engine of the SQL stores. */
+/** SQL client for a Postgres server. */
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { SqlError } from "@effect/sql/SqlError"
@@ -27,7 +27,7 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
   Layer.scoped(
     SqlClient,
     Effect.gen(function* () {
-      const place = yield* placeOf(options.url)
+      const location = yield* locationOf(options.url)
       const pool = Effect.acquireRelease(
         Effect.sync(() =>
           new pg.Pool({
@@ -37,15 +37,15 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
             keepAlive: true,
             keepAliveInitialDelayMillis: 10_000
           })
-            // An idle connection that breaks leaves the pool by itself; without a listener it would end the process.
+            // The pool drops a broken idle connection. Without this listener its error would end the process.
             .on("error", () => {})
         ),
         (pool) => Effect.promise(() => pool.end())
       )
       const client = yield* PgClient.fromPool({ acquire: Effect.tap(pool, ping) }).pipe(
-        Effect.mapError(({ cause }) => cannotConnect(place, cause))
+        Effect.mapError(({ cause }) => cannotConnect(location, cause))
       )
-      yield* Effect.provideService(migrateAt(place), SqlClient, client)
+      yield* Effect.provideService(migrateAt(location), SqlClient, client)
       return client
     })
   ).pipe(Layer.provide(Reactivity.layer))
@@ -53,45 +53,44 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
 const ping = (pool: pg.Pool) =>
   Effect.tryPromise({ try: () => pool.query("select 1"), catch: (cause) => new SqlError({ cause }) })
 
-/** Where the URL leads, without its password. */
-const placeOf = (url: Redacted.Redacted): Effect.Effect<string, StoreCannotOpen> =>
+/** Host, port and database of the URL, without the password. */
+const locationOf = (url: Redacted.Redacted): Effect.Effect<string, StoreCannotOpen> =>
   Effect.try({
     try: () => {
-      if (!/^postgres(ql)?:\/\//.test(Redacted.value(url))) throw new Error("Not a URL of Postgres")
       const { host, port, database } = new pg.Client({ connectionString: Redacted.value(url) })
       return `postgres://${host}:${port}/${database}`
     },
-    // The cause quotes the URL with its password: it stays out.
+    // The cause is dropped: it quotes the URL with its password.
     catch: () =>
       new StoreCannotOpen({
-        place: "DATABASE_URL",
+        location: "DATABASE_URL",
         reason: "it is not a URL of a Postgres database",
         remedy: "Write it as postgres://user:password@host:port/database, special characters as %xx",
         cause: undefined
       })
   })
 
-const cannotConnect = (place: string, cause: unknown) => {
-  const known = Option.flatMapNullable(codeOf(cause), (code) => EXPLANATIONS[code])
+const cannotConnect = (location: string, cause: unknown) => {
+  const known = Option.flatMapNullable(codeOf(cause), (code) => explanations[code])
   const [reason, remedy] = Option.getOrElse(known, () => [
     cause instanceof Error && cause.message !== "" ? cause.message : "the connection failed",
     "Check DATABASE_URL and that the server accepts connections from here"
   ])
-  return new StoreCannotOpen({ place, reason, remedy, cause })
+  return new StoreCannotOpen({ location, reason, remedy, cause })
 }
 
-const START_IT = "Check host and port in DATABASE_URL and that the server is running"
-const EXPLANATIONS: Record<string, readonly [reason: string, remedy: string]> = {
-  ECONNREFUSED: ["nothing answers there", START_IT],
+const CHECK_SERVER = "Check host and port in DATABASE_URL and that the server is running"
+const explanations: Record<string, readonly [reason: string, remedy: string]> = {
+  ECONNREFUSED: ["connection refused", CHECK_SERVER],
   ENOTFOUND: ["the host name is unknown", "Check the host in DATABASE_URL"],
   EAI_AGAIN: ["the host name could not be looked up", "Check the host in DATABASE_URL and the name service"],
-  EHOSTUNREACH: ["the host cannot be reached", START_IT],
-  ENETUNREACH: ["the network cannot be reached", START_IT],
-  ETIMEDOUT: ["the host does not answer", START_IT],
+  EHOSTUNREACH: ["the host cannot be reached", CHECK_SERVER],
+  ENETUNREACH: ["the network cannot be reached", CHECK_SERVER],
+  ETIMEDOUT: ["the host does not answer", CHECK_SERVER],
   ECONNRESET: ["the server closed the connection", "Check that it is a Postgres server, and whether it asks for TLS"],
-  ENOENT: ["there is no such socket", START_IT],
+  ENOENT: ["there is no such socket", CHECK_SERVER],
   "28P01": ["the password is wrong", "Check user and password in DATABASE_URL"],
-  "28000": ["the server does not let this user in", "Check the user in DATABASE_URL and the server's pg_hba.conf"],
+  "28000": ["the server rejects this user", "Check the user in DATABASE_URL and the server's pg_hba.conf"],
   "3D000": ["there is no such database", "Create it (create database …) or check its name in DATABASE_URL"],
   "53300": ["the server has no connection left", "Raise its max_connections or stop what uses them"],
   "57P03": ["the server is starting or stopping", "Try again shortly"]

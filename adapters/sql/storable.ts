@@ -1,20 +1,19 @@
-/** Text as Postgres can hold it: it refuses NUL and halves of surrogate pairs. */
+/** Text that Postgres can store: it rejects NUL and lone surrogates. */
 
-/** With U+FFFD in place of what it refuses. */
+/** Replaces what Postgres rejects by U+FFFD. */
 export const storableText = <A extends string | null>(text: A): A =>
-  // The type says that null stays null.
+  // The cast is safe: null stays null.
   (text === null ? null : text.toWellFormed().replaceAll("\0", "\uFFFD")) as A
 
-/** JSON of the value, in which every text can be stored. */
 export const storableJson = (value: unknown): string => {
   const json = JSON.stringify(value)
-  return MAY_BE_UNSTORABLE.test(json) ? JSON.stringify(storable(value)) : json
+  return maybeUnstorable.test(json) ? JSON.stringify(storable(value)) : json
 }
 
 // ---- helpers ----
 
-/** How JSON writes what is refused. Also found where it is plain text. */
-const MAY_BE_UNSTORABLE = /\\u(?:0000|d[89a-f])/
+/** The JSON escapes of what Postgres rejects. False positives, in plain text, are harmless. */
+const maybeUnstorable = /\\u(?:0000|d[89a-f])/
 
 const storable = (value: unknown): unknown => {
   if (typeof value === "string") return storableText(value)

@@ -1,18 +1,18 @@
 /**
- * The image of a prepared store: the files of a database that was made, migrated and shut down when the program was
- * built. A first start unpacks it, which takes a tenth of the time of making a database.
+ * The image of a prepared store: the files of a database that the build created and migrated. Unpacking it on the first
+ * start takes a tenth of the time of creating a database.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
 
-/** A gzipped tar archive of everything below the folder. */
+/** A gzipped tar archive of the folder's content. */
 export const pack = (folder: string): Uint8Array => {
   const blocks = entriesBelow(folder, "").flatMap((entry) => [header(entry), ...padded(entry.content)])
   return gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), { level: 9 })
 }
 
-/** Writes what `pack` read into a new folder. Every file and folder is on the disk when this returns. */
+/** Unpacks an archive into a new folder and syncs every file and folder. */
 export const unpack = (image: Uint8Array, folder: string): void => {
   const archive = gunzipSync(image)
   const folders = [folder]
@@ -32,7 +32,7 @@ export const unpack = (image: Uint8Array, folder: string): void => {
   for (const made of folders) syncPath(made)
 }
 
-/** Waits until a file, or the list of what is in a folder, is on the disk. */
+/** Fsyncs a file, or the entries of a folder. */
 export const syncPath = (path: string): void => {
   const fd = openSync(path, "r")
   fsyncSync(fd)
@@ -48,7 +48,7 @@ const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
 
 interface Entry {
-  /** Relative; that of a folder ends in a slash. */
+  /** Relative. The path of a folder ends in a slash. */
   readonly path: string
   readonly content: Buffer
 }
@@ -70,7 +70,7 @@ const header = ({ path, content }: Entry): Buffer => {
   block.write(octal(isFolder ? FOLDER_MODE : FILE_MODE, 8), 100)
   for (const owner of [108, 116]) block.write(octal(0, 8), owner)
   block.write(octal(content.length, 12), SIZE_AT)
-  // The time of change: none, so that the same files give the same image.
+  // A fixed modification time: the same files give the same image.
   block.write(octal(0, 12), 136)
   block.fill(" ", CHECKSUM_AT, CHECKSUM_AT + 8)
   block.write(isFolder ? "5" : "0", 156)
@@ -85,7 +85,7 @@ const header = ({ path, content }: Entry): Buffer => {
   return block
 }
 
-/** Digits to fill the field but for the zero byte that ends it. */
+/** Fills the field with digits and a final zero byte. */
 const octal = (value: number, fieldBytes: number): string => `${value.toString(8).padStart(fieldBytes - 1, "0")}\u0000`
 
 const padded = (content: Buffer): ReadonlyArray<Buffer> => [content, Buffer.alloc(-content.length & (BLOCK - 1))]

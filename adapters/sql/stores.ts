@@ -1,4 +1,4 @@
-/** The SQL stores together, on either engine. */
+/** All SQL stores, for PGlite and Postgres. */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Layer } from "effect"
 import type { EventLog } from "../../core/backtests/EventLog.ts"

@@ -1,12 +1,11 @@
-/** The one place where failures of the database become failures of a port. */
+/** Translates database errors to `StorageUnavailable`. */
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Option, Predicate } from "effect"
 import { StorageUnavailable } from "../../core/model/Errors.ts"
 
 /**
- * Turns every failure of the driver into `StorageUnavailable`, also where `withTransaction` has made it a defect: a
- * connection that is lost there fails the rollback or the commit too, and those die. Any other defect is a bug and
- * stays one.
+ * Also for a defect with a driver error: when the connection is lost in a transaction, rollback and commit die with it.
+ * Other defects are bugs and stay defects.
  */
 export const unavailable =
   (operation: string) =>
@@ -20,7 +19,7 @@ export const unavailable =
 export const driverDefectsAsErrors = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
   Effect.catchSomeDefect(effect, (defect) => (isSqlError(defect) ? Option.some(Effect.fail(defect)) : Option.none()))
 
-/** Postgres' five characters for what went wrong, or the operating system's name for it. */
+/** The SQLSTATE of Postgres, or the error code of the operating system. */
 export const codeOf = (error: unknown): Option.Option<string> => {
   const cause = isSqlError(error) ? error.cause : error
   return Predicate.hasProperty(cause, "code") && typeof cause.code === "string"

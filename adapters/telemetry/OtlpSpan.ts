@@ -1,7 +1,6 @@
-/** A span as Effect keeps it, and as OpenTelemetry's protocol writes it. */
+/** An Effect span and its OTLP encoding. */
 import { Cause, type Context, Exit, Inspectable, Option, type Tracer } from "effect"
 
-/** What a span is from its beginning on. */
 type Start = Pick<Tracer.Span, "name" | "parent" | "context" | "links" | "kind"> & { readonly startTime: bigint }
 
 export class OtlpSpan implements Tracer.Span {
@@ -13,13 +12,13 @@ export class OtlpSpan implements Tracer.Span {
   readonly kind: Tracer.SpanKind
   readonly traceId: string
   readonly spanId: string
-  /** A caller who does not sample does not want what follows from his request either. */
+  /** Inherited from the parent: an unsampled request stays unsampled. */
   readonly sampled: boolean
   readonly attributes = new Map<string, unknown>()
   status: Tracer.SpanStatus
   private readonly ended: (span: OtlpSpan) => void
 
-  /** `newId` gives so many random bytes in hexadecimal digits. */
+  /** `newId` returns that many random bytes as hexadecimal digits. */
   constructor(start: Start, newId: (bytes: number) => string, ended: (span: OtlpSpan) => void) {
     const { name, parent, context, links, kind, startTime } = start
     this.name = name
@@ -43,7 +42,7 @@ export class OtlpSpan implements Tracer.Span {
     this.attributes.set(key, value)
   }
 
-  /** Log lines would become events: they are in the log, under the id of the request, and there may be many. */
+  /** Effect turns log lines into span events. They are dropped: the log has them, with the request id. */
   event(): void {}
 
   addLinks(): void {}
@@ -58,23 +57,23 @@ export class OtlpSpan implements Tracer.Span {
       spanId: this.spanId,
       ...Option.match(this.parent, { onNone: () => ({}), onSome: ({ spanId }) => ({ parentSpanId: spanId }) }),
       name: this.name,
-      kind: KINDS[this.kind],
+      kind: kinds[this.kind],
       startTimeUnixNano: String(startTime),
       endTimeUnixNano: String(endTime),
       attributes: [...this.attributes, ...attributes].map(([key, value]) => ({ key, value: wireValue(value) })),
-      status: { code, ...(message !== undefined && { message: message.slice(0, MOST_MESSAGE) }) }
+      status: { code, ...(message !== undefined && { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }) }
     }
   }
 }
 
 // ---- helpers ----
 
-const KINDS: Readonly<Record<Tracer.SpanKind, number>> = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 }
+const kinds: Readonly<Record<Tracer.SpanKind, number>> = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 }
 
 const UNSET = 0
 const FAILED = 2
 
-const MOST_MESSAGE = 1_000
+const MAX_MESSAGE_CHARACTERS = 1_000
 
 interface Outcome {
   readonly code: number
@@ -87,21 +86,21 @@ const outcomeOf = (exit: Exit.Exit<unknown, unknown>): Outcome => {
   if (Cause.isInterruptedOnly(exit.cause)) return { code: UNSET, attributes: [["earshot.interrupted", true]] }
   const failure = Cause.failureOption(exit.cause)
   if (Option.isSome(failure)) {
-    return { code: FAILED, message: wordsOf(failure.value), attributes: [["error.type", typeOf(failure.value)]] }
+    return { code: FAILED, message: messageOf(failure.value), attributes: [["error.type", typeOf(failure.value)]] }
   }
-  // The words of a defect are nobody's to choose, so they may hold anything: they are in the log alone.
+  // A defect's message may contain secrets: it goes to the log only.
   const [defect] = Cause.defects(exit.cause)
   return { code: FAILED, message: "Unexpected failure", attributes: [["error.type", typeOf(defect)]] }
 }
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const typeOf = (error: unknown): string => {
   if (typeof error === "object" && error !== null && "_tag" in error) return String(error._tag)
   return error instanceof Error ? error.name : typeof error
 }
 
-/** Secrets are `Redacted`, and give no more than that as text. */
+/** Secrets are `Redacted` values, which print as "<redacted>". */
 const wireValue = (value: unknown) => {
   if (typeof value === "boolean") return { boolValue: value }
   if (typeof value === "number" && !Number.isInteger(value)) return { doubleValue: value }

@@ -1,4 +1,7 @@
-/** Spans on their way to an OpenTelemetry collector, as OTLP over HTTP in JSON. Whatever the collector does, nobody waits for it. */
+/**
+ * Exports spans to an OpenTelemetry collector (OTLP over HTTP, JSON), in the background. Not `@effect/opentelemetry`:
+ * with `OtlpSpan.ts` this is about 200 lines on `fetch`, without the OpenTelemetry SDK.
+ */
 import { Effect, Layer, type Scope, Tracer } from "effect"
 import { Entropy } from "../../core/model/Entropy.ts"
 import * as Metrics from "../../core/telemetry/Metrics.ts"
@@ -6,36 +9,36 @@ import { call, Unreachable } from "../http/call.ts"
 import { OtlpSpan } from "./OtlpSpan.ts"
 
 export interface Options {
-  /** The collector, without the path of its traces. */
+  /** Base URL of the collector, without `/v1/traces`. */
   readonly endpoint: string
   readonly serviceName: string
   readonly version: string
 }
 
-/** What has not been sent when the scope closes is sent then, if the collector takes it quickly. */
+/** Closing the scope sends the remaining spans, for at most two seconds. */
 export const layerWith = (options: Options): Layer.Layer<never, never, Entropy> =>
   Layer.unwrapScoped(Effect.map(makeTracer(options), Layer.setTracer))
 
 // ---- helpers ----
 
-/** More than this, and the collector cannot follow: new spans are dropped, so that memory stays bounded. */
-const MOST_WAITING = 8_192
-const MOST_AT_ONCE = 512
+/** With a full queue new spans are dropped, which bounds the memory. */
+const MAX_QUEUED = 8_192
+const MAX_BATCH = 512
 
-const PAUSE = "1 second"
-const PATIENCE = "10 seconds"
-const PATIENCE_AT_THE_END = "2 seconds"
+const SEND_INTERVAL = "1 second"
+const SEND_TIMEOUT = "10 seconds"
+const FINAL_SEND_TIMEOUT = "2 seconds"
 
 const makeTracer = (options: Options): Effect.Effect<Tracer.Tracer, never, Entropy | Scope.Scope> =>
   Effect.gen(function* () {
     const { bytes } = yield* Entropy
     const newId = (length: number) => Buffer.from(bytes(length)).toString("hex")
-    const waiting: Array<OtlpSpan> = []
-    let isAway = false
+    const queue: Array<OtlpSpan> = []
+    let isFailing = false
 
     const ended = (span: OtlpSpan) => {
       if (!span.sampled) return
-      if (waiting.length < MOST_WAITING) waiting.push(span)
+      if (queue.length < MAX_QUEUED) queue.push(span)
       else Metrics.exported("dropped", 1)
     }
 
@@ -44,29 +47,30 @@ const makeTracer = (options: Options): Effect.Effect<Tracer.Tracer, never, Entro
         const { status } = yield* call(requestOf(options, spans))
         if (status < 200 || status > 299) return yield* new Unreachable({ reason: `it answered with ${status}` })
         Metrics.exported("sent", spans.length)
-        if (isAway) yield* Effect.logInfo("The collector of traces takes spans again")
-        isAway = false
+        if (isFailing) yield* Effect.logInfo("The trace collector accepts spans again")
+        isFailing = false
       }).pipe(
-        Effect.timeoutFail({ duration: PATIENCE, onTimeout: () => new Unreachable({ reason: "it did not answer" }) }),
+        Effect.timeoutFail({
+          duration: SEND_TIMEOUT,
+          onTimeout: () => new Unreachable({ reason: "it did not answer" })
+        }),
         Effect.catchTag("Unreachable", ({ reason }) => {
           Metrics.exported("dropped", spans.length)
-          if (isAway) return Effect.void
-          isAway = true
-          return Effect.logWarning(
-            `Traces cannot be sent to ${options.endpoint}: ${reason}; spans are dropped until it works`
-          )
+          if (isFailing) return Effect.void
+          isFailing = true
+          return Effect.logWarning(`Cannot send traces to ${options.endpoint}: ${reason}; spans are dropped meanwhile`)
         })
       )
 
     const sendAll = Effect.gen(function* () {
-      while (waiting.length > 0) yield* send(waiting.splice(0, MOST_AT_ONCE))
+      while (queue.length > 0) yield* send(queue.splice(0, MAX_BATCH))
     })
 
     const oneAtATime = Effect.unsafeMakeSemaphore(1).withPermits(1)
-    yield* Effect.forkScoped(Effect.forever(Effect.delay(oneAtATime(sendAll), PAUSE)))
-    // Before the above is interrupted: what is on its way then arrives.
+    yield* Effect.forkScoped(Effect.forever(Effect.delay(oneAtATime(sendAll), SEND_INTERVAL)))
+    // Finalizers run in reverse order: a batch in flight completes before the fiber above is interrupted.
     yield* Effect.addFinalizer(() =>
-      Effect.timeoutOption(Effect.interruptible(oneAtATime(sendAll)), PATIENCE_AT_THE_END)
+      Effect.timeoutOption(Effect.interruptible(oneAtATime(sendAll)), FINAL_SEND_TIMEOUT)
     )
     return Tracer.make({
       span: (name, parent, context, links, startTime, kind) =>

@@ -17,9 +17,9 @@ export const layerWith = (addresses: Addresses): Layer.Layer<WebhookSender> =>
         Effect.gen(function* () {
           const url = new URL(message.url)
           const response = yield* Effect.flatMap(connect(url, addresses), (socket) => post(socket, url, message)).pipe(
-            Effect.timeoutFail({ duration: PATIENCE, onTimeout: () => new NotConnected({ reason: TOO_SLOW }) })
+            Effect.timeoutFail({ duration: TIMEOUT, onTimeout: () => new NotConnected({ reason: TOO_SLOW }) })
           )
-          const body = yield* beginningOf(response)
+          const body = yield* bodyStartOf(response)
           return {
             _tag: "Answered" as const,
             status: response.statusCode ?? 0,
@@ -35,21 +35,20 @@ export const layerWith = (addresses: Addresses): Layer.Layer<WebhookSender> =>
 
 // ---- helpers ----
 
-/** From the look at the name to the head of the answer. */
-const PATIENCE = "15 seconds"
+/** From the DNS lookup to the response headers. */
+const TIMEOUT = "15 seconds"
 const TOO_SLOW = "Did not answer within 15 seconds"
 
-/** What the answer says beyond its head is only for people: it is not waited for. */
-const PATIENCE_FOR_BODY = "3 seconds"
+/** Short: the body is only kept for people to read. */
+const BODY_TIMEOUT = "3 seconds"
 
-/** What is read of an answer, in bytes, and what is kept of that, in characters. */
-const MOST_READ = 64 * 1024
-const MOST_KEPT = 500
+const MAX_READ_BYTES = 64 * 1024
+const MAX_KEPT_CHARACTERS = 500
 
-/** The head of the answer. */
+/** Succeeds when the response headers arrive. */
 const post = (socket: Socket, url: URL, message: Message): Effect.Effect<IncomingMessage, NotConnected> =>
   Effect.async((resume) => {
-    const fail = (cause: unknown) => resume(new NotConnected({ reason: `Gave no answer: ${reasonOf(cause)}` }))
+    const fail = (cause: unknown) => resume(new NotConnected({ reason: `No response: ${reasonOf(cause)}` }))
     const sent: ClientRequest = request({
       createConnection: () => socket,
       method: "POST",
@@ -69,25 +68,25 @@ const post = (socket: Socket, url: URL, message: Message): Effect.Effect<Incomin
     sent.end(message.body)
   })
 
-/** However the body ends, and if it does not: the status has said what there is to know. */
-const beginningOf = (response: IncomingMessage): Effect.Effect<string> => {
+/** Never fails: the status alone decides the outcome. */
+const bodyStartOf = (response: IncomingMessage): Effect.Effect<string> => {
   const chunks: Array<Buffer> = []
   let size = 0
   const read = Effect.async<void>((resume) => {
     response.on("data", (chunk: Buffer) => {
       chunks.push(chunk)
       size += chunk.length
-      if (size >= MOST_READ) resume(Effect.void)
+      if (size >= MAX_READ_BYTES) resume(Effect.void)
     })
     for (const event of ["end", "error", "close"]) response.on(event, () => resume(Effect.void))
   })
-  return Effect.map(Effect.timeoutOption(read, PATIENCE_FOR_BODY), () => {
+  return Effect.map(Effect.timeoutOption(read, BODY_TIMEOUT), () => {
     response.destroy()
-    return new TextDecoder().decode(Buffer.concat(chunks)).slice(0, MOST_KEPT).toWellFormed()
+    return new TextDecoder().decode(Buffer.concat(chunks)).slice(0, MAX_KEPT_CHARACTERS).toWellFormed()
   })
 }
 
-/** Seconds, or the time as HTTP writes it. */
+/** In milliseconds. The header is a number of seconds or an HTTP date. */
 const retryAfterOf = (header: string | undefined, now: number): Option.Option<number> => {
   if (header === undefined) return Option.none()
   const millis = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now

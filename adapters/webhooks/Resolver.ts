@@ -1,8 +1,8 @@
-/** How names become addresses. */
+/** DNS lookup. */
 import { lookup } from "node:dns/promises"
 import { Context } from "effect"
 
-/** The machine's own way, unless someone else answers. */
+/** The operating system's resolver by default; tests replace it. */
 export class Resolver extends Context.Reference<Resolver>()("adapters/webhooks/Resolver", {
   defaultValue: (): { readonly addressesOf: (name: string) => Promise<ReadonlyArray<string>> } => ({
     addressesOf: async (name) => (await lookup(name, { all: true })).map(({ address }) => address)

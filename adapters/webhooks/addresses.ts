@@ -1,12 +1,12 @@
-/** Which addresses messages may be sent to: public ones, and those that the operator allows. */
+/** The IP addresses that webhooks may call: public ones, and ranges that the operator allows. */
 import { BlockList, isIP, isIPv4 } from "node:net"
 import { Either, Option } from "effect"
 
 export class Addresses {
-  // One for each family: a list of both takes an IPv4 address for its form in IPv6, and the other way round.
+  // One list per family: a mixed list also matches an IPv4 address in its IPv6-mapped form, and vice versa.
   private readonly allowed = { ipv4: new BlockList(), ipv6: new BlockList() }
 
-  /** From ranges like `10.0.0.0/8` or `fd00::/8`, separated by commas. Left: what is wrong with the text. */
+  /** Parses comma-separated ranges like `10.0.0.0/8` or `fd00::/8`. Left: the error message. */
   static parse(text: string): Either.Either<Addresses, string> {
     const addresses = new Addresses()
     for (const range of text.split(",").map((part) => part.trim())) {
@@ -22,32 +22,31 @@ export class Addresses {
     return Either.right(addresses)
   }
 
-  /** Why nothing is sent there. What is not an address at all is refused, too. */
+  /** The reason why the address is refused. Text that is not an address is refused, too. */
   refusal(address: string): Option.Option<string> {
-    // One with a zone is of a link, and not what the ranges here are about.
+    // A zone means a link-local address, which the ranges do not cover.
     if (isIP(address) === 0 || address.includes("%")) return Option.some(`"${address}" is not an address`)
     const family = familyOf(address)
     const kind = this.allowed[family].check(address, family) ? undefined : kindOf(address)
     if (kind !== undefined) return Option.some(`"${address}" is ${kind}, ${ONLY_PUBLIC}`)
-    // What comes out at the other end of a tunnel or a translator is judged as well.
-    const inner = embeddedIn(address).map((one) => this.refusal(one))
-    return Option.firstSomeOf(inner)
+    // A tunnel or translator forwards to the embedded address.
+    return Option.firstSomeOf(embeddedIn(address).map((inner) => this.refusal(inner)))
   }
 }
 
 // ---- helpers ----
 
 const ONLY_PUBLIC =
-  "and messages go to public addresses only: use one, or ask the operator to allow its range with EARSHOT_WEBHOOK_ALLOW"
+  "but webhooks may only call public addresses: use one, or ask the operator to allow its range with EARSHOT_WEBHOOK_ALLOW"
 
 const familyOf = (address: string): "ipv4" | "ipv6" => (isIPv4(address) ? "ipv4" : "ipv6")
 
-/** None for a public address. */
+/** Undefined for a public address. */
 const kindOf = (address: string): string | undefined => {
   const family = familyOf(address)
-  const kinds = family === "ipv4" ? KINDS_V4 : KINDS_V6
+  const kinds = family === "ipv4" ? kindsV4 : kindsV6
   const special = kinds.find(({ ranges }) => ranges.check(address, family))?.kind
-  return special ?? (family === "ipv4" || GIVEN_OUT.ranges.check(address, family) ? undefined : RESERVED)
+  return special ?? (family === "ipv4" || globalUnicast.ranges.check(address, family) ? undefined : RESERVED)
 }
 
 const RESERVED = "a reserved address"
@@ -61,10 +60,10 @@ function kind(kind: string, ...subnets: ReadonlyArray<string>) {
   return { kind, ranges }
 }
 
-const KINDS_V4 = [
+const kindsV4 = [
   kind("a loopback address", "127.0.0.0/8"),
   kind("a private address", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"),
-  // Where clouds keep the credentials of a machine, most of all.
+  // Cloud metadata services hand out a machine's credentials here.
   kind("a link-local or metadata address", "169.254.0.0/16", "168.63.129.16/32"),
   kind("an unspecified address", "0.0.0.0/8"),
   kind("a multicast address", "224.0.0.0/4"),
@@ -80,38 +79,38 @@ const KINDS_V4 = [
   )
 ]
 
-const KINDS_V6 = [
+const kindsV6 = [
   kind("a loopback address", "::1/128"),
   kind("an unspecified address", "::/128"),
   kind("a private address", "fc00::/7", "fec0::/10"),
   kind("a link-local address", "fe80::/10"),
   kind("a multicast address", "ff00::/8"),
-  kind("an address with another inside", "::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16"),
-  // Teredo is among the first.
+  kind("an address that embeds another", "::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16"),
+  // 2001::/23 includes Teredo.
   kind(RESERVED, "2001::/23", "2001:db8::/32", "3fff::/20", "3ffe::/16")
 ]
 
-/** All that is public is in it. */
-const GIVEN_OUT = kind("", "2000::/3")
+/** All public IPv6 addresses are in this range. */
+const globalUnicast = kind("", "2000::/3")
 
-/** The IPv4 addresses that an IPv6 address leads to. */
+/** The IPv4 addresses embedded in an IPv6 address. */
 const embeddedIn = (address: string): ReadonlyArray<string> => {
   if (isIPv4(address)) return []
   const groups = groupsOf(address)
   const at = (index: number) => toV4(groups[index] ?? 0, groups[index + 1] ?? 0)
-  return EMBEDDINGS.filter(({ ranges }) => ranges.check(address, "ipv6")).flatMap(({ places }) => places.map(at))
+  return embeddings.filter(({ ranges }) => ranges.check(address, "ipv6")).map(({ group }) => at(group))
 }
 
-/** In which two of the eight groups the address is. Those of Teredo's client are written inverted and never public. */
-const EMBEDDINGS = [
-  { ...kind("", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"), places: [6] },
-  { ...kind("", "2002::/16"), places: [1] },
-  { ...kind("", "2001::/32"), places: [2] }
+/** `group` and the next one hold the address. Teredo's client address, which is stored inverted, is not checked. */
+const embeddings = [
+  { ...kind("", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48"), group: 6 },
+  { ...kind("", "2002::/16"), group: 1 },
+  { ...kind("", "2001::/32"), group: 2 }
 ]
 
 const toV4 = (high: number, low: number): string => [high >> 8, high & 255, low >> 8, low & 255].join(".")
 
-/** The eight groups of an IPv6 address. A URL writes it in hexadecimal, with one run of zeros left out at most. */
+/** The eight groups of an IPv6 address. `URL` normalizes it to hexadecimal with at most one `::`. */
 const groupsOf = (address: string): ReadonlyArray<number> => {
   const [withoutZone = ""] = address.split("%")
   const [head = "", tail] = new URL(`http://[${withoutZone}]`).hostname.slice(1, -1).split("::")

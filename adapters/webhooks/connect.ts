@@ -1,4 +1,4 @@
-/** Connections to receivers: to an address that was checked, and never to the name itself. */
+/** Connects to a webhook receiver by a checked IP address, never by name, to prevent DNS rebinding. */
 import { connect as connectTcp, isIP, type Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { Data, Effect, Option, type Scope } from "effect"
@@ -6,25 +6,25 @@ import { reasonOf } from "../http/reasons.ts"
 import type { Addresses } from "./addresses.ts"
 import { Resolver } from "./Resolver.ts"
 
-/** Nothing was sent: why, in words. */
+/** Nothing was sent. */
 export class NotConnected extends Data.TaggedError("NotConnected")<{ readonly reason: string }> {}
 
-/** How long one address may take. */
-const PATIENCE = "5 seconds"
+/** Per address. */
+const CONNECT_TIMEOUT = "5 seconds"
 
-/** Why nothing will be sent to that host, as far as its name says. */
+/** The reason why the host is refused, if its text alone decides it. No DNS lookup. */
 export const literalRefusal = (addresses: Addresses, { hostname }: URL): Option.Option<string> => {
   const host = hostOf(hostname)
   if (/(^|\.)localhost$/.test(host)) return addresses.refusal("127.0.0.1")
   return isIP(host) === 0 ? Option.none() : addresses.refusal(host)
 }
 
-/** Lasts as long as the scope is open. */
+/** The socket is closed with the scope. */
 export const connect = (url: URL, addresses: Addresses): Effect.Effect<Socket, NotConnected, Scope.Scope> =>
   Effect.gen(function* () {
     const host = hostOf(url.hostname)
     const found = isIP(host) === 0 ? yield* addressesOf(host) : [host]
-    // All of them: a name that is public at one time and private at another is no name to send to.
+    // One refused address refuses the name.
     const refused = Option.firstSomeOf(found.map((address) => addresses.refusal(address)))
     if (Option.isSome(refused)) return yield* new NotConnected({ reason: `Not allowed: ${refused.value}` })
     const isSecure = url.protocol === "https:"
@@ -36,7 +36,7 @@ export const connect = (url: URL, addresses: Addresses): Effect.Effect<Socket, N
 
 // ---- helpers ----
 
-/** Without the brackets of an IPv6 address, and without the dot that may end a name. */
+/** Without the brackets of an IPv6 address or the final dot of a name. */
 const hostOf = (hostname: string): string => hostname.replace(/^\[|\]$|\.$/g, "")
 
 const addressesOf = (name: string) =>
@@ -60,24 +60,24 @@ const openTcp = ({
 }) =>
   once(() => connectTcp({ host, port }), "connect").pipe(
     Effect.timeoutFail({
-      duration: PATIENCE,
+      duration: CONNECT_TIMEOUT,
       onTimeout: () => new NotConnected({ reason: "Cannot be reached: it did not answer in time" })
     }),
-    // Nothing has been sent yet: what counts is where the connection really leads.
+    // Check the actual peer before anything is sent.
     Effect.filterOrElse(
       (socket) => Option.isNone(addresses.refusal(socket.remoteAddress ?? "")),
-      ({ remoteAddress }) => new NotConnected({ reason: `Not allowed: it leads to "${remoteAddress ?? "nowhere"}"` })
+      ({ remoteAddress }) => new NotConnected({ reason: `Not allowed: connected to "${remoteAddress ?? "nowhere"}"` })
     )
   )
 
 const secure = (socket: Socket, host: string) =>
   once(
-    // `host` is what the certificate has to be for; a name is also what is asked for.
+    // The certificate must match `host`. SNI takes names only.
     () => connectTls({ socket, host, ...(isIP(host) === 0 && { servername: host }) }),
     "secureConnect"
   )
 
-/** A socket once it is ready. */
+/** Opens a socket and waits for the event. */
 const once = (
   open: () => Socket,
   event: "connect" | "secureConnect"
@@ -88,7 +88,7 @@ const once = (
         socket.destroy()
       })
     )
-    // For as long as it lives: an error without anyone who listens would be the end of the process.
+    // For the socket's whole life: an error without a listener would end the process.
     socket.on("error", () => {})
     return yield* Effect.async<Socket, NotConnected>((resume) => {
       const fail = (cause: unknown) => resume(new NotConnected({ reason: `Cannot be reached: ${reasonOf(cause)}` }))

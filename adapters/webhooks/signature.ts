@@ -1,9 +1,8 @@
-/** Signatures by Standard Webhooks 1.0. */
+/** Standard Webhooks 1.0 signature with `node:crypto`, without a dependency. Tests check it with `standardwebhooks`. */
 import { createHmac } from "node:crypto"
 import { Redacted } from "effect"
 import type { Message } from "../../core/webhooks/WebhookSender.ts"
 
-/** The headers that say what the message is and that it is ours. */
 export const signedHeaders = ({ id, at, body, secrets }: Message): Readonly<Record<string, string>> => {
   const timestamp = String(Math.floor(at / 1_000))
   const sign = (secret: Redacted.Redacted) => {

@@ -135,7 +135,7 @@ export class Api {
         const failure = failureOf(answer, yield* Clock.currentTimeMillis)
         // X makes those wait longer who go on while they are limited.
         if (answer.status === 429 && failure._tag === "PlatformUnavailable") {
-          yield* budget.close((failure.retryAfterSeconds ?? 0) * 1_000)
+          yield* budget.blockFor((failure.retryAfterSeconds ?? 0) * 1_000)
         }
         return yield* failure
       }

@@ -31,8 +31,8 @@ export const endedByAnswer = (answer: Answer, now: number): Ended => {
   return new Ended({ kind: "limited", reason, ...(seconds !== undefined && { waitMillis: seconds * 1_000 }) })
 }
 
-export const silent = (deafSince: number): Ended =>
-  new Ended({ kind: "stalled", reason: `Nothing came for ${SILENCE_SECONDS} s, not even a sign of life`, deafSince })
+export const silent = (silentSince: number): Ended =>
+  new Ended({ kind: "stalled", reason: `Nothing came for ${SILENCE_SECONDS} s, not even a sign of life`, silentSince })
 
 /** X sends a sign of life every 20 seconds. */
 export const SILENCE_SECONDS = 30
@@ -41,7 +41,7 @@ export const tooQuiet = (millis: number, now: number): Ended =>
   new Ended({
     kind: "stalled",
     reason: `No post came for ${Math.round(millis / 60_000)} min, which is unusual here, so it may have gone deaf`,
-    deafSince: now - millis
+    silentSince: now - millis
   })
 
 // ---- helpers ----

@@ -17,7 +17,7 @@ export const keepLimit = (budget: Budget, headers: Headers): Effect.Effect<void>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const seconds = secondsUntilReset(headers, now)
     return numberOf(headers.get("x-rate-limit-remaining")) === 0 && seconds !== undefined
-      ? budget.close(seconds * 1_000)
+      ? budget.blockFor(seconds * 1_000)
       : Effect.void
   })
 

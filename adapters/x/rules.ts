@@ -79,7 +79,7 @@ export const makeRules = (options: {
 
   const inventory = Effect.gen(function* () {
     const rules = (yield* api.list).map((rule) => ({ ...registeredAs(rule), isOurs: rule.tag === tag }))
-    known.found(rules)
+    known.replace(rules)
     const counts = yield* Effect.option(api.counts)
     const usage = yield* Effect.option(api.usage)
     const found: Inventory = {

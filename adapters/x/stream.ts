@@ -63,7 +63,7 @@ export const makeWatch = (options: {
         const query = { ...FIELDS, ...(minutes > 0 && { backfill_minutes: String(minutes) }) }
         const answer = yield* upstream.open({ path: "/2/tweets/search/stream", query }).pipe(
           // X has not seen it: an outage must not use up the connections that are wanted after it.
-          Effect.tapError(() => budget.giveBack),
+          Effect.tapError(() => budget.refund),
           Effect.mapError(endedByNetwork)
         )
         yield* keepLimit(budget, answer.headers)
@@ -91,7 +91,7 @@ export const makeWatch = (options: {
         budget,
         known,
         connect,
-        goodAfterMillis: GOOD_AFTER_MILLIS,
+        stableAfterMillis: GOOD_AFTER_MILLIS,
         pause
       })
       return Stream.map(

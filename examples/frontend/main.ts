@@ -1,11 +1,11 @@
-/** The page: connects, creates rules, and shows matches as they come. */
+/** The page: connects, creates rules and shows live matches. */
 import { TRPCClientError } from "@trpc/client"
 import { type Client, connect } from "./client.ts"
 
 const element = <A extends HTMLElement>(id: string): A => {
   const found = document.getElementById(id)
   if (found === null) throw new Error(`The page has no element "${id}"`)
-  // The page says what each of them is.
+  // index.html defines the type of each element.
   return found as A
 }
 
@@ -33,7 +33,7 @@ onSubmit("connect", async (field) => {
     onStarted: () => {
       state.textContent = `Connected. ${rules.length} ${rules.length === 1 ? "rule" : "rules"}`
     },
-    // The client goes on by itself after the last match it saw, however often it is cut off.
+    // After a lost connection the client resumes after the last match it received.
     onData: ({ data }) => show(data),
     onError: ({ message }) => {
       state.textContent = message
@@ -53,7 +53,7 @@ onSubmit("create", async (field) => {
   state.textContent = `Created ${rule_id}`
 })
 
-/** As text and never as markup: strangers wrote it. */
+/** Shows the payload as text, never as markup: it is untrusted. */
 const show = ({ created_at, platform, payload }: { created_at: string; platform: string; payload: object }) => {
   const item = document.createElement("li")
   const heading = document.createElement("small")

@@ -1,4 +1,4 @@
-/** The page and the API on one origin, as in production behind one proxy. */
+/** Serves the page and the API on one origin, like a reverse proxy in production. */
 import { defineConfig } from "vite"
 
 export default defineConfig({

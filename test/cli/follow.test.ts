@@ -35,7 +35,7 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
 
     service.signal("SIGKILL")
     await service.ended
-    await Promise.all([...followers, lines].map((one) => one.told(/Trying again in 1 s/)))
+    await Promise.all([...followers, lines].map((one) => one.printedError(/Trying again in 1 s/)))
     service = await startService("node", { ...settings, PORT: port })
     await send(service, "b", "squall second")
     await Promise.all([...followers, lines].map((one) => one.printed(/squall second/)))

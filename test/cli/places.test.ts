@@ -260,7 +260,7 @@ describe("on the store of this machine", { timeout: 2 * START_MILLIS }, () => {
     const nowhere = join(folder, "nowhere")
     const { code, stderr } = await runInProcess(["rules", "list"], { EARSHOT_DATA_DIR: nowhere })
     assert.strictEqual(code, 1)
-    assert.match(stderr, /^earshot: Cannot open the store at ".*nowhere": there is none. Start the service once/)
+    assert.match(stderr, /^earshot: Cannot open the store at ".*nowhere": there is no store. Start the service once/)
   })
 })
 

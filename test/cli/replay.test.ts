@@ -164,13 +164,13 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
   it("says so when nothing or something else answers, and when the address is none", async () => {
     const file = written("one.ndjson", JSON.stringify(xPost("k1", "calm")))
     const other = await scripted([(_, response) => response.end("<html>Hello</html>")])
-    assertPlain(await replay(["--url", other.url, file]).ended, /does not speak as Earshot does/)
+    assertPlain(await replay(["--url", other.url, file]).ended, /the server there is not Earshot/)
     await other.close()
     for (const runtime of RUNTIMES) {
       const { ended } = startCommand(runtime, ["replay", "--url", other.url, file], { EARSHOT_API_KEY: KEY })
       assertPlain(
         await ended,
-        /^earshot: Cannot reach Earshot at http:\S+: nothing listens there; start the server with npm start or earshot serve, or name another one with --url or EARSHOT_URL$/
+        /^earshot: Cannot reach Earshot at http:\S+: connection refused; start the server with npm start or earshot serve, or name another one with --url or EARSHOT_URL$/
       )
     }
     for (const url of ["localhost", "ftp://a.b", "http://user:pass@a.b"]) {
@@ -257,7 +257,7 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     assert.isAbove(lines.length, told.length, "it says how far it is while it waits")
     assert.match(
       told[4] ?? "",
-      /nothing listens there.*\(tried 5 times\). Everything up to line 1 was taken in, of line 2 perhaps a part/
+      /connection refused.*\(tried 5 times\). Everything up to line 1 was taken in, of line 2 perhaps a part/
     )
     assert.notMatch(stderr, /\bat .*:\d+:\d+|node:internal/)
   })

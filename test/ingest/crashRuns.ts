@@ -7,8 +7,8 @@ import { type Random, seeded } from "../../adapters/demo/random.ts"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import { serve } from "../../adapters/simulator/server.ts"
 import type { MatchList } from "../../core/matches/Matches.ts"
-import { INGEST_STEPS } from "../../core/model/Steps.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
+import { INGEST_STEPS } from "../../core/model/Steps.ts"
 import { KEY, type Running, type RuntimeName, startService } from "../program.ts"
 
 export interface CrashRun {

@@ -1,4 +1,4 @@
-/** Calls that are given up are given up on the wire too. */
+/** Interrupted calls are aborted on the wire, too. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { assert, describe, it } from "@effect/vitest"
@@ -7,7 +7,7 @@ import { call } from "../../../adapters/http/call.ts"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
 
 describe("call", () => {
-  it.live("tells the other side that it left, also after a garbage collection", () =>
+  it.live("aborts its request when interrupted, also after a garbage collection", () =>
     Effect.gen(function* () {
       setFlagsFromString("--expose-gc")
       const collect: () => void = runInNewContext("gc")

@@ -1,4 +1,4 @@
-/** Server-sent events are read by the rules, however the bytes are cut. */
+/** Parsing of server-sent events, with the bytes split at any position. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
 import fc from "fast-check"
@@ -10,10 +10,10 @@ const eventsOf = (...parts: ReadonlyArray<Uint8Array>) =>
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-const CASES: ReadonlyArray<readonly [title: string, text: string, events: ReadonlyArray<SseEvent>]> = [
+const cases: ReadonlyArray<readonly [title: string, text: string, events: ReadonlyArray<SseEvent>]> = [
   ["an update", 'id: 0-1\nevent: update\ndata: {"a":1}\n\n', [{ id: "0-1", name: "update", data: '{"a":1}' }]],
   ["no space after the colon", "id:1\ndata:x\n\n", [{ id: "1", name: "", data: "x" }]],
-  ["one space of two", "data:  x\n\n", [{ name: "", data: " x" }]],
+  ["the second of two spaces as data", "data:  x\n\n", [{ name: "", data: " x" }]],
   ["data over several lines", "data: a\ndata\ndata: b\n\n", [{ name: "", data: "a\n\nb" }]],
   ["carriage returns", "event: end\r\ndata: {}\r\n\r\n", [{ name: "end", data: "{}" }]],
   [
@@ -21,11 +21,11 @@ const CASES: ReadonlyArray<readonly [title: string, text: string, events: Readon
     ": hi\nretry: 5\nfoo: bar\nevent: end\n\n: bye\n\n",
     [{ name: "end", data: "" }]
   ],
-  ["the last of two names", "event: a\nevent: b\n\n", [{ name: "b", data: "" }]],
+  ["the last of two event names", "event: a\nevent: b\n\n", [{ name: "b", data: "" }]],
   ["empty lines", "\n\n\n", []],
-  ["an event that was cut", "event: end\ndata: {}\n", []],
+  ["nothing of an unterminated event", "event: end\ndata: {}\n", []],
   [
-    "ids that no header carries",
+    "no id that a header cannot carry",
     "id: a b\ndata: x\n\nid: é\ndata: y\n\n",
     [
       { name: "", data: "x" },
@@ -33,7 +33,7 @@ const CASES: ReadonlyArray<readonly [title: string, text: string, events: Readon
     ]
   ],
   [
-    "an id of its own for each event",
+    "an id for its own event only",
     "id: 1\ndata: a\n\ndata: b\n\n",
     [
       { id: "1", name: "", data: "a" },
@@ -44,7 +44,7 @@ const CASES: ReadonlyArray<readonly [title: string, text: string, events: Readon
 ]
 
 describe("sseEvents", () => {
-  for (const [title, text, events] of CASES) {
+  for (const [title, text, events] of cases) {
     it.effect(`reads ${title}`, () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* eventsOf(bytes(text)), events)
@@ -52,7 +52,7 @@ describe("sseEvents", () => {
     )
   }
 
-  it.effect("keeps the id of data that is too long, and not the data", () =>
+  it.effect("keeps the id of an event and drops its data when the data is too long", () =>
     Effect.gen(function* () {
       const line = bytes(`data: ${"x".repeat(1024 * 1024)}\n`)
       const parts = [bytes("id: 1\nevent: update\n"), ...Array<Uint8Array>(17).fill(line), bytes("\ndata: next\n\n")]
@@ -67,7 +67,7 @@ describe("sseEvents", () => {
   const event = fc.record({ id: fc.stringMatching(/^[!-~]{1,8}$/), name: text, data: fc.array(text, { minLength: 1 }) })
 
   it.effect.prop(
-    "gives back what was written, wherever the bytes are cut",
+    "round-trips events, wherever the bytes are split",
     { events: fc.array(event), cuts: fc.array(fc.nat(200)) },
     ({ events, cuts }) =>
       Effect.gen(function* () {
@@ -78,8 +78,8 @@ describe("sseEvents", () => {
             )
             .join("")
         )
-        const places = [0, ...cuts.toSorted((a, b) => a - b), whole.length]
-        const parts = places.slice(1).map((end, at) => whole.subarray(places[at], end))
+        const offsets = [0, ...cuts.toSorted((a, b) => a - b), whole.length]
+        const parts = offsets.slice(1).map((end, at) => whole.subarray(offsets[at], end))
         assert.deepStrictEqual(
           yield* eventsOf(...parts),
           events.map(({ id, name, data }) => ({ id, name, data: data.join("\n") }))

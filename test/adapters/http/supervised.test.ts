@@ -1,4 +1,4 @@
-/** How the endings of connections are counted. What else is promised of streams is tested where they are used. */
+/** The metric of ended connections. The tests of the platform adapters cover the rest of `supervised`. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Logger, Metric, Stream, TestClock } from "effect"
 import { Budget } from "../../../adapters/http/Budget.ts"
@@ -9,7 +9,7 @@ import { exposition } from "../../../gateway/metrics.ts"
 import { parseMetrics } from "../../prometheus.ts"
 
 describe("supervised", () => {
-  it.effect("counts every ending of a connection by its cause", () =>
+  it.effect("counts ended connections by cause", () =>
     Effect.gen(function* () {
       const endings = [
         new Ended({ kind: "cut", reason: "a" }),
@@ -26,7 +26,7 @@ describe("supervised", () => {
         budget: new Budget({ limit: 100, windowMillis: 1_000 }),
         known,
         connect: Effect.suspend(() => endings[connections++] ?? Effect.never),
-        goodAfterMillis: 1_000,
+        stableAfterMillis: 1_000,
         pause: () => 1_000
       })
       const fiber = yield* Effect.fork(Stream.runDrain(stream))

@@ -1,4 +1,4 @@
-/** The server on Node: who takes nothing is cut off, and who merely waits is not. */
+/** The server on Node disconnects stalled clients, and no others. */
 import { once } from "node:events"
 import { connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import * as NodeServer from "../../../adapters/runtimes/node.ts"
 
 describe("serve on Node", () => {
-  it.scopedLive("closes the connection of a client that takes nothing of what waits for it, and ends its body", () =>
+  it.scopedLive("closes the connection of a client that stops reading, and cancels the response body", () =>
     Effect.gen(function* () {
       let cancel = () => {}
       const cancelled = new Promise<void>((resolve) => {
@@ -15,14 +15,14 @@ describe("serve on Node", () => {
       const endless = () =>
         new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)), cancel })
       const port = yield* serve(async () => new Response(endless()))
-      const socket = yield* ask(port)
+      const socket = yield* sendRequest(port)
       yield* Effect.promise(() => cancelled)
       socket.resume()
       yield* Effect.promise(() => once(socket, "close"))
     })
   )
 
-  it.scopedLive("waits for an answer, and with a client that reads, as long as it takes", () =>
+  it.scopedLive("does not limit the time of the handler, or of a client that reads", () =>
     Effect.gen(function* () {
       const pause = () => new Promise((resolve) => setTimeout(resolve, 5 * STALLED_MILLIS))
       const pieces = ["one", "two", "three"]
@@ -53,7 +53,7 @@ const serve = (handler: () => Promise<Response>) =>
   NodeServer.serve({ host: "127.0.0.1", port: 0, handler, unreadable: "", stalledMillis: STALLED_MILLIS })
 
 /** Sends a request and reads nothing. */
-const ask = (port: number) =>
+const sendRequest = (port: number) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const socket = connect(port, "127.0.0.1")

@@ -1,4 +1,4 @@
-/** Stack traces of a bundle, in terms of the sources. */
+/** Stack traces of a bundle, mapped to the sources. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -9,7 +9,7 @@ import { withSources } from "../../../adapters/runtimes/stacks.ts"
 import { temporaryFolder } from "../../stores.ts"
 
 describe("withSources", () => {
-  it.scopedLive("names the file, line and column that a bundled place was made of", () =>
+  it.scopedLive("maps a location in the bundle to file, line and column of the source", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       mkdirSync(join(folder, "core"))
@@ -27,7 +27,7 @@ describe("withSources", () => {
     })
   )
 
-  it("leaves places alone that have no map, and text without places", () => {
+  it("leaves locations without a map and other text unchanged", () => {
     const text = "Error: no\n    at run (file:///nowhere/run.js:1:2)\n    at node:internal/main:3:4"
     assert.strictEqual(withSources(text), text)
   })
@@ -35,5 +35,5 @@ describe("withSources", () => {
 
 // ---- helpers ----
 
-/** Where `new Error` stands in `var fails=()=>{throw new Error("no")};`. */
+/** Column of `new Error` in `var fails=()=>{throw new Error("no")};`. */
 const bundledColumn = "var fails=()=>{throw ".length + 1

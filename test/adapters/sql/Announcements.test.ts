@@ -1,4 +1,4 @@
-/** One process hears of another's matches at once, and goes on to when its connection was lost. */
+/** Announcements reach other processes at once, also after a lost connection. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Redacted, Schedule, Stream } from "effect"
 import pg from "pg"
@@ -12,16 +12,16 @@ import { PLATFORM_IDS } from "../../platforms.ts"
 import { temporaryDatabase } from "../../stores.ts"
 
 describe("Announcements", () => {
-  it.scopedLive("tells what others announce and not what this process does, also after its connection was ended", () =>
+  it.scopedLive("receives announcements of other processes and not its own, also after a reconnect", () =>
     Effect.gen(function* () {
       const { url } = yield* temporaryDatabase
-      const { heard, self } = yield* Effect.provide(Announcements, Announcements.layerListening(url))
+      const { received, self } = yield* Effect.provide(Announcements, Announcements.layerListening(url))
       let times = 0
-      yield* Effect.forkScoped(Stream.runForEach(heard, () => Effect.sync(() => ++times)))
+      yield* Effect.forkScoped(Stream.runForEach(received, () => Effect.sync(() => ++times)))
       const until = (count: number) => Effect.repeat(Effect.sleep("10 millis"), { until: () => times >= count })
       const announce = (by: string) => query(url, `select pg_notify('${CHANNEL}', '${by}')`)
 
-      // It may have missed some before it listened.
+      // One for announcements that may have been missed before.
       yield* until(1)
       yield* announce("another")
       yield* until(2)
@@ -33,7 +33,7 @@ describe("Announcements", () => {
       for (let lost = 0; lost < 3; lost++) {
         const before = times
         yield* endListeners(url)
-        // It may have missed some meanwhile.
+        // One for announcements that may have been missed meanwhile.
         yield* until(before + 1)
         yield* announce("another")
         yield* until(before + 2)
@@ -42,8 +42,8 @@ describe("Announcements", () => {
     })
   )
 
-  // On a clock that stands still nobody looks by himself.
-  it.scoped("bring another process's match to those who listen here without a look at the clock", () =>
+  // The test clock stands still, so polling never runs.
+  it.scoped("deliver another process's match to listeners without polling", () =>
     Effect.gen(function* () {
       const { url } = yield* temporaryDatabase
       const process = Layer.provideMerge(LiveMatches.layer, Layer.provide(stores.layer, postgres.layerWith({ url })))
@@ -56,20 +56,20 @@ describe("Announcements", () => {
 
       const { listen } = yield* Effect.provide(LiveMatches, reader)
       const next = yield* listen({ account, rule: Option.none(), platforms: PLATFORM_IDS }, Option.none())
-      const heard: Array<string> = []
+      const ids: Array<string> = []
       const reading = yield* next.pipe(
-        Effect.map((some) => heard.push(...some.map((one) => (one._tag === "Matched" ? one.match.id : one._tag)))),
+        Effect.map((some) => ids.push(...some.map((one) => (one._tag === "Matched" ? one.match.id : one._tag)))),
         Effect.repeat({ until: (count) => count >= matches.length }),
         Effect.forkScoped
       )
       const store = yield* Effect.provide(MatchStore, writer)
       for (const [at, match] of matches.entries()) {
         yield* store.insert([match])
-        while (heard.length <= at) yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
+        while (ids.length <= at) yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
       }
       yield* Fiber.join(reading)
       assert.deepStrictEqual(
-        heard,
+        ids,
         matches.map(({ id }) => id)
       )
     })
@@ -89,7 +89,7 @@ const query = (url: Redacted.Redacted, statement: string) =>
     (client) => Effect.promise(() => client.end())
   )
 
-/** Cuts whoever listens off, once somebody does. */
+/** Waits for a listening connection and terminates it. */
 const endListeners = (url: Redacted.Redacted) =>
   Effect.repeat(
     query(

@@ -1,4 +1,4 @@
-/** The log of recent events where several processes write, trim and read it at once. */
+/** `SqlEventLog` with concurrent writers, trims and readers. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Layer, Stream } from "effect"
 import * as stores from "../../../adapters/sql/stores.ts"
@@ -8,7 +8,7 @@ import { postgresClient } from "../../stores.ts"
 const layer = Layer.provide(stores.layer, postgresClient)
 
 describe("SqlEventLog", () => {
-  it.live("many writers at once lose nothing, and each keeps its order", () =>
+  it.live("append loses no segment of concurrent writers and keeps the order of each", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const writer = (name: number) =>
@@ -26,7 +26,7 @@ describe("SqlEventLog", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("reading goes on to the newest that are kept while others write and trim", () =>
+  it.live("recent reads without gaps while others append and trim", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       for (let turn = 0; turn < 60; turn++) yield* log.append("x", segmentOf(0, turn, 400))
@@ -42,7 +42,7 @@ describe("SqlEventLog", () => {
       const trimming = Effect.forEach(Array.from({ length: 60 }), () => log.trim("x", keep))
       const [reads] = yield* Effect.all([reading, writing, trimming, trimming], { concurrency: "unbounded" })
       for (const turns of reads) {
-        // A segment may have gone at the old end since the reading began; in between there is never a gap.
+        // Segments at the old end may be trimmed during the read.
         assert.isAtLeast(turns.length, 1)
         assert.isAtMost(turns.length, 20)
         const newest = turns[0] ?? 0
@@ -59,7 +59,7 @@ describe("SqlEventLog", () => {
 
 // ---- helpers ----
 
-/** The writer is in `missed`, its turn in the time of the events. */
+/** `missed` holds the writer, and the time of the events its turn. */
 const segmentOf = (writer: number, turn: number, count: number): Segment => ({
   events: Array.from({ length: count }, () => ({ receivedAt: turn, json: '{"data":{}}' })),
   missed: writer

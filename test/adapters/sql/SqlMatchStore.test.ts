@@ -17,7 +17,7 @@ for (const [name, client] of [
   withLayer(Layer.provideMerge(stores.layer, client), { excludeTestServices: true, timeout: "120 seconds" })(
     `SqlMatchStore on ${name}`,
     (it) => {
-      it.effect("insert stores U+FFFD for NUL and for halves of surrogate pairs, wherever they are", () =>
+      it.effect("insert replaces NUL and lone surrogates by U+FFFD, in ids, keys and values", () =>
         Effect.gen(function* () {
           const store = yield* MatchStore
           const account = yield* newAccount
@@ -46,7 +46,7 @@ for (const [name, client] of [
         })
       )
 
-      it.effect("list reads a page out of an index and sorts no more than a page per platform, at any depth", () =>
+      it.effect("list reads a page from an index and sorts at most one page per platform, at any depth", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient
           const account = yield* newAccount
@@ -67,14 +67,14 @@ for (const [name, client] of [
               [Option.none(), Option.some(middle)].map((before) => ({ account, rule, platforms, before, limit: 50 }))
             )
           )
-          // First as the planner sees a table that nobody has looked at, then with its statistics.
+          // First without planner statistics, then with them.
           for (const prepare of [sql`select 1`, sql`analyze`]) {
             yield* prepare
             for (const page of pages) checkPlan(page, yield* explain(page))
           }
         })
       )
-      it.effect("trim reads what it deletes out of an index, and nothing of what was deleted before", () =>
+      it.effect("trim reads only what it deletes, from an index, and no deleted rows", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient
           const store = yield* MatchStore
@@ -99,14 +99,14 @@ for (const [name, client] of [
               assert.match(scan["Node Type"], /^Index (Only )?Scan$/, shown)
               assert.strictEqual(scan["Actual Rows"] * scan["Actual Loops"], 500, shown)
             }
-            // The search alone. From the start of the index it would read twice as many.
+            // The smaller number is the search. From the start of the index it would read twice as many pages.
             const pages = scans.map((scan) => scan["Shared Hit Blocks"] + scan["Shared Read Blocks"])
             assert.isAtMost(Math.min(...pages), 50, shown)
           }
         })
       )
 
-      it.effect("trim counts none of the matches that an operator has deleted, in whatever way", () =>
+      it.effect("trim does not count matches that an operator has deleted or truncated", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient
           const store = yield* MatchStore
@@ -122,9 +122,9 @@ for (const [name, client] of [
         })
       )
 
-      // PGlite has one connection, and so never two at once.
+      // PGlite has one connection, so there are no concurrent transactions.
       if (name === "PGlite") return
-      it.effect("trim deletes nothing, and waits for nobody, while another process is at it", () =>
+      it.effect("trim returns 0 at once while another process trims", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient
           const store = yield* MatchStore
@@ -136,7 +136,7 @@ for (const [name, client] of [
         })
       )
 
-      it.effect("trim leaves out, and does not wait for, matches that are being deleted with their rule", () =>
+      it.effect("trim skips matches that are being deleted with their rule, without waiting", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient
           const store = yield* MatchStore
@@ -155,7 +155,7 @@ for (const [name, client] of [
 
 // ---- helpers ----
 
-/** What the effect gives while another connection has run the statement and has not committed. */
+/** Runs the effect while another connection has run the statement and not committed. */
 const during = <A, E, R>(statement: Statement<object>, effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient
@@ -168,7 +168,7 @@ const during = <A, E, R>(statement: Statement<object>, effect: Effect.Effect<A, 
 
 const AFTER_ALL = fromUuid("match", "ffffffff-ffff-7fff-bfff-ffffffffffff")
 
-/** Rows of one rule get ids that spread over the same span as those of the others. */
+/** Ids of all rules are spread over the same range. */
 const uuidOf = (rule: RuleId, n: number) =>
   `01900000-0000-7000-8000-${n.toString(16).padStart(8, "0")}${toUuid(rule).slice(-4)}`
 

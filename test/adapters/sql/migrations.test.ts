@@ -5,11 +5,11 @@ import * as postgres from "../../../adapters/sql/postgres.ts"
 import { emptyDatabase } from "../../stores.ts"
 
 describe("migrations", () => {
-  it.scopedLive("six processes that start at once on an empty database all succeed", () =>
+  it.scopedLive("migrateAt succeeds in six processes that start at once on an empty database", () =>
     Effect.gen(function* () {
       for (let round = 0; round < 3; round++) {
         const { url } = yield* emptyDatabase
-        // Each call makes a pool of its own, as each process does.
+        // Each call creates its own pool, like a process.
         const open = Effect.suspend(() => Layer.build(postgres.layerWith({ url })))
         yield* Effect.all(
           Array.from({ length: 6 }, () => open),
@@ -19,28 +19,28 @@ describe("migrations", () => {
     })
   )
 
-  it.scopedLive("a second run changes nothing", () =>
+  it.scopedLive("migrateAt is idempotent", () =>
     Effect.gen(function* () {
       const { url } = yield* emptyDatabase
       const state = Effect.gen(function* () {
         const sql = yield* SqlClient
-        const steps = yield* sql`select migration_id, name, created_at::text from earshot_migrations order by 1`
+        const migrations = yield* sql`select migration_id, name, created_at::text from earshot_migrations order by 1`
         const objects = yield* sql`select oid, relname::text, xmin::text from pg_class
           where relnamespace = 'public'::regnamespace order by oid`
-        return { steps, objects }
+        return { migrations, objects }
       })
       const first = yield* Effect.provide(state, postgres.layerWith({ url }))
       const second = yield* Effect.provide(state, postgres.layerWith({ url }))
-      assert.isAbove(first.steps.length, 0)
+      assert.isAbove(first.migrations.length, 0)
       assert.isAbove(first.objects.length, 10)
       assert.deepStrictEqual(second, first)
     })
   )
 
-  it.scopedLive("a database of an earlier version gains what it lacks, and keeps what it has", () =>
+  it.scopedLive("migrateAt upgrades an older database and keeps its data", () =>
     Effect.gen(function* () {
       const { url } = yield* emptyDatabase
-      const goBack = Effect.flatMap(SqlClient, (sql) =>
+      const downgrade = Effect.flatMap(SqlClient, (sql) =>
         sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, match_counts, match_order, webhook_attempts, webhooks;
           drop function matches_changed cascade;
           drop function take_turn;
@@ -52,7 +52,7 @@ describe("migrations", () => {
           insert into rules select id, id, 'n', 'i', now() from accounts;
           insert into matches select gen_random_uuid(), id, id, 'x', n, '{}', now() from rules, generate_series(1, 3) n`)
       )
-      yield* Effect.provide(goBack, postgres.layerWith({ url }))
+      yield* Effect.provide(downgrade, postgres.layerWith({ url }))
       const counts = Effect.flatMap(
         SqlClient,
         (sql) => sql`select (select count(*)::int as accounts from accounts),
@@ -64,26 +64,26 @@ describe("migrations", () => {
     })
   )
 
-  it.scopedLive("a database of a newer version is refused", () =>
+  it.scopedLive("migrateAt fails on a database of a newer version", () =>
     Effect.gen(function* () {
       const { url } = yield* emptyDatabase
-      const goAhead = Effect.flatMap(
+      const upgrade = Effect.flatMap(
         SqlClient,
         (sql) => sql`insert into earshot_migrations (migration_id, name) values (9999, 'from the future')`
       )
-      yield* Effect.provide(goAhead, postgres.layerWith({ url }))
+      yield* Effect.provide(upgrade, postgres.layerWith({ url }))
       const error = yield* Effect.flip(Layer.build(postgres.layerWith({ url })))
       assert.match(error.message, /: a newer version of the service has changed its schema\. Start that version/)
     })
   )
 
-  it.scopedLive("a step that fails is told in plain words, and leaves nothing behind", () =>
+  it.scopedLive("migrateAt rolls back and fails with StoreCannotOpen when a migration fails", () =>
     Effect.gen(function* () {
       const { url } = yield* emptyDatabase
-      const inTheWay = Effect.flatMap(SqlClient, (sql) =>
+      const createConflict = Effect.flatMap(SqlClient, (sql) =>
         sql.unsafe("drop schema public cascade; create schema public; create table matches (id int)")
       )
-      yield* Effect.provide(inTheWay, postgres.layerWith({ url }))
+      yield* Effect.provide(createConflict, postgres.layerWith({ url }))
       const error = yield* Effect.flip(Layer.build(postgres.layerWith({ url })))
       assert.strictEqual(error._tag, "StoreCannotOpen")
       assert.match(

@@ -21,34 +21,34 @@ import { temporaryFolder } from "../../stores.ts"
 const KILLS = sized(2, 10)
 
 describe("pglite", () => {
-  it.scopedLive("a second process on the folder is told so, and the first goes on", () =>
+  it.scopedLive("layerWith fails while another process uses the folder, which keeps working", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       const first = startWriter(dataDir)
-      yield* Effect.promise(() => saysOpen(first))
+      yield* Effect.promise(() => opens(first))
       const second = yield* Effect.promise(() => collect(startWriter(dataDir, 3)))
       assert.deepStrictEqual(second, [
         `refused Cannot open the store at "${dataDir}": another process is using this folder. ` +
-          "Stop that process, or give this one a folder of its own with EARSHOT_DATA_DIR"
+          "Stop that process, or choose another folder with EARSHOT_DATA_DIR"
       ])
       yield* Effect.promise(() => new Promise((resume) => first.stdout?.once("data", resume)))
       first.kill("SIGKILL")
     })
   )
 
-  it.scopedLive("of several that find the lock of a killed process, one gets the folder", () =>
+  it.scopedLive("one of several processes takes over the lock of a killed process", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       yield* Effect.promise(() => killAfter(startWriter(dataDir), 0))
       assert.isTrue(hasLock(dataDir))
       const writers = Array.from({ length: 3 }, () => startWriter(dataDir))
-      const answers = yield* Effect.promise(() => Promise.all(writers.map(saysOpen)))
+      const answers = yield* Effect.promise(() => Promise.all(writers.map(opens)))
       for (const writer of writers) writer.kill("SIGKILL")
       assert.deepStrictEqual(answers.sort(), [false, false, true])
     })
   )
 
-  it.scopedLive("the folder is free once the store is closed", () =>
+  it.scopedLive("closing the store releases the lock", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       yield* inStore(dataDir, newAccount)
@@ -57,7 +57,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("what was acknowledged is there after kill -9, again and again", () =>
+  it.scopedLive("acknowledged writes survive repeated kill -9", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       const acknowledged: Array<string> = []
@@ -76,7 +76,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("kill -9 at any moment of the first start leaves a folder that opens", () =>
+  it.scopedLive("the store opens after kill -9 at any moment of the first start", () =>
     Effect.gen(function* () {
       for (let kill = 0; kill < KILLS; kill++) {
         const dataDir = join(yield* temporaryFolder, "data")
@@ -92,7 +92,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("a folder that was unpacked in part is unpacked anew", () =>
+  it.scopedLive("layerWith replaces a partly unpacked image", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryFolder
       mkdirSync(join(dataDir, "pg.new", "base"), { recursive: true })
@@ -102,7 +102,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("two new stores have ids of their own, and keep them", () =>
+  it.scopedLive("every new store has its own deployment id and keeps it", () =>
     Effect.gen(function* () {
       const deployment = Effect.flatMap(RuleStore, (rules) => rules.deployment)
       const [one, other] = [yield* temporaryFolder, yield* temporaryFolder]
@@ -113,7 +113,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("a new store can be read by its owner alone", () =>
+  it.scopedLive("only the owner can read the files of a new store", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       assert.strictEqual(statSync(join(dataDir, "pg")).mode & 0o777, 0o700)
@@ -136,7 +136,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("the rest of the process has its turns while matches pour in", () =>
+  it.scopedLive("inserts do not block the event loop", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       const batches = 40
@@ -158,7 +158,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("an interrupted transaction gives the one connection back at once", () =>
+  it.scopedLive("an interrupted transaction releases the only connection at once", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       yield* Effect.gen(function* () {
@@ -173,7 +173,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("a folder that cannot be is refused in plain words", () =>
+  it.scopedLive("layerWith fails with StoreCannotOpen for a file or a too long path", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const file = join(folder, "file")
@@ -188,14 +188,11 @@ describe("pglite", () => {
       )
       const long = join(folder, "x".repeat(120))
       const tooLong = yield* Effect.flip(Layer.build(pglite.layerWith({ dataDir: long })))
-      assert.match(
-        tooLong.message,
-        /: its path is too long for the lock, which has to fit in 103 bytes\. Choose a shorter/
-      )
+      assert.match(tooLong.message, /: its path is too long for the lock: the limit is 103 bytes\. Choose a shorter/)
     })
   )
 
-  it.scopedLive("a damaged database is refused in plain words", () =>
+  it.scopedLive("layerWith fails with StoreCannotOpen for a damaged database", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryFolder
       mkdirSync(join(dataDir, "pg"))
@@ -206,7 +203,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("a folder of another version of the engine is refused with both versions, and left as it is", () =>
+  it.scopedLive("layerWith names both versions when the folder is of another engine version, and changes nothing", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       const version = join(dataDir, "pg", "PG_VERSION")
@@ -221,7 +218,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("runs on Deno, in a folder that Node made", () =>
+  it.scopedLive("runs on Deno, in a folder created by Node", () =>
     Effect.gen(function* () {
       const dataDir = yield* preparedFolder
       const permissions = ["--allow-env", "--allow-read", `--allow-write=${dataDir}`, "--allow-net"]
@@ -236,7 +233,7 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("a folder that Deno is not allowed to use is refused with where to allow it", () =>
+  it.scopedLive("layerWith says which permission Deno lacks for the folder", () =>
     Effect.gen(function* () {
       const dataDir = yield* temporaryFolder
       const lacking = [
@@ -250,7 +247,7 @@ describe("pglite", () => {
         assert.match(
           refused,
           new RegExp(
-            `^refused Cannot open the store at ".*": Deno is not allowed to use this folder: Requires ${access} access .*\\. Make the folder if there is none, and name it in the --allow-read and --allow-write of deno\\.json`
+            `^refused Cannot open the store at ".*": Deno is not allowed to use this folder: Requires ${access} access .*\\. Create the folder if it is missing and add it to --allow-read and --allow-write in deno\\.json`
           )
         )
       }
@@ -264,7 +261,7 @@ const preparedFolder = Effect.tap(temporaryFolder, (folder) =>
   Effect.map(storeImage, (image) => unpack(image, join(folder, "pg")))
 )
 
-/** Below node_modules, where it finds the packages that are not bundled. */
+/** Inside node_modules, so that it finds the packages that are not bundled. */
 const WRITER = join(ROOT, "node_modules", ".cache", "earshot", "writer.mjs")
 beforeAll(() =>
   build({
@@ -286,19 +283,19 @@ const writerCommand = (dataDir: string, commits: number) => [process.execPath, W
 const startWriter = (dataDir: string, commits = Number.POSITIVE_INFINITY) =>
   spawn(process.execPath, writerCommand(dataDir, commits).slice(1), { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] })
 
-/** Every line the process prints until it ends. */
+/** All complete lines that the process prints until it ends. */
 const collect = async (child: ChildProcess): Promise<Array<string>> => {
   let output = ""
   child.stdout?.on("data", (chunk) => {
     output += chunk
   })
   await once(child, "close")
-  // A line that was cut off by the kill was never said.
+  // The kill may have cut off the last line.
   return output.slice(0, output.lastIndexOf("\n")).split("\n")
 }
 
-/** False when it was refused. */
-const saysOpen = (child: ChildProcess) =>
+/** True when the writer opens the store, false when that fails. */
+const opens = (child: ChildProcess) =>
   new Promise<boolean>((resume, fail) => {
     let output = ""
     child.stdout?.on("data", (chunk) => {
@@ -309,17 +306,17 @@ const saysOpen = (child: ChildProcess) =>
     child.once("close", (code) => fail(new Error(`The writer ended with code ${code}`)))
   })
 
-/** What the process said before it was killed, at a random moment after it had opened the store and said so much more. */
+/** Kills the process at a random moment after it opened the store and printed that many lines. Returns its output. */
 const killAfter = async (child: ChildProcess, lines: number) => {
-  const said = collect(child)
-  await saysOpen(child)
+  const output = collect(child)
+  await opens(child)
   for (let seen = 0; seen < lines; ) {
     const [chunk] = await once(child.stdout ?? child, "data")
     seen += String(chunk).split("\n").length - 1
   }
   await new Promise((resume) => setTimeout(resume, Math.random() * 20))
   child.kill("SIGKILL")
-  return said
+  return output
 }
 
 const inStore = <A, E>(dataDir: string, effect: Effect.Effect<A, E, RuleStore | MatchStore | KeyStore>) =>

@@ -21,9 +21,9 @@ describe("postgres", () => {
   }
   const cases: ReadonlyArray<readonly [name: string, url: () => string, message: RegExp]> = [
     [
-      "nothing listens",
+      "the port is closed",
       () => "postgres://u:secret@127.0.0.1:1/db",
-      /^Cannot open the store at "postgres:\/\/127\.0\.0\.1:1\/db": nothing answers there\. Check host and port/
+      /^Cannot open the store at "postgres:\/\/127\.0\.0\.1:1\/db": connection refused\. Check host and port/
     ],
     [
       "the host is unknown",
@@ -47,13 +47,13 @@ describe("postgres", () => {
       /: there is no such database\. Create it/
     ],
     [
-      "the URL is none",
+      "the URL is not valid",
       () => "postgres://u:secret@host:not-a-port/db",
       /^Cannot open the store at "DATABASE_URL": it is not a URL of a Postgres database\. Write it as postgres:\/\/user/
     ]
   ]
   for (const [name, url, message] of cases) {
-    it.scopedLive(`layerWith says so, quickly and without the password, when ${name}`, () =>
+    it.scopedLive(`layerWith fails fast and without the password in the message when ${name}`, () =>
       Effect.gen(function* () {
         const open = Layer.build(postgres.layerWith({ url: Redacted.make(url()) }))
         const [elapsed, error] = yield* Effect.timed(Effect.flip(open))
@@ -65,7 +65,7 @@ describe("postgres", () => {
     )
   }
 
-  it.scopedLive("layerWith says so when the user may not create tables", () =>
+  it.scopedLive("layerWith fails when the user may not create tables", () =>
     Effect.gen(function* () {
       const { url } = yield* temporaryDatabase
       yield* Layer.build(postgres.layerWith({ url }))
@@ -77,7 +77,7 @@ describe("postgres", () => {
     })
   )
 
-  it.scopedLive("a connection that is lost within a transaction is StorageUnavailable, and nothing is stored", () =>
+  it.scopedLive("reserve fails with StorageUnavailable and stores nothing when its connection is lost", () =>
     Effect.gen(function* () {
       const { url } = yield* temporaryDatabase
       yield* Effect.gen(function* () {
@@ -85,7 +85,7 @@ describe("postgres", () => {
         const rules = yield* RuleStore
         const account = yield* newAccount
         const rule = newRule(account)
-        // The row of the account is in other hands: `reserve` waits for it, within its transaction.
+        // Another connection locks the account's row, so `reserve` waits within its transaction.
         yield* Effect.acquireRelease(
           Effect.promise(async () => {
             const client = new pg.Client({ connectionString: Redacted.value(url) })
@@ -108,7 +108,7 @@ describe("postgres", () => {
   )
 
   it.scopedLive.skipIf(process.env["TEST_DATABASE_URL"])(
-    "operations fail with StorageUnavailable while the server is away, and work again after it (not with TEST_DATABASE_URL: that server is not ours to stop)",
+    "operations fail with StorageUnavailable while the server is down, and work again afterwards (skipped with TEST_DATABASE_URL)",
     () =>
       Effect.gen(function* () {
         const server = yield* Effect.acquireRelease(
@@ -133,7 +133,7 @@ describe("postgres", () => {
             Effect.match(operation, { onSuccess: () => "done", onFailure: ({ _tag }) => _tag }).pipe(
               Effect.tap((tag) => outcomes.add(tag))
             )
-          // Busy when the server goes, so that statements and transactions are cut off in the middle.
+          // Run all the time, so that the stop interrupts statements and transactions.
           const busy = Effect.forEach(operations, (operation) => Effect.forever(outcome(operation)), {
             concurrency: "unbounded"
           })
@@ -142,15 +142,15 @@ describe("postgres", () => {
           assert.deepStrictEqual([...outcomes], ["done"])
 
           yield* Effect.promise(server.stop)
-          const away = yield* Effect.forEach(operations, outcome)
-          assert.deepStrictEqual(new Set(away), new Set(["StorageUnavailable"]))
+          const whileDown = yield* Effect.forEach(operations, outcome)
+          assert.deepStrictEqual(new Set(whileDown), new Set(["StorageUnavailable"]))
 
           yield* Effect.promise(server.start)
           yield* Effect.forEach(operations, (operation) =>
             Effect.retry(operation, Schedule.spaced("50 millis").pipe(Schedule.upTo("10 seconds")))
           )
-          const back = yield* Effect.forEach(operations, outcome)
-          assert.deepStrictEqual(new Set(back), new Set(["done"]))
+          const afterRestart = yield* Effect.forEach(operations, outcome)
+          assert.deepStrictEqual(new Set(afterRestart), new Set(["done"]))
           assert.deepStrictEqual(outcomes, new Set(["done", "StorageUnavailable"]))
         }).pipe(Effect.scoped, Effect.provide(Layer.provide(stores.layer, postgres.layerWith({ url }))))
       })

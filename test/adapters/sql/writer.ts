@@ -1,7 +1,7 @@
 /**
- * A process of its own that writes to an embedded store: `node writer.mjs <folder> [commits]`, from the root of the
- * repository. Prints `has` with each rule and match it finds, then `open`, then each new rule or match on its own line
- * once it is acknowledged, then (after so many commits) the fsyncs it has made.
+ * A process that writes to an embedded store: `node writer.mjs <folder> [commits]`, run from the repository root.
+ * Prints a line `has …` per rule and match it finds, then `open`, then one line per acknowledged rule or match, and
+ * after the last commit the number of fsyncs.
  */
 import fs from "node:fs"
 import { readFile } from "node:fs/promises"
@@ -29,15 +29,15 @@ syncBuiltinESMExports()
 const [dataDir = "", commits = "Infinity"] = process.argv.slice(2)
 const at = Timestamp.make(new Date(0).toISOString())
 
-// Straight to the descriptor: what is said is out when the process is killed.
-const say = (line: string) =>
+// Writes synchronously: printed lines survive a kill.
+const print = (line: string) =>
   Effect.sync(() => {
     let rest: Uint8Array = Buffer.from(`${line}\n`)
     while (rest.length > 0) {
       try {
         rest = rest.subarray(fs.writeSync(1, rest))
       } catch (error) {
-        // The pipe is full, and the other side is reading.
+        // The pipe is full: retry until the reader catches up.
         if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error
       }
     }
@@ -50,7 +50,7 @@ const write = Effect.gen(function* () {
   const account = { id: fromUuid("acct", v7()), name: "writer" }
   const key = { id: fromUuid("key", v7()), account, name: "", hint: "", digest: "writer", createdAt: at }
   const { account_id } = yield* keys.insert(key)
-  for (const { id } of yield* rules.list(account_id)) yield* say(`has rule ${id}`)
+  for (const { id } of yield* rules.list(account_id)) yield* print(`has rule ${id}`)
   const all = {
     account: account_id,
     rule: Option.none(),
@@ -58,15 +58,15 @@ const write = Effect.gen(function* () {
     before: Option.none(),
     limit: 1_000_000
   }
-  for (const { id } of yield* matches.list(all)) yield* say(`has match ${id}`)
-  yield* say("open")
+  for (const { id } of yield* matches.list(all)) yield* print(`has match ${id}`)
+  yield* print("open")
   const before = fsyncs
   for (let i = 0; i < Number(commits); i += 3) {
     const id = fromUuid("rule", v7())
     const filters = [{ platform: "x" as const, text: "cat" }]
     yield* rules.reserve({ id, accountId: account_id, name: "", intent: "", createdAt: at, filters }, new Map())
     yield* rules.activate(id, new Map([["x" as const, { platformRuleId: "1", translatedValue: "cat" }]]), at)
-    yield* say(`rule ${id}`)
+    yield* print(`rule ${id}`)
     const batch = Array.from({ length: 20 }, () => ({
       id: fromUuid("match", v7()),
       rule_id: id,
@@ -76,12 +76,12 @@ const write = Effect.gen(function* () {
       payload: { text: "cat ".repeat(50) }
     }))
     yield* matches.insert(batch)
-    yield* say(batch.map((match) => `match ${match.id}`).join("\n"))
+    yield* print(batch.map((match) => `match ${match.id}`).join("\n"))
   }
-  yield* say(`fsyncs ${fsyncs - before}`)
+  yield* print(`fsyncs ${fsyncs - before}`)
 })
 
 const image = Effect.promise(() => readFile("dist/assets/store.tar.gz"))
 const store = Layer.provide(stores.layer, pglite.layerWith({ dataDir, image }))
-const refused = (error: StoreCannotOpen) => say(`refused ${error.message}`)
+const refused = (error: StoreCannotOpen) => print(`refused ${error.message}`)
 await Effect.runPromise(write.pipe(Effect.provide(store), Effect.catchTag("StoreCannotOpen", refused)))

@@ -1,4 +1,4 @@
-/** The exporter of traces, against a collector on a real socket. */
+/** The OTLP exporter against a collector on a real socket. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Layer, Logger, Metric, Redacted, Tracer } from "effect"
 import * as RuntimeEntropy from "../../../adapters/runtimes/entropy.ts"
@@ -9,14 +9,14 @@ import { attributesOf, type Collector, collector, type WireSpan } from "../../co
 import { parseMetrics, valueIn } from "../../prometheus.ts"
 
 describe("Otlp", () => {
-  it.live("sends every span with its ids, its parent, its times and the name of the service", () =>
+  it.live("sends each span with ids, parent, times and service name", () =>
     Effect.gen(function* () {
-      const there = yield* collector
+      const server = yield* collector
       const before = BigInt(Date.now()) * 1_000_000n
-      yield* traced(there, Effect.withSpan(Effect.withSpan(Effect.sleep(5), "child", { kind: "client" }), "parent"))
+      yield* traced(server, Effect.withSpan(Effect.withSpan(Effect.sleep(5), "child", { kind: "client" }), "parent"))
       const after = BigInt(Date.now() + 1) * 1_000_000n
 
-      const [child, parent] = [named(there, "child"), named(there, "parent")]
+      const [child, parent] = [named(server, "child"), named(server, "parent")]
       for (const { traceId, spanId } of [child, parent]) {
         assert.match(traceId, /^[0-9a-f]{32}$/)
         assert.match(spanId, /^[0-9a-f]{16}$/)
@@ -28,7 +28,7 @@ describe("Otlp", () => {
       assert.deepStrictEqual([parent.status, child.status], [{ code: 0 }, { code: 0 }])
 
       for (const time of [parent.startTimeUnixNano, parent.endTimeUnixNano]) assert.match(time, /^\d{19}$/)
-      // The clock of spans runs on from its first reading, so it may be off by what the other was set by.
+      // Effect's span clock is monotonic: it ignores adjustments of the system clock.
       const slack = 2_000_000_000n
       assert.isTrue(BigInt(parent.startTimeUnixNano) >= before - slack)
       assert.isTrue(BigInt(parent.endTimeUnixNano) <= after + slack)
@@ -36,7 +36,7 @@ describe("Otlp", () => {
       assert.isTrue(BigInt(parent.startTimeUnixNano) <= BigInt(child.startTimeUnixNano))
       assert.isTrue(BigInt(parent.endTimeUnixNano) >= BigInt(child.endTimeUnixNano))
 
-      assert.deepStrictEqual(there.resources[0], {
+      assert.deepStrictEqual(server.resources[0], {
         attributes: [
           { key: "service.name", value: { stringValue: "test" } },
           { key: "service.version", value: { stringValue: "1.2.3" } }
@@ -45,9 +45,9 @@ describe("Otlp", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("writes attributes by their kind, and nothing of a secret", () =>
+  it.live("encodes attributes by type and redacts secrets", () =>
     Effect.gen(function* () {
-      const there = yield* collector
+      const server = yield* collector
       const attributes = {
         text: "a",
         whole: 7,
@@ -57,8 +57,8 @@ describe("Otlp", () => {
         key: Redacted.make("hunter2"),
         other: { a: 1 }
       }
-      yield* traced(there, Effect.withSpan(Effect.void, "one", { attributes }))
-      assert.deepStrictEqual(named(there, "one").attributes, [
+      yield* traced(server, Effect.withSpan(Effect.void, "one", { attributes }))
+      assert.deepStrictEqual(named(server, "one").attributes, [
         { key: "text", value: { stringValue: "a" } },
         { key: "whole", value: { intValue: "7" } },
         { key: "part", value: { doubleValue: 0.5 } },
@@ -70,104 +70,102 @@ describe("Otlp", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "marks what failed and why, keeps the words of a defect to itself, and does not call an interruption a failure",
-    () =>
-      Effect.gen(function* () {
-        const there = yield* collector
-        const work = Effect.gen(function* () {
-          yield* Effect.either(Effect.withSpan(new RuleNotFound({ ruleId: "abc" }), "failed"))
-          yield* Effect.exit(Effect.withSpan(Effect.die(new TypeError("hunter2")), "died"))
-          yield* Effect.exit(Effect.withSpan(Effect.interrupt, "interrupted"))
-        })
-        yield* traced(there, work)
+  it.live("marks failures with their message, hides the message of a defect, and does not mark interruptions", () =>
+    Effect.gen(function* () {
+      const server = yield* collector
+      const work = Effect.gen(function* () {
+        yield* Effect.either(Effect.withSpan(new RuleNotFound({ ruleId: "abc" }), "failed"))
+        yield* Effect.exit(Effect.withSpan(Effect.die(new TypeError("hunter2")), "died"))
+        yield* Effect.exit(Effect.withSpan(Effect.interrupt, "interrupted"))
+      })
+      yield* traced(server, work)
 
-        const failed = named(there, "failed")
-        assert.deepStrictEqual(failed.status, { code: 2, message: 'Cannot find rule "abc"' })
-        assert.strictEqual(attributesOf(failed)["error.type"], "RuleNotFound")
-        const died = named(there, "died")
-        assert.deepStrictEqual(died.status, { code: 2, message: "Unexpected failure" })
-        assert.strictEqual(attributesOf(died)["error.type"], "TypeError")
-        const interrupted = named(there, "interrupted")
-        assert.deepStrictEqual(interrupted.status, { code: 0 })
-        assert.strictEqual(attributesOf(interrupted)["earshot.interrupted"], true)
-        assert.isFalse(there.bodies.join().includes("hunter2"))
-      }).pipe(Effect.scoped)
+      const failed = named(server, "failed")
+      assert.deepStrictEqual(failed.status, { code: 2, message: 'Cannot find rule "abc"' })
+      assert.strictEqual(attributesOf(failed)["error.type"], "RuleNotFound")
+      const died = named(server, "died")
+      assert.deepStrictEqual(died.status, { code: 2, message: "Unexpected failure" })
+      assert.strictEqual(attributesOf(died)["error.type"], "TypeError")
+      const interrupted = named(server, "interrupted")
+      assert.deepStrictEqual(interrupted.status, { code: 0 })
+      assert.strictEqual(attributesOf(interrupted)["earshot.interrupted"], true)
+      assert.isFalse(server.bodies.join().includes("hunter2"))
+    }).pipe(Effect.scoped)
   )
 
-  it.live("goes on with the trace of a caller, and sends nothing of one who does not sample", () =>
+  it.live("continues the caller's trace and drops spans of an unsampled one", () =>
     Effect.gen(function* () {
-      const there = yield* collector
+      const server = yield* collector
       const ids = { traceId: "a".repeat(32), spanId: "b".repeat(16) }
       const under = (name: string, sampled: boolean) =>
         Effect.withSpan(Effect.withSpan(Effect.void, `${name} child`), name, {
           parent: Tracer.externalSpan({ ...ids, sampled })
         })
-      yield* traced(there, Effect.zip(under("wanted", true), under("unwanted", false)))
+      yield* traced(server, Effect.zip(under("wanted", true), under("unwanted", false)))
       assert.deepStrictEqual(
-        there.spans.map(({ name }) => name),
+        server.spans.map(({ name }) => name),
         ["wanted child", "wanted"]
       )
       assert.deepStrictEqual(
-        [named(there, "wanted").traceId, named(there, "wanted").parentSpanId],
+        [named(server, "wanted").traceId, named(server, "wanted").parentSpanId],
         [ids.traceId, ids.spanId]
       )
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends in batches while it runs", () =>
+  it.live("sends batches of at most 512 spans", () =>
     Effect.gen(function* () {
-      const there = yield* collector
+      const server = yield* collector
       const work = Effect.gen(function* () {
         yield* Effect.forEach(Array.from({ length: 1_200 }), () => Effect.withSpan(Effect.void, "many"), {
           discard: true
         })
-        yield* Effect.promise(() => there.asked(3))
+        yield* Effect.promise(() => server.requests(3))
       })
-      yield* traced(there, work)
-      assert.deepStrictEqual(there.batches, [512, 512, 176])
-      assert.strictEqual(new Set(there.spans.map(({ spanId }) => spanId)).size, 1_200)
+      yield* traced(server, work)
+      assert.deepStrictEqual(server.batches, [512, 512, 176])
+      assert.strictEqual(new Set(server.spans.map(({ spanId }) => spanId)).size, 1_200)
     }).pipe(Effect.scoped)
   )
 
-  it.live("drops and counts what a collector does not take, goes on, and sends again when it does", () =>
+  it.live("drops and counts spans that the collector rejects, and recovers", () =>
     Effect.gen(function* () {
-      const there = yield* collector
-      there.answerWith(503)
+      const server = yield* collector
+      server.answerWith(503)
       const [sent, dropped] = [yield* counted("sent"), yield* counted("dropped")]
       const work = Effect.gen(function* () {
         yield* Effect.withSpan(Effect.void, "lost")
-        yield* Effect.promise(() => there.asked(1))
-        // Its answer is on its way: the next span is not in the same batch.
+        yield* Effect.promise(() => server.requests(1))
+        // Wait until the batch is dropped, so that the next span is in a new one.
         while ((yield* counted("dropped")) === dropped) yield* Effect.sleep(10)
-        there.answerWith(200)
+        server.answerWith(200)
         yield* Effect.withSpan(Effect.void, "kept")
-        yield* Effect.promise(() => there.asked(2))
+        yield* Effect.promise(() => server.requests(2))
       })
-      yield* traced(there, work)
+      yield* traced(server, work)
       assert.deepStrictEqual(
-        there.spans.map(({ name }) => name),
+        server.spans.map(({ name }) => name),
         ["kept"]
       )
       assert.deepStrictEqual([(yield* counted("dropped")) - dropped, (yield* counted("sent")) - sent], [1, 1])
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps no more than 8192 spans for a collector that does not answer, and ends without it", () =>
+  it.live("queues at most 8192 spans for a collector that does not answer, and still shuts down", () =>
     Effect.gen(function* () {
-      const there = yield* collector
-      there.answerWith("nothing")
+      const server = yield* collector
+      server.answerWith("nothing")
       const dropped = yield* counted("dropped")
       const work = Effect.forEach(Array.from({ length: 10_000 }), () => Effect.withSpan(Effect.void, "many"), {
         discard: true
       })
-      // Nothing is sent before the second is over, so all of them wait.
-      yield* traced(there, work)
+      // All spans end before the first send, after one second.
+      yield* traced(server, work)
       assert.strictEqual((yield* counted("dropped")) - dropped, 10_000 - 8_192)
     }).pipe(Effect.scoped)
   )
 
-  it.live("does no harm where nothing listens", () =>
+  it.live("does not affect the program when no collector is listening", () =>
     Effect.gen(function* () {
       const gone = yield* Effect.scoped(collector)
       const answer = yield* traced(gone, Effect.either(Effect.withSpan(Effect.fail("no"), "lost")))
@@ -178,7 +176,7 @@ describe("Otlp", () => {
 
 // ---- helpers ----
 
-/** Runs the effect with its spans on their way to the collector; all are there, or given up, when it ends. */
+/** Runs the effect with the exporter. On return all spans are sent or dropped. */
 const traced = <A, E>({ url }: Pick<Collector, "url">, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.provide(
     effect,

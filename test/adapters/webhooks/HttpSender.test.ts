@@ -29,21 +29,21 @@ const send = (url: string, { addresses = loopback, ...overrides }: Partial<Messa
     Effect.provide(HttpSender.layerWith(addresses))
   )
 
-/** Names that are known here, and how often each was asked for. */
+/** A fake resolver. Each lookup of a name returns the next of its answers; the last one repeats. */
 const names = (answers: Record<string, ReadonlyArray<ReadonlyArray<string>>>) => {
-  const asked: Array<string> = []
+  const lookups: Array<string> = []
   const addressesOf = async (name: string) => {
     const rounds = answers[name]
     if (rounds === undefined) throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" })
-    const round = asked.filter((other) => other === name).length
-    asked.push(name)
+    const round = lookups.filter((other) => other === name).length
+    lookups.push(name)
     return rounds[Math.min(round, rounds.length - 1)] ?? []
   }
-  return { asked, resolving: Effect.provideService(Resolver, { addressesOf }) }
+  return { lookups, resolving: Effect.provideService(Resolver, { addressesOf }) }
 }
 
 describe("HttpSender", () => {
-  it.scopedLive("sends what the reference library verifies, with each of its secrets", () =>
+  it.scopedLive("signs messages so that the reference library verifies them with each secret", () =>
     Effect.gen(function* () {
       const { received, url } = yield* startReceiver()
       const secrets = [SECRET, OLD_SECRET].map((secret) => Redacted.make(secret))
@@ -75,7 +75,7 @@ describe("HttpSender", () => {
     })
   )
 
-  it.scopedLive("a redirect is an answer and is not followed", () =>
+  it.scopedLive("send does not follow redirects", () =>
     Effect.gen(function* () {
       const inner = yield* startReceiver()
       for (const status of [301, 302, 303, 307, 308]) {
@@ -88,7 +88,7 @@ describe("HttpSender", () => {
     })
   )
 
-  it.scopedLive("says how long the receiver asks to wait", () =>
+  it.scopedLive("send returns the Retry-After of the receiver in milliseconds", () =>
     Effect.gen(function* () {
       const headers = ["120", new Date(Date.now() + 60_000).toUTCString(), "soon", "-5"]
       const { url } = yield* startReceiver((_, response) => {
@@ -105,16 +105,16 @@ describe("HttpSender", () => {
     })
   )
 
-  it.scopedLive("of an answer without end only the beginning is read, and the status counts", () =>
+  it.scopedLive("send reads only the start of an endless response body", () =>
     Effect.gen(function* () {
       let written = 0
       const { url } = yield* startReceiver((_, response) => {
         response.writeHead(200)
-        const more = () => {
+        const writeMore = () => {
           while (!response.destroyed && response.write("ü".repeat(8_000))) written += 16_000
-          if (!response.destroyed) response.once("drain", more)
+          if (!response.destroyed) response.once("drain", writeMore)
         }
-        more()
+        writeMore()
       })
       const answer = yield* send(url)
       assert.deepInclude(answer, { _tag: "Answered", status: 200, body: "ü".repeat(500) })
@@ -122,7 +122,7 @@ describe("HttpSender", () => {
     })
   )
 
-  it.scopedLive("an answer that trickles or is cut off after its head counts by its status", () =>
+  it.scopedLive("send returns the status of a response whose body trickles or is cut off", () =>
     Effect.gen(function* () {
       const cut = yield* startReceiver((_, response) => {
         response.writeHead(200, { "content-length": "100" }).write("abc")
@@ -140,7 +140,7 @@ describe("HttpSender", () => {
     })
   )
 
-  it.scopedLive("one that does not answer, or not in HTTP, is unanswered, with the reason in words", () =>
+  it.scopedLive("send returns Unanswered with the reason when the receiver does not answer in HTTP", () =>
     Effect.gen(function* () {
       const raw = (text: string | undefined) =>
         Effect.acquireRelease(
@@ -159,12 +159,12 @@ describe("HttpSender", () => {
       const nonsense = yield* raw("SSH-2.0-OpenSSH\r\n")
       const large = yield* raw(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(100_000)}\r\n\r\n`)
       const cases: ReadonlyArray<readonly [string, RegExp]> = [
-        [closing.url, /^Gave no answer: the connection was cut$/],
-        [nonsense.url, /^Gave no answer: it does not speak HTTP$/],
-        [large.url, /^Gave no answer: its headers are too large$/],
-        ["http://127.0.0.1:1/", /^Cannot be reached: nothing listens there$/],
+        [closing.url, /^No response: the connection was cut$/],
+        [nonsense.url, /^No response: it does not speak HTTP$/],
+        [large.url, /^No response: its headers are too large$/],
+        ["http://127.0.0.1:1/", /^Cannot be reached: connection refused$/],
         [nonsense.url.replace("http:", "https:"), /^Cannot be reached: it does not speak TLS$/],
-        ["http://no-such-name.invalid/", /^Cannot be reached: its name is not known$/]
+        ["http://no-such-name.invalid/", /^Cannot be reached: its host name is unknown$/]
       ]
       for (const [url, expected] of cases) {
         const answer = yield* send(url)
@@ -173,7 +173,7 @@ describe("HttpSender", () => {
     })
   )
 
-  it.scopedLive("one that hangs is given up after 15 seconds, however it hangs", () =>
+  it.scopedLive("send times out after 15 seconds in the lookup, before and within the response headers", () =>
     Effect.gen(function* () {
       const silent = yield* startReceiver(() => {})
       const dripping = yield* startReceiver((_, response) => {
@@ -195,16 +195,16 @@ describe("HttpSender", () => {
     })
   )
 
-  it.scopedLive("over TLS the name is asked for and the certificate is checked", () =>
+  it.scopedLive("send uses SNI and checks the certificate over TLS", () =>
     Effect.gen(function* () {
-      const asked: Array<string> = []
+      const serverNames: Array<string> = []
       const port = yield* Effect.acquireRelease(
         Effect.promise(async () => {
           const server = createTlsServer({
             key: PRIVATE_KEY,
             cert: CERTIFICATE,
             SNICallback: (name, done) => {
-              asked.push(name)
+              serverNames.push(name)
               done(null)
             }
           })
@@ -221,27 +221,27 @@ describe("HttpSender", () => {
         _tag: "Unanswered",
         reason: "Cannot be reached: its certificate is not trusted, or not for this name"
       })
-      assert.deepStrictEqual(asked, ["hooks.example"])
+      assert.deepStrictEqual(serverNames, ["hooks.example"])
     })
   )
 
-  it.scopedLive("a name is looked up once, and the connection is made to what was found and checked", () =>
+  it.scopedLive("send looks a name up once and connects to the checked address", () =>
     Effect.gen(function* () {
       const right = yield* startReceiver(undefined, "127.0.0.2")
-      const { asked, resolving } = names({ "rebinding.example": [["127.0.0.2"], ["127.0.0.1"]] })
+      const { lookups, resolving } = names({ "rebinding.example": [["127.0.0.2"], ["127.0.0.1"]] })
       const addresses = Either.getOrThrow(Addresses.parse("127.0.0.2/32"))
       const url = `http://rebinding.example:${right.port}/`
       assert.deepInclude(yield* resolving(send(url, { addresses })), { status: 204 })
       assert.strictEqual(right.received[0]?.headers["host"], `rebinding.example:${right.port}`)
-      assert.lengthOf(asked, 1)
+      assert.lengthOf(lookups, 1)
       const answer = yield* resolving(send(url, { addresses }))
       assert.match(answer._tag === "Unanswered" ? answer.reason : "", /^Not allowed: "127\.0\.0\.1" is a loopback/)
-      assert.lengthOf(asked, 2)
+      assert.lengthOf(lookups, 2)
       assert.lengthOf(right.received, 1)
     })
   )
 
-  it.scopedLive("of several addresses the next is tried, but none where one of them is refused", () =>
+  it.scopedLive("send tries the next address of a name, and none of them if one is refused", () =>
     Effect.gen(function* () {
       const { received, port } = yield* startReceiver()
       const { resolving } = names({
@@ -263,7 +263,7 @@ describe("HttpSender", () => {
     })
   )
 
-  it.scopedLive("nothing reaches a loopback server by any spelling of its address", () =>
+  it.scopedLive("send never reaches a loopback server, however its address is spelled", () =>
     Effect.gen(function* () {
       const { received, port } = yield* startReceiver(undefined, "0.0.0.0")
       const literal = [
@@ -309,7 +309,7 @@ describe("HttpSender", () => {
       const { resolving } = names({ localhost: [["127.0.0.1", "::1"]], "a.localhost": [["127.0.0.1"]] })
       for (const host of literal) {
         const url = `http://${host}:${port}/`
-        assert.isTrue(Option.isSome(sender.refusal(new URL(url).href)), `${host} is refused from the start`)
+        assert.isTrue(Option.isSome(sender.refusal(new URL(url).href)), `refusal rejects ${host}`)
         const answer = yield* resolving(send(url, { addresses }))
         assert.match(answer._tag === "Unanswered" ? answer.reason : "answered", /^Not allowed: /, host)
       }

@@ -71,7 +71,7 @@ const refused = [
   "[::1]"
 ]
 
-const open = [
+const public4 = [
   "8.8.8.8",
   "1.1.1.1",
   "100.63.255.255",
@@ -81,26 +81,26 @@ const open = [
   "192.0.1.1",
   "169.253.0.1"
 ]
-const open6 = ["2606:4700:4700::1111", "2a00:1450:4001::200e", "2001:4860:4860::8888", "2400:cb00::1"]
+const public6 = ["2606:4700:4700::1111", "2a00:1450:4001::200e", "2001:4860:4860::8888", "2400:cb00::1"]
 
 const allowing = (text: string) => Either.getOrThrow(Addresses.parse(text))
 const isRefused = (addresses: Addresses, address: string) => Option.isSome(addresses.refusal(address))
 
 describe("Addresses", () => {
   for (const address of refused) {
-    it(`refuses "${address}"`, () => assert.isTrue(isRefused(new Addresses(), address)))
+    it(`refusal rejects "${address}"`, () => assert.isTrue(isRefused(new Addresses(), address)))
   }
 
-  it("takes public addresses", () => {
-    for (const address of [...open, ...open6]) assert.isFalse(isRefused(new Addresses(), address), address)
+  it("refusal accepts public addresses", () => {
+    for (const address of [...public4, ...public6]) assert.isFalse(isRefused(new Addresses(), address), address)
   })
 
-  it("says what is wrong and what to do", () => {
+  it("refusal names the kind of address and the setting", () => {
     const reason = Option.getOrThrow(new Addresses().refusal("169.254.169.254"))
     assert.match(reason, /^"169\.254\.169\.254" is a link-local or metadata address, .*EARSHOT_WEBHOOK_ALLOW$/)
   })
 
-  it("an allowed range is open, and nothing beside it", () => {
+  it("parse allows a range and nothing outside of it", () => {
     const addresses = allowing(" 127.0.0.0/8, fd00::/8 ")
     for (const address of ["127.0.0.1", "127.9.9.9", "fd12::1"]) assert.isFalse(isRefused(addresses, address), address)
     for (const address of ["10.0.0.1", "fc00::1", "::1", "169.254.169.254"]) {
@@ -110,7 +110,7 @@ describe("Addresses", () => {
     assert.isTrue(isRefused(allowing("10.0.0.4/32"), "10.0.0.5"))
   })
 
-  it("what is inside an allowed address is judged as well", () => {
+  it("refusal also checks the IPv4 address embedded in an allowed address", () => {
     const addresses = allowing("64:ff9b::/96,2002::/16,2001::/32,::ffff:0:0/96")
     for (const address of ["64:ff9b::8.8.8.8", "2002:808:808::1", "2001:0:808:808::", "::ffff:8.8.8.8"]) {
       assert.isFalse(isRefused(addresses, address), address)
@@ -120,7 +120,7 @@ describe("Addresses", () => {
     }
   })
 
-  it("every IPv4 address that is refused is refused inside of every IPv6 form, with any such form allowed", () => {
+  it("refusal rejects a refused IPv4 address in every IPv6 form, even if the form is allowed", () => {
     const addresses = allowing("64:ff9b::/96,64:ff9b:1::/48,2002::/16,2001::/32,::ffff:0:0/96")
     const octet = fc.integer({ min: 0, max: 255 })
     fc.assert(
@@ -140,7 +140,7 @@ describe("Addresses", () => {
     )
   })
 
-  it("a range that is none is told in words", () => {
+  it("parse fails with a message for an invalid range", () => {
     for (const text of ["10.0.0.0", "10.0.0.0/33", "fd00::/129", "localhost/8", "10.0.0.0/8,,", "1/8", "10.0.0.0/-1"]) {
       const problem = Either.getOrElse(Either.flip(Addresses.parse(text)), () => "")
       assert.match(problem, /is not a range of addresses: write it like 10\.0\.0\.0\/8/, text)

@@ -1,4 +1,4 @@
-/** A certificate for `hooks.example` that nobody trusts. */
+/** A self-signed certificate for `hooks.example`. */
 
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBoTCCAUegAwIBAgIUNT6ox1bi/+E/Gmsrv29rof5CpMUwCgYIKoZIzj0EAwIw

@@ -1,4 +1,4 @@
-/** A receiver of webhooks on a real socket, which does what a test tells it to. */
+/** A webhook receiver on a real socket. The test controls its responses. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ export interface Received {
 
 export type Reply = (request: Received, response: ServerResponse) => void
 
-/** Until the scope closes. What came in is in `received`, in its order. */
+/** Runs until the scope closes. `received` holds the requests in order. */
 export const startReceiver = (reply: Reply = (_, response) => void response.writeHead(204).end(), host = "127.0.0.1") =>
   Effect.acquireRelease(
     Effect.promise(async () => {

@@ -183,7 +183,7 @@ const REFUSALS: ReadonlyArray<{
     fault: { kind: "refuse", platform: "x", endpoint: "stream", count: 4 },
     state: "waiting",
     reason: /^The connection failed: /,
-    next: "it is opened again in 250 ms",
+    next: "reconnecting in 250 ms",
     attempts: [
       [0, 0],
       [0, 0],
@@ -196,7 +196,7 @@ const REFUSALS: ReadonlyArray<{
     fault: { kind: "server-error", platform: "x", endpoint: "stream", status: 503, count: 3 },
     state: "waiting",
     reason: /^It answered 503 \(Service Unavailable\)$/,
-    next: "it is opened again in 5 s",
+    next: "reconnecting in 5 s",
     attempts: [
       [0, 503],
       [5, 503],
@@ -208,7 +208,7 @@ const REFUSALS: ReadonlyArray<{
     fault: { kind: "payment-required", platform: "x", endpoint: "stream", count: 2 },
     state: "refused",
     reason: /out of credit/,
-    next: "it is opened again in 5 s",
+    next: "reconnecting in 5 s",
     attempts: [
       [0, 402],
       [5, 402],
@@ -219,7 +219,7 @@ const REFUSALS: ReadonlyArray<{
     fault: { kind: "rate-limit", platform: "x", endpoint: "stream", headers: false, reset_seconds: 60, count: 2 },
     state: "waiting",
     reason: /Too Many Requests/,
-    next: "it is opened again in 60 s",
+    next: "reconnecting in 60 s",
     attempts: [
       [0, 429],
       [60, 429],
@@ -230,7 +230,7 @@ const REFUSALS: ReadonlyArray<{
     fault: { kind: "rate-limit", platform: "x", endpoint: "stream", headers: true, reset_seconds: 300 },
     state: "waiting",
     reason: /Too Many Requests/,
-    next: "it is opened again in 5 min",
+    next: "reconnecting in 5 min",
     attempts: [
       [0, 429],
       [300, 200]
@@ -240,7 +240,7 @@ const REFUSALS: ReadonlyArray<{
     fault: { kind: "lower-caps", platform: "x", connections: 0, seconds: 100 },
     state: "waiting",
     reason: /^X counts another connection of this app/,
-    next: "it is opened again in 5 s",
+    next: "reconnecting in 5 s",
     attempts: [
       [0, 429],
       [5, 429],
@@ -317,7 +317,7 @@ describe("a connection that is not had", () => {
         const detail = Effect.map(adapter.platform.status, (status) => `${status.state}: ${status.detail}`)
         assert.match(
           yield* detail,
-          /^refused: The plan of the app has no access to the filtered stream \(.*\); it is opened again in 5 s$/
+          /^refused: The plan of the app has no access to the filtered stream \(.*\); reconnecting in 5 s$/
         )
         yield* on.control.patch({ x: { tier: "pro", bearer_token: "another" } })
         yield* pass(5)
