@@ -1,35 +1,35 @@
-/** The import law holds for the sources, and the check of it finds what it should. */
+/** The sources follow the import rules, and the check finds violations. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { importsOf, type Source, violationsOf } from "./imports.ts"
 import { ROOT } from "./program.ts"
 
-const FOLDERS = ["core", "gateway", "adapters", "cli"]
+const folders = ["core", "gateway", "adapters", "cli"]
 
-describe("the import law", () => {
-  it("holds for every source", () => {
-    const sources = FOLDERS.flatMap(sourcesIn)
-    assert.isAbove(sources.length, 30, "the sources are found")
+describe("the import rules", () => {
+  it("hold for every source", () => {
+    const sources = folders.flatMap(sourcesIn)
+    assert.isAbove(sources.length, 30, "finds the sources")
     assert.deepStrictEqual(violationsOf(sources), [])
   })
 
-  it("leaves main.ts and app/ alone to name more than one of gateway, adapters and cli", () => {
+  it("have no exception at the root other than main.ts", () => {
     const outside = readdirSync(ROOT).filter((name) => name.endsWith(".ts") && name !== "vitest.config.ts")
     assert.deepStrictEqual(outside, ["main.ts"])
   })
 
-  it("allows no file name that says nothing, tests and benchmarks included", () => {
-    const sources = ["test", "bench", ...FOLDERS].flatMap(sourcesIn)
+  it("forbid meaningless file names, also in tests and benchmarks", () => {
+    const sources = ["test", "bench", ...folders].flatMap(sourcesIn)
     assert.deepStrictEqual(
-      violationsOf(sources).filter(({ what }) => what.includes("says nothing")),
+      violationsOf(sources).filter(({ message }) => message.includes("does not describe")),
       []
     )
   })
 })
 
 describe("violationsOf", () => {
-  const forbidden: ReadonlyArray<readonly [path: string, text: string, what: RegExp]> = [
+  const forbidden: ReadonlyArray<readonly [path: string, text: string, message: RegExp]> = [
     ["core/A.ts", 'import { z } from "zod"', /core may not import the package "zod"/],
     ["core/A.ts", 'import type { z } from "zod"', /"zod"/],
     ["core/A.ts", 'import { type A,\n  B\n} from "zod"', /"zod"/],
@@ -63,16 +63,16 @@ describe("violationsOf", () => {
     ["gateway/auth.ts", "Runtime.runPromiseExit(runtime)(effect)", /only app\/ runs an effect/],
     ["gateway/handler.ts", "Effect.runPromise(effect)", /only app\/ runs an effect/],
     ["gateway/a.ts", "const runtime = ManagedRuntime.make(layer)", /only app\/ runs an effect/],
-    ["core/index.ts", "", /says nothing/],
-    ["core/utils/a.ts", "", /says nothing/],
-    ["adapters/x/helpers.ts", "", /says nothing/],
-    ["gateway/common.ts", "", /says nothing/],
-    ["gateway/shared/a.ts", "", /says nothing/]
+    ["core/index.ts", "", /does not describe/],
+    ["core/utils/a.ts", "", /does not describe/],
+    ["adapters/x/helpers.ts", "", /does not describe/],
+    ["gateway/common.ts", "", /does not describe/],
+    ["gateway/shared/a.ts", "", /does not describe/]
   ]
-  for (const [path, text, what] of forbidden) {
+  for (const [path, text, message] of forbidden) {
     it(`finds ${JSON.stringify(text)} in ${path}`, () => {
       const [violation, ...others] = violationsOf([{ path, text }])
-      assert.match(violation?.what ?? "nothing was found", what)
+      assert.match(violation?.message ?? "no violation", message)
       assert.deepStrictEqual(others, [])
     })
   }
@@ -95,7 +95,7 @@ describe("violationsOf", () => {
 })
 
 describe("importsOf", () => {
-  it("finds every import of a file that uses all forms", () => {
+  it("finds every form of import", () => {
     const text = `/** Doc. */
 import "a"
 import b, { type B } from "b"

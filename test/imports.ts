@@ -1,26 +1,25 @@
-/** The import law as a function of sources: what each file may import, and what only `app/` may do. */
+/** Checks sources against the import rules: what each folder may import, and what only `app/` may do. */
 
 export interface Source {
-  /** From the root of the repository, with slashes: `core/rules/Rules.ts`. */
+  /** Relative to the repository root, with slashes: `core/rules/Rules.ts`. */
   readonly path: string
   readonly text: string
 }
 
 export interface Violation {
   readonly path: string
-  readonly what: string
+  readonly message: string
 }
 
-/** Everything in the sources that breaks the law. */
 export const violationsOf = (sources: ReadonlyArray<Source>): ReadonlyArray<Violation> =>
   sources.flatMap((source) =>
-    [...importViolations(source), ...powerViolations(source), ...nameViolations(source)].map((what) => ({
+    [...importViolations(source), ...appOnlyViolations(source), ...nameViolations(source)].map((message) => ({
       path: source.path,
-      what
+      message
     }))
   )
 
-/** What a source imports, by every way there is: static, `export from`, dynamic, in a type. */
+/** The imports of a source: static, `export from`, dynamic and in types. */
 export const importsOf = (text: string): ReadonlyArray<string> => {
   const code = withoutComments(text)
   const forms = [
@@ -36,8 +35,8 @@ export const importsOf = (text: string): ReadonlyArray<string> => {
 
 type Area = "core" | "gateway" | "adapters" | "cli"
 
-/** Packages that each folder may use; a name ending in a slash stands for all below it. */
-const PACKAGES: Readonly<Record<Area, ReadonlyArray<string>>> = {
+/** Packages that each folder may use. A final slash or colon allows everything with that prefix. */
+const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
   core: ["effect"],
   gateway: [
     "effect",
@@ -66,8 +65,8 @@ const PACKAGES: Readonly<Record<Area, ReadonlyArray<string>>> = {
   cli: ["effect", "@effect/cli", "@effect/cli/"]
 }
 
-/** Adapters that stand on another. */
-const ADAPTERS_ON: Readonly<Record<string, ReadonlyArray<string>>> = {
+/** Adapters that may import another adapter. */
+const allowedAdapters: Readonly<Record<string, ReadonlyArray<string>>> = {
   local: ["demo"],
   simulator: ["local", "demo"],
   x: ["http", "demo"],
@@ -77,8 +76,8 @@ const ADAPTERS_ON: Readonly<Record<string, ReadonlyArray<string>>> = {
   webhooks: ["http"]
 }
 
-/** Where an effect may become a promise outside of `app/`: the boundary to web-standard handlers, tRPC and MCP. */
-const PROMISE_BOUNDARY = [
+/** Files outside of `app/` that may run effects as promises, for web handlers, tRPC and MCP. */
+const promiseBoundary = [
   "gateway/handler.ts",
   "gateway/taking.ts",
   "gateway/trpc.ts",
@@ -86,7 +85,7 @@ const PROMISE_BOUNDARY = [
   "gateway/mcp/stdio.ts"
 ]
 
-const isArea = (name: string): name is Area => name in PACKAGES
+const isArea = (name: string): name is Area => name in allowedPackages
 
 const areaOf = (path: string): string => path.slice(0, path.indexOf("/"))
 
@@ -102,7 +101,7 @@ const importViolations = ({ path, text }: Source): ReadonlyArray<string> => {
 }
 
 const packageProblem = (area: Area, name: string): string | undefined =>
-  PACKAGES[area].some((allowed) => name === allowed || (/[/:]$/.test(allowed) && name.startsWith(allowed)))
+  allowedPackages[area].some((allowed) => name === allowed || (/[/:]$/.test(allowed) && name.startsWith(allowed)))
     ? undefined
     : `${area} may not import the package "${name}"`
 
@@ -112,36 +111,35 @@ const ownImportProblem = (path: string, area: Area, imported: string): string | 
   if (to !== "core" && to !== area) return `${area} may not import "${imported}"`
   if (area !== "adapters" || to !== "adapters") return undefined
   const [from, other] = [path.split("/")[1] ?? "", imported.split("/")[1] ?? ""]
-  return from === other || ADAPTERS_ON[from]?.includes(other)
+  return from === other || allowedAdapters[from]?.includes(other)
     ? undefined
     : `adapters/${from} may not import adapters/${other}`
 }
 
-/** What is for `app/` alone: the configuration, the environment, running effects. */
-const powerViolations = ({ path, text }: Source): ReadonlyArray<string> => {
+const appOnlyViolations = ({ path, text }: Source): ReadonlyArray<string> => {
   if (!isArea(areaOf(path))) return []
   const code = withoutComments(text)
-  const powers: ReadonlyArray<readonly [RegExp, string]> = [
+  const patterns: ReadonlyArray<readonly [RegExp, string]> = [
     [/\bConfig\.\w/, "only app/ reads Config"],
     [/\bConfigProvider\b/, "only app/ reads Config"],
     [/\bprocess\.env\b|\bDeno\.env\b|\bimport\.meta\.env\b/, "only app/ reads the environment"],
     [/\bEffect\.run[A-Z]\w*/, "only app/ runs an effect"],
     [/\bManagedRuntime\b/, "only app/ runs an effect"],
-    ...(PROMISE_BOUNDARY.includes(path) ? [] : [[/\bRuntime\.run[A-Z]\w*/, "only app/ runs an effect"] as const])
+    ...(promiseBoundary.includes(path) ? [] : [[/\bRuntime\.run[A-Z]\w*/, "only app/ runs an effect"] as const])
   ]
-  return powers.flatMap(([pattern, what]) => (pattern.test(code) ? [what] : []))
+  return patterns.flatMap(([pattern, message]) => (pattern.test(code) ? [message] : []))
 }
 
 const nameViolations = ({ path }: Source): ReadonlyArray<string> =>
   path
     .split("/")
     .filter((part) => /^(index|mod|utils?|helpers?|common|shared|misc)(\.|$)/i.test(part))
-    .map((part) => `"${part}" says nothing of what is in it`)
+    .map((part) => `The name "${part}" does not describe its content`)
 
 const withoutComments = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|[\s;{}(,])\/\/[^\n]*/g, "$1")
 
-/** `../core/model/Ids.ts` seen from `gateway/auth.ts` is `core/model/Ids.ts`. */
+/** `../core/model/Ids.ts` in `gateway/auth.ts` is `core/model/Ids.ts`. */
 const resolve = (from: string, relative: string): string => {
   const parts = from.split("/").slice(0, -1)
   for (const part of relative.split("/")) {

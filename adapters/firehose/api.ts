@@ -1,4 +1,4 @@
-/** The calls of Firehose's API that rules need: within its limits, every answer typed. */
+/** Rate-limited client for Firehose's rule endpoints. */
 import { Clock, Effect, Either, Option, Schema } from "effect"
 import { PlatformUnavailable } from "../../core/model/Errors.ts"
 import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
@@ -10,34 +10,33 @@ import { failureOf, refusalOf, unreadable, verdictOf, waitMillisOf } from "./pro
 export type FirehoseRule = typeof FirehoseRule.Type
 
 export interface Api {
-  /** All rules of the tap, whoever made them. */
+  /** All rules of the tap, including those of others. */
   readonly list: Effect.Effect<ReadonlyArray<FirehoseRule>, PlatformFailure>
   readonly create: (rule: {
     readonly value: string
     readonly tag: string
   }) => Effect.Effect<Either.Either<FirehoseRule, RuleRefusal>, PlatformFailure>
-  /** Also when there is no such rule any more. */
+  /** Succeeds for an unknown id. */
   readonly remove: (id: string) => Effect.Effect<void, PlatformFailure>
-  /** Whether it would take the text. */
   readonly validate: (value: string) => Effect.Effect<Either.Either<void, RuleRefusal>, PlatformFailure>
 }
 
 export const makeApi = (upstream: Upstream): Api => {
-  const rules = new Budget(CALLS)
-  const validations = new Budget(CALLS)
+  const rules = new Budget(callLimit)
+  const validations = new Budget(callLimit)
 
-  const ask = (budget: Budget, wanted: UpstreamCall): Effect.Effect<Answer, PlatformFailure> =>
+  const send = (budget: Budget, call: UpstreamCall): Effect.Effect<Answer, PlatformFailure> =>
     Effect.gen(function* () {
       const millis = yield* budget.take
       if (millis > 0) {
         return yield* new PlatformUnavailable({
           platform: "firehose",
-          reason: "it has had as many calls in this minute as it allows",
+          reason: "the rate limit for this minute is used up",
           retryAfterSeconds: Math.ceil(millis / 1_000)
         })
       }
       const answer = yield* Effect.mapError(
-        upstream.call(wanted),
+        upstream.call(call),
         ({ reason }) => new PlatformUnavailable({ platform: "firehose", reason })
       )
       if (answer.status === 429) {
@@ -48,32 +47,32 @@ export const makeApi = (upstream: Upstream): Api => {
     })
 
   const list = Effect.gen(function* () {
-    const answer = yield* ask(rules, { path: "/v1/rules" })
-    if (answer.status !== 200) return yield* failed(answer)
+    const answer = yield* send(rules, { path: "/v1/rules" })
+    if (answer.status !== 200) return yield* fail(answer)
     const { data, meta } = yield* Effect.mapError(decodeList(answer.text), unreadable)
-    // Taking a part for the whole would register the rest again, over and over.
+    // With a partial list, the missing rules would be registered again and again.
     if ((meta?.count ?? 0) > data.length) return yield* unreadable()
     return data
   })
 
   const create: Api["create"] = (rule) =>
     Effect.gen(function* () {
-      const answer = yield* ask(rules, { method: "POST", path: "/v1/rules", body: rule })
+      const answer = yield* send(rules, { method: "POST", path: "/v1/rules", body: rule })
       if (isRefusal(answer)) return Either.left(refusalOf(answer))
-      if (!isGood(answer)) return yield* failed(answer)
+      if (!isSuccess(answer)) return yield* fail(answer)
       return Either.right((yield* Effect.mapError(decodeCreated(answer.text), unreadable)).data)
     })
 
   const remove: Api["remove"] = (id) =>
     Effect.gen(function* () {
-      const answer = yield* ask(rules, { method: "DELETE", path: `/v1/rules/${encodeURIComponent(id)}` })
-      if (!isGood(answer) && answer.status !== 404) return yield* failed(answer)
+      const answer = yield* send(rules, { method: "DELETE", path: `/v1/rules/${encodeURIComponent(id)}` })
+      if (!isSuccess(answer) && answer.status !== 404) return yield* fail(answer)
     })
 
   const validate: Api["validate"] = (value) =>
     Effect.gen(function* () {
-      const answer = yield* ask(validations, { method: "POST", path: "/v1/validate", body: { value } })
-      if (!isGood(answer) && !isRefusal(answer) && answer.status !== 404) return yield* failed(answer)
+      const answer = yield* send(validations, { method: "POST", path: "/v1/validate", body: { value } })
+      if (!isSuccess(answer) && !isRefusal(answer) && answer.status !== 404) return yield* fail(answer)
       return verdictOf(answer)
     })
 
@@ -82,11 +81,11 @@ export const makeApi = (upstream: Upstream): Api => {
 
 // ---- helpers ----
 
-/** A little below its 60 in a minute: its clock is not ours. */
-const CALLS = { limit: 55, windowMillis: 60_000 }
+/** A little below Firehose's limit of 60 per minute, because clocks differ. */
+const callLimit = { limit: 55, windowMillis: 60_000 }
 
 const FirehoseRule = Schema.Struct({
-  // Opaque, but it has to go into a path.
+  // Opaque, but it must fit into a path.
   id: Schema.String.pipe(Schema.pattern(/^[\x21-\x7e]{1,255}$/)),
   value: Schema.String,
   tag: Schema.optional(Schema.Unknown)
@@ -100,9 +99,9 @@ const decodeList = Schema.decodeUnknown(
 
 const decodeCreated = Schema.decodeUnknown(Schema.parseJson(Schema.Struct({ data: FirehoseRule })))
 
-const isGood = ({ status }: Answer): boolean => status >= 200 && status < 300
+const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300
 
 const isRefusal = ({ status }: Answer): boolean => status === 400 || status === 422
 
-const failed = (answer: Answer): Effect.Effect<never, PlatformFailure> =>
+const fail = (answer: Answer): Effect.Effect<never, PlatformFailure> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(failureOf(answer, now)))

@@ -1,4 +1,4 @@
-/** The live stream: connections of five minutes, one after the other, with nothing lost in between. */
+/** Firehose's live stream: consecutive connections of five minutes, resumed without loss. */
 import { Chunk, Clock, Effect, Either, type Option, Stream } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import type { Signal } from "../../core/platforms/Platform.ts"
@@ -11,13 +11,13 @@ import type { StreamHealth } from "../http/StreamHealth.ts"
 import { type SseEvent, sseEvents } from "../http/sse.ts"
 import { Ended, type StreamItem, supervised } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
-import { Place } from "./Place.ts"
-import { failureOf, shortened, wordsOf } from "./problems.ts"
+import { Position } from "./Position.ts"
+import { failureOf, messageIn, oneLine } from "./problems.ts"
 import { deliveryOf } from "./updates.ts"
 
-export interface Watching {
+export interface WatchOptions {
   readonly upstream: Upstream
-  /** Of connections. */
+  /** For connections. */
   readonly budget: Budget
   readonly known: KnownRules
   readonly health: StreamHealth
@@ -25,17 +25,17 @@ export interface Watching {
   readonly digest: (text: string) => string
 }
 
-export const watch = (watching: Watching, from: Option.Option<string>): Stream.Stream<Signal> =>
+export const watch = (options: WatchOptions, from: Option.Option<string>): Stream.Stream<Signal> =>
   Stream.suspend(() => {
-    const { upstream, budget, known, health, recent, digest } = watching
-    const place = new Place(from)
-    let placesRefused = 0
+    const { upstream, budget, known, health, recent, digest } = options
+    const position = new Position(from)
+    let rejectedPositions = 0
     let skipped = 0
 
-    const broken = ({ reason }: Unreachable) =>
+    const connectionFailed = ({ reason }: Unreachable) =>
       new Ended({ kind: "cut", reason: `The connection failed: ${upstream.scrubbed(reason)}` })
 
-    const notOpened = (answer: OpenAnswer) =>
+    const endedByAnswer = (answer: OpenAnswer) =>
       Effect.gen(function* () {
         const { text } = yield* Effect.orElseSucceed(read(answer), () => ({ text: "" }))
         const { status } = answer
@@ -44,13 +44,14 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
         if (failure._tag === "PlatformNotReady") {
           return yield* new Ended({ kind: "failed", reason, refusal: status === 402 ? "credit" : "not_configured" })
         }
-        const id = status === 400 || status === 422 ? place.giveUp() : undefined
+        const id = status === 400 || status === 422 ? position.reset() : undefined
         if (id !== undefined) {
-          placesRefused++
+          rejectedPositions++
           yield* Effect.logWarning(
-            `"firehose" does not go on after the event "${upstream.scrubbed(id)}": events of the last 24 hours may come again, and older ones may be lost`
+            `"firehose" cannot resume after event "${upstream.scrubbed(id)}": events of the last 24 hours may repeat, older ones may be lost`
           )
-          return yield* new Ended({ kind: "failed", reason, waitMillis: doubling(SECOND, placesRefused, LONG_PAUSE) })
+          const waitMillis = exponential(SECOND, rejectedPositions, MAX_PAUSE)
+          return yield* new Ended({ kind: "failed", reason, waitMillis })
         }
         const { retryAfterSeconds } = failure
         return yield* new Ended({
@@ -62,20 +63,20 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
 
     const connect = Effect.gen(function* () {
       const openedAt = yield* Clock.currentTimeMillis
-      const { headers, query, ...made } = place.asked(openedAt)
+      const { headers, query, ...window } = position.resume(openedAt)
       const answer = yield* upstream
         .open({
           path: "/v1/stream",
           query: { timeout: String(TIMEOUT_SECONDS), ...query },
           headers: { accept: "text/event-stream", ...headers }
         })
-        .pipe(Effect.mapError(broken))
-      if (answer.status !== 200) return yield* notOpened(answer)
-      if ("last-event-id" in headers) placesRefused = 0
+        .pipe(Effect.mapError(connectionFailed))
+      if (answer.status !== 200) return yield* endedByAnswer(answer)
+      if ("last-event-id" in headers) rejectedPositions = 0
 
       let last: SseEvent | undefined
       const events = Stream.takeUntil(sseEvents(lines(answer.bytes)), (event) => {
-        if (LAST.has(event.name)) last = event
+        if (finalEvents.has(event.name)) last = event
         return last !== undefined
       })
       const ending = Stream.unwrap(
@@ -85,18 +86,18 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
           return Stream.fail(endedBy({ ...last, data }, now - openedAt))
         })
       )
-      // Only now, or the stream would end for want of rules before it can say that Firehose has none.
+      // In a finalizer: an earlier clear would end the stream for lack of rules before it reports the reason.
       yield* Effect.addFinalizer(() =>
         Effect.sync(() => {
           if (last !== undefined && saysNoRules(last)) known.clear()
         })
       )
-      const records = Stream.mapError(events, broken).pipe(Stream.concat(ending), Stream.interruptWhen(guard))
-      return { records, ...made }
+      const records = Stream.mapError(events, connectionFailed).pipe(Stream.concat(ending), Stream.interruptWhen(guard))
+      return { records, ...window }
     })
 
-    /** Outside of the connection, which may be given up with events in hand: those were not reached. */
-    const take = (sightings: Chunk.Chunk<StreamItem<SseEvent>>) =>
+    /** Runs outside of the connection: events that a closed connection still holds must not advance the position. */
+    const signalsOf = (sightings: Chunk.Chunk<StreamItem<SseEvent>>) =>
       Effect.gen(function* () {
         const receivedAt = yield* Clock.currentTimeMillis
         const signals: Array<Signal> = []
@@ -108,21 +109,21 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
             continue
           }
           const event = sighting.record
-          if (event.id !== undefined) place.reached(event.id)
+          if (event.id !== undefined) position.advance(event.id)
           if (event.name !== "update") continue
           const found = deliveryOf(event, { digest, receivedAt })
           if (Either.isRight(found)) {
             signals.push({ _tag: "Event", delivery: found.right })
             payloads.push(found.right.payload)
           } else {
-            unreadable.push(`${found.left}: "${shortened(upstream.scrubbed(event.data))}"`)
+            unreadable.push(`${found.left}: "${oneLine(upstream.scrubbed(event.data))}"`)
           }
         }
         if (unreadable.length > 0) {
           skipped += unreadable.length
           yield* Metrics.unreadable("firehose", unreadable.length)
           yield* Effect.logWarning(
-            `Skipped ${unreadable.length} updates of "firehose" that cannot be read (${skipped} so far). The first: ${unreadable[0]}`
+            `Skipped ${unreadable.length} unreadable updates of "firehose" (${skipped} so far). The first: ${unreadable[0]}`
           )
         }
         if (payloads.length > 0) {
@@ -139,55 +140,59 @@ export const watch = (watching: Watching, from: Option.Option<string>): Stream.S
       known,
       connect,
       stableAfterMillis: GOOD_AFTER,
-      pause
+      pause: backoff
     })
-    return Stream.chunks(sightings).pipe(Stream.mapEffect(take), Stream.filter(Chunk.isNonEmpty), Stream.flattenChunks)
+    return Stream.chunks(sightings).pipe(
+      Stream.mapEffect(signalsOf),
+      Stream.filter(Chunk.isNonEmpty),
+      Stream.flattenChunks
+    )
   })
 
 // ---- helpers ----
 
 const SECOND = 1_000
 const GOOD_AFTER = 10 * SECOND
-const LONG_PAUSE = 300 * SECOND
+const MAX_PAUSE = 300 * SECOND
 
-/** The longest that Firehose allows. */
+/** The maximum that Firehose allows. */
 const TIMEOUT_SECONDS = 300
-/** Firehose sends nothing while nothing matches: silence tells nothing before it should have said `end`. */
+/** Firehose may send nothing without matches: only an overdue `end` shows a stall. */
 const GUARD_SECONDS = TIMEOUT_SECONDS * 1.2
 
 const guard = Effect.zipRight(
   Effect.sleep(GUARD_SECONDS * SECOND),
-  Effect.fail(new Ended({ kind: "stalled", reason: `It did not end the connection in ${GUARD_SECONDS} s` }))
+  Effect.fail(new Ended({ kind: "stalled", reason: `It did not end the connection within ${GUARD_SECONDS} s` }))
 )
 
-/** Events that are the last of their connection. */
-const LAST: ReadonlySet<string> = new Set(["end", "error"])
+/** Events that end a connection. */
+const finalEvents: ReadonlySet<string> = new Set(["end", "error"])
 
 const saysNoRules = ({ name, data }: SseEvent): boolean =>
-  name === "error" && /no rules configured/i.test(wordsOf(data) ?? "")
+  name === "error" && /no rules configured/i.test(messageIn(data) ?? "")
 
 const endedBy = (last: SseEvent, livedMillis: number): Ended => {
   if (last.name === "end") {
-    const reason = "The time of the connection was up"
-    // At once; but not for one that ends as soon as it is opened, time and again.
+    const reason = "The connection reached its time limit"
+    // No wait, unless the connection ended right after it was opened.
     return new Ended({ kind: "planned", reason, ...(livedMillis >= GOOD_AFTER && { waitMillis: 0 }) })
   }
-  const words = wordsOf(last.data) ?? "it gave no reason"
+  const message = messageIn(last.data) ?? "it gave no reason"
   return saysNoRules(last)
-    ? new Ended({ kind: "unruled", reason: `It holds no rules: ${words}` })
-    : new Ended({ kind: "failed", reason: `It ended the connection with an error: ${words}` })
+    ? new Ended({ kind: "unruled", reason: `It holds no rules: ${message}` })
+    : new Ended({ kind: "failed", reason: `It ended the connection with an error: ${message}` })
 }
 
-const pause = ({ kind, refusal, waitMillis }: Ended, inARow: number): number => {
+const backoff = ({ kind, refusal, waitMillis }: Ended, inARow: number): number => {
   if (waitMillis === 0) return 0
-  const [first, most] = refusal !== undefined ? REFUSED : kind === "unruled" ? UNRULED : BROKEN
-  // Also not sooner than this: who is told to come back in a second must not do so for ever.
-  return Math.max(doubling(first, inARow, most), waitMillis ?? 0)
+  const [first, max] = refusal !== undefined ? refusedPauses : kind === "unruled" ? noRulesPauses : failurePauses
+  // The backoff still applies when Firehose asks for a short wait, or we would retry every second forever.
+  return Math.max(exponential(first, inARow, max), waitMillis ?? 0)
 }
 
-/** The first pause, and the longest. */
-const BROKEN = [SECOND, 30 * SECOND] as const
-const UNRULED = [5 * SECOND, LONG_PAUSE] as const
-const REFUSED = [30 * SECOND, LONG_PAUSE] as const
+/** The first pause and the longest. */
+const failurePauses = [SECOND, 30 * SECOND] as const
+const noRulesPauses = [5 * SECOND, MAX_PAUSE] as const
+const refusedPauses = [30 * SECOND, MAX_PAUSE] as const
 
-const doubling = (first: number, inARow: number, most: number): number => Math.min(first * 2 ** (inARow - 1), most)
+const exponential = (first: number, inARow: number, max: number): number => Math.min(first * 2 ** (inARow - 1), max)

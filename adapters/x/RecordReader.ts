@@ -1,4 +1,4 @@
-/** Reads X's stream across its connections: what came before decides on what is new, and on what is too quiet. */
+/** Turns lines of X's stream into deliveries. Dedupe and stall detection carry over from one connection to the next. */
 import { Chunk, Clock, Effect, Option } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import type { Delivery } from "../../core/platforms/Platform.ts"
@@ -6,15 +6,15 @@ import * as Metrics from "../../core/telemetry/Metrics.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import type { Ended } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
-import { endedByWord, tooQuiet } from "./endings.ts"
-import { PostRhythm } from "./PostRhythm.ts"
-import { shortened } from "./problems.ts"
+import { endedInStream, endedTooQuiet } from "./endings.ts"
+import { PostRate } from "./PostRate.ts"
+import { truncated } from "./problems.ts"
 import { readLine } from "./records.ts"
 import { SeenPosts } from "./SeenPosts.ts"
 
-/** What came in some lines, and how the stream ended if it did. */
-export interface Received {
+export interface ReadResult {
   readonly deliveries: Chunk.Chunk<Delivery>
+  /** Set when the lines end the stream. */
   readonly ended: Option.Option<Ended>
 }
 
@@ -23,8 +23,8 @@ export class RecordReader {
   private readonly health: StreamHealth
   private readonly recent: RecentEvents["Type"]
   private readonly seen = new SeenPosts()
-  private readonly rhythm = new PostRhythm()
-  private unreadable = 0
+  private readonly rate = new PostRate()
+  private skipped = 0
 
   constructor(options: {
     readonly upstream: Upstream
@@ -36,34 +36,33 @@ export class RecordReader {
     this.recent = options.recent
   }
 
-  /** A connection was opened. */
-  opened(now: number): void {
-    this.rhythm.opened(now)
+  connectionOpened(now: number): void {
+    this.rate.connectionOpened(now)
   }
 
-  /** Lines that came together. Keep-alives are among them, so it is asked often enough whether it is too quiet. */
-  read(lines: Iterable<string>): Effect.Effect<Received> {
+  /** Also checks for a stall: keep-alive lines make that frequent enough. */
+  read(lines: Iterable<string>): Effect.Effect<ReadResult> {
     return Effect.gen(this, function* () {
       const now = yield* Clock.currentTimeMillis
       const deliveries: Array<Delivery> = []
       const posts: Array<unknown> = []
       let ended: Ended | undefined
       for (const line of lines) {
-        const found = readLine(line)
-        if (found.kind === "unreadable") {
+        const record = readLine(line)
+        if (record.kind === "unreadable") {
           yield* Metrics.unreadable("x")
-          yield* this.leaveOut(line)
+          yield* this.skip(line)
         }
-        if (found.kind === "end") {
-          ended = endedByWord(found.problem, this.upstream.scrubbed(found.reason))
+        if (record.kind === "end") {
+          ended = endedInStream(record.problem, this.upstream.scrubbed(record.reason))
           break
         }
-        if (found.kind !== "post") continue
-        const { postId, ruleIds, payload } = found
-        const news = this.seen.saw(postId, ruleIds)
-        if (news === "repeat") continue
-        if (news === "new") posts.push(payload)
-        this.rhythm.saw(now)
+        if (record.kind !== "post") continue
+        const { postId, ruleIds, payload } = record
+        const novelty = this.seen.add(postId, ruleIds)
+        if (novelty === "repeat") continue
+        if (novelty === "new post") posts.push(payload)
+        this.rate.postReceived(now)
         deliveries.push({
           platformPostId: postId,
           payload,
@@ -77,18 +76,18 @@ export class RecordReader {
         yield* this.health.sawEvent
         yield* this.recent.record("x", posts)
       }
-      if (this.rhythm.isTooQuiet(now)) ended ??= tooQuiet(this.rhythm.quietFor(now), now)
+      if (this.rate.isTooQuiet(now)) ended ??= endedTooQuiet(this.rate.quietFor(now), now)
       return { deliveries: Chunk.unsafeFromArray(deliveries), ended: Option.fromNullable(ended) }
     })
   }
 
-  private leaveOut(line: string): Effect.Effect<void> {
+  private skip(line: string): Effect.Effect<void> {
     return Effect.suspend(() => {
-      this.unreadable++
-      // Told once for each power of ten: a stream of nothing else must not fill the log.
-      if (!/^10*$/.test(String(this.unreadable))) return Effect.void
-      const start = JSON.stringify(shortened(this.upstream.scrubbed(line)))
-      return Effect.logWarning(`A record of "x" cannot be read and is left out, ${this.unreadable} so far: ${start}`)
+      this.skipped++
+      // Logged once per power of ten, so that a broken stream does not fill the log.
+      if (!/^10*$/.test(String(this.skipped))) return Effect.void
+      const start = JSON.stringify(truncated(this.upstream.scrubbed(line)))
+      return Effect.logWarning(`Skipped an unreadable record of "x" (${this.skipped} so far): ${start}`)
     })
   }
 }

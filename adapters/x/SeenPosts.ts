@@ -1,26 +1,25 @@
-/** Which posts have come already: X sends some twice, and a reconnect with backfill asks for it. */
+/** Dedupes posts: X sends some twice, and a reconnect with backfill repeats the last minutes. */
 
 export class SeenPosts {
-  /** By post, the rules that it came for; the oldest first. */
-  private readonly ruleIds = new Map<string, Set<string>>()
+  /** Post id to the rules it matched, oldest post first. */
+  private readonly ruleIdsByPost = new Map<string, Set<string>>()
 
-  /** "repeat": it came before, for the same rules. "more": it came before, and now for further rules. */
-  saw(postId: string, ruleIds: ReadonlyArray<string>): "new" | "more" | "repeat" {
-    const before = this.ruleIds.get(postId)
+  add(postId: string, ruleIds: ReadonlyArray<string>): "new post" | "new rules" | "repeat" {
+    const before = this.ruleIdsByPost.get(postId)
     if (before === undefined) {
-      this.ruleIds.set(postId, new Set(ruleIds))
-      this.forgetOldest()
-      return "new"
+      this.ruleIdsByPost.set(postId, new Set(ruleIds))
+      this.evictOldest()
+      return "new post"
     }
     const size = before.size
     for (const id of ruleIds) before.add(id)
-    return before.size > size ? "more" : "repeat"
+    return before.size > size ? "new rules" : "repeat"
   }
 
-  private forgetOldest(): void {
-    if (this.ruleIds.size <= MOST_KEPT) return
-    for (const oldest of this.ruleIds.keys()) {
-      this.ruleIds.delete(oldest)
+  private evictOldest(): void {
+    if (this.ruleIdsByPost.size <= MAX_POSTS) return
+    for (const oldest of this.ruleIdsByPost.keys()) {
+      this.ruleIdsByPost.delete(oldest)
       return
     }
   }
@@ -28,5 +27,5 @@ export class SeenPosts {
 
 // ---- helpers ----
 
-/** What comes in five minutes, the most that X sends again, at a rate that is high for a filtered stream. */
-const MOST_KEPT = 20_000
+/** Covers five minutes, X's longest backfill, at a high rate for a filtered stream. */
+const MAX_POSTS = 20_000

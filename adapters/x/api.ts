@@ -1,178 +1,171 @@
-/** X's calls on rules and usage, typed and within their limits. */
-import { Clock, Effect } from "effect"
+/** Rate-limited client for X's rule and usage endpoints. */
+import { Array as Arr, Clock, Effect } from "effect"
 import { PlatformUnavailable } from "../../core/model/Errors.ts"
 import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
 import { type JsonObject, jsonOf, numberOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
 import type { Budget } from "../http/Budget.ts"
 import type { Upstream, UpstreamCall } from "../http/Upstream.ts"
-import { budgetOf, keepLimit } from "./limits.ts"
+import { applyRateLimit, callBudget } from "./limits.ts"
 import { failureOf, isDuplicate, refusalOf } from "./problems.ts"
 
-/** A rule as X holds it. */
 export interface XRule {
   readonly id: string
   readonly value: string
   readonly tag: string | undefined
 }
 
-/** What became of the values of an add; X need not say it of each. */
-export interface Added {
+/** The outcome of `add`. X may leave out some of the values. */
+export interface AddResult {
   readonly created: ReadonlyArray<XRule>
-  /** By value: the id of the rule that is there already. */
+  /** Value to the id of the existing rule. */
   readonly duplicates: ReadonlyMap<string, string>
   readonly refused: ReadonlyMap<string, RuleRefusal>
 }
 
-/** What X does not say is undefined. */
-export interface Counts {
+/** Undefined where X does not say. */
+export interface RuleCounts {
   readonly limit: number | undefined
-  /** How many more rules there may be. */
-  readonly room: number | undefined
+  readonly remaining: number | undefined
 }
 
 export class Api {
   private readonly upstream: Upstream
   /** X allows 100. */
-  private readonly changes = budgetOf(95)
-  /** X allows 450, for listing; that counting is counted with it is an assumption. */
-  private readonly reads = budgetOf(440)
+  private readonly changes = callBudget(95)
+  /** X allows 450 for listing. We assume that counts share this limit. */
+  private readonly reads = callBudget(440)
   /** X allows 50. */
-  private readonly usageReads = budgetOf(45)
+  private readonly usageReads = callBudget(45)
 
   constructor(upstream: Upstream) {
     this.upstream = upstream
   }
 
-  /** At most `MOST_AT_ONCE` values. It fails with a refusal when X refuses all of them in one. */
+  /** At most `MAX_BATCH` values. Fails with a refusal when X refuses the whole call. */
   add(
     values: ReadonlyArray<string>,
     options: { readonly tag: string; readonly isDryRun: boolean }
-  ): Effect.Effect<Added, PlatformFailure | RuleRefusal> {
+  ): Effect.Effect<AddResult, PlatformFailure | RuleRefusal> {
     const call = {
       method: "POST",
-      path: RULES,
+      path: RULES_PATH,
       ...(options.isDryRun && { query: { dry_run: "true" } }),
       body: { add: values.map((value) => ({ value, tag: options.tag })) }
     } as const
-    return Effect.flatMap(this.ask(this.changes, call), (body) => addedIn(body, values))
+    return Effect.flatMap(this.send(this.changes, call), (body) => addResultIn(body, values))
   }
 
-  /** At most `MOST_AT_ONCE` ids. Whatever their tags; unknown ones are passed over. */
+  /** At most `MAX_BATCH` ids, with any tag. X ignores unknown ids. */
   remove(ids: ReadonlyArray<string>): Effect.Effect<void, PlatformFailure> {
-    const call = { method: "POST", path: RULES, body: { delete: { ids } } } as const
-    return Effect.asVoid(onlyFailing(this.ask(this.changes, call)))
+    const call = { method: "POST", path: RULES_PATH, body: { delete: { ids } } } as const
+    return Effect.asVoid(refusalAsFailure(this.send(this.changes, call)))
   }
 
   readonly list: Effect.Effect<ReadonlyArray<XRule>, PlatformFailure> = Effect.gen(this, function* () {
     const rules: Array<XRule> = []
     let token: string | undefined
-    for (let page = 0; page < MOST_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const query = { max_results: "1000", ...(token !== undefined && { pagination_token: token }) }
-      const body = yield* this.listed(query)
+      const body = yield* this.getRules(query)
       rules.push(...rulesIn(body))
       token = textOf(objectOf(body["meta"])?.["next_token"])
       if (token === undefined) return rules
     }
-    return yield* unreadable("its list of rules does not end")
+    return yield* unavailable("its rule list has too many pages")
   })
 
-  /** Those of the ids that there are. */
+  /** Leaves out ids that do not exist. */
   find(ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<XRule>, PlatformFailure> {
-    const known = ids.filter((id) => RULE_ID.test(id))
-    const lookUp = (some: ReadonlyArray<string>) => Effect.map(this.listed({ ids: some.join(",") }), rulesIn)
-    return Effect.map(Effect.forEach(inParts(known, MOST_IN_ADDRESS), lookUp), (parts) => parts.flat())
+    const valid = ids.filter((id) => ruleIdPattern.test(id))
+    const lookUp = (batch: ReadonlyArray<string>) => Effect.map(this.getRules({ ids: batch.join(",") }), rulesIn)
+    return Effect.map(Effect.forEach(Arr.chunksOf(valid, MAX_IDS_IN_QUERY), lookUp), (batches) => batches.flat())
   }
 
-  get counts(): Effect.Effect<Counts, PlatformFailure> {
-    return Effect.map(onlyFailing(this.ask(this.reads, { path: `${RULES}/counts` })), ({ data }) => {
+  get counts(): Effect.Effect<RuleCounts, PlatformFailure> {
+    return Effect.map(refusalAsFailure(this.send(this.reads, { path: `${RULES_PATH}/counts` })), ({ data }) => {
       const counts = objectOf(data) ?? {}
       const caps = [
         { cap: counts["cap_per_client_app"], used: objectOf(counts["client_app_rules_count"])?.["rule_count"] },
         { cap: counts["cap_per_project"], used: counts["project_rules_count"] }
       ].flatMap(({ cap, used }) => {
         const limit = numberOf(cap)
-        return limit === undefined ? [] : [{ limit, room: Math.max(0, limit - (numberOf(used) ?? 0)) }]
+        return limit === undefined ? [] : [{ limit, remaining: Math.max(0, limit - (numberOf(used) ?? 0)) }]
       })
-      return { limit: leastOf(caps.map(({ limit }) => limit)), room: leastOf(caps.map(({ room }) => room)) }
+      return { limit: minOf(caps.map(({ limit }) => limit)), remaining: minOf(caps.map(({ remaining }) => remaining)) }
     })
   }
 
-  /** Posts of the billing period; undefined where X does not say. */
+  /** Posts in the billing period; undefined where X does not say. */
   get usage(): Effect.Effect<{ readonly used: number; readonly limit: number } | undefined, PlatformFailure> {
-    return Effect.map(onlyFailing(this.ask(this.usageReads, { path: "/2/usage/tweets" })), ({ data }) => {
+    return Effect.map(refusalAsFailure(this.send(this.usageReads, { path: "/2/usage/tweets" })), ({ data }) => {
       const used = numberOf(objectOf(data)?.["project_usage"])
       const limit = numberOf(objectOf(data)?.["project_cap"])
       return used === undefined || limit === undefined ? undefined : { used, limit }
     })
   }
 
-  private listed(query: Readonly<Record<string, string>>): Effect.Effect<JsonObject, PlatformFailure> {
+  private getRules(query: Readonly<Record<string, string>>): Effect.Effect<JsonObject, PlatformFailure> {
     return Effect.filterOrElse(
-      onlyFailing(this.ask(this.reads, { path: RULES, query })),
-      // With no rules there is no data, but there is always something.
+      refusalAsFailure(this.send(this.reads, { path: RULES_PATH, query })),
+      // Without rules X omits `data` but still sends `meta`.
       ({ data, meta }) => Array.isArray(data) || (data === undefined && objectOf(meta) !== undefined),
-      () => unreadable("its list of rules cannot be read")
+      () => unavailable("its rule list cannot be read")
     )
   }
 
-  /** The body of a success. Nothing is sent when it would be over the limit. */
-  private ask(budget: Budget, call: UpstreamCall): Effect.Effect<JsonObject, PlatformFailure | RuleRefusal> {
+  /** Returns the body of a successful response. Fails without a call when the budget is used up. */
+  private send(budget: Budget, call: UpstreamCall): Effect.Effect<JsonObject, PlatformFailure | RuleRefusal> {
     return Effect.gen(this, function* () {
       const waitMillis = yield* budget.take
       if (waitMillis > 0) {
         return yield* new PlatformUnavailable({
           platform: "x",
-          reason: "the calls that it allows in 15 minutes are used up",
+          reason: "the rate limit for 15 minutes is used up",
           retryAfterSeconds: Math.ceil(waitMillis / 1_000)
         })
       }
-      const answer = yield* Effect.mapError(
-        this.upstream.call(call),
-        ({ reason }) => new PlatformUnavailable({ platform: "x", reason })
-      )
-      yield* keepLimit(budget, answer.headers)
+      const answer = yield* Effect.mapError(this.upstream.call(call), ({ reason }) => unavailable(reason))
+      yield* applyRateLimit(budget, answer.headers)
       if (answer.status < 200 || answer.status > 299) {
         const failure = failureOf(answer, yield* Clock.currentTimeMillis)
-        // X makes those wait longer who go on while they are limited.
+        // X extends the limit for clients that keep calling.
         if (answer.status === 429 && failure._tag === "PlatformUnavailable") {
           yield* budget.blockFor((failure.retryAfterSeconds ?? 0) * 1_000)
         }
         return yield* failure
       }
-      return objectOf(jsonOf(answer.text)) ?? (yield* unreadable("its answer cannot be read"))
+      return objectOf(jsonOf(answer.text)) ?? (yield* unavailable("its response cannot be read"))
     })
   }
 }
 
-/** As many rules as X takes in one call. */
-export const MOST_AT_ONCE = 1_000
+/** X's limit of rules per call. */
+export const MAX_BATCH = 1_000
 
-export const inParts = <A>(all: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
-
-export const unreadable = (reason: string) => new PlatformUnavailable({ platform: "x", reason })
+export const unavailable = (reason: string) => new PlatformUnavailable({ platform: "x", reason })
 
 // ---- helpers ----
 
-const RULES = "/2/tweets/search/stream/rules"
+const RULES_PATH = "/2/tweets/search/stream/rules"
 
-/** Another id, such as that of a local rule, is refused with the whole call. */
-const RULE_ID = /^[0-9]{1,19}$/
+/** X refuses the whole call for one id of another form, such as that of a local rule. */
+const ruleIdPattern = /^[0-9]{1,19}$/
 
-/** An address that is much longer is not taken everywhere. */
-const MOST_IN_ADDRESS = 100
+/** Keeps the URL short enough for every proxy. */
+const MAX_IDS_IN_QUERY = 100
 
-/** Four times what the largest plan is known to allow. */
-const MOST_PAGES = 100
+/** Four times the rules of the largest known plan. */
+const MAX_PAGES = 100
 
-const leastOf = (numbers: ReadonlyArray<number>): number | undefined =>
+const minOf = (numbers: ReadonlyArray<number>): number | undefined =>
   numbers.length === 0 ? undefined : Math.min(...numbers)
 
-/** For calls that are about no rule text: there is none to refuse. */
-const onlyFailing = <A>(effect: Effect.Effect<A, PlatformFailure | RuleRefusal>): Effect.Effect<A, PlatformFailure> => {
-  const unavailable = ({ reason, upstream }: RuleRefusal) =>
-    new PlatformUnavailable({ platform: "x", reason, upstream })
-  return Effect.catchTags(effect, { PlatformRefused: unavailable, PlatformLimitReached: unavailable })
+/** For calls without a rule text, which X cannot refuse. */
+const refusalAsFailure = <A>(
+  effect: Effect.Effect<A, PlatformFailure | RuleRefusal>
+): Effect.Effect<A, PlatformFailure> => {
+  const toFailure = ({ reason, upstream }: RuleRefusal) => new PlatformUnavailable({ platform: "x", reason, upstream })
+  return Effect.catchTags(effect, { PlatformRefused: toFailure, PlatformLimitReached: toFailure })
 }
 
 const rulesIn = ({ data }: JsonObject): ReadonlyArray<XRule> =>
@@ -182,7 +175,7 @@ const rulesIn = ({ data }: JsonObject): ReadonlyArray<XRule> =>
     return id === undefined || value === undefined ? [] : [{ id, value, tag: textOf(rule["tag"]) }]
   })
 
-const addedIn = (body: JsonObject, values: ReadonlyArray<string>): Effect.Effect<Added, RuleRefusal> => {
+const addResultIn = (body: JsonObject, values: ReadonlyArray<string>): Effect.Effect<AddResult, RuleRefusal> => {
   const duplicates = new Map<string, string>()
   const refused = new Map<string, RuleRefusal>()
   for (const error of objectsOf(body["errors"])) {

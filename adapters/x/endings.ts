@@ -1,4 +1,4 @@
-/** How a connection to X's stream ended, or why there was none. */
+/** Why a connection to X's stream ended or could not be opened. */
 import { jsonOf } from "../../core/syntax/json.ts"
 import type { Answer, Unreachable } from "../http/call.ts"
 import { Ended } from "../http/supervised.ts"
@@ -8,59 +8,59 @@ import { failureOf, notReadyReason, type Problem, problemIn } from "./problems.t
 export const endedByNetwork = ({ reason }: Unreachable): Ended =>
   new Ended({ kind: "cut", reason: `The connection failed: ${reason}` })
 
-/** X says so in the stream itself. */
-export const endedByWord = (problem: Problem, reason: string): Ended =>
+/** For a problem that X reports in an open stream. */
+export const endedInStream = (problem: Problem, reason: string): Ended =>
   notReadyReason(problem) === undefined
-    ? new Ended({ kind: isTaken(problem) ? "failed" : "cut", reason })
+    ? new Ended({ kind: isTooManyConnections(problem) ? "failed" : "cut", reason })
     : new Ended({ kind: "failed", reason, refusal: refusalBy(problem) })
 
-/** X answered, but not with a stream. */
+/** For a status other than 200. */
 export const endedByAnswer = (answer: Answer, now: number): Ended => {
   const failure = failureOf(answer, now)
-  const reason = capitalised(failure.reason)
+  const reason = capitalized(failure.reason)
   const problem = problemIn(jsonOf(answer.text))
   if (failure._tag === "PlatformNotReady") {
     return new Ended({ kind: "failed", reason, refusal: refusalBy(problem, answer.status) })
   }
-  if (answer.status === 409 && ISSUES_WITHOUT_RULES.includes(problem.connectionIssue)) {
+  if (answer.status === 409 && noRulesIssues.includes(problem.connectionIssue)) {
     return new Ended({ kind: "unruled", reason })
   }
-  if (isTaken(problem)) return new Ended({ kind: "failed", reason: TAKEN })
+  if (isTooManyConnections(problem)) return new Ended({ kind: "failed", reason: TOO_MANY_CONNECTIONS })
   if (answer.status !== 429) return new Ended({ kind: "failed", reason })
   const seconds = secondsUntilReset(answer.headers, now)
   return new Ended({ kind: "limited", reason, ...(seconds !== undefined && { waitMillis: seconds * 1_000 }) })
 }
 
-export const silent = (silentSince: number): Ended =>
-  new Ended({ kind: "stalled", reason: `Nothing came for ${SILENCE_SECONDS} s, not even a sign of life`, silentSince })
+export const endedSilent = (silentSince: number): Ended =>
+  new Ended({ kind: "stalled", reason: `No data came for ${SILENCE_SECONDS} s, not even a keep-alive`, silentSince })
 
-/** X sends a sign of life every 20 seconds. */
+/** X sends a keep-alive every 20 seconds. */
 export const SILENCE_SECONDS = 30
 
-export const tooQuiet = (millis: number, now: number): Ended =>
+export const endedTooQuiet = (millis: number, now: number): Ended =>
   new Ended({
     kind: "stalled",
-    reason: `No post came for ${Math.round(millis / 60_000)} min, which is unusual here, so it may have gone deaf`,
+    reason: `No post came for ${Math.round(millis / 60_000)} min, which is unusual: the stream may be stalled`,
     silentSince: now - millis
   })
 
 // ---- helpers ----
 
-/** Other issues that come with 409 are not about rules that are missing. */
-const ISSUES_WITHOUT_RULES: ReadonlyArray<string | undefined> = ["RuleConfigurationIssue", undefined]
+/** Other issues with status 409 are not about missing rules. */
+const noRulesIssues: ReadonlyArray<string | undefined> = ["RuleConfigurationIssue", undefined]
 
 /**
- * Has nothing to do with the limit of calls, although it comes as a 429: a connection that was not closed in order
- * counts for some seconds more, as after a restart, and a minute of waiting would be a minute of posts.
+ * Comes as a 429, but is not a rate limit: X still counts a broken connection for some seconds, for instance after a
+ * restart. A wait of a minute would lose a minute of posts.
  */
-const isTaken = ({ connectionIssue }: Problem): boolean => connectionIssue === "TooManyConnections"
+const isTooManyConnections = ({ connectionIssue }: Problem): boolean => connectionIssue === "TooManyConnections"
 
-const TAKEN =
-  "X counts another connection of this app: one that broke is let go after a while, one of another program is not"
+const TOO_MANY_CONNECTIONS =
+  "X counts another connection of this app: a broken one expires after a while, one of another program does not"
 
 const refusalBy = ({ kind, title }: Problem, status?: number): NonNullable<Ended["refusal"]> => {
   if (kind === "usage-capped" || title === "UsageCapExceeded") return "cap"
   return status === 402 || title === "CreditsDepleted" ? "credit" : "not_configured"
 }
 
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

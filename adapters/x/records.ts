@@ -1,13 +1,12 @@
-/** The lines of X's stream: posts, keep-alives, and word that the stream ends. */
+/** Parses lines of X's stream: posts, keep-alives, and problems that end the stream. */
 import { type JsonObject, jsonOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
 import { type Problem, problemIn } from "./problems.ts"
 
-/** A post that met rules. */
 export interface PostRecord {
   readonly kind: "post"
   readonly postId: string
   readonly ruleIds: ReadonlyArray<string>
-  /** As it was sent, without what it says about rules: those of others are nobody's business. */
+  /** As sent, without `matching_rules`: those can name rules of other deployments. */
   readonly payload: Record<string, unknown>
 }
 
@@ -22,7 +21,7 @@ export const readLine = (line: string): Line => {
   const record = objectOf(jsonOf(line)) ?? {}
   const data = objectOf(record["data"])
   if (data !== undefined) return postOf(data, record)
-  // Wrapped in `errors` or bare: both have been seen.
+  // X sends problems both wrapped in `errors` and bare.
   const problem = objectsOf(record["errors"])[0] ?? record
   const isProblem = ["title", "type", "disconnect_type", "connection_issue"].some((key) => textOf(problem[key]))
   return isProblem ? endOf(problem) : { kind: "unreadable" }
@@ -30,7 +29,7 @@ export const readLine = (line: string): Line => {
 
 // ---- helpers ----
 
-/** It may come with `errors` on parts of it that could not be filled in: that is no end of the stream. */
+/** Ignores `errors`: on a post they name parts that X could not expand, and do not end the stream. */
 const postOf = (data: JsonObject, { includes, matching_rules }: JsonObject): Line => {
   const postId = textOf(data["id"])
   if (postId === undefined) return { kind: "unreadable" }
@@ -41,6 +40,6 @@ const postOf = (data: JsonObject, { includes, matching_rules }: JsonObject): Lin
 const endOf = (body: JsonObject): Line => {
   const problem = problemIn(body)
   const name = textOf(body["disconnect_type"]) ?? problem.connectionIssue ?? problem.title
-  const words = [name, problem.words].filter((part) => part !== "").join(": ")
-  return { kind: "end", problem, reason: `It ended the stream${words === "" ? "" : ` (${words})`}` }
+  const detail = [name, problem.detail].filter((part) => part !== "").join(": ")
+  return { kind: "end", problem, reason: `It ended the stream${detail === "" ? "" : ` (${detail})`}` }
 }

@@ -1,10 +1,10 @@
-/** The rules of this deployment on X: registered, removed and listed. */
-import { Effect, Either, Option } from "effect"
+/** Registers, removes and lists this deployment's rules on X. */
+import { Array as Arr, Effect, Either, Option } from "effect"
 import type { Inventory, Platform, PlatformFailure, Registered, RuleRefusal } from "../../core/platforms/Platform.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
-import { type Added, type Api, inParts, MOST_AT_ONCE, unreadable, type XRule } from "./api.ts"
+import { type AddResult, type Api, MAX_BATCH, unavailable, type XRule } from "./api.ts"
 
-/** `tag`: what our rules carry. `known`: kept up to date. */
+/** `tag` marks our rules on X. `known` is updated with every change. */
 export const makeRules = (options: {
   readonly api: Api
   readonly known: KnownRules
@@ -16,53 +16,53 @@ export const makeRules = (options: {
     Effect.gen(function* () {
       const outcomes = new Outcomes(known)
       let pending: ReadonlyArray<string> = [...new Set(texts)]
-      let size = MOST_AT_ONCE
+      let size = MAX_BATCH
       while (pending.length > 0) {
         const batch = pending.slice(0, size)
-        const added = yield* eitherWay(api.add(batch, { tag, isDryRun: false }))
+        const added = yield* refusalAsEither(api.add(batch, { tag, isDryRun: false }))
         if (Either.isRight(added)) {
           yield* settle(outcomes, batch, added.right)
         } else if (batch.length === 1 && added.left._tag === "PlatformRefused") {
           outcomes.refuse(batch, added.left)
-          size = MOST_AT_ONCE
+          size = MAX_BATCH
         } else if (added.left._tag === "PlatformRefused") {
-          // One of them is to blame, and X does not say which.
+          // X does not say which rule is wrong: bisect.
           size = Math.ceil(batch.length / 2)
-        } else if (!outcomes.take(pending, yield* api.list)) {
-          // What is there already needs no room; what is left does.
-          const room = batch.length === 1 ? 0 : yield* roomFor(batch.length)
-          if (room === 0) outcomes.refuse(pending, added.left)
-          else size = room
+        } else if (!outcomes.registerListed(pending, yield* api.list)) {
+          // None of the rules exists yet, so each needs a free slot.
+          const fitting = batch.length === 1 ? 0 : yield* fittingOf(batch.length)
+          if (fitting === 0) outcomes.refuse(pending, added.left)
+          else size = fitting
         }
         pending = pending.filter((text) => !outcomes.has(text))
       }
       return outcomes.of(texts)
     })
 
-  /** Fails when X says nothing about any of them, and holds none. */
-  const settle = (outcomes: Outcomes, batch: ReadonlyArray<string>, added: Added) =>
+  /** Fails when X reports no outcome for the whole batch and lists none of its rules. */
+  const settle = (outcomes: Outcomes, batch: ReadonlyArray<string>, added: AddResult) =>
     Effect.gen(function* () {
       for (const [text, refusal] of added.refused) outcomes.refuse([text], refusal)
-      const there = yield* api.find([...added.duplicates.values()])
-      const byId = new Map(there.map((rule) => [rule.id, rule]))
+      const existing = yield* api.find([...added.duplicates.values()])
+      const byId = new Map(existing.map((rule) => [rule.id, rule]))
       for (const [text, id] of added.duplicates) {
         const rule = byId.get(id)
         if (rule !== undefined) outcomes.register(text, rule)
       }
-      outcomes.take(batch, added.created)
-      // Where one that is not valid keeps back all others, those are added again without it.
-      if (batch.some((text) => outcomes.has(text)) || outcomes.take(batch, yield* api.list)) return
-      return yield* unreadable("it does not say what became of the rules")
+      outcomes.registerListed(batch, added.created)
+      // One invalid rule can block the rest of its batch: the caller adds the rest again without it.
+      if (batch.some((text) => outcomes.has(text)) || outcomes.registerListed(batch, yield* api.list)) return
+      return yield* unavailable("its response does not mention the rules")
     })
 
-  /** How many of so many X has room for, of which it has said that they are too many. */
-  const roomFor = (wanted: number) =>
-    Effect.map(api.counts, ({ room }) =>
-      room === undefined || room >= wanted ? Math.floor(wanted / 2) : Math.floor(room)
+  /** How many of `wanted` rules to try next, after X refused that many as too many. */
+  const fittingOf = (wanted: number) =>
+    Effect.map(api.counts, ({ remaining }) =>
+      remaining === undefined || remaining >= wanted ? Math.floor(wanted / 2) : Math.floor(remaining)
     )
 
   const verify = (text: string) =>
-    Effect.map(eitherWay(api.add([text], { tag, isDryRun: true })), (added) =>
+    Effect.map(refusalAsEither(api.add([text], { tag, isDryRun: true })), (added) =>
       Either.flatMap(added, ({ refused }) => {
         const refusal = refused.get(text)
         return refusal === undefined ? Either.void : Either.left(refusal)
@@ -71,9 +71,9 @@ export const makeRules = (options: {
 
   const unregister = (platformRuleIds: ReadonlyArray<string>) =>
     Effect.gen(function* () {
-      // X deletes by id whoever made the rule, and some of these may be other people's that we share.
+      // X deletes any rule by id. Some of these may belong to others: equal texts share one rule.
       const ours = (yield* api.find(platformRuleIds)).filter((rule) => rule.tag === tag).map(({ id }) => id)
-      yield* Effect.forEach(inParts(ours, MOST_AT_ONCE), (ids) => api.remove(ids), { discard: true })
+      yield* Effect.forEach(Arr.chunksOf(ours, MAX_BATCH), (ids) => api.remove(ids), { discard: true })
       known.delete(platformRuleIds)
     })
 
@@ -97,8 +97,7 @@ export const makeRules = (options: {
 
 const registeredAs = ({ id, value }: XRule): Registered => ({ platformRuleId: id, translatedValue: value })
 
-/** A refusal is an answer, not a failure. */
-const eitherWay = <A>(
+const refusalAsEither = <A>(
   effect: Effect.Effect<A, PlatformFailure | RuleRefusal>
 ): Effect.Effect<Either.Either<A, RuleRefusal>, PlatformFailure> =>
   Effect.matchEffect(effect, {
@@ -109,7 +108,7 @@ const eitherWay = <A>(
         : Effect.fail(error)
   })
 
-/** What became of each text. */
+/** The outcome per rule text. */
 class Outcomes {
   private readonly known: KnownRules
   private readonly byText = new Map<string, Either.Either<Registered, RuleRefusal>>()
@@ -135,8 +134,8 @@ class Outcomes {
     for (const text of texts) this.byText.set(text, Either.left(refusal))
   }
 
-  /** Registers those of the texts that are among the rules; true when there was one. By value: X keeps no order. */
-  take(texts: ReadonlyArray<string>, rules: ReadonlyArray<XRule>): boolean {
+  /** Registers the texts that are among the rules; true if there was one. Compares values: X keeps no order. */
+  registerListed(texts: ReadonlyArray<string>, rules: ReadonlyArray<XRule>): boolean {
     const byValue = new Map(rules.map((rule) => [rule.value, rule]))
     const found = texts.flatMap((text) => {
       const rule = byValue.get(text)

@@ -1,4 +1,4 @@
-/** X's filtered stream: connections one after the other, with what was missed in between where X gives it. */
+/** X's filtered stream: reconnects, and asks for a backfill of missed posts where the plan has one. */
 import { Clock, Effect, Option, type Scope, Stream } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import type { Delivery, Platform, Signal } from "../../core/platforms/Platform.ts"
@@ -8,9 +8,9 @@ import { lines } from "../http/lines.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import { type Connection, type Ended, supervised } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
-import { endedByAnswer, endedByNetwork, SILENCE_SECONDS, silent } from "./endings.ts"
-import { budgetOf, keepLimit } from "./limits.ts"
-import { pause } from "./manners.ts"
+import { backoff } from "./backoff.ts"
+import { endedByAnswer, endedByNetwork, endedSilent, SILENCE_SECONDS } from "./endings.ts"
+import { applyRateLimit, callBudget } from "./limits.ts"
 import { RecordReader } from "./RecordReader.ts"
 
 export const makeWatch = (options: {
@@ -21,7 +21,7 @@ export const makeWatch = (options: {
 }): Platform["watch"] => {
   const { upstream, known, health } = options
   // X allows 50.
-  const budget = budgetOf(48)
+  const budget = callBudget(48)
   let hasBackfill = true
 
   return (from) =>
@@ -30,19 +30,19 @@ export const makeWatch = (options: {
       let lastByteAt = Option.getOrUndefined(Option.flatMap(from, timeOf))
 
       const recordsOf = ({ bytes }: OpenAnswer): Stream.Stream<Delivery, Ended> => {
-        const noted = Stream.tap(bytes, () =>
+        const timed = Stream.tap(bytes, () =>
           Effect.map(Clock.currentTimeMillis, (now) => {
             lastByteAt = now
           })
         )
-        const watched = Stream.timeoutFail(
-          Stream.mapError(noted, endedByNetwork),
-          () => silent(lastByteAt ?? 0),
+        const guarded = Stream.timeoutFail(
+          Stream.mapError(timed, endedByNetwork),
+          () => endedSilent(lastByteAt ?? 0),
           `${SILENCE_SECONDS} seconds`
         )
-        return Stream.chunks(lines(watched)).pipe(
-          Stream.mapEffect((received) => reader.read(received)),
-          // What came before the end is delivered, all of it at once.
+        return Stream.chunks(lines(guarded)).pipe(
+          Stream.mapEffect((batch) => reader.read(batch)),
+          // Delivers the posts that came before the end, in one chunk.
           Stream.flatMap(({ deliveries, ended }) =>
             Stream.concat(
               Stream.fromChunk(deliveries),
@@ -52,31 +52,31 @@ export const makeWatch = (options: {
         )
       }
 
-      /** Minutes to ask for again: at least one after a connection, so that nothing falls between the two. */
-      const minutesMissed = (now: number): number =>
+      /** At least one minute after an earlier connection, so that the two overlap. */
+      const backfillMinutes = (now: number): number =>
         hasBackfill && lastByteAt !== undefined
-          ? Math.min(Math.max(Math.ceil((now - lastByteAt) / 60_000), 1), MOST_BACKFILL_MINUTES)
+          ? Math.min(Math.max(Math.ceil((now - lastByteAt) / 60_000), 1), MAX_BACKFILL_MINUTES)
           : 0
 
       const connect: Effect.Effect<Connection<Delivery>, Ended, Scope.Scope> = Effect.gen(function* () {
-        const minutes = minutesMissed(yield* Clock.currentTimeMillis)
-        const query = { ...FIELDS, ...(minutes > 0 && { backfill_minutes: String(minutes) }) }
+        const minutes = backfillMinutes(yield* Clock.currentTimeMillis)
+        const query = { ...fields, ...(minutes > 0 && { backfill_minutes: String(minutes) }) }
         const answer = yield* upstream.open({ path: "/2/tweets/search/stream", query }).pipe(
-          // X has not seen it: an outage must not use up the connections that are wanted after it.
+          // X did not count this attempt: an outage must not use up the budget.
           Effect.tapError(() => budget.refund),
           Effect.mapError(endedByNetwork)
         )
-        yield* keepLimit(budget, answer.headers)
+        yield* applyRateLimit(budget, answer.headers)
         if (answer.status === 200) {
           lastByteAt = yield* Clock.currentTimeMillis
-          reader.opened(lastByteAt)
+          reader.connectionOpened(lastByteAt)
           return { records: recordsOf(answer), ...(minutes > 0 && { since: lastByteAt - minutes * 60_000 }) }
         }
-        // The status says enough when the rest cannot be read.
+        // The status is enough when the body cannot be read.
         const { text } = yield* Effect.orElseSucceed(read(answer), () => ({ text: "" }))
         if (answer.status === 400 && minutes > 0) {
           hasBackfill = false
-          yield* Effect.logInfo('The app has no backfill on "x": what is posted while the stream is down is missed')
+          yield* Effect.logInfo('The app has no backfill on "x": posts are missed while the stream is down')
           yield* budget.wait
           return yield* connect
         }
@@ -92,7 +92,7 @@ export const makeWatch = (options: {
         known,
         connect,
         stableAfterMillis: GOOD_AFTER_MILLIS,
-        pause
+        pause: backoff
       })
       return Stream.map(
         sightings,
@@ -105,14 +105,14 @@ export const makeWatch = (options: {
 
 const GOOD_AFTER_MILLIS = 60_000
 
-const MOST_BACKFILL_MINUTES = 5
+const MAX_BACKFILL_MINUTES = 5
 
-/** A cursor is the time at which a record came, in milliseconds. */
+/** A cursor is the time when a record was received, in milliseconds. */
 const timeOf = (cursor: string): Option.Option<number> =>
   /^\d{1,15}$/.test(cursor) ? Option.some(Number(cursor)) : Option.none()
 
-/** All that rules can ask for, and what a reader of a match wants; nothing that only the author may see. */
-const FIELDS = {
+/** The fields that rules use and that readers of matches want. No fields that only the author may see. */
+const fields = {
   "tweet.fields":
     "attachments,author_id,context_annotations,conversation_id,created_at,edit_history_tweet_ids,entities,geo,id," +
     "in_reply_to_user_id,lang,note_tweet,possibly_sensitive,public_metrics,referenced_tweets,reply_settings,source," +

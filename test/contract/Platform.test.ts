@@ -1,4 +1,4 @@
-/** The platform contract over every adapter: in process, and over real sockets to the simulator. */
+/** Runs the platform contract on every adapter: in process, and over real sockets to the simulator. */
 import { Effect, Either, Layer, Redacted } from "effect"
 import * as Firehose from "../../adapters/firehose/Firehose.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
@@ -14,8 +14,8 @@ import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { languageOf, localPlatforms, PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 import { platformContract } from "./platformContract.ts"
 
-const NOBODY_ELSE = "nobody else makes rules in this process"
-const NO_PAST = "what happened while nobody listened is gone"
+const NO_FOREIGN_RULES = "an in-process platform has no foreign rules"
+const NO_CURSORS = "an in-process platform keeps no past events"
 
 for (const id of PLATFORM_IDS) {
   platformContract({
@@ -23,22 +23,22 @@ for (const id of PLATFORM_IDS) {
     id,
     open: Effect.gen(function* () {
       const context = yield* Layer.build(local)
-      const { publish } = yield* Effect.provide(LocalFeed, context)
+      const feed = yield* Effect.provide(LocalFeed, context)
       const platform = yield* Effect.flatMap(Platforms, (platforms) => platforms.get(id)).pipe(Effect.provide(context))
       return {
         platform,
-        happens: (text) =>
+        publish: (text) =>
           Effect.gen(function* () {
-            const { event, name } = yield* eventOf(id, text)
-            // It waits until the event is durable, which nobody sees to before the stream is open.
-            yield* Effect.timeoutOption(Effect.orDie(publish(sentEvents([event]))), "1 second")
-            return name
+            const { event, eventId } = yield* newEvent(id, text)
+            // Waits until the event is durable, which takes an open stream.
+            yield* Effect.timeoutOption(Effect.orDie(feed.publish(sentEvents([event]))), "1 second")
+            return eventId
           })
       }
     }),
     skip: {
-      "a rule of someone else is told from ours and never removed": NOBODY_ELSE,
-      "a stream that begins at a cursor brings what happened since": NO_PAST
+      "inventory marks a foreign rule, and unregister ignores it": NO_FOREIGN_RULES,
+      "watch delivers the events since the cursor": NO_CURSORS
     }
   })
 }
@@ -48,7 +48,7 @@ platformContract({
   id: "x",
   open: overTheWire("x"),
   skip: {
-    "a stream that begins at a cursor brings what happened since": "X has no cursors; its backfill has tests of its own"
+    "watch delivers the events since the cursor": "X has no cursors; its own tests cover backfill"
   }
 })
 
@@ -67,27 +67,27 @@ function overTheWire(id: PlatformId) {
     }
     const context = yield* Layer.build(Layer.provideMerge(adapters[id], services))
     const platform = yield* Effect.flatMap(Platforms, (platforms) => platforms.get(id)).pipe(Effect.provide(context))
-    const { call, path, body } = {
+    const { token, path, body } = {
       x: {
-        call: x.bearer_token,
+        token: x.bearer_token,
         path: "/2/tweets/search/stream/rules",
         body: (value: string) => ({ add: [{ value }] })
       },
-      firehose: { call: firehose.tap_token, path: "/v1/rules", body: (value: string) => ({ value }) }
+      firehose: { token: firehose.tap_token, path: "/v1/rules", body: (value: string) => ({ value }) }
     }[id]
     return {
       platform,
-      happens: (text: string) =>
+      publish: (text: string) =>
         Effect.gen(function* () {
-          const { event, name } = yield* eventOf(id, text)
+          const { event, eventId } = yield* newEvent(id, text)
           yield* Effect.orDie(simulator.control.publish([event]))
-          return name
+          return eventId
         }),
-      foreign: (text: string) =>
+      createForeignRule: (text: string) =>
         Effect.promise(async () => {
           const answer = await fetch(`${baseUrl}${path}`, {
             method: "POST",
-            headers: { authorization: `Bearer ${call}`, "content-type": "application/json" },
+            headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
             body: JSON.stringify(body(text))
           })
           const { data } = (await answer.json()) as { data: { id: string } | [{ id: string }] }
@@ -107,11 +107,11 @@ const services = Layer.merge(Platforms.layer, stores)
 
 const local = Layer.provideMerge(localPlatforms({ x: 25 }), stores)
 
-let last = 0
+let lastNumber = 0
 
-/** An event that nobody has seen, and its name on the platform. */
-function eventOf(id: PlatformId, text: string) {
-  const number = ++last
+/** A new event and its id on the platform. */
+function newEvent(id: PlatformId, text: string) {
+  const number = ++lastNumber
   const event = {
     x: { data: { id: String(1_000_000 + number), text, lang: "en", author_id: "7" } },
     firehose: {
@@ -126,6 +126,6 @@ function eventOf(id: PlatformId, text: string) {
   }[id]
   return Effect.gen(function* () {
     const { sha256 } = yield* Entropy
-    return { event, name: Either.getOrThrow(languageOf(id).events.idOf(event, sha256)) }
+    return { event, eventId: Either.getOrThrow(languageOf(id).events.idOf(event, sha256)) }
   }).pipe(Effect.provide(RuntimeEntropy.layer))
 }

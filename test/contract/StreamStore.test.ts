@@ -1,4 +1,4 @@
-/** The stream store contract over every store. */
+/** Runs the stream store contract on every store. */
 import { everyStore } from "../stores.ts"
 import { streamStoreContract } from "./streamStoreContract.ts"
 

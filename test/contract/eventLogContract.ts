@@ -1,4 +1,4 @@
-/** What every `EventLog` does. */
+/** The contract of `EventLog`. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Chunk, Effect, type Layer, Stream } from "effect"
 import * as fc from "fast-check"
@@ -8,7 +8,7 @@ import type { Stores } from "../stores.ts"
 
 export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
   withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`EventLog on ${name}`, (it) => {
-    it.effect("recent gives the segments back as they were appended, newest first, each platform apart", () =>
+    it.effect("recent returns the segments of one platform as appended, newest first", () =>
       Effect.gen(function* () {
         const log = yield* emptied
         const [first, second, third] = [segmentOf(3), segmentOf(1, 7), segmentOf(2)]
@@ -20,7 +20,7 @@ export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>)
       })
     )
 
-    it.effect("recent of a platform that has no events is empty, before and after there were any", () =>
+    it.effect("recent is empty for a platform without events, and after all are trimmed", () =>
       Effect.gen(function* () {
         const log = yield* emptied
         assert.deepStrictEqual(yield* recent("x", 1), [])
@@ -30,7 +30,7 @@ export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>)
       })
     )
 
-    it.effect("recent gives exactly as many events as asked for, the newest, whatever the segments", () =>
+    it.effect("recent returns exactly the newest events up to the limit, across segments", () =>
       Effect.gen(function* () {
         const log = yield* emptied
         const segments = [segmentOf(4), segmentOf(1), segmentOf(5)]
@@ -42,7 +42,7 @@ export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>)
       })
     )
 
-    it.effect("recent reads a long log to its end: many small segments, and few large ones", () =>
+    it.effect("recent reads a long log to its end, with many small and some large segments", () =>
       Effect.gen(function* () {
         const log = yield* emptied
         const large = Array.from({ length: 4 }, () => segmentOf(2, 0, "y".repeat(1_000_000)))
@@ -59,7 +59,7 @@ export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>)
       })
     )
 
-    it.effect("keeps NUL, halves of surrogate pairs, line breaks and every other text as it is", () =>
+    it.effect("append keeps NUL, lone surrogates, line breaks and other text unchanged", () =>
       Effect.gen(function* () {
         const log = yield* emptied
         const odd = ["\0", "\ud83d", "\udc08x", "a\nb\r\n\u2028\u2029", "🐈 ünï", "\\u0000", "\ufffe\uffff", " \t", ""]
@@ -70,7 +70,7 @@ export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>)
       })
     )
 
-    it.effect("trim keeps the segments that have an event among the newest, and no others", () =>
+    it.effect("trim keeps exactly the segments with one of the newest events", () =>
       Effect.gen(function* () {
         for (let events = 0; events <= 11; events++) {
           const log = yield* emptied
@@ -85,7 +85,7 @@ export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>)
       })
     )
 
-    it.effect("trim keeps no more than the given size, counted from the newest segment", () =>
+    it.effect("trim keeps at most the given size, starting at the newest segment", () =>
       Effect.gen(function* () {
         for (const [size, kept] of [
           [0, 0],
@@ -109,7 +109,7 @@ export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>)
       })
     )
 
-    it.effect("trim ends, however much there is to delete", () =>
+    it.effect("trim terminates for a large log", () =>
       Effect.gen(function* () {
         const log = yield* emptied
         for (let i = 0; i < 61; i++) yield* log.append("x", segmentOf(1))
@@ -118,7 +118,7 @@ export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>)
       })
     )
 
-    it.effect("does what a plain list does, through any appends and trims", () =>
+    it.effect("agrees with a plain list for any sequence of appends and trims", () =>
       Effect.gen(function* () {
         const run = (steps: ReadonlyArray<Step>) =>
           Effect.gen(function* () {
@@ -160,7 +160,7 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer A> ? A : never
 
-/** The layer is shared by all tests of a suite. */
+/** The tests of a suite share the layer. */
 const emptied = Effect.gen(function* () {
   const log = yield* EventLog
   for (const platform of PLATFORM_IDS) yield* log.trim(platform, { events: 0, size: 0 })

@@ -1,4 +1,4 @@
-/** What every `KeyStore` does. */
+/** The contract of `KeyStore`. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { v7 } from "uuid"
@@ -9,7 +9,7 @@ import { at, newKey } from "./samples.ts"
 
 export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E>) =>
   withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`KeyStore on ${name}`, (it) => {
-    it.effect("insert answers the key as it is stored, and findByDigest finds it", () =>
+    it.effect("insert returns the stored key, and findByDigest finds it", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const key = newKey({ name: "Ünïcode 🔑" })
@@ -29,7 +29,7 @@ export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E
       })
     )
 
-    it.effect("insert puts a second key of the same account name on the first one's account", () =>
+    it.effect("insert reuses the account with the same name", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const first = newKey()
@@ -41,7 +41,7 @@ export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E
       })
     )
 
-    it.effect("account creates one of the name, once, and keys of that name are on it", () =>
+    it.effect("account creates an account per name once, and insert uses it", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const key = newKey()
@@ -53,14 +53,14 @@ export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E
           { concurrency: "unbounded" }
         )
         assert.strictEqual(new Set(answers).size, 1)
-        assert.deepStrictEqual(yield* keys.list, before, "no key comes with it")
+        assert.deepStrictEqual(yield* keys.list, before, "creates no key")
         const stored = yield* keys.insert({ ...key, account: { ...key.account, id: fromUuid("acct", v7()) } })
         assert.strictEqual(stored.account_id, answers[0])
         assert.strictEqual(yield* keys.account({ ...wanted, id: fromUuid("acct", v7()) }), answers[0])
       })
     )
 
-    it.effect("insert leaves a key whose digest is there as it is", () =>
+    it.effect("insert does not change a key with the same digest", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const key = newKey()
@@ -73,7 +73,7 @@ export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E
       })
     )
 
-    it.effect("insert of one digest by many at once stores one key on one account", () =>
+    it.effect("concurrent inserts of one digest store one key on one account", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const { digest, account } = newKey()
@@ -86,7 +86,7 @@ export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E
       })
     )
 
-    it.effect("list gives every key, revoked ones too, oldest first", () =>
+    it.effect("list returns every key, including revoked ones, oldest first", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const [first, second, third] = [newKey(), newKey(), newKey()]
@@ -100,7 +100,7 @@ export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E
       })
     )
 
-    it.effect("revoke answers the key, keeps its first time, and knows no unknown one", () =>
+    it.effect("revoke returns the key, keeps the first time, and returns none for an unknown id", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const key = newKey()
@@ -115,7 +115,7 @@ export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E
       })
     )
 
-    it.effect("touch sets the last use of that key alone", () =>
+    it.effect("touch sets the last use of one key", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
         const key = newKey()

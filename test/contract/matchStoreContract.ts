@@ -1,4 +1,4 @@
-/** What every `MatchStore` does. */
+/** The contract of `MatchStore`. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, FiberStatus, type Layer, Option, Schedule, Stream } from "effect"
 import * as fc from "fast-check"
@@ -13,7 +13,7 @@ import { at, newAccount, newMatch, newRule, noLimits, visibleRule } from "./samp
 
 export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
   withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`MatchStore on ${name}`, (it) => {
-    it.effect("insert answers how many were new, and list gives them back as they were, newest first", () =>
+    it.effect("insert returns the number of new matches, and list returns them unchanged, newest first", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const account = yield* newAccount
@@ -29,7 +29,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("insert passes over what is there already, in the store or in the same batch", () =>
+    it.effect("insert skips duplicates in the store and in the same batch", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const account = yield* newAccount
@@ -47,7 +47,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("insert tells posts with very long ids apart, and knows them again", () =>
+    it.effect("insert dedupes posts with very long ids", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const account = yield* newAccount
@@ -60,7 +60,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("insert passes over matches of rules that are gone, and stores the rest", () =>
+    it.effect("insert skips matches of deleted rules and stores the rest", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const rules = yield* RuleStore
@@ -101,7 +101,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("insert of the same posts by many at once stores each once", () =>
+    it.effect("concurrent inserts of the same posts store each once", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const account = yield* newAccount
@@ -121,7 +121,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("list shows nothing of another account, nor of rules that are not visible", () =>
+    it.effect("list hides matches of other accounts and of invisible rules", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const rules = yield* RuleStore
@@ -146,7 +146,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("list begins right after the given match, also when that match is not there", () =>
+    it.effect("list starts right after the cursor, also when no match has that id", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const account = yield* newAccount
@@ -160,7 +160,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("insert gives matches whose ids come too late the next ones, and keeps their order", () =>
+    it.effect("insert assigns new ids to matches whose ids are out of order, and keeps their order", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const account = yield* newAccount
@@ -174,11 +174,11 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         assert.deepStrictEqual(yield* store.newest, Option.fromNullable(listed.at(-1)?.id))
         const later = newMatch(rule.id)
         yield* store.insert([later])
-        assert.deepStrictEqual(yield* store.newest, Option.some(later.id), "the clock is ahead again")
+        assert.deepStrictEqual(yield* store.newest, Option.some(later.id), "the next id is in order again")
       })
     )
 
-    it.effect("next gives what list gives, the other way round, from right after the given match", () =>
+    it.effect("next returns the matches of list in reverse order, from right after the cursor", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const rules = yield* RuleStore
@@ -212,7 +212,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("nextOf gives the matches of these accounts and of no other, in one order, with whose they are", () =>
+    it.effect("nextOf returns the matches of the given accounts in id order, with their account", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const [ann, bob, eve] = [yield* newAccount, yield* newAccount, yield* newAccount]
@@ -236,27 +236,27 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("who reads on while many store at once sees every match, once", () =>
+    it.effect("next returns every match once while many insert at the same time", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const account = yield* newAccount
         const rule = yield* visibleRule(account)
         const isDone = yield* Deferred.make<void>()
         const seen: Array<Match> = []
-        const readOn = Effect.gen(function* () {
+        const readPage = Effect.gen(function* () {
           const after = Option.fromNullable(seen.at(-1)?.id)
           const found = yield* store.next(nextOf(account, { after, limit: 50 }))
           seen.push(...found)
           return found.length
         })
         const reading = Effect.gen(function* () {
-          while (!(yield* Deferred.isDone(isDone))) yield* Effect.zipLeft(readOn, Effect.sleep(1))
-          while ((yield* readOn) > 0);
+          while (!(yield* Deferred.isDone(isDone))) yield* Effect.zipLeft(readPage, Effect.sleep(1))
+          while ((yield* readPage) > 0);
         })
         const posts = Array.from({ length: 480 }, () => v7())
         const storeSome = (mine: ReadonlyArray<string>) =>
           Effect.suspend(() => {
-            // Minted a while before they are stored, as when a process is slow.
+            // The ids are older than the insert, as in a slow process.
             const batch = mine.map((platform_post_id) => newMatch(rule.id, { platform_post_id }))
             return Effect.zipRight(Effect.sleep(Math.random() * 5), store.insert(batch))
           })
@@ -269,7 +269,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("mark gives a place behind all there is and before all that comes, which is no match", () =>
+    it.effect("mark returns an unused id after all stored matches and before all later ones", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const account = yield* newAccount
@@ -277,7 +277,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const ids: Array<MatchId> = []
         for (let i = 0; i < 20; i++) {
           const matches = [newMatch(rule.id), newMatch(rule.id)]
-          // Minted before the mark, stored after it.
+          // Ids from before the mark, inserted after it.
           const mark = yield* store.mark
           yield* store.insert(matches)
           const [second, first] = idsOf(yield* store.list(pageOf(account, { limit: 2 })))
@@ -289,23 +289,23 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("changes says when matches were stored", () =>
+    it.effect("changes emits when matches are stored", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const rule = yield* visibleRule(yield* newAccount)
-        const heard = yield* Effect.fork(Stream.runHead(store.changes))
+        const change = yield* Effect.fork(Stream.runHead(store.changes))
         yield* Effect.repeat(
           Effect.suspend(() => store.insert([newMatch(rule.id)])),
           {
             schedule: Schedule.spaced("10 millis"),
-            until: () => Effect.map(heard.status, FiberStatus.isDone)
+            until: () => Effect.map(change.status, FiberStatus.isDone)
           }
         )
-        assert.isTrue(Option.isSome(yield* Fiber.join(heard)))
+        assert.isTrue(Option.isSome(yield* Fiber.join(change)))
       })
     )
 
-    it.effect("list in pages gives what a plain model gives, without gap or overlap, while matches come in", () =>
+    it.effect("list agrees with a model page by page, without gap or overlap, while matches are inserted", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const account = yield* newAccount
@@ -337,7 +337,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
               rule: Option.map(Option.fromNullable(rule), (index) => rules[index] ?? theirs.id),
               platforms
             }
-            const expected = idsOf(modelled(model, new Set(mine.map(({ id }) => id)), wanted))
+            const expected = idsOf(expectedOf(model, new Set(mine.map(({ id }) => id)), wanted))
             const seen: Array<MatchId> = []
             let before = Option.none<MatchId>()
             for (let page = 0; ; page++) {
@@ -345,9 +345,9 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
               seen.push(...idsOf(found))
               if (found.length < limit || seen.length > expected.length) break
               before = Option.fromNullable(found.at(-1)?.id)
-              // Newer than everything seen so far: they must not shift the pages.
-              const coming = between[page]
-              if (coming !== undefined) yield* insert(coming)
+              // Newer than all pages so far: they must not shift the next pages.
+              const newer = between[page]
+              if (newer !== undefined) yield* insert(newer)
             }
             assert.deepStrictEqual(seen, expected)
           })
@@ -362,10 +362,10 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
     )
   })
 
-/** Trimming is of the whole store: these tests have one of their own, and each empties it first. */
+/** A suite of its own, because trim affects the whole store. */
 export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
   withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`MatchStore.trim on ${name}`, (it) => {
-    it.effect("floor and oldest are of nothing in a new store, and trim deletes nothing there", () =>
+    it.effect("floor and oldest are none in a new store, and trim deletes nothing", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         assert.strictEqual(yield* store.trim(everything), 0)
@@ -373,7 +373,7 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
       })
     )
 
-    it.effect("trim deletes the oldest before the given one, at most so many, and the floor is the last of them", () =>
+    it.effect("trim deletes the oldest matches before an id, up to the limit, and sets the floor to the last one", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const { account, ids } = yield* filledWith(10)
@@ -385,11 +385,11 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
         assert.deepStrictEqual(yield* store.oldest, Option.some(nth(ids, 5)))
         assert.deepStrictEqual([yield* trim(5), yield* trim(5)], [2, 0])
         assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(7).reverse())
-        assert.deepStrictEqual(yield* store.floor, Option.some(nth(ids, 6)), "not further than what was deleted")
+        assert.deepStrictEqual(yield* store.floor, Option.some(nth(ids, 6)), "the last deleted match")
       })
     )
 
-    it.effect("trim deletes no more than there are beyond the number to keep", () =>
+    it.effect("trim keeps the given number of matches", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const { account, ids } = yield* filledWith(10)
@@ -398,12 +398,12 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
         assert.deepStrictEqual([yield* keep(11), yield* keep(10)], [0, 0])
         assert.deepStrictEqual([yield* keep(8), yield* keep(8)], [2, 0])
         assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(2).reverse())
-        assert.strictEqual(yield* keep(0, nth(ids, 4)), 2, "and none from the given one on")
+        assert.strictEqual(yield* keep(0, nth(ids, 4)), 2, "only matches before the id")
         assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(4).reverse())
       })
     )
 
-    it.effect("trim does not count what was deleted with its rule, nor what was passed over", () =>
+    it.effect("trim does not count duplicates and matches deleted with their rule", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const rules = yield* RuleStore
@@ -421,13 +421,13 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
       })
     )
 
-    it.effect("trim by many at once never leaves fewer than are to be kept", () =>
+    it.effect("concurrent trims never leave fewer than the number to keep", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const { account, ids } = yield* filledWith(400)
-        const until = Effect.repeat(store.trim({ ...everything, keep: Option.some(100), atMost: 7 }), { times: 60 })
+        const trims = Effect.repeat(store.trim({ ...everything, keep: Option.some(100), atMost: 7 }), { times: 60 })
         yield* Effect.all(
-          Array.from({ length: 4 }, () => until),
+          Array.from({ length: 4 }, () => trims),
           { concurrency: "unbounded" }
         )
         assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account, { limit: 500 }))), ids.slice(-100).reverse())
@@ -436,14 +436,14 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
     )
 
     it.effect(
-      "trim while matches come in, are listed, and go with their rule: nothing above the floor is lost or repeated",
+      "list loses and repeats no match above the floor during concurrent trims, inserts and rule deletions",
       () =>
         Effect.gen(function* () {
           const store = yield* MatchStore
           const rules = yield* RuleStore
           const { account, ids, rule } = yield* filledWith(300)
           const inserted = [...ids]
-          const comingIn = Effect.gen(function* () {
+          const inserting = Effect.gen(function* () {
             for (let round = 0; round < 30; round++) {
               const doomed = yield* visibleRule(account)
               const batch = Array.from({ length: 10 }, () => newMatch(rule))
@@ -455,9 +455,9 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
           const trimming = Effect.repeat(store.trim({ ...everything, keep: Option.some(100), atMost: 11 }), {
             times: 60
           })
-          const listing = Effect.repeat(readThrough(account, rule, inserted), { times: 15 })
-          yield* Effect.all([comingIn, trimming, trimming, listing, listing], { concurrency: "unbounded" })
-          // In place of one that may have gone for a match whose rule was removed right after.
+          const listing = Effect.repeat(readPages(account, rule, inserted), { times: 15 })
+          yield* Effect.all([inserting, trimming, trimming, listing, listing], { concurrency: "unbounded" })
+          // Replaces a match that trim may have deleted in favour of one whose rule was removed right after.
           const last = newMatch(rule)
           yield* store.insert([last])
           yield* store.trim({ ...everything, keep: Option.some(100) })
@@ -477,7 +477,7 @@ const nth = (ids: ReadonlyArray<MatchId>, n: number): MatchId => {
   return id
 }
 
-/** A store with so many matches, of one rule; their ids in order. */
+/** Empties the store and adds matches of one rule. Ids are in order. */
 const filledWith = (count: number) =>
   Effect.gen(function* () {
     const store = yield* MatchStore
@@ -489,8 +489,8 @@ const filledWith = (count: number) =>
     return { account, rule, ids: idsOf(matches) }
   })
 
-/** Page by page, as a caller does: every page is exactly what was inserted there, or the cursor is below the floor. */
-const readThrough = (account: AccountId, rule: RuleId, inserted: ReadonlyArray<MatchId>) =>
+/** Reads page by page: every page has exactly the inserted matches, unless the cursor is below the floor. */
+const readPages = (account: AccountId, rule: RuleId, inserted: ReadonlyArray<MatchId>) =>
   Effect.gen(function* () {
     const store = yield* MatchStore
     let before = Option.none<MatchId>()
@@ -501,14 +501,14 @@ const readThrough = (account: AccountId, rule: RuleId, inserted: ReadonlyArray<M
       if (Option.exists(before, (id) => Option.exists(floor, (floor) => id <= floor))) return
       const [first, last] = [page[0], page.at(-1)]
       if (first === undefined || last === undefined) return
-      // What is being inserted may be newer than the first page.
+      // Matches newer than the first page may be inserted meanwhile.
       const end = Option.getOrElse(before, () => firstMatchAt(2 ** 47))
-      const there = inserted.filter((id) => id >= last && id < end)
-      const expected = Option.isNone(before) ? there.filter((id) => id <= first) : there
+      const inRange = inserted.filter((id) => id >= last && id < end)
+      const expected = Option.isNone(before) ? inRange.filter((id) => id <= first) : inRange
       assert.deepStrictEqual(page, expected.reverse())
       if (page.length < limit) {
         const missing = inserted.filter((id) => id < last && !Option.exists(floor, (floor) => id <= floor))
-        assert.deepStrictEqual(missing, [], "it ends at the floor")
+        assert.deepStrictEqual(missing, [], "the last page ends at the floor")
         return
       }
       before = Option.some(last)
@@ -539,7 +539,7 @@ const idsOf = (matches: ReadonlyArray<Match>): Array<MatchId> => matches.map(({ 
 
 const newestFirst = (matches: ReadonlyArray<Match>) => [...matches].sort((a, b) => (a.id < b.id ? 1 : -1))
 
-const modelled = (
+const expectedOf = (
   model: ReadonlyMap<string, Match>,
   owned: ReadonlySet<RuleId>,
   wanted: Pick<MatchPage, "rule" | "platforms">

@@ -1,24 +1,23 @@
-/** What every `Platform` does, wherever it runs. */
+/** The contract of `Platform`. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Option, type Scope, Stream } from "effect"
 import type { Delivery, Platform } from "../../core/platforms/Platform.ts"
 import { deliveriesOf } from "../adapters/deliveries.ts"
 import type { PlatformId } from "../platforms.ts"
 
-/** A platform, and the world that it watches. */
-export interface Watched {
+export interface Fixture {
   readonly platform: Platform
-  /** An event with that text happens; gives its name on the platform. */
-  readonly happens: (text: string) => Effect.Effect<string>
-  /** Someone else makes a rule there. Absent where nobody else can. */
-  readonly foreign?: (text: string) => Effect.Effect<string>
+  /** Publishes an event with the text, and returns its id on the platform. */
+  readonly publish: (text: string) => Effect.Effect<string>
+  /** Returns the rule id. Absent on platforms without foreign rules. */
+  readonly createForeignRule?: (text: string) => Effect.Effect<string>
 }
 
 export interface Subject {
   readonly name: string
   readonly id: PlatformId
-  readonly open: Effect.Effect<Watched, unknown, Scope.Scope>
-  /** Cases that are not for this platform, each with the reason. */
+  readonly open: Effect.Effect<Fixture, unknown, Scope.Scope>
+  /** Test title to the reason why it does not apply. */
   readonly skip?: Readonly<Record<string, string>>
 }
 
@@ -26,13 +25,13 @@ const runtime = "Deno" in globalThis ? "Deno" : "Node"
 
 export const platformContract = ({ name, id, open, skip = {} }: Subject) =>
   describe(`Platform ${name} on ${runtime}`, () => {
-    const test = (title: string, body: (watched: Watched) => Effect.Effect<void, unknown, Scope.Scope>) => {
+    const test = (title: string, body: (fixture: Fixture) => Effect.Effect<void, unknown, Scope.Scope>) => {
       const reason = skip[title]
       if (reason !== undefined) return it.skip(`${title}: ${reason}`, () => {})
       it.scopedLive(title, () => Effect.flatMap(open, body))
     }
 
-    test("is what it says it is, and tells how to write for it", ({ platform }) =>
+    test("has its id, its syntax help and valid examples", ({ platform }) =>
       Effect.sync(() => {
         assert.strictEqual(platform.id, id)
         assert.strictEqual(platform.syntax.platform, id)
@@ -41,7 +40,7 @@ export const platformContract = ({ name, id, open, skip = {} }: Subject) =>
         assert.isUndefined(platform.language.check("word AND (").rule)
       }))
 
-    test("register answers for each text in order, and the same text again is the same rule", ({ platform }) =>
+    test("register keeps the order of the texts and is idempotent", ({ platform }) =>
       Effect.gen(function* () {
         const texts = ["storm", "flood", "storm warning"]
         const first = (yield* platform.register(texts)).map(rightOf)
@@ -56,18 +55,18 @@ export const platformContract = ({ name, id, open, skip = {} }: Subject) =>
         assert.deepStrictEqual(yield* platform.register([]), [])
       }))
 
-    test("register refuses a wrong text in the platform's words, and takes the others", ({ platform }) =>
+    test("register refuses an invalid text with the platform's reason, and registers the others", ({ platform }) =>
       Effect.gen(function* () {
         const [right, wrong] = yield* platform.register(["storm", "(storm"])
         assert.isTrue(right !== undefined && Either.isRight(right))
-        if (wrong === undefined || Either.isRight(wrong)) return assert.fail("it takes an open parenthesis")
+        if (wrong === undefined || Either.isRight(wrong)) return assert.fail("registered an unclosed parenthesis")
         assert.strictEqual(wrong.left._tag, "PlatformRefused")
         assert.isNotEmpty(wrong.left.reason)
         assert.exists(wrong.left.upstream)
         assert.deepStrictEqual(yield* textsOn(platform), ["storm"])
       }))
 
-    test("verify says what register would, and registers nothing", ({ platform }) =>
+    test("verify returns the verdict of register, and registers nothing", ({ platform }) =>
       Effect.gen(function* () {
         assert.isTrue(Either.isRight(yield* platform.verify("storm")))
         const wrong = yield* platform.verify("(storm")
@@ -75,7 +74,7 @@ export const platformContract = ({ name, id, open, skip = {} }: Subject) =>
         assert.deepStrictEqual(yield* textsOn(platform), [])
       }))
 
-    test("unregister makes it forget, and passes over what is not there", ({ platform }) =>
+    test("unregister removes rules and ignores unknown ids", ({ platform }) =>
       Effect.gen(function* () {
         const [storm, flood] = (yield* platform.register(["storm", "flood"])).map(rightOf)
         const ids = [storm?.platformRuleId ?? ""]
@@ -87,9 +86,9 @@ export const platformContract = ({ name, id, open, skip = {} }: Subject) =>
         ])
       }))
 
-    test("a rule of someone else is told from ours and never removed", ({ platform, foreign }) =>
+    test("inventory marks a foreign rule, and unregister ignores it", ({ platform, createForeignRule }) =>
       Effect.gen(function* () {
-        const platformRuleId = yield* foreign?.("earthquake") ?? Effect.die("nobody else is there")
+        const platformRuleId = yield* createForeignRule?.("earthquake") ?? Effect.die("no foreign rules")
         yield* platform.register(["storm"])
         yield* platform.unregister([platformRuleId])
         const { rules } = yield* platform.inventory
@@ -99,20 +98,17 @@ export const platformContract = ({ name, id, open, skip = {} }: Subject) =>
         )
       }))
 
-    test("an event comes once with all the rules it meets, as it was sent, and others do not come", ({
-      platform,
-      happens
-    }) =>
+    test("watch delivers a matching event once, unchanged and with all its rules", ({ platform, publish }) =>
       Effect.gen(function* () {
         const [storm, flood, heat] = (yield* platform.register(["storm", "flood", "heat"])).map(rightOf)
-        const seen = yield* watching(platform)
-        yield* seen.until("it is open", () => happensUntilSeen(seen, happens))
-        const calm = yield* happens("calm weather")
-        const both = yield* happens("storm and flood")
-        const one = yield* happens("heat \u{1F525} ünïcode")
-        yield* seen.until("both are here", () => Effect.succeed(seen.has(both) && seen.has(one)))
-        assert.isFalse(seen.has(calm))
-        const [first, second, ...others] = seen.deliveries.filter((d) => [both, one].includes(d.platformPostId))
+        const watcher = yield* watch(platform)
+        yield* watcher.until("the stream is open", () => publishAndCheck(watcher, publish))
+        const calm = yield* publish("calm weather")
+        const both = yield* publish("storm and flood")
+        const one = yield* publish("heat \u{1F525} ünïcode")
+        yield* watcher.until("both are delivered", () => Effect.succeed(watcher.has(both) && watcher.has(one)))
+        assert.isFalse(watcher.has(calm))
+        const [first, second, ...others] = watcher.deliveries.filter((d) => [both, one].includes(d.platformPostId))
         assert.deepStrictEqual(others, [])
         assert.strictEqual(first?.platformPostId, both)
         assert.sameMembers(
@@ -125,28 +121,28 @@ export const platformContract = ({ name, id, open, skip = {} }: Subject) =>
         assert.notProperty(second?.payload, "matching_rules")
       }))
 
-    test("a rule has effect on the open stream, and none once it is unregistered", ({ platform, happens }) =>
+    test("register and unregister take effect on the open stream", ({ platform, publish }) =>
       Effect.gen(function* () {
-        const seen = yield* watching(platform)
+        const watcher = yield* watch(platform)
         const [storm] = (yield* platform.register(["storm"])).map(rightOf)
-        yield* seen.until("it is open", () => happensUntilSeen(seen, happens))
+        yield* watcher.until("the stream is open", () => publishAndCheck(watcher, publish))
         const [flood] = (yield* platform.register(["flood"])).map(rightOf)
-        const wet = yield* happens("a flood")
-        yield* seen.until("the new rule has effect", () => Effect.succeed(seen.has(wet)))
+        const wet = yield* publish("a flood")
+        yield* watcher.until("the new rule matches", () => Effect.succeed(watcher.has(wet)))
         yield* platform.unregister([storm?.platformRuleId ?? ""])
-        const gone = yield* happens("a storm too late")
-        const last = yield* happens("a last flood")
-        yield* seen.until("the other rule still has", () => Effect.succeed(seen.has(last)))
-        assert.isFalse(seen.has(gone))
-        assert.isTrue(seen.deliveries.some(({ platformRuleIds }) => platformRuleIds[0] === flood?.platformRuleId))
+        const gone = yield* publish("a storm too late")
+        const last = yield* publish("a last flood")
+        yield* watcher.until("the other rule still matches", () => Effect.succeed(watcher.has(last)))
+        assert.isFalse(watcher.has(gone))
+        assert.isTrue(watcher.deliveries.some(({ platformRuleIds }) => platformRuleIds[0] === flood?.platformRuleId))
       }))
 
-    test("status tells of the stream and of the last event", ({ platform, happens }) =>
+    test("status has the stream's state and the time of the last event", ({ platform, publish }) =>
       Effect.gen(function* () {
-        const seen = yield* watching(platform)
+        const watcher = yield* watch(platform)
         assert.isTrue(Option.isNone((yield* platform.status).lastEventAt))
         yield* platform.register(["storm"])
-        yield* seen.until("it is open", () => happensUntilSeen(seen, happens))
+        yield* watcher.until("the stream is open", () => publishAndCheck(watcher, publish))
         const status = yield* platform.status
         assert.strictEqual(status.state, "live")
         assert.isNotEmpty(status.detail)
@@ -154,24 +150,24 @@ export const platformContract = ({ name, id, open, skip = {} }: Subject) =>
         assert.isTrue(Option.isNone(status.lastError))
       }))
 
-    test("a stream that begins at a cursor brings what happened since", ({ platform, happens }) =>
+    test("watch delivers the events since the cursor", ({ platform, publish }) =>
       Effect.gen(function* () {
         yield* platform.register(["storm"])
-        const seen = yield* Effect.scoped(
+        const watcher = yield* Effect.scoped(
           Effect.gen(function* () {
-            const seen = yield* watching(platform)
-            yield* seen.until("it is open", () => happensUntilSeen(seen, happens))
-            return seen
+            const watcher = yield* watch(platform)
+            yield* watcher.until("the stream is open", () => publishAndCheck(watcher, publish))
+            return watcher
           })
         )
-        const missed = [yield* happens("storm one"), yield* happens("storm two")]
-        const cursor = seen.deliveries.at(-1)?.cursor ?? Option.none()
+        const missed = [yield* publish("storm one"), yield* publish("storm two")]
+        const cursor = watcher.deliveries.at(-1)?.cursor ?? Option.none()
         assert.isTrue(Option.isSome(cursor))
-        const resumed = yield* watching(platform, cursor)
-        yield* resumed.until("what was missed is here", () => Effect.succeed(resumed.has(missed[1] ?? "")))
+        const resumed = yield* watch(platform, cursor)
+        yield* resumed.until("the missed events are delivered", () => Effect.succeed(resumed.has(missed[1] ?? "")))
         const again = resumed.deliveries.map(({ platformPostId }) => platformPostId)
         assert.deepStrictEqual(again.slice(-2), missed)
-        assert.isFalse(again.some(seen.has), "nothing comes again")
+        assert.isFalse(again.some(watcher.has), "no event is repeated")
       }))
   })
 
@@ -182,20 +178,20 @@ const rightOf = <A>(outcome: Either.Either<A, unknown>): A => Either.getOrThrow(
 const textsOn = (platform: Platform) =>
   Effect.map(platform.inventory, ({ rules }) => rules.map(({ translatedValue }) => translatedValue))
 
-/** A stream takes a moment to open, and what happens before that is not on it. */
-const happensUntilSeen = (seen: Seen, happens: Watched["happens"]) =>
-  Effect.map(happens("a storm to begin with"), () => seen.deliveries.length > 0)
+/** Repeat it until the stream is open: events before that are not delivered. */
+const publishAndCheck = (watcher: Watcher, publish: Fixture["publish"]) =>
+  Effect.map(publish("a storm to begin with"), () => watcher.deliveries.length > 0)
 
-interface Seen {
+interface Watcher {
   readonly deliveries: ReadonlyArray<Delivery>
   readonly has: (platformPostId: string) => boolean
-  readonly until: (what: string, isSo: () => Effect.Effect<boolean>) => Effect.Effect<void>
+  readonly until: (description: string, condition: () => Effect.Effect<boolean>) => Effect.Effect<void>
 }
 
-const watching = (
+const watch = (
   platform: Platform,
   from: Option.Option<string> = Option.none()
-): Effect.Effect<Seen, never, Scope.Scope> =>
+): Effect.Effect<Watcher, never, Scope.Scope> =>
   Effect.gen(function* () {
     const deliveries: Array<Delivery> = []
     yield* Effect.forkScoped(
@@ -203,9 +199,12 @@ const watching = (
         Effect.sync(() => void deliveries.push(delivery)).pipe(Effect.zipRight(delivery.ack))
       )
     )
-    const until: Seen["until"] = (what, isSo) =>
-      Effect.repeat(Effect.delay(Effect.suspend(isSo), "50 millis"), { until: (so) => so, times: 400 }).pipe(
-        Effect.flatMap((so) => (so ? Effect.void : Effect.dieMessage(`Twenty seconds on, it is not so that ${what}`)))
+    const until: Watcher["until"] = (description, condition) =>
+      Effect.repeat(Effect.delay(Effect.suspend(condition), "50 millis"), {
+        until: (isTrue) => isTrue,
+        times: 400
+      }).pipe(
+        Effect.flatMap((isTrue) => (isTrue ? Effect.void : Effect.dieMessage(`Timed out waiting until ${description}`)))
       )
     return { deliveries, has: (id) => deliveries.some(({ platformPostId }) => platformPostId === id), until }
   })

@@ -1,4 +1,4 @@
-/** What every `RuleStore` does. */
+/** The contract of `RuleStore`. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, Either, type Layer, Option } from "effect"
 import { v7 } from "uuid"
@@ -7,11 +7,11 @@ import { fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
 import type { Stores } from "../stores.ts"
-import { at, newAccount, newMatch, newRule, noLimits, placesOf, visibleRule } from "./samples.ts"
+import { at, newAccount, newMatch, newRule, noLimits, registeredOf, visibleRule } from "./samples.ts"
 
 export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
   withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`RuleStore on ${name}`, (it) => {
-    it.effect("reserve stores every registration pending, and the rule stays invisible", () =>
+    it.effect("reserve stores every registration as pending, and the rule stays invisible", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
@@ -34,7 +34,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("activate makes the rule visible with what the platforms answered", () =>
+    it.effect("activate makes the rule visible with its platform rule ids and texts", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
@@ -48,13 +48,9 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
             name: rule.name,
             intent: rule.intent,
             platforms: Object.fromEntries(
-              [...placesOf(rule)].map(([platform, place]) => [
+              [...registeredOf(rule)].map(([platform, { platformRuleId, translatedValue }]) => [
                 platform,
-                {
-                  platform_rule_id: place.platformRuleId,
-                  translated_value: place.translatedValue,
-                  state: "active" as const
-                }
+                { platform_rule_id: platformRuleId, translated_value: translatedValue, state: "active" as const }
               ])
             ),
             created_at: rule.createdAt
@@ -69,14 +65,14 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("activate of some platforms leaves the others as they are, and the rule invisible", () =>
+    it.effect("activate of one platform leaves the other pending and the rule invisible", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
         const rule = newRule(account)
         yield* rules.reserve(rule, noLimits)
-        const place = { platformRuleId: `half ${rule.id}`, translatedValue: "cat" }
-        yield* rules.activate(rule.id, new Map([["x", place]]), at(2))
+        const registered = { platformRuleId: `half ${rule.id}`, translatedValue: "cat" }
+        yield* rules.activate(rule.id, new Map([["x", registered]]), at(2))
         const stored = yield* rules.registrations(rule.id)
         assert.sameDeepMembers(
           stored.map(({ platform, state, since }) => ({ platform, state, since })),
@@ -87,11 +83,11 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         )
         assert.isFalse(yield* rules.exists(account, rule.id))
         assert.deepStrictEqual(yield* rules.list(account), [])
-        assert.deepStrictEqual(yield* rules.holders("x", [place.platformRuleId]), [])
+        assert.deepStrictEqual(yield* rules.holders("x", [registered.platformRuleId]), [])
       })
     )
 
-    it.effect("activate again moves an active registration to its new place", () =>
+    it.effect("activate replaces the platform rule of an active registration", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
@@ -111,7 +107,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("fail keeps the rule visible with its reason, until activate takes that away", () =>
+    it.effect("fail keeps the rule visible with a reason, until activate clears it", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
@@ -121,12 +117,12 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         assert.deepInclude(failed?.platforms["x"], { state: "failed", reason: "no room" })
         assert.strictEqual(failed?.platforms["firehose"]?.state, "active")
         assert.isTrue(yield* rules.exists(account, rule.id))
-        assert.lengthOf(yield* rules.holders("x", [`x of ${rule.id}`]), 1, "what still comes in is its")
+        assert.lengthOf(yield* rules.holders("x", [`x of ${rule.id}`]), 1, "it still gets matches")
         assert.deepInclude(
           (yield* rules.registrationsOn("x")).find(({ ruleId }) => ruleId === rule.id),
           { state: "failed", since: at(5) }
         )
-        yield* rules.activate(rule.id, placesOf(rule), at(6))
+        yield* rules.activate(rule.id, registeredOf(rule), at(6))
         const [back] = yield* rules.list(account)
         assert.strictEqual(back?.platforms["x"]?.state, "active")
         assert.notProperty(back?.platforms["x"], "reason")
@@ -137,7 +133,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("deployment is a name, and always the same", () =>
+    it.effect("deployment is a stable name", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const name = yield* rules.deployment
@@ -146,22 +142,22 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("activate neither brings back a hidden rule nor creates an unknown one", () =>
+    it.effect("activate ignores a hidden and an unknown rule", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
         const rule = yield* visibleRule(account)
         yield* rules.hide(account, rule.id, at(4))
-        yield* rules.activate(rule.id, placesOf(rule), at(5))
+        yield* rules.activate(rule.id, registeredOf(rule), at(5))
         assert.isFalse(yield* rules.exists(account, rule.id))
         assert.isTrue((yield* rules.registrations(rule.id)).every(({ state }) => state === "removing"))
         const unknown = newRule(account)
-        yield* rules.activate(unknown.id, placesOf(unknown), at(5))
+        yield* rules.activate(unknown.id, registeredOf(unknown), at(5))
         assert.deepStrictEqual(yield* rules.registrations(unknown.id), [])
       })
     )
 
-    it.effect("reserve refuses a rule over the limit of a platform and stores nothing of it", () =>
+    it.effect("reserve refuses a rule over the limit of a platform and does not store it", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
@@ -172,13 +168,13 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         const error = yield* Effect.flip(rules.reserve(refused, limits))
         assert.deepInclude(error, { _tag: "RuleLimitReached", platform: "x", limit: 2, used: 2 })
         assert.deepStrictEqual(yield* rules.registrations(refused.id), [])
-        // Neither another platform nor another account is held up by it.
+        // Other platforms and accounts are not affected.
         yield* rules.reserve(newRule(account, { filters: [{ platform: "firehose", text: "cat" }] }), limits)
         yield* rules.reserve(newRule(yield* newAccount), limits)
       })
     )
 
-    it.effect("reserve counts what is being removed until it is gone", () =>
+    it.effect("reserve counts a hidden rule until it is removed", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
@@ -192,7 +188,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("reserve lets no more rules in than the limit, however many come at once", () =>
+    it.effect("concurrent reserves respect the limit", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
@@ -211,7 +207,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("list gives the rules of the account alone, newest first", () =>
+    it.effect("list returns the rules of one account, newest first", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
@@ -229,7 +225,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("exists and hide do not see a rule of another account", () =>
+    it.effect("exists and hide return false for a rule of another account", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
@@ -243,7 +239,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("hide takes the rule out of sight and marks every registration", () =>
+    it.effect("hide makes the rule invisible and its registrations removing", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
@@ -263,7 +259,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("hide answers true to one of many callers", () =>
+    it.effect("hide returns true for one of many concurrent callers", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
@@ -275,7 +271,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("remove forgets a rule in any state, with its registrations and matches, and no other", () =>
+    it.effect("remove deletes a rule in any state with its registrations and matches, and no other rule", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const matches = yield* MatchStore
@@ -299,13 +295,13 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("registrationsOn gives all registrations on the platform, oldest rule first", () =>
+    it.effect("registrationsOn returns all registrations on the platform, oldest rule first", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const first = yield* visibleRule(yield* newAccount)
         const second = newRule(yield* newAccount)
         const third = newRule(yield* newAccount, { filters: [{ platform: "x", text: "only x" }] })
-        // Stored in another order than minted.
+        // Not stored in id order.
         yield* rules.reserve(third, noLimits)
         yield* rules.reserve(second, noLimits)
         const ours = [first.id, second.id, third.id]
@@ -327,10 +323,10 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("isShared sees another rule with the same text on the same platform, of any account", () =>
+    it.effect("isShared finds another rule of any account with the same text on the same platform", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
-        // Longer than what an index entry can hold, and not to be compressed into it.
+        // Too long for an index entry, even compressed.
         const text = Array.from({ length: 200 }, () => v7()).join(" ")
         const filters = [{ platform: "x" as const, text }]
         const account = yield* newAccount
@@ -352,7 +348,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("holders gives every visible rule behind the platform's rules", () =>
+    it.effect("holders returns every visible rule that uses the platform rules", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const shared = { platformRuleId: `shared ${v7()}`, translatedValue: "cat" }

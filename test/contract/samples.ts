@@ -1,4 +1,4 @@
-/** Accounts, rules and matches for the contract suites; each call gives new ones, so that tests can share a store. */
+/** Accounts, rules and matches for tests. Every call makes new ones, so tests can share a store. */
 import { Effect } from "effect"
 import { v7 } from "uuid"
 import { KeyStore, type NewKey } from "../../core/keys/KeyStore.ts"
@@ -8,7 +8,7 @@ import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import { type NewRule, RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 
-/** Times that a reader can tell apart: so many minutes after midnight. */
+/** Minutes after midnight of a fixed day. */
 export const at = (minutes: number): Timestamp => fromDate(new Date(Date.UTC(2025, 0, 1, 0, minutes, 0, minutes)))
 
 export const newKey = (overrides: Partial<NewKey> = {}): NewKey => ({
@@ -21,7 +21,7 @@ export const newKey = (overrides: Partial<NewKey> = {}): NewKey => ({
   ...overrides
 })
 
-/** An account that the store knows. */
+/** Stored in the key store. */
 export const newAccount = Effect.gen(function* () {
   const keys = yield* KeyStore
   return (yield* keys.insert(newKey())).account_id
@@ -39,8 +39,7 @@ export const newRule = (accountId: AccountId, overrides: Partial<NewRule> = {}):
 
 export const noLimits: ReadonlyMap<PlatformId, number> = new Map()
 
-/** Where the rule's filters end up on the platforms in these tests. */
-export const placesOf = (rule: NewRule) =>
+export const registeredOf = (rule: NewRule) =>
   new Map(
     rule.filters.map(({ platform, text }) => [
       platform,
@@ -48,13 +47,12 @@ export const placesOf = (rule: NewRule) =>
     ])
   )
 
-/** A rule of the account that is visible. */
 export const visibleRule = (accountId: AccountId, overrides: Partial<NewRule> = {}) =>
   Effect.gen(function* () {
     const rules = yield* RuleStore
     const rule = newRule(accountId, overrides)
     yield* rules.reserve(rule, noLimits)
-    yield* rules.activate(rule.id, placesOf(rule), at(2))
+    yield* rules.activate(rule.id, registeredOf(rule), at(2))
     return rule
   })
 

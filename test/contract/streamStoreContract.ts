@@ -1,4 +1,4 @@
-/** What every `StreamStore` does, alone and together with the matches. */
+/** The contract of `StreamStore`, alone and together with `MatchStore`. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import type { Gap, Ledger } from "../../core/coverage/Coverage.ts"
@@ -35,7 +35,7 @@ const progress = (minutes: number, overrides: Partial<StreamProgress> = {}): Str
   ...overrides
 })
 
-/** To compare by: the assertions take any Option that holds nothing for one that holds something. */
+/** For comparison: `deepStrictEqual` does not tell a none from a some. */
 const plain = (record: Option.Option<StreamRecord>) => {
   const { cursor, ledger } = Option.getOrThrow(record)
   const { watchedSince, watchedUntil, blind } = ledger
@@ -44,10 +44,10 @@ const plain = (record: Option.Option<StreamRecord>) => {
 
 const all = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, limit: 100 }
 
-/** One store for all tests, one platform for each of two of them. */
+/** The tests share one store, and partly the platform. */
 export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
   withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`StreamStore on ${name}`, (it) => {
-    it.effect("save and load give back the ledger and the cursor, which stays when none is given", () =>
+    it.effect("load returns the saved ledger and cursor, and save without a cursor keeps the old one", () =>
       Effect.gen(function* () {
         const streams = yield* StreamStore
         assert.isTrue(Option.isNone(yield* streams.load("firehose")))
@@ -64,7 +64,7 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
       })
     )
 
-    it.effect("gaps are told newest first, those that lie in the time asked for", () =>
+    it.effect("gaps returns the gaps in a time range, newest first", () =>
       Effect.gen(function* () {
         const streams = yield* StreamStore
         const [first, second, third] = [gap(10, 20), gap(30, 40, { cause: "stall" }), gap(50, 60)]
@@ -79,10 +79,10 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
       })
     )
 
-    it.effect("recovery makes up for the gaps since it was last watched, and for none before", () =>
+    it.effect("save marks gaps as recovered since the last watched time, and none before", () =>
       Effect.gen(function* () {
         const streams = yield* StreamStore
-        // Not watched since minute 100; two gaps of the same episode, the first before what is recovered.
+        // Not watched since minute 100. Of two adjacent gaps, the first starts before the recovered time.
         yield* streams.save(progress(100, { gaps: [gap(70, 80)] }))
         yield* streams.save(progress(100, { gaps: [gap(100, 110), gap(110, 120)] }))
         yield* streams.save(
@@ -91,17 +91,17 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
             recoveredSince: Option.some(START + 105 * MINUTE)
           })
         )
-        const told = (yield* streams.gaps("x", { ...all, from: START + 65 * MINUTE })).map((one) => [
-          (one.from - START) / MINUTE,
-          one.isRecovered
+        const gaps = (yield* streams.gaps("x", { ...all, from: START + 65 * MINUTE })).map(({ from, isRecovered }) => [
+          (from - START) / MINUTE,
+          isRecovered
         ])
-        assert.deepStrictEqual(told, [
+        assert.deepStrictEqual(gaps, [
           [120, true],
           [110, true],
           [100, false],
           [70, false]
         ])
-        // What is sent again reaches back before the time that was last watched: that gap was told as it was.
+        // This backfill starts before the last watched time: it leaves the older gap as it is.
         yield* streams.save(progress(150, { gaps: [gap(140, 145)] }))
         yield* streams.save(progress(160, { recoveredSince: Option.some(START + 135 * MINUTE) }))
         const [last] = yield* streams.gaps("x", { ...all, from: START + 140 * MINUTE })
@@ -109,7 +109,7 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
       })
     )
 
-    it.effect("progress is stored with the matches it came with, also when all of them are there already", () =>
+    it.effect("insert stores the progress with its matches, also when all of them are duplicates", () =>
       Effect.gen(function* () {
         const streams = yield* StreamStore
         const matches = yield* MatchStore
@@ -127,7 +127,7 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
       })
     )
 
-    it.effect("events set aside are listed newest first, whatever they hold", () =>
+    it.effect("dead letters are listed newest first, with any content", () =>
       Effect.gen(function* () {
         const streams = yield* StreamStore
         const event = { platform: "x", platformPostId: "1", at: START, reason: "odd", payload: "{}" } as const

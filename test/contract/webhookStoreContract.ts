@@ -1,5 +1,4 @@
-/** What every `WebhookStore` does. */
-
+/** The contract of `WebhookStore`. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, type Layer, Option, Redacted } from "effect"
 import { v7 } from "uuid"
@@ -14,7 +13,7 @@ import { at, newAccount, newMatch, visibleRule } from "./samples.ts"
 
 export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
   withLayer(layer, { excludeTestServices: true, timeout: "120 seconds" })(`WebhookStore on ${name}`, (it) => {
-    it.effect("find and list give back what was inserted, newest first, and nothing of another account", () =>
+    it.effect("find and list return inserted webhooks of one account, newest first", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
         const [ann, bob] = [yield* newAccount, yield* newAccount]
@@ -32,7 +31,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
           const one = Option.getOrThrow(yield* store.find(ann, expected.id))
           const { secret, ...rest } = expected
           assert.strictEqual(Redacted.value(one.secret), Redacted.value(secret))
-          assert.deepInclude(one, { ...rest, ...FRESH, cursor: newest, previousSecret: Option.none() })
+          assert.deepInclude(one, { ...rest, ...fresh, cursor: newest, previousSecret: Option.none() })
           assert.isTrue(Option.isNone(one.lastAttempt))
         }
         assert.isTrue(Option.isNone(yield* store.find(bob, plain.id)))
@@ -40,9 +39,9 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("insert begins after the newest match, and not at the ones before", () =>
+    it.effect("insert sets the cursor to the newest match", () =>
       Effect.gen(function* () {
-        const { rule, webhook } = yield* newSetting({ before: 3 })
+        const { rule, webhook } = yield* newSetup({ before: 3 })
         assert.lengthOf(yield* claimOf(webhook), 0)
         const [id] = yield* insertSome(rule, 1)
         const [held] = yield* claimOf(webhook)
@@ -50,7 +49,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("insert holds the limit of each account, also where many come at once", () =>
+    it.effect("insert respects the limit per account, also when called concurrently", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
         const [ann, bob] = [yield* newAccount, yield* newAccount]
@@ -68,10 +67,10 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("remove forgets it with its attempts, once, and not for another account", () =>
+    it.effect("remove deletes the webhook with its attempts once, and not for another account", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
-        const { account, webhook } = yield* newSetting()
+        const { account, webhook } = yield* newSetup()
         yield* store.record(newAttempt(webhook))
         assert.isFalse(yield* store.remove(yield* newAccount, webhook))
         assert.lengthOf(yield* store.attempts({ webhook, before: Option.none(), limit: 10 }), 1)
@@ -83,10 +82,10 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("rotate keeps the secret as the previous one, and only the last", () =>
+    it.effect("rotate keeps only the last secret as the previous one", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
-        const { account, webhook } = yield* newSetting()
+        const { account, webhook } = yield* newSetup()
         yield* store.rotate(webhook, Redacted.make("second"), at(5))
         yield* store.rotate(webhook, Redacted.make("third"), at(6))
         const found = Option.getOrThrow(yield* store.find(account, webhook))
@@ -98,10 +97,10 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("attempts come back as they were, newest first and by pages, the last one with its webhook", () =>
+    it.effect("attempts returns pages, newest first, and find has the last attempt", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
-        const { account, webhook } = yield* newSetting()
+        const { account, webhook } = yield* newSetup()
         const all = [
           newAttempt(webhook, { outcome: "failed", status: 500, error: "Ünïcode", response: "no 💥" }),
           newAttempt(webhook, { kind: "test" }),
@@ -118,25 +117,25 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("record takes text that a database refuses", () =>
+    it.effect("record accepts text that a database cannot store", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
-        const { webhook } = yield* newSetting()
+        const { webhook } = yield* newSetup()
         yield* store.record(newAttempt(webhook, { response: "a\0b\ud800", error: "\0" }))
         assert.lengthOf(yield* store.attempts({ webhook, before: Option.none(), limit: 10 }), 1)
       })
     )
 
-    it.effect("claim takes what has matches, by account, rule and platform", () =>
+    it.effect("claim takes webhooks with matches, by account, rule and platform", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
         const matches = yield* MatchStore
-        const { account, rule, webhook } = yield* newSetting()
+        const { account, rule, webhook } = yield* newSetup()
         const other = (yield* visibleRule(account)).id
         const narrow = newWebhook(account, { rules: Option.some([rule]), platforms: Option.some(["firehose"]) })
         const ofOther = newWebhook(account, { rules: Option.some([other, fromUuid("rule", v7())]) })
         const ofPlatform = newWebhook(account, { platforms: Option.some(["firehose"]) })
-        const foreign = (yield* newSetting()).webhook
+        const foreign = (yield* newSetup()).webhook
         for (const one of [narrow, ofOther, ofPlatform]) yield* store.insert(one, 20)
         const all = [webhook, narrow.id, ofOther.id, ofPlatform.id, foreign]
         assert.lengthOf(yield* claimOf(...all), 0)
@@ -149,30 +148,30 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("claim gives each webhook to one of many at once, and to the next when its time is over", () =>
+    it.effect("claim gives each webhook to one of many concurrent callers, and again after its lease expires", () =>
       Effect.gen(function* () {
-        const settings = yield* Effect.all(Array.from({ length: 5 }, () => newSetting()))
-        const ids = settings.map(({ webhook }) => webhook)
-        for (const { rule } of settings) yield* insertSome(rule, 1)
+        const setups = yield* Effect.all(Array.from({ length: 5 }, () => newSetup()))
+        const ids = setups.map(({ webhook }) => webhook)
+        for (const { rule } of setups) yield* insertSome(rule, 1)
         const rounds = yield* Effect.all(
           Array.from({ length: 6 }, () => claimOf(...ids)),
           { concurrency: "unbounded" }
         )
         assert.sameMembers(rounds.flatMap(idsOf), ids)
         assert.lengthOf(yield* claimOf(...ids), 0)
-        yield* Effect.sleep(HELD_MILLIS + 50)
+        yield* Effect.sleep(LEASE_MILLIS + 50)
         assert.sameMembers(idsOf(yield* claimOf(...ids)), ids)
       })
     )
 
-    it.effect("claim takes no more than asked for, those furthest behind first", () =>
+    it.effect("claim respects the limit and takes the oldest cursors first", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
         yield* store.releaseAll
-        const settings = yield* Effect.all(Array.from({ length: 3 }, () => newSetting()))
-        for (const { rule } of settings) yield* insertSome(rule, 1)
+        const setups = yield* Effect.all(Array.from({ length: 3 }, () => newSetup()))
+        for (const { rule } of setups) yield* insertSome(rule, 1)
         const claim = (limit: number) =>
-          store.claim({ claim: v7(), now: at(10), millis: HELD_MILLIS, platforms: PLATFORM_IDS, limit })
+          store.claim({ claim: v7(), now: at(10), millis: LEASE_MILLIS, platforms: PLATFORM_IDS, limit })
         const [first, rest] = [yield* claim(2), yield* claim(1_000)]
         assert.lengthOf(first, 2)
         const cursors = [...first, ...rest].map(({ cursor }) => Option.getOrElse(cursor, () => ""))
@@ -181,107 +180,107 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("settle moves on with the attempt recorded, and holds it further", () =>
+    it.effect("settle advances the cursor, records the attempt and extends the lease", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
-        const { account, rule, webhook } = yield* newSetting()
+        const { account, rule, webhook } = yield* newSetup()
         const [first, second] = yield* insertSome(rule, 2)
         const held = yield* claimOne(webhook)
         const attempt = newAttempt(webhook, { ...(first !== undefined && { match_id: first }) })
-        const settled = yield* store.settle(held, attempt, standingAt(first), HELD_MILLIS)
+        const settled = yield* store.settle(held, attempt, standingAt(first), LEASE_MILLIS)
         assert.deepInclude(Option.getOrThrow(settled), standingAt(first))
         assert.lengthOf(yield* claimOf(webhook), 0)
         const found = Option.getOrThrow(yield* store.find(account, webhook))
         assert.deepStrictEqual(Option.getOrNull(found.lastAttempt), attempt)
         const next = { ...held, webhook: Option.getOrThrow(settled) }
-        assert.isTrue(Option.isSome(yield* store.settle(next, newAttempt(webhook), standingAt(second), HELD_MILLIS)))
+        assert.isTrue(Option.isSome(yield* store.settle(next, newAttempt(webhook), standingAt(second), LEASE_MILLIS)))
         yield* store.release({ ...next, webhook: { ...next.webhook, ...standingAt(second) } }, Option.none())
-        assert.lengthOf(yield* claimOf(webhook), 0, "nothing is left")
+        assert.lengthOf(yield* claimOf(webhook), 0, "all matches are delivered")
       })
     )
 
-    it.effect("settle with a time or a reason lets go of it; it is due then, or when it is enabled", () =>
+    it.effect("settle with a next attempt or a disable reason releases the lease until then, or until enable", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
-        const { account, rule, webhook } = yield* newSetting()
+        const { account, rule, webhook } = yield* newSetup()
         yield* insertSome(rule, 1)
         const held = yield* claimOne(webhook)
         const { cursor } = held.webhook
-        const waiting: Standing = { ...FRESH, cursor, failures: 3, nextAttemptAt: Option.some(at(20)) }
-        assert.isTrue(Option.isNone(yield* store.settle(held, newAttempt(webhook), waiting, HELD_MILLIS)))
+        const waiting: Standing = { ...fresh, cursor, failures: 3, nextAttemptAt: Option.some(at(20)) }
+        assert.isTrue(Option.isNone(yield* store.settle(held, newAttempt(webhook), waiting, LEASE_MILLIS)))
         assert.deepInclude(Option.getOrThrow(yield* store.find(account, webhook)), waiting)
         assert.lengthOf(yield* claimAt(at(19), webhook), 0)
         const [again] = yield* claimAt(at(20), webhook)
         assert.strictEqual(again?.webhook.failures, 3)
 
-        const disabled: Standing = { ...FRESH, cursor, failures: 4, disabledReason: Option.some("because\0") }
-        yield* store.settle(again ?? held, newAttempt(webhook), disabled, HELD_MILLIS)
+        const disabled: Standing = { ...fresh, cursor, failures: 4, disabledReason: Option.some("because\0") }
+        yield* store.settle(again ?? held, newAttempt(webhook), disabled, LEASE_MILLIS)
         assert.lengthOf(yield* claimAt(at(30), webhook), 0)
         yield* store.enable(webhook)
-        assert.deepInclude(Option.getOrThrow(yield* store.find(account, webhook)), { ...FRESH, cursor })
+        assert.deepInclude(Option.getOrThrow(yield* store.find(account, webhook)), { ...fresh, cursor })
         assert.lengthOf(yield* claimOf(webhook), 1)
       })
     )
 
-    it.effect("settle by one who holds it no longer records the attempt and changes nothing", () =>
+    it.effect("settle after the lease expired records the attempt and changes nothing else", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
-        const { account, rule, webhook } = yield* newSetting()
+        const { account, rule, webhook } = yield* newSetup()
         const [first] = yield* insertSome(rule, 2)
         const late = yield* claimOne(webhook)
-        yield* Effect.sleep(HELD_MILLIS + 50)
+        yield* Effect.sleep(LEASE_MILLIS + 50)
         const held = yield* claimOne(webhook)
         const attempt = newAttempt(webhook)
-        assert.isTrue(Option.isNone(yield* store.settle(late, attempt, standingAt(first), HELD_MILLIS)))
+        assert.isTrue(Option.isNone(yield* store.settle(late, attempt, standingAt(first), LEASE_MILLIS)))
         yield* store.release(late, Option.some(fromUuid("match", v7())))
         const found = Option.getOrThrow(yield* store.find(account, webhook))
         assert.deepStrictEqual(found.cursor, held.webhook.cursor)
         assert.deepStrictEqual(Option.getOrNull(found.lastAttempt), attempt)
-        assert.lengthOf(yield* claimOf(webhook), 0, "it is still held by the other")
+        assert.lengthOf(yield* claimOf(webhook), 0, "the new lease still holds")
       })
     )
 
-    it.effect("settle of one that was moved meanwhile keeps where it was moved to, and answers that", () =>
+    it.effect("settle keeps and returns a cursor that moveTo set meanwhile", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
-        const { rule, webhook } = yield* newSetting()
+        const { rule, webhook } = yield* newSetup()
         const [first, second, third] = yield* insertSome(rule, 3)
         const held = yield* claimOne(webhook)
-        yield* store.moveTo(webhook, third ?? NONE)
+        yield* store.moveTo(webhook, third ?? noMatch)
         const failed: Standing = {
-          ...FRESH,
+          ...fresh,
           cursor: held.webhook.cursor,
           failures: 1,
           nextAttemptAt: Option.some(at(9))
         }
         for (const standing of [standingAt(first), failed]) {
-          const settled = yield* store.settle(held, newAttempt(webhook), standing, HELD_MILLIS)
+          const settled = yield* store.settle(held, newAttempt(webhook), standing, LEASE_MILLIS)
           assert.deepInclude(Option.getOrThrow(settled), standingAt(third))
         }
         yield* store.release(held, Option.fromNullable(second))
         assert.lengthOf(yield* claimOf(webhook), 0)
-        yield* store.moveTo(webhook, first ?? NONE)
+        yield* store.moveTo(webhook, first ?? noMatch)
         assert.deepStrictEqual((yield* claimOne(webhook)).webhook.cursor, Option.fromNullable(first))
       })
     )
 
-    it.effect("settle and release of one that was removed do nothing", () =>
+    it.effect("settle and release ignore a removed webhook", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
-        const { account, rule, webhook } = yield* newSetting()
+        const { account, rule, webhook } = yield* newSetup()
         const [first] = yield* insertSome(rule, 1)
         const held = yield* claimOne(webhook)
         yield* store.remove(account, webhook)
-        assert.isTrue(Option.isNone(yield* store.settle(held, newAttempt(webhook), standingAt(first), HELD_MILLIS)))
+        assert.isTrue(Option.isNone(yield* store.settle(held, newAttempt(webhook), standingAt(first), LEASE_MILLIS)))
         yield* store.release(held, Option.none())
         assert.isTrue(Option.isNone(yield* store.find(account, webhook)))
       })
     )
 
-    it.effect("release lets another take it, from where it has got to", () =>
+    it.effect("release makes the webhook claimable at its new cursor", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
-        const { rule, webhook } = yield* newSetting()
+        const { rule, webhook } = yield* newSetup()
         const [first] = yield* insertSome(rule, 2)
         yield* store.release(yield* claimOne(webhook), Option.fromNullable(first))
         const held = yield* claimOne(webhook)
@@ -294,11 +293,11 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("tend moves those without matches to the newest, and leaves the others", () =>
+    it.effect("tend moves the cursor of webhooks without matches to the newest match, and leaves the others", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
         const matches = yield* MatchStore
-        const { account, rule, webhook } = yield* newSetting()
+        const { account, rule, webhook } = yield* newSetup()
         const idle = newWebhook(account, { rules: Option.some([fromUuid("rule", v7())]) })
         yield* store.insert(idle, 5)
         yield* insertSome(rule, 2)
@@ -311,11 +310,11 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("tend keeps so many attempts of each, and none from before", () =>
+    it.effect("tend keeps a number of attempts per webhook, and none before a time", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
-        const { webhook } = yield* newSetting()
-        const other = (yield* newSetting()).webhook
+        const { webhook } = yield* newSetup()
+        const other = (yield* newSetup()).webhook
         const kept = (id: WebhookId) => store.attempts({ webhook: id, before: Option.none(), limit: 100 })
         const all = Array.from({ length: 7 }, (_, i) => newAttempt(webhook, { at: at(i) }))
         for (const attempt of all) yield* store.record(attempt)
@@ -327,16 +326,16 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    // The last one: what it deletes is gone for the others, too.
-    it.effect("claim takes one whose matches were deleted before it got to them, and tend leaves it so", () =>
+    // Last, because it also deletes the matches of the other tests.
+    it.effect("claim takes a webhook whose undelivered matches were trimmed, and tend does not move its cursor", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
         const matches = yield* MatchStore
-        const { account, rule, webhook } = yield* newSetting({ before: 1 })
+        const { account, rule, webhook } = yield* newSetup({ before: 1 })
         const before = Option.getOrThrow(yield* store.find(account, webhook))
         const ids = yield* insertSome(rule, 3)
-        const [after] = yield* insertSome((yield* newSetting()).rule, 1)
-        yield* matches.trim({ before: after ?? NONE, keep: Option.none(), atMost: 10_000 })
+        const [after] = yield* insertSome((yield* newSetup()).rule, 1)
+        yield* matches.trim({ before: after ?? noMatch, keep: Option.none(), atMost: 10_000 })
         yield* store.tend({ attempts: 10, since: at(0), platforms: PLATFORM_IDS })
         const found = Option.getOrThrow(yield* store.find(account, webhook))
         assert.deepStrictEqual(found.cursor, before.cursor)
@@ -349,14 +348,13 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
 
 // ---- helpers ----
 
-/** How long a claim holds here. */
-const HELD_MILLIS = 1_500
+const LEASE_MILLIS = 1_500
 
-const NONE = fromUuid("match", "00000000-0000-0000-0000-000000000000")
+const noMatch = fromUuid("match", "00000000-0000-0000-0000-000000000000")
 
-const FRESH = { failures: 0, nextAttemptAt: Option.none<Timestamp>(), disabledReason: Option.none<string>() }
+const fresh = { failures: 0, nextAttemptAt: Option.none<Timestamp>(), disabledReason: Option.none<string>() }
 
-const standingAt = (id: MatchId | undefined): Standing => ({ ...FRESH, cursor: Option.fromNullable(id) })
+const standingAt = (id: MatchId | undefined): Standing => ({ ...fresh, cursor: Option.fromNullable(id) })
 
 const newWebhook = (account: AccountId, overrides: Partial<NewWebhook> = {}): NewWebhook => ({
   id: fromUuid("webhook", v7()),
@@ -387,8 +385,8 @@ const insertSome = (rule: RuleId, count: number) =>
     return matches.map(({ id }) => id)
   })
 
-/** An account with a rule, so many matches, and a webhook for all that follow. */
-const newSetting = ({ before = 0 } = {}) =>
+/** An account with a rule, `before` matches, and then a webhook. */
+const newSetup = ({ before = 0 } = {}) =>
   Effect.gen(function* () {
     const account = yield* newAccount
     const rule = (yield* visibleRule(account)).id
@@ -398,17 +396,13 @@ const newSetting = ({ before = 0 } = {}) =>
     return { account, rule, webhook: webhook.id }
   })
 
-/** What is claimed of these; others, which earlier tests left behind, are given back. */
+/** Claims these webhooks, and releases those of earlier tests. */
 const claimAt = (now: Timestamp, ...ids: ReadonlyArray<WebhookId>) =>
   Effect.gen(function* () {
     const store = yield* WebhookStore
     const claim = v7()
-    const all = (yield* store.claim({ claim, now, millis: HELD_MILLIS, platforms: PLATFORM_IDS, limit: 1_000 })).map(
-      (webhook) => ({
-        claim,
-        webhook
-      })
-    )
+    const options = { claim, now, millis: LEASE_MILLIS, platforms: PLATFORM_IDS, limit: 1_000 }
+    const all = (yield* store.claim(options)).map((webhook) => ({ claim, webhook }))
     const [wanted, others] = [all.filter(isOneOf(ids)), all.filter((held) => !isOneOf(ids)(held))]
     for (const held of others) yield* store.release(held, Option.none())
     return wanted

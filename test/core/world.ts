@@ -1,4 +1,4 @@
-/** The rule use cases over platforms that do what a test tells them to. */
+/** The rule use cases on fake platforms that a test controls. */
 import { it } from "@effect/vitest"
 import { Context, Effect, Either, Layer, Option, Stream } from "effect"
 import { Entropy } from "../../core/model/Entropy.ts"
@@ -16,18 +16,18 @@ export const bob = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
 
 export class FakePlatform {
   state: "up" | "refused" | "away" = "up"
-  /** Rules that it takes. */
+  /** Maximum number of rules. */
   limit = Number.POSITIVE_INFINITY
-  /** Calls to register. */
+  /** Number of register calls. */
   calls = 0
-  /** What it holds, by its own ids. */
+  /** By platform rule id. */
   readonly held = new Map<string, UpstreamRule>()
-  private minted = 0
+  private lastId = 0
   readonly platform: Platform
 
   constructor(id: PlatformId, rulesPerAccount: Option.Option<number>) {
     const unavailable = new PlatformUnavailable({ platform: id, reason: "away" })
-    // Gives way, as a real platform does, so that others get their turn in between.
+    // Yields like a real platform, so that other fibers can interleave.
     const ifUp = <A>(use: () => A) =>
       Effect.suspend(() => (this.state === "away" ? unavailable : Effect.map(Effect.yieldNow(), use)))
     this.platform = {
@@ -68,20 +68,20 @@ export class FakePlatform {
     return [...this.held.values()].find(({ translatedValue }) => translatedValue === text)?.platformRuleId
   }
 
-  /** A rule is there without anyone having asked for it here. */
+  /** Adds a rule without a register call. */
   put(text: string, isOurs: boolean): string {
-    const platformRuleId = `${this.platform.id}-${++this.minted}`
+    const platformRuleId = `${this.platform.id}-${++this.lastId}`
     this.held.set(platformRuleId, { platformRuleId, translatedValue: text, isOurs })
     return platformRuleId
   }
 
   private register(id: PlatformId, text: string) {
     if (this.state === "refused") return Either.left(this.refusal)
-    const there = this.idOf(text)
-    if (there === undefined && this.held.size >= this.limit) {
+    const existing = this.idOf(text)
+    if (existing === undefined && this.held.size >= this.limit) {
       return Either.left(new PlatformLimitReached({ platform: id, reason: "full", upstream: {} }))
     }
-    return Either.right({ platformRuleId: there ?? this.put(text, true), translatedValue: text })
+    return Either.right({ platformRuleId: existing ?? this.put(text, true), translatedValue: text })
   }
 }
 
@@ -116,7 +116,7 @@ const layerWith = (isAlone: boolean) =>
     Layer.provide(Entropy.layerCounting)
   )
 
-/** Each test has stores and platforms of its own, which other processes may use too unless it says otherwise. */
+/** Each test has its own stores and platforms. `isAlone`: no other process uses them. */
 export function test(
   title: string,
   body: (world: World) => Effect.Effect<void, unknown>,

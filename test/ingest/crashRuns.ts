@@ -1,6 +1,6 @@
 /**
- * The real program is killed time and again while events come in over the wire; then what it lists is held against what
- * the simulator was given to send, and the gaps that it tells of against when it was down.
+ * Kills the real program repeatedly during ingest from the simulator. Then compares the listed matches with the published
+ * events, and the reported gaps with the downtimes.
  */
 import { Clock, Effect, type Scope } from "effect"
 import { type Random, seeded } from "../../adapters/demo/random.ts"
@@ -9,23 +9,24 @@ import { serve } from "../../adapters/simulator/server.ts"
 import type { MatchList } from "../../core/matches/Matches.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { INGEST_STEPS } from "../../core/model/Steps.ts"
-import { KEY, type Running, type RuntimeName, startService } from "../program.ts"
+import { type Running, type RuntimeName, startService } from "../program.ts"
+import { ask } from "./pages.ts"
 
 export interface CrashRun {
-  /** Decides on all but the moments at which the machine gets to it. */
+  /** Determines everything but the timing. */
   readonly seed: number
   readonly runtime: RuntimeName
-  /** Where the store is. */
+  /** Settings of the store. */
   readonly store: Readonly<Record<string, string>>
 }
 
 export interface CrashReport {
-  /** Where the process was killed, in order. */
+  /** Failpoints or times of the kills, in order. */
   readonly kills: ReadonlyArray<string>
-  /** Matches that were made by publishing, and of those the ones that X owes to nobody and that did not come. */
-  readonly made: number
+  /** Number of matches of all published events. */
+  readonly expected: number
+  /** Of these, missed in gaps without backfill. */
   readonly missed: number
-  /** What is not as it should be, in words. */
   readonly differences: ReadonlyArray<string>
 }
 
@@ -33,21 +34,21 @@ export const crashRun = ({ seed, runtime, store }: CrashRun): Effect.Effect<Cras
   Effect.gen(function* () {
     const random = seeded(seed)
     const hasBackfill = seed % 2 === 0
-    const world = yield* makeWorld(random, { seed, hasBackfill })
+    const publisher = yield* makePublisher(random, { seed, hasBackfill })
     const start = (more: Readonly<Record<string, string>> = {}) =>
-      Effect.promise(() => startService(runtime, { ...world.settings, ...store, ...more }))
+      Effect.promise(() => startService(runtime, { ...publisher.settings, ...store, ...more }))
 
     const first = yield* start()
     const rules = new Map<string, Rule>()
-    for (const rule of RULES) rules.set(yield* create(first, rule), rule)
-    yield* Effect.forkScoped(world.publishing)
-    // From here on there is a place to go on from.
+    for (const rule of ruleSamples) rules.set(yield* create(first, rule), rule)
+    yield* Effect.forkScoped(publisher.publishing)
+    // From here on there is a cursor to resume from.
     yield* eventually(
       Effect.map(listed(first), ({ matches }) => new Set(matches.map(({ platform }) => platform)).size === 2)
     )
     const warmAt = yield* Clock.currentTimeMillis
     const downs: Array<Down> = []
-    const killed = (where: string) =>
+    const recordKill = (where: string) =>
       Effect.gen(function* () {
         const at = yield* Clock.currentTimeMillis
         yield* Effect.sleep(random.below(400))
@@ -59,74 +60,74 @@ export const crashRun = ({ seed, runtime, store }: CrashRun): Effect.Effect<Cras
         yield* Effect.sleep(millis)
         service.signal("SIGKILL")
         yield* Effect.promise(() => service.ended)
-        yield* killed(`${millis} ms after its start`)
+        yield* recordKill(`${millis} ms after its start`)
       })
 
     yield* killSoon(first)
     const more = 1 + random.below(3)
     for (let i = 0; i < more; i++) {
-      // The third kind is any moment.
-      const step = INGEST_STEPS[(seed + i) % 3]
-      if (step === undefined) {
+      // Two failpoints, then a random time.
+      const failpoint = INGEST_STEPS[(seed + i) % 3]
+      if (failpoint === undefined) {
         yield* killSoon(yield* start())
         continue
       }
-      const point = `${step}:${random.below(30)}`
+      const crashAt = `${failpoint}:${random.below(30)}`
       yield* Effect.promise(() =>
-        startService(runtime, { ...world.settings, ...store, EARSHOT_CRASH_AT: point }).then(
+        startService(runtime, { ...publisher.settings, ...store, EARSHOT_CRASH_AT: crashAt }).then(
           ({ ended }) => ended,
-          // It may come to that step before it listens.
+          // It may reach the failpoint before it listens.
           (cause: unknown) => (String(cause).includes("It ended with null") ? undefined : Promise.reject(cause))
         )
       )
-      yield* killed(point)
+      yield* recordKill(crashAt)
     }
 
     const last = yield* start()
-    yield* eventually(world.areStreamsOpen)
+    yield* eventually(publisher.areStreamsOpen)
     yield* Effect.sleep(1_000)
-    const published = yield* world.stop
-    const made = published.flatMap((event) => [...rules].flatMap(([id, rule]) => matchesOf(event, id, rule)))
-    // What was under way when it was killed is gone where X has no backfill. How much that is, its ledger has to tell.
-    const owedBy = (gaps: ReadonlyArray<ToldGap>) =>
-      made.filter(({ platform, at }) => {
+    const published = yield* publisher.stop
+    const expected = published.flatMap((event) => [...rules].flatMap(([id, rule]) => matchesOf(event, id, rule)))
+    // Without backfill, X does not resend events that were in flight at a kill. The reported gaps must cover them.
+    const requiredWith = (gaps: ReadonlyArray<ReportedGap>) =>
+      expected.filter(({ platform, at }) => {
         if (platform !== "x" || hasBackfill) return true
-        const told = gaps.filter((gap) => gap.platform === "x" && !gap.isRecovered)
+        const unrecovered = gaps.filter((gap) => gap.platform === "x" && !gap.isRecovered)
         return !downs.some((down) => {
-          const gap = told.find(({ from, to }) => from <= down.at && to >= down.at)
-          return at >= (gap?.from ?? down.at) - IN_FLIGHT_MILLIS && at <= world.xOpenAfter(down.at)
+          const gap = unrecovered.find(({ from, to }) => from <= down.at && to >= down.at)
+          return at >= (gap?.from ?? down.at) - IN_FLIGHT_MILLIS && at <= publisher.xOpenAfter(down.at)
         })
       })
-    const hasCome = Effect.map(listed(last), ({ matches, gaps }) => {
+    const isComplete = Effect.map(listed(last), ({ matches, gaps }) => {
       const names = new Set(matches.map(nameOf))
-      return owedBy(gaps).every(({ name }) => names.has(name))
+      return requiredWith(gaps).every(({ name }) => names.has(name))
     })
-    yield* Effect.timeoutOption(eventually(hasCome), "20 seconds")
+    yield* Effect.timeoutOption(eventually(isComplete), "20 seconds")
     const { matches, gaps } = yield* listed(last)
     yield* Effect.promise(() => last.stop())
 
     const names = matches.map(nameOf)
     const differences = [
-      ...comparisonOf(names, made, owedBy(gaps)),
+      ...matchDifferences(names, expected, requiredWith(gaps)),
       ...(["x", "firehose"] as const).flatMap((platform) => {
-        const told = gaps.filter((gap) => gap.platform === platform && gap.to > warmAt)
+        const reported = gaps.filter((gap) => gap.platform === platform && gap.to > warmAt)
         const isRecovered = platform === "firehose" || hasBackfill
-        const silent = made.filter((match) => match.platform === platform && !names.includes(match.name))
-        return [...gapsOff(told, downs, isRecovered), ...lostInSilence(silent, told)].map(
-          (words) => `${platform}: ${words}`
+        const missing = expected.filter((match) => match.platform === platform && !names.includes(match.name))
+        return [...gapDifferences(reported, downs, isRecovered), ...missingOutsideGaps(missing, reported)].map(
+          (difference) => `${platform}: ${difference}`
         )
       })
     ]
-    const missed = new Set(made.map(({ name }) => name)).size - new Set(names).size
-    return { kills: downs.map(({ where }) => where), made: made.length, missed, differences }
+    const missed = new Set(expected.map(({ name }) => name)).size - new Set(names).size
+    return { kills: downs.map(({ where }) => where), expected: expected.length, missed, differences }
   })
 
 // ---- helpers ----
 
-/** Between the simulator's write and its arrival, on a busy machine. */
+/** From the simulator's write to the arrival, on a busy machine. */
 const IN_FLIGHT_MILLIS = 1_000
 
-/** The ledger is moved on every 5 seconds where no event does so. */
+/** Without events the ledger advances every 5 seconds. */
 const LEDGER_MILLIS = 6_000
 
 interface Rule {
@@ -134,44 +135,43 @@ interface Rule {
   readonly firehose: string
 }
 
-/** Texts that are shared: one rule of the platform stands for several of ours. */
-const RULES: ReadonlyArray<Rule> = [
+/** Shared texts: one platform rule serves several of our rules. */
+const ruleSamples: ReadonlyArray<Rule> = [
   { x: "storm", firehose: "storm" },
   { x: "storm", firehose: "flood" },
   { x: "flood", firehose: "storm" }
 ]
 
-const WORDS = ["a storm", "a flood", "a storm and a flood", "nothing"] as const
+const topics = ["a storm", "a flood", "a storm and a flood", "nothing"] as const
 
-/** A time in which no process ran. */
 interface Down {
   readonly where: string
   readonly at: number
   readonly until: number
 }
 
-interface Event {
+interface PublishedEvent {
   readonly number: number
   readonly at: number
-  readonly words: string
+  readonly topic: string
 }
 
-interface Made {
+interface ExpectedMatch {
   readonly name: string
   readonly platform: PlatformId
   readonly at: number
 }
 
-interface ToldGap {
+interface ReportedGap {
   readonly platform: PlatformId
   readonly from: number
-  /** Infinity while it lasts. */
+  /** Infinity for an open gap. */
   readonly to: number
   readonly cause: string
   readonly isRecovered: boolean
 }
 
-const makeWorld = (random: Random, options: { readonly seed: number; readonly hasBackfill: boolean }) =>
+const makePublisher = (random: Random, options: { readonly seed: number; readonly hasBackfill: boolean }) =>
   Effect.gen(function* () {
     const { control, ...simulator } = yield* Simulator.make({
       seed: options.seed,
@@ -183,7 +183,7 @@ const makeWorld = (random: Random, options: { readonly seed: number; readonly ha
     const port = yield* Effect.orDie(serve({ control, ...simulator }, { host: "127.0.0.1", port: 0 }))
     const { x, firehose } = control.settings
     const url = `http://127.0.0.1:${port}`
-    const published: Array<Event> = []
+    const published: Array<PublishedEvent> = []
     const xOpenings = new Set<number>()
     let isStopped = false
 
@@ -191,10 +191,10 @@ const makeWorld = (random: Random, options: { readonly seed: number; readonly ha
       const state = yield* control.state
       for (const { openedAt } of state.x.connections) xOpenings.add(openedAt)
       const number = published.length + 1
-      const words = random.pick(WORDS)
-      const text = `event ${number} tells of ${words}`
+      const topic = random.pick(topics)
+      const text = `event ${number} is about ${topic}`
       const at = yield* Clock.currentTimeMillis
-      published.push({ number, at, words })
+      published.push({ number, at, topic })
       yield* control.publish([
         { data: { id: String(number), text } },
         {
@@ -215,7 +215,7 @@ const makeWorld = (random: Random, options: { readonly seed: number; readonly ha
         FIREHOSE_BASE_URL: url,
         FIREHOSE_TAP_TOKEN: firehose.tap_token
       },
-      publishing: Effect.orDieWith(Effect.repeat(publish, { until: () => isStopped }), (words) => new Error(words)),
+      publishing: Effect.orDieWith(Effect.repeat(publish, { until: () => isStopped }), (reason) => new Error(reason)),
       stop: Effect.sync(() => {
         isStopped = true
         return published
@@ -224,14 +224,14 @@ const makeWorld = (random: Random, options: { readonly seed: number; readonly ha
         control.state,
         (state) => state.x.connections.length > 0 && state.firehose.connections.length > 0
       ),
-      /** When X's stream was next opened. */
+      /** Time of the next X connection after `at`. */
       xOpenAfter: (at: number) => Math.min(...[...xOpenings].filter((openedAt) => openedAt > at))
     }
   })
 
-const matchesOf = ({ number, at, words }: Event, ruleId: string, rule: Rule): ReadonlyArray<Made> =>
+const matchesOf = ({ number, at, topic }: PublishedEvent, ruleId: string, rule: Rule): ReadonlyArray<ExpectedMatch> =>
   (["x", "firehose"] as const).flatMap((platform) =>
-    words.includes(rule[platform]) ? [{ name: `${platform} event ${number} for ${ruleId}`, platform, at }] : []
+    topic.includes(rule[platform]) ? [{ name: `${platform} event ${number} for ${ruleId}`, platform, at }] : []
   )
 
 const nameOf = ({ platform, rule_id, payload }: MatchList["matches"][number]): string => {
@@ -239,26 +239,26 @@ const nameOf = ({ platform, rule_id, payload }: MatchList["matches"][number]): s
   return `${platform} ${number} for ${rule_id}`
 }
 
-const comparisonOf = (
+const matchDifferences = (
   names: ReadonlyArray<string>,
-  made: ReadonlyArray<Made>,
-  owed: ReadonlyArray<Made>
+  expected: ReadonlyArray<ExpectedMatch>,
+  required: ReadonlyArray<ExpectedMatch>
 ): ReadonlyArray<string> => {
   const found = new Set(names)
-  const expected = new Set(made.map(({ name }) => name))
-  const lost = owed.filter(({ name }) => !found.has(name))
-  const strange = [...found].filter((name) => !expected.has(name))
+  const expectedNames = new Set(expected.map(({ name }) => name))
+  const lost = required.filter(({ name }) => !found.has(name))
+  const unexpected = [...found].filter((name) => !expectedNames.has(name))
   const repeated = names.filter((name, at) => names.indexOf(name) !== at)
   return [
     ...lost.map(({ name, at }) => `Lost: ${name}, published at ${new Date(at).toISOString()}`),
-    ...strange.map((name) => `Listed though it met no rule: ${name}`),
+    ...unexpected.map((name) => `Listed without a matching rule: ${name}`),
     ...repeated.map((name) => `Listed more than once: ${name}`)
   ]
 }
 
-/** Every time that nothing ran lies in a gap that says so, and there is no other gap. */
-const gapsOff = (
-  gaps: ReadonlyArray<ToldGap>,
+/** Every downtime must lie in a process_down gap, and there must be no other gap. */
+const gapDifferences = (
+  gaps: ReadonlyArray<ReportedGap>,
   downs: ReadonlyArray<Down>,
   isRecovered: boolean
 ): ReadonlyArray<string> => {
@@ -269,50 +269,47 @@ const gapsOff = (
     return !isInTime || gap.cause !== "process_down" || gap.isRecovered !== isRecovered
   })
   return [
-    ...missing.map(({ where, at }) => `No gap tells of the kill ${where}, at ${new Date(at).toISOString()}`),
-    ...wrong.map((gap) => `This gap is not as it should be: ${JSON.stringify(gap)}, with ${JSON.stringify(downs)}`)
+    ...missing.map(({ where, at }) => `No gap for the kill ${where}, at ${new Date(at).toISOString()}`),
+    ...wrong.map((gap) => `Wrong gap: ${JSON.stringify(gap)}, downtimes: ${JSON.stringify(downs)}`)
   ]
 }
 
-/** What is missing without a gap that says so, save what was under way when the gap began. */
-const lostInSilence = (missing: ReadonlyArray<Made>, gaps: ReadonlyArray<ToldGap>): ReadonlyArray<string> =>
+/** Missing matches outside of every gap. Events in flight at the start of a gap count as inside. */
+const missingOutsideGaps = (
+  missing: ReadonlyArray<ExpectedMatch>,
+  gaps: ReadonlyArray<ReportedGap>
+): ReadonlyArray<string> =>
   missing
     .filter(({ at }) => !gaps.some((gap) => !gap.isRecovered && at >= gap.from - IN_FLIGHT_MILLIS && at <= gap.to))
-    .map(({ name }) => `Missing, and no gap tells of it: ${name}`)
+    .map(({ name }) => `Missing without a gap: ${name}`)
 
 const call = (service: Running, path: string, body: unknown) =>
-  Effect.promise(async (): Promise<unknown> => {
-    const answer = await fetch(`${service.url}${path}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
-      body: JSON.stringify(body)
-    })
-    const text = await answer.text()
-    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${text}`)
-    return JSON.parse(text)
-  })
+  Effect.flatMap(
+    ask(service, path, body),
+    ({ status, body }): Effect.Effect<unknown> =>
+      status === 200 ? Effect.succeed(body) : Effect.dieMessage(`${path} answered ${status}: ${JSON.stringify(body)}`)
+  )
 
 const create = (service: Running, overrides: Rule) => {
   const draft = { name: "Weather", intent: "Survive", platforms: ["x", "firehose"], overrides }
-  // The shape is that of the API, whose own tests see to it.
+  // The API's own tests check its shape.
   return Effect.map(call(service, "/api.CreateRule", draft), (answer) => (answer as { rule_id: string }).rule_id)
 }
 
-/** All matches there are, and all gaps. */
+/** All matches and gaps. */
 const listed = (service: Running) =>
   Effect.gen(function* () {
     const matches: Array<MatchList["matches"][number]> = []
-    const gaps = new Map<string, ToldGap>()
+    const gaps = new Map<string, ReportedGap>()
     let cursor: string | undefined
     do {
-      // As above.
       const page = (yield* call(service, "/matches", {
         limit: 500,
         ...(cursor !== undefined && { cursor })
       })) as MatchList
       matches.push(...page.matches)
-      for (const { platform, gaps: told } of page.coverage.platforms) {
-        for (const { from, to, cause, recovered } of told) {
+      for (const { platform, gaps: reported } of page.coverage.platforms) {
+        for (const { from, to, cause, recovered } of reported) {
           gaps.set(`${platform} ${from}`, {
             platform,
             from: Date.parse(from),
@@ -327,5 +324,5 @@ const listed = (service: Running) =>
     return { matches, gaps: [...gaps.values()] }
   })
 
-const eventually = (isSo: Effect.Effect<boolean>) =>
-  Effect.repeat(Effect.delay(isSo, "100 millis"), { until: (so) => so, times: 300 })
+const eventually = (condition: Effect.Effect<boolean>) =>
+  Effect.repeat(Effect.delay(condition, "100 millis"), { until: (isTrue) => isTrue, times: 300 })

@@ -1,4 +1,4 @@
-/** Ingest at the limits of its place: pages of megabytes, and a disk that is full. */
+/** Ingest at its limits: pages of 10 MB, and a full disk. */
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { closeSync, openSync, rmSync, writeSync } from "node:fs"
@@ -8,7 +8,7 @@ import { Effect, Redacted, Schedule } from "effect"
 import type { MatchList } from "../../core/matches/Matches.ts"
 import type { Running } from "../program.ts"
 import { temporaryDatabase, temporaryFolder } from "../stores.ts"
-import { allTitles, ask, page, serviceOn } from "./pages.ts"
+import { allTitles, ask, page, startWithFirehose } from "./pages.ts"
 
 const TEN_MEGABYTES = 10_000_000
 
@@ -17,13 +17,13 @@ const stores = [
   ["Postgres", Effect.map(temporaryDatabase, ({ url }) => ({ DATABASE_URL: Redacted.value(url) }))]
 ] as const
 
-describe("A page of 10 MB", () => {
+describe("a page of 10 MB", () => {
   for (const [name, settings] of stores) {
-    it.scopedLive(`is stored and listed whole on ${name}, and so are those around it`, () =>
+    it.scopedLive(`is stored and listed whole on ${name}, with its neighbours`, () =>
       Effect.gen(function* () {
-        const { service, publish } = yield* serviceOn(yield* settings)
+        const { service, publish } = yield* startWithFirehose(yield* settings)
         yield* publish([page(1), page(2, "x".repeat(TEN_MEGABYTES)), page(3)])
-        assert.deepStrictEqual(yield* titlesOnceThere(service, 3), titles(3))
+        assert.deepStrictEqual(yield* eventualTitles(service, 3), titles(3))
         const { body } = yield* ask(service, "/matches", { limit: 3 })
         const [, large] = (body as unknown as MatchList).matches
         assert.isAbove(JSON.stringify(large?.payload).length, TEN_MEGABYTES)
@@ -32,15 +32,15 @@ describe("A page of 10 MB", () => {
   }
 })
 
-describe("A disk that is full", () => {
-  it.scopedLive("holds up what is ingested and costs none of it", (context) =>
+describe("a full disk", () => {
+  it.scopedLive("delays ingest and loses no event", (context) =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const isMounted = yield* smallDisk(folder)
-      if (!isMounted) return context.skip("A disk of its own can be mounted by root alone")
-      const { service, publish } = yield* serviceOn({ EARSHOT_DATA_DIR: join(folder, "data") })
+      const isMounted = yield* mountSmallDisk(folder)
+      if (!isMounted) return context.skip("Only root can mount a disk")
+      const { service, publish } = yield* startWithFirehose({ EARSHOT_DATA_DIR: join(folder, "data") })
       yield* publish([page(1)])
-      assert.deepStrictEqual(yield* titlesOnceThere(service, 1), titles(1))
+      assert.deepStrictEqual(yield* eventualTitles(service, 1), titles(1))
 
       fill(join(folder, "filler"))
       for (let number = 2; number <= 60; number++) {
@@ -48,11 +48,11 @@ describe("A disk that is full", () => {
       }
       yield* Effect.sleep("3 seconds")
       const before = yield* allTitles(service)
-      assert.isAtLeast(before.length, 1, "what is stored can be listed")
+      assert.isAtLeast(before.length, 1, "lists stored matches")
       assert.isBelow(before.length, 60)
 
       rmSync(join(folder, "filler"))
-      assert.deepStrictEqual(yield* titlesOnceThere(service, 60), titles(60))
+      assert.deepStrictEqual(yield* eventualTitles(service, 60), titles(60))
       const { stderr } = yield* Effect.promise(() => service.stop())
       assert.match(stderr, /Matches of \\"firehose\\" wait for the store [^\n]*No space left on device/)
     })
@@ -61,7 +61,7 @@ describe("A disk that is full", () => {
 
 // ---- helpers ----
 
-/** Takes all the space there is, however much of it the store takes in the meantime. */
+/** Fills the disk, also while the store writes. */
 const fill = (path: string) => {
   const fd = openSync(path, "w")
   for (const bytes of [1_048_576, 4_096]) {
@@ -80,14 +80,14 @@ const fill = (path: string) => {
 
 const titles = (count: number) => Array.from({ length: count }, (_, at) => `storm ${count - at}`)
 
-const titlesOnceThere = (service: Running, count: number) =>
+const eventualTitles = (service: Running, count: number) =>
   Effect.repeat(allTitles(service), {
     until: (titles) => titles.length >= count,
     schedule: Schedule.spaced("250 millis").pipe(Schedule.intersect(Schedule.recurs(200)))
   }).pipe(Effect.zipRight(allTitles(service)))
 
-/** A small file system at the folder until the scope closes; false where that is not allowed. */
-const smallDisk = (folder: string) =>
+/** Mounts a small file system at the folder until the scope closes; false without permission. */
+const mountSmallDisk = (folder: string) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       try {

@@ -1,4 +1,4 @@
-/** Many crash runs, one after the other, by seeds that follow the first: `npm run crash:ingest -- 200 1`. */
+/** Runs many crash runs with consecutive seeds: `npm run crash:ingest -- 200 1` (count, first seed). */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,42 +11,45 @@ import { type CrashRun, crashRun } from "./crashRuns.ts"
 const runs = Number(process.argv[2] ?? 200)
 const firstSeed = Number(process.argv[3] ?? 1)
 const postgres = await startPostgres()
-let bad = 0
-let made = 0
+let failed = 0
+let expected = 0
 let kills = 0
 try {
   for (let seed = firstSeed; seed < firstSeed + runs; seed++) {
-    // Every store meets X with and without backfill, which goes by whether the seed is even.
+    // An even seed has X's backfill: every store runs with and without it.
     const open = seed % 4 < 2 ? databaseOn(postgres, seed) : folder()
     const store = seed % 4 < 2 ? "Postgres" : "embedded"
     const runtime = seed % 8 < 6 ? "node" : "deno"
     const report = await Effect.runPromise(
-      Effect.scoped(Effect.flatMap(open, (place) => crashRun({ seed, runtime, store: place })))
+      Effect.scoped(Effect.flatMap(open, (settings) => crashRun({ seed, runtime, store: settings })))
     )
-    made += report.made
+    expected += report.expected
     kills += report.kills.length
-    if (report.differences.length > 0) bad++
+    if (report.differences.length > 0) failed++
     console.log(
-      `${seed - firstSeed + 1}/${runs} seed ${seed}, ${store}, ${runtime}: ${report.made} matches, ${report.missed} missed in told gaps, killed at ${report.kills.join(", ")}`
+      `${seed - firstSeed + 1}/${runs} seed ${seed}, ${store}, ${runtime}: ${report.expected} matches, ${report.missed} missed in reported gaps, killed at ${report.kills.join(", ")}`
     )
     for (const difference of report.differences) console.log(`  ${difference}`)
   }
 } finally {
   await postgres.remove()
 }
-console.log(`${runs} runs, ${kills} kills, ${made} matches: ${bad === 0 ? "no difference" : `${bad} runs differ`}`)
-process.exit(bad === 0 ? 0 : 1)
+console.log(
+  `${runs} runs, ${kills} kills, ${expected} matches: ${failed === 0 ? "no difference" : `${failed} runs differ`}`
+)
+process.exit(failed === 0 ? 0 : 1)
 
 // ---- helpers ----
 
-type Place = Effect.Effect<CrashRun["store"], never, Scope.Scope>
+type StoreSettings = Effect.Effect<CrashRun["store"], never, Scope.Scope>
 
-function databaseOn({ url }: PostgresServer, seed: number): Place {
+function databaseOn({ url }: PostgresServer, seed: number): StoreSettings {
   const name = `crash_${seed}`
-  const place = new URL(url)
-  place.pathname = name
-  return Effect.acquireRelease(Effect.as(execute(url, `create database ${name}`), { DATABASE_URL: place.href }), () =>
-    execute(url, `drop database ${name} with (force)`)
+  const database = new URL(url)
+  database.pathname = name
+  return Effect.acquireRelease(
+    Effect.as(execute(url, `create database ${name}`), { DATABASE_URL: database.href }),
+    () => execute(url, `drop database ${name} with (force)`)
   )
 }
 
@@ -59,7 +62,7 @@ function execute(url: string, statement: string) {
   })
 }
 
-function folder(): Place {
+function folder(): StoreSettings {
   return Effect.acquireRelease(
     Effect.sync(() => ({ EARSHOT_DATA_DIR: mkdtempSync(join(tmpdir(), "earshot-crash-")) })),
     ({ EARSHOT_DATA_DIR }) => Effect.sync(() => rmSync(EARSHOT_DATA_DIR, { recursive: true, force: true }))

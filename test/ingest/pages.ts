@@ -1,12 +1,12 @@
-/** A real service on a simulated Firehose, and the pages that are published there. */
+/** Starts a real service on a simulated Firehose, and publishes pages there. */
 import { Effect } from "effect"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import { serve } from "../../adapters/simulator/server.ts"
 import type { MatchList } from "../../core/matches/Matches.ts"
 import { KEY, type Running, startService } from "../program.ts"
 
-/** With one rule that every page meets. */
-export const serviceOn = (settings: Parameters<typeof startService>[1]) =>
+/** With one rule that matches every page. */
+export const startWithFirehose = (settings: Parameters<typeof startService>[1]) =>
   Effect.gen(function* () {
     const simulator = yield* Simulator.make({ seed: 1 })
     const url = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
@@ -22,12 +22,12 @@ export const serviceOn = (settings: Parameters<typeof startService>[1]) =>
     )
     const rule = { name: "n", intent: "i", platforms: ["firehose"], overrides: { firehose: "storm" } }
     const { status } = yield* ask(service, "/api.CreateRule", rule)
-    if (status !== 200) return yield* Effect.dieMessage(`The rule was refused with ${status}`)
+    if (status !== 200) return yield* Effect.dieMessage(`Cannot create the rule: status ${status}`)
     const publish = (pages: ReadonlyArray<ReturnType<typeof page>>) => Effect.orDie(simulator.control.publish(pages))
     return { service, publish }
   })
 
-/** Meets the rule, whatever more there is in it. */
+/** A page that matches the rule. */
 export const page = (number: number, more = "") => ({
   document: {
     url: `https://news.example.com/${number}`,
@@ -48,7 +48,7 @@ export const ask = (service: Running, path: string, body: unknown) =>
     return { status: answer.status, retryAfter: answer.headers.get("retry-after"), body: json }
   })
 
-/** Of every stored match, page by page; none while it cannot be told. */
+/** The titles of all stored matches; empty while the store is down. */
 export const allTitles = (service: Running) =>
   Effect.gen(function* () {
     const titles: Array<string> = []

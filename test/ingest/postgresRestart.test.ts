@@ -1,17 +1,17 @@
-/** Postgres goes away under load and comes back: the service recovers by itself, and nothing is lost. */
+/** A Postgres restart under load: the service recovers and loses no page. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { startPostgres } from "../postgres.ts"
-import { allTitles, ask, page, serviceOn } from "./pages.ts"
+import { allTitles, ask, page, startWithFirehose } from "./pages.ts"
 
-describe("Postgres that is stopped and started under load", () => {
-  it.scopedLive("costs no page, and callers are told to come back meanwhile", () =>
+describe("a Postgres restart under load", () => {
+  it.scopedLive("loses no page, and callers get 503 with Retry-After meanwhile", () =>
     Effect.gen(function* () {
       const postgres = yield* Effect.acquireRelease(
         Effect.promise(() => startPostgres()),
         ({ remove }) => Effect.promise(remove)
       )
-      const { service, publish } = yield* serviceOn({ DATABASE_URL: postgres.url })
+      const { service, publish } = yield* startWithFirehose({ DATABASE_URL: postgres.url })
 
       let published = 0
       const publishSome = Effect.suspend(() => publish(Array.from({ length: 10 }, () => page(++published))))
@@ -19,13 +19,13 @@ describe("Postgres that is stopped and started under load", () => {
       yield* Effect.sleep("2 seconds")
 
       yield* Effect.promise(postgres.stop)
-      const away = yield* Effect.repeat(ask(service, "/matches", {}), {
+      const unavailable = yield* Effect.repeat(ask(service, "/matches", {}), {
         until: ({ status }) => status === 503,
         schedule: Schedule.spaced("100 millis").pipe(Schedule.intersect(Schedule.recurs(100)))
       }).pipe(Effect.flatMap(() => ask(service, "/matches", {})))
-      assert.strictEqual(away.status, 503)
-      assert.strictEqual(away.body["code"], "unavailable")
-      assert.match(away.retryAfter ?? "", /^\d+$/)
+      assert.strictEqual(unavailable.status, 503)
+      assert.strictEqual(unavailable.body["code"], "unavailable")
+      assert.match(unavailable.retryAfter ?? "", /^\d+$/)
       yield* Effect.sleep("5 seconds")
 
       yield* Effect.promise(postgres.start)
@@ -37,7 +37,7 @@ describe("Postgres that is stopped and started under load", () => {
       })
       const all = Array.from({ length: published }, (_, index) => `storm ${index + 1}`)
       assert.isAbove(published, 500)
-      assert.sameMembers(listed, all, "each once")
+      assert.sameMembers(listed, all, "each page once")
     })
   )
 })

@@ -1,4 +1,4 @@
-/** The planted bugs still fit the code; `npm run mutants` shows that the tests notice each. */
+/** Every mutant still applies to the code. `npm run mutants` checks that the tests kill each of them. */
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -7,12 +7,12 @@ import { ROOT } from "../program.ts"
 import { mutants } from "./mutants.ts"
 
 describe("mutants", () => {
-  it("are at least twenty", () => {
+  it("has at least twenty patches", () => {
     assert.isAtLeast(mutants().length, 20)
   })
 
   for (const { name, path, bug, tests } of mutants()) {
-    it(`${name} says what it is, and can be planted`, () => {
+    it(`${name} has a description and applies`, () => {
       assert.isNotEmpty(bug)
       assert.isTrue(existsSync(join(ROOT, tests.split(" -t ")[0] ?? "")), tests)
       const { status, stderr } = spawnSync("git", ["apply", "--check", path], { cwd: ROOT, encoding: "utf8" })

@@ -1,4 +1,4 @@
-/** The bugs that the tests must notice: a patch each, its first line says what the bug is, its second what notices it. */
+/** Mutants: patches with a bug that tests must catch. Line 1 describes the bug, line 2 names the tests. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { ROOT } from "../program.ts"
@@ -7,7 +7,7 @@ export interface Mutant {
   readonly name: string
   readonly path: string
   readonly bug: string
-  /** A test file, and where that is slow the titles to run, after `-t`. */
+  /** A test file, and for a slow one the titles to run, after `-t`. */
   readonly tests: string
 }
 

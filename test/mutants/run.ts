@@ -1,7 +1,6 @@
 /**
- * Plants each bug of this folder in a copy of what is committed and runs the tests that should notice. Fails when one is
- * not noticed, when a patch does not fit any more, and when the tests fail without a bug. A word from the name of a patch
- * as argument runs those alone.
+ * Applies each mutant to a copy of HEAD and runs its tests. Fails when a mutant survives, when a patch does not apply, or
+ * when the tests fail without a mutant. An argument selects the mutants whose name contains it.
  */
 import { execFileSync, spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs"
@@ -12,28 +11,28 @@ import { startPostgres } from "../postgres.ts"
 import { ROOT } from "../program.ts"
 import { type Mutant, mutants } from "./mutants.ts"
 
-/** A bug may make the tests wait for ever. */
-const LIMIT_MILLIS = 120_000
+/** A mutant may make the tests hang. */
+const TIMEOUT_MILLIS = 120_000
 
-const wanted = process.argv[2] ?? ""
-const chosen = mutants().filter(({ name }) => name.includes(wanted))
+const namePart = process.argv[2] ?? ""
+const selected = mutants().filter(({ name }) => name.includes(namePart))
 const folder = mkdtempSync(join(tmpdir(), "earshot-mutants-"))
 const copy = join(folder, "copy")
 git(ROOT, "worktree", "add", "--quiet", "--detach", copy, "HEAD")
 symlinkSync(realpathSync(join(ROOT, "node_modules")), join(copy, "node_modules"))
 const postgres = await startPostgres()
-let wrong = 0
+let problems = 0
 try {
-  for (const tests of new Set(chosen.map((mutant) => mutant.tests))) {
+  for (const tests of new Set(selected.map((mutant) => mutant.tests))) {
     const { outcome, seconds } = await run(tests)
-    if (outcome !== "passed") wrong++
-    console.log(`no bug     ${outcome.padEnd(8)} ${seconds} s  ${tests}`)
+    if (outcome !== "passed") problems++
+    console.log(`no mutant  ${outcome.padEnd(8)} ${seconds} s  ${tests}`)
   }
-  for (const [at, mutant] of chosen.entries()) {
-    const { word, seconds } = await verdictOf(mutant)
-    if (word !== "killed") wrong++
+  for (const [at, mutant] of selected.entries()) {
+    const { verdict, seconds } = await verdictOf(mutant)
+    if (verdict !== "killed") problems++
     console.log(
-      `${`${at + 1}/${chosen.length}`.padEnd(10)} ${word.padEnd(8)} ${seconds} s  ${mutant.name}: ${mutant.bug}`
+      `${`${at + 1}/${selected.length}`.padEnd(10)} ${verdict.padEnd(8)} ${seconds} s  ${mutant.name}: ${mutant.bug}`
     )
   }
 } finally {
@@ -41,8 +40,8 @@ try {
   git(ROOT, "worktree", "remove", "--force", copy)
   rmSync(folder, { recursive: true, force: true })
 }
-console.log(wrong === 0 ? `All ${chosen.length} bugs were noticed` : `${wrong} are not as they should be`)
-process.exit(wrong === 0 ? 0 : 1)
+console.log(problems === 0 ? `All ${selected.length} mutants were killed` : `${problems} runs failed`)
+process.exit(problems === 0 ? 0 : 1)
 
 // ---- helpers ----
 
@@ -54,16 +53,16 @@ async function verdictOf({ path, tests }: Mutant) {
   try {
     git(copy, "apply", path)
   } catch {
-    return { word: "unfit", seconds: "0" }
+    return { verdict: "unfit", seconds: "0" }
   }
   const { outcome, seconds } = await run(tests)
   git(copy, "checkout", "--quiet", "--", ".")
-  // One that hangs or does not start is not noticed for what it is.
-  const word = outcome === "failed" ? "killed" : outcome === "passed" ? "survived" : outcome
-  return { word, seconds }
+  // A run that hangs or does not start kills no mutant.
+  const verdict = outcome === "failed" ? "killed" : outcome === "passed" ? "survived" : outcome
+  return { verdict, seconds }
 }
 
-/** Failed: a test has; broken: the tests did not come to run. */
+/** failed: a test failed. broken: no test ran. hung: it timed out. */
 async function run(tests: string) {
   const [file = "", title] = tests.split(" -t ")
   const report = join(folder, "report.json")
@@ -86,12 +85,12 @@ async function run(tests: string) {
     }
   )
   let isHung = false
-  const limit = setTimeout(() => {
+  const timeout = setTimeout(() => {
     isHung = true
     child.kill("SIGKILL")
-  }, LIMIT_MILLIS)
+  }, TIMEOUT_MILLIS)
   await new Promise((resolve) => child.once("close", resolve))
-  clearTimeout(limit)
+  clearTimeout(timeout)
   const seconds = ((Date.now() - started) / 1_000).toFixed(0)
   return { outcome: isHung ? ("hung" as const) : outcomeIn(report), seconds }
 }

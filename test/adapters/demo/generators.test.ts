@@ -1,4 +1,4 @@
-/** The made-up records: in their platforms' form, marked as made up, varied, and met by first rules within a minute. */
+/** Demo records: in the platforms' formats, marked as made up, varied, and matched by first rules within a minute. */
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import { pages, TAP } from "../../../adapters/demo/pages.ts"
@@ -8,7 +8,7 @@ import type { EventFields } from "../../../core/syntax/expression/eventFields.ts
 import { isKnownLabel, isLanguage } from "../../../core/syntax/firehose/labels.ts"
 import { parseEntities } from "../../../core/syntax/x/entities.ts"
 import { checkRule, languageOf, type PlatformId, readEvent } from "../../platforms.ts"
-import { FIRST_RULES } from "../local/firstRules.ts"
+import { firstRules } from "../local/firstRules.ts"
 
 /** As the platforms install them. */
 const POSTS_PER_SECOND = 2
@@ -16,7 +16,7 @@ const PAGES_PER_SECOND = 1
 
 const START = Date.UTC(2026, 10, 15, 5)
 
-/** As many records as the feed gives in that time. */
+/** The records of the feed in that time. */
 const postsOf = (seed: number, seconds: number, from = START) => {
   const next = posts(seed)
   return times(seconds, POSTS_PER_SECOND, from).map(next)
@@ -28,25 +28,25 @@ const pagesOf = (seed: number, seconds: number, from = START) => {
 }
 
 describe("posts", () => {
-  it("are the same for the same seed and clock, and others for another seed", () => {
+  it("are the same for the same seed and clock, and differ for another seed", () => {
     assert.deepStrictEqual(postsOf(1, 60), postsOf(1, 60))
     assert.notDeepEqual(textsOf(postsOf(1, 10)), textsOf(postsOf(2, 10)))
   })
 
-  it("are read without error, with ids that are unique and rise, also on a clock that stands still and over a restart", () => {
+  it("are valid, with unique ascending ids, also on a stopped clock and after a restart", () => {
     const ids = [
       ...postsOf(1, 5_000),
       ...postsOf(1, 1, START + 5_000_000),
-      // A second start, a second later, with the same seed; then a clock that stands still.
+      // A restart with the same seed a second later, then a stopped clock.
       ...postsOf(1, 5_000, START + 5_001_000),
-      ...standingStill(posts(2), START + 20_000_000)
+      ...onStoppedClock(posts(2), START + 20_000_000)
     ].map((record) => {
       fieldsOf("x", record)
       return BigInt(Either.getOrThrow(languageOf("x").events.idOf(record, unused)))
     })
     assert.isAbove(ids.length, 20_000)
-    assert.isTrue(ids.every((id, place) => place === 0 || id > (ids[place - 1] ?? id)))
-    assert.match(String(ids[0]), /^\d{19}$/, "as long as those of today")
+    assert.isTrue(ids.every((id, index) => index === 0 || id > (ids[index - 1] ?? id)))
+    assert.match(String(ids[0]), /^\d{19}$/, "as long as real ids")
   })
 
   it("say that they are made up, and link to no real site", () => {
@@ -58,7 +58,7 @@ describe("posts", () => {
     }
   })
 
-  it("are of one post's length, filled in, and not copies of one another", () => {
+  it("fit into one post, have no placeholders, and rarely repeat", () => {
     const own = postsOf(4, 1_800).filter(({ data }) => !data.text.startsWith("RT @"))
     for (const { data } of own) {
       assert.isAtMost([...data.text].length, 280, data.text)
@@ -72,12 +72,13 @@ describe("posts", () => {
     assert.isAbove(new Set(withoutLinks).size, 0.9 * withoutLinks.length, "half an hour")
   })
 
-  it("list the tags, accounts and links of their text at their places, and bring the accounts along", () => {
+  it("have entities with correct offsets, and include the mentioned accounts", () => {
     for (const { data, includes } of postsOf(5, 500)) {
       const { hashtags, cashtags, mentions, links } = parseEntities(data.text)
       const entities = data.entities ?? {}
-      const signs = [...data.text]
-      const at = ({ start, end }: { readonly start: number; readonly end: number }) => signs.slice(start, end).join("")
+      const characters = [...data.text]
+      const at = ({ start, end }: { readonly start: number; readonly end: number }) =>
+        characters.slice(start, end).join("")
       assert.sameMembers(
         (entities.hashtags ?? []).map(at),
         [...hashtags].map((tag) => `#${tag}`)
@@ -98,14 +99,14 @@ describe("posts", () => {
     }
   })
 
-  it("have one account to a username and to an id", () => {
+  it("have one username per account id", () => {
     const users = postsOf(6, 1_000).flatMap(({ includes }) => includes.users)
     const pairs = new Set(users.map(({ id, username }) => `${id} ${username}`)).size
     assert.strictEqual(pairs, new Set(users.map(({ id }) => id)).size)
     assert.strictEqual(pairs, new Set(users.map(({ username }) => username)).size)
   })
 
-  it("use every operator's part of a post within five minutes", () => {
+  it("cover every operator within five minutes", () => {
     const events = postsOf(7, 300).map((record) => fieldsOf("x", record))
     const found = (field: "x.is" | "x.has" | "x.lang") => new Set(events.flatMap((event) => event.keywords(field)))
     assert.includeMembers([...found("x.is")], ["retweet", "reply", "quote", "verified"])
@@ -131,16 +132,16 @@ describe("posts", () => {
 })
 
 describe("pages", () => {
-  it("are the same for the same seed and clock, and others for another seed", () => {
+  it("are the same for the same seed and clock, and differ for another seed", () => {
     assert.deepStrictEqual(pagesOf(1, 60), pagesOf(1, 60))
     assert.notDeepEqual(pagesOf(1, 10), pagesOf(2, 10))
   })
 
-  it("are read without error, no two alike, also on a clock that stands still and over a restart", () => {
+  it("are valid and unique, also on a stopped clock and after a restart", () => {
     const records = [
       ...pagesOf(1, 5_000),
       ...pagesOf(1, 5_000, START + 5_000_000),
-      ...standingStill(pages(1), START + 20_000_000)
+      ...onStoppedClock(pages(1), START + 20_000_000)
     ]
     const ids = records.map((record) => {
       fieldsOf("firehose", record)
@@ -151,7 +152,7 @@ describe("pages", () => {
     assert.strictEqual(new Set(records.map(({ document }) => document.url)).size, ids.length)
   })
 
-  it("say that they are made up, link to no real site, and hold values that Firehose knows", () => {
+  it("say that they are made up, link to no real site, and use values that Firehose knows", () => {
     for (const record of pagesOf(3, 500)) {
       const { document, tap_id, matched_at } = record
       assert.strictEqual(tap_id, TAP)
@@ -166,7 +167,7 @@ describe("pages", () => {
     }
   })
 
-  it("use every field within five minutes", () => {
+  it("cover every field within five minutes", () => {
     const events = pagesOf(4, 300).map((record) => fieldsOf("firehose", record))
     const rules = [
       "removed:tickets",
@@ -189,8 +190,8 @@ describe("first rules", () => {
     x: postsOf(seed, 60).map((record) => fieldsOf("x", record)),
     firehose: pagesOf(seed, 60).map((record) => fieldsOf("firehose", record))
   }))
-  for (const [platform, rule] of FIRST_RULES) {
-    it(`${rule} on ${platform} is met in the first minute, with each of twenty seeds`, () => {
+  for (const [platform, rule] of firstRules) {
+    it(`${rule} on ${platform} matches in the first minute, with each of twenty seeds`, () => {
       const expression = expressionOf(platform, rule)
       const unmet = minutes.flatMap((minute, seed) =>
         minute[platform].some((event) => evaluate(expression, event)) ? [] : [seed]
@@ -206,7 +207,7 @@ function times(seconds: number, perSecond: number, from: number) {
   return Array.from({ length: seconds * perSecond }, (_, turn) => from + (turn * 1_000) / perSecond)
 }
 
-function standingStill<A>(next: (now: number) => A, now: number): ReadonlyArray<A> {
+function onStoppedClock<A>(next: (now: number) => A, now: number): ReadonlyArray<A> {
   return Array.from({ length: 100 }, () => next(now))
 }
 
@@ -224,7 +225,7 @@ const unused = () => "unused"
 
 const textsOf = (records: ReturnType<typeof postsOf>) => records.map(({ data }) => data.text)
 
-/** Names that RFC 2606 keeps for examples. */
+/** Hosts that RFC 2606 reserves for examples. */
 const assertReservedHosts = (record: unknown) => {
   const hosts = Array.from(JSON.stringify(record).matchAll(/https?:\/\/([^/"\s)]+)/g), ([, host = ""]) => host)
   for (const host of hosts) assert.match(host, /(^|\.)example(\.(com|net|org))?$/)

@@ -1,20 +1,20 @@
-/** The rules of Firehose through the port: what is made, found again, left alone, and how refusals are told. */
+/** Rules on Firehose: registration, ownership, refusals and failures. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Option } from "effect"
 import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import { MANAGER, settle, stage, TAP } from "../simulator/stage.ts"
-import { listened, passing, scene, TOKEN } from "./stage.ts"
+import { collect, makeAdapter, passInSteps, TOKEN } from "./platform.ts"
 
 const platform = "firehose"
 
 const setUp = (settings: SettingsPatch = {}, token = TOKEN) =>
   Effect.gen(function* () {
     const on = yield* stage(settings)
-    return { ...on, ...(yield* scene(on.handler, token)) }
+    return { ...on, ...(yield* makeAdapter(on.handler, token)) }
   })
 
-/** As Firehose holds them. */
+/** The rules that Firehose holds. */
 const held = (on: { readonly call: Effect.Effect.Success<ReturnType<typeof stage>>["call"] }) =>
   Effect.map(on.call("/v1/rules", { headers: TAP }), ({ body }): ReadonlyArray<Record<string, unknown>> => body.data)
 
@@ -22,7 +22,7 @@ const calls = (on: Effect.Effect.Success<ReturnType<typeof stage>>) =>
   Effect.map(on.control.state, ({ calls }) => calls["firehose.rules"]?.calls ?? 0)
 
 describe("the platform", () => {
-  it.scoped("is remote, has no limit of rules for an account and checks texts by itself", () =>
+  it.scoped("is remote, has no rule limit per account and checks texts locally", () =>
     Effect.gen(function* () {
       const on = yield* setUp()
       assert.isTrue(on.platform.capabilities.isRemote)
@@ -36,7 +36,7 @@ describe("the platform", () => {
 })
 
 describe("register", () => {
-  it.scoped("makes a rule with our tag and the defaults, and answers in the order of the texts", () =>
+  it.scoped("creates rules with our tag and the defaults, and keeps the order of the texts", () =>
     Effect.gen(function* () {
       const on = yield* setUp()
       const outcomes = yield* on.platform.register(["title:cat", "dog", "title:cat"])
@@ -47,25 +47,25 @@ describe("register", () => {
       )
       const [cat, dog] = rules.map(({ id, value }) => ({ platformRuleId: id, translatedValue: value }))
       assert.deepStrictEqual(outcomes.map(Either.getOrUndefined), [cat, dog, cat])
-      assert.strictEqual(yield* calls(on), 4, "one to list, two to make, one of this test")
+      assert.strictEqual(yield* calls(on), 4, "one list, two creates, one of this test")
     })
   )
 
-  it.scoped("gives the same rule for the same text, also in a second run", () =>
+  it.scoped("returns the same rule for the same text, also after a restart", () =>
     Effect.gen(function* () {
       const on = yield* setUp()
       const first = yield* on.platform.register(["cat"])
-      const again = yield* scene(on.handler)
+      const again = yield* makeAdapter(on.handler)
       assert.deepStrictEqual(yield* again.platform.register(["cat"]), first)
       assert.lengthOf(yield* held(on), 1)
     })
   )
 
-  it.scoped("finds a rule again whose making got no answer", () =>
+  it.scoped("finds a rule whose create response was lost", () =>
     Effect.gen(function* () {
       const on = yield* stage()
       let isLost = true
-      const { platform } = yield* scene(async (request) => {
+      const { platform } = yield* makeAdapter(async (request) => {
         const answer = await on.handler(request)
         if (request.method !== "POST" || !isLost) return answer
         isLost = false
@@ -80,7 +80,7 @@ describe("register", () => {
     })
   )
 
-  it.scoped("makes its own rule beside a foreign one of the same text", () =>
+  it.scoped("creates its own rule next to a foreign one with the same text", () =>
     Effect.gen(function* () {
       const on = yield* setUp()
       const [foreign] = yield* on.addFirehose("cat")
@@ -92,7 +92,7 @@ describe("register", () => {
   )
 
   for (const error_body of ["message", "nested"] as const) {
-    it.scoped(`tells a refused text with Firehose's words, of a body of the form "${error_body}", and goes on`, () =>
+    it.scoped(`refuses a text with Firehose's message and continues, with the error body "${error_body}"`, () =>
       Effect.gen(function* () {
         const on = yield* setUp({ firehose: { error_body } })
         const [bad, good] = yield* on.platform.register(["nonsense:cat", "dog"])
@@ -105,7 +105,7 @@ describe("register", () => {
       })
     )
 
-    it.scoped(`tells a reached limit of rules, of a body of the form "${error_body}"`, () =>
+    it.scoped(`reports a reached rule limit, with the error body "${error_body}"`, () =>
       Effect.gen(function* () {
         const on = yield* setUp({ firehose: { error_body } })
         yield* on.control.inject({ kind: "lower-caps", platform, rules: 1 })
@@ -119,7 +119,7 @@ describe("register", () => {
     )
   }
 
-  it.scoped("tells it as a refusal when Firehose takes no duplicates and a foreign rule has the text", () =>
+  it.scoped("refuses the text of a foreign rule when Firehose allows no duplicates", () =>
     Effect.gen(function* () {
       const on = yield* setUp({ firehose: { duplicates: "refused" } })
       yield* on.addFirehose("cat")
@@ -130,7 +130,7 @@ describe("register", () => {
     })
   )
 
-  it.scoped("asks no more than Firehose allows, and what was made by then is found the next time", () =>
+  it.scoped("stays within the rate limit, and the next call finds the rules created so far", () =>
     Effect.gen(function* () {
       const on = yield* setUp({ firehose: { rule_cap: 100 } })
       const texts = Array.from({ length: 80 }, (_, at) => `cat${at}`)
@@ -139,8 +139,8 @@ describe("register", () => {
       assert.strictEqual(error._tag === "PlatformUnavailable" && error.retryAfterSeconds, 60)
       assert.strictEqual(yield* calls(on), 55)
       yield* Effect.flip(on.platform.inventory)
-      assert.strictEqual(yield* calls(on), 55, "nothing is sent")
-      yield* passing(60)
+      assert.strictEqual(yield* calls(on), 55, "no call is sent")
+      yield* passInSteps(60)
       yield* on.platform.register(texts)
       const rules = yield* held(on)
       assert.deepStrictEqual(
@@ -151,7 +151,7 @@ describe("register", () => {
     })
   )
 
-  it.scoped("of nothing asks nothing", () =>
+  it.scoped("makes no call for an empty list", () =>
     Effect.gen(function* () {
       const on = yield* setUp()
       assert.deepStrictEqual(yield* on.platform.register([]), [])
@@ -162,7 +162,7 @@ describe("register", () => {
 })
 
 describe("unregister", () => {
-  it.scoped("removes ours, passes over those that are gone and leaves foreign ones alone", () =>
+  it.scoped("removes our rules and ignores unknown and foreign ids", () =>
     Effect.gen(function* () {
       const on = yield* setUp()
       const [foreign = ""] = yield* on.addFirehose("bird")
@@ -175,10 +175,10 @@ describe("unregister", () => {
     })
   )
 
-  it.scoped("does not mind a rule that goes between the list and the call", () =>
+  it.scoped("tolerates a rule that disappears between the list and the delete", () =>
     Effect.gen(function* () {
       const on = yield* stage()
-      const { platform } = yield* scene(async (request) => {
+      const { platform } = yield* makeAdapter(async (request) => {
         if (request.method === "DELETE") await on.handler(request.clone())
         return on.handler(request)
       })
@@ -191,7 +191,7 @@ describe("unregister", () => {
 })
 
 describe("inventory", () => {
-  it.scoped("tells all rules and which are ours; of limits and use Firehose says nothing", () =>
+  it.scoped("returns all rules with their owner, and neither limit nor usage", () =>
     Effect.gen(function* () {
       const on = yield* setUp()
       yield* on.addFirehose("bird")
@@ -208,17 +208,17 @@ describe("inventory", () => {
     })
   )
 
-  it.scoped("does not take a part of the list for the whole", () =>
+  it.scoped("fails for a partial list", () =>
     Effect.gen(function* () {
       const list = { data: [{ id: "1", value: "cat" }], meta: { count: 2 } }
-      const { platform } = yield* scene(async () => Response.json(list))
+      const { platform } = yield* makeAdapter(async () => Response.json(list))
       assert.strictEqual((yield* Effect.flip(platform.inventory))._tag, "PlatformUnavailable")
     })
   )
 })
 
 describe("verify", () => {
-  it.scoped("takes what Firehose takes, tells its words for what it does not, and makes nothing", () =>
+  it.scoped("accepts valid texts, refuses others with Firehose's message, and creates nothing", () =>
     Effect.gen(function* () {
       const on = yield* setUp()
       assert.isTrue(Either.isRight(yield* on.platform.verify("title:cat")))
@@ -241,17 +241,17 @@ describe("verify", () => {
     [204, ""]
   ]
   for (const [status, body] of answers) {
-    it.scoped(`counts ${status} ${JSON.stringify(body)} as taken`, () =>
+    it.scoped(`treats ${status} ${JSON.stringify(body)} as accepted`, () =>
       Effect.gen(function* () {
-        const { platform } = yield* scene(async () => new Response(status === 204 ? null : body, { status }))
+        const { platform } = yield* makeAdapter(async () => new Response(status === 204 ? null : body, { status }))
         assert.isTrue(Either.isRight(yield* platform.verify("cat")))
       })
     )
   }
   for (const body of ['{"valid":false}', '{"data":{"valid":false,"diagnostics":"many"}}']) {
-    it.scoped(`counts ${body} as refused`, () =>
+    it.scoped(`treats ${body} as refused`, () =>
       Effect.gen(function* () {
-        const { platform } = yield* scene(async () => new Response(body))
+        const { platform } = yield* makeAdapter(async () => new Response(body))
         assert.isTrue(Either.isLeft(yield* platform.verify("cat")))
       })
     )
@@ -275,14 +275,14 @@ describe("a failure", () => {
       title: "a management key",
       token: managementKey,
       tag: "PlatformNotReady",
-      message: /does not take the token in FIREHOSE_TAP_TOKEN/
+      message: /rejects the token in FIREHOSE_TAP_TOKEN/
     },
     {
-      title: "a management key that is told by 403",
+      title: "a management key, reported with 403",
       settings: { firehose: { wrong_key_status: 403, error_body: "nested" } },
       token: managementKey,
       tag: "PlatformNotReady",
-      message: /FIREHOSE_TAP_TOKEN may not do this.*it says "This action is unauthorized"/
+      message: /FIREHOSE_TAP_TOKEN has no access.*it says "This action is unauthorized"/
     },
     {
       title: "no credit",
@@ -291,32 +291,32 @@ describe("a failure", () => {
       message: /credit is used up: top it up/
     },
     {
-      title: "429 with a time",
+      title: "429 with Retry-After",
       fault: { kind: "rate-limit", platform, headers: true, reset_seconds: 17 },
       tag: "PlatformUnavailable",
-      message: /asks for fewer calls/,
+      message: /the rate limit is reached/,
       retryAfterSeconds: 17
     },
     {
-      title: "429 with no time at all",
+      title: "429 with Retry-After 0",
       fault: { kind: "rate-limit", platform, headers: true, reset_seconds: 0 },
       tag: "PlatformUnavailable",
-      message: /fewer calls/,
+      message: /the rate limit is reached/,
       retryAfterSeconds: 1
     },
     {
-      title: "429 with years",
+      title: "429 with a Retry-After of days",
       fault: { kind: "rate-limit", platform, headers: true, reset_seconds: 1_000_000 },
       tag: "PlatformUnavailable",
-      message: /fewer calls/,
+      message: /the rate limit is reached/,
       retryAfterSeconds: 900
     },
     {
-      title: "429 without a time",
+      title: "429 without Retry-After",
       settings: { firehose: { retry_after: false } },
       fault: { kind: "rate-limit", platform, headers: true, reset_seconds: 17 },
       tag: "PlatformUnavailable",
-      message: /fewer calls/,
+      message: /the rate limit is reached/,
       retryAfterSeconds: 60
     },
     {
@@ -326,14 +326,14 @@ describe("a failure", () => {
       message: /status 502; it says "Bad Gateway"/
     },
     {
-      title: "no answer",
+      title: "no response",
       fault: { kind: "refuse", platform },
       tag: "PlatformUnavailable",
       message: /is not available/
     }
   ]
   for (const { title, settings, token, fault, tag, message, retryAfterSeconds } of cases) {
-    it.scoped(`is typed and in plain words: ${title}`, () =>
+    it.scoped(`is typed and has a clear message: ${title}`, () =>
       Effect.gen(function* () {
         const on = yield* setUp(settings, token)
         if (fault !== undefined) yield* on.control.inject(fault)
@@ -348,16 +348,16 @@ describe("a failure", () => {
     )
   }
 
-  it.scoped("with 429 keeps every call back until its time is over", () =>
+  it.scoped("with 429 blocks every call until Retry-After is over", () =>
     Effect.gen(function* () {
       const on = yield* setUp()
       yield* on.control.inject({ kind: "rate-limit", platform, headers: true, reset_seconds: 17 })
       yield* Effect.flip(on.platform.inventory)
-      yield* passing(10)
+      yield* passInSteps(10)
       const error = yield* Effect.flip(on.platform.register(["cat"]))
       assert.strictEqual(error._tag === "PlatformUnavailable" && error.retryAfterSeconds, 7)
       assert.strictEqual(yield* calls(on), 1)
-      yield* passing(7)
+      yield* passInSteps(7)
       yield* on.platform.register(["cat"])
     })
   )
@@ -365,62 +365,62 @@ describe("a failure", () => {
 
 describe("the token", () => {
   const echo = async (request: Request) => {
-    const told = request.headers.get("authorization") ?? ""
+    const header = request.headers.get("authorization") ?? ""
     if (!request.url.includes("/v1/stream")) {
-      return Response.json({ message: `Who is ${told}?`, errors: { value: [told] } }, { status: 422 })
+      return Response.json({ message: `Who is ${header}?`, errors: { value: [header] } }, { status: 422 })
     }
-    const update = `{"query_id":"${told}","document":{"url":`
+    const update = `{"query_id":"${header}","document":{"url":`
     return new Response(
-      `id: ${told.slice(7)}\nevent: update\ndata: ${update}\n\nevent: error\ndata: {"message":"${told}"}\n\n`
+      `id: ${header.slice(7)}\nevent: update\ndata: ${update}\n\nevent: error\ndata: {"message":"${header}"}\n\n`
     )
   }
 
-  it.scoped("is in no error, no status and no line of the log, even if Firehose repeats it", () =>
+  it.scoped("is in no error, status or log, even if Firehose echoes it", () =>
     Effect.gen(function* () {
-      const heard: Array<string> = []
+      const headers: Array<string> = []
       let status = 422
-      const { platform, lines } = yield* scene(async (request) => {
-        heard.push(request.headers.get("authorization") ?? "")
+      const { platform, logs } = yield* makeAdapter(async (request) => {
+        headers.push(request.headers.get("authorization") ?? "")
         if (request.method === "GET" && request.url.endsWith("/v1/rules") && status === 422) {
           return Response.json({ data: [{ id: "1", value: "cat", tag: "earshot:memory" }] })
         }
-        if (request.url.includes("/v1/stream") && heard.length % 3 === 0) throw new Error(`No way for ${heard[0]}`)
+        if (request.url.includes("/v1/stream") && headers.length % 3 === 0) throw new Error(`No way for ${headers[0]}`)
         if (status === 422) return echo(request)
-        return new Response(heard[0], { status })
+        return new Response(headers[0], { status })
       })
-      const said: Array<unknown> = [yield* platform.register(["cat", "dog"])]
-      yield* listened(platform)
-      yield* passing(60)
-      said.push(yield* platform.status)
+      const output: Array<unknown> = [yield* platform.register(["cat", "dog"])]
+      yield* collect(platform)
+      yield* passInSteps(60)
+      output.push(yield* platform.status)
       for (status of [401, 402, 403, 404, 429, 500]) {
-        said.push(yield* Effect.either(platform.inventory), yield* Effect.either(platform.verify("cat")))
-        yield* passing(61)
-        said.push(yield* platform.status)
+        output.push(yield* Effect.either(platform.inventory), yield* Effect.either(platform.verify("cat")))
+        yield* passInSteps(61)
+        output.push(yield* platform.status)
       }
-      assert.include(heard[0], TOKEN)
-      assert.isAbove(lines.length, 10)
-      assert.include(lines.join("\n"), "***")
-      assert.include(JSON.stringify(said), "***")
-      for (const text of [...lines, ...said.map((one) => JSON.stringify(one)), ...said.map(String)]) {
+      assert.include(headers[0], TOKEN)
+      assert.isAbove(logs.length, 10)
+      assert.include(logs.join("\n"), "***")
+      assert.include(JSON.stringify(output), "***")
+      for (const text of [...logs, ...output.map((one) => JSON.stringify(one)), ...output.map(String)]) {
         assert.notInclude(text, TOKEN)
       }
     })
   )
 
-  it.scoped("is not shown when no header can carry it", () =>
+  it.scoped("is not in the error when it is not a valid header value", () =>
     Effect.gen(function* () {
       const token = "fh_not\nquite"
-      const { platform, lines } = yield* scene(async () => Response.json({ data: [] }), token)
+      const { platform, logs } = yield* makeAdapter(async () => Response.json({ data: [] }), token)
       const error = yield* Effect.flip(platform.inventory)
       assert.match(error.message, /its token cannot be used as it is set/)
-      for (const text of [error.message, JSON.stringify(error), ...lines]) assert.notMatch(text, /not\\?n?\s?quite/)
+      for (const text of [error.message, JSON.stringify(error), ...logs]) assert.notMatch(text, /not\\?n?\s?quite/)
     })
   )
 
-  it.scoped("does not follow a redirect", () =>
+  it.scoped("is not sent along a redirect", () =>
     Effect.gen(function* () {
       const urls: Array<string> = []
-      const { platform } = yield* scene(async (request) => {
+      const { platform } = yield* makeAdapter(async (request) => {
         urls.push(`${request.url} ${request.redirect}`)
         return new Response(null, { status: 302, headers: { location: "http://elsewhere/" } })
       })

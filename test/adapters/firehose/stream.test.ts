@@ -1,4 +1,4 @@
-/** The stream of Firehose: whatever goes wrong, nothing is lost, and Firehose is never asked more than it allows. */
+/** Firehose's stream: no fault loses events, and the adapter stays within Firehose's limits. */
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Effect, Option, Stream } from "effect"
 import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
@@ -7,17 +7,17 @@ import { serve } from "../../../adapters/simulator/server.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import { deliveriesOf } from "../deliveries.ts"
 import { settle, stage } from "../simulator/stage.ts"
-import { gaps, listened, passing, scene, TOKEN, watched } from "./stage.ts"
+import { collect, intervals, makeAdapter, passInSteps, TOKEN, watched } from "./platform.ts"
 
 const platform = "firehose"
 
 describe("the stream", () => {
-  it.scoped("waits for a rule, opens with the first and closes with the last", () =>
+  it.scoped("is open only while there is a rule", () =>
     Effect.gen(function* () {
       const on = yield* stage()
-      const { platform } = yield* scene(on.handler)
-      yield* listened(platform)
-      yield* passing(60)
+      const { platform } = yield* makeAdapter(on.handler)
+      yield* collect(platform)
+      yield* passInSteps(60)
       assert.strictEqual((yield* platform.status).state, "idle")
       assert.deepStrictEqual((yield* on.control.state).connection_attempts, [])
       yield* platform.register(["cat"])
@@ -25,32 +25,32 @@ describe("the stream", () => {
       assert.strictEqual((yield* platform.status).state, "live")
       const { rules } = yield* platform.inventory
       yield* platform.unregister(rules.map(({ platformRuleId }) => platformRuleId))
-      yield* passing(5)
+      yield* passInSteps(5)
       assert.strictEqual((yield* platform.status).state, "idle")
       assert.deepStrictEqual((yield* on.control.state).firehose.connections, [])
     })
   )
 
-  it.scoped("opens for a rule of ours that the inventory finds, and not for a foreign one", () =>
+  it.scoped("opens for our own rule in the inventory, not for a foreign one", () =>
     Effect.gen(function* () {
       const on = yield* stage()
-      const first = yield* scene(on.handler)
+      const first = yield* makeAdapter(on.handler)
       yield* on.addFirehose("dog")
-      yield* listened(first.platform)
+      yield* collect(first.platform)
       yield* first.platform.inventory
-      yield* passing(10)
+      yield* passInSteps(10)
       assert.strictEqual((yield* first.platform.status).state, "idle")
       yield* first.platform.register(["cat"])
 
-      const second = yield* scene(on.handler)
-      yield* listened(second.platform)
+      const second = yield* makeAdapter(on.handler)
+      yield* collect(second.platform)
       yield* second.platform.inventory
       yield* settle
       assert.strictEqual((yield* second.platform.status).state, "live")
     })
   )
 
-  it.scoped("delivers a page with its rules, its place and without the tap, and keeps it for backtests", () =>
+  it.scoped("delivers a page with its rules and cursor, without the tap id, and keeps it for backtests", () =>
     Effect.gen(function* () {
       const on = yield* watched({ texts: ["cat", "dog"] })
       yield* on.page("a cat and a dog", "cat only")
@@ -73,7 +73,7 @@ describe("the stream", () => {
     })
   )
 
-  it.scoped("delivers the older form once for each rule, under the same name", () =>
+  it.scoped("delivers the old format once per rule, with the same event id", () =>
     Effect.gen(function* () {
       const on = yield* watched({
         texts: ["cat", "dog"],
@@ -88,7 +88,7 @@ describe("the stream", () => {
       )
       assert.lengthOf(new Set(on.deliveries.map(({ platformPostId }) => platformPostId)), 1)
       assert.deepStrictEqual(Object.keys(on.deliveries[0]?.payload ?? {}).toSorted(), ["document", "matched_at"])
-      yield* passing(301)
+      yield* passInSteps(301)
       yield* on.page("another cat")
       yield* settle
       assert.strictEqual(on.titles().at(-1), "another cat")
@@ -96,18 +96,18 @@ describe("the stream", () => {
   )
 
   for (const keep_alive_seconds of [0, 15]) {
-    it.scoped(`loses nothing in an hour of connections that end, with keep-alives of ${keep_alive_seconds} s`, () =>
+    it.scoped(`loses no event in an hour of reconnects, with keep-alives every ${keep_alive_seconds} s`, () =>
       Effect.gen(function* () {
         const on = yield* watched({ settings: { firehose: { keep_alive_seconds } } })
         const sent: Array<string> = []
         for (let second = 0; second < 3_600; second += 20) {
           yield* on.page(`cat ${second}`)
           sent.push(`cat ${second}`)
-          yield* passing(20)
+          yield* passInSteps(20)
         }
         assert.deepStrictEqual(on.titles(), sent)
         const { connection_attempts, violations, most_connections } = yield* on.control.state
-        assert.deepStrictEqual(yield* gaps(on), Array(connection_attempts.length - 1).fill(300))
+        assert.deepStrictEqual(yield* intervals(on), Array(connection_attempts.length - 1).fill(300))
         assert.lengthOf(connection_attempts, 13)
         assert.deepStrictEqual(violations, [])
         assert.strictEqual(most_connections["firehose"], 1)
@@ -116,31 +116,31 @@ describe("the stream", () => {
     )
   }
 
-  it.scoped("misses nothing of a pause before the first event, for which there is no place to go on from", () =>
+  it.scoped("loses no event of a break before the first event, without an event id to resume from", () =>
     Effect.gen(function* () {
       const on = yield* watched()
-      yield* passing(120)
+      yield* passInSteps(120)
       yield* on.control.inject({ kind: "close", platform })
       yield* settle
-      yield* on.page("cat in the pause")
-      yield* passing(2)
-      assert.deepStrictEqual(on.titles(), ["cat in the pause"])
+      yield* on.page("cat in the break")
+      yield* passInSteps(2)
+      assert.deepStrictEqual(on.titles(), ["cat in the break"])
     })
   )
 
-  it.scoped("misses nothing while the first connection cannot be made", () =>
+  it.scoped("loses no event while the first connection fails", () =>
     Effect.gen(function* () {
       const on = yield* watched({
         before: ({ control }) =>
           control.inject({ kind: "server-error", platform, status: 503, endpoint: "stream", seconds: 5_000 })
       })
       yield* on.page("cat while it was down")
-      yield* passing(5_100)
+      yield* passInSteps(5_100)
       assert.deepStrictEqual(on.titles(), ["cat while it was down"])
     })
   )
 
-  it.scoped("begins with what happens from then on when there is no cursor", () =>
+  it.scoped("starts live without a cursor", () =>
     Effect.gen(function* () {
       const on = yield* watched({ before: (stage) => stage.page("cat before") })
       yield* on.page("cat after")
@@ -149,43 +149,43 @@ describe("the stream", () => {
     })
   )
 
-  it.scoped("goes on from the cursor in a second run", () =>
+  it.scoped("resumes at the cursor after a restart", () =>
     Effect.gen(function* () {
       const on = yield* stage()
       const cursor = yield* Effect.scoped(
         Effect.gen(function* () {
-          const first = yield* scene(on.handler)
+          const first = yield* makeAdapter(on.handler)
           yield* first.platform.register(["cat"])
-          const { deliveries } = yield* listened(first.platform)
+          const { deliveries } = yield* collect(first.platform)
           yield* on.page("cat 1", "cat 2")
           yield* settle
           return deliveries[0]?.cursor ?? Option.none()
         })
       )
       yield* on.page("cat 3")
-      const second = yield* scene(on.handler)
+      const second = yield* makeAdapter(on.handler)
       yield* second.platform.inventory
-      const { titles } = yield* listened(second.platform, Option.getOrThrow(cursor))
+      const { titles } = yield* collect(second.platform, Option.getOrThrow(cursor))
       assert.deepStrictEqual(titles(), ["cat 2", "cat 3"])
       assert.strictEqual((yield* on.control.state).most_connections["firehose"], 1)
     })
   )
 
   for (const bad_parameter_status of [422, 400] as const) {
-    it.scoped(`gives up a place that is refused with ${bad_parameter_status}, and asks for all that is kept`, () =>
+    it.scoped(`drops a position that is refused with ${bad_parameter_status}, and requests all retained events`, () =>
       Effect.gen(function* () {
         const settings = { firehose: { too_old: "error", bad_parameter_status, retention_hours: 30 } } as const
         const on = yield* watched({ settings, from: "7-1", before: (stage) => stage.page("cat 1") })
         assert.deepStrictEqual(on.titles(), [])
         yield* on.page("cat 2")
-        yield* passing(2)
+        yield* passInSteps(2)
         assert.deepStrictEqual(on.titles(), ["cat 1", "cat 2"])
         assert.lengthOf(
-          on.lines.filter((line) => /events of the last 24 hours may come again/.test(line)),
+          on.logs.filter((line) => /events of the last 24 hours may repeat/.test(line)),
           1
         )
-        assert.deepStrictEqual(yield* gaps(on), [1])
-        yield* passing(400)
+        assert.deepStrictEqual(yield* intervals(on), [1])
+        yield* passInSteps(400)
         yield* on.page("cat 3")
         yield* settle
         assert.deepStrictEqual(on.titles(), ["cat 1", "cat 2", "cat 3"])
@@ -195,7 +195,7 @@ describe("the stream", () => {
     )
   }
 
-  it.scoped("gives up a place that has become too old while there were no rules", () =>
+  it.scoped("drops a position that expired while there were no rules", () =>
     Effect.gen(function* () {
       const on = yield* watched({ settings: { firehose: { too_old: "error" } } })
       yield* on.page("cat 1")
@@ -203,67 +203,67 @@ describe("the stream", () => {
       yield* on.platform.unregister((yield* on.platform.inventory).rules.map(({ platformRuleId }) => platformRuleId))
       yield* on.addFirehose("cat")
       yield* on.page("cat 2")
-      yield* passing(90_000)
+      yield* passInSteps(90_000)
       yield* on.page("cat 3")
       yield* on.platform.register(["cat"])
-      yield* passing(3)
+      yield* passInSteps(3)
       assert.deepStrictEqual(on.titles(), ["cat 1", "cat 3"])
       assert.strictEqual((yield* on.control.state).calls["firehose.stream"]?.statuses[422], 1)
     })
   )
 
-  it.scoped("asks ever less often when every place is refused", () =>
+  it.scoped("backs off when every position is refused", () =>
     Effect.gen(function* () {
-      // One event and the end, but only for those who name no place.
+      // Without a position: one event, then the end.
       const attempts: Array<string> = []
       const send = async (request: Request) => {
-        if (!request.url.includes("/v1/stream")) return Response.json({ data: [RULE], meta: { count: 1 } })
-        const place = request.headers.get("last-event-id")
-        attempts.push(place ?? new URL(request.url).searchParams.get("since") ?? "live")
-        return place === null ? new Response(`id: ${attempts.length}\n\n`) : new Response("", { status: 422 })
+        if (!request.url.includes("/v1/stream")) return Response.json({ data: [rule], meta: { count: 1 } })
+        const lastEventId = request.headers.get("last-event-id")
+        attempts.push(lastEventId ?? new URL(request.url).searchParams.get("since") ?? "live")
+        return lastEventId === null ? new Response(`id: ${attempts.length}\n\n`) : new Response("", { status: 422 })
       }
-      const { platform } = yield* scene(send)
+      const { platform } = yield* makeAdapter(send)
       yield* platform.inventory
-      yield* listened(platform)
-      yield* passing(3_600)
+      yield* collect(platform)
+      yield* passInSteps(3_600)
       assert.deepStrictEqual(attempts.slice(0, 5), ["live", "1", "24h", "3", "24h"])
       assert.isBelow(attempts.length, 50)
     })
   )
 })
 
-interface Course {
+interface FaultCase {
   readonly title: string
   readonly faults: ReadonlyArray<FaultRequest>
   readonly settings?: SettingsPatch
-  /** What has come in the end; without it all four pages, each once. */
+  /** Delivered titles after "cat 0"; by default all four pages, each once. */
   readonly titles?: ReadonlyArray<string>
-  /** Seconds between attempts, as far as they are told; without it there is one connection only. */
-  readonly gaps?: ReadonlyArray<number>
+  /** Seconds between connection attempts; by default there is one connection. */
+  readonly intervals?: ReadonlyArray<number>
   readonly log?: RegExp
   readonly state?: string
 }
 
-/** The faults are there when the connection is; then come the pages. */
-const COURSES: ReadonlyArray<Course> = [
-  { title: "a cut", faults: [{ kind: "cut", platform }], gaps: [1], log: /The connection failed/ },
+/** The faults hit an open connection, before the pages. */
+const faultCases: ReadonlyArray<FaultCase> = [
+  { title: "a cut", faults: [{ kind: "cut", platform }], intervals: [1], log: /The connection failed/ },
   {
     title: "four cuts in a row",
     faults: [{ kind: "cut", platform, count: 4 }],
-    gaps: [1, 2, 4, 8]
+    intervals: [1, 2, 4, 8]
   },
-  { title: "a close without a word", faults: [{ kind: "close", platform }], gaps: [1], log: /It closed the stream/ },
+  { title: "a silent close", faults: [{ kind: "close", platform }], intervals: [1], log: /It closed the stream/ },
   {
     title: "an error event",
     faults: [{ kind: "stream-error", platform, message: "Kafka is away" }],
-    gaps: [1],
+    intervals: [1],
     log: /with an error: Kafka is away/
   },
   {
-    title: "a torn update, which is lost with its place moved on",
+    title: "a torn update, which is skipped",
     faults: [{ kind: "torn-line", platform }],
     titles: ["cat 2", "cat 3 é", "cat 4"],
-    log: /Skipped 1 updates/
+    log: /Skipped 1 unreadable updates/
   },
   {
     title: "half a character",
@@ -271,7 +271,7 @@ const COURSES: ReadonlyArray<Course> = [
     titles: ["cat 1", "cat 2", "cat 3 é", "cat 4"]
   },
   {
-    title: "a duplicate, which is delivered as it comes",
+    title: "a duplicate, which is delivered twice",
     faults: [{ kind: "duplicate", platform }],
     titles: ["cat 1", "cat 1", "cat 2", "cat 3 é", "cat 4"]
   },
@@ -280,13 +280,13 @@ const COURSES: ReadonlyArray<Course> = [
     title: "a stall with keep-alives",
     faults: [{ kind: "stall", platform, keep_alives: true }],
     settings: { firehose: { keep_alive_seconds: 15 } },
-    gaps: [361],
-    log: /It did not end the connection in 360 s/
+    intervals: [361],
+    log: /It did not end the connection within 360 s/
   },
   {
     title: "a silent stall",
     faults: [{ kind: "stall", platform, keep_alives: false }],
-    gaps: [361]
+    intervals: [361]
   },
   { title: "a stall that ends", faults: [{ kind: "stall", platform, keep_alives: true, stall_seconds: 100 }] },
   { title: "a wrong clock", faults: [{ kind: "clock-skew", platform, skew_seconds: -90_000 }] },
@@ -296,7 +296,7 @@ const COURSES: ReadonlyArray<Course> = [
       { kind: "refuse", platform, endpoint: "stream", count: 7 },
       { kind: "close", platform }
     ],
-    gaps: [1, 2, 4, 8, 16, 30, 30, 30]
+    intervals: [1, 2, 4, 8, 16, 30, 30, 30]
   },
   {
     title: "server errors",
@@ -304,32 +304,32 @@ const COURSES: ReadonlyArray<Course> = [
       { kind: "server-error", platform, status: 502, endpoint: "stream", count: 3 },
       { kind: "close", platform }
     ],
-    gaps: [1, 1, 2, 4],
+    intervals: [1, 1, 2, 4],
     log: /status 502; it says \\?"Bad Gateway/
   },
   {
-    title: "429 that tells how long",
+    title: "429 with Retry-After",
     faults: [
       { kind: "rate-limit", platform, endpoint: "stream", headers: true, reset_seconds: 90 },
       { kind: "close", platform }
     ],
-    gaps: [1, 90]
+    intervals: [1, 90]
   },
   {
-    title: "429 that asks for years",
+    title: "429 with a Retry-After of years",
     faults: [
       { kind: "rate-limit", platform, endpoint: "stream", headers: true, reset_seconds: 100_000_000 },
       { kind: "close", platform }
     ],
-    gaps: [1, 900]
+    intervals: [1, 900]
   },
   {
-    title: "429 without a word",
+    title: "429 without Retry-After",
     faults: [
       { kind: "rate-limit", platform, endpoint: "stream", headers: false, reset_seconds: 1, count: 2 },
       { kind: "close", platform }
     ],
-    gaps: [1, 60, 60]
+    intervals: [1, 60, 60]
   },
   {
     title: "no credit",
@@ -337,77 +337,77 @@ const COURSES: ReadonlyArray<Course> = [
       { kind: "payment-required", platform, endpoint: "stream", count: 5 },
       { kind: "close", platform }
     ],
-    gaps: [1, 30, 60, 120, 240, 300],
+    intervals: [1, 30, 60, 120, 240, 300],
     log: /credit is used up/
   },
   {
-    title: "fewer connections than there are",
+    title: "a lowered connection cap",
     faults: [
       { kind: "lower-caps", platform, connections: 0, seconds: 100 },
       { kind: "close", platform }
     ],
-    gaps: [1, 60, 60]
+    intervals: [1, 60, 60]
   }
 ]
 
 describe("after", () => {
-  for (const course of COURSES) {
-    it.scoped(`${course.title}, the stream goes on where it was and in its manners`, () =>
+  for (const faultCase of faultCases) {
+    it.scoped(`${faultCase.title}, the stream resumes at its position with backoff`, () =>
       Effect.gen(function* () {
-        const on = yield* watched(course.settings === undefined ? {} : { settings: course.settings })
+        const on = yield* watched(faultCase.settings === undefined ? {} : { settings: faultCase.settings })
         yield* on.page("cat 0")
         yield* settle
-        for (const fault of course.faults) yield* on.control.inject(fault)
+        for (const fault of faultCase.faults) yield* on.control.inject(fault)
         yield* settle
         yield* on.page("cat 1", "cat 2", "cat 3 é")
-        yield* passing(course.gaps?.reduce((sum, gap) => sum + gap, 2) ?? 200)
+        yield* passInSteps(faultCase.intervals?.reduce((sum, seconds) => sum + seconds, 2) ?? 200)
         yield* on.page("cat 4")
         yield* settle
 
         const { faults_fired, violations, most_connections } = yield* on.control.state
-        for (const { kind, count = 1 } of course.faults) {
+        for (const { kind, count = 1 } of faultCase.faults) {
           assert.isAtLeast(faults_fired[`firehose.${kind}`] ?? 0, count, kind)
         }
         assert.deepStrictEqual(
           on.titles().map((title) => String(title).replaceAll("\uFFFD", "")),
-          ["cat 0", ...(course.titles ?? ["cat 1", "cat 2", "cat 3 é", "cat 4"])]
+          ["cat 0", ...(faultCase.titles ?? ["cat 1", "cat 2", "cat 3 é", "cat 4"])]
         )
-        assert.deepStrictEqual(yield* gaps(on), course.gaps ?? [])
+        assert.deepStrictEqual(yield* intervals(on), faultCase.intervals ?? [])
         assert.deepStrictEqual(violations, [])
         assert.strictEqual(most_connections["firehose"], 1)
-        if (course.log !== undefined) assert.match(on.lines.join("\n"), course.log)
+        if (faultCase.log !== undefined) assert.match(on.logs.join("\n"), faultCase.log)
         assert.strictEqual((yield* on.platform.status).state, "live")
       })
     )
   }
 
-  it.scoped("a torn update, its place is not asked for again", () =>
+  it.scoped("a torn update, the position is after it", () =>
     Effect.gen(function* () {
       const on = yield* watched()
       yield* on.control.inject({ kind: "torn-line", platform })
       yield* on.page("cat 1")
       yield* settle
       yield* on.control.inject({ kind: "close", platform })
-      yield* passing(2)
+      yield* passInSteps(2)
       yield* on.page("cat 2")
       yield* settle
       assert.deepStrictEqual(on.titles(), ["cat 2"])
-      assert.lengthOf(yield* gaps(on), 1)
+      assert.lengthOf(yield* intervals(on), 1)
     })
   )
 
-  it.scoped("a good connection, what went wrong before it is forgotten", () =>
+  it.scoped("a good connection, the backoff starts over", () =>
     Effect.gen(function* () {
       const on = yield* watched()
       const close = on.control.inject({ kind: "close", platform })
       yield* close
-      yield* passing(2)
+      yield* passInSteps(2)
       yield* close
-      yield* passing(3)
-      yield* passing(10)
+      yield* passInSteps(3)
+      yield* passInSteps(10)
       yield* close
-      yield* passing(2)
-      const found = yield* gaps(on)
+      yield* passInSteps(2)
+      const found = yield* intervals(on)
       assert.deepStrictEqual([found[0], found[1]], [1, 3])
       assert.strictEqual((yield* on.platform.status).state, "live")
       assert.lengthOf(found, 3)
@@ -415,11 +415,11 @@ describe("after", () => {
   )
 })
 
-describe("a store that is slow", () => {
-  it.scoped("costs connections, and no event", () =>
+describe("a slow store", () => {
+  it.scoped("costs connections, but no event", () =>
     Effect.gen(function* () {
       const on = yield* stage()
-      const { platform } = yield* scene(on.handler)
+      const { platform } = yield* makeAdapter(on.handler)
       yield* platform.register(["cat"])
       const stored: Array<Option.Option<string>> = []
       yield* Stream.runForEachChunk(deliveriesOf(platform), (batch) =>
@@ -428,9 +428,9 @@ describe("a store that is slow", () => {
       yield* settle
       for (let number = 0; number < 10; number++) {
         yield* on.page(`cat ${number}`)
-        yield* passing(40)
+        yield* passInSteps(40)
       }
-      yield* passing(6_000)
+      yield* passInSteps(6_000)
       assert.deepStrictEqual(
         stored,
         Array.from({ length: 10 }, (_, at) => Option.some(`0-${43_000 + at}`))
@@ -443,91 +443,91 @@ describe("a store that is slow", () => {
 })
 
 describe("over real sockets", () => {
-  it.scopedLive("the stream goes on after a cut, and its connection is closed with it", () =>
+  it.scopedLive("the stream resumes after a cut, and closes its connection at the end", () =>
     Effect.gen(function* () {
       const simulator = yield* Simulator.make({ seed: 1 })
       const port = yield* serve(simulator, { host: "127.0.0.1", port: 0 })
       const { control } = simulator
-      const until = <E>(isSo: Effect.Effect<boolean, E>) =>
-        Effect.repeat(Effect.delay(isSo, "20 millis"), { until: (is) => is })
+      const eventually = <E>(condition: Effect.Effect<boolean, E>) =>
+        Effect.repeat(Effect.delay(condition, "20 millis"), { until: (isTrue) => isTrue })
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const { platform } = yield* scene((request) => fetch(request), TOKEN, `http://127.0.0.1:${port}`)
+          const { platform } = yield* makeAdapter((request) => fetch(request), TOKEN, `http://127.0.0.1:${port}`)
           yield* platform.register(["cat"])
-          const { titles } = yield* listened(platform)
-          yield* until(Effect.map(platform.status, ({ state }) => state === "live"))
+          const { titles } = yield* collect(platform)
+          yield* eventually(Effect.map(platform.status, ({ state }) => state === "live"))
           yield* control.publish([pageNow("cat 1")])
-          yield* until(Effect.sync(() => titles().length === 1))
+          yield* eventually(Effect.sync(() => titles().length === 1))
           yield* control.inject({ kind: "cut", platform: "firehose" })
           yield* control.publish([pageNow("cat 2")])
-          yield* until(Effect.sync(() => titles().length === 2))
+          yield* eventually(Effect.sync(() => titles().length === 2))
           assert.deepStrictEqual(titles(), ["cat 1", "cat 2"])
           assert.strictEqual((yield* control.state).faults_fired["firehose.cut"], 1)
           const { lastError } = yield* platform.status
           assert.include(Option.getOrThrow(lastError).message, "the connection was cut")
         })
       )
-      yield* until(Effect.map(control.state, ({ firehose }) => firehose.connections.length === 0))
+      yield* eventually(Effect.map(control.state, ({ firehose }) => firehose.connections.length === 0))
     })
   )
 
-  it.scopedLive("nobody there is told in words", () =>
+  it.scopedLive("the error is readable when no server listens", () =>
     Effect.gen(function* () {
       const port = yield* Effect.scoped(
         Effect.flatMap(Simulator.make({ seed: 1 }), (simulator) => serve(simulator, { host: "127.0.0.1", port: 0 }))
       )
-      const { platform } = yield* scene((request) => fetch(request), TOKEN, `http://127.0.0.1:${port}`)
+      const { platform } = yield* makeAdapter((request) => fetch(request), TOKEN, `http://127.0.0.1:${port}`)
       const error = yield* Effect.flip(platform.inventory)
       assert.strictEqual(error.message, 'Platform "firehose" is not available: connection refused')
     })
   )
 })
 
-describe("while Firehose does not let us in", () => {
-  for (const [name, settings, words] of [
+describe("while Firehose denies access", () => {
+  for (const [name, settings, detail] of [
     ["an unknown token", { tap_token: `fh_${"x".repeat(40)}` }, /FIREHOSE_TAP_TOKEN.*fhm_/],
-    ["credit that is used up", { credits: 0 }, /credit/]
+    ["used up credit", { credits: 0 }, /credit/]
   ] as const) {
-    it.scoped(`the status says so and it is asked again now and then, for ${name}`, () =>
+    it.scoped(`the state is refused and the stream retries with backoff, for ${name}`, () =>
       Effect.gen(function* () {
         const on = yield* watched({ before: ({ control }) => control.patch({ firehose: settings }) })
         const status = yield* on.platform.status
         assert.strictEqual(status.state, "refused")
-        assert.match(status.detail, words)
+        assert.match(status.detail, detail)
         assert.isTrue(Option.isSome(status.lastError))
-        yield* passing(3_600)
-        const found = yield* gaps(on)
+        yield* passInSteps(3_600)
+        const found = yield* intervals(on)
         assert.deepStrictEqual(found.slice(0, 6), [30, 60, 120, 240, 300, 300])
         assert.isBelow(found.length, 20)
         yield* on.control.patch({ firehose: { tap_token: TOKEN, credits: null } })
-        yield* passing(300)
+        yield* passInSteps(300)
         assert.strictEqual((yield* on.platform.status).state, "live")
       })
     )
   }
 
-  it.scoped("credit that runs out in the middle ends the stream, and a top-up brings what was missed", () =>
+  it.scoped("credit that runs out ends the stream, and a top-up delivers the missed events", () =>
     Effect.gen(function* () {
       const on = yield* watched({ settings: { firehose: { credits: 1, no_credits: "close" } } })
       yield* on.page("cat 1")
-      yield* passing(2)
+      yield* passInSteps(2)
       yield* on.page("cat 2")
-      yield* passing(10)
+      yield* passInSteps(10)
       assert.strictEqual((yield* on.platform.status).state, "refused")
       yield* on.control.patch({ firehose: { credits: null } })
-      yield* passing(60)
+      yield* passInSteps(60)
       assert.deepStrictEqual(on.titles(), ["cat 1", "cat 2"])
     })
   )
 })
 
-describe("a tap that has no rules", () => {
-  it.scoped("is not asked again until there is one", () =>
+describe("a tap without rules", () => {
+  it.scoped("is not contacted until there is a rule", () =>
     Effect.gen(function* () {
       const on = yield* watched({ before: ({ control }) => control.inject({ kind: "drop-rules", platform }) })
       yield* settle
-      assert.match(on.lines.join("\n"), /It holds no rules: No rules configured/)
-      yield* passing(3_600)
+      assert.match(on.logs.join("\n"), /It holds no rules: No rules configured/)
+      yield* passInSteps(3_600)
       const { connection_attempts, faults_fired } = yield* on.control.state
       assert.lengthOf(connection_attempts, 1)
       assert.strictEqual(faults_fired["firehose.drop-rules"], 1)
@@ -540,37 +540,37 @@ describe("a tap that has no rules", () => {
     })
   )
 
-  it.scoped("is asked ever less often when it says so against what its list says", () =>
+  it.scoped("is contacted with backoff when its stream and its list disagree", () =>
     Effect.gen(function* () {
       const on = yield* watched({ before: ({ control }) => control.inject({ kind: "drop-rules", platform }) })
-      const foreverUnruled = Effect.gen(function* () {
+      const loseRules = Effect.gen(function* () {
         yield* on.platform.register(["cat"])
         yield* on.control.inject({ kind: "drop-rules", platform })
-        yield* passing(5)
+        yield* passInSteps(5)
       })
-      yield* Effect.repeatN(foreverUnruled, 120)
-      const found = yield* gaps(on)
+      yield* Effect.repeatN(loseRules, 120)
+      const found = yield* intervals(on)
       assert.deepStrictEqual(
-        found.map((gap) => gap - (gap % 5)),
+        found.map((seconds) => seconds - (seconds % 5)),
         [5, 10, 20, 40, 80, 160]
       )
     })
   )
 
-  it.scoped("is left when it says so in the middle", () =>
+  it.scoped("ends an open stream", () =>
     Effect.gen(function* () {
       const on = yield* watched({ settings: { firehose: { rules_gone: "error" } } })
       yield* on.control.inject({ kind: "drop-rules", platform })
-      yield* passing(10)
+      yield* passInSteps(10)
       assert.strictEqual((yield* on.platform.status).state, "idle")
-      assert.match(on.lines.join("\n"), /It holds no rules/)
+      assert.match(on.logs.join("\n"), /It holds no rules/)
     })
   )
 })
 
 // ---- helpers ----
 
-const RULE = { id: "1", value: "cat", tag: "earshot:memory" }
+const rule = { id: "1", value: "cat", tag: "earshot:memory" }
 
 const pageNow = (title: string) => ({
   document: {

@@ -1,4 +1,4 @@
-/** The feed itself: at a steady rate, never held up for good, and gone with its scope; and on the program as it starts. */
+/** The demo feed: its rate, its recovery, its end, and a fresh start of the program with it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Exit, Layer, Logger, Scope, TestClock } from "effect"
 import { pages } from "../../../adapters/demo/pages.ts"
@@ -10,7 +10,7 @@ import { call, type Json } from "../../gateway/client.ts"
 import { KEY, RUNTIMES, START_MILLIS, startService } from "../../program.ts"
 
 describe("DemoFeed", () => {
-  it.scoped("hands in two posts and one page a second", () =>
+  it.scoped("publishes two posts and one page per second", () =>
     Effect.gen(function* () {
       const { events, layer } = recorder(() => Effect.void)
       yield* Layer.build(layer)
@@ -21,7 +21,7 @@ describe("DemoFeed", () => {
     })
   )
 
-  it.scoped("goes by the clock: a post is from the moment when it is handed in", () =>
+  it.scoped("dates a post at the time of publishing", () =>
     Effect.gen(function* () {
       const { events, layer } = recorder(() => Effect.void)
       yield* TestClock.setTime(Date.UTC(2026, 10, 15))
@@ -32,30 +32,28 @@ describe("DemoFeed", () => {
     })
   )
 
-  it.scoped(
-    "leaves out what a store that is down does not take, asks it ever less often, and then goes on as before",
-    () =>
-      Effect.gen(function* () {
-        const store = { isDown: true }
-        const down = new StorageUnavailable({ operation: "LocalFeed.publish", cause: "down" })
-        const { tried, events, layer } = recorder(() => (store.isDown ? down : Effect.void))
-        yield* Layer.build(layer)
-        yield* TestClock.adjust("10 minutes")
-        assert.deepStrictEqual(events, [])
-        assert.isAtLeast(tried.length, 2 * 10)
-        assert.isAtMost(tried.length, 2 * 30)
+  it.scoped("drops events while the store is down, retries with backoff, and then continues at the same rate", () =>
+    Effect.gen(function* () {
+      const store = { isDown: true }
+      const down = new StorageUnavailable({ operation: "LocalFeed.publish", cause: "down" })
+      const { tried, events, layer } = recorder(() => (store.isDown ? down : Effect.void))
+      yield* Layer.build(layer)
+      yield* TestClock.adjust("10 minutes")
+      assert.deepStrictEqual(events, [])
+      assert.isAtLeast(tried.length, 2 * 10)
+      assert.isAtMost(tried.length, 2 * 30)
 
-        store.isDown = false
-        yield* TestClock.adjust("31 seconds")
-        const before = counts(events)
-        yield* TestClock.adjust("60 seconds")
-        const after = counts(events)
-        assert.deepStrictEqual([after.posts - before.posts, after.pages - before.pages], [120, 60])
-        assert.notDeepEqual(events[0], tried[0], "what was left out is not handed in later")
-      }).pipe(Effect.provide(quiet))
+      store.isDown = false
+      yield* TestClock.adjust("31 seconds")
+      const before = counts(events)
+      yield* TestClock.adjust("60 seconds")
+      const after = counts(events)
+      assert.deepStrictEqual([after.posts - before.posts, after.pages - before.pages], [120, 60])
+      assert.notDeepEqual(events[0], tried[0], "dropped events are not published later")
+    }).pipe(Effect.provide(quiet))
   )
 
-  it.scoped("goes on after a defect", () =>
+  it.scoped("continues after a defect", () =>
     Effect.gen(function* () {
       const { events, tried, layer } = recorder(() => (tried.length < 3 ? Effect.die("a bug") : Effect.void))
       yield* Layer.build(layer)
@@ -65,7 +63,7 @@ describe("DemoFeed", () => {
     }).pipe(Effect.provide(quiet))
   )
 
-  it.scoped("hands in one event at a time: what the store takes long over does not pile up", () =>
+  it.scoped("publishes one event at a time, so a slow store causes no backlog", () =>
     Effect.gen(function* () {
       const gate = yield* Deferred.make<void>()
       const { tried, events, layer } = recorder(() => Deferred.await(gate))
@@ -95,7 +93,7 @@ describe("DemoFeed", () => {
 
 for (const runtime of RUNTIMES) {
   describe(`a fresh start on ${runtime}`, { timeout: 2 * START_MILLIS }, () => {
-    it("gives a first rule its first matches, says why, and ends in order", async () => {
+    it("gives a first rule its first matches, prints that the feed is on, and stops cleanly", async () => {
       const running = await startService(runtime, { EARSHOT_DEMO_FEED: undefined })
       assert.match(await running.printed(/Demo feed: .*/), /^Demo feed: on.*EARSHOT_DEMO_FEED=off/)
       const target = { ...running, key: KEY }
@@ -123,8 +121,8 @@ for (const runtime of RUNTIMES) {
 
 const quiet = Logger.remove(Logger.defaultLogger)
 
-/** The feed over a port that notes what it is handed, before and after `take`. */
-const recorder = (take: () => Effect.Effect<void, StorageUnavailable>) => {
+/** A feed with a fake port: `tried` has all published events, `events` those that `accept` let through. */
+const recorder = (accept: () => Effect.Effect<void, StorageUnavailable>) => {
   const tried: Array<unknown> = []
   const events: Array<unknown> = []
   const port = LocalFeed.of({
@@ -133,7 +131,7 @@ const recorder = (take: () => Effect.Effect<void, StorageUnavailable>) => {
         const batch = Array.from(sent, ({ data }) => Either.getOrThrow(data))
         tried.push(...batch)
         return Effect.as(
-          Effect.tap(take(), () => Effect.sync(() => events.push(...batch))),
+          Effect.tap(accept(), () => Effect.sync(() => events.push(...batch))),
           { accepted: {}, matches: 0 }
         )
       })

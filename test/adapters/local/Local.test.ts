@@ -1,4 +1,4 @@
-/** What a platform in process tells of itself. */
+/** The status of an in-process platform. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, TestClock } from "effect"
 import { EventLog } from "../../../core/backtests/EventLog.ts"
@@ -10,7 +10,7 @@ import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { localPlatforms, PLATFORM_IDS } from "../../platforms.ts"
 
 describe("Local", () => {
-  it.scoped("status tells of the last event that was handed in, also when it met no rule", () =>
+  it.scoped("status has the time of the last published event, also without a match", () =>
     Effect.gen(function* () {
       const feed = yield* LocalFeed
       const platforms = yield* Platforms

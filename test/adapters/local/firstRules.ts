@@ -1,7 +1,7 @@
-/** What a newcomer is likely to type as a first rule. */
+/** Typical first rules of a new user. */
 import type { PlatformId } from "../../platforms.ts"
 
-export const FIRST_RULES: ReadonlyArray<readonly [platform: PlatformId, rule: string]> = [
+export const firstRules: ReadonlyArray<readonly [platform: PlatformId, rule: string]> = [
   ["x", "nasa"],
   ["x", "bitcoin"],
   ["x", "openai"],

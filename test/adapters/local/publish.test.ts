@@ -1,4 +1,4 @@
-/** The way of events to the store: no more under way than the store takes, and no longer than it makes progress. */
+/** Publishing to a slow store: back-pressure per batch, and a timeout without progress. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber, Layer, Logger, Stream, TestClock } from "effect"
 import { type Outlet, publisher } from "../../../adapters/local/publish.ts"
@@ -12,14 +12,14 @@ const posts = (count: number) =>
   sentEvents(Array.from({ length: count }, (_, index) => ({ data: { id: String(index), text: "storm" } })))
 
 describe("publisher", () => {
-  it.effect("hands on a batch, and the next one only once that is durable", () =>
+  it.effect("offers the next batch only once the previous one is durable", () =>
     Effect.gen(function* () {
-      const { publish, underWay, ackAll } = yield* behind
+      const { publish, inFlight, ackAll } = yield* slowPublisher
       const fiber = yield* Effect.fork(publish(posts(450)))
       const seen: Array<number> = []
       while (seen.length < 3) {
         yield* settled
-        seen.push(underWay.length)
+        seen.push(inFlight.length)
         yield* ackAll
       }
       assert.deepStrictEqual(seen, [200, 200, 50])
@@ -27,9 +27,9 @@ describe("publisher", () => {
     }).pipe(Effect.provide(environment))
   )
 
-  it.effect("waits for as long as there is progress", () =>
+  it.effect("waits while there is progress", () =>
     Effect.gen(function* () {
-      const { publish, ackAll } = yield* behind
+      const { publish, ackAll } = yield* slowPublisher
       const fiber = yield* Effect.fork(publish(posts(1_000)))
       for (let batch = 0; batch < 5; batch++) {
         yield* settled
@@ -42,7 +42,7 @@ describe("publisher", () => {
 
   it.effect("fails with StorageUnavailable when no batch becomes durable for 30 seconds", () =>
     Effect.gen(function* () {
-      const { publish, ackAll } = yield* behind
+      const { publish, ackAll } = yield* slowPublisher
       const fiber = yield* Effect.fork(Effect.flip(publish(posts(300))))
       yield* settled
       yield* TestClock.adjust("29 seconds")
@@ -55,13 +55,13 @@ describe("publisher", () => {
     }).pipe(Effect.provide(environment))
   )
 
-  it.effect("hands on nothing when the last of many is wrong", () =>
+  it.effect("offers no event when the last one is invalid", () =>
     Effect.gen(function* () {
-      const { publish, underWay } = yield* behind
-      const events = [...posts(500), { place: "line 501", data: Either.left("Is torn") }]
+      const { publish, inFlight } = yield* slowPublisher
+      const events = [...posts(500), { place: "line 501", data: Either.left("Not valid") }]
       const error = yield* Effect.flip(publish(events))
-      assert.strictEqual(error.message, 'Request is not valid: "line 501": Is torn')
-      assert.lengthOf(underWay, 0)
+      assert.strictEqual(error.message, 'Request is not valid: "line 501": Not valid')
+      assert.lengthOf(inFlight, 0)
     }).pipe(Effect.provide(environment))
   )
 })
@@ -75,16 +75,16 @@ const known = Layer.mock(Platforms, {
 
 const environment = Layer.mergeAll(RuleStore.layerMemory, Logger.remove(Logger.defaultLogger), known)
 
-/** A publisher whose every event meets a rule, and whose store takes in what it has only when told to. */
-const behind = Effect.gen(function* () {
+/** A publisher whose events all match. They become durable with `ackAll`. */
+const slowPublisher = Effect.gen(function* () {
   const platforms = yield* Platforms
   const rules = yield* RuleStore
-  const underWay: Array<Delivery> = []
-  const outlet: Outlet = { met: () => ["rule"], offer: (delivery) => Effect.sync(() => void underWay.push(delivery)) }
+  const inFlight: Array<Delivery> = []
+  const outlet: Outlet = { met: () => ["rule"], offer: (delivery) => Effect.sync(() => void inFlight.push(delivery)) }
   const outlets = new Map<PlatformId, Outlet>(PLATFORM_IDS.map((id) => [id, outlet]))
   const publish = publisher({ platforms, outlets, rules, recent: noLog, sha256: (text) => text })
-  const ackAll = Effect.suspend(() => Effect.forEach(underWay.splice(0), ({ ack }) => ack))
-  return { publish, underWay, ackAll }
+  const ackAll = Effect.suspend(() => Effect.forEach(inFlight.splice(0), ({ ack }) => ack))
+  return { publish, inFlight, ackAll }
 })
 
 const noLog = RecentEvents.of({ keep: 0, record: () => Effect.void, newest: () => Stream.empty })

@@ -1,22 +1,22 @@
-/** Whatever X answers, the adapter never breaks, never calls too often, and never tells its token. */
+/** For any response from X, the adapter keeps running, limits its calls and never leaks its token. */
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Chunk, Effect, Exit, FastCheck, Option, Stream, TestClock } from "effect"
 import { sized } from "../../long.ts"
 import { deliveriesOf } from "../deliveries.ts"
 import { NOW, pass, RULES, STREAM, settle } from "../simulator/stage.ts"
-import { type Adapter, passSlowly, TOKEN, withX } from "./platform.ts"
+import { type Adapter, passInSteps, TOKEN, withX } from "./platform.ts"
 
-interface Given {
+interface FakeResponse {
   readonly status: number
   readonly body: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const responseOf = ({ status, body, headers = {} }: Given): Response =>
+const responseOf = ({ status, body, headers = {} }: FakeResponse): Response =>
   new Response([204, 205, 304].includes(status) ? null : body, { status, headers })
 
-/** X that holds the rule "cat", and answers a call for the stream as given. */
-const streaming = (answer: () => Response | Promise<Response>) => {
+/** A fake X with the rule "cat". `answer` makes the response to a stream request. */
+const fakeX = (answer: () => Response | Promise<Response>) => {
   const calls = { stream: 0 }
   const send = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url)
@@ -31,7 +31,7 @@ const streaming = (answer: () => Response | Promise<Response>) => {
   return { calls, send }
 }
 
-/** A stream on which nothing more comes. */
+/** A stream that stays open after the text. */
 const open = (text: string): Response =>
   new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) }))
 
@@ -43,7 +43,7 @@ const everyCall = ({ platform }: Adapter): ReadonlyArray<Effect.Effect<unknown, 
   platform.verify("cat")
 ]
 
-/** Values in the shapes that X uses, and others. */
+/** Values in X's shapes and in others. */
 const { anyBody } = FastCheck.letrec((tie) => ({
   word: FastCheck.constantFrom(
     "cat",
@@ -88,7 +88,7 @@ const { anyBody } = FastCheck.letrec((tie) => ({
   )
 }))
 
-const anyAnswer: FastCheck.Arbitrary<Given> = FastCheck.record({
+const anyAnswer: FastCheck.Arbitrary<FakeResponse> = FastCheck.record({
   status: FastCheck.constantFrom(
     ...[200, 200, 200, 201, 204, 302, 400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 503]
   ),
@@ -99,9 +99,9 @@ const anyAnswer: FastCheck.Arbitrary<Given> = FastCheck.record({
   )
 })
 
-describe("any answer", () => {
+describe("any response", () => {
   it.effect.prop(
-    "to a call about rules gives an outcome for each text or a typed error, with few calls",
+    "to a rule call gives an outcome per text or a typed error, with few calls",
     [FastCheck.array(anyAnswer, { minLength: 1, maxLength: 4 })],
     ([answers]) =>
       Effect.gen(function* () {
@@ -117,7 +117,7 @@ describe("any answer", () => {
                 Exit.isFailure(exit) && Cause.isDie(exit.cause),
                 Exit.isFailure(exit) ? Cause.pretty(exit.cause) : ""
               )
-              assert.isAtMost(calls, 110, "no more than pages of a list that does not end")
+              assert.isAtMost(calls, 110, "at most the page limit of a list")
             }
             const outcomes = yield* Effect.option(adapter.platform.register(["cat", "dog"]))
             if (Option.isSome(outcomes)) assert.lengthOf(outcomes.value, 2)
@@ -128,18 +128,18 @@ describe("any answer", () => {
   )
 
   it.scoped.prop(
-    "to a call for the stream leaves the stream running, within X's manners",
+    "to a stream request keeps the stream running, within X's limits",
     [anyAnswer],
-    ([given]) =>
+    ([response]) =>
       Effect.gen(function* () {
         yield* TestClock.setTime(NOW)
-        const { calls, send } = streaming(() => responseOf(given))
+        const { calls, send } = fakeX(() => responseOf(response))
         yield* withX(send, ({ platform, watch }) =>
           Effect.gen(function* () {
             yield* platform.inventory
-            const watching = yield* watch()
-            yield* passSlowly(600, 30)
-            assert.isTrue(yield* watching.isRunning)
+            const watcher = yield* watch()
+            yield* passInSteps(600, 30)
+            assert.isTrue(yield* watcher.isRunning)
             assert.isAtLeast(calls.stream, 1)
             assert.isAtMost(calls.stream, 48)
           })
@@ -151,24 +151,24 @@ describe("any answer", () => {
 
 describe("a line of the stream", () => {
   it.scoped.prop(
-    "of any kind leaves the stream running and the next post is delivered",
+    "of any content keeps the stream running, and the next post is delivered",
     [FastCheck.array(anyBody.map(String), { maxLength: 5 })],
     ([lines]) =>
       Effect.gen(function* () {
         yield* TestClock.setTime(NOW)
         const post = JSON.stringify({ data: { id: "77", text: "cat" }, matching_rules: [{ id: "1" }] })
         let opened = 0
-        // The first connection has the lines, and any of them may be the last word on it; the next one stays open.
-        const { send } = streaming(() =>
+        // Any of the lines may end the first connection; the second stays open.
+        const { send } = fakeX(() =>
           opened++ === 0 ? new Response(lines.map((line) => `${line}\r\n`).join("")) : open(`\r\n${post}\r\n`)
         )
         yield* withX(send, ({ platform, watch }) =>
           Effect.gen(function* () {
             yield* platform.inventory
-            const watching = yield* watch()
-            yield* passSlowly(66, 33)
-            assert.isTrue(yield* watching.isRunning)
-            const ids = watching.deliveries.map(({ platformPostId }) => platformPostId)
+            const watcher = yield* watch()
+            yield* passInSteps(66, 33)
+            assert.isTrue(yield* watcher.isRunning)
+            const ids = watcher.deliveries.map(({ platformPostId }) => platformPostId)
             assert.include(ids, "77")
             assert.lengthOf(new Set(ids), ids.length, "each once")
           })
@@ -178,12 +178,14 @@ describe("a line of the stream", () => {
   )
 })
 
-describe("records that come together", () => {
-  it.scoped("are handed on together, those before the last word of X too", () => {
+describe("records in one chunk", () => {
+  it.scoped("are delivered in one chunk, also before a disconnect message", () => {
     const ids = Array.from({ length: 50 }, (_, at) => String(at + 100))
     const posts = ids.map((id) => JSON.stringify({ data: { id, text: "cat" }, matching_rules: [{ id: "1" }] }))
-    const word = JSON.stringify({ errors: [{ title: "operational-disconnect", disconnect_type: "ForceDisconnect" }] })
-    const { send } = streaming(() => open(`${[...posts, word].join("\r\n")}\r\n`))
+    const disconnect = JSON.stringify({
+      errors: [{ title: "operational-disconnect", disconnect_type: "ForceDisconnect" }]
+    })
+    const { send } = fakeX(() => open(`${[...posts, disconnect].join("\r\n")}\r\n`))
     return withX(send, ({ platform }) =>
       Effect.gen(function* () {
         yield* platform.inventory
@@ -197,7 +199,7 @@ describe("records that come together", () => {
   })
 })
 
-describe("an answer that does not come, or does not end", () => {
+describe("a response that never starts or never ends", () => {
   const never = new Promise<Response>(() => {})
   const endless = (status: number, bytes: number) => () => {
     const chunk = new TextEncoder().encode(" ".repeat(bytes))
@@ -206,29 +208,29 @@ describe("an answer that does not come, or does not end", () => {
   const hanging = (status: number) => () => new Response(new ReadableStream({}), { status })
 
   for (const [name, send] of [
-    ["no answer", () => never],
-    ["no end of the answer", async () => hanging(200)()],
-    ["no end of an error", async () => hanging(503)()]
+    ["no response", () => never],
+    ["a success that never ends", async () => hanging(200)()],
+    ["an error that never ends", async () => hanging(503)()]
   ] as const) {
-    it.scoped(`fails with PlatformUnavailable after a while for ${name}`, () =>
+    it.scoped(`fails with PlatformUnavailable after the timeout for ${name}`, () =>
       withX(send, ({ platform }) =>
         Effect.gen(function* () {
           const failing = yield* Effect.fork(Effect.flip(platform.register(["cat"])))
           yield* settle
-          yield* passSlowly(61)
+          yield* passInSteps(61)
           assert.strictEqual((yield* failing)._tag, "PlatformUnavailable")
         })
       )
     )
 
-    it.scoped(`is waited for and then asked for again on the stream, for ${name}`, () => {
-      const { calls, send: stream } = streaming(send)
+    it.scoped(`makes the stream reconnect after the timeout for ${name}`, () => {
+      const { calls, send: stream } = fakeX(send)
       return withX(stream, ({ platform, watch }) =>
         Effect.gen(function* () {
           yield* platform.inventory
-          const watching = yield* watch()
-          yield* passSlowly(300)
-          assert.isTrue(yield* watching.isRunning)
+          const watcher = yield* watch()
+          yield* passInSteps(300)
+          assert.isTrue(yield* watcher.isRunning)
           assert.isAtLeast(calls.stream, 3)
           assert.isAtMost(calls.stream, 11)
         })
@@ -236,7 +238,7 @@ describe("an answer that does not come, or does not end", () => {
     })
   }
 
-  it.scoped("fails with PlatformUnavailable for a body that is too large to be one", () =>
+  it.scoped("fails with PlatformUnavailable for a body that is too large", () =>
     withX(
       async () => endless(200, 4 * 1024 * 1024)(),
       ({ platform }) =>
@@ -249,45 +251,46 @@ describe("an answer that does not come, or does not end", () => {
 })
 
 describe("the token", () => {
-  const echoes: ReadonlyArray<Given> = [200, 201, 302, 400, 401, 402, 403, 409, 422, 429, 500].flatMap((status) =>
-    [
-      TOKEN,
-      JSON.stringify({ title: "Echo", detail: `You sent Bearer ${TOKEN}`, type: `https://api.x.com/${TOKEN}` }),
-      JSON.stringify({ errors: [{ value: "cat", title: TOKEN, details: [`Bearer ${TOKEN}`], message: TOKEN }] }),
-      JSON.stringify({ title: "RulesCapExceeded", detail: TOKEN, disconnect_type: TOKEN })
-    ].map((body) => ({ status, body }))
+  const echoes: ReadonlyArray<FakeResponse> = [200, 201, 302, 400, 401, 402, 403, 409, 422, 429, 500].flatMap(
+    (status) =>
+      [
+        TOKEN,
+        JSON.stringify({ title: "Echo", detail: `You sent Bearer ${TOKEN}`, type: `https://api.x.com/${TOKEN}` }),
+        JSON.stringify({ errors: [{ value: "cat", title: TOKEN, details: [`Bearer ${TOKEN}`], message: TOKEN }] }),
+        JSON.stringify({ title: "RulesCapExceeded", detail: TOKEN, disconnect_type: TOKEN })
+      ].map((body) => ({ status, body }))
   )
 
-  for (const given of echoes) {
+  for (const response of echoes) {
     it.scoped(
-      `is in no log, error or status though X answers ${given.status} with ${given.body.replaceAll(TOKEN, "it")}`,
+      `is in no log, error or status when X answers ${response.status} with ${response.body.replaceAll(TOKEN, "it")}`,
       () => {
-        const { send } = streaming(() => responseOf({ ...given, body: `${given.body}\r\n` }))
+        const { send } = fakeX(() => responseOf({ ...response, body: `${response.body}\r\n` }))
         return Effect.gen(function* () {
-          const told: Array<string> = []
+          const output: Array<string> = []
           yield* withX(
-            async () => responseOf(given),
+            async () => responseOf(response),
             (adapter) =>
               Effect.gen(function* () {
                 for (const call of everyCall(adapter)) {
                   const exit = yield* Effect.exit(call)
-                  told.push(JSON.stringify(exit), Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "")
+                  output.push(JSON.stringify(exit), Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "")
                 }
-                told.push(...adapter.logs)
+                output.push(...adapter.logs)
               })
           )
           yield* withX(send, ({ platform, logs, watch }) =>
             Effect.gen(function* () {
               yield* platform.inventory
               yield* watch()
-              yield* passSlowly(120, 30)
+              yield* passInSteps(120, 30)
               const { detail, lastError } = yield* platform.status
-              told.push(detail, JSON.stringify(lastError), ...logs)
+              output.push(detail, JSON.stringify(lastError), ...logs)
               assert.isNotEmpty(logs)
             })
           )
           assert.deepStrictEqual(
-            told.filter((text) => text.includes(TOKEN)),
+            output.filter((text) => text.includes(TOKEN)),
             []
           )
         })
@@ -295,11 +298,11 @@ describe("the token", () => {
     )
   }
 
-  it.scoped("that cannot be sent, or an address that is none, is an error that does not quote it", () =>
+  it.scoped("is not in the error when the token or the base URL is malformed", () =>
     Effect.gen(function* () {
-      for (const options of [{ token: "se\ncret" }, { token: "se\u{1F511}cret" }, { baseUrl: "not an address" }]) {
+      for (const options of [{ token: "se\ncret" }, { token: "se\u{1F511}cret" }, { baseUrl: "not a URL" }]) {
         yield* withX(
-          async () => assert.fail("nothing can be sent"),
+          async () => assert.fail("sent a request"),
           ({ platform, watch, logs }) =>
             Effect.gen(function* () {
               const error = yield* Effect.flip(platform.inventory)
@@ -307,9 +310,9 @@ describe("the token", () => {
                 [error._tag, error.reason],
                 ["PlatformUnavailable", "its URL or token is not valid"]
               )
-              const watching = yield* watch()
+              const watcher = yield* watch()
               yield* pass(60)
-              assert.isTrue(yield* watching.isRunning)
+              assert.isTrue(yield* watcher.isRunning)
               assert.notInclude(logs.join("\n"), "cret")
             }),
           options

@@ -1,4 +1,4 @@
-/** The X adapter as the rest of Earshot sees it, on the test clock, with the simulator or anyone else as X. */
+/** Runs the X adapter on the test clock, against the simulator or a fake network. */
 import { Cause, Effect, Fiber, Layer, Logger, Option, Redacted, type Scope, Stream } from "effect"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
@@ -9,30 +9,27 @@ import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { deliveriesOf } from "../deliveries.ts"
 import { defaults, pass, type Stage, settle, stage } from "../simulator/stage.ts"
 
-/** What rules of the memory store carry. */
+/** The tag of rules from the memory store. */
 export const TAG = "earshot:memory"
 
 export const TOKEN = defaults.x.bearer_token
 
-export interface Watching {
-  /** So far, in their order. */
+export interface Watcher {
   readonly deliveries: ReadonlyArray<Delivery>
   readonly texts: () => ReadonlyArray<string>
   readonly isRunning: Effect.Effect<boolean>
-  /** The stream is left, as by a service that stops. */
-  readonly leave: Effect.Effect<void>
+  readonly stop: Effect.Effect<void>
 }
 
 export interface Adapter {
   readonly platform: Platform
-  /** What was taken note of as recent events. */
+  /** Recent events. */
   readonly recorded: ReadonlyArray<unknown>
-  /** Everything that was logged, with its causes and annotations. */
+  /** With causes and annotations. */
   readonly logs: ReadonlyArray<string>
-  readonly watch: (from?: string) => Effect.Effect<Watching, never, Scope.Scope>
+  readonly watch: (from?: string) => Effect.Effect<Watcher, never, Scope.Scope>
 }
 
-/** Runs the body with `send` as the network. */
 export const withX = <A, E, R>(
   send: (request: Request) => Promise<Response>,
   body: (adapter: Adapter) => Effect.Effect<A, E, R>,
@@ -41,12 +38,12 @@ export const withX = <A, E, R>(
   const { token = TOKEN, baseUrl = "http://x.test/" } = options
   const logs: Array<string> = []
   const logger = Logger.make(({ message, cause, annotations }) => {
-    const said = Array.isArray(message) ? message.map(String) : [String(message)]
-    logs.push([...said, Cause.pretty(cause), String(annotations)].join(" "))
+    const messages = Array.isArray(message) ? message.map(String) : [String(message)]
+    logs.push([...messages, Cause.pretty(cause), String(annotations)].join(" "))
   })
   const x = X.layerWith({ baseUrl, token: Redacted.make(token), rulesPerAccount: 25 })
   const recorded: Array<unknown> = []
-  // The real one writes every second, which takes hours of the test clock minutes.
+  // The real one writes every second, which makes hours on the test clock slow.
   const recent = Layer.succeed(RecentEvents, {
     keep: 1,
     record: (_, records) => Effect.sync(() => void recorded.push(...records)),
@@ -55,7 +52,7 @@ export const withX = <A, E, R>(
   const layer = Layer.provideMerge(x, Layer.mergeAll(Platforms.layer, RuleStore.layerMemory, recent))
   return Effect.gen(function* () {
     const platform = yield* (yield* Platforms).get("x")
-    return yield* body({ platform, logs, recorded, watch: (from) => watching(platform, from) })
+    return yield* body({ platform, logs, recorded, watch: (from) => watch(platform, from) })
   }).pipe(
     Effect.provide(layer),
     Effect.provideService(Fetch, { send }),
@@ -63,19 +60,18 @@ export const withX = <A, E, R>(
   )
 }
 
-/** Runs the body with the simulator as X. */
-export const onStage = <A, E, R>(
+export const withSimulator = <A, E, R>(
   settings: SettingsPatch,
   body: (on: Stage, adapter: Adapter) => Effect.Effect<A, E, R>
 ) => Effect.flatMap(stage(settings), (on) => withX(on.handler, (adapter) => body(on, adapter)))
 
-/** Lets time pass in steps that are shorter than any wait of the adapter or the simulator. */
-export const passSlowly = (seconds: number, step = 5) =>
+/** Advances the clock in steps shorter than any wait of the adapter or the simulator. */
+export const passInSteps = (seconds: number, step = 5) =>
   Effect.gen(function* () {
     for (let left = seconds; left > 0; left -= step) yield* pass(Math.min(step, left))
   })
 
-/** Seconds since the first connection, with the status of each. */
+/** Connection attempts: seconds since the first, and status. */
 export const attempts = (on: Stage) =>
   Effect.map(on.control.state, ({ connection_attempts }) =>
     connection_attempts.map(({ at, status }): readonly [number, number] => [
@@ -89,7 +85,7 @@ export const fired = (on: Stage, kind: string) =>
 
 // ---- helpers ----
 
-const watching = (platform: Platform, from: string | undefined) =>
+const watch = (platform: Platform, from: string | undefined) =>
   Effect.gen(function* () {
     const deliveries: Array<Delivery> = []
     const collect = Stream.runForEachChunk(deliveriesOf(platform, Option.fromNullable(from)), (chunk) =>
@@ -102,7 +98,7 @@ const watching = (platform: Platform, from: string | undefined) =>
       deliveries,
       texts: () => deliveries.map(({ payload }) => textIn(payload)),
       isRunning: Effect.map(Fiber.poll(fiber), Option.isNone),
-      leave: Effect.zipRight(Fiber.interrupt(fiber), settle)
+      stop: Effect.zipRight(Fiber.interrupt(fiber), settle)
     }
   })
 

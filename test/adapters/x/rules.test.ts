@@ -1,13 +1,13 @@
-/** Rules on X: what becomes of every text, whose rules are touched, and how X's own words come back. */
+/** Rules on X: the outcome of every text, ownership, and X's error messages. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Option } from "effect"
 import type { Registered, RuleRefusal } from "../../../core/platforms/Platform.ts"
 import { pass, RULES, type Stage, settle, X } from "../simulator/stage.ts"
-import { onStage, TAG } from "./platform.ts"
+import { TAG, withSimulator } from "./platform.ts"
 
 type Outcome = Either.Either<Registered, RuleRefusal>
 
-/** The value that X holds, or the tag of the refusal. */
+/** The registered value, or the tag of the refusal. */
 const shown = (outcomes: ReadonlyArray<Outcome>) =>
   outcomes.map(Either.match({ onLeft: ({ _tag }) => _tag, onRight: ({ translatedValue }) => translatedValue }))
 
@@ -16,7 +16,7 @@ const idsOf = (outcomes: ReadonlyArray<Outcome>) =>
 
 const held = (on: Stage) => Effect.map(on.control.state, ({ x }) => x.rules.map(({ value, tag }) => [value, tag ?? ""]))
 
-/** As someone else with the same app. */
+/** Adds a rule as another client of the same app. */
 const addForeign = (on: Stage, value: string, tag?: string) =>
   Effect.map(
     on.call(RULES, { method: "POST", headers: X, body: { add: [{ value, ...(tag !== undefined && { tag }) }] } }),
@@ -27,8 +27,8 @@ const callsOf = (on: Stage, endpoint: string) =>
   Effect.map(on.control.state, ({ calls }) => calls[`x.${endpoint}`]?.calls ?? 0)
 
 describe("register", () => {
-  it.scoped("adds all texts in one call under the tag of the deployment, and answers in their order", () =>
-    onStage({ x: { add_order: "reversed" } }, (on, { platform }) =>
+  it.scoped("adds all texts in one call with the deployment's tag, and keeps their order", () =>
+    withSimulator({ x: { add_order: "reversed" } }, (on, { platform }) =>
       Effect.gen(function* () {
         const outcomes = yield* platform.register(["cat", "dog", "bird"])
         assert.deepStrictEqual(shown(outcomes), ["cat", "dog", "bird"])
@@ -49,8 +49,8 @@ describe("register", () => {
   )
 
   for (const all_duplicates_status of [200, 201] as const) {
-    it.scoped(`gives a text that is there already the rule that is there, for ${all_duplicates_status}`, () =>
-      onStage({ x: { all_duplicates_status } }, (on, { platform }) =>
+    it.scoped(`reuses the existing rule for a duplicate text, with status ${all_duplicates_status}`, () =>
+      withSimulator({ x: { all_duplicates_status } }, (on, { platform }) =>
         Effect.gen(function* () {
           const first = yield* platform.register(["cat"])
           const foreign = yield* addForeign(on, "dog", "theirs")
@@ -66,8 +66,8 @@ describe("register", () => {
     )
   }
 
-  it.scoped("tells the text that X holds, where X takes two spellings for one rule", () =>
-    onStage({ x: { duplicate_check: "canonical" } }, (on, { platform }) =>
+  it.scoped("returns the text that X holds when X normalizes spellings", () =>
+    withSimulator({ x: { duplicate_check: "canonical" } }, (on, { platform }) =>
       Effect.gen(function* () {
         const id = yield* addForeign(on, "  cat   dog ")
         assert.deepStrictEqual(yield* platform.register(["cat dog"]), [
@@ -77,8 +77,8 @@ describe("register", () => {
     )
   )
 
-  it.scoped("gives the same outcome twice for a text that comes twice", () =>
-    onStage({}, (on, { platform }) =>
+  it.scoped("returns the same outcome for a repeated text", () =>
+    withSimulator({}, (on, { platform }) =>
       Effect.gen(function* () {
         const [first, second] = yield* platform.register(["cat", "cat"])
         assert.deepStrictEqual(first, second)
@@ -90,9 +90,9 @@ describe("register", () => {
   for (const problem_host of ["https://api.x.com", "https://api.twitter.com"] as const) {
     for (const atomic_invalid of [false, true]) {
       it.scoped(
-        `refuses what X does not take in X's words and registers the rest, ${problem_host}, ${atomic_invalid ? "whole batches" : "one by one"}`,
+        `refuses invalid texts with X's message and registers the rest, ${problem_host}, ${atomic_invalid ? "whole batches" : "one by one"}`,
         () =>
-          onStage({ x: { problem_host, atomic_invalid } }, (on, { platform }) =>
+          withSimulator({ x: { problem_host, atomic_invalid } }, (on, { platform }) =>
             Effect.gen(function* () {
               const outcomes = yield* platform.register(["cat", "(dog", "bird", "-fish", "horse"])
               assert.deepStrictEqual(shown(outcomes), ["cat", "PlatformRefused", "bird", "PlatformRefused", "horse"])
@@ -114,8 +114,8 @@ describe("register", () => {
 
   for (const rule_cap_status of [422, 400] as const) {
     for (const counts_as of ["strings", "numbers"] as const) {
-      it.scoped(`adds as many as there is room for, ${rule_cap_status}, counts as ${counts_as}`, () =>
-        onStage({ x: { rule_cap: 5, rule_cap_status, counts_as } }, (on, { platform }) =>
+      it.scoped(`adds as many rules as fit, ${rule_cap_status}, counts as ${counts_as}`, () =>
+        withSimulator({ x: { rule_cap: 5, rule_cap_status, counts_as } }, (on, { platform }) =>
           Effect.gen(function* () {
             const foreign = yield* addForeign(on, "theirs")
             yield* platform.register(["cat", "dog"])
@@ -136,7 +136,7 @@ describe("register", () => {
             if (limit === undefined || Either.isRight(limit)) return assert.fail("it was taken")
             assert.strictEqual(limit.left.reason, "Rules capacity exceeded: the app may hold 5 rules.")
             assert.propertyVal(limit.left.upstream, "title", "RulesCapExceeded")
-            assert.deepStrictEqual(shown(yield* platform.register(["cat"])), ["cat"], "shared rules need no room")
+            assert.deepStrictEqual(shown(yield* platform.register(["cat"])), ["cat"], "shared rules need no slot")
             assert.lengthOf(yield* held(on), 5)
           })
         )
@@ -144,8 +144,8 @@ describe("register", () => {
     }
   }
 
-  it.scoped("fills the room that invalid texts leave", () =>
-    onStage({ x: { rule_cap: 3 } }, (on, { platform }) =>
+  it.scoped("invalid texts use no slots", () =>
+    withSimulator({ x: { rule_cap: 3 } }, (on, { platform }) =>
       Effect.gen(function* () {
         const outcomes = yield* platform.register(["(a", "(b", "cat", "dog", "bird", "fish"])
         assert.deepStrictEqual(shown(outcomes), [
@@ -161,8 +161,8 @@ describe("register", () => {
     )
   )
 
-  it.scoped("adds as many as fit when a cap is lowered, and all once it is not", () =>
-    onStage({}, (on, { platform }) =>
+  it.scoped("adds as many as fit under a lowered cap, and all once it is raised again", () =>
+    withSimulator({}, (on, { platform }) =>
       Effect.gen(function* () {
         yield* on.control.inject({ kind: "lower-caps", platform: "x", rules: 1 })
         assert.deepStrictEqual(shown(yield* platform.register(["cat", "dog"])), ["cat", "PlatformLimitReached"])
@@ -173,8 +173,8 @@ describe("register", () => {
     )
   )
 
-  it.scoped("splits what is more than X takes in one call", () =>
-    onStage({ x: { tier: "enterprise" } }, (on, { platform }) =>
+  it.scoped("splits a list that is larger than one call allows", () =>
+    withSimulator({ x: { tier: "enterprise" } }, (on, { platform }) =>
       Effect.gen(function* () {
         const texts = Array.from({ length: 2_300 }, (_, at) => `word${at}`)
         assert.deepStrictEqual(shown(yield* platform.register(texts)), texts)
@@ -189,8 +189,8 @@ describe("register", () => {
     )
   )
 
-  it.scoped("finds the one text that makes X refuse the whole call", () =>
-    onStage({ x: { max_body_bytes: 2_000 } }, (on, { platform }) =>
+  it.scoped("isolates the text that makes X refuse the whole call", () =>
+    withSimulator({ x: { max_body_bytes: 2_000 } }, (on, { platform }) =>
       Effect.gen(function* () {
         const long = `(${Array.from({ length: 300 }, (_, at) => `w${at}`).join(" OR ")})`
         const outcomes = yield* platform.register(["cat", "dog", long, "bird"])
@@ -202,8 +202,8 @@ describe("register", () => {
 })
 
 describe("unregister", () => {
-  it.scoped("removes ours, and passes over those that are gone, not ours, or no ids of X", () =>
-    onStage({}, (on, { platform }) =>
+  it.scoped("removes our rules and ignores unknown, foreign and malformed ids", () =>
+    withSimulator({}, (on, { platform }) =>
       Effect.gen(function* () {
         const foreign = yield* addForeign(on, "theirs", "earshot:another")
         const untagged = yield* addForeign(on, "nobody's")
@@ -218,7 +218,7 @@ describe("unregister", () => {
         const changes = yield* callsOf(on, "rules.update")
         yield* platform.unregister([...ids.slice(2), "12345", "0f3a"])
         yield* platform.unregister([])
-        assert.strictEqual(yield* callsOf(on, "rules.update"), changes, "nothing of ours is among them")
+        assert.strictEqual(yield* callsOf(on, "rules.update"), changes, "none of them is ours")
       })
     )
   )
@@ -226,8 +226,8 @@ describe("unregister", () => {
 
 describe("inventory", () => {
   for (const counts_as of ["strings", "numbers"] as const) {
-    it.scoped(`tells all rules, whose they are, the lower cap and the usage, counts as ${counts_as}`, () =>
-      onStage(
+    it.scoped(`returns all rules with their owner, the lower cap and the usage, counts as ${counts_as}`, () =>
+      withSimulator(
         { x: { counts_as, sends_meta_sent: false, rule_cap: 50, project_rule_cap: 20, credits: 700 } },
         (on, { platform }) =>
           Effect.gen(function* () {
@@ -248,8 +248,8 @@ describe("inventory", () => {
     )
   }
 
-  it.scoped("does without counts and usage when they fail, and not without the rules", () =>
-    onStage({}, (on, { platform }) =>
+  it.scoped("tolerates failing counts and usage, but not a failing rule list", () =>
+    withSimulator({}, (on, { platform }) =>
       Effect.gen(function* () {
         yield* platform.register(["cat"])
         yield* on.control.inject({ kind: "server-error", platform: "x", endpoint: "rules.counts", status: 503 })
@@ -268,8 +268,8 @@ describe("inventory", () => {
 })
 
 describe("verify", () => {
-  it.scoped("asks X itself, and registers nothing", () =>
-    onStage({ x: { rule_cap: 1, refused_warnings: ["negated-group"] } }, (on, { platform }) =>
+  it.scoped("asks X and registers nothing", () =>
+    withSimulator({ x: { rule_cap: 1, refused_warnings: ["negated-group"] } }, (on, { platform }) =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* platform.verify("cat"), Either.void)
         assert.lengthOf(yield* held(on), 0)
@@ -285,16 +285,16 @@ describe("verify", () => {
   )
 })
 
-describe("a call that X does not answer as asked", () => {
-  it.scoped("fails with PlatformNotReady for a wrong token, no credit and no access, and says what to look at", () =>
-    onStage({}, (on, { platform }) =>
+describe("a failing call", () => {
+  it.scoped("fails with PlatformNotReady for a wrong token and for no credit, and says what to check", () =>
+    withSimulator({}, (on, { platform }) =>
       Effect.gen(function* () {
         const failure = Effect.flip(platform.register(["cat"]))
         yield* on.control.patch({ x: { bearer_token: "another" } })
         const unknown = yield* failure
         assert.strictEqual(
           unknown.message,
-          'Platform "x" does not let this server in: it does not know the token: check X_BEARER_TOKEN (Unauthorized)'
+          'Platform "x" does not let this server in: it rejects the token: check X_BEARER_TOKEN (Unauthorized)'
         )
         assert.propertyVal(unknown.upstream, "status", 401)
         yield* on.control.patch({ x: { bearer_token: "simulator-x-bearer-token" } })
@@ -306,8 +306,8 @@ describe("a call that X does not answer as asked", () => {
   )
 
   for (const rate_limit_body of ["v2", "v1.1"] as const) {
-    it.scoped(`fails with PlatformUnavailable for 429 and does not call again before its end, ${rate_limit_body}`, () =>
-      onStage({ x: { rate_limit_body } }, (on, { platform }) =>
+    it.scoped(`fails with PlatformUnavailable for 429 and makes no call before the reset, ${rate_limit_body}`, () =>
+      withSimulator({ x: { rate_limit_body } }, (on, { platform }) =>
         Effect.gen(function* () {
           const failure = Effect.flip(platform.register(["cat"]))
           yield* on.control.inject({ kind: "rate-limit", platform: "x", headers: true, reset_seconds: 90 })
@@ -329,8 +329,8 @@ describe("a call that X does not answer as asked", () => {
   }
 
   for (const skew_seconds of [-1_000_000, 1_000_000]) {
-    it.scoped(`is not made to wait for long by a clock that is ${skew_seconds} s wrong`, () =>
-      onStage({}, (on, { platform }) =>
+    it.scoped(`waits at most 15 minutes when X's clock is ${skew_seconds} s off`, () =>
+      withSimulator({}, (on, { platform }) =>
         Effect.gen(function* () {
           yield* on.control.inject({ kind: "clock-skew", platform: "x", skew_seconds })
           yield* on.control.inject({ kind: "rate-limit", platform: "x", headers: true, reset_seconds: 60 })
@@ -342,8 +342,8 @@ describe("a call that X does not answer as asked", () => {
     )
   }
 
-  it.scoped("fails with PlatformUnavailable for 5xx and for no answer, and the next one works", () =>
-    onStage({}, (on, { platform }) =>
+  it.scoped("fails with PlatformUnavailable for 5xx and for no response, and the next call works", () =>
+    withSimulator({}, (on, { platform }) =>
       Effect.gen(function* () {
         yield* on.control.inject({ kind: "server-error", platform: "x", status: 502 })
         const failing = yield* Effect.flip(platform.register(["cat"]))
@@ -355,8 +355,8 @@ describe("a call that X does not answer as asked", () => {
     )
   )
 
-  it.scoped("is not sent at all when it would be one too many, and the limits of X are never reached", () =>
-    onStage({}, (on, { platform }) =>
+  it.scoped("is not sent once the budget is used up, so X's limits are never reached", () =>
+    withSimulator({}, (on, { platform }) =>
       Effect.gen(function* () {
         for (let call = 0; call < 95; call++) yield* platform.verify("cat")
         const error = yield* Effect.flip(platform.register(["cat"]))
@@ -375,8 +375,8 @@ describe("a call that X does not answer as asked", () => {
     )
   )
 
-  it.scoped("keeps to a limit that X has lowered", () =>
-    onStage({ x: { rules_post_limit: 2 } }, (on, { platform }) =>
+  it.scoped("respects a limit that X lowered", () =>
+    withSimulator({ x: { rules_post_limit: 2 } }, (on, { platform }) =>
       Effect.gen(function* () {
         yield* platform.register(["cat"])
         yield* platform.register(["dog"])

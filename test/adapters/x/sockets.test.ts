@@ -1,4 +1,4 @@
-/** The X adapter over real sockets, with the runtime's own fetch. */
+/** The X adapter over real sockets, with the runtime's fetch. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Simulator from "../../../adapters/simulator/Simulator.ts"
@@ -6,11 +6,11 @@ import { serve } from "../../../adapters/simulator/server.ts"
 import { postOf } from "../simulator/stage.ts"
 import { withX } from "./platform.ts"
 
-const eventually = (isSo: Effect.Effect<boolean>) =>
-  Effect.repeat(Effect.delay(isSo, "10 millis"), { until: (so) => so })
+const eventually = (condition: Effect.Effect<boolean>) =>
+  Effect.repeat(Effect.delay(condition, "10 millis"), { until: (isTrue) => isTrue })
 
 describe("over real sockets", { timeout: 60_000 }, () => {
-  it.scopedLive("rules are registered, posts come, a cut is survived, and the connection is closed at the end", () =>
+  it.scopedLive("registers rules, delivers posts, survives a cut and closes the connection at the end", () =>
     Effect.gen(function* () {
       const simulator = yield* Simulator.make({ seed: 1, settings: { x: { tier: "enterprise" } } })
       const { control } = simulator
@@ -20,17 +20,17 @@ describe("over real sockets", { timeout: 60_000 }, () => {
         fetch,
         ({ platform, watch }) =>
           Effect.gen(function* () {
-            const watching = yield* watch()
+            const watcher = yield* watch()
             yield* platform.register(["cat", "dog"])
             assert.lengthOf((yield* platform.inventory).rules, 2)
             yield* eventually(isOpen)
             yield* control.publish([postOf("a cat", 1)])
-            yield* eventually(Effect.sync(() => watching.texts().length === 1))
+            yield* eventually(Effect.sync(() => watcher.texts().length === 1))
             yield* control.inject({ kind: "cut", platform: "x" })
             yield* control.publish([postOf("a cat 🐈", 2)])
-            yield* eventually(Effect.sync(() => watching.texts().length === 2))
-            assert.deepStrictEqual(watching.texts(), ["a cat", "a cat 🐈"])
-            yield* watching.leave
+            yield* eventually(Effect.sync(() => watcher.texts().length === 2))
+            assert.deepStrictEqual(watcher.texts(), ["a cat", "a cat 🐈"])
+            yield* watcher.stop
             yield* eventually(Effect.map(isOpen, (open) => !open))
           }),
         { baseUrl }
@@ -38,10 +38,10 @@ describe("over real sockets", { timeout: 60_000 }, () => {
     })
   )
 
-  it.scopedLive("an address where nobody listens is told in words", () =>
+  it.scopedLive("fails with a readable error when no server listens", () =>
     Effect.gen(function* () {
       const simulator = yield* Simulator.make({ seed: 1 })
-      // A port that was free a moment ago.
+      // The port is free again.
       const port = yield* Effect.scoped(serve(simulator, { host: "127.0.0.1", port: 0 }))
       const error = yield* withX(fetch, ({ platform }) => Effect.flip(platform.inventory), {
         baseUrl: `http://127.0.0.1:${port}`

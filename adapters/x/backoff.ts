@@ -1,0 +1,23 @@
+/** X's documented backoff between connections. */
+import type { Ended } from "../http/supervised.ts"
+
+/** Milliseconds before the next connection. `inARow` counts consecutive endings of this kind, from 1. */
+export const backoff = ({ kind, waitMillis = 0 }: Ended, inARow: number): number => {
+  switch (kind) {
+    case "cut":
+      return Math.min(250 * (inARow - 1), 16_000)
+    // We closed it. X takes some seconds to notice, and refuses another connection until then.
+    case "planned":
+    case "stalled":
+      return Math.min(6_000 + 250 * (inARow - 1), 16_000)
+    case "failed":
+    case "unruled":
+      return exponential(5_000, inARow, 320_000)
+    case "limited":
+      return Math.max(exponential(60_000, inARow, 900_000), waitMillis)
+  }
+}
+
+// ---- helpers ----
+
+const exponential = (first: number, inARow: number, max: number): number => Math.min(first * 2 ** (inARow - 1), max)
