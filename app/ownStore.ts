@@ -19,8 +19,8 @@ import { VERSION } from "./version.ts"
 export const connect = (account: string) =>
   Effect.gen(function* () {
     const options = yield* serviceOptions
-    const { isAlone } = options
-    if (isAlone) yield* Pglite.checkExists((yield* storeSettings).dataDir)
+    const { isOnlyProcess } = options
+    if (isOnlyProcess) yield* Pglite.checkExists((yield* storeSettings).dataDir)
     // As many events as there can be: a command must not delete what the server keeps by other settings.
     const settings = { ...options.settings, recentEvents: MOST_RECENT_EVENTS }
     const layer = service({ ...options, settings })
@@ -33,7 +33,7 @@ export const connect = (account: string) =>
     const server = yield* Remote.connect({ url: "http://localhost", key: Option.some(Redacted.make("anything")) }).pipe(
       Effect.provideService(Fetch, { send })
     )
-    return { ...server, isLive: !isAlone }
+    return { ...server, isLive: !isOnlyProcess }
   })
 
 export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>) =>

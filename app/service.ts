@@ -13,7 +13,7 @@ import { Keys } from "../core/keys/Keys.ts"
 import { LiveMatches } from "../core/matches/LiveMatches.ts"
 import { Matches } from "../core/matches/Matches.ts"
 import * as Retention from "../core/matches/Retention.ts"
-import { type Step, Steps } from "../core/model/Steps.ts"
+import { type Failpoint, Failpoints } from "../core/model/Failpoints.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
 import * as Reconciler from "../core/rules/Reconciler.ts"
 import { Registrations } from "../core/rules/Registrations.ts"
@@ -29,17 +29,17 @@ export interface ServiceOptions {
   readonly settings: ServiceSettings
   readonly platforms: ReadonlyArray<InstalledPlatform>
   /** No other process uses the store. */
-  readonly isAlone: boolean
+  readonly isOnlyProcess: boolean
 }
 
 export const serviceOptions = Effect.gen(function* () {
   const settings = yield* serviceSettings
   const platforms = yield* installed(settings)
-  return { settings, platforms, isAlone: Option.isNone((yield* storeSettings).databaseUrl) }
+  return { settings, platforms, isOnlyProcess: Option.isNone((yield* storeSettings).databaseUrl) }
 })
 
 /** The use cases on top of the platforms and the store. */
-export const service = ({ settings, isAlone, ...options }: ServiceOptions) => {
+export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions) => {
   const platforms = Local.feed.pipe(
     Layer.provideMerge(registered(options.platforms)),
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Outlets.layer))
@@ -48,7 +48,7 @@ export const service = ({ settings, isAlone, ...options }: ServiceOptions) => {
   return useCases.pipe(
     Layer.provideMerge(LiveMatches.layer),
     Layer.provideMerge(HttpSender.layerWith(settings.webhookAddresses)),
-    Layer.provideMerge(Registrations.layerWith({ isAlone })),
+    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
     Layer.provideMerge(platforms),
     Layer.provideMerge(RecentEvents.layerWith({ keep: settings.recentEvents })),
     Layer.provideMerge(stores),
@@ -76,7 +76,7 @@ export const running = <A, E>(door: (options: ServiceOptions) => Effect.Effect<A
       Effect.provide(service(options)),
       // The last to go: what ends with the service leaves a span, too.
       Effect.provide(traces(settings)),
-      Option.isNone(settings.crashAt) ? identity : Effect.provideService(Steps, crashing(settings.crashAt.value))
+      Option.isNone(settings.crashAt) ? identity : Effect.provideService(Failpoints, crashing(settings.crashAt.value))
     )
   })
 
@@ -111,7 +111,7 @@ const traces = ({ otlpEndpoint, serviceName }: ServiceSettings) =>
 const crashing = (at: CrashPoint) => {
   let left = at.passes
   return {
-    reached: (step: Step) =>
+    hit: (step: Failpoint) =>
       Effect.sync(() => {
         if (step === at.step && left-- === 0) process.kill(process.pid, "SIGKILL")
       })

@@ -6,7 +6,7 @@ import process from "node:process"
 import { Config, ConfigError, Effect, Either, LogLevel, Option, Record as Rec, Redacted } from "effect"
 import { Addresses } from "../adapters/webhooks/addresses.ts"
 import { isMistyped } from "../core/keys/Key.ts"
-import { STEPS, type Step } from "../core/model/Steps.ts"
+import { FAILPOINTS, type Failpoint } from "../core/model/Failpoints.ts"
 import { nearest } from "../core/syntax/nearest.ts"
 
 export const MOST_RECENT_EVENTS = 1_000_000
@@ -301,7 +301,7 @@ function bootstrapKey(text: string): Either.Either<Redacted.Redacted, string> {
 }
 
 export interface CrashPoint {
-  readonly step: Step
+  readonly step: Failpoint
   /** How often the step is passed before. */
   readonly passes: number
 }
@@ -309,8 +309,8 @@ export interface CrashPoint {
 /** A step, or one that is passed a few times first: `ingest.stored:3`. */
 function crashPoint(text: string): Either.Either<CrashPoint, string> {
   const [, wanted, passes = "0"] = /^([^:]*)(?::(\d{1,6}))?$/.exec(text) ?? []
-  const step = STEPS.find((known) => known === wanted)
+  const step = FAILPOINTS.find((known) => known === wanted)
   return step === undefined
-    ? Either.left(`Expected one of ${STEPS.join(", ")}`)
+    ? Either.left(`Expected one of ${FAILPOINTS.join(", ")}`)
     : Either.right({ step, passes: Number(passes) })
 }

@@ -25,7 +25,7 @@ export const setAsideCommand = <E>({ withStreams }: SetAsideActions<E>) =>
       withStreams(
         Effect.gen(function* () {
           const streams = yield* StreamStore
-          const all = yield* streams.asides(limit)
+          const all = yield* streams.deadLetters(limit)
           if (all.length === 0) return yield* Console.error("No event was set aside")
           for (const { at, ...event } of all) {
             const time = new Date(at).toISOString()

@@ -1,9 +1,9 @@
 /** `GET /matches/stream`: matches as server-sent events, as they are stored. What the other live door shares is here too. */
 import { Cause, Clock, Effect, Either, Exit, Option, Schema } from "effect"
 import type { Keys } from "../core/keys/Keys.ts"
-import type { Heard } from "../core/matches/LiveMatches.ts"
+import type { LiveUpdate } from "../core/matches/LiveMatches.ts"
 import type { Match } from "../core/matches/Match.ts"
-import { Matches, type Started, type WatchFailure, WatchQuery } from "../core/matches/Matches.ts"
+import { Matches, type ResolvedWatchQuery, type WatchFailure, WatchQuery } from "../core/matches/Matches.ts"
 import { InvalidArgument, type Unauthenticated } from "../core/model/Errors.ts"
 import { type AccountId, MatchId } from "../core/model/Ids.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
@@ -36,14 +36,14 @@ export type ListenFailure = WatchFailure | Unauthenticated
 export const listening = (options: {
   readonly door: "sse" | "trpc"
   readonly account: AccountId
-  readonly query: Started
+  readonly query: ResolvedWatchQuery
   readonly key: Authentication
-}): Effect.Effect<Taking<ReadonlyArray<Heard>, ListenFailure>, never, Matches | Keys> =>
-  takingFrom<ReadonlyArray<Heard>, ListenFailure, Matches | Keys>(
+}): Effect.Effect<Taking<ReadonlyArray<LiveUpdate>, ListenFailure>, never, Matches | Keys> =>
+  takingFrom<ReadonlyArray<LiveUpdate>, ListenFailure, Matches | Keys>(
     Effect.gen(function* () {
       const { door, account, query, key } = options
       const matches = yield* Matches
-      yield* Effect.acquireRelease(Metrics.listening(door, 1), () => Metrics.listening(door, -1))
+      yield* Effect.acquireRelease(Metrics.changeLiveStreams(door, 1), () => Metrics.changeLiveStreams(door, -1))
       const next = yield* matches.listen(account, query)
       let checkedAt = yield* Clock.currentTimeMillis
       const check = Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -93,7 +93,7 @@ const reply =
   (account) =>
     Effect.gen(function* () {
       const matches = yield* Matches
-      const cursor = yield* matches.startOf(account, query)
+      const cursor = yield* matches.startCursor(account, query)
       if (isHead) return { status: 200, headers: HEADERS, body: null }
       const taking = yield* listening({ door: "sse", account, query: { ...query, cursor }, key })
       return { status: 200, headers: HEADERS, body: bodyOf(taking, encode(`id: ${cursor}\nretry: 1000\n: open\n\n`)) }
@@ -103,11 +103,11 @@ const reply =
 const AT_ONCE_BYTES = 65_536
 
 const bodyOf = (
-  taking: Taking<ReadonlyArray<Heard>, ListenFailure>,
+  taking: Taking<ReadonlyArray<LiveUpdate>, ListenFailure>,
   opening: Uint8Array
 ): ReadableStream<Uint8Array> => {
   let isOpen = false
-  let taken: ReadonlyArray<Heard> = []
+  let taken: ReadonlyArray<LiveUpdate> = []
   let at = 0
 
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -144,7 +144,7 @@ const end = (controller: ReadableStreamDefaultController<Uint8Array>, cause: Cau
 const encoder = new TextEncoder()
 const encode = (text: string) => encoder.encode(text)
 
-const frameOf = (heard: Heard): Uint8Array =>
+const frameOf = (heard: LiveUpdate): Uint8Array =>
   heard._tag === "Matched" ? matchFrame(heard.match) : encode(`id: ${heard.id}\n: still here\n\n`)
 
 /** The matches are the same for all who listen, and so are their frames. */

@@ -259,7 +259,7 @@ export const platformStatus = endpoint({
           platform: "x",
           source: "upstream",
           summary:
-            "The stream is open. 3 rules to watch for, 1000 allowed. The last event came in at 2026-11-15T08:31:07.402Z",
+            "The stream is open. 3 rules to watch for, 1000 allowed. Last event received at 2026-11-15T08:31:07.402Z",
           stream: {
             state: "live",
             detail: "The stream is open",

@@ -12,7 +12,7 @@ import {
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch"
 import { Cause, Effect, Either, Exit, Option, Predicate, Runtime, Schema } from "effect"
 import type { Keys } from "../core/keys/Keys.ts"
-import type { Heard } from "../core/matches/LiveMatches.ts"
+import type { LiveUpdate } from "../core/matches/LiveMatches.ts"
 import { Match } from "../core/matches/Match.ts"
 import { Matches, WatchQuery } from "../core/matches/Matches.ts"
 import { type AccountId, MatchId } from "../core/model/Ids.ts"
@@ -281,7 +281,7 @@ const resolveWatch = async ({
     runtime,
     Effect.gen(function* () {
       const matches = yield* Matches
-      const cursor = yield* matches.startOf(account, query)
+      const cursor = yield* matches.startCursor(account, query)
       beginAt(cursor)
       return yield* listening({ door: "trpc", account, query: { ...query, cursor }, key })
     }),
@@ -293,7 +293,7 @@ const resolveWatch = async ({
 }
 
 async function* watched(
-  taking: Taking<ReadonlyArray<Heard>, ListenFailure>
+  taking: Taking<ReadonlyArray<LiveUpdate>, ListenFailure>
 ): AsyncGenerator<TrackedEnvelope<Match>, void, unknown> {
   try {
     for (;;) {

@@ -5,7 +5,7 @@ import pg from "pg"
 import * as Simulator from "../adapters/simulator/Simulator.ts"
 import { serve } from "../adapters/simulator/server.ts"
 import type { Match } from "../core/matches/Match.ts"
-import { RULE_STEPS, type Step } from "../core/model/Steps.ts"
+import { type Failpoint, RULE_FAILPOINTS } from "../core/model/Failpoints.ts"
 import type { Rule } from "../core/rules/Rule.ts"
 import { sized } from "./long.ts"
 import { KEY, type Running, type RuntimeName, startService } from "./program.ts"
@@ -33,26 +33,28 @@ const postgres = Effect.map(temporaryDatabase, ({ url }): Store => {
   return { settings: { DATABASE_URL: Redacted.value(url) }, skipMinute }
 })
 
-const cases: ReadonlyArray<readonly [string, RuntimeName, ReadonlyArray<Step>, typeof embedded | typeof postgres]> = [
+const cases: ReadonlyArray<
+  readonly [string, RuntimeName, ReadonlyArray<Failpoint>, typeof embedded | typeof postgres]
+> = [
   [
     "the embedded store, on Node",
     "node",
-    sized<ReadonlyArray<Step>>(
+    sized<ReadonlyArray<Failpoint>>(
       ["create.reserved", "create.registered", "delete.hidden", "delete.unregistered-first"],
-      RULE_STEPS
+      RULE_FAILPOINTS
     ),
     embedded
   ],
   [
     "Postgres, on Node",
     "node",
-    sized<ReadonlyArray<Step>>(["create.registered", "delete.unregistered"], RULE_STEPS),
+    sized<ReadonlyArray<Failpoint>>(["create.registered", "delete.unregistered"], RULE_FAILPOINTS),
     postgres
   ],
   [
     "the embedded store, on Deno",
     "deno",
-    sized<ReadonlyArray<Step>>(["delete.unregistered-first"], ["create.registered", "delete.unregistered-first"]),
+    sized<ReadonlyArray<Failpoint>>(["delete.unregistered-first"], ["create.registered", "delete.unregistered-first"]),
     embedded
   ]
 ]

@@ -157,9 +157,9 @@ const ownRules = (rules: RuleStore["Type"], account: AccountId | undefined) => {
   const known = new Map<PlatformId, Map<string, number>>()
 
   const learn = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>, counts: Map<string, number>) =>
-    Effect.map(rules.holders(platform, platformRuleIds), (holders) => {
+    Effect.map(rules.ruleLinks(platform, platformRuleIds), (ruleLinks) => {
       for (const id of platformRuleIds) counts.set(id, 0)
-      for (const { platformRuleId, accountId } of holders) {
+      for (const { platformRuleId, accountId } of ruleLinks) {
         if (accountId === account) counts.set(platformRuleId, (counts.get(platformRuleId) ?? 0) + 1)
       }
     })

@@ -6,7 +6,7 @@ import * as Metrics from "../../core/telemetry/Metrics.ts"
 /** Measures the event loop until the scope closes. Run the returned effect to update the other metrics. */
 export const watch = (version: string): Effect.Effect<Effect.Effect<void>, never, Scope.Scope> =>
   Effect.gen(function* () {
-    yield* Metrics.built({ version, runtime: RUNTIME })
+    yield* Metrics.setBuildInfo({ version, runtime: RUNTIME })
     yield* Effect.forkScoped(watchEventLoop)
     const startedAt = performance.timeOrigin / 1_000
     let before = { user: 0, system: 0 }
@@ -15,7 +15,7 @@ export const watch = (version: string): Effect.Effect<Effect.Effect<void>, never
       const { rss, heapUsed, external } = process.memoryUsage()
       const since = { user: (cpu.user - before.user) / MICRO, system: (cpu.system - before.system) / MICRO }
       before = cpu
-      return Metrics.processIs({
+      return Metrics.setProcessStats({
         startedAt,
         cpu: since,
         memory: { resident: rss, heap: heapUsed, external }

@@ -6,13 +6,13 @@ import { Clock, Effect, Layer, Option, Predicate, PubSub, Stream } from "effect"
 import type { StreamProgress } from "../../core/coverage/StreamStore.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import {
-  inTurn,
   type MatchPage,
+  type MatchSelector,
   MatchStore,
-  markAt,
   type NextPage,
   type Trim,
-  type Wanted
+  watermarkAt,
+  withIdsAfter
 } from "../../core/matches/MatchStore.ts"
 import { MatchesUnstorable } from "../../core/model/Errors.ts"
 import { fromUuid, type MatchId, toUuid } from "../../core/model/Ids.ts"
@@ -32,7 +32,7 @@ const make = Effect.gen(function* () {
     insertStatement(sql, recordsOf(matches), { self, ...(progress !== undefined && { progress }) }).pipe(
       Effect.retry({ times: 3, while: isRetryable }),
       Effect.map(([row]) => row?.added ?? 0),
-      Effect.catchIf(isOutOfOrder, (error) => store(inTurn(matches, newestIn(error)), progress))
+      Effect.catchIf(isOutOfOrder, (error) => store(withIdsAfter(matches, newestIn(error)), progress))
     )
 
   const insert = (matches: ReadonlyArray<Match>, progress?: StreamProgress) =>
@@ -48,14 +48,14 @@ const make = Effect.gen(function* () {
   const next = (page: NextPage) =>
     Effect.map(nextPageStatement(sql, page), (rows) => rows.map(toMatch)).pipe(unavailable("matches.next"))
 
-  const nextOf: MatchStore["Type"]["nextOf"] = ({ accounts, after, limit }) =>
+  const nextForAccounts: MatchStore["Type"]["nextForAccounts"] = ({ accounts, after, limit }) =>
     sql<MatchRow & { readonly account_id: string }>`
       select m.account_id, ${columns(sql)} from matches m
       where m.id > ${lowerBound(after)} and ${aboveFloor(sql)} and m.account_id = any(${accounts.map(toUuid)}::uuid[])
         and ${ofVisibleRule(sql, "m.rule_id")}
       order by m.id limit ${limit}`.pipe(
       Effect.map((rows) => rows.map((row) => ({ account: fromUuid("acct", row.account_id), match: toMatch(row) }))),
-      unavailable("matches.nextOf")
+      unavailable("matches.nextForAccounts")
     )
 
   const newest = sql<{ readonly newest: string }>`select newest from match_order where newest > ${BEFORE_ALL}`.pipe(
@@ -83,22 +83,22 @@ const make = Effect.gen(function* () {
     unavailable("matches.floor")
   )
 
-  const markFrom = (candidate: MatchId): Effect.Effect<MatchId, SqlError> =>
+  const watermarkFrom = (candidate: MatchId): Effect.Effect<MatchId, SqlError> =>
     sql<{ readonly newest: string }>`
       update match_order set newest = greatest(newest, ${toUuid(candidate)}) returning newest`.pipe(
       Effect.map(([row]) => fromUuid("match", row?.newest ?? toUuid(candidate))),
       // A process whose clock is ahead has stored a newer match: retry above it.
       Effect.flatMap((newest) =>
-        newest === candidate ? Effect.succeed(newest) : markFrom(markAt(0, Option.some(newest)))
+        newest === candidate ? Effect.succeed(newest) : watermarkFrom(watermarkAt(0, Option.some(newest)))
       )
     )
-  const mark = Effect.flatMap(Clock.currentTimeMillis, (now) => markFrom(markAt(now, Option.none()))).pipe(
-    unavailable("matches.mark")
-  )
+  const watermark = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    watermarkFrom(watermarkAt(now, Option.none()))
+  ).pipe(unavailable("matches.watermark"))
 
   const changes = Stream.merge(Stream.fromPubSub(news), received)
 
-  return MatchStore.of({ insert, list, next, nextOf, newest, mark, changes, oldest, trim, floor })
+  return MatchStore.of({ insert, list, next, nextForAccounts, newest, watermark, changes, oldest, trim, floor })
 })
 
 export const layer: Layer.Layer<MatchStore, never, SqlClient | Announcements> = Layer.effect(MatchStore, make)
@@ -194,7 +194,7 @@ export const trimStatement = (
  */
 const orderedStatement = (
   sql: SqlClient,
-  wanted: Wanted,
+  wanted: MatchSelector,
   { range, order, limit }: { readonly range: Fragment; readonly order: Fragment; readonly limit: number }
 ): Statement<MatchRow> => {
   const account = toUuid(wanted.account)

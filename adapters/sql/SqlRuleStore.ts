@@ -117,7 +117,7 @@ const make = Effect.gen(function* () {
     where text = ${text} and platform = ${platform} and rule_id <> ${toUuid(ruleId)} and state <> 'removing'
     limit 1`
 
-  const holders = (platform: PlatformId, ids: ReadonlyArray<string>) => sql<HolderRow>`
+  const ruleLinks = (platform: PlatformId, ids: ReadonlyArray<string>) => sql<RuleLinkRow>`
     select r.platform_rule_id, r.rule_id, r.account_id from registrations r
     where r.platform = ${platform} and r.platform_rule_id = any(${ids}::text[])
       and not exists (
@@ -154,8 +154,8 @@ const make = Effect.gen(function* () {
         unavailable("rules.wanted")
       ),
     isShared: (registration) => Effect.map(isShared(registration), isNonEmpty).pipe(unavailable("rules.isShared")),
-    holders: (platform, ids) =>
-      Effect.map(holders(platform, ids), (rows) => rows.map(toHolder)).pipe(unavailable("rules.holders"))
+    ruleLinks: (platform, ids) =>
+      Effect.map(ruleLinks(platform, ids), (rows) => rows.map(toRuleLink)).pipe(unavailable("rules.ruleLinks"))
   })
 })
 
@@ -199,13 +199,13 @@ const toRegistration = (row: RegistrationRow): StoredRegistration => ({
   since: fromDate(row.since)
 })
 
-interface HolderRow {
+interface RuleLinkRow {
   readonly platform_rule_id: string
   readonly rule_id: string
   readonly account_id: string
 }
 
-const toHolder = (row: HolderRow) => ({
+const toRuleLink = (row: RuleLinkRow) => ({
   platformRuleId: row.platform_rule_id,
   ruleId: fromUuid("rule", row.rule_id),
   accountId: fromUuid("acct", row.account_id)

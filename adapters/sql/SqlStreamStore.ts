@@ -3,7 +3,12 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import type { Fragment } from "@effect/sql/Statement"
 import { Effect, Layer, Option } from "effect"
 import type { Gap } from "../../core/coverage/Coverage.ts"
-import { type SetAside, type StreamProgress, type StreamRecord, StreamStore } from "../../core/coverage/StreamStore.ts"
+import {
+  type DeadLetter,
+  type StreamProgress,
+  type StreamRecord,
+  StreamStore
+} from "../../core/coverage/StreamStore.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import type { GapCause } from "../../core/platforms/Platform.ts"
 import { storableText } from "./storable.ts"
@@ -15,7 +20,7 @@ import { unavailable } from "./unavailable.ts"
  */
 export const progressCtes = (sql: SqlClient, progress: StreamProgress): Fragment => {
   const { platform, cursor, ledger, gaps, recoveredSince } = progress
-  const blind = Option.getOrUndefined(ledger.blind)
+  const blind = Option.getOrUndefined(ledger.openGap)
   const saved = sql`progress as (
       insert into streams (platform, cursor, watched_since, watched_until, blind_since, blind_cause, blind_detail)
       values (
@@ -66,14 +71,14 @@ const make = Effect.gen(function* () {
         Effect.map((rows) => rows.map(toGap)),
         unavailable("streams.gaps")
       ),
-    setAside: ({ platform, platformPostId, at, reason, payload }) =>
+    addDeadLetter: ({ platform, platformPostId, at, reason, payload }) =>
       sql`insert into set_aside (platform, platform_post_id, at, reason, payload)
         values (${platform}, ${storableText(platformPostId)}, ${time(at)}::timestamptz, ${storableText(reason)},
-          ${storableText(payload)})`.pipe(Effect.asVoid, unavailable("streams.setAside")),
-    asides: (limit) =>
+          ${storableText(payload)})`.pipe(Effect.asVoid, unavailable("streams.addDeadLetter")),
+    deadLetters: (limit) =>
       sql<DeadLetterRow>`select * from set_aside order by id desc limit ${limit}`.pipe(
         Effect.map((rows) => rows.map(toDeadLetter)),
-        unavailable("streams.asides")
+        unavailable("streams.deadLetters")
       )
   })
 })
@@ -102,7 +107,7 @@ const toRecord = (row: StreamRow): StreamRecord => ({
   ledger: {
     watchedSince: Option.map(Option.fromNullable(row.watched_since), (date) => date.getTime()),
     watchedUntil: row.watched_until.getTime(),
-    blind:
+    openGap:
       row.blind_since === null || row.blind_cause === null
         ? Option.none()
         : Option.some({ since: row.blind_since.getTime(), cause: row.blind_cause, detail: row.blind_detail ?? "" })
@@ -141,7 +146,7 @@ interface DeadLetterRow {
   readonly payload: string
 }
 
-const toDeadLetter = (row: DeadLetterRow): SetAside => ({
+const toDeadLetter = (row: DeadLetterRow): DeadLetter => ({
   platform: row.platform,
   platformPostId: row.platform_post_id,
   at: row.at.getTime(),

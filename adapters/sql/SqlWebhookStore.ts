@@ -8,7 +8,7 @@ import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import type { AttemptKind, AttemptOutcome, WebhookAttempt } from "../../core/webhooks/Webhook.ts"
 import {
-  isGoingOn,
+  isDeliverable,
   type ListedWebhook,
   type NewWebhook,
   type StoredWebhook,
@@ -67,7 +67,7 @@ const make = Effect.gen(function* () {
   const enable = (id: WebhookId) => sql`
     update webhooks set failures = 0, next_attempt_at = null, disabled_reason = null where id = ${toUuid(id)}`
 
-  const moveTo = (id: WebhookId, after: MatchId) => sql`
+  const moveCursor = (id: WebhookId, after: MatchId) => sql`
     update webhooks set cursor = ${toUuid(after)}, failures = 0, next_attempt_at = null where id = ${toUuid(id)}`
 
   const attempts: WebhookStore["Type"]["attempts"] = ({ webhook, before, limit }) =>
@@ -125,7 +125,7 @@ const make = Effect.gen(function* () {
 
   const settle: WebhookStore["Type"]["settle"] = (held, attempt, standing, millis) => {
     const { claim, webhook } = held
-    const isKept = isGoingOn(standing)
+    const isKept = isDeliverable(standing)
     return Effect.gen(function* () {
       const [settled] = yield* sql<WebhookRow>`
         with settled as (
@@ -159,7 +159,7 @@ const make = Effect.gen(function* () {
       where id = ${toUuid(webhook.id)} and claim = ${claim}`.pipe(Effect.asVoid, unavailable("webhooks.release"))
   }
 
-  const tend: WebhookStore["Type"]["tend"] = (keep) =>
+  const maintain: WebhookStore["Type"]["maintain"] = (keep) =>
     Effect.gen(function* () {
       yield* sql`
         with idle as (
@@ -174,7 +174,7 @@ const make = Effect.gen(function* () {
           select l.id from webhook_attempts l where l.webhook_id = w.id
           order by l.id desc offset ${keep.attempts} limit 1
         )`
-    }).pipe(unavailable("webhooks.tend"))
+    }).pipe(unavailable("webhooks.maintain"))
 
   return WebhookStore.of({
     insert,
@@ -195,7 +195,7 @@ const make = Effect.gen(function* () {
       ),
     rotate: (id, secret, until) => Effect.asVoid(rotate(id, secret, until)).pipe(unavailable("webhooks.rotate")),
     enable: (id) => Effect.zipRight(enable(id), tell).pipe(unavailable("webhooks.enable")),
-    moveTo: (id, after) => Effect.zipRight(moveTo(id, after), tell).pipe(unavailable("webhooks.moveTo")),
+    moveCursor: (id, after) => Effect.zipRight(moveCursor(id, after), tell).pipe(unavailable("webhooks.moveCursor")),
     attempts,
     record,
     claim,
@@ -204,7 +204,7 @@ const make = Effect.gen(function* () {
     releaseAll: Effect.asVoid(sql`update webhooks set claim = null, claimed_until = null where claim is not null`).pipe(
       unavailable("webhooks.releaseAll")
     ),
-    tend,
+    maintain,
     changes: Stream.fromPubSub(news)
   })
 })

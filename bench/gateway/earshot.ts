@@ -31,7 +31,11 @@ const stores = WebhookStore.layerMemory.pipe(
 
 export const layer = Layer.provideMerge(
   Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer),
-  Layer.mergeAll(Registrations.layerWith({ isAlone: true }), LiveMatches.layer, HttpSender.layerWith(new Addresses()))
+  Layer.mergeAll(
+    Registrations.layerWith({ isOnlyProcess: true }),
+    LiveMatches.layer,
+    HttpSender.layerWith(new Addresses())
+  )
 ).pipe(
   Layer.provideMerge(localPlatforms()),
   Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)),

@@ -16,7 +16,7 @@ import { RULES } from "./posts.ts"
 
 /** Everything that rules, stores and use cases need. `client` selects the engine. */
 export const layer = <E>(client: Layer.Layer<SqlClient | Announcements, E>) =>
-  Registrations.layerWith({ isAlone: true }).pipe(
+  Registrations.layerWith({ isOnlyProcess: true }).pipe(
     Layer.provideMerge(Keys.layer),
     Layer.provideMerge(Platforms.layer),
     Layer.provideMerge(SqlStores.layer),

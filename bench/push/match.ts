@@ -1,15 +1,15 @@
 /** Matches with a payload of typical size that contains its creation time. */
 
 import type { Match } from "../../core/matches/Match.ts"
-import { firstMatchAt, matchesAfter } from "../../core/model/Ids.ts"
+import { firstMatchIdAt, matchIdsAfter } from "../../core/model/Ids.ts"
 import * as Timestamp from "../../core/model/Timestamp.ts"
 import { rules } from "../gateway/data.ts"
 
-let last = firstMatchAt(Date.now())
+let last = firstMatchIdAt(Date.now())
 
 /** `at`: milliseconds since 1970, with fractions. */
 export const matchAt = (at: number): Match => {
-  const [id = last] = matchesAfter(last, 1)
+  const [id = last] = matchIdsAfter(last, 1)
   const [rule] = rules
   if (rule === undefined) throw new Error("The benchmark has no rules")
   last = id

@@ -1,24 +1,23 @@
-/** The port to the log of recent events of each platform, and a layer of it in memory. */
+/** Storage port for the log of recent events, with an in-memory layer. */
 import { Context, Effect, Layer, Stream } from "effect"
 import type { StorageUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 
 export interface LoggedEvent {
-  /** When it came in, in milliseconds. */
+  /** In milliseconds. */
   readonly receivedAt: number
-  /** The platform's record as JSON on one line; as `JSON.stringify` writes it, it has no character that a store refuses. */
+  /** The platform's record from `JSON.stringify`: one line, and every character is storable. */
   readonly json: string
 }
 
-/** Events that were written together. */
 export interface Segment {
-  /** One or more, in the order in which they came in. */
+  /** Non-empty, oldest first. */
   readonly events: ReadonlyArray<LoggedEvent>
-  /** How many came in right before these and were not kept. */
+  /** The number of events dropped right before these. */
   readonly missed: number
 }
 
-/** How much of a platform is kept: the newest events, as many of them as stay within `size`, in characters. */
+/** Limits per platform. `size` is in characters. */
 export interface Keep {
   readonly events: number
   readonly size: number
@@ -30,12 +29,9 @@ export class EventLog extends Context.Tag("core/EventLog")<
     /** Those that anything was logged of. */
     readonly platforms: Effect.Effect<ReadonlyArray<PlatformId>, StorageUnavailable>
     readonly append: (platform: PlatformId, segment: Segment) => Effect.Effect<void, StorageUnavailable>
-    /**
-     * Deletes the segments of which nothing is to be kept: at the end of it, a part of the oldest one may be more than
-     * `events`. In small steps, so that nobody waits for long.
-     */
+    /** Deletes whole segments in small batches. The oldest segment may keep the total slightly above `events`. */
     readonly trim: (platform: PlatformId, keep: Keep) => Effect.Effect<void, StorageUnavailable>
-    /** The newest `limit` events, 1 or more, newest segment first; of the oldest segment only those within the limit. */
+    /** The newest `limit` events (at least 1), newest segment first. The oldest segment is cut to the limit. */
     readonly recent: (platform: PlatformId, limit: number) => Stream.Stream<Segment, StorageUnavailable>
   }
 >() {
@@ -73,7 +69,7 @@ export class EventLog extends Context.Tag("core/EventLog")<
 
 export const sizeOf = ({ events }: Segment): number => events.reduce((size, { json }) => size + json.length, 0)
 
-/** The newest `limit` events of segments that come newest first. Asks for no segment that it does not need. */
+/** Cuts segments, newest first, to `limit` events. Pulls only the segments it needs. */
 export const newestOf = <E>(segments: Stream.Stream<Segment, E>, limit: number): Stream.Stream<Segment, E> =>
   segments.pipe(
     Stream.mapAccum(limit, (left, { events, missed }) => [

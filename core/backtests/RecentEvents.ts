@@ -1,4 +1,4 @@
-/** The recent events of each platform: collected as they come in, kept in the log, read again by backtests. */
+/** Buffers incoming events, writes them to the event log, and reads them for backtests. */
 import { Clock, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import type { StorageUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -7,43 +7,42 @@ import { EventLog, type LoggedEvent, type Segment } from "./EventLog.ts"
 export class RecentEvents extends Context.Tag("core/RecentEvents")<
   RecentEvents,
   {
-    /** How many events of a platform are kept; 0 when none are. */
+    /** Per platform. 0 turns the log off. */
     readonly keep: number
     /**
-     * Takes note of events as their platform streams them. Never fails and waits for nothing: they are written within
-     * about a second, and a process that is killed loses those. When more come than the store takes, the oldest of
-     * those that wait are given up and counted.
+     * Buffers events without waiting. They are written within about a second; a crash loses the buffer. If the store
+     * falls behind, the oldest buffered events are dropped and counted.
      */
     readonly record: (platform: PlatformId, records: ReadonlyArray<unknown>) => Effect.Effect<void>
-    /** The newest events, `limit` or as many as are kept, newest segment first; also those recorded just now. */
+    /** Up to `limit` events, newest segment first. Writes the buffer first. */
     readonly newest: (platform: PlatformId, limit: number) => Stream.Stream<Segment, StorageUnavailable>
   }
 >() {
-  /** Writes what still waits when its scope closes. `keep` 0 keeps nothing, and drops what was kept before. */
+  /** Writes the buffer when its scope closes. `keep` 0 deletes the stored events. */
   static readonly layerWith = ({ keep }: { readonly keep: number }): Layer.Layer<RecentEvents, never, EventLog> =>
     Layer.scoped(
       RecentEvents,
       Effect.gen(function* () {
         const log = yield* EventLog
-        // Not with every write: deleting costs as much as writing. At the start there may be more than is kept now.
+        // Not with every write, because deleting costs as much as writing. At start, because `keep` may be smaller now.
         const trim = (platform: PlatformId) => log.trim(platform, { events: keep, size: KEEP_SIZE })
         yield* Effect.flatMap(log.platforms, Effect.forEach(trim)).pipe(
-          // It is tried again soon; that the store is away is told by those who need it more.
-          Effect.catchAll(({ cause }) => Effect.logDebug("Recent events could not be trimmed", cause)),
+          // Debug level: other services report that the store is down.
+          Effect.catchAll(({ cause }) => Effect.logDebug("Cannot trim recent events", cause)),
           Effect.repeat(Schedule.spaced("10 seconds")),
           Effect.forkScoped
         )
         if (keep === 0) return RecentEvents.of({ keep, record: () => Effect.void, newest: () => Stream.empty })
 
         const backlogs = new Map<PlatformId, Backlog>()
-        const oneAtATime = yield* Effect.makeSemaphore(1)
-        let isInTrouble = false
-        let givenUp = 0
+        const lock = yield* Effect.makeSemaphore(1)
+        let hasWarned = false
+        let dropped = 0
 
         const warnOnce = (...message: ReadonlyArray<unknown>) =>
           Effect.suspend(() => {
-            if (isInTrouble) return Effect.void
-            isInTrouble = true
+            if (hasWarned) return Effect.void
+            hasWarned = true
             return Effect.logWarning(...message)
           })
 
@@ -52,13 +51,13 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
             const now = yield* Clock.currentTimeMillis
             const backlog = backlogs.get(platform) ?? new Backlog(platform, keep)
             backlogs.set(platform, backlog)
-            const before = givenUp
-            givenUp += backlog.add(records, now)
-            if (givenUp === before) return
-            yield* warnOnce("Recent events come in faster than the store takes them: the oldest that wait are given up")
+            const before = dropped
+            dropped += backlog.add(records, now)
+            if (dropped === before) return
+            yield* warnOnce("Recent events arrive faster than the store writes them: the oldest are dropped")
           })
 
-        /** True when something was written. */
+        /** True if it wrote a segment. */
         const writeNext = (backlog: Backlog) =>
           Effect.suspend(() => {
             const segment = backlog.take()
@@ -66,41 +65,41 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
             return log.append(backlog.platform, segment).pipe(
               Effect.onError(() =>
                 Effect.sync(() => {
-                  givenUp += backlog.putBack(segment)
+                  dropped += backlog.putBack(segment)
                 })
               ),
               Effect.as(true)
             )
-          }).pipe(oneAtATime.withPermits(1))
+          }).pipe(lock.withPermits(1))
 
-        /** Writes what waits, and rests `rest` times as long as that takes. */
+        /** Writes the buffer and sleeps `rest` times as long as each write took. */
         const write = (rest: number) =>
           Effect.gen(function* () {
             const [took, wrote] = yield* Effect.timed(Effect.forEach([...backlogs.values()], writeNext))
             yield* Effect.sleep(Duration.times(took, rest))
             return wrote.includes(true)
-            // Whoever waits for this does not wait for what comes in meanwhile.
+            // Bounded: does not write events that arrive meanwhile.
           }).pipe(Effect.repeat({ while: (wrote) => wrote, times: Math.ceil(keep / SEGMENT_EVENTS) }))
 
-        const calmDown = Effect.suspend(() => {
-          if (!isInTrouble || [...backlogs.values()].some((backlog) => !backlog.isEmpty)) return Effect.void
-          const message = `Recent events are all written again; ${givenUp} were given up`
-          isInTrouble = false
-          givenUp = 0
+        const reportRecovery = Effect.suspend(() => {
+          if (!hasWarned || [...backlogs.values()].some((backlog) => !backlog.isEmpty)) return Effect.void
+          const message = `Recent events are written again; ${dropped} were dropped`
+          hasWarned = false
+          dropped = 0
           return Effect.logInfo(message)
         })
 
-        yield* write(REST).pipe(
-          Effect.zipRight(calmDown),
-          Effect.catchAll(({ cause }) => warnOnce("Recent events wait for the store", cause)),
+        yield* write(REST_FACTOR).pipe(
+          Effect.zipRight(reportRecovery),
+          Effect.catchAll(({ cause }) => warnOnce("Cannot write recent events, retrying", cause)),
           Effect.repeat(Schedule.spaced("1 second")),
           Effect.forkScoped
         )
-        // After the fork, and so before its end: what is being written is not cut off, to be written a second time.
+        // Runs before the fork above is interrupted, so that a running write is not repeated.
         yield* Effect.addFinalizer(() =>
           Effect.interruptible(write(0)).pipe(
             Effect.timeout("5 seconds"),
-            Effect.catchAll((error) => Effect.logWarning("The last recent events were not written", error))
+            Effect.catchAll((error) => Effect.logWarning("Cannot write the last recent events", error))
           )
         )
 
@@ -114,90 +113,89 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
 
 // ---- helpers ----
 
-/** In characters, for each platform: what a platform's events may take in the store, and in the memory of a process. */
+/** In characters per platform: in the store, and in the buffer. */
 const KEEP_SIZE = 64 * 1024 * 1024
-const MOST_WAITING_SIZE = 16 * 1024 * 1024
+const MAX_WAITING_SIZE = 16 * 1024 * 1024
 
-/** What is written at once. */
 const SEGMENT_EVENTS = 500
 const SEGMENT_SIZE = 1024 * 1024
 
-/** In a flood, at most a fifth of the time goes into the log: the embedded store shares its thread with everyone. */
-const REST = 4
+/** Limits writing to a fifth of the time: the embedded store shares the thread. */
+const REST_FACTOR = 4
 
-/** The events of a platform that wait to be written. */
+/** The write buffer of a platform. */
 class Backlog {
   readonly platform: PlatformId
-  /** As many as are kept may wait: what is handed in at once can then be tested on as a whole. */
-  readonly #most: number
-  #events: Array<LoggedEvent> = []
-  #size = 0
-  #missed = 0
+  /** As large as the log, so that a burst of that size is kept whole. */
+  private readonly limit: number
+  private events: Array<LoggedEvent> = []
+  private size = 0
+  private missed = 0
 
-  constructor(platform: PlatformId, most: number) {
+  constructor(platform: PlatformId, limit: number) {
     this.platform = platform
-    this.#most = most
+    this.limit = limit
   }
 
   get isEmpty(): boolean {
-    return this.#events.length === 0
+    return this.events.length === 0
   }
 
-  /** How many events were given up for these. */
+  /** Returns the number of events dropped. */
   add(records: ReadonlyArray<unknown>, receivedAt: number): number {
     for (const record of records) {
-      const json = written(record)
-      if (json === undefined) this.#missed++
-      else this.#push({ receivedAt, json })
+      const json = toJson(record)
+      if (json === undefined) this.missed++
+      else this.push({ receivedAt, json })
     }
-    return this.#giveUp()
+    return this.dropExcess()
   }
 
   take(): Segment | undefined {
     let count = 0
     let size = 0
-    for (const { json } of this.#events) {
+    for (const { json } of this.events) {
       if (count === SEGMENT_EVENTS || (count > 0 && size + json.length > SEGMENT_SIZE)) break
       count++
       size += json.length
     }
     if (count === 0) return undefined
-    const segment = { events: this.#events.splice(0, count), missed: this.#missed }
-    this.#size -= size
-    this.#missed = 0
+    const segment = { events: this.events.splice(0, count), missed: this.missed }
+    this.size -= size
+    this.missed = 0
     return segment
   }
 
-  /** For a segment that could not be written. How many events were given up for it. */
+  /** For a segment that could not be written. Returns the number of events dropped. */
   putBack({ events, missed }: Segment): number {
-    const since = this.#events
-    this.#events = []
-    this.#size = 0
-    for (const event of [...events, ...since]) this.#push(event)
-    this.#missed += missed
-    return this.#giveUp()
+    const newer = this.events
+    this.events = []
+    this.size = 0
+    for (const event of [...events, ...newer]) this.push(event)
+    this.missed += missed
+    return this.dropExcess()
   }
 
-  #push(event: LoggedEvent): void {
-    this.#events.push(event)
-    this.#size += event.json.length
+  private push(event: LoggedEvent): void {
+    this.events.push(event)
+    this.size += event.json.length
   }
 
-  #giveUp(): number {
+  private dropExcess(): number {
     let count = 0
-    for (const { json } of this.#events) {
-      if (this.#events.length - count <= this.#most && this.#size <= MOST_WAITING_SIZE) break
-      this.#size -= json.length
+    for (const { json } of this.events) {
+      if (this.events.length - count <= this.limit && this.size <= MAX_WAITING_SIZE) break
+      this.size -= json.length
       count++
     }
-    this.#events.splice(0, count)
-    this.#missed += count
+    this.events.splice(0, count)
+    this.missed += count
     return count
   }
 }
 
-/** Undefined for what cannot be written as JSON. */
-const written = (record: unknown): string | undefined => {
+/** Undefined for a value that JSON cannot represent. */
+const toJson = (record: unknown): string | undefined => {
   try {
     return JSON.stringify(record)
   } catch {

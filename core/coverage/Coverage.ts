@@ -1,57 +1,54 @@
-/** When a platform was watched and when not: what "no matches" is worth. */
+/** Coverage: when a platform was watched, and the gaps. */
 import { Option, Schema } from "effect"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { GapCause, type Signal } from "../platforms/Platform.ts"
 
-/** A time in which the platform was not watched. Times in milliseconds. */
+/** A period in which the platform was not watched. Times in milliseconds. */
 export interface Gap {
   readonly from: number
   readonly to: number
   readonly cause: GapCause
   readonly detail: string
-  /** What happened in it came all the same, later. */
+  /** The events of the gap were backfilled later. */
   readonly isRecovered: boolean
 }
 
-/** How far a platform's stream is covered. Times in milliseconds. */
+/** The coverage state of a platform's stream. Times in milliseconds. */
 export interface Ledger {
-  /** When it was first watched; none before it ever was. */
+  /** The start of the first watch. */
   readonly watchedSince: Option.Option<number>
-  /** What came in until then is stored. */
+  /** Everything received until then is stored. */
   readonly watchedUntil: number
-  /** Since when and why it is not watched now. */
-  readonly blind: Option.Option<{ readonly since: number; readonly cause: GapCause; readonly detail: string }>
+  readonly openGap: Option.Option<{ readonly since: number; readonly cause: GapCause; readonly detail: string }>
 }
 
-/** What a signal changes. */
 export interface LedgerChange {
   readonly ledger: Ledger
-  /** Gaps that have ended. */
+  /** Closed gaps. */
   readonly gaps: ReadonlyArray<Gap>
-  /** From then on, gaps that ended since it was last watched are made up for. */
+  /** Gaps from this time on that closed since the last watch are recovered. */
   readonly recoveredSince: Option.Option<number>
 }
 
-/** A platform that was never watched. */
-export const newLedger: Ledger = { watchedSince: Option.none(), watchedUntil: 0, blind: Option.none() }
+export const newLedger: Ledger = { watchedSince: Option.none(), watchedUntil: 0, openGap: Option.none() }
 
-/** The process that kept the ledger has ended, and nobody watched since. */
-export const reopened = (ledger: Ledger): Ledger =>
-  Option.isSome(ledger.blind) || Option.isNone(ledger.watchedSince)
+/** Opens a gap for the time in which no process ran. */
+export const afterRestart = (ledger: Ledger): Ledger =>
+  Option.isSome(ledger.openGap) || Option.isNone(ledger.watchedSince)
     ? ledger
-    : { ...ledger, blind: Option.some({ since: ledger.watchedUntil, cause: "process_down", detail: PROCESS_DOWN }) }
+    : { ...ledger, openGap: Option.some({ since: ledger.watchedUntil, cause: "process_down", detail: PROCESS_DOWN }) }
 
-/** All that came in until then is stored. */
-export const aliveAt = (ledger: Ledger, at: number): Ledger =>
-  Option.isSome(ledger.blind) || Option.isNone(ledger.watchedSince) || at <= ledger.watchedUntil
+/** Does nothing while a gap is open. */
+export const advanceTo = (ledger: Ledger, at: number): Ledger =>
+  Option.isSome(ledger.openGap) || Option.isNone(ledger.watchedSince) || at <= ledger.watchedUntil
     ? ledger
     : { ...ledger, watchedUntil: at }
 
 export const afterSignal = (ledger: Ledger, signal: Signal): LedgerChange => {
   switch (signal._tag) {
     case "Event":
-      return unchanged(aliveAt(ledger, signal.delivery.receivedAt))
+      return unchanged(advanceTo(ledger, signal.delivery.receivedAt))
     case "Blind":
       return afterBlind(ledger, signal)
     case "Watching":
@@ -62,35 +59,37 @@ export const afterSignal = (ledger: Ledger, signal: Signal): LedgerChange => {
 export const WireGap = Schema.Struct({
   from: Timestamp.Timestamp,
   to: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "Absent while it lasts"
+    description: "Absent while the gap is open"
   }),
   cause: GapCause,
   detail: Schema.String,
   recovered: Schema.Boolean.annotations({
-    description: "What happened in it came all the same, later"
+    description: "True if the events of the gap were backfilled later"
   })
 }).annotations({ identifier: "Gap" })
 
 export const PlatformCoverage = Schema.Struct({
   platform: PlatformId,
   watched_since: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "When the platform was first watched; absent before it ever was"
+    description: "When the platform was first watched; absent if it never was"
   }),
   watched_until: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "What came in until then is stored; while the stream is open it moves on within seconds"
+    description: "Everything received until then is stored; while the stream is open it advances every few seconds"
   }),
-  gaps: Schema.Array(WireGap).annotations({ description: "Times in which it was not watched, newest first" }),
-  more_gaps: Schema.Boolean.annotations({ description: "There are more gaps in this time than are listed" })
+  gaps: Schema.Array(WireGap).annotations({
+    description: "Periods in which the platform was not watched, newest first"
+  }),
+  more_gaps: Schema.Boolean.annotations({ description: "True if the period has more gaps than are listed" })
 }).annotations({ identifier: "PlatformCoverage" })
 export type PlatformCoverage = typeof PlatformCoverage.Type
 
 export const Coverage = Schema.Struct({
   from: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "The time that this answer is about begins here; absent: with the first match there is"
+    description: "The start of the period that this response covers; absent: starts with the oldest match"
   }),
   to: Timestamp.Timestamp,
   kept_since: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "Matches of this time from before then were deleted, as the server is set to; absent: none was"
+    description: "Retention has deleted older matches of this period; absent if it has deleted none"
   }),
   platforms: Schema.Array(PlatformCoverage)
 }).annotations({ identifier: "Coverage" })
@@ -98,25 +97,25 @@ export type Coverage = typeof Coverage.Type
 
 // ---- helpers ----
 
-const PROCESS_DOWN = "The server did not run"
+const PROCESS_DOWN = "The server was not running"
 
 const unchanged = (ledger: Ledger): LedgerChange => ({ ledger, gaps: [], recoveredSince: Option.none() })
 
 const afterBlind = (ledger: Ledger, { at, cause, detail }: Extract<Signal, { _tag: "Blind" }>): LedgerChange =>
-  Option.match(ledger.blind, {
+  Option.match(ledger.openGap, {
     onNone: () => {
       const since = Math.max(
         at,
         Option.getOrElse(ledger.watchedSince, () => at)
       )
-      return unchanged({ ...ledger, blind: Option.some({ since, cause, detail }) })
+      return unchanged({ ...ledger, openGap: Option.some({ since, cause, detail }) })
     },
-    onSome: (blind) => {
-      if (blind.cause === cause) return unchanged(ledger)
-      const to = Math.max(at, blind.since)
+    onSome: (open) => {
+      if (open.cause === cause) return unchanged(ledger)
+      const to = Math.max(at, open.since)
       return {
-        ledger: { ...ledger, blind: Option.some({ since: to, cause, detail }) },
-        gaps: gapOf(blind, to, false),
+        ledger: { ...ledger, openGap: Option.some({ since: to, cause, detail }) },
+        gaps: gapOf(open, to, false),
         recoveredSince: Option.none()
       }
     }
@@ -126,15 +125,15 @@ const afterWatching = (ledger: Ledger, { at, since }: Extract<Signal, { _tag: "W
   const next: Ledger = {
     watchedSince: Option.orElseSome(ledger.watchedSince, () => at),
     watchedUntil: Math.max(at, ledger.watchedUntil),
-    blind: Option.none()
+    openGap: Option.none()
   }
-  const gaps = Option.match(ledger.blind, {
+  const gaps = Option.match(ledger.openGap, {
     onNone: () => [],
-    onSome: (blind) => {
-      const to = Math.max(at, blind.since)
-      if (since <= blind.since) return gapOf(blind, to, true)
-      if (since >= to) return gapOf(blind, to, false)
-      return [...gapOf(blind, since, false), ...gapOf({ ...blind, since }, to, true)]
+    onSome: (open) => {
+      const to = Math.max(at, open.since)
+      if (since <= open.since) return gapOf(open, to, true)
+      if (since >= to) return gapOf(open, to, false)
+      return [...gapOf(open, since, false), ...gapOf({ ...open, since }, to, true)]
     }
   })
   return { ledger: next, gaps, recoveredSince: since < at ? Option.some(since) : Option.none() }

@@ -1,4 +1,4 @@
-/** The port to what is kept of each platform's stream: how far it is stored, its gaps, and events set aside. */
+/** Storage port for the stream state of each platform: cursor, coverage, gaps and dead letters. */
 import { Context, Effect, Layer, Option } from "effect"
 import type { StorageUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -6,25 +6,25 @@ import type { Gap, Ledger, LedgerChange } from "./Coverage.ts"
 
 export interface StreamRecord {
   readonly ledger: Ledger
-  /** Where the stream is to go on; none when nothing that has one was stored yet. */
+  /** Where the stream resumes. */
   readonly cursor: Option.Option<string>
 }
 
-/** A step of a stream, to be stored with the matches that it brought. */
+/** Stored in one transaction with the matches of a batch. */
 export interface StreamProgress extends LedgerChange {
   readonly platform: PlatformId
-  /** None leaves the stored one. */
+  /** None keeps the stored cursor. */
   readonly cursor: Option.Option<string>
 }
 
-/** An event that could not be stored, and why. */
-export interface SetAside {
+/** An event that could not be stored. */
+export interface DeadLetter {
   readonly platform: PlatformId
   readonly platformPostId: string
   /** In milliseconds. */
   readonly at: number
   readonly reason: string
-  /** As JSON, cut off where it is very long. */
+  /** JSON, truncated if very long. */
   readonly payload: string
 }
 
@@ -33,20 +33,20 @@ export class StreamStore extends Context.Tag("core/StreamStore")<
   {
     readonly load: (platform: PlatformId) => Effect.Effect<Option.Option<StreamRecord>, StorageUnavailable>
     readonly save: (progress: StreamProgress) => Effect.Effect<void, StorageUnavailable>
-    /** Those that have ended and lasted into the time from `from` to `to`, newest first. Times in milliseconds. */
+    /** Closed gaps that overlap the window, newest first. Times in milliseconds. */
     readonly gaps: (
       platform: PlatformId,
       window: { readonly from: number; readonly to: number; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<Gap>, StorageUnavailable>
-    readonly setAside: (event: SetAside) => Effect.Effect<void, StorageUnavailable>
+    readonly addDeadLetter: (letter: DeadLetter) => Effect.Effect<void, StorageUnavailable>
     /** Newest first. */
-    readonly asides: (limit: number) => Effect.Effect<ReadonlyArray<SetAside>, StorageUnavailable>
+    readonly deadLetters: (limit: number) => Effect.Effect<ReadonlyArray<DeadLetter>, StorageUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<StreamStore> = Layer.sync(StreamStore, () => {
     const records = new Map<PlatformId, StreamRecord>()
     const gaps = new Map<PlatformId, ReadonlyArray<Gap>>()
-    const asides: Array<SetAside> = []
+    const deadLetters: Array<DeadLetter> = []
 
     const save = (progress: StreamProgress) =>
       Effect.sync(() => {
@@ -56,11 +56,11 @@ export class StreamStore extends Context.Tag("core/StreamStore")<
           ledger,
           cursor: Option.orElse(progress.cursor, () => before?.cursor ?? Option.none())
         })
-        const episode = before?.ledger.watchedUntil ?? 0
-        const isMadeUpFor = ({ from }: Gap) =>
-          Option.exists(recoveredSince, (since) => from >= since && from >= episode)
+        const lastWatched = before?.ledger.watchedUntil ?? 0
+        const isNowRecovered = ({ from }: Gap) =>
+          Option.exists(recoveredSince, (since) => from >= since && from >= lastWatched)
         const earlier = (gaps.get(platform) ?? []).map((gap) =>
-          isMadeUpFor(gap) ? { ...gap, isRecovered: true } : gap
+          isNowRecovered(gap) ? { ...gap, isRecovered: true } : gap
         )
         gaps.set(platform, [...earlier, ...progress.gaps])
       })
@@ -75,8 +75,8 @@ export class StreamStore extends Context.Tag("core/StreamStore")<
             .sort((a, b) => b.from - a.from)
             .slice(0, limit)
         ),
-      setAside: (event) => Effect.sync(() => void asides.push(event)),
-      asides: (limit) => Effect.sync(() => asides.toReversed().slice(0, limit))
+      addDeadLetter: (letter) => Effect.sync(() => void deadLetters.push(letter)),
+      deadLetters: (limit) => Effect.sync(() => deadLetters.toReversed().slice(0, limit))
     })
   })
 }

@@ -1,4 +1,4 @@
-/** What of a time was watched, for answers about it. */
+/** Computes the coverage of a time window from the stored stream state. */
 import { Effect, Option } from "effect"
 import type { StorageUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -6,7 +6,7 @@ import * as Timestamp from "../model/Timestamp.ts"
 import type { Coverage, Gap, PlatformCoverage } from "./Coverage.ts"
 import type { StreamRecord, StreamStore } from "./StreamStore.ts"
 
-/** A time, in milliseconds; without `from` as far back as there is anything. */
+/** In milliseconds. Without `from`: from the beginning. */
 export interface Window {
   readonly from: Option.Option<number>
   readonly to: number
@@ -17,10 +17,7 @@ export type CoverageOf = (
   window: Window
 ) => Effect.Effect<Coverage, StorageUnavailable>
 
-/**
- * The store is asked once a second at most, however many answers there are. Uninterruptibly: others may wait for what one
- * caller, who can leave, has asked.
- */
+/** Queries the store at most once a second. Uninterruptible, because other callers may wait for the same query. */
 export const makeCoverageOf = (streams: StreamStore["Type"]): Effect.Effect<CoverageOf> =>
   Effect.gen(function* () {
     const snapshots = new Map<PlatformId, Effect.Effect<Snapshot, StorageUnavailable>>()
@@ -44,29 +41,29 @@ export const makeCoverageOf = (streams: StreamStore["Type"]): Effect.Effect<Cove
       })
   })
 
-/** What is stored of a platform's stream. `isCut`: there are older gaps. */
+/** `hasOlder`: `gaps` is truncated, older gaps exist. */
 export interface Snapshot {
   readonly record: Option.Option<StreamRecord>
   readonly gaps: ReadonlyArray<Gap>
-  readonly isCut: boolean
+  readonly hasOlder: boolean
 }
 
 export const snapshotOf = (streams: StreamStore["Type"], id: PlatformId): Effect.Effect<Snapshot, StorageUnavailable> =>
   Effect.gen(function* () {
     const record = yield* streams.load(id)
-    const gaps = yield* streams.gaps(id, { from: 0, to: Number.MAX_SAFE_INTEGER, limit: MOST_GAPS + 1 })
-    return { record, gaps: gaps.slice(0, MOST_GAPS), isCut: gaps.length > MOST_GAPS }
+    const gaps = yield* streams.gaps(id, { from: 0, to: Number.MAX_SAFE_INTEGER, limit: MAX_GAPS + 1 })
+    return { record, gaps: gaps.slice(0, MAX_GAPS), hasOlder: gaps.length > MAX_GAPS }
   })
 
 export const platformCoverage = (
   platform: PlatformId,
-  { record, gaps, isCut }: Snapshot,
+  { record, gaps, hasOlder }: Snapshot,
   window: Window
 ): PlatformCoverage => {
   const from = Option.getOrElse(window.from, () => 0)
   const ledger = Option.map(record, (stored) => stored.ledger)
   const since = Option.flatMap(ledger, ({ watchedSince }) => watchedSince)
-  const blind = Option.flatMap(ledger, (known) => known.blind)
+  const openGap = Option.flatMap(ledger, (known) => known.openGap)
   const within = gaps.filter((gap) => gap.to > from && gap.from < window.to)
   const oldest = gaps.at(-1)
   return {
@@ -75,7 +72,7 @@ export const platformCoverage = (
     ...(Option.isSome(ledger) &&
       Option.isSome(since) && { watched_until: Timestamp.fromMillis(ledger.value.watchedUntil) }),
     gaps: [
-      ...Option.toArray(blind)
+      ...Option.toArray(openGap)
         .filter(({ since }) => since < window.to)
         .map(({ since, cause, detail }) => ({ from: Timestamp.fromMillis(since), cause, detail, recovered: false })),
       ...within.map(({ from, to, cause, detail, isRecovered }) => ({
@@ -86,10 +83,10 @@ export const platformCoverage = (
         recovered: isRecovered
       }))
     ],
-    more_gaps: isCut && oldest !== undefined && oldest.from > from
+    more_gaps: hasOlder && oldest !== undefined && oldest.from > from
   }
 }
 
 // ---- helpers ----
 
-const MOST_GAPS = 100
+const MAX_GAPS = 100

@@ -1,4 +1,4 @@
-/** From what a platform delivered to the matches of the rules behind it. */
+/** Fans out the events of a platform to matches of rules. */
 import { Array as Arr, Effect } from "effect"
 import type { Match } from "../matches/Match.ts"
 import type { StorageUnavailable } from "../model/Errors.ts"
@@ -9,42 +9,41 @@ import type { Delivery } from "../platforms/Platform.ts"
 import type { Registrations } from "../rules/Registrations.ts"
 import type { RuleStore } from "../rules/RuleStore.ts"
 
-export interface FanOut {
+export interface FanOutServices {
   readonly rules: RuleStore["Type"]
   readonly registrations: Registrations["Type"]
   readonly ids: Ids["Type"]
 }
 
-/** One match for each rule that holds one of the platform's rules that the event met. */
-export const matchesOf = (
-  { rules, registrations, ids }: FanOut,
+/** One match per event and rule. Several rules can share one rule of the platform. */
+export const fanOut = (
+  { rules, registrations, ids }: FanOutServices,
   platform: PlatformId,
   deliveries: ReadonlyArray<Delivery>
 ): Effect.Effect<ReadonlyArray<Match>, StorageUnavailable> =>
   Effect.gen(function* () {
-    // A stream that only says that it is alive has nothing to look up.
     if (deliveries.length === 0) return []
     const all = [...new Set(deliveries.flatMap(({ platformRuleIds }) => platformRuleIds))]
     const ruleIds = new Map<string, Array<Match["rule_id"]>>()
-    const ask = (platformRuleIds: ReadonlyArray<string>) =>
-      Effect.map(rules.holders(platform, platformRuleIds), (holders) => {
-        for (const { platformRuleId, ruleId } of holders) {
-          const held = ruleIds.get(platformRuleId)
-          if (held === undefined) ruleIds.set(platformRuleId, [ruleId])
-          else held.push(ruleId)
+    const addLinks = (platformRuleIds: ReadonlyArray<string>) =>
+      Effect.map(rules.ruleLinks(platform, platformRuleIds), (links) => {
+        for (const { platformRuleId, ruleId } of links) {
+          const known = ruleIds.get(platformRuleId)
+          if (known === undefined) ruleIds.set(platformRuleId, [ruleId])
+          else known.push(ruleId)
         }
       })
-    yield* ask(all)
+    yield* addLinks(all)
     const unknown = all.filter((id) => !ruleIds.has(id))
     if (unknown.length > 0) {
-      // A rule that is being made is on the platform before it is in the store.
-      yield* registrations.settled(platform)
-      yield* ask(unknown)
+      // A new rule is on the platform before it is active in the store.
+      yield* registrations.awaitIdle(platform)
+      yield* addLinks(unknown)
     }
     const created_at = yield* Timestamp.now
     const pairs = deliveries.flatMap((delivery) => {
-      const met = [...new Set(delivery.platformRuleIds)].flatMap((id) => ruleIds.get(id) ?? [])
-      return met.map((rule_id) => ({ delivery, rule_id }))
+      const matched = [...new Set(delivery.platformRuleIds)].flatMap((id) => ruleIds.get(id) ?? [])
+      return matched.map((rule_id) => ({ delivery, rule_id }))
     })
     const newIds = yield* ids.matches(pairs.length)
     return Arr.zipWith(newIds, pairs, (id, { delivery: { platformPostId, payload }, rule_id }) => ({

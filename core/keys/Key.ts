@@ -1,15 +1,14 @@
-/** API keys: `es_`, 32 random characters, 6 of checksum. Only a digest of a key is ever stored. */
+/** API keys: `es_`, 32 random characters, 6 of checksum. Only the digest of a key is stored. */
 import { Schema } from "effect"
 import { AccountId, KeyId } from "../model/Ids.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 
-/** What the store keeps of a key. */
 export const Key = Schema.Struct({
   id: KeyId,
   account_id: AccountId,
   account: Schema.String,
   name: Schema.String,
-  /** The first characters of the key, enough for its owner to tell it from others. */
+  /** The first characters of the key, so that its owner can recognize it. */
   hint: Schema.String,
   created_at: Timestamp,
   last_used_at: Schema.NullOr(Timestamp),
@@ -20,19 +19,18 @@ export type Key = typeof Key.Type
 const SECRET_LENGTH = 32
 const CHECKSUM_LENGTH = 6
 
-/** Makes a key from random bytes; `random(n)` gives n of them. */
 export const makeSecret = (random: (length: number) => Uint8Array): string => {
   let secret = ""
   while (secret.length < SECRET_LENGTH) {
     for (const byte of random(SECRET_LENGTH * 2)) {
-      // 248 is the largest multiple of 62 in a byte: beyond it, some characters would be likelier than others.
+      // 248 is the largest multiple of 62 in a byte. Larger bytes would bias the choice of characters.
       if (byte < 248 && secret.length < SECRET_LENGTH) secret += BASE62[byte % 62]
     }
   }
   return `es_${secret}${checksum(secret)}`
 }
 
-/** A text with the shape of our keys but a wrong checksum was mistyped or made up: no need to ask the store. */
+/** True for the format of our keys with a wrong checksum. Saves a query. */
 export const isMistyped = (secret: string): boolean =>
   /^es_[0-9A-Za-z]{38}$/.test(secret) &&
   checksum(secret.slice(3, 3 + SECRET_LENGTH)) !== secret.slice(3 + SECRET_LENGTH)

@@ -1,4 +1,4 @@
-/** The port to where accounts and keys are kept, and a layer of it in memory. */
+/** Storage port for accounts and keys, with an in-memory layer. */
 import { Context, Effect, Layer, Option } from "effect"
 import type { StorageUnavailable } from "../model/Errors.ts"
 import type { AccountId, KeyId } from "../model/Ids.ts"
@@ -23,18 +23,15 @@ export interface NewKey {
 export class KeyStore extends Context.Tag("core/KeyStore")<
   KeyStore,
   {
-    /**
-     * Stores the key on the account of that name, which is created with the given id if there is none. A key whose
-     * digest is there already is left as it is. Answers the key as it is stored.
-     */
+    /** Creates the account if no account has that name. Returns the stored key if the digest is already known. */
     readonly insert: (key: NewKey) => Effect.Effect<Key, StorageUnavailable>
-    /** The account of that name, which is created with the given id if there is none. */
+    /** Finds the account by name, or creates it with the given id. */
     readonly account: (account: NewAccount) => Effect.Effect<AccountId, StorageUnavailable>
-    /** Revoked keys too. */
+    /** Includes revoked keys. */
     readonly findByDigest: (digest: string) => Effect.Effect<Option.Option<Key>, StorageUnavailable>
-    /** Every key, revoked ones too, oldest first. */
+    /** Oldest first, including revoked keys. */
     readonly list: Effect.Effect<ReadonlyArray<Key>, StorageUnavailable>
-    /** None when there is no such key. A revoked key keeps its first time. */
+    /** None for an unknown id. A second call keeps the first revocation time. */
     readonly revoke: (id: KeyId, at: Timestamp) => Effect.Effect<Option.Option<Key>, StorageUnavailable>
     readonly touch: (id: KeyId, at: Timestamp) => Effect.Effect<void, StorageUnavailable>
   }

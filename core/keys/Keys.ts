@@ -1,4 +1,4 @@
-/** The key use cases: who is calling, and how keys come and go. */
+/** The key use cases: authenticate, create, list and revoke. */
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Entropy } from "../model/Entropy.ts"
 import { KeyNotFound, type StorageUnavailable, Unauthenticated } from "../model/Errors.ts"
@@ -7,40 +7,39 @@ import * as Timestamp from "../model/Timestamp.ts"
 import { hintOf, isMistyped, type Key, makeSecret } from "./Key.ts"
 import { KeyStore } from "./KeyStore.ts"
 
-/** A key in the one moment in which its secret is known. */
+/** A new key with its secret, which is not stored. */
 export interface IssuedKey {
   readonly key: Key
   readonly secret: Redacted.Redacted
 }
 
-/** The account that the first key of a store belongs to. */
+/** The account of the first key and of the bootstrap key. */
 export const DEFAULT_ACCOUNT = "default"
 
-/** How long another process may go on accepting a key after its revocation. */
-const REMEMBER_MILLIS = 5_000
-/** The time of last use is kept this exact and no more: it is a write. */
-const TOUCH_MILLIS = 60_000
-const REMEMBER_AT_MOST = 10_000
+/** Another process may accept a revoked key for this long. */
+const CACHE_MILLIS = 5_000
+/** Precision of the last-used time: each update is a write. */
+const TOUCH_INTERVAL_MILLIS = 60_000
+const CACHE_LIMIT = 10_000
 const NEVER = "1970-01-01T00:00:00.000Z"
 
 export class Keys extends Context.Tag("core/Keys")<
   Keys,
   {
-    /** The account that the secret opens. */
     readonly authenticate: (secret: string) => Effect.Effect<AccountId, Unauthenticated | StorageUnavailable>
-    /** Creates the account if there is none of that name. */
+    /** Creates the account if no account has that name. */
     readonly create: (options: {
       readonly account: string
       readonly name: string
     }) => Effect.Effect<IssuedKey, StorageUnavailable>
-    /** The account of that name; created if there is none. For who needs no key, being on the same machine. */
+    /** Finds or creates the account by name. For local callers, which need no key. */
     readonly account: (name: string) => Effect.Effect<AccountId, StorageUnavailable>
     readonly list: Effect.Effect<ReadonlyArray<Key>, StorageUnavailable>
-    /** `id` may be any text: what is not an id of a key is not found. */
+    /** `id` may be any text; fails with `KeyNotFound` if it is not the id of a key. */
     readonly revoke: (id: string) => Effect.Effect<Key, KeyNotFound | StorageUnavailable>
-    /** The first key of an empty store; none when the store has keys. */
+    /** None when the store already has keys. */
     readonly issueFirst: Effect.Effect<Option.Option<IssuedKey>, StorageUnavailable>
-    /** Makes a secret of the operator's own a key of the default account. Harmless to repeat. */
+    /** Stores the operator's own secret as a key of the default account. Idempotent. */
     readonly adopt: (secret: Redacted.Redacted) => Effect.Effect<Key, StorageUnavailable>
   }
 >() {
@@ -50,19 +49,19 @@ export class Keys extends Context.Tag("core/Keys")<
       const store = yield* KeyStore
       const ids = yield* Ids
       const entropy = yield* Entropy
-      // By the secret itself, for seconds: a digest for each request would cost more than the rest of the check.
-      const remembered = new Map<string, { readonly key: Key; readonly until: number }>()
+      // Keyed by the secret itself: a digest per request would cost more than the rest of the check.
+      const cache = new Map<string, { readonly key: Key; readonly until: number }>()
 
       const lookUp = (secret: string, now: number) =>
         Effect.gen(function* () {
           const found = yield* store.findByDigest(entropy.sha256(secret))
           if (Option.isNone(found) || found.value.revoked_at !== null) {
-            remembered.delete(secret)
+            cache.delete(secret)
             return yield* new Unauthenticated()
           }
-          if (remembered.size >= REMEMBER_AT_MOST) remembered.clear()
-          remembered.set(secret, { key: found.value, until: now + REMEMBER_MILLIS })
-          if (now - Date.parse(found.value.last_used_at ?? NEVER) > TOUCH_MILLIS) {
+          if (cache.size >= CACHE_LIMIT) cache.clear()
+          cache.set(secret, { key: found.value, until: now + CACHE_MILLIS })
+          if (now - Date.parse(found.value.last_used_at ?? NEVER) > TOUCH_INTERVAL_MILLIS) {
             yield* store.touch(found.value.id, Timestamp.fromMillis(now))
           }
           return found.value.account_id
@@ -70,7 +69,7 @@ export class Keys extends Context.Tag("core/Keys")<
 
       const authenticate = (secret: string) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const known = remembered.get(secret)
+          const known = cache.get(secret)
           if (known !== undefined && now < known.until) return Effect.succeed(known.key.account_id)
           return isMistyped(secret) ? new Unauthenticated() : lookUp(secret, now)
         })
@@ -100,7 +99,7 @@ export class Keys extends Context.Tag("core/Keys")<
       const revoke = Effect.fn("Keys.revoke")(function* (id: string) {
         const keyId = asKeyId(id)
         const revoked = Option.isSome(keyId) ? yield* store.revoke(keyId.value, yield* Timestamp.now) : Option.none()
-        remembered.clear()
+        cache.clear()
         return Option.isSome(revoked) ? revoked.value : yield* new KeyNotFound({ keyId: id })
       })
 

@@ -1,31 +1,28 @@
-/** Hands out matches as they are stored: the store is read once for all who listen, however many they are. */
+/** Live fan-out of new matches: one reader of the store serves all listeners. */
 import { Context, Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import type { CursorExpired, StorageUnavailable } from "../model/Errors.ts"
 import type { AccountId, MatchId } from "../model/Ids.ts"
-import { checkNothingMissed } from "./checkCursor.ts"
+import { checkResumeCursor } from "./checkCursor.ts"
 import type { Match } from "./Match.ts"
-import { MatchStore, type Wanted } from "./MatchStore.ts"
+import { type MatchSelector, MatchStore } from "./MatchStore.ts"
 
-/** What a listener hears: a match, or, when none came for a while, up to where all matches have been handed out. */
-export type Heard =
+/** A heartbeat comes after a quiet period. All matches up to its id have been delivered. */
+export type LiveUpdate =
   | { readonly _tag: "Matched"; readonly match: Match }
-  | { readonly _tag: "Reached"; readonly id: MatchId }
+  | { readonly _tag: "Heartbeat"; readonly id: MatchId }
 
-/**
- * Waits for what comes next and gives all of it. It is somebody's place in the order of matches: run it one at a time,
- * and when it was interrupted, listen anew.
- */
-export type Next<E> = Effect.Effect<ReadonlyArray<Heard>, E>
+/** Waits for the next updates. Stateful: do not run it concurrently, and call `listen` again after an interruption. */
+export type Next<E> = Effect.Effect<ReadonlyArray<LiveUpdate>, E>
 
 export class LiveMatches extends Context.Tag("core/LiveMatches")<
   LiveMatches,
   {
     /**
-     * What came after `start`, oldest first, and then each match as it is stored: every one once, in the order of their
-     * ids. Never ends by itself. Who asks rarely is read for rarely: nothing piles up.
+     * Delivers the matches after `start`, then each new match: exactly once, in the order of ids. Never ends by itself.
+     * Pull-based: a slow reader falls back to reading the store.
      */
     readonly listen: (
-      wanted: Wanted,
+      selector: MatchSelector,
       start: Option.Option<MatchId>
     ) => Effect.Effect<Next<CursorExpired | StorageUnavailable>, StorageUnavailable, Scope.Scope>
   }
@@ -35,105 +32,107 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
     Effect.gen(function* () {
       const store = yield* MatchStore
       const listeners = new Map<AccountId, Set<Listener>>()
-      let reached = Option.none<MatchId>()
-      /** The last place up to which all is handed out and that may be told. */
-      let marked = Option.none<MatchId>()
-      // Whoever joins does so between two steps of reading.
-      const turns = yield* Effect.makeSemaphore(1)
+      let readUpTo = Option.none<MatchId>()
+      /** The last watermark up to which all matches were handed out. Safe to show to any account, unlike `readUpTo`. */
+      let handedOut = Option.none<MatchId>()
+      // Listeners join between two reads.
+      const lock = yield* Effect.makeSemaphore(1)
 
-      /** Reads on to what is the newest by now; true while there may be more. */
-      const stepTo = Effect.fnUntraced(function* (newest: MatchId) {
-        if (Option.exists(reached, (id) => id >= newest)) return false
-        const found = yield* store.nextOf({ accounts: [...listeners.keys()], after: reached, limit: AT_ONCE })
+      /** True if there may be more. */
+      const readPage = Effect.fnUntraced(function* (newest: MatchId) {
+        if (Option.exists(readUpTo, (id) => id >= newest)) return false
+        const found = yield* store.nextForAccounts({ accounts: [...listeners.keys()], after: readUpTo, limit: BATCH })
         for (const { account, match } of found) {
-          for (const listener of listeners.get(account) ?? []) listener.hear(match)
+          for (const listener of listeners.get(account) ?? []) listener.push(match)
         }
-        const isMore = found.length === AT_ONCE
+        const hasMore = found.length === BATCH
         const last = found.at(-1)?.match.id ?? newest
-        // Up to the newest there was nothing else for anyone here; the next step need not read it again.
-        reached = Option.some(isMore || last > newest ? last : newest)
-        return isMore
+        // After a short page, nothing up to `newest` remains for these accounts.
+        readUpTo = Option.some(hasMore || last > newest ? last : newest)
+        return hasMore
       })
-      const readTo = (newest: MatchId) => Effect.repeat(stepTo(newest), { while: (isMore) => isMore })
+      const readTo = (newest: MatchId) => Effect.repeat(readPage(newest), { while: (hasMore) => hasMore })
 
-      const readOn = Effect.gen(function* () {
+      const readNew = Effect.gen(function* () {
         if (listeners.size === 0) return
         const newest = yield* store.newest
         if (Option.isSome(newest)) yield* readTo(newest.value)
       })
 
-      const readToMark = Effect.gen(function* () {
+      const readToWatermark = Effect.gen(function* () {
         if (listeners.size === 0) return
-        const mark = yield* store.mark
-        yield* readTo(mark)
-        marked = Option.some(mark)
+        const watermark = yield* store.watermark
+        yield* readTo(watermark)
+        handedOut = Option.some(watermark)
       })
 
-      const insistently = <A>(effect: Effect.Effect<A, StorageUnavailable>) =>
-        turns
+      const guarded = <A>(effect: Effect.Effect<A, StorageUnavailable>) =>
+        lock
           .withPermits(1)(effect)
           .pipe(
-            // Nothing is lost: it is read when the store is back.
-            Effect.catchAll(({ cause }) => Effect.logDebug("New matches could not be read", cause)),
-            Effect.catchAllDefect((defect) => Effect.logError("Handing out matches broke and is resumed", defect))
+            // The next run reads the same matches again.
+            Effect.catchAll(({ cause }) => Effect.logDebug("Cannot read new matches", cause)),
+            Effect.catchAllDefect((defect) =>
+              Effect.logError("Live fan-out failed, it continues with the next change", defect)
+            )
           )
-      yield* Effect.forkScoped(Stream.runForEach(store.changes, () => insistently(readOn)))
-      // Also in case that news of a change were lost.
-      yield* Effect.forkScoped(Effect.repeat(insistently(readToMark), Schedule.spaced(LOOK_EVERY)))
+      yield* Effect.forkScoped(Stream.runForEach(store.changes, () => guarded(readNew)))
+      // A change notification can be lost.
+      yield* Effect.forkScoped(Effect.repeat(guarded(readToWatermark), Schedule.spaced(POLL_INTERVAL)))
 
-      const join = (wanted: Wanted) =>
+      const join = (selector: MatchSelector) =>
         Effect.gen(function* () {
           if (listeners.size === 0) {
-            const mark = yield* store.mark
-            reached = Option.some(mark)
-            marked = Option.some(mark)
+            const watermark = yield* store.watermark
+            readUpTo = Option.some(watermark)
+            handedOut = Option.some(watermark)
           }
-          const listener = new Listener(wanted)
-          const ofAccount = listeners.get(wanted.account)
-          if (ofAccount === undefined) listeners.set(wanted.account, new Set([listener]))
-          else ofAccount.add(listener)
+          const listener = new Listener(selector)
+          const group = listeners.get(selector.account)
+          if (group === undefined) listeners.set(selector.account, new Set([listener]))
+          else group.add(listener)
           return listener
-        }).pipe(turns.withPermits(1))
+        }).pipe(lock.withPermits(1))
 
       const leave = (listener: Listener) =>
         Effect.sync(() => {
-          const { account } = listener.wanted
-          const ofAccount = listeners.get(account)
-          ofAccount?.delete(listener)
-          if (ofAccount?.size === 0) listeners.delete(account)
+          const { account } = listener.selector
+          const group = listeners.get(account)
+          group?.delete(listener)
+          if (group?.size === 0) listeners.delete(account)
         })
 
-      // One clock for all: a timer for each of ten thousand would be what the process does.
+      // One timer for all listeners: ten thousand timers would keep the process busy.
       const tick = Effect.sync(() => {
-        for (const ofAccount of listeners.values()) for (const listener of ofAccount) listener.tick()
+        for (const group of listeners.values()) for (const listener of group) listener.tick()
       })
       yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced("1 second")))
 
-      const listen = (wanted: Wanted, start: Option.Option<MatchId>) =>
-        // Heard before it is read: nothing falls between the two.
-        Effect.map(Effect.acquireRelease(join(wanted), leave), (listener) => {
-          const place = new Place(start)
+      const listen = (selector: MatchSelector, start: Option.Option<MatchId>) =>
+        // Joins before it reads the store, so that no match falls in between.
+        Effect.map(Effect.acquireRelease(join(selector), leave), (listener) => {
+          const position = new Position(start)
           let isBehind = true
 
           const nextPage = Effect.gen(function* () {
-            const after = place.seen
-            const page = yield* store.next({ ...wanted, after, limit: PAGE })
-            if (Option.isSome(after)) yield* checkNothingMissed(store, after.value)
+            const after = position.seen
+            const page = yield* store.next({ ...selector, after, limit: PAGE })
+            if (Option.isSome(after)) yield* checkResumeCursor(store, after.value)
             isBehind = page.length === PAGE
-            return place.advance(page)
+            return position.advance(page)
           })
 
           const next: Next<CursorExpired | StorageUnavailable> = Effect.suspend(() => {
-            const matches = isBehind ? "too many" : listener.take()
-            if (matches === "too many") {
+            const matches = isBehind ? "overflow" : listener.take()
+            if (matches === "overflow") {
               isBehind = true
               return nextPage
             }
-            if (matches.length > 0) return Effect.succeed(place.advance(matches))
-            // Looked at in the same moment: what is marked is what has been taken.
-            if (listener.isQuiet()) return Effect.succeed(place.moveTo(marked))
-            return Effect.as(listener.news, [])
-          }).pipe(Effect.flatMap((heard) => (heard.length === 0 ? next : Effect.succeed(heard))))
+            if (matches.length > 0) return Effect.succeed(position.advance(matches))
+            // No yield since `take`: every match up to `handedOut` has been taken.
+            if (listener.takeHeartbeat()) return Effect.succeed(position.heartbeat(handedOut))
+            return Effect.as(listener.changed, [])
+          }).pipe(Effect.flatMap((updates) => (updates.length === 0 ? next : Effect.succeed(updates))))
           return next
         })
 
@@ -144,95 +143,91 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
 
 // ---- helpers ----
 
-/** What is read in one step. */
-const AT_ONCE = 500
+const BATCH = 500
 
-const LOOK_EVERY = "5 seconds"
+const POLL_INTERVAL = "5 seconds"
 
-/** What is read of the past in one step: little waits for a reader that is slow. */
+/** Small: a page waits in memory for a slow reader. */
 const PAGE = 100
 
-/** After so many seconds without a match a listener is told how far it is: a connection is known to be alive by it. */
-const QUIET_SECONDS = 15
+const HEARTBEAT_SECONDS = 15
 
-/** What may wait for one listener. The matches themselves are shared by all of them. */
-const MOST_WAITING = 1_000
+/** Per listener. Listeners share the match objects. */
+const MAX_QUEUED = 1_000
 
-/** How far a listener is. */
-class Place {
+class Position {
   seen: Option.Option<MatchId>
 
   constructor(start: Option.Option<MatchId>) {
     this.seen = start
   }
 
-  /** What of these is new here. */
-  advance(matches: ReadonlyArray<Match>): ReadonlyArray<Heard> {
-    const unseen = matches.filter(({ id }) => this.isAhead(id))
+  advance(matches: ReadonlyArray<Match>): ReadonlyArray<LiveUpdate> {
+    const unseen = matches.filter(({ id }) => this.isUnseen(id))
     this.seen = Option.orElse(Option.fromNullable(unseen.at(-1)?.id), () => this.seen)
     return unseen.map((match) => ({ _tag: "Matched", match }))
   }
 
-  moveTo(mark: Option.Option<MatchId>): ReadonlyArray<Heard> {
+  heartbeat(watermark: Option.Option<MatchId>): ReadonlyArray<LiveUpdate> {
     this.seen = Option.orElse(
-      Option.filter(mark, (id) => this.isAhead(id)),
+      Option.filter(watermark, (id) => this.isUnseen(id)),
       () => this.seen
     )
-    return Option.match(this.seen, { onNone: () => [], onSome: (id) => [{ _tag: "Reached", id }] })
+    return Option.match(this.seen, { onNone: () => [], onSome: (id) => [{ _tag: "Heartbeat", id }] })
   }
 
-  private isAhead(id: MatchId): boolean {
+  private isUnseen(id: MatchId): boolean {
     return !Option.exists(this.seen, (seen) => id <= seen)
   }
 }
 
 class Listener {
-  readonly wanted: Wanted
-  private waiting: Array<Match> = []
-  private isTooSlow = false
-  private quietSeconds = 0
+  readonly selector: MatchSelector
+  private queue: Array<Match> = []
+  private hasOverflowed = false
+  private idleSeconds = 0
   private wake = () => {}
 
-  constructor(wanted: Wanted) {
-    this.wanted = wanted
+  constructor(selector: MatchSelector) {
+    this.selector = selector
   }
 
-  hear(match: Match): void {
-    const { rule, platforms } = this.wanted
-    if (this.isTooSlow || !platforms.includes(match.platform)) return
+  push(match: Match): void {
+    const { rule, platforms } = this.selector
+    if (this.hasOverflowed || !platforms.includes(match.platform)) return
     if (Option.exists(rule, (id) => id !== match.rule_id)) return
-    if (this.waiting.length === MOST_WAITING) {
-      this.isTooSlow = true
-      this.waiting = []
+    if (this.queue.length === MAX_QUEUED) {
+      this.hasOverflowed = true
+      this.queue = []
     } else {
-      this.waiting.push(match)
+      this.queue.push(match)
     }
     this.wake()
   }
 
-  /** All that waits. Once it was too much, all of it is given up, and to be had from the store. */
-  take(): ReadonlyArray<Match> | "too many" {
-    const { isTooSlow, waiting } = this
-    if (waiting.length > 0) this.quietSeconds = 0
-    this.isTooSlow = false
-    this.waiting = []
-    return isTooSlow ? "too many" : waiting
+  /** After an overflow the queue is dropped: read the store instead. */
+  take(): ReadonlyArray<Match> | "overflow" {
+    const { hasOverflowed, queue } = this
+    if (queue.length > 0) this.idleSeconds = 0
+    this.hasOverflowed = false
+    this.queue = []
+    return hasOverflowed ? "overflow" : queue
   }
 
   tick(): void {
-    this.quietSeconds++
-    if (this.quietSeconds >= QUIET_SECONDS) this.wake()
+    this.idleSeconds++
+    if (this.idleSeconds >= HEARTBEAT_SECONDS) this.wake()
   }
 
-  /** True once for each while without anything to take. */
-  isQuiet(): boolean {
-    const isQuiet = this.quietSeconds >= QUIET_SECONDS
-    if (isQuiet) this.quietSeconds = 0
-    return isQuiet
+  /** True once per quiet period. */
+  takeHeartbeat(): boolean {
+    const isDue = this.idleSeconds >= HEARTBEAT_SECONDS
+    if (isDue) this.idleSeconds = 0
+    return isDue
   }
 
-  /** Waits until there is something to take, or until it has been quiet for long. */
-  readonly news: Effect.Effect<void> = Effect.async((resume) => {
+  /** Waits for a match or for the next heartbeat. */
+  readonly changed: Effect.Effect<void> = Effect.async((resume) => {
     this.wake = () => {
       this.wake = () => {}
       resume(Effect.void)

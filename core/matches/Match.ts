@@ -1,4 +1,4 @@
-/** Matches: one rule met one event. */
+/** A match: one rule matched one event. */
 import { Schema } from "effect"
 import { MatchId, RuleId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"

@@ -1,4 +1,4 @@
-/** The match use cases. Every door calls this and nothing below it. */
+/** The match use cases. The gateway and the CLI call nothing below this. */
 import { Clock, Context, Effect, identity, Layer, Option, Schema, type Scope } from "effect"
 import { Coverage } from "../coverage/Coverage.ts"
 import { makeCoverageOf } from "../coverage/coverageOf.ts"
@@ -7,9 +7,10 @@ import { type CursorExpired, RuleNotFound, type StorageUnavailable } from "../mo
 import { type AccountId, asRuleId, MatchId, timeOf } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
+import { wholeNumber } from "../model/wholeNumber.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
-import { checkCursor, checkNothingMissed } from "./checkCursor.ts"
+import { checkCursor, checkResumeCursor } from "./checkCursor.ts"
 import { LiveMatches, type Next } from "./LiveMatches.ts"
 import { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
@@ -21,8 +22,8 @@ export const MatchQuery = Schema.Struct({
   platform: Schema.optionalWith(PlatformId, { exact: true }),
   limit: wholeNumber({ max: 500, fallback: 50 }),
   cursor: cursorField({
-    expected: "Expected the next_cursor of an earlier answer",
-    description: "The next_cursor of an earlier answer: the page after it"
+    expected: "Expected the next_cursor of an earlier response",
+    description: "The next_cursor of an earlier response: returns the page after it"
   })
 })
 export type MatchQuery = typeof MatchQuery.Type
@@ -32,7 +33,7 @@ export const WatchQuery = Schema.Struct({
   platform: MatchQuery.fields.platform,
   cursor: cursorField({
     expected: "Expected the id of a match",
-    description: "The id of the last match that was seen: what came after it comes first. Without it, only new ones"
+    description: "The id of the last match you have seen: matches after it come first. Without it, only new matches"
   })
 })
 export type WatchQuery = typeof WatchQuery.Type
@@ -41,16 +42,16 @@ export const WaitQuery = Schema.Struct({
   rule_id: MatchQuery.fields.rule_id,
   platform: MatchQuery.fields.platform,
   cursor: cursorField({
-    expected: "Expected the cursor of an earlier answer, or the id of a match",
+    expected: "Expected the cursor of an earlier response, or the id of a match",
     description:
-      "The cursor of the last answer, or the id of a match: what came after it. Without it, only what comes from now on"
+      "The cursor of the last response, or the id of a match: returns matches after it. Without it, only new matches"
   }),
   timeout_seconds: wholeNumber({
     max: 55,
     fallback: 25,
-    description: "How long to wait when there is no match yet"
+    description: "How long to wait for the first match"
   }),
-  limit: wholeNumber({ max: 100, fallback: 20, description: "How many matches to give at most" })
+  limit: wholeNumber({ max: 100, fallback: 20, description: "The maximum number of matches" })
 })
 export type WaitQuery = typeof WaitQuery.Type
 
@@ -59,15 +60,14 @@ export const WaitResult = Schema.Struct({
   cursor: MatchId.annotations({
     jsonSchema: {
       type: "string",
-      description: "Send it as cursor next time: nothing is missed and nothing comes twice"
+      description: "Send it as cursor in the next request: no match is missed or repeated"
     }
   }),
-  timed_out: Schema.Boolean.annotations({ description: "True when no match came in time" })
+  timed_out: Schema.Boolean.annotations({ description: "True if no match came in time" })
 })
 export type WaitResult = typeof WaitResult.Type
 
-/** A query that is known to begin somewhere. */
-export type Started = WatchQuery & { readonly cursor: MatchId }
+export type ResolvedWatchQuery = WatchQuery & { readonly cursor: MatchId }
 
 export type WatchFailure = RuleNotFound | CursorExpired | StorageUnavailable
 
@@ -75,12 +75,12 @@ export const MatchList = Schema.Struct({
   matches: Schema.Array(Match),
   next_cursor: Schema.optionalWith(
     MatchId.annotations({
-      jsonSchema: { type: "string", description: "Send it as cursor for the next page; absent on the last one" }
+      jsonSchema: { type: "string", description: "Send it as cursor for the next page; absent on the last page" }
     }),
     { exact: true }
   ),
   coverage: Schema.propertySignature(Coverage).annotations({
-    description: "What of the time that this answer is about was watched: whether nothing happened, or nobody looked"
+    description: "When the platforms were watched: tells a quiet period from a gap"
   })
 })
 export type MatchList = typeof MatchList.Type
@@ -89,27 +89,27 @@ export class Matches extends Context.Tag("core/Matches")<
   Matches,
   {
     /**
-     * Newest first, down to the oldest that is kept. Without `rule_id`: of all rules of the account. Fails with
-     * `CursorExpired` when the cursor points to where matches are deleted by now.
+     * Newest first. Without `rule_id`: all rules of the account. Fails with `CursorExpired` if the next page
+     * was deleted.
      */
     readonly list: (
       account: AccountId,
       query: MatchQuery
     ) => Effect.Effect<MatchList, RuleNotFound | CursorExpired | StorageUnavailable>
     /**
-     * Where a watch of this begins: at its cursor, or behind all there is. Fails as the watch would, so that a door can
-     * say so before it opens; a watch with this as its cursor misses nothing that is stored from now on.
+     * The cursor at which `listen` starts: the query's, or the current watermark. Fails like `listen`, so that a caller
+     * can report the error before it opens a stream.
      */
-    readonly startOf: (account: AccountId, query: WatchQuery) => Effect.Effect<MatchId, WatchFailure>
+    readonly startCursor: (account: AccountId, query: WatchQuery) => Effect.Effect<MatchId, WatchFailure>
     /**
-     * What came after `cursor`, oldest first, and then each match as it is stored: every one once, in the order of their
-     * ids. Fails when its rule is deleted, never ends by itself. Who asks rarely is read for rarely: nothing piles up.
+     * Delivers the matches after `cursor`, then each new match: exactly once, in the order of ids. Fails if the rule is
+     * deleted, never ends by itself. Pull-based: a slow reader falls back to reading the store.
      */
     readonly listen: (
       account: AccountId,
-      query: Started
+      query: ResolvedWatchQuery
     ) => Effect.Effect<Next<WatchFailure>, WatchFailure, Scope.Scope>
-    /** For who cannot hold a stream open: answers as soon as there is a match, with all there are up to the limit. */
+    /** Long polling: returns as soon as there is a match. */
     readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure>
   }
 >() {
@@ -118,12 +118,12 @@ export class Matches extends Context.Tag("core/Matches")<
       Matches,
       Effect.gen(function* () {
         const rules = yield* RuleStore
-        const platforms = yield* Platforms
+        const registry = yield* Platforms
         const store = yield* MatchStore
         const live = yield* LiveMatches
         const coverageOf = yield* makeCoverageOf(yield* StreamStore)
 
-        const wantedBy = Effect.fnUntraced(function* (
+        const selectorFor = Effect.fnUntraced(function* (
           account: AccountId,
           { rule_id, platform }: Pick<MatchQuery, "rule_id" | "platform">
         ) {
@@ -131,12 +131,12 @@ export class Matches extends Context.Tag("core/Matches")<
           if (rule_id !== undefined && !(Option.isSome(rule) && (yield* rules.exists(account, rule.value)))) {
             return yield* new RuleNotFound({ ruleId: rule_id })
           }
-          return { account, rule, platforms: platform === undefined ? yield* platforms.ids : [platform] }
+          return { account, rule, platforms: platform === undefined ? yield* registry.ids : [platform] }
         })
 
         // Untraced: a span would cost as much as the rest of the request.
         const list = Effect.fnUntraced(function* (account: AccountId, query: MatchQuery) {
-          const { rule, platforms } = yield* wantedBy(account, query)
+          const { rule, platforms } = yield* selectorFor(account, query)
           const now = yield* Clock.currentTimeMillis
           const before = Option.fromNullable(query.cursor)
           const found = yield* store.list({ account, rule, platforms, before, limit: query.limit + 1 })
@@ -146,7 +146,7 @@ export class Matches extends Context.Tag("core/Matches")<
             Option.map(next, ({ id }) => timeOf(id)),
             () => Option.map(rule, timeOf)
           )
-          // After the page was read: see `checkCursor`.
+          // Read after the page: see `checkCursor`.
           const floor = Option.isSome(before) || Option.isNone(next) ? yield* store.floor : Option.none()
           if (Option.isSome(before)) yield* checkCursor(floor, before.value)
           const keptSince = Option.map(floor, timeOf).pipe(
@@ -166,29 +166,29 @@ export class Matches extends Context.Tag("core/Matches")<
           }
         })
 
-        const startOf = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
-          yield* wantedBy(account, query)
-          if (query.cursor === undefined) return yield* store.mark
-          yield* checkNothingMissed(store, query.cursor)
+        const startCursor = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
+          yield* selectorFor(account, query)
+          if (query.cursor === undefined) return yield* store.watermark
+          yield* checkResumeCursor(store, query.cursor)
           return query.cursor
         })
 
-        const listen = Effect.fnUntraced(function* (account: AccountId, query: Started) {
-          const wanted = yield* wantedBy(account, query)
+        const listen = Effect.fnUntraced(function* (account: AccountId, query: ResolvedWatchQuery) {
+          const wanted = yield* selectorFor(account, query)
           const next = yield* live.listen(wanted, Option.some(query.cursor))
-          // A store that is away for a while is no reason to send anybody off.
-          const isStillThere = Effect.catchTag(wantedBy(account, query), "StorageUnavailable", () => Effect.void)
-          return Effect.tap(next, ([first]) => (first?._tag === "Reached" ? isStillThere : Effect.void))
+          // An outage of the store does not end the stream.
+          const checkRule = Effect.catchTag(selectorFor(account, query), "StorageUnavailable", () => Effect.void)
+          return Effect.tap(next, ([first]) => (first?._tag === "Heartbeat" ? checkRule : Effect.void))
         })
 
         const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {
           const { timeout_seconds, limit, ...wanted } = query
-          let cursor = yield* startOf(account, wanted)
+          let cursor = yield* startCursor(account, wanted)
           const next = yield* listen(account, { ...wanted, cursor })
           const matches = yield* next.pipe(
-            Effect.map((heard) => {
-              for (const one of heard) if (one._tag === "Reached") cursor = one.id
-              return heard.flatMap((one) => (one._tag === "Matched" ? [one.match] : [])).slice(0, limit)
+            Effect.map((updates) => {
+              for (const update of updates) if (update._tag === "Heartbeat") cursor = update.id
+              return updates.flatMap((update) => (update._tag === "Matched" ? [update.match] : [])).slice(0, limit)
             }),
             Effect.repeat({ until: (matches) => matches.length > 0 }),
             Effect.timeoutTo({ duration: timeout_seconds * 1_000, onSuccess: identity, onTimeout: () => [] })
@@ -196,14 +196,14 @@ export class Matches extends Context.Tag("core/Matches")<
           return { matches, cursor: matches.at(-1)?.id ?? cursor, timed_out: matches.length === 0 }
         }, Effect.scoped)
 
-        return Matches.of({ list, startOf, listen, wait })
+        return Matches.of({ list, startCursor, listen, wait })
       })
     )
 }
 
 // ---- helpers ----
 
-/** `expected` is what is said of one that is none. */
+/** `expected`: error for a value that is not a cursor. */
 function cursorField({ expected, description }: { expected: string; description: string }) {
   return Schema.optionalWith(
     MatchId.annotations({
@@ -211,15 +211,5 @@ function cursorField({ expected, description }: { expected: string; description:
       jsonSchema: { type: "string", description }
     }),
     { exact: true }
-  )
-}
-
-function wholeNumber({ max, fallback, ...documented }: { max: number; fallback: number; description?: string }) {
-  const message = `Expected a whole number from 1 to ${max}`
-  return Schema.optionalWith(
-    Schema.Number.pipe(Schema.filter((n) => (Number.isInteger(n) && n >= 1 && n <= max) || message)).annotations({
-      jsonSchema: { type: "integer", minimum: 1, maximum: max, default: fallback, ...documented }
-    }),
-    { exact: true, default: () => fallback }
   )
 }

@@ -1,16 +1,16 @@
-/** Deletes matches that are too old or too many: a little every minute, beside everything else. */
+/** Deletes matches beyond the age or count limit, in small batches every minute. */
 import { Clock, Duration, Effect, Layer, Option, Schedule } from "effect"
-import { firstMatchAt, timeOf } from "../model/Ids.ts"
+import { firstMatchIdAt, timeOf } from "../model/Ids.ts"
 import { MatchStore, type Trim } from "./MatchStore.ts"
 
 export interface Options {
-  /** 0 for ever. */
+  /** 0 means no limit. */
   readonly keepDays: number
-  /** 0 for any number. */
+  /** 0 means no limit. */
   readonly keepMatches: number
 }
 
-/** Runs for as long as its scope is open. Any number of processes may do so over one store. */
+/** Safe to run in several processes on one store. */
 export const layerWith = ({ keepDays, keepMatches }: Options): Layer.Layer<never, never, MatchStore> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
@@ -18,36 +18,35 @@ export const layerWith = ({ keepDays, keepMatches }: Options): Layer.Layer<never
       const age = Duration.toMillis(Duration.days(keepDays))
       let isBehind = false
 
-      /** One step after another, with a rest between them, until there is nothing more to delete. */
       const trim = (what: Omit<Trim, "atMost">) =>
         Effect.gen(function* () {
-          const [took, deleted] = yield* Effect.timed(store.trim({ ...what, atMost: STEP }))
-          yield* Effect.sleep(Duration.times(took, REST))
+          const [took, deleted] = yield* Effect.timed(store.trim({ ...what, atMost: BATCH }))
+          yield* Effect.sleep(Duration.times(took, REST_FACTOR))
           return deleted
-        }).pipe(Effect.repeat({ while: (deleted) => deleted === STEP }))
+        }).pipe(Effect.repeat({ while: (deleted) => deleted === BATCH }))
 
       const trimByAge = Effect.gen(function* () {
-        const due = (yield* Clock.currentTimeMillis) - age
+        const cutoff = (yield* Clock.currentTimeMillis) - age
         const oldest = yield* store.oldest
         if (Option.isNone(oldest)) return
-        const reach = timeOf(oldest.value) + age / ROUNDS
-        if (due > reach && !isBehind) yield* Effect.logWarning(BEHIND)
-        isBehind = due > reach
-        yield* trim({ before: firstMatchAt(Math.min(due, reach)), keep: Option.none() })
+        const limit = timeOf(oldest.value) + age / ROUNDS
+        if (cutoff > limit && !isBehind) yield* Effect.logWarning(CLOCK_WARNING)
+        isBehind = cutoff > limit
+        yield* trim({ before: firstMatchIdAt(Math.min(cutoff, limit)), keep: Option.none() })
       })
 
       const trimByCount = Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
-        yield* trim({ before: firstMatchAt(now - SPARED), keep: Option.some(keepMatches) })
+        yield* trim({ before: firstMatchIdAt(now - GRACE_MILLIS), keep: Option.some(keepMatches) })
       })
 
       yield* Effect.gen(function* () {
         if (keepDays > 0) yield* trimByAge
         if (keepMatches > 0) yield* trimByCount
       }).pipe(
-        // It is tried again soon; that the store is away is told by those who need it more.
-        Effect.catchAll(({ cause }) => Effect.logDebug("Old matches could not be deleted", cause)),
-        Effect.catchAllDefect((defect) => Effect.logError("Old matches could not be deleted", defect)),
+        // Debug level: other services report that the store is down.
+        Effect.catchAll(({ cause }) => Effect.logDebug("Cannot delete old matches", cause)),
+        Effect.catchAllDefect((defect) => Effect.logError("Cannot delete old matches", defect)),
         Effect.repeat(Schedule.spaced("1 minute")),
         Effect.forkScoped
       )
@@ -56,20 +55,17 @@ export const layerWith = ({ keepDays, keepMatches }: Options): Layer.Layer<never
 
 // ---- helpers ----
 
-/** What is deleted at once: the embedded store does one thing at a time. */
-const STEP = 500
+/** Small, because the embedded store runs one statement at a time. */
+const BATCH = 500
 
-/** At most a fifth of the time goes into deleting. */
-const REST = 4
+/** Sleeps four times as long as each delete took, so that deleting takes at most a fifth of the time. */
+const REST_FACTOR = 4
 
-/**
- * A round deletes at most this part of the age: were the clock years ahead, it would take as many minutes until all is
- * deleted, and not one.
- */
+/** One round deletes at most 1/30 of the age limit. A clock that runs ahead then takes minutes to delete everything. */
 const ROUNDS = 30
 
-const BEHIND =
-  "There are matches far older than is kept. They are deleted over the next minutes: if this is a surprise, check the clock of this machine"
+const CLOCK_WARNING =
+  "Many matches are older than the retention limit and will be deleted over the next minutes: if you do not expect this, check the clock of this machine"
 
-/** In milliseconds. A match this young is never one too many: some of its time may not have been stored yet. */
-const SPARED = 60_000
+/** Younger matches are never deleted by count: older ones of the same time may still be on their way to the store. */
+const GRACE_MILLIS = 60_000

@@ -1,16 +1,16 @@
-/** Whether what follows a cursor can still be had. */
+/** Checks that retention has not deleted the matches that a cursor needs. */
 import { Effect, Option } from "effect"
 import { CursorExpired, type StorageUnavailable } from "../model/Errors.ts"
 import { type MatchId, timeOf } from "../model/Ids.ts"
 import { fromMillis } from "../model/Timestamp.ts"
 import type { MatchStore } from "./MatchStore.ts"
 
-/** By a floor that was read after the page, never before: what is deleted in between would be missing without a word. */
+/** For paging to older matches. Read `floor` after the page, or a deletion in between goes unnoticed. */
 export const checkCursor = (floor: Option.Option<MatchId>, cursor: MatchId): Effect.Effect<void, CursorExpired> =>
   check(floor, (floor) => cursor > floor)
 
-/** The same for reading on from the cursor to what is newer: all up to it may be gone. */
-export const checkNothingMissed = (
+/** For reading newer matches: everything up to the cursor may be deleted. */
+export const checkResumeCursor = (
   store: MatchStore["Type"],
   cursor: MatchId
 ): Effect.Effect<void, CursorExpired | StorageUnavailable> =>

@@ -1,17 +1,17 @@
-/** What only the runtime can give: ordered ids, unguessable bytes, digests. */
+/** Entropy from the runtime: time-ordered UUIDs, random bytes, SHA-256. */
 import { Context, Layer } from "effect"
 
 export class Entropy extends Context.Tag("core/Entropy")<
   Entropy,
   {
-    /** A UUIDv7: two calls of one process sort in the order they were made. */
+    /** A UUIDv7. The UUIDs of one process sort in the order of the calls. */
     readonly uuid: () => string
     readonly bytes: (length: number) => Uint8Array
     /** SHA-256 in lower-case hexadecimal. */
     readonly sha256: (text: string) => string
   }
 >() {
-  /** The same values on every run. For tests: it counts and hashes, and keeps no secret. */
+  /** Deterministic, for tests. */
   static readonly layerCounting: Layer.Layer<Entropy> = Layer.sync(Entropy, () => {
     let count = 0
     return Entropy.of({
@@ -24,7 +24,7 @@ export class Entropy extends Context.Tag("core/Entropy")<
 
 // ---- helpers ----
 
-/** Four FNV-1a hashes of 32 bits, differently seeded: long enough never to collide in a test. */
+/** Four 32-bit FNV-1a hashes with different seeds. */
 const fingerprint = (text: string): string => {
   let out = ""
   for (let seed = 1; seed <= 4; seed++) {

@@ -1,19 +1,18 @@
-/** Every failure a caller can act on. Doors map each of them to their wire by `_tag`; anything else is a defect. */
+/** Every failure a caller can act on. The gateway maps them by `_tag`; anything else is a defect. */
 import { Schema } from "effect"
 import { WireFix, WireSpan, WireTranslation } from "../syntax/wire.ts"
 import { PlatformId } from "./PlatformId.ts"
 import { Timestamp } from "./Timestamp.ts"
 
-/** One thing that is wrong with what the caller sent. */
 export const ArgumentIssue = Schema.Struct({
-  /** Where, as a path into the request: `overrides.x`, `platforms.0`. Empty for the request as a whole. */
+  /** A path into the request: `overrides.x`, `platforms.0`. Empty for the whole request. */
   path: Schema.String,
   message: Schema.String,
-  /** For a filter: the place in its text. */
+  /** For a filter: offsets into its text. */
   span: Schema.optionalWith(WireSpan, { exact: true }),
   expected: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }),
   fix: Schema.optionalWith(WireFix, { exact: true }),
-  /** For a missing filter: the other platform's one, carried over. */
+  /** For a missing filter: the other platform's filter, translated. */
   suggestion: Schema.optionalWith(WireTranslation, { exact: true })
 })
 export type ArgumentIssue = typeof ArgumentIssue.Type
@@ -23,27 +22,27 @@ export class InvalidArgument extends Schema.TaggedError<InvalidArgument>()("Inva
 }) {
   override get message() {
     const [first, ...rest] = this.issues
-    const place = first.path === "" ? "" : `"${first.path}": `
+    const location = first.path === "" ? "" : `"${first.path}": `
     const more = rest.length === 0 ? "" : ` (and ${rest.length} more, see details)`
-    return `Request is not valid: ${place}${first.message}${more}`
+    return `Request is not valid: ${location}${first.message}${more}`
   }
 }
 
-/** No key, a malformed, an unknown or a revoked one: all alike, so that nothing can be probed. */
+/** The same for a missing, malformed, unknown or revoked key, so that keys cannot be probed. */
 export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", {}) {
   override get message() {
     return "A valid API key is required: send it as the header Authorization: Bearer <API_KEY>"
   }
 }
 
-/** Unknown, malformed, or another account's: all alike. */
+/** The same for an unknown or malformed id and for another account's. */
 export class RuleNotFound extends Schema.TaggedError<RuleNotFound>()("RuleNotFound", { ruleId: Schema.String }) {
   override get message() {
     return `Cannot find rule "${this.ruleId}"`
   }
 }
 
-/** Unknown, malformed, or another account's: all alike. */
+/** The same for an unknown or malformed id and for another account's. */
 export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("WebhookNotFound", {
   webhookId: Schema.String
 }) {
@@ -52,7 +51,7 @@ export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("Webh
   }
 }
 
-/** Unknown, malformed, another account's, or no longer kept: all alike. */
+/** The same for an unknown, malformed or expired id and for another account's. */
 export class MatchNotFound extends Schema.TaggedError<MatchNotFound>()("MatchNotFound", { matchId: Schema.String }) {
   override get message() {
     return `Cannot find match "${this.matchId}"`
@@ -68,13 +67,13 @@ export class WebhookLimitReached extends Schema.TaggedError<WebhookLimitReached>
   }
 }
 
-/** The cursor points to where matches are deleted by now: what follows it there is not to be had. */
+/** Retention has deleted matches that follow the cursor. */
 export class CursorExpired extends Schema.TaggedError<CursorExpired>()("CursorExpired", {
-  /** From when on matches are kept. */
+  /** Matches from before this time are deleted. */
   floor: Timestamp
 }) {
   override get message() {
-    return `Cannot go on from this cursor: matches from before "${this.floor}" are no longer kept; begin again without a cursor`
+    return `Cannot continue from this cursor: matches from before "${this.floor}" are no longer kept; start again without a cursor`
   }
 }
 
@@ -84,7 +83,7 @@ export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound"
   }
 }
 
-/** The account holds as many rules on the platform as it may. */
+/** The account's limit, not the platform's. */
 export class RuleLimitReached extends Schema.TaggedError<RuleLimitReached>()("RuleLimitReached", {
   platform: PlatformId,
   limit: Schema.Number,
@@ -95,7 +94,6 @@ export class RuleLimitReached extends Schema.TaggedError<RuleLimitReached>()("Ru
   }
 }
 
-/** The platform exists but nothing in this deployment serves it. */
 export class PlatformNotConfigured extends Schema.TaggedError<PlatformNotConfigured>()("PlatformNotConfigured", {
   platform: PlatformId
 }) {
@@ -104,12 +102,12 @@ export class PlatformNotConfigured extends Schema.TaggedError<PlatformNotConfigu
   }
 }
 
-/** The platform understood and does not take this filter. */
+/** The platform rejected this filter. */
 export class PlatformRefused extends Schema.TaggedError<PlatformRefused>()("PlatformRefused", {
   platform: PlatformId,
-  /** In the platform's own words. */
+  /** The platform's own message. */
   reason: Schema.String,
-  /** What it sent. */
+  /** The platform's response. */
   upstream: Schema.Unknown
 }) {
   override get message() {
@@ -117,29 +115,29 @@ export class PlatformRefused extends Schema.TaggedError<PlatformRefused>()("Plat
   }
 }
 
-/** The platform holds as many rules for this deployment as it takes. */
+/** The platform's limit for this deployment. */
 export class PlatformLimitReached extends Schema.TaggedError<PlatformLimitReached>()("PlatformLimitReached", {
   platform: PlatformId,
   reason: Schema.String,
   upstream: Schema.Unknown
 }) {
   override get message() {
-    return `Platform "${this.platform}" takes no more rules: ${this.reason}; delete one or ask the operator for a higher limit`
+    return `Platform "${this.platform}" accepts no more rules: ${this.reason}; delete one or ask the operator for a higher limit`
   }
 }
 
-/** The platform does not let this deployment in: wrong credential, no access, no credit. The operator can mend it. */
+/** Wrong credential, no access or no credit. The operator can fix it. */
 export class PlatformNotReady extends Schema.TaggedError<PlatformNotReady>()("PlatformNotReady", {
   platform: PlatformId,
   reason: Schema.String,
   upstream: Schema.Unknown
 }) {
   override get message() {
-    return `Platform "${this.platform}" does not let this server in: ${this.reason}`
+    return `Platform "${this.platform}" denies access to this server: ${this.reason}`
   }
 }
 
-/** The platform could not be reached, did not answer in time, or asks to wait. Trying again later may help. */
+/** Unreachable, timed out or rate limited. A later retry may succeed. */
 export class PlatformUnavailable extends Schema.TaggedError<PlatformUnavailable>()("PlatformUnavailable", {
   platform: PlatformId,
   reason: Schema.String,
@@ -151,7 +149,7 @@ export class PlatformUnavailable extends Schema.TaggedError<PlatformUnavailable>
   }
 }
 
-/** The store did not take the operation; nothing was changed by it. */
+/** The operation failed and changed nothing. */
 export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()("StorageUnavailable", {
   operation: Schema.String,
   cause: Schema.Defect
@@ -161,7 +159,7 @@ export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()
   }
 }
 
-/** The store understood, and can never hold these matches as they are. */
+/** Permanent: a retry fails too. */
 export class MatchesUnstorable extends Schema.TaggedError<MatchesUnstorable>()("MatchesUnstorable", {
   reason: Schema.String
 }) {

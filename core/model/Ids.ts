@@ -11,7 +11,6 @@ export type KeyId = typeof KeyId.Type
 export const RuleId = idSchema("rule").pipe(Schema.brand("RuleId"))
 export type RuleId = typeof RuleId.Type
 
-/** The id in a caller's text, if it is one. */
 export const asRuleId = Schema.decodeUnknownOption(RuleId)
 
 export const MatchId = idSchema("match").pipe(Schema.brand("MatchId"))
@@ -23,14 +22,14 @@ export type WebhookId = typeof WebhookId.Type
 export const AttemptId = idSchema("attempt").pipe(Schema.brand("AttemptId"))
 export type AttemptId = typeof AttemptId.Type
 
-/** Mints ids. Ids of one process sort by the order in which they were minted, in either form. */
+/** Ids of one process sort in the order of creation, as text and as UUIDs. */
 export class Ids extends Context.Tag("core/Ids")<
   Ids,
   {
     readonly account: Effect.Effect<AccountId>
     readonly key: Effect.Effect<KeyId>
     readonly rule: Effect.Effect<RuleId>
-    /** So many at once: the first is random, the others follow it. */
+    /** The first id is random, the others count up from it. */
     readonly matches: (count: number) => Effect.Effect<ReadonlyArray<MatchId>>
     readonly webhook: Effect.Effect<WebhookId>
     readonly attempt: Effect.Effect<AttemptId>
@@ -43,7 +42,7 @@ export class Ids extends Context.Tag("core/Ids")<
         account: Effect.sync(() => fromUuid("acct", uuid())),
         key: Effect.sync(() => fromUuid("key", uuid())),
         rule: Effect.sync(() => fromUuid("rule", uuid())),
-        matches: (count) => Effect.sync(() => matchesAfter(fromUuid("match", uuid()), count)),
+        matches: (count) => Effect.sync(() => matchIdsAfter(fromUuid("match", uuid()), count)),
         webhook: Effect.sync(() => fromUuid("webhook", uuid())),
         attempt: Effect.sync(() => fromUuid("attempt", uuid()))
       })
@@ -62,10 +61,10 @@ interface IdOf {
 
 type AnyId = IdOf[keyof IdOf]
 
-/** `rule_01…` for a UUID in its usual lower-case hexadecimal form. Keeps the order of the UUIDs. */
+/** `rule_01…` for a UUID in lower-case hexadecimal. Preserves the order of UUIDs. */
 export const fromUuid = <P extends keyof IdOf>(prefix: P, uuid: string): IdOf[P] => {
   let out = `${prefix}_`
-  // 128 bits are 26 groups of 5 with two zero bits in front.
+  // 26 groups of 5 bits hold 128 bits and two leading zeros.
   let bits = 2
   let buffer = 0
   for (let i = 0; i < uuid.length; i++) {
@@ -79,17 +78,17 @@ export const fromUuid = <P extends keyof IdOf>(prefix: P, uuid: string): IdOf[P]
       buffer &= (1 << bits) - 1
     }
   }
-  // Well-formed by construction; the schema's own check would cost more than the encoding.
+  // Valid by construction; the schema's check would cost more than the encoding.
   return out as IdOf[P]
 }
 
-/** The UUID inside an id that one of the schemas above has accepted. */
+/** Expects a valid id. */
 export const toUuid = (id: AnyId): string => {
   let hex = ""
   let bits = -2
   let buffer = 0
   for (let i = id.length - 26; i < id.length; i++) {
-    buffer = (buffer << 5) | (VALUES[id.charCodeAt(i)] ?? 0)
+    buffer = (buffer << 5) | (base32Values[id.charCodeAt(i)] ?? 0)
     bits += 5
     while (bits >= 4) {
       bits -= 4
@@ -100,20 +99,20 @@ export const toUuid = (id: AnyId): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** No match of that time, in milliseconds, or of a later one has a smaller id. */
-export const firstMatchAt = (time: number): MatchId => {
+/** A lower bound for the ids of matches from that time (milliseconds) on. */
+export const firstMatchIdAt = (time: number): MatchId => {
   const hex = Math.max(0, Math.floor(time)).toString(16).padStart(12, "0")
   return fromUuid("match", `${hex}-7000-8000-000000000000`)
 }
 
-/** So many ids right after this one, in order. */
-export const matchesAfter = (last: MatchId, count: number): ReadonlyArray<MatchId> => {
+/** The next `count` ids, in order. */
+export const matchIdsAfter = (last: MatchId, count: number): ReadonlyArray<MatchId> => {
   const number = BigInt(`0x${toUuid(last).replaceAll("-", "")}`)
   const end = Number(number & LOW_BITS)
-  // Nearly always only the end changes, and no more than that is counted on.
+  // Fast path: only the last six characters change.
   if (end + count < 2 ** 30) {
     const start = last.slice(0, -6)
-    // As well-formed as the one before.
+    // Valid because `last` is.
     return Array.from({ length: count }, (_, i) => (start + base32(end + i + 1)) as MatchId)
   }
   return Array.from({ length: count }, (_, i) =>
@@ -121,21 +120,21 @@ export const matchesAfter = (last: MatchId, count: number): ReadonlyArray<MatchI
   )
 }
 
-/** When the id was made, in milliseconds. An id that someone made up may say anything. */
+/** Creation time in milliseconds. An id sent by a client may hold any time. */
 export const timeOf = (id: AnyId): number => Number.parseInt(toUuid(id).slice(0, 13).replace("-", ""), 16)
 
 // ---- helpers ----
 
-/** Crockford's base32: in the order of its ASCII codes, without the letters that read as digits. */
+/** Crockford's base32: sorts in ASCII order and omits letters that look like digits. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
-/** By the code of the character. */
-const VALUES = new Uint8Array(128)
-for (let i = 0; i < ALPHABET.length; i++) VALUES[ALPHABET.charCodeAt(i)] = i
+/** Indexed by character code. */
+const base32Values = new Uint8Array(128)
+for (let i = 0; i < ALPHABET.length; i++) base32Values[ALPHABET.charCodeAt(i)] = i
 
 const HEX = "0123456789abcdef"
 
-/** What the last six characters of an id hold. */
+/** The bits in the last six characters of an id. */
 const LOW_BITS = 2n ** 30n - 1n
 
 const base32 = (bits: number): string => {
@@ -147,7 +146,7 @@ const base32 = (bits: number): string => {
 function idSchema(prefix: keyof IdOf) {
   return Schema.String.pipe(
     Schema.pattern(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`), {
-      description: "An opaque identifier; identifiers sort by the time of their creation"
+      description: "An opaque identifier; identifiers sort by creation time"
     })
   )
 }

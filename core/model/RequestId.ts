@@ -1,4 +1,4 @@
-/** The id of the request that a fiber serves. Doors provide it; the logger writes it on every line. */
+/** The id of the current request. The gateway provides it; the logger adds it to every line. */
 import { Context } from "effect"
 
 export class RequestId extends Context.Tag("core/RequestId")<RequestId, string>() {}

@@ -1,4 +1,4 @@
-/** The one form of time on the wire and in the domain: RFC 3339, UTC, milliseconds, `Z`. */
+/** The time format of the wire and the domain: RFC 3339, UTC, milliseconds, `Z`. */
 import { DateTime, Effect, Schema } from "effect"
 
 export const Timestamp = Schema.String.pipe(
@@ -7,7 +7,7 @@ export const Timestamp = Schema.String.pipe(
 ).annotations({ jsonSchema: { type: "string", format: "date-time" } })
 export type Timestamp = typeof Timestamp.Type
 
-/** The year is taken to have four digits, as every clock we read has. */
+/** The year must have four digits. */
 export const fromDate = (date: Date): Timestamp => date.toISOString() as Timestamp
 
 export const fromMillis = (millis: number): Timestamp => fromDate(new Date(millis))

@@ -1,4 +1,4 @@
-/** The port to where rules are kept, and a layer of it in memory. */
+/** Storage port for rules and their registrations, with an in-memory layer. */
 import { Context, Effect, Layer, Option } from "effect"
 import { RuleLimitReached, type StorageUnavailable } from "../model/Errors.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
@@ -7,7 +7,7 @@ import type { Timestamp } from "../model/Timestamp.ts"
 import type { Registered } from "../platforms/Platform.ts"
 import type { RegistrationState, Rule } from "./Rule.ts"
 
-/** A rule on its way in: nothing of it is registered yet. */
+/** A rule that is not registered yet. */
 export interface NewRule {
   readonly id: RuleId
   readonly accountId: AccountId
@@ -17,45 +17,45 @@ export interface NewRule {
   readonly filters: ReadonlyArray<{ readonly platform: PlatformId; readonly text: string }>
 }
 
-/** One rule's place on one platform, whoever owns the rule. */
+/** The registration of one rule on one platform, of any account. */
 export interface StoredRegistration {
   readonly ruleId: RuleId
   readonly platform: PlatformId
-  /** In canonical form: two registrations with the same text share one rule of the platform. */
+  /** Canonical form. Registrations with the same text share one rule of the platform. */
   readonly text: string
   readonly platformRuleId: Option.Option<string>
-  /** As the platform told it. */
+  /** As reported by the platform. */
   readonly translatedValue: string
   readonly state: RegistrationState
-  /** When it came into this state. */
+  /** Start of the current state. */
   readonly since: Timestamp
 }
 
-/** Which rule a platform's rule stands for. */
-export interface Holder {
+/** Links a rule of the platform to one of our rules. */
+export interface RuleLink {
   readonly platformRuleId: string
   readonly ruleId: RuleId
   readonly accountId: AccountId
 }
 
-/** A rule is visible once all its registrations have been active, and until it is marked for removal. */
+/** A rule is visible from the activation of all its registrations until `hide`. */
 export class RuleStore extends Context.Tag("core/RuleStore")<
   RuleStore,
   {
-    /** Stores the rule with every registration pending. `limits`: how many rules the account may hold per platform. */
+    /** Stores the rule with all registrations pending. `limits`: the account's maximum per platform. */
     readonly reserve: (
       rule: NewRule,
       limits: ReadonlyMap<PlatformId, number>
     ) => Effect.Effect<void, RuleLimitReached | StorageUnavailable>
-    /** The name of this store among others, made with it: rules on platforms carry it. */
+    /** A unique name of this store. Rules on platforms are tagged with it. */
     readonly deployment: Effect.Effect<string, StorageUnavailable>
-    /** Makes the registrations active, all in one step. What is being removed stays so. */
+    /** Atomic. Skips registrations that are being removed. */
     readonly activate: (
       id: RuleId,
       registered: ReadonlyMap<PlatformId, Registered>,
       at: Timestamp
     ) => Effect.Effect<void, StorageUnavailable>
-    /** An active registration that its platform takes no longer. Nothing else is changed. */
+    /** Only for an active or failed registration. */
     readonly fail: (
       id: RuleId,
       platform: PlatformId,
@@ -65,26 +65,26 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     /** Visible rules of the account, newest first. */
     readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StorageUnavailable>
     readonly exists: (account: AccountId, id: RuleId) => Effect.Effect<boolean, StorageUnavailable>
-    /** Hides a visible rule. False when there was none: of two callers, one gets true. */
+    /** False if no such rule is visible. Of two concurrent callers, one gets true. */
     readonly hide: (account: AccountId, id: RuleId, at: Timestamp) => Effect.Effect<boolean, StorageUnavailable>
-    /** Forgets the rule, its registrations and its matches, in whatever state they are. */
+    /** Deletes the rule, its registrations and its matches, in any state. */
     readonly remove: (id: RuleId) => Effect.Effect<void, StorageUnavailable>
     readonly registrations: (rule: RuleId) => Effect.Effect<ReadonlyArray<StoredRegistration>, StorageUnavailable>
     /** All registrations on a platform, oldest rule first. */
     readonly registrationsOn: (
       platform: PlatformId
     ) => Effect.Effect<ReadonlyArray<StoredRegistration>, StorageUnavailable>
-    /** How many texts visible rules want on the platform. */
+    /** The number of distinct texts of visible rules on the platform. */
     readonly wanted: (platform: PlatformId) => Effect.Effect<number, StorageUnavailable>
-    /** Whether a rule other than this one wants the same text on the platform. */
+    /** Whether another rule has the same text on the platform. */
     readonly isShared: (
       registration: Pick<StoredRegistration, "ruleId" | "platform" | "text">
     ) => Effect.Effect<boolean, StorageUnavailable>
-    /** The visible rules behind the platform's rules. */
-    readonly holders: (
+    /** Only visible rules. */
+    readonly ruleLinks: (
       platform: PlatformId,
       platformRuleIds: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<Holder>, StorageUnavailable>
+    ) => Effect.Effect<ReadonlyArray<RuleLink>, StorageUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
@@ -168,7 +168,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
         return true
       })
 
-    const holders = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>) =>
+    const ruleLinks = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>) =>
       Effect.sync(() => {
         const wanted = new Set(platformRuleIds)
         return all()
@@ -213,7 +213,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
               rule.registrations.some((r) => r.platform === platform && r.text === text && r.state !== "removing")
           )
         ),
-      holders
+      ruleLinks
     })
   })
 }

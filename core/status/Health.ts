@@ -1,4 +1,4 @@
-/** Whether the service can do its work now. */
+/** Readiness: whether the store responds. */
 import { Effect } from "effect"
 import { KeyStore } from "../keys/KeyStore.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -13,7 +13,7 @@ export interface Readiness {
 export const readiness: Effect.Effect<Readiness, never, KeyStore | Platforms> = Effect.gen(function* () {
   const keys = yield* KeyStore
   const platforms = yield* Platforms
-  // The read that every request begins with. The digest is no digest: it finds nothing.
+  // The same read as in every request. No key has this digest.
   const answered = yield* keys.findByDigest("readiness").pipe(Effect.timeout("2 seconds"), Effect.isSuccess)
   const ids = (yield* platforms.all).map(({ id }) => id)
   return { ready: answered, store: answered ? "ok" : "unavailable", platforms: ids }

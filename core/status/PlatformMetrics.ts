@@ -1,4 +1,4 @@
-/** Brings the metrics of the platforms up to date: what is true now, and did not come about through one event. */
+/** Updates the gauges of the platforms. */
 import { Effect, Option } from "effect"
 import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Registrations } from "../rules/Registrations.ts"
@@ -13,12 +13,12 @@ export const observePlatforms: Effect.Effect<void, never, Platforms | Registrati
 
     const observe = ({ id, status }: Platform) =>
       Effect.gen(function* () {
-        yield* Metrics.streamIs(id, (yield* status).state)
-        const { comparison } = yield* registrations.standing(id)
-        if (Option.isSome(comparison)) yield* Metrics.rulesAre(id, comparison.value)
-        // Whoever asks wants to know the rest above all when the store is away: the count stays as it was.
+        yield* Metrics.setStreamState(id, (yield* status).state)
+        const { comparison } = yield* registrations.syncStatus(id)
+        if (Option.isSome(comparison)) yield* Metrics.setRuleCounts(id, comparison.value)
+        // While the store is down, the gauge keeps its last value.
         const wanted = yield* Effect.option(Effect.timeout(store.wanted(id), "2 seconds"))
-        if (Option.isSome(wanted)) yield* Metrics.rulesAre(id, { wanted: wanted.value })
+        if (Option.isSome(wanted)) yield* Metrics.setRuleCounts(id, { wanted: wanted.value })
       })
 
     yield* Effect.forEach(yield* platforms.all, observe, { discard: true, concurrency: "unbounded" })

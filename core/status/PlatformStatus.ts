@@ -1,4 +1,4 @@
-/** How each platform is doing: its stream, its rules, what it allows. */
+/** The status of each platform: stream, rules, coverage and usage. */
 import { Clock, Effect, Option, Schema } from "effect"
 import { PlatformCoverage } from "../coverage/Coverage.ts"
 import { platformCoverage, snapshotOf } from "../coverage/coverageOf.ts"
@@ -7,50 +7,52 @@ import type { StorageUnavailable } from "../model/Errors.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { type Platform, Platforms, StreamState, type StreamStatus } from "../platforms/Platform.ts"
-import { type Comparison, Registrations, type Standing } from "../rules/Registrations.ts"
+import { type Comparison, Registrations, type SyncStatus } from "../rules/Registrations.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 
 const optional = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
   Schema.optionalWith(schema, { exact: true }).annotations({ description })
 
-const Trouble = Schema.Struct({ at: Timestamp.Timestamp, message: Schema.String })
+const Problem = Schema.Struct({ at: Timestamp.Timestamp, message: Schema.String })
 
 export const PlatformStatus = Schema.Struct({
   platform: PlatformId,
   source: Schema.Literal("upstream", "local").annotations({
-    description: "upstream: the real platform. local: it runs in this process, on events that are handed in"
+    description: "upstream: the real platform. local: runs in this process on published events"
   }),
-  summary: Schema.String.annotations({ description: "All of the below that matters now, in words" }),
+  summary: Schema.String.annotations({ description: "The current state in plain text" }),
   stream: Schema.Struct({
     state: StreamState,
     detail: Schema.String,
     since: Timestamp.Timestamp,
     last_event_at: optional(
       Timestamp.Timestamp,
-      "When the last event came in. upstream: of those that the platform sends, which are those that meet a rule. local: of all that are handed in, whether they meet a rule or not"
+      "When the last event was received. upstream: only events that match a rule. local: all published events"
     ),
-    last_error: optional(Trouble, "What went wrong last, also when all is well again")
+    last_error: optional(Problem, "The last error, even if it is over")
   }),
   rules: Schema.Struct({
     wanted: Schema.Number.annotations({ description: "Rules that the platform should hold for this server" }),
-    limit: optional(Schema.Number, "How many rules the platform takes, where it says so"),
+    limit: optional(Schema.Number, "The maximum number of rules, if the platform reports it"),
     drift: optional(
       Schema.Struct({
         checked_at: Timestamp.Timestamp,
-        missing: Schema.Number.annotations({ description: "Wanted, and the platform does not take them now" }),
-        orphaned: Schema.Number.annotations({ description: "Of this server, wanted by nobody, still to be removed" }),
-        foreign: Schema.Number.annotations({ description: "On the platform, but not of this server; never touched" })
+        missing: Schema.Number.annotations({ description: "Wanted, but the platform does not accept them now" }),
+        orphaned: Schema.Number.annotations({
+          description: "Registered by this server, no longer wanted, still to be removed"
+        }),
+        foreign: Schema.Number.annotations({ description: "Registered by someone else; never touched" })
       }),
-      "What was left when store and platform were last compared; that is done every two minutes"
+      "Differences left after the last comparison of store and platform, which runs every two minutes"
     ),
-    error: optional(Trouble, "Why the last comparison did not work")
+    error: optional(Problem, "Why the last comparison failed")
   }),
   coverage: Schema.propertySignature(PlatformCoverage).annotations({
-    description: "When it was watched in the last 24 hours, and when not"
+    description: "When the platform was watched in the last 24 hours"
   }),
   usage: optional(
     Schema.Struct({ used: Schema.Number, limit: Schema.Number }),
-    "Events of the billing period, where the platform says so"
+    "Events of the billing period, if the platform reports them"
   )
 }).annotations({ identifier: "PlatformStatus" })
 export type PlatformStatus = typeof PlatformStatus.Type
@@ -67,10 +69,10 @@ export const platformStatus: Effect.Effect<
   const now = yield* Clock.currentTimeMillis
   return yield* Effect.forEach(yield* platforms.all, (platform) =>
     Effect.gen(function* () {
-      const standing = yield* registrations.standing(platform.id)
+      const sync = yield* registrations.syncStatus(platform.id)
       const snapshot = yield* snapshotOf(streams, platform.id)
       return {
-        ...statusOf(platform, yield* platform.status, standing, yield* store.wanted(platform.id)),
+        ...statusOf(platform, yield* platform.status, sync, yield* store.wanted(platform.id)),
         coverage: platformCoverage(platform.id, snapshot, { from: Option.some(now - DAY_MILLIS), to: now })
       }
     })
@@ -79,20 +81,19 @@ export const platformStatus: Effect.Effect<
 
 // ---- helpers ----
 
-const BEREFT = "The platform does not hold the rules to watch for: they are registered again as soon as it takes them"
+const RULES_LOST = "The platform has lost the rules: they are registered again as soon as it accepts them"
 
 const DAY_MILLIS = 86_400_000
 
-const statusOf = (platform: Platform, stream: StreamStatus, standing: Standing, wanted: number) => {
+const statusOf = (platform: Platform, stream: StreamStatus, sync: SyncStatus, wanted: number) => {
   const { since, lastEventAt, lastError } = stream
-  const { comparison, error } = standing
-  // A stream that is not opened for want of rules does not notice that it could not be.
+  const { comparison, error } = sync
+  // A stream without rules is never opened, so it cannot report a refusal or lost rules.
   const refusal = Option.filter(error, ({ isRefused }) => isRefused && stream.state === "idle")
-  // Nor does it know that there should be rules.
-  const isBereft = stream.state === "idle" && wanted > 0
-  const state = Option.isSome(refusal) ? "refused" : isBereft ? "waiting" : stream.state
+  const hasLostRules = stream.state === "idle" && wanted > 0
+  const state = Option.isSome(refusal) ? "refused" : hasLostRules ? "waiting" : stream.state
   const detail = Option.match(refusal, {
-    onNone: () => (isBereft ? BEREFT : stream.detail),
+    onNone: () => (hasLostRules ? RULES_LOST : stream.detail),
     onSome: ({ message }) => message
   })
   const lastEvent = Option.map(lastEventAt, Timestamp.fromMillis)
@@ -101,11 +102,14 @@ const statusOf = (platform: Platform, stream: StreamStatus, standing: Standing, 
     source: platform.capabilities.isRemote ? ("upstream" as const) : ("local" as const),
     summary: [
       detail,
-      [`${count(wanted, "rule")} to watch for`, ...Option.match(comparison, NO_DRIFT)].join(", "),
+      [
+        `${count(wanted, "rule")} to watch for`,
+        ...Option.match(comparison, { onNone: () => [], onSome: describeDrift })
+      ].join(", "),
       ...Option.toArray(Option.map(error, ({ message }) => message)).filter((message) => message !== detail),
       Option.match(lastEvent, {
-        onNone: () => "No event has come in since the start",
-        onSome: (at) => `The last event came in at ${at}`
+        onNone: () => "No event received since the start",
+        onSome: (at) => `Last event received at ${at}`
       })
     ].join(". "),
     stream: {
@@ -130,15 +134,13 @@ const statusOf = (platform: Platform, stream: StreamStatus, standing: Standing, 
   }
 }
 
-const driftInWords = ({ missing, orphaned, foreign, ruleLimit, usage }: Comparison): ReadonlyArray<string> => [
-  ...(missing === 0 ? [] : [`the platform does not take ${count(missing, "rule")} of them now`]),
+const describeDrift = ({ missing, orphaned, foreign, ruleLimit, usage }: Comparison): ReadonlyArray<string> => [
+  ...(missing === 0 ? [] : [`the platform does not accept ${count(missing, "rule")} of them now`]),
   ...(orphaned === 0 ? [] : [`${count(orphaned, "rule")} still to be removed there`]),
-  ...(foreign === 0 ? [] : [`${count(foreign, "rule")} there of someone else`]),
+  ...(foreign === 0 ? [] : [`${count(foreign, "rule")} registered there by someone else`]),
   ...Option.toArray(Option.map(ruleLimit, (limit) => `${limit} allowed`)),
   ...Option.toArray(Option.map(usage, ({ used, limit }) => `${used} of ${limit} events of the billing period used`))
 ]
-
-const NO_DRIFT = { onNone: (): ReadonlyArray<string> => [], onSome: driftInWords }
 
 const spread = <A, B extends object>(option: Option.Option<A>, use: (value: A) => B): B | Record<never, never> =>
   Option.match(option, { onNone: () => ({}), onSome: use })

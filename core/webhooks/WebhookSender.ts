@@ -1,36 +1,35 @@
-/** The port by which messages leave for receivers. */
+/** Port for sending signed messages to webhook receivers. */
 import { Context, type Effect, type Option, type Redacted } from "effect"
 
 export interface Message {
   readonly url: string
-  /** The same for every attempt of the same message: receivers know repeats by it. */
+  /** The same for every attempt, so that receivers can dedupe. */
   readonly id: string
-  /** When it is sent, in milliseconds. */
+  /** Send time in milliseconds. */
   readonly at: number
   readonly body: string
-  /** It is signed with each. */
+  /** The message carries one signature per secret. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
-/** What came of sending. */
 export type Answer =
   | {
       readonly _tag: "Answered"
       readonly status: number
-      /** The beginning of it. */
+      /** Truncated. */
       readonly body: string
-      /** How long the receiver asks to wait, in milliseconds. */
+      /** In milliseconds. */
       readonly retryAfter: Option.Option<number>
     }
-  /** No answer, or none that can be read: why, in words. */
+  /** No response, or an unreadable one. */
   | { readonly _tag: "Unanswered"; readonly reason: string }
 
 export class WebhookSender extends Context.Tag("core/WebhookSender")<
   WebhookSender,
   {
-    /** Why nothing will ever be sent to that URL, as far as it can be told without a look at the network. */
+    /** Why messages to that URL are not allowed. Checks without network access. */
     readonly refusal: (url: string) => Option.Option<string>
-    /** Once. Bounded in time and in what is read; a redirect is an answer like any other. */
+    /** One attempt, with limits on time and response size. Does not follow redirects. */
     readonly send: (message: Message) => Effect.Effect<Answer>
   }
 >() {}

@@ -1,4 +1,4 @@
-/** The port to where webhooks are kept, with how far each has got, and a layer of it in memory. */
+/** Storage port for webhooks and their delivery state, with an in-memory layer. */
 import { Clock, Context, Effect, Layer, Option, PubSub, type Redacted, Stream } from "effect"
 import { MatchStore } from "../matches/MatchStore.ts"
 import { type StorageUnavailable, WebhookLimitReached } from "../model/Errors.ts"
@@ -21,15 +21,14 @@ export interface NewWebhook {
 }
 
 export interface StoredWebhook extends NewWebhook {
-  /** Signs beside the other until then. */
+  /** Also signs until then. */
   readonly previousSecret: Option.Option<{ readonly secret: Redacted.Redacted; readonly until: Timestamp }>
-  /** The last match that is done for it. */
+  /** The last match that was delivered or skipped. */
   readonly cursor: Option.Option<MatchId>
   /** Failed attempts of the match after the cursor. */
   readonly failures: number
-  /** None: at once. */
+  /** None: now. */
   readonly nextAttemptAt: Option.Option<Timestamp>
-  /** Some: nothing is sent. */
   readonly disabledReason: Option.Option<string>
 }
 
@@ -37,19 +36,18 @@ export interface ListedWebhook extends StoredWebhook {
   readonly lastAttempt: Option.Option<WebhookAttempt>
 }
 
-/** The right of one worker to deliver to a webhook, for a time. `claim` is a UUID of its own. */
-export interface Claimed {
+/** A worker's lease on a webhook. `claim` is a UUID that fences its writes. */
+export interface Lease {
   readonly claim: string
   readonly webhook: StoredWebhook
 }
 
-/** Where a webhook stands after an attempt. */
-export type Standing = Pick<StoredWebhook, "cursor" | "failures" | "nextAttemptAt" | "disabledReason">
+export type DeliveryState = Pick<StoredWebhook, "cursor" | "failures" | "nextAttemptAt" | "disabledReason">
 
 export class WebhookStore extends Context.Tag("core/WebhookStore")<
   WebhookStore,
   {
-    /** It begins after the newest match there is. */
+    /** Delivery starts after the newest match. */
     readonly insert: (
       webhook: NewWebhook,
       limit: number
@@ -60,31 +58,30 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       account: AccountId,
       id: WebhookId
     ) => Effect.Effect<Option.Option<ListedWebhook>, StorageUnavailable>
-    /** With its attempts. False when there was none. */
+    /** Deletes its attempts, too. False for an unknown id. */
     readonly remove: (account: AccountId, id: WebhookId) => Effect.Effect<boolean, StorageUnavailable>
-    /** The secret becomes the previous one; the one before that is forgotten. */
+    /** The current secret becomes the previous secret. */
     readonly rotate: (
       id: WebhookId,
       secret: Redacted.Redacted,
       previousUntil: Timestamp
     ) => Effect.Effect<void, StorageUnavailable>
-    /** Its next attempt is due at once, whatever came before. */
+    /** Clears the failures: the next attempt is due now. */
     readonly enable: (id: WebhookId) => Effect.Effect<void, StorageUnavailable>
-    /** Delivery goes on after this match, with its first attempt. */
-    readonly moveTo: (id: WebhookId, after: MatchId) => Effect.Effect<void, StorageUnavailable>
+    /** Clears the failures: delivery continues after this match. */
+    readonly moveCursor: (id: WebhookId, after: MatchId) => Effect.Effect<void, StorageUnavailable>
     /** Newest first. */
     readonly attempts: (page: {
       readonly webhook: WebhookId
       readonly before: Option.Option<AttemptId>
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<WebhookAttempt>, StorageUnavailable>
-    /** An attempt that changes nothing else. Nothing happens when its webhook is gone. */
+    /** Does not change the delivery state. No-op for a deleted webhook. */
     readonly record: (attempt: WebhookAttempt) => Effect.Effect<void, StorageUnavailable>
 
     /**
-     * Takes webhooks that are due, have something to deliver, and that nobody else has taken, for so long. Something to
-     * deliver are matches after the cursor, and to tell that some were deleted before they could be delivered. Those
-     * furthest behind come first. Of several who claim at once, each gets others.
+     * Leases up to `limit` due webhooks for `millis`, those furthest behind first. Only webhooks without a lease that
+     * have matches after the cursor, or that missed deleted matches. Concurrent claims get different webhooks.
      */
     readonly claim: (options: {
       readonly claim: string
@@ -95,30 +92,30 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       readonly platforms: ReadonlyArray<PlatformId>
     }) => Effect.Effect<ReadonlyArray<StoredWebhook>, StorageUnavailable>
     /**
-     * Records the attempt and, in the same step, where the webhook stands after it, and holds it for so long again.
-     * Answers the webhook as it is then, where it is held. It has another standing if it was changed meanwhile: what
-     * was asked for by a user wins. None when it is held no longer, which is so for one that waits or is disabled, too.
+     * Records the attempt, saves the delivery state and renews the lease in one transaction. If a user has moved the
+     * cursor meanwhile, the state is not saved. Returns the stored webhook, or none if the lease is lost or released:
+     * a webhook that waits for a retry or is disabled has no lease.
      */
     readonly settle: (
-      held: Claimed,
+      lease: Lease,
       attempt: WebhookAttempt,
-      standing: Standing,
+      state: DeliveryState,
       millis: number
     ) => Effect.Effect<Option.Option<StoredWebhook>, StorageUnavailable>
-    /** Lets go of it. `reached`: up to there it has nothing to deliver. */
-    readonly release: (held: Claimed, reached: Option.Option<MatchId>) => Effect.Effect<void, StorageUnavailable>
-    /** Lets go of all, for a store that has no other process: whoever held them is no more. */
+    /** `reached`: there is nothing to deliver up to this match. */
+    readonly release: (lease: Lease, reached: Option.Option<MatchId>) => Effect.Effect<void, StorageUnavailable>
+    /** Releases the leases of a crashed process. Only for a store without other processes. */
     readonly releaseAll: Effect.Effect<void, StorageUnavailable>
     /**
-     * To be called from time to time: webhooks without anything to deliver get to the newest match, so that what is
-     * deleted later is not taken for theirs; of attempts only so many per webhook are kept, and none from before.
+     * Run periodically. Moves idle webhooks to the newest match, so that later deletions do not count as missed, and
+     * deletes attempts beyond `attempts` per webhook or older than `since`.
      */
-    readonly tend: (keep: {
+    readonly maintain: (keep: {
       readonly attempts: number
       readonly since: Timestamp
       readonly platforms: ReadonlyArray<PlatformId>
     }) => Effect.Effect<void, StorageUnavailable>
-    /** Says that a webhook may be due because it was changed in this process. */
+    /** Emits when a change in this process may have made a webhook due. */
     readonly changes: Stream.Stream<void>
   }
 >() {
@@ -129,8 +126,8 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       const webhooks = new Map<WebhookId, StoredWebhook>()
       const claims = new Map<WebhookId, { readonly claim: string; readonly until: number }>()
       let oldestFirst: ReadonlyArray<WebhookAttempt> = []
-      const news = yield* PubSub.sliding<void>(1)
-      const tell = PubSub.publish(news, undefined)
+      const changes = yield* PubSub.sliding<void>(1)
+      const notify = PubSub.publish(changes, undefined)
 
       const attemptsOf = (id: WebhookId) => oldestFirst.filter(({ webhook_id }) => webhook_id === id).toReversed()
       const listed = (webhook: StoredWebhook): ListedWebhook => ({
@@ -151,7 +148,7 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
           const cursor = yield* matches.newest
           const used = [...webhooks.values()].filter(({ account }) => account === webhook.account).length
           if (used >= limit) return yield* new WebhookLimitReached({ limit, used })
-          webhooks.set(webhook.id, { ...webhook, ...FRESH, cursor, previousSecret: Option.none() })
+          webhooks.set(webhook.id, { ...webhook, ...noFailures, cursor, previousSecret: Option.none() })
         })
 
       const list = (account: AccountId) =>
@@ -171,8 +168,8 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
         Effect.exists(
           Option.match(rules, { onNone: () => [Option.none<RuleId>()], onSome: (ids) => ids.map(Option.some) }),
           (rule) => {
-            const wanted = { account, rule, platforms: Option.getOrElse(platforms, () => all) }
-            return Effect.map(matches.next({ ...wanted, after: cursor, limit: 1 }), (found) => found.length > 0)
+            const selector = { account, rule, platforms: Option.getOrElse(platforms, () => all) }
+            return Effect.map(matches.next({ ...selector, after: cursor, limit: 1 }), (found) => found.length > 0)
           }
         )
 
@@ -183,11 +180,13 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       const claim: WebhookStore["Type"]["claim"] = ({ claim, now, millis, limit, platforms }) =>
         Effect.gen(function* () {
           const clock = yield* Clock.currentTimeMillis
-          const candidates = [...webhooks.values()].filter((one) => isDue(one, now) && isFree(one.id, clock))
-          const waiting = yield* Effect.filter(candidates, (one) =>
-            Effect.if(isBelowFloor(one), {
+          const candidates = [...webhooks.values()].filter(
+            (webhook) => isDue(webhook, now) && isFree(webhook.id, clock)
+          )
+          const waiting = yield* Effect.filter(candidates, (webhook) =>
+            Effect.if(isBelowFloor(webhook), {
               onTrue: () => Effect.succeed(true),
-              onFalse: () => hasMatches(one, platforms)
+              onFalse: () => hasMatches(webhook, platforms)
             })
           )
           const taken = waiting.sort((a, b) => (cursorOf(a) < cursorOf(b) ? -1 : 1)).slice(0, limit)
@@ -195,34 +194,34 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
           return taken
         })
 
-      const isHeld = ({ claim, webhook }: Claimed) => claims.get(webhook.id)?.claim === claim
+      const isHeld = ({ claim, webhook }: Lease) => claims.get(webhook.id)?.claim === claim
 
-      const settle: WebhookStore["Type"]["settle"] = (held, attempt, standing, millis) =>
+      const settle: WebhookStore["Type"]["settle"] = (lease, attempt, state, millis) =>
         Effect.gen(function* () {
           addAttempt(attempt)
-          const { id, cursor } = held.webhook
+          const { id, cursor } = lease.webhook
           const webhook = webhooks.get(id)
-          if (webhook === undefined || !isHeld(held)) return Option.none()
-          claims.set(id, { claim: held.claim, until: (yield* Clock.currentTimeMillis) + millis })
-          if (!isSame(webhook.cursor, cursor)) return Option.some(webhook)
-          const settled = { ...webhook, ...standing }
+          if (webhook === undefined || !isHeld(lease)) return Option.none()
+          claims.set(id, { claim: lease.claim, until: (yield* Clock.currentTimeMillis) + millis })
+          if (!isSameCursor(webhook.cursor, cursor)) return Option.some(webhook)
+          const settled = { ...webhook, ...state }
           webhooks.set(id, settled)
-          if (isGoingOn(standing)) return Option.some(settled)
+          if (isDeliverable(state)) return Option.some(settled)
           claims.delete(id)
           return Option.none()
         })
 
-      const release = (held: Claimed, reached: Option.Option<MatchId>) =>
+      const release = (lease: Lease, reached: Option.Option<MatchId>) =>
         Effect.gen(function* () {
-          if (!isHeld(held)) return
-          const { id, cursor } = held.webhook
+          if (!isHeld(lease)) return
+          const { id, cursor } = lease.webhook
           claims.delete(id)
           yield* change(id, (webhook) =>
-            Option.isSome(reached) && isSame(webhook.cursor, cursor) ? { ...FRESH, cursor: reached } : {}
+            Option.isSome(reached) && isSameCursor(webhook.cursor, cursor) ? { ...noFailures, cursor: reached } : {}
           )
         })
 
-      const tend: WebhookStore["Type"]["tend"] = ({ attempts, since, platforms }) =>
+      const maintain: WebhookStore["Type"]["maintain"] = ({ attempts, since, platforms }) =>
         Effect.gen(function* () {
           const newest = yield* matches.newest
           const now = yield* Clock.currentTimeMillis
@@ -230,7 +229,7 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
             if (!isFree(webhook.id, now) || (yield* isBelowFloor(webhook)) || (yield* hasMatches(webhook, platforms)))
               continue
             const { disabledReason } = webhook
-            yield* change(webhook.id, () => ({ ...FRESH, disabledReason, cursor: newest }))
+            yield* change(webhook.id, () => ({ ...noFailures, disabledReason, cursor: newest }))
           }
           const kept = new Set([...webhooks.keys()].flatMap((id) => attemptsOf(id).slice(0, attempts)))
           oldestFirst = oldestFirst.filter((attempt) => kept.has(attempt) && attempt.at >= since)
@@ -240,7 +239,7 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
         insert,
         list,
         find: (account, id) =>
-          Effect.map(list(account), (all) => Option.fromNullable(all.find((one) => one.id === id))),
+          Effect.map(list(account), (all) => Option.fromNullable(all.find((webhook) => webhook.id === id))),
         remove: (account, id) =>
           Effect.sync(() => {
             if (webhooks.get(id)?.account !== account) return false
@@ -251,13 +250,13 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
           change(id, (webhook) => ({ secret, previousSecret: Option.some({ secret: webhook.secret, until }) })),
         enable: (id) =>
           Effect.zipRight(
-            change(id, () => FRESH),
-            tell
+            change(id, () => noFailures),
+            notify
           ),
-        moveTo: (id, after) =>
+        moveCursor: (id, after) =>
           Effect.zipRight(
-            change(id, ({ disabledReason }) => ({ ...FRESH, disabledReason, cursor: Option.some(after) })),
-            tell
+            change(id, ({ disabledReason }) => ({ ...noFailures, disabledReason, cursor: Option.some(after) })),
+            notify
           ),
         attempts: ({ webhook, before, limit }) =>
           Effect.sync(() =>
@@ -270,22 +269,24 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
         settle,
         release,
         releaseAll: Effect.sync(() => claims.clear()),
-        tend,
-        changes: Stream.fromPubSub(news)
+        maintain,
+        changes: Stream.fromPubSub(changes)
       })
     })
   )
 }
 
-/** Whether the next match can be tried at once. */
-export const isGoingOn = ({ nextAttemptAt, disabledReason }: Standing): boolean =>
+export const isDeliverable = ({ nextAttemptAt, disabledReason }: DeliveryState): boolean =>
   Option.isNone(nextAttemptAt) && Option.isNone(disabledReason)
+
+export const noFailures = {
+  failures: 0,
+  nextAttemptAt: Option.none<Timestamp>(),
+  disabledReason: Option.none<string>()
+}
 
 // ---- helpers ----
 
-/** Nothing has failed. */
-const FRESH = { failures: 0, nextAttemptAt: Option.none<Timestamp>(), disabledReason: Option.none<string>() }
-
 const cursorOf = ({ cursor }: StoredWebhook): string => Option.getOrElse(cursor, () => "")
 
-const isSame = Option.getEquivalence<MatchId>((a, b) => a === b)
+const isSameCursor = Option.getEquivalence<MatchId>((a, b) => a === b)

@@ -1,4 +1,4 @@
-/** The webhook use cases. Every door calls this and nothing below it. */
+/** The webhook use cases. The gateway and the CLI call nothing below this. */
 import { Clock, Context, Duration, Effect, Encoding, Layer, Option, Redacted, Schema } from "effect"
 import { MatchStore } from "../matches/MatchStore.ts"
 import { Entropy } from "../model/Entropy.ts"
@@ -10,7 +10,7 @@ import {
   type WebhookLimitReached,
   WebhookNotFound
 } from "../model/Errors.ts"
-import { type AccountId, asRuleId, Ids, MatchId, matchesAfter, WebhookId } from "../model/Ids.ts"
+import { type AccountId, asRuleId, Ids, MatchId, matchIdsAfter, WebhookId } from "../model/Ids.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
@@ -28,11 +28,11 @@ import { WebhookSender } from "./WebhookSender.ts"
 import { type ListedWebhook, WebhookStore } from "./WebhookStore.ts"
 import { makeAttempts } from "./webhookAttempts.ts"
 
-/** In all of them `id` may be any text: what is not the id of a webhook of the account is not found. */
+/** `id` may be any text: fails with `WebhookNotFound` unless it is the id of a webhook of the account. */
 export class Webhooks extends Context.Tag("core/Webhooks")<
   Webhooks,
   {
-    /** Delivers what is stored from now on. */
+    /** Delivers matches from now on. */
     readonly create: (
       account: AccountId,
       draft: WebhookDraft
@@ -40,24 +40,24 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
     /** Newest first. */
     readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Webhook>, StorageUnavailable>
     readonly delete: (account: AccountId, id: string) => Effect.Effect<WebhookId, WebhookNotFound | StorageUnavailable>
-    /** Sends a message that says nothing, now, and answers what came of it. */
+    /** Sends a test message now. */
     readonly test: (
       account: AccountId,
       id: string
     ) => Effect.Effect<WebhookAttempt, WebhookNotFound | StorageUnavailable>
-    /** A day long messages are signed with the secret before it, too. */
+    /** For 24 hours, messages are signed with the previous secret, too. */
     readonly rotateSecret: (
       account: AccountId,
       id: string
     ) => Effect.Effect<WebhookWithSecret, WebhookNotFound | StorageUnavailable>
-    /** Goes on at once with the match at which it stopped, or that it is about to try again. */
+    /** Retries at once the match that failed last. */
     readonly enable: (account: AccountId, id: string) => Effect.Effect<Webhook, WebhookNotFound | StorageUnavailable>
     /** Newest first. */
     readonly attempts: (
       account: AccountId,
       query: AttemptQuery
     ) => Effect.Effect<AttemptList, WebhookNotFound | StorageUnavailable>
-    /** One match now, with what came of it, or all after one in their turn. */
+    /** Sends one match now, or moves the cursor so that delivery continues after a match. */
     readonly replay: (
       account: AccountId,
       request: ReplayRequest
@@ -100,7 +100,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
       const ownMatch = Effect.fnUntraced(function* (account: AccountId, matchId: string) {
         const id = asMatchId(matchId)
         if (Option.isNone(id)) return yield* new MatchNotFound({ matchId })
-        const before = Option.fromNullable(matchesAfter(id.value, 1)[0])
+        const before = Option.fromNullable(matchIdsAfter(id.value, 1)[0])
         const page = { account, rule: Option.none(), platforms: yield* platforms.ids, before, limit: 1 }
         const [match] = yield* matches.list(page)
         return match?.id === id.value ? match : yield* new MatchNotFound({ matchId })
@@ -108,7 +108,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
 
       const create = Effect.fn("Webhooks.create")(
         function* (account: AccountId, draft: WebhookDraft) {
-          // As it will be asked for, with what a store could not hold written otherwise.
+          // Normalized: escapes characters that the store cannot hold.
           const url = new URL(draft.url).href
           const refusal = sender.refusal(url)
           if (Option.isSome(refusal)) {
@@ -156,7 +156,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
       const rotateSecret = Effect.fn("Webhooks.rotateSecret")(function* (account: AccountId, id: string) {
         const found = yield* find(account, id)
         const secret = yield* newSecret
-        const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(OVERLAP)
+        const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(SECRET_OVERLAP)
         yield* store.rotate(found.id, secret, Timestamp.fromMillis(until))
         return { webhook: toWire(yield* find(account, id)), secret: Redacted.value(secret) }
       })
@@ -182,12 +182,12 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
         const { webhook_id, match_id, after } = request
         if ((match_id === undefined) === (after === undefined)) {
           return yield* new InvalidArgument({
-            issues: [{ path: "", message: "Expected either match_id, to send that one again, or after" }]
+            issues: [{ path: "", message: "Expected either match_id, to send one match again, or after" }]
           })
         }
         const found = yield* find(account, webhook_id)
         if (match_id === undefined) {
-          yield* store.moveTo(found.id, (yield* ownMatch(account, after ?? "")).id)
+          yield* store.moveCursor(found.id, (yield* ownMatch(account, after ?? "")).id)
           return { webhook: toWire(yield* find(account, webhook_id)) }
         }
         const { attempt } = yield* attempts.match(found, yield* ownMatch(account, match_id), "replay")
@@ -213,8 +213,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
 
 const SECRET_BYTES = 32
 
-/** How long the secret before a rotated one still signs. */
-const OVERLAP = Duration.hours(24)
+const SECRET_OVERLAP = Duration.hours(24)
 
 const asWebhookId = Schema.decodeUnknownOption(WebhookId)
 

@@ -1,4 +1,4 @@
-/** One message to one webhook: how it is made, and what is kept of what came of it. */
+/** Sends one message to one webhook and describes the attempt. */
 import { Clock, Duration, Effect, Option, type Redacted } from "effect"
 import type { Match } from "../matches/Match.ts"
 import type { Ids, MatchId } from "../model/Ids.ts"
@@ -8,18 +8,18 @@ import type { AttemptKind, WebhookAttempt } from "./Webhook.ts"
 import type { Answer, WebhookSender } from "./WebhookSender.ts"
 import type { StoredWebhook } from "./WebhookStore.ts"
 
-export interface Attempted {
+export interface AttemptResult {
   readonly attempt: WebhookAttempt
   readonly answer: Answer
 }
 
 export interface Attempts {
-  readonly match: (webhook: StoredWebhook, match: Match, kind: AttemptKind) => Effect.Effect<Attempted>
-  readonly test: (webhook: StoredWebhook) => Effect.Effect<Attempted>
+  readonly match: (webhook: StoredWebhook, match: Match, kind: AttemptKind) => Effect.Effect<AttemptResult>
+  readonly test: (webhook: StoredWebhook) => Effect.Effect<AttemptResult>
 }
 
 export const makeAttempts = (sender: WebhookSender["Type"], ids: Ids["Type"]): Attempts => {
-  const send = Effect.fnUntraced(function* (webhook: StoredWebhook, message: MessageOf) {
+  const send = Effect.fnUntraced(function* (webhook: StoredWebhook, message: OutgoingMessage) {
     const at = yield* Clock.currentTimeMillis
     const { id, kind, body } = message
     const [took, answer] = yield* Effect.timed(
@@ -65,7 +65,7 @@ export const makeAttempts = (sender: WebhookSender["Type"], ids: Ids["Type"]): A
 
 // ---- helpers ----
 
-interface MessageOf {
+interface OutgoingMessage {
   readonly id: string
   readonly match?: MatchId
   readonly kind: AttemptKind
@@ -78,11 +78,11 @@ const secretsOf = ({ secret, previousSecret }: StoredWebhook, now: number): Read
     onSome: (previous) => (fromMillis(now) < previous.until ? [secret, previous.secret] : [secret])
   })
 
-/** None for one that was taken. */
+/** Undefined for a 2xx response. */
 const errorOf = (answer: Answer): string | undefined => {
   if (answer._tag === "Unanswered") return answer.reason
   const { status } = answer
   if (status >= 200 && status < 300) return undefined
-  if (status >= 300 && status < 400) return `Answered ${status}: redirects are not followed, give the URL it leads to`
-  return status === 410 ? "Answered 410: it wants no more messages" : `Answered ${status}`
+  if (status >= 300 && status < 400) return `Answered ${status}: redirects are not followed, use the target URL`
+  return status === 410 ? "Answered 410: the receiver wants no more messages" : `Answered ${status}`
 }

@@ -3,7 +3,7 @@ import type { ToolAnnotations } from "@modelcontextprotocol/server"
 import { Effect, Schema } from "effect"
 import { Match } from "../../core/matches/Match.ts"
 import { MatchList, WaitResult } from "../../core/matches/Matches.ts"
-import { firstMatchAt, MatchId, timeOf } from "../../core/model/Ids.ts"
+import { firstMatchIdAt, MatchId, timeOf } from "../../core/model/Ids.ts"
 import { CheckResult } from "../../core/rules/RuleCheck.ts"
 import type { Language } from "../../core/syntax/language.ts"
 import { decoder } from "../decode.ts"
@@ -123,7 +123,7 @@ const makeTools = (schemas: PlatformSchemas): ReadonlyArray<Tool> => {
       ),
       answer: (output) => {
         // The rule's own id tells the time; another machine, whose clock may be late, may store its first matches.
-        const cursor = firstMatchAt(timeOf(output.rule_id) - CLOCKS_DIFFER_MILLIS)
+        const cursor = firstMatchIdAt(timeOf(output.rule_id) - CLOCKS_DIFFER_MILLIS)
         return { structured: { ...output, cursor }, text: createdInWords(output, cursor) }
       }
     }),

@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import { v7 } from "uuid"
 import type { Match } from "../../core/matches/Match.ts"
 import { type MatchPage, MatchStore, type NextPage, type Trim } from "../../core/matches/MatchStore.ts"
-import { type AccountId, firstMatchAt, fromUuid, type MatchId, type RuleId } from "../../core/model/Ids.ts"
+import { type AccountId, firstMatchIdAt, fromUuid, type MatchId, type RuleId } from "../../core/model/Ids.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
 import type { Stores } from "../stores.ts"
@@ -169,7 +169,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const first = newMatch(rule.id)
         yield* store.insert([first])
         assert.strictEqual(yield* store.insert(late), 3)
-        const listed = yield* store.next(nextOf(account))
+        const listed = yield* store.next(nextForAccounts(account))
         assert.deepStrictEqual(postsOf(listed), postsOf([first, ...late]))
         assert.deepStrictEqual(yield* store.newest, Option.fromNullable(listed.at(-1)?.id))
         const later = newMatch(rule.id)
@@ -199,11 +199,11 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
           { rule: Option.some(foreign.id) }
         ]) {
           const all = idsOf(yield* store.list(pageOf(account, wanted))).reverse()
-          assert.deepStrictEqual(idsOf(yield* store.next(nextOf(account, wanted))), all)
+          assert.deepStrictEqual(idsOf(yield* store.next(nextForAccounts(account, wanted))), all)
           const seen: Array<MatchId> = []
           for (;;) {
             const after = Option.fromNullable(seen.at(-1))
-            const page = idsOf(yield* store.next(nextOf(account, { ...wanted, after, limit: 3 })))
+            const page = idsOf(yield* store.next(nextForAccounts(account, { ...wanted, after, limit: 3 })))
             if (page.length === 0) break
             seen.push(...page)
           }
@@ -212,7 +212,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
       })
     )
 
-    it.effect("nextOf returns the matches of the given accounts in id order, with their account", () =>
+    it.effect("nextForAccounts returns the matches of the given accounts in id order, with their account", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         const [ann, bob, eve] = [yield* newAccount, yield* newAccount, yield* newAccount]
@@ -224,15 +224,15 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const expected = batch
           .map((match) => ({ account: owners.get(match.rule_id), match }))
           .filter(({ account }) => account !== eve)
-        const all = yield* store.nextOf({ accounts: [ann, bob], after: start, limit: 100 })
+        const all = yield* store.nextForAccounts({ accounts: [ann, bob], after: start, limit: 100 })
         assert.deepStrictEqual<ReadonlyArray<unknown>>(all, expected)
-        const rest = yield* store.nextOf({
+        const rest = yield* store.nextForAccounts({
           accounts: [ann, bob],
           after: Option.fromNullable(all[1]?.match.id),
           limit: 2
         })
         assert.deepStrictEqual<ReadonlyArray<unknown>>(rest, expected.slice(2, 4))
-        assert.deepStrictEqual(yield* store.nextOf({ accounts: [], after: start, limit: 100 }), [])
+        assert.deepStrictEqual(yield* store.nextForAccounts({ accounts: [], after: start, limit: 100 }), [])
       })
     )
 
@@ -245,7 +245,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const seen: Array<Match> = []
         const readPage = Effect.gen(function* () {
           const after = Option.fromNullable(seen.at(-1)?.id)
-          const found = yield* store.next(nextOf(account, { after, limit: 50 }))
+          const found = yield* store.next(nextForAccounts(account, { after, limit: 50 }))
           seen.push(...found)
           return found.length
         })
@@ -278,7 +278,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         for (let i = 0; i < 20; i++) {
           const matches = [newMatch(rule.id), newMatch(rule.id)]
           // Ids from before the mark, inserted after it.
-          const mark = yield* store.mark
+          const mark = yield* store.watermark
           yield* store.insert(matches)
           const [second, first] = idsOf(yield* store.list(pageOf(account, { limit: 2 })))
           assert(first !== undefined && second !== undefined)
@@ -469,7 +469,7 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
 
 // ---- helpers ----
 
-const everything: Trim = { before: firstMatchAt(2 ** 47), keep: Option.none(), atMost: 10_000 }
+const everything: Trim = { before: firstMatchIdAt(2 ** 47), keep: Option.none(), atMost: 10_000 }
 
 const nth = (ids: ReadonlyArray<MatchId>, n: number): MatchId => {
   const id = ids[n]
@@ -502,7 +502,7 @@ const readPages = (account: AccountId, rule: RuleId, inserted: ReadonlyArray<Mat
       const [first, last] = [page[0], page.at(-1)]
       if (first === undefined || last === undefined) return
       // Matches newer than the first page may be inserted meanwhile.
-      const end = Option.getOrElse(before, () => firstMatchAt(2 ** 47))
+      const end = Option.getOrElse(before, () => firstMatchIdAt(2 ** 47))
       const inRange = inserted.filter((id) => id >= last && id < end)
       const expected = Option.isNone(before) ? inRange.filter((id) => id <= first) : inRange
       assert.deepStrictEqual(page, expected.reverse())
@@ -524,7 +524,7 @@ const pageOf = (account: AccountId, overrides: Partial<MatchPage> = {}): MatchPa
   ...overrides
 })
 
-const nextOf = (account: AccountId, overrides: Partial<NextPage> = {}): NextPage => ({
+const nextForAccounts = (account: AccountId, overrides: Partial<NextPage> = {}): NextPage => ({
   account,
   rule: Option.none(),
   platforms: PLATFORM_IDS,

@@ -83,7 +83,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         )
         assert.isFalse(yield* rules.exists(account, rule.id))
         assert.deepStrictEqual(yield* rules.list(account), [])
-        assert.deepStrictEqual(yield* rules.holders("x", [registered.platformRuleId]), [])
+        assert.deepStrictEqual(yield* rules.ruleLinks("x", [registered.platformRuleId]), [])
       })
     )
 
@@ -94,7 +94,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         const rule = yield* visibleRule(account)
         const moved = { platformRuleId: `moved ${rule.id}`, translatedValue: "moved" }
         yield* rules.activate(rule.id, new Map([["x", moved]]), at(9))
-        assert.deepStrictEqual(yield* rules.holders("x", [`x of ${rule.id}`, moved.platformRuleId]), [
+        assert.deepStrictEqual(yield* rules.ruleLinks("x", [`x of ${rule.id}`, moved.platformRuleId]), [
           { platformRuleId: moved.platformRuleId, ruleId: rule.id, accountId: account }
         ])
         const [listed] = yield* rules.list(account)
@@ -117,7 +117,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         assert.deepInclude(failed?.platforms["x"], { state: "failed", reason: "no room" })
         assert.strictEqual(failed?.platforms["firehose"]?.state, "active")
         assert.isTrue(yield* rules.exists(account, rule.id))
-        assert.lengthOf(yield* rules.holders("x", [`x of ${rule.id}`]), 1, "it still gets matches")
+        assert.lengthOf(yield* rules.ruleLinks("x", [`x of ${rule.id}`]), 1, "it still gets matches")
         assert.deepInclude(
           (yield* rules.registrationsOn("x")).find(({ ruleId }) => ruleId === rule.id),
           { state: "failed", since: at(5) }
@@ -251,7 +251,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           (yield* rules.list(account)).map(({ id }) => id),
           [kept.id]
         )
-        assert.deepStrictEqual(yield* rules.holders("x", [`x of ${rule.id}`]), [])
+        assert.deepStrictEqual(yield* rules.ruleLinks("x", [`x of ${rule.id}`]), [])
         assert.deepStrictEqual(
           (yield* rules.registrations(rule.id)).map(({ state, since }) => ({ state, since })),
           rule.filters.map(() => ({ state: "removing" as const, since: at(4) }))
@@ -348,7 +348,7 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("holders returns every visible rule that uses the platform rules", () =>
+    it.effect("ruleLinks returns every visible rule that uses the platform rules", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const shared = { platformRuleId: `shared ${v7()}`, translatedValue: "cat" }
@@ -358,15 +358,15 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         for (const { id } of [first, second]) yield* rules.activate(id, new Map([["x", shared]]), at(3))
         const wanted = [shared.platformRuleId, `x of ${third.id}`, "unknown"]
         assert.sameDeepMembers(
-          [...(yield* rules.holders("x", wanted))],
+          [...(yield* rules.ruleLinks("x", wanted))],
           [
             { platformRuleId: shared.platformRuleId, ruleId: first.id, accountId: first.accountId },
             { platformRuleId: shared.platformRuleId, ruleId: second.id, accountId: second.accountId },
             { platformRuleId: `x of ${third.id}`, ruleId: third.id, accountId: third.accountId }
           ]
         )
-        assert.deepStrictEqual(yield* rules.holders("firehose", wanted), [])
-        assert.deepStrictEqual(yield* rules.holders("x", []), [])
+        assert.deepStrictEqual(yield* rules.ruleLinks("firehose", wanted), [])
+        assert.deepStrictEqual(yield* rules.ruleLinks("x", []), [])
       })
     )
   })

@@ -13,7 +13,7 @@ const START = Date.UTC(2026, 0, 1)
 const ledger = (minutes: number, overrides: Partial<Ledger> = {}): Ledger => ({
   watchedSince: Option.some(START),
   watchedUntil: START + minutes * MINUTE,
-  blind: Option.none(),
+  openGap: Option.none(),
   ...overrides
 })
 
@@ -38,7 +38,7 @@ const progress = (minutes: number, overrides: Partial<StreamProgress> = {}): Str
 /** For comparison: `deepStrictEqual` does not tell a none from a some. */
 const plain = (record: Option.Option<StreamRecord>) => {
   const { cursor, ledger } = Option.getOrThrow(record)
-  const { watchedSince, watchedUntil, blind } = ledger
+  const { watchedSince, watchedUntil, openGap: blind } = ledger
   return [Option.getOrNull(cursor), Option.getOrNull(watchedSince), watchedUntil, Option.getOrNull(blind)]
 }
 
@@ -52,13 +52,13 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
         const streams = yield* StreamStore
         assert.isTrue(Option.isNone(yield* streams.load("firehose")))
         const blind = Option.some({ since: START + 5, cause: "credit" as const, detail: "Nothing left \0 \uD800" })
-        const first = ledger(1, { watchedSince: Option.none(), blind })
+        const first = ledger(1, { watchedSince: Option.none(), openGap: blind })
         yield* streams.save(progress(1, { platform: "firehose", ledger: first, cursor: Option.some("0-1") }))
         const stored = Option.getOrThrow(yield* streams.load("firehose"))
         assert.deepStrictEqual(Option.getOrNull(stored.cursor), "0-1")
         assert.isTrue(Option.isNone(stored.ledger.watchedSince))
         assert.strictEqual(stored.ledger.watchedUntil, START + MINUTE)
-        assert.deepInclude(Option.getOrThrow(stored.ledger.blind), { since: START + 5, cause: "credit" })
+        assert.deepInclude(Option.getOrThrow(stored.ledger.openGap), { since: START + 5, cause: "credit" })
         yield* streams.save(progress(2, { platform: "firehose" }))
         assert.deepStrictEqual(plain(yield* streams.load("firehose")), ["0-1", START, START + 2 * MINUTE, null])
       })
@@ -131,12 +131,12 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
       Effect.gen(function* () {
         const streams = yield* StreamStore
         const event = { platform: "x", platformPostId: "1", at: START, reason: "odd", payload: "{}" } as const
-        yield* streams.setAside(event)
-        yield* streams.setAside({ ...event, platformPostId: "2 \0", payload: "\uD800 \0" })
-        const [newest, ...others] = yield* streams.asides(10)
+        yield* streams.addDeadLetter(event)
+        yield* streams.addDeadLetter({ ...event, platformPostId: "2 \0", payload: "\uD800 \0" })
+        const [newest, ...others] = yield* streams.deadLetters(10)
         assert.match(newest?.platformPostId ?? "", /^2 /)
         assert.deepStrictEqual(others, [event])
-        assert.lengthOf(yield* streams.asides(1), 1)
+        assert.lengthOf(yield* streams.deadLetters(1), 1)
       })
     )
   })

@@ -6,7 +6,7 @@ import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { type AccountId, fromUuid, type MatchId, type RuleId, type WebhookId } from "../../core/model/Ids.ts"
 import type { Timestamp } from "../../core/model/Timestamp.ts"
 import type { WebhookAttempt } from "../../core/webhooks/Webhook.ts"
-import { type Claimed, type NewWebhook, type Standing, WebhookStore } from "../../core/webhooks/WebhookStore.ts"
+import { type DeliveryState, type Lease, type NewWebhook, WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
 import type { Stores } from "../stores.ts"
 import { at, newAccount, newMatch, visibleRule } from "./samples.ts"
@@ -206,14 +206,14 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         yield* insertSome(rule, 1)
         const held = yield* claimOne(webhook)
         const { cursor } = held.webhook
-        const waiting: Standing = { ...fresh, cursor, failures: 3, nextAttemptAt: Option.some(at(20)) }
+        const waiting: DeliveryState = { ...fresh, cursor, failures: 3, nextAttemptAt: Option.some(at(20)) }
         assert.isTrue(Option.isNone(yield* store.settle(held, newAttempt(webhook), waiting, LEASE_MILLIS)))
         assert.deepInclude(Option.getOrThrow(yield* store.find(account, webhook)), waiting)
         assert.lengthOf(yield* claimAt(at(19), webhook), 0)
         const [again] = yield* claimAt(at(20), webhook)
         assert.strictEqual(again?.webhook.failures, 3)
 
-        const disabled: Standing = { ...fresh, cursor, failures: 4, disabledReason: Option.some("because\0") }
+        const disabled: DeliveryState = { ...fresh, cursor, failures: 4, disabledReason: Option.some("because\0") }
         yield* store.settle(again ?? held, newAttempt(webhook), disabled, LEASE_MILLIS)
         assert.lengthOf(yield* claimAt(at(30), webhook), 0)
         yield* store.enable(webhook)
@@ -240,14 +240,14 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("settle keeps and returns a cursor that moveTo set meanwhile", () =>
+    it.effect("settle keeps and returns a cursor that moveCursor set meanwhile", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
         const { rule, webhook } = yield* newSetup()
         const [first, second, third] = yield* insertSome(rule, 3)
         const held = yield* claimOne(webhook)
-        yield* store.moveTo(webhook, third ?? noMatch)
-        const failed: Standing = {
+        yield* store.moveCursor(webhook, third ?? noMatch)
+        const failed: DeliveryState = {
           ...fresh,
           cursor: held.webhook.cursor,
           failures: 1,
@@ -259,7 +259,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         }
         yield* store.release(held, Option.fromNullable(second))
         assert.lengthOf(yield* claimOf(webhook), 0)
-        yield* store.moveTo(webhook, first ?? noMatch)
+        yield* store.moveCursor(webhook, first ?? noMatch)
         assert.deepStrictEqual((yield* claimOne(webhook)).webhook.cursor, Option.fromNullable(first))
       })
     )
@@ -293,7 +293,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("tend moves the cursor of webhooks without matches to the newest match, and leaves the others", () =>
+    it.effect("maintain moves the cursor of webhooks without matches to the newest match, and leaves the others", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
         const matches = yield* MatchStore
@@ -302,7 +302,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         yield* store.insert(idle, 5)
         yield* insertSome(rule, 2)
         const before = Option.getOrThrow(yield* store.find(account, webhook))
-        yield* store.tend({ attempts: 10, since: at(0), platforms: PLATFORM_IDS })
+        yield* store.maintain({ attempts: 10, since: at(0), platforms: PLATFORM_IDS })
         assert.deepStrictEqual(Option.getOrThrow(yield* store.find(account, webhook)), before)
         const moved = Option.getOrThrow(yield* store.find(account, idle.id))
         assert.deepStrictEqual(moved.cursor, yield* matches.newest)
@@ -310,7 +310,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
       })
     )
 
-    it.effect("tend keeps a number of attempts per webhook, and none before a time", () =>
+    it.effect("maintain keeps a number of attempts per webhook, and none before a time", () =>
       Effect.gen(function* () {
         const store = yield* WebhookStore
         const { webhook } = yield* newSetup()
@@ -320,29 +320,31 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         for (const attempt of all) yield* store.record(attempt)
         const [old, young] = [newAttempt(other, { at: at(1) }), newAttempt(other, { at: at(6) })]
         for (const attempt of [old, young]) yield* store.record(attempt)
-        yield* store.tend({ attempts: 4, since: at(2), platforms: PLATFORM_IDS })
+        yield* store.maintain({ attempts: 4, since: at(2), platforms: PLATFORM_IDS })
         assert.deepStrictEqual(yield* kept(webhook), all.toReversed().slice(0, 4))
         assert.deepStrictEqual(yield* kept(other), [young])
       })
     )
 
     // Last, because it also deletes the matches of the other tests.
-    it.effect("claim takes a webhook whose undelivered matches were trimmed, and tend does not move its cursor", () =>
-      Effect.gen(function* () {
-        const store = yield* WebhookStore
-        const matches = yield* MatchStore
-        const { account, rule, webhook } = yield* newSetup({ before: 1 })
-        const before = Option.getOrThrow(yield* store.find(account, webhook))
-        const ids = yield* insertSome(rule, 3)
-        const [after] = yield* insertSome((yield* newSetup()).rule, 1)
-        yield* matches.trim({ before: after ?? noMatch, keep: Option.none(), atMost: 10_000 })
-        yield* store.tend({ attempts: 10, since: at(0), platforms: PLATFORM_IDS })
-        const found = Option.getOrThrow(yield* store.find(account, webhook))
-        assert.deepStrictEqual(found.cursor, before.cursor)
-        const held = yield* claimOne(webhook)
-        yield* store.release(held, Option.fromNullable(ids.at(-1)))
-        assert.lengthOf(yield* claimOf(webhook), 0)
-      })
+    it.effect(
+      "claim takes a webhook whose undelivered matches were trimmed, and maintain does not move its cursor",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* WebhookStore
+          const matches = yield* MatchStore
+          const { account, rule, webhook } = yield* newSetup({ before: 1 })
+          const before = Option.getOrThrow(yield* store.find(account, webhook))
+          const ids = yield* insertSome(rule, 3)
+          const [after] = yield* insertSome((yield* newSetup()).rule, 1)
+          yield* matches.trim({ before: after ?? noMatch, keep: Option.none(), atMost: 10_000 })
+          yield* store.maintain({ attempts: 10, since: at(0), platforms: PLATFORM_IDS })
+          const found = Option.getOrThrow(yield* store.find(account, webhook))
+          assert.deepStrictEqual(found.cursor, before.cursor)
+          const held = yield* claimOne(webhook)
+          yield* store.release(held, Option.fromNullable(ids.at(-1)))
+          assert.lengthOf(yield* claimOf(webhook), 0)
+        })
     )
   })
 
@@ -354,7 +356,7 @@ const noMatch = fromUuid("match", "00000000-0000-0000-0000-000000000000")
 
 const fresh = { failures: 0, nextAttemptAt: Option.none<Timestamp>(), disabledReason: Option.none<string>() }
 
-const standingAt = (id: MatchId | undefined): Standing => ({ ...fresh, cursor: Option.fromNullable(id) })
+const standingAt = (id: MatchId | undefined): DeliveryState => ({ ...fresh, cursor: Option.fromNullable(id) })
 
 const newWebhook = (account: AccountId, overrides: Partial<NewWebhook> = {}): NewWebhook => ({
   id: fromUuid("webhook", v7()),
@@ -413,12 +415,12 @@ const claimOf = (...ids: ReadonlyArray<WebhookId>) => claimAt(at(10), ...ids)
 const claimOne = (id: WebhookId) =>
   Effect.map(
     Effect.flatMap(claimOf(id), (all) => Effect.fromNullable(all[0])),
-    (held): Claimed => held
+    (held): Lease => held
   )
 
 const isOneOf =
   (ids: ReadonlyArray<WebhookId>) =>
-  ({ webhook }: Claimed) =>
+  ({ webhook }: Lease) =>
     ids.includes(webhook.id)
 
-const idsOf = (held: ReadonlyArray<Claimed>) => held.map(({ webhook }) => webhook.id)
+const idsOf = (held: ReadonlyArray<Lease>) => held.map(({ webhook }) => webhook.id)

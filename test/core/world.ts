@@ -107,9 +107,9 @@ export const fakes = Layer.scoped(
   })
 )
 
-const layerWith = (isAlone: boolean) =>
+const layerWith = (isOnlyProcess: boolean) =>
   Rules.layer.pipe(
-    Layer.provideMerge(Registrations.layerWith({ isAlone })),
+    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
     Layer.provideMerge(fakes),
     Layer.provideMerge(Layer.merge(Platforms.layer, RuleStore.layerMemory)),
     Layer.provide(Ids.layer),
@@ -120,13 +120,13 @@ const layerWith = (isAlone: boolean) =>
 export function test(
   title: string,
   body: (world: World) => Effect.Effect<void, unknown>,
-  { isAlone = false }: { readonly isAlone?: boolean } = {}
+  { isOnlyProcess = false }: { readonly isOnlyProcess?: boolean } = {}
 ): void {
   it.effect(title, () =>
     Effect.gen(function* () {
       const registrations = yield* Registrations
       yield* body({ ...(yield* Fakes), rules: yield* Rules, registrations, store: yield* RuleStore })
-    }).pipe(Effect.provide(layerWith(isAlone)))
+    }).pipe(Effect.provide(layerWith(isOnlyProcess)))
   )
 }
 

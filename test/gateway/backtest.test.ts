@@ -51,7 +51,7 @@ for (const runtime of RUNTIMES) {
         tested: 0,
         matched: 0,
         samples: [],
-        note: 'Nothing to test on: no events of "x" have come in yet'
+        note: 'No events to test: no events of "x" have been received yet'
       })
     })
 

@@ -73,7 +73,7 @@ const refusals: ReadonlyArray<Refusal> = [
   ["timeout_seconds 56", WAIT, { timeout_seconds: 56 }, /"timeout_seconds": Expected a whole number from 1 to 55/],
   ["timeout for timeout_seconds", WAIT, { timeout: 5 }, /"timeout": Is not a known field/],
   ["limit 101", WAIT, { limit: 101 }, /"limit": Expected a whole number from 1 to 100/],
-  ["a cursor that is none", WAIT, { cursor: "abc" }, /"cursor": Expected the cursor of an earlier answer/],
+  ["a cursor that is none", WAIT, { cursor: "abc" }, /"cursor": Expected the cursor of an earlier response/],
   ["an unknown platform", "/platforms/syntax", { platforms: ["mastodon"] }, /"platforms\.0": Expected one of "x"/],
   ["platforms null", "/platforms/syntax", { platforms: null }, /"platforms": Expected an array, got null/]
 ]

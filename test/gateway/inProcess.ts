@@ -43,11 +43,11 @@ const platforms = localPlatforms({ x: X_LIMIT })
 const recent = Layer.provide(RecentEvents.layerWith({ keep: 1_000 }), EventLog.layerMemory)
 const useCases = Layer.provideMerge(
   Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer),
-  Layer.mergeAll(Registrations.layerWith({ isAlone: true }), LiveMatches.layer, HttpSender.layerWith(LOOPBACK))
+  Layer.mergeAll(Registrations.layerWith({ isOnlyProcess: true }), LiveMatches.layer, HttpSender.layerWith(LOOPBACK))
 )
 
 /** Everything that the gateway calls, as the program composes it. */
-export const service = Layer.merge(Ingest.layer, WebhookDelivery.layerWith({ isAlone: true })).pipe(
+export const service = Layer.merge(Ingest.layer, WebhookDelivery.layerWith({ isOnlyProcess: true })).pipe(
   Layer.provideMerge(useCases),
   Layer.provideMerge(platforms),
   Layer.provideMerge(recent),

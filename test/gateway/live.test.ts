@@ -6,7 +6,7 @@ import { Effect, Option, TestClock, TestServices } from "effect"
 import { Keys } from "../../core/keys/Keys.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
-import { firstMatchAt } from "../../core/model/Ids.ts"
+import { firstMatchIdAt } from "../../core/model/Ids.ts"
 import { parseMetrics, valueIn } from "../prometheus.ts"
 import { assertError, call, draft, firehoseUpdate, type Json, type Target, xPost } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
@@ -118,7 +118,7 @@ describe("GET /matches/stream", () => {
       yield* newRule(ann, "word", ["x"])
       const ids = yield* publishSome(ann, 10)
       const store = yield* MatchStore
-      yield* store.trim({ before: firstMatchAt(Date.now() + 60_000), keep: Option.some(5), atMost: 100 })
+      yield* store.trim({ before: firstMatchIdAt(Date.now() + 60_000), keep: Option.some(5), atMost: 100 })
       const gone = yield* ask(ann, `${PATH}?cursor=${ids[3]}`)
       assertError(gone, 400, "failed_precondition", /no longer kept/)
       const stream = yield* listen(ann, `?cursor=${ids[4]}`)

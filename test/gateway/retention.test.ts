@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
-import { firstMatchAt } from "../../core/model/Ids.ts"
+import { firstMatchIdAt } from "../../core/model/Ids.ts"
 import { assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 
@@ -16,14 +16,14 @@ describe("matches that are no longer kept", () => {
       const second = yield* ask(ann, "/matches", { limit: 1, cursor: first.body["next_cursor"] })
 
       const store = yield* MatchStore
-      yield* store.trim({ before: firstMatchAt(2 ** 47), keep: Option.none(), atMost: 2 })
+      yield* store.trim({ before: firstMatchIdAt(2 ** 47), keep: Option.none(), atMost: 2 })
       const expired = yield* ask(ann, "/matches", { cursor: second.body["next_cursor"] })
       const floor = String(expired.body["details"]?.["floor"])
       assertError(
         expired,
         400,
         "failed_precondition",
-        /^Cannot go on .* are no longer kept; begin again without a cursor$/
+        /^Cannot continue .* are no longer kept; start again without a cursor$/
       )
       assert.include(String(expired.body["message"]), `from before "${floor}"`)
       const lastGone = [...(second.body["matches"] ?? [])][0]

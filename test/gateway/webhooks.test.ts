@@ -105,7 +105,7 @@ describe("webhooks", () => {
         [{ url: "ftp://example.com/" }, /"url": Expected a URL like https/],
         [{ url: "https://" }, /"url": Expected a URL like https/],
         [{ url: `https://example.com/${"a".repeat(2_000)}` }, /"url": Is too long: 2020 characters/],
-        [{ url: "https://ann:secret@example.com/" }, /"url": Contains a user or a password/],
+        [{ url: "https://ann:secret@example.com/" }, /"url": Contains a user name or password/],
         [{ url: "http://169.254.169.254/latest" }, /"url": Not allowed: "169\.254\.169\.254" is a link-local/],
         [{ url: "http://[::ffff:10.0.0.1]/" }, /"url": Not allowed: .*EARSHOT_WEBHOOK_ALLOW/],
         [{ url: "http://0xA000001/" }, /"url": Not allowed: "10\.0\.0\.1" is a private address/],

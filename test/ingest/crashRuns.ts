@@ -7,8 +7,8 @@ import { type Random, seeded } from "../../adapters/demo/random.ts"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import { serve } from "../../adapters/simulator/server.ts"
 import type { MatchList } from "../../core/matches/Matches.ts"
+import { INGEST_FAILPOINTS } from "../../core/model/Failpoints.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
-import { INGEST_STEPS } from "../../core/model/Steps.ts"
 import { type Running, type RuntimeName, startService } from "../program.ts"
 import { ask } from "./pages.ts"
 
@@ -67,7 +67,7 @@ export const crashRun = ({ seed, runtime, store }: CrashRun): Effect.Effect<Cras
     const more = 1 + random.below(3)
     for (let i = 0; i < more; i++) {
       // Two failpoints, then a random time.
-      const failpoint = INGEST_STEPS[(seed + i) % 3]
+      const failpoint = INGEST_FAILPOINTS[(seed + i) % 3]
       if (failpoint === undefined) {
         yield* killSoon(yield* start())
         continue

@@ -54,7 +54,7 @@ describe("a full disk", () => {
       rmSync(join(folder, "filler"))
       assert.deepStrictEqual(yield* eventualTitles(service, 60), titles(60))
       const { stderr } = yield* Effect.promise(() => service.stop())
-      assert.match(stderr, /Matches of \\"firehose\\" wait for the store [^\n]*No space left on device/)
+      assert.match(stderr, /Cannot store matches of \\"firehose\\", retrying [^\n]*No space left on device/)
     })
   )
 })

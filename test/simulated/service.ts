@@ -101,7 +101,7 @@ const layerOf = ({ x, firehose }: Simulator.Simulator["control"]["settings"]) =>
     Firehose.layerWith({ baseUrl, token: Redacted.make(firehose.tap_token) })
   )
   return Rules.layer.pipe(
-    Layer.provideMerge(Registrations.layerWith({ isAlone: true })),
+    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess: true })),
     Layer.provideMerge(Layer.provideMerge(adapters, Platforms.layer)),
     Layer.provideMerge(recentEvents),
     Layer.provideMerge(

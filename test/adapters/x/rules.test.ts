@@ -294,7 +294,7 @@ describe("a failing call", () => {
         const unknown = yield* failure
         assert.strictEqual(
           unknown.message,
-          'Platform "x" does not let this server in: it rejects the token: check X_BEARER_TOKEN (Unauthorized)'
+          'Platform "x" denies access to this server: it rejects the token: check X_BEARER_TOKEN (Unauthorized)'
         )
         assert.propertyVal(unknown.upstream, "status", 401)
         yield* on.control.patch({ x: { bearer_token: "simulator-x-bearer-token" } })

@@ -1,4 +1,4 @@
-/** Backtests: how many of the recent events a rule matches, at what rate, and why there is nothing to say. */
+/** Backtests: counts, rates, samples and notes. */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Stream, TestClock } from "effect"
 import { Backtests } from "../../../core/backtests/Backtests.ts"
@@ -13,9 +13,9 @@ const MINUTE = 60_000
 const recentEvents = Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)
 
 describe("Backtests", () => {
-  it.scoped("run says how many match, their share, their rate by the posts' own times, and shows the newest", () =>
+  it.scoped("run returns count, share, rate by event time, and the newest samples", () =>
     Effect.gen(function* () {
-      // One post a minute for an hour, every tenth of a storm, all received at once.
+      // One post per minute for an hour, every tenth about a storm, all received at once.
       const events = Array.from({ length: 61 }, (_, n) =>
         event(post(n, n % 10 === 0 ? "A storm" : "Calm", NOON + n * MINUTE), 1)
       )
@@ -32,7 +32,7 @@ describe("Backtests", () => {
     })
   )
 
-  it.scoped("run tests an event once that came in several times", () =>
+  it.scoped("run tests a repeated event once", () =>
     Effect.gen(function* () {
       const events = [post(1, "A storm"), post(2, "Calm"), post(1, "A storm"), post(1, "A storm")]
       const result = yield* backtest("x", "storm", [segment(events.map((one, n) => event(one, NOON + n)))])
@@ -40,7 +40,7 @@ describe("Backtests", () => {
     })
   )
 
-  it.scoped("run tests as many of the newest events as asked for, and shows as many samples", () =>
+  it.scoped("run honours the limits for events and samples", () =>
     Effect.gen(function* () {
       const events = Array.from({ length: 50 }, (_, n) => event(post(n, "A storm"), NOON + n))
       const log = [segment(events)]
@@ -51,10 +51,10 @@ describe("Backtests", () => {
     })
   )
 
-  it.scoped("run takes the time of receipt where an event has none, or an impossible one", () =>
+  it.scoped("run uses the receive time if the event time is missing or impossible", () =>
     Effect.gen(function* () {
-      const odd = [undefined, "yesterday", "0000-01-01T00:00:00+12:00", "9999-12-31T23:59:59-12:00", 5, null]
-      const events = odd.map((created_at, n) =>
+      const invalid = [undefined, "yesterday", "0000-01-01T00:00:00+12:00", "9999-12-31T23:59:59-12:00", 5, null]
+      const events = invalid.map((created_at, n) =>
         event({ data: { id: String(n), text: "A storm", created_at } }, NOON + n * MINUTE)
       )
       const result = yield* backtest("x", "storm", [segment(events)])
@@ -63,7 +63,7 @@ describe("Backtests", () => {
     })
   )
 
-  it.scoped("run gives no rate when the events span less than a minute", () =>
+  it.scoped("run omits per_hour if the events span less than a minute", () =>
     Effect.gen(function* () {
       const spanning = (millis: number) =>
         backtest("x", "storm", [segment([event(post(1, "A storm"), NOON), event(post(2, "Calm"), NOON + millis)])])
@@ -74,7 +74,7 @@ describe("Backtests", () => {
     })
   )
 
-  it.scoped("run allows in the rate for events that were missed between those it tests, not before them", () =>
+  it.scoped("run scales per_hour by missed events within the tested period only", () =>
     Effect.gen(function* () {
       const minute = (n: number) => segment([event(post(n, "A storm"), NOON + n * MINUTE)], n * 100)
       const result = yield* backtest("x", "storm", [minute(5), minute(6), minute(7)])
@@ -83,7 +83,7 @@ describe("Backtests", () => {
     })
   )
 
-  it.scoped("run reads recent: as it was at the match, by the record's own matched_at", () =>
+  it.scoped("run evaluates recent: at the record's matched_at", () =>
     Effect.gen(function* () {
       const page = (n: number, matched_at?: string) => ({
         document: { url: `https://example.com/${n}`, publish_time: "2026-11-15T10:00:00Z" },
@@ -101,35 +101,35 @@ describe("Backtests", () => {
     })
   )
 
-  it.scoped("run counts what it cannot read, and tests the rest", () =>
+  it.scoped("run counts unreadable events and tests the rest", () =>
     Effect.gen(function* () {
-      const odd: ReadonlyArray<LoggedEvent> = [
+      const invalid: ReadonlyArray<LoggedEvent> = [
         { receivedAt: NOON, json: "{" },
         event({ data: { id: "1" } }, NOON),
         event("text", NOON),
         event(post(2, "A storm"), NOON)
       ]
-      const result = yield* backtest("x", "storm", [segment(odd)])
+      const result = yield* backtest("x", "storm", [segment(invalid)])
       assert.deepStrictEqual([result.tested, result.matched, result.unreadable], [1, 1, 3])
     })
   )
 
-  it.scoped("run says why there was nothing to test on", () =>
+  it.scoped("run explains why there are no events to test", () =>
     Effect.gen(function* () {
       const none = { tested: 0, matched: 0, samples: [] }
       assert.deepStrictEqual(yield* backtest("x", "storm", []), {
         ...none,
-        note: 'Nothing to test on: no events of "x" have come in yet'
+        note: 'No events to test: no events of "x" have been received yet'
       })
       const off = yield* runOn(Layer.provide(RecentEvents.layerWith({ keep: 0 }), EventLog.layerMemory), "x", "storm")
       assert.deepStrictEqual(off, {
         ...none,
-        note: "Nothing to test on: this server keeps no recent events (its setting EARSHOT_RECENT_EVENTS is 0)"
+        note: "No events to test: this server keeps no recent events (EARSHOT_RECENT_EVENTS is 0)"
       })
     })
   )
 
-  it.scoped("run ends after ten seconds with what it has tested, the newest, and says so", () =>
+  it.scoped("run stops after ten seconds with the newest events tested, and a note", () =>
     Effect.gen(function* () {
       const slow = Stream.fromIterable(
         Array.from({ length: 10 }, (_, n) => segment([event(post(n, "A storm"), n)]))
@@ -139,11 +139,14 @@ describe("Backtests", () => {
       )
       const recent = RecentEvents.of({ keep: 100, record: () => Effect.void, newest: () => slow })
       const result = yield* runOn(Layer.succeed(RecentEvents, recent), "x", "storm")
-      assert.deepStrictEqual([result.tested, result.note], [3, "Ended after 10 seconds: older events were not tested"])
+      assert.deepStrictEqual(
+        [result.tested, result.note],
+        [3, "Stopped after 10 seconds: older events were not tested"]
+      )
     })
   )
 
-  it.live("run lets others have their turn, also when many run at once over many events", () =>
+  it.live("run yields to other fibers, even with many concurrent runs", () =>
     Effect.gen(function* () {
       const backtests = yield* Backtests
       const recent = yield* RecentEvents
@@ -165,7 +168,7 @@ describe("Backtests", () => {
         results.map(({ tested }) => tested),
         [2_000, 2_000, 2_000, 2_000, 2_000]
       )
-      // Of a hundred slices; were they computed in a row, or one of each backtest in a row, there were fewer.
+      // Out of a hundred slices. Without a yield after each slice there would be fewer.
       assert.isAbove(turns, 70)
     }).pipe(Effect.provide(Layer.provideMerge(Backtests.layer, recentEvents)))
   )
@@ -183,7 +186,7 @@ const event = (record: unknown, receivedAt: number): LoggedEvent => ({ receivedA
 
 const segment = (events: ReadonlyArray<LoggedEvent>, missed = 0): Segment => ({ events, missed })
 
-/** On a log of these segments, oldest first. */
+/** On a log with these segments, oldest first. */
 const backtest = (
   platform: PlatformId,
   text: string,

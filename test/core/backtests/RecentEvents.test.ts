@@ -1,4 +1,4 @@
-/** The collector of recent events: nothing is lost while the store works, nothing breaks while it does not. */
+/** The buffer of recent events, with a working, a failing and a slow store. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   Chunk,
@@ -20,7 +20,7 @@ import { StorageUnavailable } from "../../../core/model/Errors.ts"
 import type { PlatformId } from "../../platforms.ts"
 
 describe("RecentEvents", () => {
-  it.scoped("record writes within about a second, in the order in which events came in", () =>
+  it.scoped("record writes within about a second, in order of arrival", () =>
     Effect.gen(function* () {
       const { recent, log } = yield* started(100)
       yield* recent.record("x", records(1, 3))
@@ -33,7 +33,7 @@ describe("RecentEvents", () => {
     })
   )
 
-  it.scoped("newest gives also what was recorded just now, with the time at which it came in", () =>
+  it.scoped("newest includes events recorded just now, with their receive time", () =>
     Effect.gen(function* () {
       const { recent } = yield* started(100)
       yield* TestClock.setTime(5_000)
@@ -46,7 +46,7 @@ describe("RecentEvents", () => {
     })
   )
 
-  it.scoped("newest never gives more than is kept, nor than is asked for", () =>
+  it.scoped("newest returns at most keep and at most limit events", () =>
     Effect.gen(function* () {
       const { recent, log } = yield* started(7)
       for (let n = 1; n <= 30; n++) {
@@ -56,7 +56,7 @@ describe("RecentEvents", () => {
         assert.deepStrictEqual(yield* numbers(recent.newest("x", 3)), from(Math.max(1, n - 2), n))
       }
       yield* TestClock.adjust("11 seconds")
-      assert.deepStrictEqual(yield* stored(log, "x"), from(24, 30), "and no more is left in the store")
+      assert.deepStrictEqual(yield* stored(log, "x"), from(24, 30), "the store keeps no more")
     })
   )
 
@@ -73,7 +73,7 @@ describe("RecentEvents", () => {
     })
   )
 
-  it.scoped("record passes over what cannot be written as JSON, and counts it as missed", () =>
+  it.scoped("record skips a value that JSON cannot represent, and counts it as missed", () =>
     Effect.gen(function* () {
       const { recent } = yield* started(100)
       const circle: Record<string, unknown> = {}
@@ -84,9 +84,9 @@ describe("RecentEvents", () => {
     })
   )
 
-  it.scoped("while the store is away the newest wait, the oldest are given up and counted, with one warning", () =>
+  it.scoped("record drops and counts the oldest events during an outage, with one warning", () =>
     Effect.gen(function* () {
-      const { recent, log, store, told } = yield* started(10)
+      const { recent, log, store, logs } = yield* started(10)
       yield* recent.record("x", records(1, 4))
       yield* TestClock.adjust("1 second")
       store.isAway = true
@@ -94,31 +94,31 @@ describe("RecentEvents", () => {
         yield* recent.record("x", records(n, n))
         yield* TestClock.adjust("1 second")
       }
-      assert.deepStrictEqual(told, ["WARN Recent events wait for the store"])
+      assert.deepStrictEqual(logs, ["WARN Cannot write recent events, retrying"])
       assert.strictEqual((yield* Effect.flip(Stream.runDrain(recent.newest("x", 5))))._tag, "StorageUnavailable")
       store.isAway = false
       yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(told.slice(1), ["INFO Recent events are all written again; 26 were given up"])
+      assert.deepStrictEqual(logs.slice(1), ["INFO Recent events are written again; 26 were dropped"])
       assert.deepStrictEqual(yield* stored(log, "x"), [...from(1, 4), ...from(31, 40)])
       const [newest] = yield* Stream.runCollect(recent.newest("x", 10))
       assert.strictEqual(newest?.missed, 26)
       store.isAway = true
       yield* recent.record("x", records(41, 41))
       yield* TestClock.adjust("1 second")
-      assert.lengthOf(told, 3, "the next outage has a warning of its own")
+      assert.lengthOf(logs, 3, "the next outage warns again")
     })
   )
 
-  it.scoped("a store that hangs makes nobody wait: the oldest are given up, with one warning", () =>
+  it.scoped("record does not wait for a store that hangs, and drops the oldest with one warning", () =>
     Effect.gen(function* () {
-      const { recent, log, store, told } = yield* started(10)
+      const { recent, log, store, logs } = yield* started(10)
       const resume = yield* Deferred.make<void>()
       store.before = Deferred.await(resume)
       yield* recent.record("x", records(1, 2))
       yield* TestClock.adjust("1 second")
       for (let n = 3; n <= 50; n++) yield* recent.record("x", records(n, n))
-      assert.deepStrictEqual(told, [
-        "WARN Recent events come in faster than the store takes them: the oldest that wait are given up"
+      assert.deepStrictEqual(logs, [
+        "WARN Recent events arrive faster than the store writes them: the oldest are dropped"
       ])
       store.before = Effect.void
       store.isAway = true
@@ -127,11 +127,11 @@ describe("RecentEvents", () => {
       store.isAway = false
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* stored(log, "x"), from(41, 50))
-      assert.deepStrictEqual(told.slice(1), ["INFO Recent events are all written again; 40 were given up"])
+      assert.deepStrictEqual(logs.slice(1), ["INFO Recent events are written again; 40 were dropped"])
     })
   )
 
-  it.effect("writes what waits when it ends, each event once, also when it is writing just then", () =>
+  it.effect("writes the buffer on close, each event once, even during a write", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const { recent, log, store } = yield* Scope.extend(started(2_000), scope)
@@ -151,20 +151,20 @@ describe("RecentEvents", () => {
     })
   )
 
-  it.effect("ends within seconds when the store does not answer, and says what is lost", () =>
+  it.effect("closes within seconds with a warning if the store hangs", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const { recent, store, told } = yield* Scope.extend(started(100), scope)
+      const { recent, store, logs } = yield* Scope.extend(started(100), scope)
       store.before = Effect.never
       yield* recent.record("x", records(1, 1))
       const ending = yield* Effect.fork(Scope.close(scope, Exit.void))
       yield* TestClock.adjust("6 seconds")
       assert.isTrue(Exit.isSuccess(yield* ending.await))
-      assert.deepStrictEqual(told, ["WARN The last recent events were not written"])
+      assert.deepStrictEqual(logs, ["WARN Cannot write the last recent events"])
     })
   )
 
-  it.scoped("with nothing to keep, nothing is written and what was kept before is dropped", () =>
+  it.scoped("keep 0 writes nothing and deletes the stored events", () =>
     Effect.gen(function* () {
       const log = yield* memoryLog
       yield* log.append("x", { events: [{ receivedAt: 1, json: '{"n":1}' }], missed: 0 })
@@ -183,14 +183,14 @@ type Log = typeof EventLog.Service
 
 const memoryLog = Effect.map(Layer.build(EventLog.layerMemory), (context) => Context.get(context, EventLog))
 
-/** A collector on a store of its own, which can be made to fail or to hang, and what it told the operator. */
+/** RecentEvents on a store that can fail or hang, with its log output. */
 const started = (keep: number) => Effect.flatMap(memoryLog, (log) => startedOn(log, keep))
 
 const startedOn = (log: Log, keep: number) =>
   Effect.gen(function* () {
-    const told: Array<string> = []
+    const logs: Array<string> = []
     const teller = Logger.make(({ logLevel, message }) => {
-      told.push(`${logLevel.label} ${Array.isArray(message) ? message[0] : message}`)
+      logs.push(`${logLevel.label} ${Array.isArray(message) ? message[0] : message}`)
     })
     yield* FiberRef.set(FiberRef.currentLoggers, HashSet.make(teller))
     const store: { isAway: boolean; before: Effect.Effect<void> } = { isAway: false, before: Effect.void }
@@ -207,7 +207,7 @@ const startedOn = (log: Log, keep: number) =>
     const layer = Layer.provide(RecentEvents.layerWith({ keep }), Layer.succeed(EventLog, failing))
     const recent = Context.get(yield* Layer.build(layer), RecentEvents)
     yield* TestClock.adjust(0)
-    return { recent, log, store, told }
+    return { recent, log, store, logs }
   })
 
 const away = new StorageUnavailable({ operation: "events.append", cause: "down" })
@@ -216,7 +216,7 @@ const from = (first: number, last: number) => Array.from({ length: last - first 
 
 const records = (first: number, last: number) => from(first, last).map((n) => ({ n }))
 
-/** The numbers of the events, in the order in which they came in. */
+/** The numbers of the events, in order of arrival. */
 const numbers = <E>(newestFirst: Stream.Stream<Segment, E>) =>
   Effect.map(Stream.runCollect(newestFirst), (segments) =>
     Chunk.toReadonlyArray(segments)

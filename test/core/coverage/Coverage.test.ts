@@ -1,11 +1,11 @@
-/** The ledger of a stream, signal by signal: it never says more than what was watched. */
+/** The coverage ledger: never claims more than was watched. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { afterSignal, aliveAt, type Ledger, reopened } from "../../../core/coverage/Coverage.ts"
+import { advanceTo, afterRestart, afterSignal, type Ledger } from "../../../core/coverage/Coverage.ts"
 
-const watched: Ledger = { watchedSince: Option.some(1_000), watchedUntil: 5_000, blind: Option.none() }
+const watched: Ledger = { watchedSince: Option.some(1_000), watchedUntil: 5_000, openGap: Option.none() }
 const outage = { since: 5_000, cause: "outage", detail: "It is down" } as const
-const blind: Ledger = { ...watched, blind: Option.some(outage) }
+const blind: Ledger = { ...watched, openGap: Option.some(outage) }
 
 const eventAt = (receivedAt: number) => ({
   _tag: "Event" as const,
@@ -20,30 +20,30 @@ const eventAt = (receivedAt: number) => ({
 })
 
 describe("Coverage", () => {
-  it("afterSignal moves on to when an event came, no further and never back", () => {
+  it("afterSignal advances to the receive time of an event, and never back", () => {
     assert.strictEqual(afterSignal(watched, eventAt(6_000)).ledger.watchedUntil, 6_000)
     assert.strictEqual(afterSignal(watched, eventAt(4_000)).ledger.watchedUntil, 5_000)
   })
 
-  it("aliveAt moves nothing while the platform is not watched", () => {
-    assert.deepStrictEqual(aliveAt(blind, 9_000), blind)
-    assert.strictEqual(aliveAt(watched, 9_000).watchedUntil, 9_000)
+  it("advanceTo does nothing while a gap is open", () => {
+    assert.deepStrictEqual(advanceTo(blind, 9_000), blind)
+    assert.strictEqual(advanceTo(watched, 9_000).watchedUntil, 9_000)
   })
 
-  it("reopened begins a gap where the ledger ends, and leaves one that is open its cause", () => {
-    assert.deepInclude(Option.getOrThrow(reopened(watched).blind), { since: 5_000, cause: "process_down" })
-    assert.deepStrictEqual(reopened(blind), blind)
+  it("afterRestart opens a gap at the end of the ledger, and keeps the cause of an open gap", () => {
+    assert.deepInclude(Option.getOrThrow(afterRestart(watched).openGap), { since: 5_000, cause: "process_down" })
+    assert.deepStrictEqual(afterRestart(blind), blind)
   })
 
-  it("afterSignal ends one gap and begins another where the cause changes", () => {
+  it("afterSignal closes the gap and opens another when the cause changes", () => {
     const { ledger, gaps } = afterSignal(blind, { _tag: "Blind", at: 7_000, cause: "credit", detail: "Pay" })
     assert.deepStrictEqual(gaps, [
       { from: 5_000, to: 7_000, cause: "outage", detail: "It is down", isRecovered: false }
     ])
-    assert.deepStrictEqual(Option.getOrNull(ledger.blind), { since: 7_000, cause: "credit", detail: "Pay" })
+    assert.deepStrictEqual(Option.getOrNull(ledger.openGap), { since: 7_000, cause: "credit", detail: "Pay" })
   })
 
-  it("afterSignal tells apart what of a gap is made up for and what is not", () => {
+  it("afterSignal splits a gap into its recovered and lost parts", () => {
     const gapsSince = (since: number) =>
       afterSignal(blind, { _tag: "Watching", at: 9_000, since }).gaps.map(({ from, to, isRecovered }) => [
         from,

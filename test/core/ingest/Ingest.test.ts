@@ -1,4 +1,4 @@
-/** From deliveries to stored matches: every rule that holds the text, once, and acknowledged only when durable. */
+/** Ingest: fan-out to rules, dedupe, acknowledgement after the write, dead letters and coverage. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Either, Layer, Logger, Metric, Option, Queue, Ref, Stream, TestClock } from "effect"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
@@ -18,12 +18,12 @@ import { parseMetrics, valueIn } from "../../prometheus.ts"
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))
 const base = Layer.provideMerge(
-  Registrations.layerWith({ isAlone: true }),
+  Registrations.layerWith({ isOnlyProcess: true }),
   Layer.mergeAll(Platforms.layer, Layer.provideMerge(Ids.layer, Entropy.layerCounting), stores)
 )
 
 describe("Ingest", () => {
-  it.scoped("stores a match for every rule behind the platform's rule, and acknowledges then", () =>
+  it.scoped("stores a match for every rule that shares the platform's rule, then acknowledges", () =>
     Effect.gen(function* () {
       const { deliver, acked } = yield* platformX
       const rules = [yield* activeRule, yield* activeRule]
@@ -37,11 +37,11 @@ describe("Ingest", () => {
       )
       yield* deliver("1")
       yield* settled
-      assert.lengthOf(yield* stored, 2, "the same post again is nothing new")
+      assert.lengthOf(yield* stored, 2, "a duplicate post adds nothing")
     }).pipe(Effect.provide(base))
   )
 
-  it.scoped("goes on from where the store is, also when nothing was met there", () =>
+  it.scoped("resumes at the stored cursor, even if no rule matched there", () =>
     Effect.gen(function* () {
       const { deliver, from } = yield* platformX
       yield* Effect.scoped(
@@ -58,7 +58,7 @@ describe("Ingest", () => {
     }).pipe(Effect.provide(base))
   )
 
-  it.scoped("keeps what the store does not take until it does, and acknowledges nothing before", () =>
+  it.scoped("retries while the store is down, and acknowledges nothing before the write", () =>
     Effect.gen(function* () {
       const { deliver, acked } = yield* platformX
       yield* activeRule
@@ -75,7 +75,7 @@ describe("Ingest", () => {
       yield* settled
       assert.deepStrictEqual([yield* acked, yield* stored], [[], []])
       const record = yield* Effect.flatMap(StreamStore, ({ load }) => load("x"))
-      assert.isTrue(Option.isNone(Option.flatMap(record, ({ cursor }) => cursor)), "nor is the place moved on")
+      assert.isTrue(Option.isNone(Option.flatMap(record, ({ cursor }) => cursor)), "the cursor does not move")
       yield* TestClock.adjust("1 minute")
       yield* settled
       assert.deepStrictEqual(yield* acked, ["1"])
@@ -83,7 +83,7 @@ describe("Ingest", () => {
     }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
   )
 
-  it.scoped("sets aside an event that cannot be stored, and stores those around it", () =>
+  it.scoped("moves an event that cannot be stored to the dead letters and stores the rest", () =>
     Effect.gen(function* () {
       const { deliver, acked } = yield* platformX
       yield* activeRule
@@ -91,7 +91,7 @@ describe("Ingest", () => {
       const storedWith: Array<ReadonlyArray<string>> = []
       const insert: typeof working.insert = (matches, progress) => {
         const posts = matches.map((match) => match.platform_post_id)
-        if (posts.includes("bad")) return new MatchesUnstorable({ reason: "too odd" })
+        if (posts.includes("bad")) return new MatchesUnstorable({ reason: "unstorable" })
         if (progress !== undefined && posts.length > 0) storedWith.push(posts)
         return working.insert(matches, progress)
       }
@@ -101,27 +101,27 @@ describe("Ingest", () => {
       yield* settled
       assert.deepStrictEqual(yield* acked, ["1", "2", "3", "4"])
       const streams = yield* StreamStore
-      const [aside, ...others] = yield* streams.asides(10)
+      const [letter, ...others] = yield* streams.deadLetters(10)
       assert.deepStrictEqual(others, [])
-      assert.deepInclude(aside, { platform: "x", platformPostId: "bad", payload: '{"data":{"id":"bad"}}' })
-      assert.match(aside?.reason ?? "", /too odd/)
+      assert.deepInclude(letter, { platform: "x", platformPostId: "bad", payload: '{"data":{"id":"bad"}}' })
+      assert.match(letter?.reason ?? "", /unstorable/)
       const record = Option.getOrThrow(yield* streams.load("x"))
       assert.deepStrictEqual(Option.getOrNull(record.cursor), "after 4")
       assert.deepStrictEqual(
         storedWith.map((posts) => posts.at(-1)),
         ["4"],
-        "the place moves on with the last of them, and not before"
+        "the cursor moves with the last half only"
       )
     }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
   )
 
-  it.scoped("an odd one at the very end moves the place on too", () =>
+  it.scoped("a dead letter at the end of a batch advances the cursor, too", () =>
     Effect.gen(function* () {
       const { deliver } = yield* platformX
       yield* activeRule
       const working = yield* MatchStore
       const insert: typeof working.insert = (matches, progress) =>
-        matches.length > 0 ? new MatchesUnstorable({ reason: "too odd" }) : working.insert(matches, progress)
+        matches.length > 0 ? new MatchesUnstorable({ reason: "unstorable" }) : working.insert(matches, progress)
       yield* deliver("bad")
       yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
       yield* settled
@@ -130,13 +130,13 @@ describe("Ingest", () => {
     }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
   )
 
-  it.scoped("waits for a rule in the making, which is on the platform before it is in the store", () =>
+  it.scoped("waits for a new rule that is on the platform but not yet active in the store", () =>
     Effect.gen(function* () {
       const { deliver } = yield* platformX
       const registrations = yield* Registrations
       const context = yield* Effect.context<RuleStore | Ids>()
       const madeMeanwhile = () => Effect.orDie(Effect.asVoid(Effect.provide(activeRule, context)))
-      const making = Registrations.of({ ...registrations, settled: madeMeanwhile })
+      const making = Registrations.of({ ...registrations, awaitIdle: madeMeanwhile })
       yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(Registrations, making)))
       yield* deliver("1")
       yield* settled
@@ -144,7 +144,7 @@ describe("Ingest", () => {
     }).pipe(Effect.provide(base))
   )
 
-  it.scoped("keeps a ledger of when the platform was watched, and of the time in which nothing ran", () =>
+  it.scoped("records coverage, and a gap for the time in which no process ran", () =>
     Effect.gen(function* () {
       const { deliver, signal } = yield* platformX
       const streams = yield* StreamStore
@@ -185,7 +185,7 @@ describe("Ingest", () => {
     }).pipe(Effect.provide(base))
   )
 
-  it.scoped("calls a gap by the store when the store was down, and by the platform when it let nobody in", () =>
+  it.scoped("sets the cause of a gap: store_down, or not_configured if the platform denied access", () =>
     Effect.gen(function* () {
       const { deliver, signal } = yield* platformX
       yield* activeRule
@@ -218,7 +218,7 @@ describe("Ingest", () => {
     }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
   )
 
-  it.scoped("goes on after a batch that brings out a defect", () =>
+  it.scoped("continues after a batch that causes a defect", () =>
     Effect.gen(function* () {
       const { deliver, acked } = yield* platformX
       yield* activeRule
@@ -237,12 +237,12 @@ describe("Ingest", () => {
 
 // ---- helpers ----
 
-/** A platform whose stream is what the test delivers. */
+/** A platform with a stream controlled by the test. */
 const platformX = Effect.gen(function* () {
   const platforms = yield* Platforms
   const queue = yield* Queue.unbounded<Signal>()
   const acked = yield* Ref.make<ReadonlyArray<string>>([])
-  /** From where each run of the stream was asked for. */
+  /** The cursors with which the stream was opened. */
   const from: Array<string> = []
   yield* platforms.register({
     id: "x",
@@ -257,7 +257,7 @@ const platformX = Effect.gen(function* () {
       from.push(Option.getOrElse(cursor, () => "the start"))
       return Stream.fromQueue(queue)
     },
-    status: Effect.dieMessage("not asked for")
+    status: Effect.dieMessage("not used")
   })
   const deliver = (platformPostId: string) =>
     Effect.flatMap(Clock.currentTimeMillis, (receivedAt) => {
@@ -287,7 +287,7 @@ const activeRule = Effect.gen(function* () {
   return id
 })
 
-/** What is counted of times in which nothing ran. */
+/** The number of process_down gaps. */
 const timesDown = Effect.map(Metric.snapshot, (snapshot) => {
   const labels = { platform: "x", cause: "process_down" }
   return valueIn(parseMetrics(exposition(snapshot)), "earshot_coverage_gaps_total", labels) ?? 0
@@ -297,5 +297,5 @@ const stored = Effect.flatMap(MatchStore, (store) =>
   store.list({ account: ann, rule: Option.none(), platforms: ["x"], before: Option.none(), limit: 100 })
 )
 
-/** Lets the other fibers run until they wait for something. */
+/** Runs the other fibers until they are idle. */
 const settled = Effect.repeatN(Effect.yieldNow(), 500)

@@ -1,4 +1,4 @@
-/** Keys: their form, who they let in, and how soon they stop. */
+/** Keys: format, authentication and revocation. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, Ref, TestClock } from "effect"
 import * as fc from "fast-check"
@@ -13,7 +13,7 @@ const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 const layer = Keys.layer.pipe(Layer.provideMerge(KeyStore.layerMemory), Layer.provide(runtime))
 
 /** Another process on the same store. */
-const elsewhere = Effect.gen(function* () {
+const otherProcess = Effect.gen(function* () {
   const store = yield* KeyStore
   return yield* Keys.pipe(
     Effect.provide(Layer.fresh(Keys.layer).pipe(Layer.provide(Layer.succeed(KeyStore, store)), Layer.provide(runtime)))
@@ -33,7 +33,7 @@ describe("makeSecret", () => {
     .infiniteStream(fc.integer({ min: 0, max: 255 }))
     .map((stream) => makeSecret((length) => Uint8Array.from({ length }, () => stream.next().value ?? 0)))
 
-  it("gives es_, 32 characters and 6 of checksum", () => {
+  it("returns es_, 32 characters and 6 of checksum", () => {
     fc.assert(
       fc.property(secrets, (secret) => {
         assert.match(secret, /^es_[0-9A-Za-z]{38}$/)
@@ -42,7 +42,7 @@ describe("makeSecret", () => {
     )
   })
 
-  it("gives a key in which any one changed character is detected", () => {
+  it("returns a key in which a changed character is detected", () => {
     fc.assert(
       fc.property(secrets, fc.integer({ min: 3, max: 40 }), fc.constantFrom(...BASE62), (secret, at, put) => {
         fc.pre(secret[at] !== put)
@@ -52,7 +52,7 @@ describe("makeSecret", () => {
     )
   })
 
-  it("gives a key in which two exchanged neighbours are detected", () => {
+  it("returns a key in which two swapped characters are detected", () => {
     fc.assert(
       fc.property(secrets, fc.integer({ min: 3, max: 39 }), (secret, at) => {
         const [a = "", b = ""] = [secret[at], secret[at + 1]]
@@ -64,7 +64,7 @@ describe("makeSecret", () => {
 })
 
 describe("Keys", () => {
-  it.effect("authenticate gives the account of a key, and one name is one account", () =>
+  it.effect("authenticate returns the account of a key, and keys with the same account name share it", () =>
     Effect.gen(function* () {
       const keys = yield* Keys
       const [first, second, other] = [yield* create("ann"), yield* create("ann"), yield* create("bob")]
@@ -74,7 +74,7 @@ describe("Keys", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("authenticate fails alike for an empty, an unknown and a changed key", () =>
+  it.effect("authenticate fails with the same error for an empty, an unknown and a changed key", () =>
     Effect.gen(function* () {
       const keys = yield* Keys
       const { secret } = yield* create()
@@ -84,15 +84,15 @@ describe("Keys", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("authenticate asks the store once in five seconds, and not at all for a mistyped key", () =>
+  it.effect("authenticate queries the store every five seconds, and never for a mistyped key", () =>
     Effect.gen(function* () {
       const store = yield* KeyStore
-      const asked = yield* Ref.make(0)
+      const queries = yield* Ref.make(0)
       const counting = KeyStore.of({
         ...store,
         findByDigest: (digest) =>
           Effect.zipRight(
-            Ref.update(asked, (n) => n + 1),
+            Ref.update(queries, (n) => n + 1),
             store.findByDigest(digest)
           )
       })
@@ -100,35 +100,35 @@ describe("Keys", () => {
         const keys = yield* Keys
         const { secret } = yield* create()
         yield* Effect.replicateEffect(keys.authenticate(secret), 3)
-        assert.strictEqual(yield* Ref.get(asked), 1)
+        assert.strictEqual(yield* Ref.get(queries), 1)
         yield* TestClock.adjust("5 seconds")
         yield* keys.authenticate(secret)
-        assert.strictEqual(yield* Ref.get(asked), 2)
+        assert.strictEqual(yield* Ref.get(queries), 2)
         yield* Effect.flip(keys.authenticate(`es_${"0".repeat(38)}`))
-        assert.strictEqual(yield* Ref.get(asked), 2)
+        assert.strictEqual(yield* Ref.get(queries), 2)
       }).pipe(Effect.provide(Keys.layer.pipe(Layer.provide(Layer.succeed(KeyStore, counting)), Layer.provide(runtime))))
     }).pipe(Effect.provide(KeyStore.layerMemory))
   )
 
-  it.effect("revoke stops the key at once here, and within five seconds elsewhere", () =>
+  it.effect("revoke takes effect at once here, and within five seconds in other processes", () =>
     Effect.gen(function* () {
       const here = yield* Keys
-      const there = yield* elsewhere
+      const other = yield* otherProcess
       const { key, secret } = yield* create()
-      assert.strictEqual(yield* there.authenticate(secret), key.account_id)
+      assert.strictEqual(yield* other.authenticate(secret), key.account_id)
       yield* here.authenticate(secret)
       const revoked = yield* here.revoke(key.id)
       assert.isNotNull(revoked.revoked_at)
 
       assert.strictEqual((yield* Effect.flip(here.authenticate(secret)))._tag, "Unauthenticated")
       yield* TestClock.adjust("4999 millis")
-      assert.strictEqual(yield* there.authenticate(secret), key.account_id, "still remembered")
+      assert.strictEqual(yield* other.authenticate(secret), key.account_id, "still cached")
       yield* TestClock.adjust("1 millis")
-      assert.strictEqual((yield* Effect.flip(there.authenticate(secret)))._tag, "Unauthenticated")
+      assert.strictEqual((yield* Effect.flip(other.authenticate(secret)))._tag, "Unauthenticated")
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("revoke stops one key of an account and no other, and keeps the first time", () =>
+  it.effect("revoke affects only one key of an account and keeps the first revocation time", () =>
     Effect.gen(function* () {
       const keys = yield* Keys
       const [one, two] = [yield* create("ann"), yield* create("ann")]
@@ -147,7 +147,7 @@ describe("Keys", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("issueFirst gives a key once", () =>
+  it.effect("issueFirst returns a key only once", () =>
     Effect.gen(function* () {
       const keys = yield* Keys
       const issued = yield* keys.issueFirst
@@ -156,7 +156,7 @@ describe("Keys", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("adopt may be repeated, and does not bring a revoked key back", () =>
+  it.effect("adopt is idempotent and does not restore a revoked key", () =>
     Effect.gen(function* () {
       const keys = yield* Keys
       const secret = Redacted.make("a key of the operator")
@@ -169,7 +169,7 @@ describe("Keys", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("the store never sees a secret, only its digest and its first characters", () =>
+  it.effect("the store gets only the digest and the first characters of a secret", () =>
     Effect.gen(function* () {
       const store = yield* KeyStore
       const seen = yield* Ref.make("")
@@ -184,25 +184,27 @@ describe("Keys", () => {
     }).pipe(Effect.provide(KeyStore.layerMemory))
   )
 
-  it.effect("last use is written at most once a minute, and a store that is down is not a wrong key", () =>
-    Effect.gen(function* () {
-      const keys = yield* Keys
-      const { secret } = yield* create()
-      yield* keys.authenticate(secret)
-      assert.isNull((yield* keys.list)[0]?.last_used_at)
-      yield* TestClock.adjust("61 seconds")
-      yield* keys.authenticate(secret)
-      assert.strictEqual((yield* keys.list)[0]?.last_used_at, "1970-01-01T00:01:01.000Z")
+  it.effect(
+    "authenticate writes the last use at most once a minute, and fails with StorageUnavailable while the store is down",
+    () =>
+      Effect.gen(function* () {
+        const keys = yield* Keys
+        const { secret } = yield* create()
+        yield* keys.authenticate(secret)
+        assert.isNull((yield* keys.list)[0]?.last_used_at)
+        yield* TestClock.adjust("61 seconds")
+        yield* keys.authenticate(secret)
+        assert.strictEqual((yield* keys.list)[0]?.last_used_at, "1970-01-01T00:01:01.000Z")
 
-      const down = Effect.fail(new StorageUnavailable({ operation: "test", cause: "down" }))
-      const failing = Keys.layer.pipe(
-        Layer.provide(Layer.mock(KeyStore, { findByDigest: () => down })),
-        Layer.provide(runtime)
-      )
-      const error = yield* Effect.flip(
-        Effect.flatMap(Keys, (other) => other.authenticate(secret)).pipe(Effect.provide(failing))
-      )
-      assert.strictEqual(error._tag, "StorageUnavailable")
-    }).pipe(Effect.provide(layer))
+        const down = Effect.fail(new StorageUnavailable({ operation: "test", cause: "down" }))
+        const failing = Keys.layer.pipe(
+          Layer.provide(Layer.mock(KeyStore, { findByDigest: () => down })),
+          Layer.provide(runtime)
+        )
+        const error = yield* Effect.flip(
+          Effect.flatMap(Keys, (other) => other.authenticate(secret)).pipe(Effect.provide(failing))
+        )
+        assert.strictEqual(error._tag, "StorageUnavailable")
+      }).pipe(Effect.provide(layer))
   )
 })

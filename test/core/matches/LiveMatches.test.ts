@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
-import { type Heard, LiveMatches } from "../../../core/matches/LiveMatches.ts"
-import { MatchStore, type Wanted } from "../../../core/matches/MatchStore.ts"
+import { LiveMatches, type LiveUpdate } from "../../../core/matches/LiveMatches.ts"
+import { type MatchSelector, MatchStore } from "../../../core/matches/MatchStore.ts"
 import { StorageUnavailable } from "../../../core/model/Errors.ts"
-import { type AccountId, firstMatchAt, fromUuid, type MatchId } from "../../../core/model/Ids.ts"
+import { type AccountId, firstMatchIdAt, fromUuid, type MatchId } from "../../../core/model/Ids.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { newMatch, visibleRule } from "../../contract/samples.ts"
 import { PLATFORM_IDS } from "../../platforms.ts"
@@ -17,9 +17,9 @@ const layer = Layer.provideMerge(LiveMatches.layer, stores)
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const bob = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
 
-const everythingOf = (account: AccountId): Wanted => ({ account, rule: Option.none(), platforms: PLATFORM_IDS })
+const everythingOf = (account: AccountId): MatchSelector => ({ account, rule: Option.none(), platforms: PLATFORM_IDS })
 
-const from = (wanted: Wanted, start: Option.Option<MatchId>) =>
+const from = (wanted: MatchSelector, start: Option.Option<MatchId>) =>
   Stream.unwrapScoped(
     Effect.gen(function* () {
       const next = yield* (yield* LiveMatches).listen(wanted, start)
@@ -27,7 +27,8 @@ const from = (wanted: Wanted, start: Option.Option<MatchId>) =>
     })
   )
 
-const idsOf = (heard: Iterable<Heard>) => Array.from(heard, (one) => (one._tag === "Matched" ? one.match.id : one.id))
+const idsOf = (updates: Iterable<LiveUpdate>) =>
+  Array.from(updates, (update) => (update._tag === "Matched" ? update.match.id : update.id))
 
 const insertSome = (rule: Parameters<typeof newMatch>[0], count: number) =>
   Effect.gen(function* () {
@@ -37,7 +38,7 @@ const insertSome = (rule: Parameters<typeof newMatch>[0], count: number) =>
   })
 
 describe("LiveMatches", () => {
-  it.live("gives what came after the start, and then what comes, each once and in order", () =>
+  it.live("listen delivers matches after the start, then new ones, exactly once and in order", () =>
     Effect.gen(function* () {
       const rule = (yield* visibleRule(ann)).id
       const [start] = yield* insertSome(rule, 1)
@@ -56,29 +57,29 @@ describe("LiveMatches", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("gives once what is stored while the past is read, and so is both read and heard", () =>
+  it.live("listen delivers a match once if it is both read from the store and fanned out", () =>
     Effect.gen(function* () {
       const rule = (yield* visibleRule(ann)).id
       const store = yield* MatchStore
-      const isHeard = yield* Deferred.make<void>()
+      const isRead = yield* Deferred.make<void>()
       const ids = yield* insertSome(rule, 1)
       const late = MatchStore.of({
         ...store,
-        nextOf: (page) => Effect.tap(store.nextOf(page), () => Deferred.succeed(isHeard, undefined)),
+        nextForAccounts: (page) => Effect.tap(store.nextForAccounts(page), () => Deferred.succeed(isRead, undefined)),
         next: (page) =>
           Effect.gen(function* () {
             if (ids.length === 1) {
               const between = newMatch(rule)
               ids.push(between.id)
               yield* Effect.orDie(store.insert([between]))
-              yield* Deferred.await(isHeard)
+              yield* Deferred.await(isRead)
             }
             return yield* store.next(page)
           })
       })
       yield* Effect.gen(function* () {
         const { listen } = yield* LiveMatches
-        // Until the announcements are listened to.
+        // Waits for the subscription to changes.
         yield* Effect.sleep(20)
         const next = yield* listen(everythingOf(ann), Option.none())
         assert.deepStrictEqual(idsOf(yield* next), ids)
@@ -88,15 +89,15 @@ describe("LiveMatches", () => {
     }).pipe(Effect.provide(stores))
   )
 
-  it.live("reads for nobody once all have left", () =>
+  it.live("does not read the store without listeners", () =>
     Effect.gen(function* () {
       const rule = (yield* visibleRule(ann)).id
       const store = yield* MatchStore
-      let readings = 0
+      let reads = 0
       const counting = MatchStore.of({
         ...store,
         newest: Effect.tap(store.newest, () => {
-          readings++
+          reads++
         })
       })
       yield* Effect.gen(function* () {
@@ -104,19 +105,19 @@ describe("LiveMatches", () => {
         for (let i = 0; i < 3; i++) {
           yield* insertSome(rule, 1)
           const first = Effect.flatMap(listen(everythingOf(ann), Option.none()), (next) => next)
-          // Not by its id: the store gives a higher one to a match that is no newer than a mark.
+          // Not compared by id: the store assigns a higher id to a match below the watermark.
           assert.lengthOf(yield* Effect.scoped(first), i + 1)
         }
         yield* Effect.sleep(10)
-        const before = readings
+        const before = reads
         yield* insertSome(rule, 1)
         yield* Effect.sleep(10)
-        assert.strictEqual(readings, before)
+        assert.strictEqual(reads, before)
       }).pipe(Effect.provide(Layer.provide(LiveMatches.layer, Layer.succeed(MatchStore, counting))))
     }).pipe(Effect.provide(stores))
   )
 
-  it.live("gives nothing of another account, of another rule, nor of another platform", () =>
+  it.live("listen filters by account, rule and platform", () =>
     Effect.gen(function* () {
       const [wanted, other, foreign] = [yield* visibleRule(ann), yield* visibleRule(ann), yield* visibleRule(bob)]
       const store = yield* MatchStore
@@ -137,14 +138,14 @@ describe("LiveMatches", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("a reader that is too slow reads on in the store, and misses nothing", () =>
+  it.live("a slow reader falls back to the store and misses nothing", () =>
     Effect.gen(function* () {
       const rule = (yield* visibleRule(ann)).id
       const store = yield* MatchStore
       const reading = yield* from(everythingOf(ann), yield* store.newest).pipe(
-        // It rests after the first of what is live, while far more comes in than may wait.
+        // Sleeps after each live match, while the queue overflows.
         Stream.rechunk(1),
-        Stream.mapEffect((heard) => Effect.as(Effect.sleep(heard._tag === "Matched" ? 0.01 : 0), heard)),
+        Stream.mapEffect((update) => Effect.as(Effect.sleep(update._tag === "Matched" ? 0.01 : 0), update)),
         Stream.take(5_001),
         Stream.runCollect,
         Effect.fork
@@ -157,7 +158,7 @@ describe("LiveMatches", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("says after a while without a match how far it is, also where only others had some", () =>
+  it.effect("listen sends a heartbeat after a quiet period, even if only other accounts had matches", () =>
     Effect.gen(function* () {
       const [mine, theirs] = [(yield* visibleRule(ann)).id, (yield* visibleRule(bob)).id]
       const reading = yield* from(everythingOf(ann), Option.none()).pipe(Stream.take(3), Stream.runCollect, Effect.fork)
@@ -168,24 +169,24 @@ describe("LiveMatches", () => {
         others.push(...(yield* insertSome(theirs, 1)))
         yield* TestClock.adjust("250 millis")
       }
-      const heard = Chunk.toReadonlyArray(yield* Fiber.join(reading))
+      const updates = Chunk.toReadonlyArray(yield* Fiber.join(reading))
       assert.deepStrictEqual(
-        heard.map(({ _tag }) => _tag),
-        ["Matched", "Reached", "Reached"]
+        updates.map(({ _tag }) => _tag),
+        ["Matched", "Heartbeat", "Heartbeat"]
       )
-      const [first, ...reached] = idsOf(heard)
+      const [first, ...heartbeats] = idsOf(updates)
       assert.strictEqual(first, own)
-      for (const id of reached) assert.notInclude(others, id, "nothing of others is told")
-      assert.isAbove(others.filter((id) => id < (reached[0] ?? "")).length, 20, "and yet they are passed")
+      for (const id of heartbeats) assert.notInclude(others, id, "reveals no id of other accounts")
+      assert.isAbove(others.filter((id) => id < (heartbeats[0] ?? "")).length, 20, "advances past them")
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("a start below the floor fails and names the floor; the floor itself is none", () =>
+  it.live("listen fails with CursorExpired below the floor, and not at the floor", () =>
     Effect.gen(function* () {
       const rule = (yield* visibleRule(ann)).id
       const ids = yield* insertSome(rule, 10)
       const store = yield* MatchStore
-      yield* store.trim({ before: ids[5] ?? firstMatchAt(0), keep: Option.none(), atMost: 100 })
+      yield* store.trim({ before: ids[5] ?? firstMatchIdAt(0), keep: Option.none(), atMost: 100 })
       const error = yield* Effect.flip(Stream.runHead(from(everythingOf(ann), Option.fromNullable(ids[3]))))
       assert.strictEqual(error._tag, "CursorExpired")
       const rest = from(everythingOf(ann), Option.fromNullable(ids[4])).pipe(Stream.take(5), Stream.runCollect)
@@ -193,7 +194,7 @@ describe("LiveMatches", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("what is stored without an announcement, or while the store cannot be read, comes a little later", () =>
+  it.effect("listen delivers matches after a lost notification and after an outage of the store", () =>
     Effect.gen(function* () {
       const rule = (yield* visibleRule(ann)).id
       const store = yield* MatchStore
@@ -201,8 +202,8 @@ describe("LiveMatches", () => {
       const failing = MatchStore.of({
         ...store,
         changes: Stream.never,
-        mark: Effect.suspend(() =>
-          isDown ? new StorageUnavailable({ operation: "matches.mark", cause: undefined }) : store.mark
+        watermark: Effect.suspend(() =>
+          isDown ? new StorageUnavailable({ operation: "matches.mark", cause: undefined }) : store.watermark
         )
       })
       yield* Effect.gen(function* () {

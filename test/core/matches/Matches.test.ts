@@ -1,4 +1,4 @@
-/** Matches: pages of one rule, of one platform, of an account; never of another. */
+/** Matches: list and wait, filtered by account, rule and platform. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Equal, Fiber, Layer, Option, TestClock } from "effect"
 import * as fc from "fast-check"
@@ -8,7 +8,7 @@ import { Matches } from "../../../core/matches/Matches.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { CursorExpired } from "../../../core/model/Errors.ts"
-import { type AccountId, firstMatchAt, fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
+import { type AccountId, firstMatchIdAt, fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { idsOnly, type PlatformId } from "../../platforms.ts"
@@ -52,7 +52,7 @@ const addMatch = (rule_id: RuleId, post: string, platform: PlatformId = "x") =>
 
 const SHORTLY = { timeout_seconds: 10, limit: 20 }
 
-/** Every post of every page, by following the cursors. */
+/** All posts of all pages. */
 const readAll = (account: AccountId, query: { readonly rule_id?: string; readonly limit: number }) =>
   Effect.gen(function* () {
     const matches = yield* Matches
@@ -70,7 +70,7 @@ const readAll = (account: AccountId, query: { readonly rule_id?: string; readonl
   })
 
 describe("Matches", () => {
-  it.effect("list pages through any number by any limit with no gap and no repeat, newest first", () =>
+  it.effect("list pages newest first, without a gap or repeat, for any count and limit", () =>
     Effect.promise(() =>
       fc.assert(
         fc.asyncProperty(fc.nat(30), fc.integer({ min: 1, max: 12 }), async (count, limit) => {
@@ -82,14 +82,14 @@ describe("Matches", () => {
           })
           const pages = await Effect.runPromise(Effect.provide(read, layer))
           assert.deepStrictEqual(pages.flat(), posts.toReversed())
-          assert.strictEqual(pages.length, Math.max(1, Math.ceil(count / limit)), "no page is empty without need")
+          assert.strictEqual(pages.length, Math.max(1, Math.ceil(count / limit)), "no unneeded empty page")
         }),
         { numRuns: 30 }
       )
     )
   )
 
-  it.effect("list without a rule gives all rules of the account and of no other", () =>
+  it.effect("list without a rule returns matches of all rules of the account only", () =>
     Effect.gen(function* () {
       const [one, two, foreign] = [yield* addRule(ann), yield* addRule(ann), yield* addRule(bob)]
       for (const [rule, post] of [
@@ -105,7 +105,7 @@ describe("Matches", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("list restricts to a platform", () =>
+  it.effect("list filters by platform", () =>
     Effect.gen(function* () {
       const matches = yield* Matches
       const rule = yield* addRule(ann)
@@ -119,14 +119,14 @@ describe("Matches", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("list fails with CursorExpired when what follows is deleted, also while the page is read", () =>
+  it.effect("list fails with CursorExpired if later pages are deleted, even during the read", () =>
     Effect.gen(function* () {
       const store = yield* MatchStore
       const rule = yield* addRule(ann)
       for (const post of ["1", "2", "3"]) yield* addMatch(rule, post)
       const [newest] = (yield* (yield* Matches).list(ann, { limit: 1 })).matches
       assert(newest !== undefined)
-      const trim = store.trim({ before: firstMatchAt(2 ** 47), keep: Option.none(), atMost: 3 })
+      const trim = store.trim({ before: firstMatchIdAt(2 ** 47), keep: Option.none(), atMost: 3 })
       const trimmedInBetween = MatchStore.of({
         ...store,
         list: (page) => Effect.zipRight(trim, store.list(page))
@@ -143,7 +143,7 @@ describe("Matches", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("list says up to when matches of its time were deleted, and nothing where none was", () =>
+  it.effect("list returns kept_since only if matches of its period were deleted", () =>
     Effect.gen(function* () {
       const matches = yield* Matches
       const keptSince = (query: { readonly rule_id?: string; readonly limit: number }) =>
@@ -153,16 +153,16 @@ describe("Matches", () => {
       for (const at of [60_000, 120_000, 180_000]) {
         const created_at = Timestamp.fromMillis(at)
         const match = { rule_id, created_at, platform: "x", platform_post_id: String(at), payload: {} } as const
-        yield* store.insert([{ ...match, id: firstMatchAt(at) }])
+        yield* store.insert([{ ...match, id: firstMatchIdAt(at) }])
       }
       assert.isUndefined(yield* keptSince({ limit: 10 }))
-      yield* store.trim({ before: firstMatchAt(60_001), keep: Option.none(), atMost: 10 })
+      yield* store.trim({ before: firstMatchIdAt(60_001), keep: Option.none(), atMost: 10 })
       const deleted = Timestamp.fromMillis(60_000)
       assert.strictEqual(yield* keptSince({ limit: 10 }), deleted)
       assert.strictEqual(yield* keptSince({ rule_id, limit: 10 }), deleted)
-      assert.isUndefined(yield* keptSince({ limit: 1 }), "a page that ends above")
+      assert.isUndefined(yield* keptSince({ limit: 1 }), "a page that ends above the floor")
       const later = yield* addRuleAs(fromUuid("rule", "00000001-d4c0-7000-8000-00000000000c"), ann)
-      assert.isUndefined(yield* keptSince({ rule_id: later, limit: 10 }), "a rule that came later")
+      assert.isUndefined(yield* keptSince({ rule_id: later, limit: 10 }), "a rule created later")
     }).pipe(Effect.provide(layer))
   )
 
@@ -177,14 +177,14 @@ describe("Matches", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("wait gives what came after the cursor at once: oldest first, nothing missed and nothing twice", () =>
+  it.effect("wait returns stored matches after the cursor at once, oldest first, without a gap or repeat", () =>
     Effect.gen(function* () {
       const matches = yield* Matches
       const rule = yield* addRule(ann)
       const posts = Array.from({ length: 257 }, (_, index) => String(index))
       for (const post of posts) yield* addMatch(rule, post)
       const seen: Array<string> = []
-      let answer = yield* matches.wait(ann, { cursor: firstMatchAt(0), ...SHORTLY, limit: 100 })
+      let answer = yield* matches.wait(ann, { cursor: firstMatchIdAt(0), ...SHORTLY, limit: 100 })
       while (answer.matches.length > 0 && seen.length < 1_000) {
         assert.deepStrictEqual([answer.timed_out, answer.cursor], [false, answer.matches.at(-1)?.id])
         seen.push(...answer.matches.map(({ platform_post_id }) => platform_post_id))
@@ -195,7 +195,7 @@ describe("Matches", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("wait answers when a match is stored, and none of another account or platform", () =>
+  it.effect("wait returns when a match is stored, and ignores other accounts and platforms", () =>
     Effect.gen(function* () {
       const matches = yield* Matches
       const [own, foreign] = [yield* addRule(ann), yield* addRule(bob)]
@@ -213,13 +213,13 @@ describe("Matches", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("wait gives up in time, with a cursor that misses nothing, even before the first match of all", () =>
+  it.effect("wait times out with a cursor that misses nothing, even in an empty store", () =>
     Effect.gen(function* () {
       const matches = yield* Matches
       const rule = yield* addRule(ann)
       const quiet = yield* Effect.fork(matches.wait(ann, { rule_id: rule, ...SHORTLY }))
       yield* TestClock.adjust("9 seconds")
-      assert.isTrue(Option.isNone(yield* Fiber.poll(quiet)), "it waits for as long as it is told to")
+      assert.isTrue(Option.isNone(yield* Fiber.poll(quiet)), "it waits for the whole timeout")
       yield* TestClock.adjust("1 seconds")
       const { cursor, ...answer } = yield* Fiber.join(quiet)
       assert.deepStrictEqual(answer, { matches: [], timed_out: true })
@@ -232,10 +232,10 @@ describe("Matches", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("wait moves the cursor on while only others have matches, so that it does not expire", () =>
+  it.effect("wait advances the cursor past matches of other accounts, so that it does not expire", () =>
     Effect.gen(function* () {
       const [own, foreign] = [yield* addRule(ann), yield* addRule(bob)]
-      const start = firstMatchAt(0)
+      const start = firstMatchIdAt(0)
       const waiting = yield* Effect.fork(
         (yield* Matches).wait(ann, { rule_id: own, cursor: start, timeout_seconds: 55, limit: 1 })
       )

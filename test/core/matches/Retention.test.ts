@@ -1,11 +1,11 @@
-/** What is deleted, when, and what is not even then: on the test clock, over memory stores. */
+/** Retention by age and by count, on the test clock and memory stores. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, type Scope, TestClock } from "effect"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import { MatchStore, type Trim } from "../../../core/matches/MatchStore.ts"
 import * as Retention from "../../../core/matches/Retention.ts"
 import { StorageUnavailable } from "../../../core/model/Errors.ts"
-import { firstMatchAt, fromUuid } from "../../../core/model/Ids.ts"
+import { firstMatchIdAt, fromUuid } from "../../../core/model/Ids.ts"
 import { fromDate } from "../../../core/model/Timestamp.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 
@@ -15,7 +15,7 @@ const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const START = Date.UTC(2026, 10, 15)
 
 describe("Retention", () => {
-  test("deletes what is older than the days to keep, and again every minute", () =>
+  test("deletes matches older than keepDays every minute", () =>
     Effect.gen(function* () {
       const [gone, first, second] = [-1, 0, 2 * MINUTE].map((after) => START - 30 * DAY + after)
       yield* matchesAt(gone ?? 0, first ?? 0, second ?? 0)
@@ -26,10 +26,10 @@ describe("Retention", () => {
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(yield* times, [second])
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(yield* times, [], "also when nothing newer has come in")
+      assert.deepStrictEqual(yield* times, [], "even without newer matches")
     }))
 
-  test("keeps the newest when there are more than the number to keep, and those of the last minute in any case", () =>
+  test("keeps the newest keepMatches, and all matches of the last minute", () =>
     Effect.gen(function* () {
       const old = [5, 4, 3, 2].map((minutes) => START - minutes * MINUTE)
       const young = [START - MINUTE, START - 1]
@@ -56,7 +56,7 @@ describe("Retention", () => {
       )
     }))
 
-  test("keeps all for ever when told so", () =>
+  test("deletes nothing when both limits are 0", () =>
     Effect.gen(function* () {
       const all = [1, START - 3_000 * DAY, START]
       yield* matchesAt(...all)
@@ -65,7 +65,7 @@ describe("Retention", () => {
       assert.deepStrictEqual(yield* times, all)
     }))
 
-  test("deletes in steps until nothing is left to delete", () =>
+  test("deletes in batches until nothing is left to delete", () =>
     Effect.gen(function* () {
       const store = yield* MatchStore
       const steps: Array<number> = []
@@ -76,7 +76,7 @@ describe("Retention", () => {
       assert.deepStrictEqual(yield* times, [])
     }))
 
-  test("a clock that is years ahead takes half an hour to delete everything, and is told of at once", (logged) =>
+  test("warns at once about a clock that is years ahead, and takes half an hour to delete everything", (logged) =>
     Effect.gen(function* () {
       const hourly = Array.from({ length: 30 * 24 }, (_, n) => START - 30 * DAY + n * HOUR)
       yield* matchesAt(...hourly)
@@ -89,10 +89,10 @@ describe("Retention", () => {
       assert.match(String(logged[0]), /check the clock/)
       yield* TestClock.setTime(START)
       yield* run({ keepDays: 30, keepMatches: 0 })
-      assert.deepStrictEqual(yield* times, hourly.slice(48), "the rest is there when it is set right")
+      assert.deepStrictEqual(yield* times, hourly.slice(48), "the rest remains after the clock is corrected")
     }))
 
-  test("a time without matches is not waited through", () =>
+  test("skips periods without matches", () =>
     Effect.gen(function* () {
       yield* matchesAt(1, START - 400 * DAY, START - 31 * DAY, START)
       yield* run({ keepDays: 30, keepMatches: 0 })
@@ -100,7 +100,7 @@ describe("Retention", () => {
       assert.deepStrictEqual(yield* times, [START])
     }))
 
-  test("goes on when the store was away, and after a defect", () =>
+  test("continues after an outage of the store and after a defect", () =>
     Effect.gen(function* () {
       const store = yield* MatchStore
       const answers = [new StorageUnavailable({ operation: "matches.trim", cause: "down" }), Effect.dieMessage("bug")]
@@ -116,7 +116,7 @@ describe("Retention", () => {
 
 // ---- helpers ----
 
-/** In November 2026, with a rule; warnings and errors are collected. */
+/** Starts in November 2026 with one rule, and collects warnings and errors. */
 function test(
   title: string,
   body: (logged: ReadonlyArray<unknown>) => Effect.Effect<void, unknown, MatchStore | RuleStore | Scope.Scope>
@@ -145,7 +145,7 @@ function test(
   )
 }
 
-/** The first round is done when this is. */
+/** Completes after the first round. */
 function run(options: Retention.Options) {
   return Effect.zipRight(Layer.build(Retention.layerWith(options)), TestClock.adjust(0))
 }
@@ -154,7 +154,7 @@ function matchesAt(...times: ReadonlyArray<number>) {
   return Effect.flatMap(MatchStore, (store) =>
     store.insert(
       times.map((time) => ({
-        id: firstMatchAt(time),
+        id: firstMatchIdAt(time),
         rule_id: rule,
         created_at: fromDate(new Date(time)),
         platform: "x",
@@ -165,7 +165,7 @@ function matchesAt(...times: ReadonlyArray<number>) {
   )
 }
 
-/** Of the matches that are there, oldest first. */
+/** Of the stored matches, oldest first. */
 const times = Effect.gen(function* () {
   const store = yield* MatchStore
   const page = { account: ann, rule: Option.none(), platforms: ["x" as const], before: Option.none(), limit: 10_000 }

@@ -1,4 +1,4 @@
-/** Ids: both forms hold the same, in the same order. */
+/** Ids: text and UUID convert both ways and sort alike. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import * as fc from "fast-check"
@@ -6,7 +6,7 @@ import { v7 } from "uuid"
 import * as RuntimeEntropy from "../../../adapters/runtimes/entropy.ts"
 import {
   AccountId,
-  firstMatchAt,
+  firstMatchIdAt,
   fromUuid,
   Ids,
   KeyId,
@@ -25,7 +25,7 @@ const accepts = {
 }
 
 describe("fromUuid", () => {
-  it("makes an id that its schema accepts and toUuid turns back", () => {
+  it("returns an id that its schema accepts and toUuid reverses", () => {
     fc.assert(
       fc.property(prefixes, fc.uuid(), (prefix, uuid) => {
         const id = fromUuid(prefix, uuid)
@@ -35,7 +35,7 @@ describe("fromUuid", () => {
     )
   })
 
-  it("keeps the order of the UUIDs", () => {
+  it("preserves the order of UUIDs", () => {
     fc.assert(
       fc.property(fc.uuid(), fc.uuid(), (a, b) => {
         assert.strictEqual(fromUuid("rule", a) < fromUuid("rule", b), a < b)
@@ -43,32 +43,32 @@ describe("fromUuid", () => {
     )
   })
 
-  it("reaches both ends of the range", () => {
+  it("covers the whole range", () => {
     assert.strictEqual(fromUuid("rule", "00000000-0000-0000-0000-000000000000"), `rule_${"0".repeat(26)}`)
     assert.strictEqual(fromUuid("rule", "ffffffff-ffff-ffff-ffff-ffffffffffff"), `rule_7${"z".repeat(25)}`)
   })
 })
 
-describe("firstMatchAt", () => {
-  it("is before every id that is minted at that time or later, and after every earlier one", () => {
+describe("firstMatchIdAt", () => {
+  it("sorts before every id of that time or later, and after every earlier id", () => {
     const times = fc.integer({ min: 0, max: 2 ** 48 - 1 })
     fc.assert(
       fc.property(times, times, (time, msecs) => {
         const minted = fromUuid("match", v7({ msecs }))
-        assert.strictEqual(minted >= firstMatchAt(time), msecs >= time)
+        assert.strictEqual(minted >= firstMatchIdAt(time), msecs >= time)
         assert.strictEqual(timeOf(minted), msecs)
-        assert.strictEqual(timeOf(firstMatchAt(time)), time)
+        assert.strictEqual(timeOf(firstMatchIdAt(time)), time)
       })
     )
   })
 
-  it("of a time before 1970 is before every id", () => {
-    assert.strictEqual(firstMatchAt(-1), firstMatchAt(0))
+  it("sorts before every id for a time before 1970", () => {
+    assert.strictEqual(firstMatchIdAt(-1), firstMatchIdAt(0))
   })
 })
 
 describe("the schemas", () => {
-  it("refuse every text that is not exactly an id", () => {
+  it("reject every text that is not an id", () => {
     const id = fromUuid("rule", "01890000-0000-7000-8000-000000000000")
     const body = id.slice(5)
     const wrong = [body, `match_${body}`, id.toUpperCase(), `${id}0`, id.slice(0, -1), `${id}\n`, ` ${id}`]
@@ -79,7 +79,7 @@ describe("the schemas", () => {
 })
 
 describe("Ids", () => {
-  it.effect("mints ids that sort in the order of their making", () =>
+  it.effect("creates ids that sort in the order of creation", () =>
     Effect.gen(function* () {
       const ids = yield* Ids
       const minted = (yield* Effect.replicateEffect(ids.matches(3), 2_000)).flat()

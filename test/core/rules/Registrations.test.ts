@@ -1,4 +1,4 @@
-/** Registrations: store and platforms come to agree again, whatever happened to either. */
+/** Registrations: reconcile after crashes, outages and changes on the platform. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Either, Exit, Fiber, Option, Stream, TestClock } from "effect"
 import { fromUuid } from "../../../core/model/Ids.ts"
@@ -6,7 +6,7 @@ import * as Timestamp from "../../../core/model/Timestamp.ts"
 import type { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { ann, bob, both, on, test } from "../world.ts"
 
-/** As far as a process gets that dies right after it has reserved the rule. */
+/** Simulates a crash right after the rule was reserved. */
 const reserved = (store: typeof RuleStore.Service, text: string) =>
   Effect.gen(function* () {
     const id = fromUuid("rule", "01890000-0000-7000-8000-000000000001")
@@ -16,13 +16,13 @@ const reserved = (store: typeof RuleStore.Service, text: string) =>
     return id
   })
 
-describe("Registrations.reconcile undoes and finishes", () => {
-  test("a rule that a crash left pending is undone once it is older than a minute", ({ registrations, x, store }) =>
+describe("Registrations.reconcile after a crash", () => {
+  test("rolls back a pending rule after a minute", ({ registrations, x, store }) =>
     Effect.gen(function* () {
       yield* reserved(store, "word")
       yield* TestClock.adjust("60 seconds")
       yield* registrations.reconcile
-      assert.lengthOf(yield* store.registrationsOn("x"), 1, "it may still be in the making")
+      assert.lengthOf(yield* store.registrationsOn("x"), 1, "it may still be in progress")
       yield* TestClock.adjust("1 seconds")
       yield* registrations.reconcile
       assert.deepStrictEqual(yield* store.registrationsOn("x"), [])
@@ -31,33 +31,28 @@ describe("Registrations.reconcile undoes and finishes", () => {
     }))
 
   test(
-    "on a store of its own it is undone at once",
+    "rolls back a pending rule at once if it is the only process",
     ({ registrations, store }) =>
       Effect.gen(function* () {
         yield* reserved(store, "word")
         yield* registrations.reconcile
         assert.deepStrictEqual(yield* store.registrationsOn("x"), [])
       }),
-    { isAlone: true }
+    { isOnlyProcess: true }
   )
 
-  test("what was registered before the crash is taken back from the platforms", ({
-    registrations,
-    x,
-    firehose,
-    store
-  }) =>
+  test("removes registrations of an abandoned rule from the platforms", ({ registrations, x, firehose, store }) =>
     Effect.gen(function* () {
       yield* reserved(store, "word")
       x.put("word", true)
       yield* registrations.reconcile
-      assert.deepStrictEqual(x.texts, ["word"], "it may still be in the making")
+      assert.deepStrictEqual(x.texts, ["word"], "it may still be in progress")
       yield* TestClock.adjust("61 seconds")
       yield* registrations.reconcile
       assert.deepStrictEqual([...x.texts, ...firehose.texts], [])
     }))
 
-  test("the text that a crashed rule shared with others stays", ({ registrations, rules, x, store }) =>
+  test("keeps a text that an abandoned rule shares with others", ({ registrations, rules, x, store }) =>
     Effect.gen(function* () {
       yield* reserved(store, "word")
       const { id } = yield* rules.create(bob, on("x", "word"))
@@ -70,7 +65,7 @@ describe("Registrations.reconcile undoes and finishes", () => {
       )
     }))
 
-  test("a removal that a crash cut off is finished", ({ registrations, rules, x, firehose, store }) =>
+  test("finishes an abandoned removal", ({ registrations, rules, x, firehose, store }) =>
     Effect.gen(function* () {
       const { id } = yield* rules.create(ann, both("word"))
       yield* store.hide(ann, id, yield* Timestamp.now)
@@ -80,7 +75,7 @@ describe("Registrations.reconcile undoes and finishes", () => {
       assert.deepStrictEqual(yield* store.registrationsOn("firehose"), [])
     }))
 
-  test("a deletion that the platform was away for is made up", ({ registrations, rules, x, store }) =>
+  test("removes a rule that was deleted while the platform was down", ({ registrations, rules, x, store }) =>
     Effect.gen(function* () {
       const { id } = yield* rules.create(ann, on("x", "word"))
       x.state = "away"
@@ -94,12 +89,8 @@ describe("Registrations.reconcile undoes and finishes", () => {
     }))
 })
 
-describe("Registrations.reconcile mends the platform", () => {
-  test("what it forgot is registered again, and the rule has the id that it has there now", ({
-    registrations,
-    rules,
-    x
-  }) =>
+describe("Registrations.reconcile fixes the platform", () => {
+  test("registers a lost rule again and stores its new platform id", ({ registrations, rules, x }) =>
     Effect.gen(function* () {
       yield* rules.create(ann, on("x", "word"))
       yield* rules.create(bob, on("x", "word"))
@@ -113,11 +104,7 @@ describe("Registrations.reconcile mends the platform", () => {
       }
     }))
 
-  test("it tells since when rules may have been missing there, and nothing when none were", ({
-    registrations,
-    rules,
-    x
-  }) =>
+  test("reports the period in which rules may have been missing, only if some were", ({ registrations, rules, x }) =>
     Effect.gen(function* () {
       yield* rules.create(ann, on("x", "word"))
       x.held.clear()
@@ -128,10 +115,10 @@ describe("Registrations.reconcile mends the platform", () => {
       x.held.clear()
       yield* registrations.reconcile
       const first = Option.getOrThrow(yield* Stream.runHead(registrations.drops("x")))
-      assert.deepStrictEqual(first, { from: 60_000, to: 120_000 }, "of the first comparison nothing is known")
+      assert.deepStrictEqual(first, { from: 60_000, to: 120_000 }, "no report after the first comparison")
     }))
 
-  test("recheck compares at once, and not again within half a minute", ({ registrations, rules, x }) =>
+  test("recheck compares at once, and not again within 30 seconds", ({ registrations, rules, x }) =>
     Effect.gen(function* () {
       yield* TestClock.adjust("1 hours")
       yield* rules.create(ann, on("x", "word"))
@@ -146,7 +133,7 @@ describe("Registrations.reconcile mends the platform", () => {
       assert.deepStrictEqual(x.texts, ["word"])
     }))
 
-  test("what it does not take again has failed, says why, and comes back when it is taken", ({
+  test("marks a rejected rule as failed with a reason, and restores it when it is accepted", ({
     registrations,
     rules,
     x
@@ -159,7 +146,7 @@ describe("Registrations.reconcile mends the platform", () => {
       const [failed] = yield* rules.list(ann)
       assert.strictEqual(failed?.platforms["x"]?.state, "failed")
       assert.match(failed?.platforms["x"]?.reason ?? "", /refused the rule: no/)
-      assert.deepInclude((yield* registrations.standing("x")).comparison.pipe(Option.getOrThrow), {
+      assert.deepInclude((yield* registrations.syncStatus("x")).comparison.pipe(Option.getOrThrow), {
         missing: 1
       })
       x.state = "up"
@@ -172,7 +159,7 @@ describe("Registrations.reconcile mends the platform", () => {
       assert.isString(yield* rules.delete(ann, back?.id ?? ""), "a failed rule can be deleted")
     }))
 
-  test("our orphans go, before what is missing comes, and foreign rules stay", ({ registrations, rules, x }) =>
+  test("removes orphans before it registers missing rules, and keeps foreign rules", ({ registrations, rules, x }) =>
     Effect.gen(function* () {
       yield* rules.create(ann, on("x", "word"))
       x.held.clear()
@@ -182,14 +169,14 @@ describe("Registrations.reconcile mends the platform", () => {
       yield* registrations.reconcile
       assert.sameMembers([...x.texts], ["foreign", "word"])
       assert.isTrue(x.held.has(foreign))
-      assert.deepInclude((yield* registrations.standing("x")).comparison.pipe(Option.getOrThrow), {
+      assert.deepInclude((yield* registrations.syncStatus("x")).comparison.pipe(Option.getOrThrow), {
         missing: 0,
         orphaned: 0,
         foreign: 1
       })
     }))
 
-  test("of two rules of ours with one text the one that nobody refers to goes", ({ registrations, rules, x }) =>
+  test("removes the unused one of two rules with the same text", ({ registrations, rules, x }) =>
     Effect.gen(function* () {
       const created = yield* rules.create(ann, on("x", "word"))
       x.put("word", true)
@@ -197,7 +184,7 @@ describe("Registrations.reconcile mends the platform", () => {
       assert.deepStrictEqual([...x.held.keys()], [created.platforms.get("x")?.platformRuleId])
     }))
 
-  test("a foreign rule with the text of ours is shared, and outlives it", ({ registrations, rules, x }) =>
+  test("shares a foreign rule with the same text, and never removes it", ({ registrations, rules, x }) =>
     Effect.gen(function* () {
       const foreign = x.put("word", false)
       const created = yield* rules.create(ann, on("x", "word"))
@@ -209,7 +196,7 @@ describe("Registrations.reconcile mends the platform", () => {
       assert.deepStrictEqual([...x.held.keys()], [foreign])
     }))
 
-  test("a rule of ours that someone changed there is made anew", ({ registrations, rules, x }) =>
+  test("replaces a rule that was changed on the platform", ({ registrations, rules, x }) =>
     Effect.gen(function* () {
       const created = yield* rules.create(ann, on("x", "word"))
       const platformRuleId = created.platforms.get("x")?.platformRuleId ?? ""
@@ -218,17 +205,17 @@ describe("Registrations.reconcile mends the platform", () => {
       assert.deepStrictEqual(x.texts, ["word"])
     }))
 
-  test("nothing changes when all is well", ({ registrations, rules, x }) =>
+  test("changes nothing if store and platform agree", ({ registrations, rules, x }) =>
     Effect.gen(function* () {
       yield* rules.create(ann, on("x", "word"))
       const [before, calls] = [yield* rules.list(ann), x.calls]
       yield* TestClock.adjust("1 hour")
       yield* registrations.reconcile
       assert.deepStrictEqual(yield* rules.list(ann), before)
-      assert.strictEqual(x.calls, calls, "nothing is registered again")
+      assert.strictEqual(x.calls, calls, "registers nothing again")
     }))
 
-  test("a platform that is away changes nothing, is told of, and does not hold up the other", ({
+  test("an unavailable platform changes nothing, is reported, and does not delay the other", ({
     registrations,
     rules,
     x,
@@ -240,16 +227,16 @@ describe("Registrations.reconcile mends the platform", () => {
       firehose.held.clear()
       yield* registrations.reconcile
       assert.deepStrictEqual(firehose.texts, ["word"])
-      const standing = yield* registrations.standing("x")
+      const standing = yield* registrations.syncStatus("x")
       assert.match(standing.error.pipe(Option.getOrThrow).message, /is not available: away/)
       x.state = "up"
       yield* registrations.reconcile
-      assert.isTrue(Option.isNone((yield* registrations.standing("x")).error))
+      assert.isTrue(Option.isNone((yield* registrations.syncStatus("x")).error))
     }))
 })
 
 describe("Registrations.add", () => {
-  test("goes on to its end when its caller leaves", ({ rules, x, firehose }) =>
+  test("completes after its caller is interrupted", ({ rules, x, firehose }) =>
     Effect.gen(function* () {
       const creating = yield* Effect.fork(rules.create(ann, both("word")))
       while (x.calls === 0) yield* Effect.yieldNow()
@@ -259,7 +246,7 @@ describe("Registrations.add", () => {
       assert.lengthOf(yield* rules.list(ann), 1)
     }))
 
-  test("takes nothing back that was there before", ({ rules, x, firehose }) =>
+  test("rolls back only what it registered", ({ rules, x, firehose }) =>
     Effect.gen(function* () {
       x.put("word", false)
       firehose.state = "refused"

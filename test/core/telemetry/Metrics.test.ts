@@ -1,4 +1,4 @@
-/** What each thing that happens does to the metrics, as they are read in the end. */
+/** The effect of each function on the exported metrics. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric } from "effect"
 import * as Metrics from "../../../core/telemetry/Metrics.ts"
@@ -8,7 +8,7 @@ import { parseMetrics, valueIn } from "../../prometheus.ts"
 const platform = "x" as const
 
 describe("Metrics", () => {
-  it.effect("has the counters of a platform at 0 before anything happens", () =>
+  it.effect("counters of a platform start at 0", () =>
     Effect.gen(function* () {
       Metrics.startAtZero("x")
       Metrics.startAtZero("firehose")
@@ -50,12 +50,12 @@ describe("Metrics", () => {
     })
   )
 
-  it.effect("lagged keeps both lags, takes a clock that is ahead for 0, and leaves out a time that is none", () =>
+  it.effect("observeLag records both lags, counts a negative lag as 0, and ignores NaN", () =>
     Effect.gen(function* () {
-      Metrics.lagged(platform, { sinceReceived: 0.004, sinceEvent: 40 })
-      Metrics.lagged(platform, { sinceReceived: 0.006, sinceEvent: -5 })
-      Metrics.lagged(platform, { sinceReceived: 0.006, sinceEvent: Number.NaN })
-      Metrics.lagged(platform, { sinceReceived: 0.006 })
+      Metrics.observeLag(platform, { sinceReceived: 0.004, sinceEvent: 40 })
+      Metrics.observeLag(platform, { sinceReceived: 0.006, sinceEvent: -5 })
+      Metrics.observeLag(platform, { sinceReceived: 0.006, sinceEvent: Number.NaN })
+      Metrics.observeLag(platform, { sinceReceived: 0.006 })
       const families = yield* read
       const value = (name: string, labels = {}) => valueIn(families, `earshot_${name}`, { platform, ...labels })
       assert.deepStrictEqual(
@@ -66,12 +66,12 @@ describe("Metrics", () => {
     })
   )
 
-  it.effect("queued is what waits now; setAside, gap and reconnecting count by reason", () =>
+  it.effect("queued sets a gauge; deadLettered, gap and reconnecting count by reason", () =>
     Effect.gen(function* () {
       yield* Metrics.queued(platform, 12)
       yield* Metrics.queued(platform, 4)
-      yield* Metrics.setAside(platform, "too large")
-      yield* Metrics.setAside(platform, "too large", 2)
+      yield* Metrics.deadLettered(platform, "too large")
+      yield* Metrics.deadLettered(platform, "too large", 2)
       yield* Metrics.gap(platform, "outage")
       yield* Metrics.reconnecting(platform, "cut")
       const families = yield* read
@@ -82,12 +82,12 @@ describe("Metrics", () => {
     })
   )
 
-  it.effect("streamIs is 1 for one state at a time; rulesAre leaves alone what it is not told", () =>
+  it.effect("setStreamState is 1 for one state; setRuleCounts keeps counts that are not given", () =>
     Effect.gen(function* () {
-      yield* Metrics.streamIs(platform, "live")
-      yield* Metrics.streamIs(platform, "waiting")
-      yield* Metrics.rulesAre(platform, { wanted: 5, missing: 2, orphaned: 1 })
-      yield* Metrics.rulesAre(platform, { wanted: 6 })
+      yield* Metrics.setStreamState(platform, "live")
+      yield* Metrics.setStreamState(platform, "waiting")
+      yield* Metrics.setRuleCounts(platform, { wanted: 5, missing: 2, orphaned: 1 })
+      yield* Metrics.setRuleCounts(platform, { wanted: 6 })
       const families = yield* read
       const states = families.get("earshot_stream_state")?.samples.filter(({ value }) => value === 1)
       assert.deepStrictEqual(

@@ -4,7 +4,7 @@ import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { StorageUnavailable } from "../../../core/model/Errors.ts"
-import { firstMatchAt, fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
+import { firstMatchIdAt, fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import type { Webhook, WebhookDraft } from "../../../core/webhooks/Webhook.ts"
@@ -17,12 +17,11 @@ import { idsOnly } from "../../platforms.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 
-/** Receivers that answer what a test tells them to, by URL, and keep what they were sent. */
+/** Fake receivers: configurable answers, recorded messages. */
 class Receivers {
   readonly sent: Array<Message> = []
   answer: (message: Message) => Effect.Effect<Answer> = () => Effect.succeed(answered(200))
 
-  /** As a test compares them with what may be undefined. */
   idsTo(url: string): ReadonlyArray<string | undefined> {
     return this.sent.filter((message) => message.url === url).map(({ id }) => id)
   }
@@ -52,7 +51,7 @@ interface World {
     readonly matches: MatchStore["Type"]
     readonly rules: RuleStore["Type"]
   }
-  /** A worker of another process, for as long as the scope is open. */
+  /** Starts another worker. */
   readonly start: Effect.Effect<unknown, never, Scope.Scope>
 }
 
@@ -93,7 +92,7 @@ const test = (title: string, body: (world: World) => Effect.Effect<void, unknown
         state: (id) =>
           Effect.flatMap(webhooks.list(ann), (all) => Effect.fromNullable(all.find((webhook) => webhook.id === id))),
         stores: { webhooks: yield* WebhookStore, matches, rules: yield* RuleStore },
-        start: Layer.build(Layer.provide(WebhookDelivery.layerWith({ isAlone: false }), shared))
+        start: Layer.build(Layer.provide(WebhookDelivery.layerWith({ isOnlyProcess: false }), shared))
       })
     }).pipe(Effect.provide(stores))
   )
@@ -101,7 +100,7 @@ const test = (title: string, body: (world: World) => Effect.Effect<void, unknown
 const SOON = "1 second"
 
 describe("WebhookDelivery", () => {
-  test("delivers what is stored after the webhook was created, in order, each once", ({ receivers, ...world }) =>
+  test("delivers matches stored after create, in order, exactly once", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.start
       yield* world.insert(3)
@@ -115,7 +114,7 @@ describe("WebhookDelivery", () => {
       assert.deepStrictEqual([body.type, body.data.id, body.timestamp], ["match.created", ids[0], body.data.created_at])
     }))
 
-  test("delivers to a webhook only what its rules and platforms want", ({ receivers, ...world }) =>
+  test("filters by the rules and platforms of the webhook", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.start
       const [other, third] = [(yield* visibleRule(ann)).id, (yield* visibleRule(ann)).id]
@@ -135,12 +134,12 @@ describe("WebhookDelivery", () => {
       assert.deepStrictEqual(receivers.idsTo(urls.platform), [page.id])
     }).pipe(Effect.provideService(RuleStore, world.stores.rules)))
 
-  test("a match that fails is tried again for three days while later ones wait, then the webhook is disabled", ({
+  test("retries a failed match for three days while later ones wait, then disables the webhook", ({
     receivers,
     ...world
   }) =>
     Effect.gen(function* () {
-      // The clock is moved while no worker runs: it would look every few seconds, for days.
+      // Moves the clock while no worker runs, or it would poll every few seconds for days.
       const runShortly = Effect.scoped(Effect.zipRight(world.start, TestClock.adjust(SOON)))
       const id = yield* world.create()
       receivers.answer = () => Effect.succeed(answered(500))
@@ -153,7 +152,7 @@ describe("WebhookDelivery", () => {
         waits.push((due - now) / 1_000)
         yield* TestClock.setTime(due - 1_500)
         yield* runShortly
-        assert.lengthOf(receivers.sent, waits.length, "not before it is due")
+        assert.lengthOf(receivers.sent, waits.length, "not before the retry is due")
         yield* TestClock.setTime(due)
         yield* runShortly
         assert.lengthOf(receivers.sent, waits.length + 1)
@@ -176,14 +175,14 @@ describe("WebhookDelivery", () => {
       const after = yield* world.insert(2)
       yield* TestClock.adjust("1 day")
       yield* runShortly
-      assert.lengthOf(receivers.sent, 10, "nothing is sent to one that is disabled")
+      assert.lengthOf(receivers.sent, 10, "nothing is sent to a disabled webhook")
       yield* world.webhooks.enable(ann, id)
       yield* runShortly
       assert.deepStrictEqual(receivers.idsTo(URL_A).slice(10), [first, ...later, ...after])
       assert.strictEqual((yield* world.state(id)).state, "active")
     }))
 
-  test("a webhook says when it tries again, and enable does so at once", ({ receivers, ...world }) =>
+  test("list shows the time of the next attempt, and enable retries at once", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.start
       const id = yield* world.create()
@@ -205,7 +204,7 @@ describe("WebhookDelivery", () => {
       assert.notProperty(now, "next_attempt_at")
     }))
 
-  test("410 disables at once, and says so", ({ receivers, ...world }) =>
+  test("410 disables the webhook at once with a reason", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.start
       const id = yield* world.create()
@@ -217,7 +216,7 @@ describe("WebhookDelivery", () => {
       assert.match((yield* world.state(id)).disabled_reason ?? "", /410 Gone/)
     }))
 
-  test("3xx and 4xx are failures like any other", ({ receivers, ...world }) =>
+  test("3xx and 4xx responses count as failures", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.start
       const id = yield* world.create()
@@ -237,7 +236,7 @@ describe("WebhookDelivery", () => {
       assert.match(attempts[2]?.error ?? "", /redirects are not followed/)
     }))
 
-  test("Retry-After of 429 and 503 is waited for, up to a day; of others it is not", ({ receivers, ...world }) =>
+  test("honours Retry-After of 429 and 503 only, up to a day", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.start
       const asking = (seconds: number, status: number) => answered(status, Option.some(seconds * 1_000))
@@ -262,7 +261,7 @@ describe("WebhookDelivery", () => {
       for (const [i, wait] of waits.entries()) assert.closeTo(wait, within[i] ?? 0, 2)
     }))
 
-  test("one that hangs keeps no other waiting", ({ receivers, ...world }) =>
+  test("a receiver that hangs does not delay other webhooks", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.start
       const slow = "https://slow.example/"
@@ -275,14 +274,11 @@ describe("WebhookDelivery", () => {
       assert.lengthOf(receivers.idsTo(slow), 1)
     }))
 
-  test("of two workers one delivers, and the other goes on within a minute when that one is gone", ({
-    receivers,
-    ...world
-  }) =>
+  test("only one of two workers delivers, and the other takes over within a minute", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.start
       yield* world.create()
-      // The first to send never hears of it again, as if its process had died.
+      // The first worker hangs, as if its process had died.
       const gone = yield* Deferred.make<Answer>()
       receivers.answer = () => Deferred.await(gone)
       const ids = yield* world.insert(3)
@@ -293,7 +289,7 @@ describe("WebhookDelivery", () => {
       assert.deepStrictEqual(receivers.idsTo(URL_A), [ids[0]])
       yield* TestClock.adjust("30 seconds")
       assert.deepStrictEqual(receivers.idsTo(URL_A), [ids[0], ...ids])
-      // It comes back, and finds that it is not its turn any more.
+      // It comes back and finds that its lease is lost.
       yield* Deferred.succeed(gone, answered(500))
       yield* TestClock.adjust("10 minutes")
       const more = yield* world.insert(2)
@@ -301,7 +297,7 @@ describe("WebhookDelivery", () => {
       assert.deepStrictEqual(receivers.idsTo(URL_A), [ids[0], ...ids, ...more])
     }))
 
-  test("one that ends in good order leaves its webhooks to the next at once", ({ receivers, ...world }) =>
+  test("a clean shutdown releases the leases at once", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.create()
       receivers.answer = () => Effect.never
@@ -313,7 +309,7 @@ describe("WebhookDelivery", () => {
       assert.deepStrictEqual(receivers.idsTo(URL_A), [ids[0], ...ids])
     }))
 
-  test("replay after a match delivers again what follows; replay of one sends that one now", ({
+  test("replay with after delivers the following matches again; with match_id it sends one match now", ({
     receivers,
     ...world
   }) =>
@@ -331,7 +327,7 @@ describe("WebhookDelivery", () => {
       assert.deepStrictEqual(receivers.idsTo(URL_A), [...ids, third, ...ids.slice(2)])
     }))
 
-  test("replay while a delivery is on its way wins over what comes of it", ({ receivers, ...world }) =>
+  test("replay during a delivery overrides the result of that delivery", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.start
       const webhook_id = yield* world.create()
@@ -344,13 +340,13 @@ describe("WebhookDelivery", () => {
       yield* world.webhooks.replay(ann, { webhook_id, after: ids[1] ?? "" })
       receivers.answer = () => Effect.succeed(answered(200))
       yield* TestClock.adjust(SOON)
-      assert.lengthOf(receivers.sent, 5, "not beside the one that is on its way")
+      assert.lengthOf(receivers.sent, 5, "not during the running delivery")
       yield* Deferred.succeed(slow, answered(200))
       yield* TestClock.adjust(SOON)
       assert.deepStrictEqual(receivers.idsTo(URL_A), [...ids, later[0], ...ids.slice(2), ...later])
     }))
 
-  test("replay after a later match leaves out the one that cannot be delivered", ({ receivers, ...world }) =>
+  test("replay after a later match skips a match that cannot be delivered", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.start
       const webhook_id = yield* world.create()
@@ -365,7 +361,7 @@ describe("WebhookDelivery", () => {
       assert.deepInclude(yield* world.state(webhook_id), { state: "active" })
     }))
 
-  test("for a day after rotation messages are signed with both secrets", ({ receivers, ...world }) =>
+  test("signs with both secrets for a day after rotateSecret", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       const created = yield* world.webhooks.create(ann, { url: URL_A })
       const rotated = yield* world.webhooks.rotateSecret(ann, created.webhook.id)
@@ -382,17 +378,14 @@ describe("WebhookDelivery", () => {
       assert.deepStrictEqual(yield* secretsOfNext, [rotated.secret])
     }))
 
-  test("matches that were deleted before they could be delivered are told of, and the rest follows", ({
-    receivers,
-    ...world
-  }) =>
+  test("records a skipped attempt for matches deleted before delivery, then continues", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.start
       const id = yield* world.create()
       receivers.answer = () => Effect.succeed(answered(503))
       const ids = yield* world.insert(5)
       yield* TestClock.adjust(SOON)
-      yield* world.stores.matches.trim({ before: ids[3] ?? firstMatchAt(0), keep: Option.none(), atMost: 100 })
+      yield* world.stores.matches.trim({ before: ids[3] ?? firstMatchIdAt(0), keep: Option.none(), atMost: 100 })
       receivers.answer = () => Effect.succeed(answered(200))
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(receivers.idsTo(URL_A).slice(1), ids.slice(3))
@@ -404,20 +397,20 @@ describe("WebhookDelivery", () => {
       assert.match(attempts[2]?.error ?? "", /^Matches from before "[^"]+Z" are no longer kept/)
     }))
 
-  test("nothing is told of as deleted where there was nothing to deliver", ({ receivers, ...world }) =>
+  test("records no skipped attempt if nothing was to be delivered", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       yield* world.start
       const other = (yield* visibleRule(ann)).id
       const id = yield* world.create({ rule_ids: [other] })
       const ids = yield* world.insert(5)
       yield* TestClock.adjust("2 minutes")
-      yield* world.stores.matches.trim({ before: ids[4] ?? firstMatchAt(0), keep: Option.none(), atMost: 100 })
+      yield* world.stores.matches.trim({ before: ids[4] ?? firstMatchIdAt(0), keep: Option.none(), atMost: 100 })
       yield* TestClock.adjust("2 minutes")
       assert.lengthOf((yield* world.webhooks.attempts(ann, { webhook_id: id, limit: 10 })).attempts, 0)
       assert.lengthOf(receivers.sent, 0)
     }).pipe(Effect.provideService(RuleStore, world.stores.rules)))
 
-  test("a store that fails for a while costs nothing but time", ({ receivers, ...world }) =>
+  test("delivers everything after an outage of the store", ({ receivers, ...world }) =>
     Effect.gen(function* () {
       const down = new StorageUnavailable({ operation: "webhooks.settle", cause: "down" })
       const { settle } = world.stores.webhooks

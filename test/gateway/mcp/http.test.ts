@@ -62,7 +62,7 @@ describe("/mcp", () => {
       ["list_matches", { cursor: 7 }, /cursor: /],
       ["list_matches", { rule_id: null }, /rule_id: Expected a string, got null/],
       ["wait_for_matches", { timeout_seconds: 600 }, /timeout_seconds: Expected a whole number from 1 to 55/],
-      ["wait_for_matches", { cursor: "newest" }, /cursor: Expected the cursor of an earlier answer/],
+      ["wait_for_matches", { cursor: "newest" }, /cursor: Expected the cursor of an earlier response/],
       ["platform_syntax", { platforms: ["mastodon"] }, /platforms\.0: Expected one of "x", "firehose"/],
       ["platform_syntax", { platforms: "x" }, /platforms: Expected an array, got a string/],
       ["delete_rule", {}, /rule_id: Is missing/],

@@ -1,0 +1,25 @@
+/** Failpoints: named steps at which tests kill the process. */
+import { Context, Effect } from "effect"
+
+/** In the order in which create and delete hit them. */
+export const RULE_FAILPOINTS = [
+  "create.reserved",
+  "create.registered-first",
+  "create.registered",
+  "create.activated",
+  "delete.hidden",
+  "delete.unregistered-first",
+  "delete.unregistered",
+  "delete.removed"
+] as const
+
+/** Before anything is written, and after the write but before the acknowledgement. */
+export const INGEST_FAILPOINTS = ["ingest.taken", "ingest.stored"] as const
+
+export const FAILPOINTS = [...RULE_FAILPOINTS, ...INGEST_FAILPOINTS] as const
+export type Failpoint = (typeof FAILPOINTS)[number]
+
+/** Does nothing by default. */
+export class Failpoints extends Context.Reference<Failpoints>()("core/Failpoints", {
+  defaultValue: (): { readonly hit: (failpoint: Failpoint) => Effect.Effect<void> } => ({ hit: () => Effect.void })
+}) {}
