@@ -9,6 +9,7 @@ import { LocalFeed } from "../../core/platforms/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms, type Signal } from "../../core/platforms/Platform.ts"
 import { helpFor } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
 import type { Language } from "../../core/syntax/language.ts"
 import { type Outlet, publisher } from "./publish.ts"
 
@@ -47,7 +48,8 @@ export const platform = (
       // Nobody who writes rules or posts can know the seed.
       const named = new NamedRules({
         seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0),
-        largeCapacity: true
+        largeCapacity: true,
+        coarseFields: coarseFields(language.fieldNames)
       })
       const { platform, outlet } = yield* makePlatform(language, named, sha256, rulesPerAccount)
       yield* platforms.register(platform)

@@ -1,6 +1,9 @@
 /** Checks that the engine frees memory: adds and removes 100,000 rules, 100 times. */
+
 import process from "node:process"
 import { Engine } from "../../core/engine/Engine.ts"
+import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
+import { languageOf } from "../../test/platforms.ts"
 import { heapBytes } from "./peers/memory.ts"
 import { expressionOf } from "./workload/expression.ts"
 import { Random } from "./workload/random.ts"
@@ -21,7 +24,7 @@ const expressions = Array.from({ length: RULES }, () =>
   expressionOf("x", makeRule(random, postFields, { rarity: 10_000, names: 0.85 }))
 )
 const before = heapBytes()
-const engine = new Engine({ seed: 1, largeCapacity: true })
+const engine = new Engine({ seed: 1, largeCapacity: true, coarseFields: coarseFields(languageOf("x").fieldNames) })
 const figures: Array<Figures> = []
 console.log(`${RULES} rules added, then removed in random order, ${ROUNDS} times`)
 console.log("round   index MB full   index MB empty   heap and buffers MB   resident MB")

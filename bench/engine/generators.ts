@@ -1,5 +1,5 @@
 /** Random rules and events over a tiny vocabulary, so that most rules match often. For tests against the evaluator. */
-import type { Expression, KeywordField, Predicate, TextField } from "../../core/syntax/expression/expression.ts"
+import type { Expression, Field, PatternTarget, Predicate } from "../../core/syntax/expression/expression.ts"
 import { checkRule, type PlatformId } from "../../test/platforms.ts"
 import type { Random } from "../random.ts"
 
@@ -210,7 +210,7 @@ const randomTree = (platform: PlatformId, random: Random, depth: number): Expres
 }
 
 const FIELDS: Readonly<
-  Record<PlatformId, { readonly text: ReadonlyArray<TextField>; readonly keyword: ReadonlyArray<KeywordField> }>
+  Record<PlatformId, { readonly text: ReadonlyArray<Field>; readonly keyword: ReadonlyArray<Field> }>
 > = {
   x: {
     text: ["x.text", "x.text", "x.text", "x.url", "x.bio", "x.url_title", "x.place"],
@@ -223,9 +223,10 @@ const FIELDS: Readonly<
 }
 
 const randomPredicate = (platform: PlatformId, random: Random): Predicate => {
-  const text = () => one(random, FIELDS[platform].text) as TextField
-  const keyword = () => one(random, FIELDS[platform].keyword) as KeywordField
-  const either = () => (chance(random, 0.6) ? text() : keyword())
+  const text = () => one(random, FIELDS[platform].text) as Field
+  const keyword = () => one(random, FIELDS[platform].keyword) as Field
+  const either = (): { field: Field; over: PatternTarget } =>
+    chance(random, 0.6) ? { field: text(), over: "words" } : { field: keyword(), over: "values" }
   const word = () => randomWord(random).toLowerCase()
   const value = () => one(random, [...NAMES, ...TAGS, ...HOSTS, ...LANGUAGES, ...LABELS]).toLowerCase()
   const predicates: ReadonlyArray<() => Predicate> = [
@@ -242,11 +243,17 @@ const randomPredicate = (platform: PlatformId, random: Random): Predicate => {
     () => ({ _tag: "Phrase", field: text(), words: ["very", "very", word()], slop: 0, span }),
     () => ({ _tag: "Equals", field: keyword(), value: value(), span }),
     () => ({ _tag: "Contains", field: keyword(), text: word().slice(0, 1 + upTo(random, 5)), span }),
-    () => ({ _tag: "Wildcard", field: either(), parts: [word().slice(0, 4), { sign: "*" }], span }),
-    () => ({ _tag: "Wildcard", field: either(), parts: [{ sign: "*" }, word().slice(-4), { sign: "*" }], span }),
-    () => ({ _tag: "Wildcard", field: text(), parts: [word().slice(0, 1), { sign: "?" }, word().slice(-3)], span }),
-    () => ({ _tag: "Fuzzy", field: text(), word: word(), distance: chance(random, 0.5) ? 1 : 2, span }),
-    () => ({ _tag: "Regex", field: either(), pattern: one(random, ["cat.*", ".*moon.*", "[a-r]+", "re?d@"]), span }),
+    () => ({ _tag: "Wildcard", ...either(), parts: [word().slice(0, 4), { sign: "*" }], span }),
+    () => ({ _tag: "Wildcard", ...either(), parts: [{ sign: "*" }, word().slice(-4), { sign: "*" }], span }),
+    () => ({
+      _tag: "Wildcard",
+      field: text(),
+      over: "words",
+      parts: [word().slice(0, 1), { sign: "?" }, word().slice(-3)],
+      span
+    }),
+    () => ({ _tag: "Fuzzy", field: text(), over: "words", word: word(), distance: chance(random, 0.5) ? 1 : 2, span }),
+    () => ({ _tag: "Regex", ...either(), pattern: one(random, ["cat.*", ".*moon.*", "[a-r]+", "re?d@"]), span }),
     () => ({
       _tag: "KeywordRange",
       field: keyword(),

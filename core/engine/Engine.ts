@@ -13,7 +13,7 @@
  * change of rules applies to the next event, and removing a rule frees all of its memory.
  */
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
-import type { Expression } from "../syntax/expression/expression.ts"
+import type { Expression, Field } from "../syntax/expression/expression.ts"
 import { AnchorIndex } from "./AnchorIndex.ts"
 import { ANCHOR_WORDS, AnchorSelector } from "./AnchorSelector.ts"
 import { Compiler, layout } from "./code.ts"
@@ -45,6 +45,8 @@ export interface EngineOptions {
   readonly seed: number
   /** Reserves address space for millions of rules. Without it, growing pauses the process for some milliseconds. */
   readonly largeCapacity?: boolean
+  /** Keyword fields with few distinct values: bad anchors. */
+  readonly coarseFields?: ReadonlySet<Field>
 }
 
 /** A program is [seen mark, rule], then the code. */
@@ -67,11 +69,12 @@ export class Engine {
   private readonly schedule = new ReanchorSchedule()
   private stamp = 0
 
-  constructor({ seed, largeCapacity = false }: EngineOptions) {
+  constructor({ seed, largeCapacity = false, coarseFields = new Set() }: EngineOptions) {
     this.index = new AnchorIndex(this.pool, largeCapacity)
     this.fingerprints = new Fingerprints(seed)
-    this.predicates = new Predicates(this.fingerprints)
-    this.compiler = new Compiler(this.fingerprints, this.predicates)
+    this.predicates = new Predicates(this.fingerprints, this.spaces)
+    const { fingerprints, predicates, spaces } = this
+    this.compiler = new Compiler({ fingerprints, predicates, spaces, coarseFields })
     this.selector = new AnchorSelector(this.frequencies, this.predicates)
   }
 

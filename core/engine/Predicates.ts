@@ -4,6 +4,7 @@ import type { EventFields } from "../syntax/expression/eventFields.ts"
 import type { Predicate } from "../syntax/expression/expression.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { gramsOf } from "./grams.ts"
+import type { Spaces } from "./spaces.ts"
 
 interface Entry {
   readonly key: string
@@ -20,9 +21,11 @@ export class Predicates {
   private readonly numbers = new Map<string, number>()
   private readonly freeNumbers: Array<number> = []
   private readonly fingerprints: Fingerprints
+  private readonly spaces: Spaces
 
-  constructor(fingerprints: Fingerprints) {
+  constructor(fingerprints: Fingerprints, spaces: Spaces) {
     this.fingerprints = fingerprints
+    this.spaces = spaces
   }
 
   /** Returns the predicate's number. Pair each call with one `release`. */
@@ -36,7 +39,7 @@ export class Predicates {
       return existing
     }
     const number = this.freeNumbers.pop() ?? this.entries.length
-    const grams = gramsOf(predicate, this.fingerprints)
+    const grams = gramsOf(predicate, this.fingerprints, this.spaces)
     this.entries[number] = { key, predicate, grams, references: 1, stamp: 0, result: false }
     this.numbers.set(key, number)
     return number

@@ -9,13 +9,13 @@
  *   always     [tag]
  *   never      [tag]
  */
-import type { Expression, Predicate } from "../syntax/expression/expression.ts"
+import type { Expression, Field, Predicate } from "../syntax/expression/expression.ts"
 import { groupAt, writeWord } from "../syntax/words/wordBuffer.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { type Prefix, prefixOf } from "./grams.ts"
 import { grown } from "./grown.ts"
 import type { Predicates } from "./Predicates.ts"
-import { EVERY_EVENT, GEO_EVENT, isPrefixSpace, keywordSpace, prefixCell, prefixSpace, textSpace } from "./spaces.ts"
+import { EVERY_EVENT, GEO_EVENT, isPrefixSpace, prefixCell, prefixSpace, type Spaces } from "./spaces.ts"
 
 const TERM = 0
 const PHRASE = 1
@@ -98,10 +98,19 @@ export class Compiler {
   prefixLengths: Array<number> = []
   private readonly fingerprints: Fingerprints
   private readonly predicates: Predicates
+  private readonly spaces: Spaces
+  private readonly coarseFields: ReadonlySet<Field>
 
-  constructor(fingerprints: Fingerprints, predicates: Predicates) {
-    this.fingerprints = fingerprints
-    this.predicates = predicates
+  constructor(options: {
+    readonly fingerprints: Fingerprints
+    readonly predicates: Predicates
+    readonly spaces: Spaces
+    readonly coarseFields: ReadonlySet<Field>
+  }) {
+    this.fingerprints = options.fingerprints
+    this.predicates = options.predicates
+    this.spaces = options.spaces
+    this.coarseFields = options.coarseFields
   }
 
   compile(expression: Expression): void {
@@ -145,7 +154,7 @@ export class Compiler {
     this.push(tag)
     const decisive: Outcome = tag === AND ? "never" : "always"
     let children = 0
-    for (const clause of clauses.length > 1 ? clauses.toSorted(tag === AND ? rarestFirst : cheapestFirst) : clauses) {
+    for (const clause of this.ordered(tag, clauses)) {
       const child = this.length
       const outcome = this.emit(clause, negated)
       if (outcome === decisive) {
@@ -173,12 +182,28 @@ export class Compiler {
     return "node"
   }
 
+  /** Cheapest check first. In an `and`, then the longest word: it is the most likely to be absent, which ends the check. */
+  private ordered(tag: typeof AND | typeof OR, clauses: ReadonlyArray<Expression>): ReadonlyArray<Expression> {
+    if (clauses.length < 2) return clauses
+    const { coarseFields } = this
+    return clauses.toSorted(
+      (one, other) =>
+        costOf(one, coarseFields) - costOf(other, coarseFields) ||
+        (tag === AND ? firstWordLength(other) - firstWordLength(one) : 0)
+    )
+  }
+
   private emitPredicate(predicate: Predicate, negated: boolean): Outcome {
     if (predicate._tag === "Equals") {
-      this.emitTerm(keywordSpace(predicate.field), predicate.value, likelihoods[predicate.field] ?? 0, negated)
+      this.emitTerm(
+        this.spaces.keywordSpace(predicate.field),
+        predicate.value,
+        this.coarseFields.has(predicate.field) ? 3 : 0,
+        negated
+      )
       return "node"
     }
-    const prefix = prefixOf(predicate)
+    const prefix = prefixOf(predicate, this.spaces)
     if (prefix?.isExact) {
       const { space, text, likelihood } = prefixTerm(prefix)
       this.emitTerm(space, text, likelihood, negated)
@@ -190,7 +215,7 @@ export class Compiler {
     }
     const { words } = predicate
     const [first] = words
-    const space = textSpace(predicate.field)
+    const space = this.spaces.textSpace(predicate.field)
     if (words.length === 1 && first !== undefined) {
       this.emitTerm(space, first, likelihoodOfWord(first), negated)
     } else {
@@ -227,7 +252,7 @@ export class Compiler {
   /** Adds the terms that the predicate requires: they can be anchors, and they rule out most events cheaply. */
   private emitTest(predicate: Predicate, negated: boolean): void {
     const start = this.length
-    const required = negated ? [] : requiredTerms(predicate)
+    const required = negated ? [] : requiredTerms(predicate, this.spaces)
     if (required.length > 0) this.push(AND)
     for (const { space, text, likelihood } of required) this.emitTerm(space, text, likelihood, false)
     this.push(TEST | (negated ? NEGATED : 0))
@@ -275,17 +300,17 @@ interface RequiredTerm {
   readonly likelihood: number
 }
 
-const requiredTerms = (predicate: Predicate): ReadonlyArray<RequiredTerm> => {
+const requiredTerms = (predicate: Predicate, spaces: Spaces): ReadonlyArray<RequiredTerm> => {
   switch (predicate._tag) {
     case "Phrase": {
-      const space = textSpace(predicate.field)
+      const space = spaces.textSpace(predicate.field)
       return [...new Set(predicate.words)].map((text) => ({ space, text, likelihood: likelihoodOfWord(text) }))
     }
     case "Radius":
     case "Box":
       return [{ space: GEO_EVENT, text: "", likelihood: 3 }]
     default: {
-      const start = prefixOf(predicate)
+      const start = prefixOf(predicate, spaces)
       return start === undefined ? [] : [prefixTerm(start)]
     }
   }
@@ -299,36 +324,17 @@ const prefixTerm = ({ space, text }: Prefix): RequiredTerm => ({
 
 const likelihoodOfWord = (word: string): number => (word.length >= 7 ? 0 : word.length >= 4 ? 1 : 2)
 
-/** Fields with few distinct values. */
-const likelihoods: { readonly [field: string]: number } = {
-  "x.lang": 3,
-  "x.source": 3,
-  "x.place_country": 3,
-  "x.is": 3,
-  "x.has": 3,
-  "firehose.page_category": 3,
-  "firehose.page_type": 3,
-  "firehose.language": 3
-}
-
-/** Cheapest check first. */
-const cheapestFirst = (one: Expression, other: Expression): number => costOf(one) - costOf(other)
-
-/** Cheapest first, then the longest word: it is the most likely to be absent, which ends the check. */
-const rarestFirst = (one: Expression, other: Expression): number =>
-  cheapestFirst(one, other) || firstWordLength(other) - firstWordLength(one)
-
 const firstWordLength = (expression: Expression): number =>
   expression._tag === "Phrase" ? (expression.words[0]?.length ?? 0) : 0
 
-const costOf = (expression: Expression): number => {
+const costOf = (expression: Expression, coarseFields: ReadonlySet<Field>): number => {
   switch (expression._tag) {
     case "Not":
-      return costOf(expression.clause) + 1
+      return costOf(expression.clause, coarseFields) + 1
     case "Phrase":
       return expression.words.length > 1 ? 2_000 : 1_000
     case "Equals":
-      return 1_001 + (likelihoods[expression.field] ?? 0)
+      return coarseFields.has(expression.field) ? 1_004 : 1_001
     case "And":
     case "Or":
       return 3_000

@@ -188,7 +188,7 @@ const skipPositions = (numbers: number): void => {
 }
 
 /** Adds the terms of the words in the word buffer. */
-const addFromBuffer = (source: Source, { space, values, prefixes, grams }: FieldPlan<unknown>, words: number): void => {
+const addFromBuffer = (source: Source, { space, values, prefixes, grams }: FieldPlan, words: number): void => {
   if (values || prefixes) {
     const activeCount = addWords(source, space, Math.min(words, maxTerms - count), prefixes)
     if (prefixes) addPrefixes(source, space, words, activeCount)

@@ -1,9 +1,9 @@
 /** Prefixes and 3-byte grams that every value matching a pattern contains. They serve as anchors. */
-import { isTextField, type Predicate } from "../syntax/expression/expression.ts"
+import type { Predicate } from "../syntax/expression/expression.ts"
 import { type PatternPredicate, patternOf } from "../syntax/expression/patterns.ts"
 import { tailAt, writeWord } from "../syntax/words/wordBuffer.ts"
 import type { Fingerprints } from "./fingerprints.ts"
-import { GRAM_BYTES, gramCell, gramSpace, keywordSpace, textSpace } from "./spaces.ts"
+import { GRAM_BYTES, gramCell, gramSpace, type Spaces } from "./spaces.ts"
 
 /** A gram is [high, low, space, cell]. */
 export const GRAM_WORDS = 4
@@ -12,10 +12,10 @@ export const GRAM_WORDS = 4
 const MAX_GRAMS = 16
 
 /** Every matching value contains all of these grams. Empty if the predicate has none. */
-export const gramsOf = (predicate: Predicate, fingerprints: Fingerprints): Int32Array => {
+export const gramsOf = (predicate: Predicate, fingerprints: Fingerprints, spaces: Spaces): Int32Array => {
   const found: Array<number> = []
   if (isPatternPredicate(predicate)) {
-    const space = gramSpace(spaceOfField(predicate))
+    const space = gramSpace(spaceOfField(predicate, spaces))
     for (const text of patternOf(predicate).substrings) {
       const end = writeWord(text)
       for (let at = 0; at + GRAM_BYTES <= end && found.length < MAX_GRAMS * GRAM_WORDS; at++) {
@@ -36,11 +36,11 @@ export interface Prefix {
 }
 
 /** The prefix that every matching value begins with. */
-export const prefixOf = (predicate: Predicate): Prefix | undefined => {
+export const prefixOf = (predicate: Predicate, spaces: Spaces): Prefix | undefined => {
   if (!isPatternPredicate(predicate)) return undefined
   const { prefix } = patternOf(predicate)
   if (prefix === "") return undefined
-  return { space: spaceOfField(predicate), text: prefix, isExact: isPrefixOnly(predicate) }
+  return { space: spaceOfField(predicate, spaces), text: prefix, isExact: isPrefixOnly(predicate) }
 }
 
 // ---- helpers ----
@@ -58,5 +58,7 @@ const isPrefixOnly = (predicate: PatternPredicate): boolean => {
   return typeof start === "string" && !/[\ud800-\udbff]$/.test(start) && typeof rest === "object" && rest.sign === "*"
 }
 
-const spaceOfField = ({ field }: PatternPredicate): number =>
-  isTextField(field) ? textSpace(field) : keywordSpace(field)
+const spaceOfField = (predicate: PatternPredicate, spaces: Spaces): number =>
+  predicate._tag !== "Contains" && predicate.over === "words"
+    ? spaces.textSpace(predicate.field)
+    : spaces.keywordSpace(predicate.field)

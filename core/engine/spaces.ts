@@ -1,11 +1,7 @@
 /** Term spaces, one per field and kind of term. Events are only read for the spaces that rules use. */
-import { KEYWORD_FIELDS, type KeywordField, TEXT_FIELDS, type TextField } from "../syntax/expression/expression.ts"
+import type { Field } from "../syntax/expression/expression.ts"
 import { GROUP } from "../syntax/words/wordBuffer.ts"
 import { CountingBitset } from "./CountingBitset.ts"
-
-/** Words of a text field, and whole values of a keyword field. The same word in two fields is two terms. */
-export const textSpace = (field: TextField): number => textSpaces.get(field) ?? 0
-export const keywordSpace = (field: KeywordField): number => keywordSpaces.get(field) ?? 0
 
 /** Prefixes of the values of a space, and grams inside them. */
 export const prefixSpace = (space: number): number => space + PREFIX_OFFSET
@@ -33,7 +29,7 @@ export const gramCell = (group: number): number => scramble(group) >>> 19
 export const prefixCell = (number: number): number => scramble(number) >>> (32 - PREFIX_CELL_BITS)
 
 /** Which terms to read from one field. */
-export interface FieldPlan<Field> {
+export interface FieldPlan {
   readonly field: Field
   readonly space: number
   readonly values: boolean
@@ -42,8 +38,10 @@ export interface FieldPlan<Field> {
 }
 
 export class Spaces {
-  textPlans: ReadonlyArray<FieldPlan<TextField>> = []
-  keywordPlans: ReadonlyArray<FieldPlan<KeywordField>> = []
+  textPlans: ReadonlyArray<FieldPlan> = []
+  keywordPlans: ReadonlyArray<FieldPlan> = []
+  private readonly textSpaces = new Map<Field, number>()
+  private readonly keywordSpaces = new Map<Field, number>()
   private readonly uses = new Int32Array(256)
   // How many rules use a gram or prefix, by cell. An event contains far more of them than the rules ask for.
   readonly gramCounts = new Int32Array(GRAM_CELLS)
@@ -56,6 +54,16 @@ export class Spaces {
   /** Shorter than a group. */
   hasShortPrefixes = false
   private prefixCount = 0
+
+  /** Words of a text field. The same word in two fields is two terms. */
+  textSpace(field: Field): number {
+    return this.spaceIn(this.textSpaces, field)
+  }
+
+  /** Whole values of a keyword field. */
+  keywordSpace(field: Field): number {
+    return this.spaceIn(this.keywordSpaces, field)
+  }
 
   usesOf(space: number): number {
     return this.uses[space] ?? 0
@@ -94,11 +102,21 @@ export class Spaces {
   }
 
   private refresh(): void {
-    this.textPlans = this.plansOf(textSpaces)
-    this.keywordPlans = this.plansOf(keywordSpaces)
+    this.textPlans = this.plansOf(this.textSpaces)
+    this.keywordPlans = this.plansOf(this.keywordSpaces)
   }
 
-  private plansOf<Field>(spaces: ReadonlyMap<Field, number>): ReadonlyArray<FieldPlan<Field>> {
+  /** Fields get their space when a rule first uses them. */
+  private spaceIn(spaces: Map<Field, number>, field: Field): number {
+    const known = spaces.get(field)
+    if (known !== undefined) return known
+    const space = this.textSpaces.size + this.keywordSpaces.size
+    if (space >= PREFIX_OFFSET) throw new RangeError(`The rules use more than ${PREFIX_OFFSET} fields`)
+    spaces.set(field, space)
+    return space
+  }
+
+  private plansOf(spaces: ReadonlyMap<Field, number>): ReadonlyArray<FieldPlan> {
     return Array.from(spaces, ([field, space]) => ({
       field,
       space,
@@ -115,8 +133,3 @@ const scramble = (number: number): number => Math.imul(number, 0x9e3779b1 | 0)
 
 const PREFIX_OFFSET = 64
 const GRAM_OFFSET = 128
-
-const textSpaces: ReadonlyMap<TextField, number> = new Map(TEXT_FIELDS.map((field, index) => [field, index]))
-const keywordSpaces: ReadonlyMap<KeywordField, number> = new Map(
-  KEYWORD_FIELDS.map((field, index) => [field, TEXT_FIELDS.length + index])
-)

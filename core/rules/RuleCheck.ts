@@ -6,6 +6,7 @@ import { PlatformId } from "../model/PlatformId.ts"
 import { type Platform, type PlatformFailure, Platforms } from "../platforms/Platform.ts"
 import type { EventFields } from "../syntax/expression/eventFields.ts"
 import { explain } from "../syntax/expression/explain.ts"
+import type { FieldNames } from "../syntax/expression/FieldNames.ts"
 import type { Language, Understood } from "../syntax/language.ts"
 import { isTarget, translate } from "../syntax/translation/translate.ts"
 import { toWireTranslation, WireExplanation, WireIssue, WireTranslation } from "../syntax/wire.ts"
@@ -89,7 +90,7 @@ export const checkFilters = ({
                 { language, text },
                 platforms.map(({ language }) => language)
               ),
-              ...explained(rule, samples.get(id)),
+              ...explained(rule, samples.get(id), language.fieldNames),
               ...(yield* tested(language, rule, backtest)),
               ...(ask_platforms ? yield* asked(platform, rule.canonical) : {})
             }
@@ -123,8 +124,8 @@ const readSamples = (platforms: ReadonlyArray<Platform>, events: NonNullable<Che
   return Arr.isNonEmptyArray(issues) ? new InvalidArgument({ issues }) : Effect.succeed(samples)
 }
 
-const explained = (rule: Understood, sample: EventFields | undefined) =>
-  sample === undefined ? {} : { explanation: explain(rule.expression, sample) }
+const explained = (rule: Understood, sample: EventFields | undefined, names: FieldNames) =>
+  sample === undefined ? {} : { explanation: explain(rule.expression, sample, names) }
 
 const tested = (language: Language, { expression }: Understood, request: BacktestRequest | undefined) =>
   Effect.gen(function* () {

@@ -2,6 +2,7 @@
 import type { Either } from "effect"
 import type { PlatformEvent } from "./expression/eventFields.ts"
 import type { Expression } from "./expression/expression.ts"
+import type { FieldNames } from "./expression/FieldNames.ts"
 import type { LanguageHelp } from "./helpPage.ts"
 import type { Issue } from "./issue.ts"
 import type { TranslationTarget } from "./translation/target.ts"
@@ -17,6 +18,7 @@ export interface Language {
   readonly check: (text: string) => Checked
   readonly help: LanguageHelp
   readonly events: EventFormat
+  readonly fieldNames: FieldNames
   /** How clauses of other languages are written in this one. Absent: nothing is translated into it. */
   readonly target?: TranslationTarget
 }

@@ -1,11 +1,13 @@
 /** Our engine, on events in the peers' format or on the platform's records. */
+
 import process from "node:process"
 import { setImmediate } from "node:timers/promises"
 import { Either } from "effect"
 import { Engine } from "../../../core/engine/Engine.ts"
 import type { PlatformEvent } from "../../../core/syntax/expression/eventFields.ts"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
-import { readEvent } from "../../../test/platforms.ts"
+import { coarseFields } from "../../../core/syntax/expression/FieldNames.ts"
+import { languageOf, readEvent } from "../../../test/platforms.ts"
 import { isSmoke } from "../../figures.ts"
 import { expressionOf } from "../workload/expression.ts"
 import { PlainEvent } from "../workload/plainEvent.ts"
@@ -35,7 +37,11 @@ export const load = async (folder: string, name: WorkloadName, count: number): P
 
   /** A new engine with all rules. It learns from the training events after the first chunk. */
   const grow = async () => {
-    const engine = new Engine({ seed: 1, largeCapacity: true })
+    const engine = new Engine({
+      seed: 1,
+      largeCapacity: true,
+      coarseFields: coarseFields(languageOf(platform).fieldNames)
+    })
     const millis: Array<number> = []
     let cpuMicros = 0
     for (let from = 0; from < count; from += CHUNK) {
@@ -116,7 +122,11 @@ export const load = async (folder: string, name: WorkloadName, count: number): P
 export const loadRecords = (folder: string, name: WorkloadName, count: number): Loaded => {
   const { platform, training } = workloads[name]
   const records = readLines(recordsFile(folder, name))
-  const engine = new Engine({ seed: 1, largeCapacity: true })
+  const engine = new Engine({
+    seed: 1,
+    largeCapacity: true,
+    coarseFields: coarseFields(languageOf(platform).fieldNames)
+  })
   const match = (record: unknown) => engine.match(Either.getOrThrow(readEvent(platform, record, 0)))
   for (const [line, rule] of readLines(rulesFile(folder, name, count))
     .slice(0, count)

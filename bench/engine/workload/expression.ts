@@ -24,7 +24,7 @@ const treeOf = (rule: Rule): Expression => {
     case "and":
       return { _tag: "And", clauses: rule.clauses.map(treeOf), span }
     case "prefix":
-      return { _tag: "Wildcard", field: "x.text", parts: [rule.prefix, { sign: "*" }], span }
+      return { _tag: "Wildcard", field: "x.text", over: "words", parts: [rule.prefix, { sign: "*" }], span }
     default:
       return expressionOf("x", rule)
   }

@@ -1,6 +1,6 @@
 /** An event for our engine in the peers' format: a text and field values. */
 import type { Area, PlatformEvent } from "../../../core/syntax/expression/eventFields.ts"
-import type { KeywordField, TextField } from "../../../core/syntax/expression/expression.ts"
+import type { Field } from "../../../core/syntax/expression/expression.ts"
 import { analyse } from "../../../core/syntax/firehose/tokens.ts"
 import { writeWords } from "../../../core/syntax/firehose/writeWords.ts"
 import type { Tokens } from "../../../core/syntax/words/tokens.ts"
@@ -15,7 +15,7 @@ export class PlainEvent implements PlatformEvent {
   private readonly platform: PlatformId
   private readonly ownTexts: ReadonlyArray<string>
   private readonly fields: Record<FieldName, ReadonlyArray<string>> = { ...noFields }
-  private readonly analysed = new Map<TextField, ReadonlyArray<Tokens>>()
+  private readonly analysed = new Map<Field, ReadonlyArray<Tokens>>()
 
   constructor(platform: PlatformId, line: string) {
     const { text, fields } = readPlain(line)
@@ -28,7 +28,7 @@ export class PlainEvent implements PlatformEvent {
     }
   }
 
-  texts(field: TextField): ReadonlyArray<string> {
+  texts(field: Field): ReadonlyArray<string> {
     switch (field) {
       case "x.text":
       case "firehose.added":
@@ -40,7 +40,7 @@ export class PlainEvent implements PlatformEvent {
     }
   }
 
-  values(field: KeywordField): ReadonlyArray<string> {
+  values(field: Field): ReadonlyArray<string> {
     switch (field) {
       case "x.from":
         return this.fields.from
@@ -73,7 +73,7 @@ export class PlainEvent implements PlatformEvent {
     return this.platform === "x" ? writePostWords(text) : writeWords(text, false)
   }
 
-  text(field: TextField): ReadonlyArray<Tokens> {
+  text(field: Field): ReadonlyArray<Tokens> {
     const known = this.analysed.get(field)
     if (known !== undefined) return known
     const found = this.texts(field).map((text) =>
@@ -83,7 +83,7 @@ export class PlainEvent implements PlatformEvent {
     return found
   }
 
-  keywords(field: KeywordField): ReadonlyArray<string> {
+  keywords(field: Field): ReadonlyArray<string> {
     return this.values(field)
   }
 

@@ -2,16 +2,9 @@
 
 import { containsPhrase } from "../words/phrase.ts"
 import type { EventFields } from "./eventFields.ts"
-import {
-  type Bound,
-  type Expression,
-  isTextField,
-  type KeywordField,
-  type Predicate,
-  type TextField
-} from "./expression.ts"
+import type { Bound, Expression, Predicate } from "./expression.ts"
 import { areaInBox, areaInCircle } from "./geometry.ts"
-import { type Pattern, patternOf } from "./patterns.ts"
+import { patternOf } from "./patterns.ts"
 
 export const evaluate = (expression: Expression, event: EventFields): boolean => {
   switch (expression._tag) {
@@ -37,9 +30,15 @@ export const evaluatePredicate = (predicate: Predicate, event: EventFields): boo
       return event.text(predicate.field).some((tokens) => containsPhrase(tokens, predicate))
     case "Wildcard":
     case "Fuzzy":
-    case "Regex":
+    case "Regex": {
+      const { field, over } = predicate
+      const { fits } = patternOf(predicate)
+      return over === "words"
+        ? event.text(field).some(({ words }) => words.some(fits))
+        : event.keywords(field).some(fits)
+    }
     case "Contains":
-      return anyValueFits(predicate.field, event, patternOf(predicate).fits)
+      return event.keywords(predicate.field).some(patternOf(predicate).fits)
     case "Equals":
       return event.keywords(predicate.field).includes(predicate.value)
     case "NumberRange": {
@@ -71,9 +70,6 @@ export const sampleOf = (id: string): number => {
 }
 
 // ---- helpers ----
-
-const anyValueFits = (field: TextField | KeywordField, event: EventFields, fits: Pattern["fits"]): boolean =>
-  isTextField(field) ? event.text(field).some(({ words }) => words.some(fits)) : event.keywords(field).some(fits)
 
 const isInRange = <A extends number | string>(
   value: A,

@@ -1,7 +1,7 @@
 /** The fields of an event as rules see them, computed on first use and cached. */
 
 import type { Tokens } from "../words/tokens.ts"
-import type { KeywordField, NumberField, TextField } from "./expression.ts"
+import type { Field } from "./expression.ts"
 
 /** In degrees. `west` is greater than `east` across the 180th meridian. A point is an area of size 0. */
 export interface Area {
@@ -15,10 +15,10 @@ export interface EventFields {
   /** Stable: the same event has the same id. Matches are deduplicated by it. */
   readonly id: string
   /** One entry per value of the field. A phrase never matches across two values. */
-  readonly text: (field: TextField) => ReadonlyArray<Tokens>
+  readonly text: (field: Field) => ReadonlyArray<Tokens>
   /** Lower case on `x`. No duplicates. */
-  readonly keywords: (field: KeywordField) => ReadonlyArray<string>
-  readonly number: (field: NumberField) => number | undefined
+  readonly keywords: (field: Field) => ReadonlyArray<string>
+  readonly number: (field: Field) => number | undefined
   /** A point, the area of a place, or both. */
   readonly places: () => ReadonlyArray<Area>
   /** From publication to the match. Negative for a date in the future. */
@@ -28,29 +28,29 @@ export interface EventFields {
 /** An event with uncached access, for the engine: it reads everything once. */
 export interface PlatformEvent extends EventFields {
   /** Like `keywords`. */
-  readonly values: (field: KeywordField) => ReadonlyArray<string>
+  readonly values: (field: Field) => ReadonlyArray<string>
   /** The raw values of `text`. */
-  readonly texts: (field: TextField) => ReadonlyArray<string>
+  readonly texts: (field: Field) => ReadonlyArray<string>
   /** Writes the words of one such value to the word buffer and returns their number. Same words as `text`. */
-  readonly writeWords: (text: string, field: TextField) => number
+  readonly writeWords: (text: string, field: Field) => number
 }
 
 /** Reads the fields of one platform's events. Empty for fields that these events do not have. */
 export interface FieldReader {
   readonly id: () => string
-  readonly texts: (field: TextField) => ReadonlyArray<string>
-  readonly analyse: (text: string, field: TextField) => Tokens
-  readonly writeWords: (text: string, field: TextField) => number
-  readonly values: (field: KeywordField) => ReadonlyArray<string>
-  readonly number: (field: NumberField) => number | undefined
+  readonly texts: (field: Field) => ReadonlyArray<string>
+  readonly analyse: (text: string, field: Field) => Tokens
+  readonly writeWords: (text: string, field: Field) => number
+  readonly values: (field: Field) => ReadonlyArray<string>
+  readonly number: (field: Field) => number | undefined
   readonly places: () => ReadonlyArray<Area>
   readonly ageHours: () => number | undefined
 }
 
 export class LazyFields implements PlatformEvent {
   private readonly reader: FieldReader
-  private cachedTexts: Map<TextField, ReadonlyArray<Tokens>> | undefined
-  private cachedValues: Map<KeywordField, ReadonlyArray<string>> | undefined
+  private cachedTexts: Map<Field, ReadonlyArray<Tokens>> | undefined
+  private cachedValues: Map<Field, ReadonlyArray<string>> | undefined
   private cachedId: string | undefined
 
   constructor(reader: FieldReader) {
@@ -62,7 +62,7 @@ export class LazyFields implements PlatformEvent {
     return this.cachedId
   }
 
-  text(field: TextField): ReadonlyArray<Tokens> {
+  text(field: Field): ReadonlyArray<Tokens> {
     this.cachedTexts ??= new Map()
     let found = this.cachedTexts.get(field)
     if (found === undefined) {
@@ -73,7 +73,7 @@ export class LazyFields implements PlatformEvent {
     return found
   }
 
-  keywords(field: KeywordField): ReadonlyArray<string> {
+  keywords(field: Field): ReadonlyArray<string> {
     this.cachedValues ??= new Map()
     let found = this.cachedValues.get(field)
     if (found === undefined) {
@@ -83,19 +83,19 @@ export class LazyFields implements PlatformEvent {
     return found
   }
 
-  values(field: KeywordField): ReadonlyArray<string> {
+  values(field: Field): ReadonlyArray<string> {
     return distinct(this.reader.values(field))
   }
 
-  texts(field: TextField): ReadonlyArray<string> {
+  texts(field: Field): ReadonlyArray<string> {
     return distinct(this.reader.texts(field))
   }
 
-  writeWords(text: string, field: TextField): number {
+  writeWords(text: string, field: Field): number {
     return this.reader.writeWords(text, field)
   }
 
-  number(field: NumberField): number | undefined {
+  number(field: Field): number | undefined {
     return this.reader.number(field)
   }
 

@@ -5,6 +5,7 @@ import { describe, type Leaf } from "./describe.ts"
 import { evaluate } from "./evaluate.ts"
 import type { EventFields } from "./eventFields.ts"
 import type { Expression } from "./expression.ts"
+import type { FieldNames } from "./FieldNames.ts"
 
 export interface Explanation {
   readonly matched: boolean
@@ -24,11 +25,11 @@ export interface ExplainedClause {
   readonly description: string
 }
 
-export const explain = (expression: Expression, event: EventFields): Explanation => {
+export const explain = (expression: Expression, event: EventFields, names: FieldNames): Explanation => {
   const clauses: Array<ExplainedClause> = []
   const root = evaluateNode(expression, (leaf) => {
     const held = evaluate(leaf, event)
-    clauses.push({ span: leaf.span, held, description: describe(leaf) })
+    clauses.push({ span: leaf.span, held, description: describe(leaf, names) })
     return held
   })
   const decisive: Array<Span> = []

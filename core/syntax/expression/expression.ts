@@ -4,61 +4,11 @@
  */
 import type { Span } from "../issue.ts"
 
-/** Free text, compared token by token after the platform's analysis. */
-export const TEXT_FIELDS = [
-  "x.text",
-  "x.url",
-  "x.url_title",
-  "x.url_description",
-  "x.bio",
-  "x.bio_name",
-  "x.bio_location",
-  "x.place",
-  "firehose.added",
-  "firehose.removed",
-  "firehose.added_anchor",
-  "firehose.removed_anchor",
-  "firehose.title"
-] as const
-export type TextField = (typeof TEXT_FIELDS)[number]
+/** A field of an event, named by its platform: `x.text`. */
+export type Field = string
 
-/** Values compared whole: case-insensitive on `x`, case-sensitive on `firehose`. A field may have several values. */
-export const KEYWORD_FIELDS = [
-  "x.hashtag",
-  "x.mention",
-  "x.cashtag",
-  "x.from",
-  "x.to",
-  "x.retweets_of",
-  "x.from_affiliate_of",
-  "x.to_affiliate_of",
-  "x.url",
-  "x.lang",
-  "x.source",
-  "x.context",
-  "x.entity",
-  "x.conversation_id",
-  "x.place_id",
-  "x.place_country",
-  "x.in_reply_to_tweet_id",
-  "x.retweets_of_tweet_id",
-  "x.is",
-  "x.has",
-  "firehose.url",
-  "firehose.domain",
-  "firehose.publish_time",
-  "firehose.page_category",
-  "firehose.page_type",
-  "firehose.language"
-] as const
-export type KeywordField = (typeof KEYWORD_FIELDS)[number]
-
-export type NumberField =
-  | "x.followers_count"
-  | "x.tweets_count"
-  | "x.following_count"
-  | "x.listed_count"
-  | "firehose.dr"
+/** What a pattern is compared with: each word of a text field, or each whole value of a keyword field. */
+export type PatternTarget = "words" | "values"
 
 /** One end of a range. */
 export interface Bound<A> {
@@ -71,7 +21,7 @@ export type Predicate =
   /** The words in this order, within `slop` position moves. A single word is a phrase too. */
   | {
       readonly _tag: "Phrase"
-      readonly field: TextField
+      readonly field: Field
       readonly words: ReadonlyArray<string>
       /** Position of each word relative to the first, if stop words left gaps. Default: 0, 1, 2 and so on. */
       readonly offsets?: ReadonlyArray<number>
@@ -81,14 +31,16 @@ export type Predicate =
   /** A token, or a whole keyword value, matches a pattern of literals, `?` (one character) and `*` (any string). */
   | {
       readonly _tag: "Wildcard"
-      readonly field: TextField | KeywordField
+      readonly field: Field
+      readonly over: PatternTarget
       readonly parts: ReadonlyArray<string | WildcardSign>
       readonly span: Span
     }
   /** A token, or a whole keyword value, within `distance` edits of the word. */
   | {
       readonly _tag: "Fuzzy"
-      readonly field: TextField | KeywordField
+      readonly field: Field
+      readonly over: PatternTarget
       readonly word: string
       readonly distance: 0 | 1 | 2
       readonly span: Span
@@ -96,16 +48,17 @@ export type Predicate =
   /** A token or keyword value matches the whole pattern, in Lucene's regular-expression dialect. */
   | {
       readonly _tag: "Regex"
-      readonly field: TextField | KeywordField
+      readonly field: Field
+      readonly over: PatternTarget
       readonly pattern: string
       readonly span: Span
     }
-  | { readonly _tag: "Equals"; readonly field: KeywordField; readonly value: string; readonly span: Span }
+  | { readonly _tag: "Equals"; readonly field: Field; readonly value: string; readonly span: Span }
   /** A keyword value contains the text. */
-  | { readonly _tag: "Contains"; readonly field: KeywordField; readonly text: string; readonly span: Span }
+  | { readonly _tag: "Contains"; readonly field: Field; readonly text: string; readonly span: Span }
   | {
       readonly _tag: "NumberRange"
-      readonly field: NumberField
+      readonly field: Field
       readonly from: Bound<number> | undefined
       readonly to: Bound<number> | undefined
       readonly span: Span
@@ -113,7 +66,7 @@ export type Predicate =
   /** Keywords are ordered by UTF-16 code units. */
   | {
       readonly _tag: "KeywordRange"
-      readonly field: KeywordField
+      readonly field: Field
       readonly from: Bound<string> | undefined
       readonly to: Bound<string> | undefined
       readonly span: Span
@@ -150,11 +103,3 @@ export type Expression =
   /** Constants: an empty conjunction, and an empty disjunction. */
   | { readonly _tag: "Everything"; readonly span: Span }
   | { readonly _tag: "Nothing"; readonly span: Span }
-
-/** Text fields are tested word by word, other fields by whole value. `x.url` counts as a keyword field here. */
-export const isTextField = (field: TextField | KeywordField): field is Exclude<TextField, "x.url"> =>
-  field !== "x.url" && textFields.has(field)
-
-// ---- helpers ----
-
-const textFields: ReadonlySet<TextField | KeywordField> = new Set(TEXT_FIELDS)

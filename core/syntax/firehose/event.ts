@@ -1,7 +1,7 @@
 /** Reads the fields of a Firehose update, `{document, matched_at}`. */
 import { Either } from "effect"
 import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
-import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
+import type { Field } from "../expression/expression.ts"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
 import type { Tokens } from "../words/tokens.ts"
 import { domainsOf } from "./domains.ts"
@@ -67,15 +67,15 @@ class PageReader implements FieldReader {
     return serialize(this.document) ?? this.url
   }
 
-  analyse(text: string, field: TextField): Tokens {
+  analyse(text: string, field: Field): Tokens {
     return analyse(text, field === "firehose.title")
   }
 
-  writeWords(text: string, field: TextField): number {
+  writeWords(text: string, field: Field): number {
     return writeWords(text, field === "firehose.title")
   }
 
-  texts(field: TextField): ReadonlyArray<string> {
+  texts(field: Field): ReadonlyArray<string> {
     switch (field) {
       case "firehose.added":
         return this.chunks("ins")
@@ -92,7 +92,7 @@ class PageReader implements FieldReader {
     }
   }
 
-  values(field: KeywordField): ReadonlyArray<string> {
+  values(field: Field): ReadonlyArray<string> {
     switch (field) {
       case "firehose.url":
         return [this.url]
@@ -111,7 +111,7 @@ class PageReader implements FieldReader {
     }
   }
 
-  number(field: NumberField): number | undefined {
+  number(field: Field): number | undefined {
     return field === "firehose.dr" ? numberOf(this.document["domain_rating"]) : undefined
   }
 

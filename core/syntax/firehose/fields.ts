@@ -1,5 +1,5 @@
 /** The fields of a Firehose query, common wrong names for them, and the limits. */
-import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
+import type { KeywordField, NumberField, TextField } from "./fieldNames.ts"
 
 export type FieldName =
   | "added"

@@ -5,6 +5,7 @@ import { isContradictory } from "../translation/draft.ts"
 import { printFirehose } from "../translation/print.ts"
 import { toFirehose } from "../translation/toFirehose.ts"
 import { firehoseEvent, firehoseEventId, firehoseEventTime } from "./event.ts"
+import { fieldNames } from "./fieldNames.ts"
 import { limits } from "./fields.ts"
 import { firehoseHelp } from "./help.ts"
 import { check } from "./language.ts"
@@ -20,6 +21,7 @@ export const firehose: Language = {
     return { issues, rule: { canonical: canonical.length <= limits.maxLength ? canonical : text, expression } }
   },
   help: firehoseHelp,
+  fieldNames,
   events: {
     shape: 'a Firehose update has "document" with "url"',
     schema: {

@@ -57,24 +57,25 @@ const lowerQuery = (query: Query, outer: Field | undefined): Expression => {
       }
       if (field?.kind === "text") {
         const parts = query.parts.map((part) => (typeof part === "string" ? lowerWord(part) : part))
-        return { _tag: "Wildcard", field: field.target, parts, span }
+        return { _tag: "Wildcard", field: field.target, over: "words", parts, span }
       }
       return field?.kind === "keyword"
-        ? { _tag: "Wildcard", field: field.target, parts: query.parts, span }
+        ? { _tag: "Wildcard", field: field.target, over: "values", parts: query.parts, span }
         : { _tag: "Nothing", span }
     case "Fuzzy":
       if (field?.kind === "text") {
-        return { _tag: "Fuzzy", field: field.target, word: lowerWord(query.text), distance: query.distance, span }
+        const word = lowerWord(query.text)
+        return { _tag: "Fuzzy", field: field.target, over: "words", word, distance: query.distance, span }
       }
       return field?.kind === "keyword"
-        ? { _tag: "Fuzzy", field: field.target, word: query.text, distance: query.distance, span }
+        ? { _tag: "Fuzzy", field: field.target, over: "values", word: query.text, distance: query.distance, span }
         : { _tag: "Nothing", span }
     case "Regex":
       if (field?.kind === "text") {
-        return { _tag: "Regex", field: field.target, pattern: query.pattern.toLowerCase(), span }
+        return { _tag: "Regex", field: field.target, over: "words", pattern: query.pattern.toLowerCase(), span }
       }
       return field?.kind === "keyword"
-        ? { _tag: "Regex", field: field.target, pattern: query.pattern, span }
+        ? { _tag: "Regex", field: field.target, over: "values", pattern: query.pattern, span }
         : { _tag: "Nothing", span }
     case "Range":
       return lowerRange(query, field)

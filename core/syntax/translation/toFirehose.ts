@@ -1,5 +1,5 @@
 /** What a clause of X becomes in Firehose's language. */
-import type { KeywordField, Predicate, TextField } from "../expression/expression.ts"
+import type { Field, Predicate } from "../expression/expression.ts"
 import { escapeTerm } from "../firehose/printer.ts"
 import type { Leaf as XLeaf } from "../x/ast.ts"
 import { parse } from "../x/language.ts"
@@ -58,7 +58,7 @@ export const toFirehose = (predicate: Predicate, source: string, positive: boole
 
 // ---- helpers ----
 
-function equals(field: KeywordField, value: string, positive: boolean): Carried {
+function equals(field: Field, value: string, positive: boolean): Carried {
   switch (field) {
     case "x.lang": {
       const codes = toFirehoseLanguages(value)
@@ -154,7 +154,7 @@ function textOf(leaf: XLeaf): string {
   return leaf._tag === "Operator" ? leaf.value : leaf.text
 }
 
-function unknown(field: TextField | KeywordField | string | undefined): string {
+function unknown(field: Field | undefined): string {
   const reason = reasons.find(([pattern]) => pattern.test(field ?? ""))
   return reason?.[1] ?? "Firehose has nothing like it"
 }

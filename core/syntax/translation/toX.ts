@@ -1,5 +1,5 @@
 /** What a clause of Firehose becomes in X's language. */
-import type { KeywordField, Predicate, WildcardSign } from "../expression/expression.ts"
+import type { Field, Predicate, WildcardSign } from "../expression/expression.ts"
 import { parse } from "../firehose/language.ts"
 import { tokens } from "../x/tokens.ts"
 import { type Carried, impossible, type Written } from "./carried.ts"
@@ -47,7 +47,7 @@ function phrase(field: string, words: ReadonlyArray<string>, raw: string | undef
   return impossible(unknown(field))
 }
 
-function equals(field: KeywordField, value: string): Carried {
+function equals(field: Field, value: string): Carried {
   switch (field) {
     case "firehose.language": {
       const language = toXLanguage(value)

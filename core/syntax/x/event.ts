@@ -1,7 +1,7 @@
 /** Reads the fields of a record of X's stream, `{data, includes}`. Accepts both the tweet and the post field names. */
 import { Either } from "effect"
 import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
-import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
+import type { Field } from "../expression/expression.ts"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../json.ts"
 import type { Tokens } from "../words/tokens.ts"
 import { Post } from "./Post.ts"
@@ -53,7 +53,7 @@ class PostReader implements FieldReader {
     return writeWords(text)
   }
 
-  texts(field: TextField): ReadonlyArray<string> {
+  texts(field: Field): ReadonlyArray<string> {
     const { post } = this
     switch (field) {
       case "x.text":
@@ -77,7 +77,7 @@ class PostReader implements FieldReader {
     }
   }
 
-  values(field: KeywordField): ReadonlyArray<string> {
+  values(field: Field): ReadonlyArray<string> {
     const { post } = this
     switch (field) {
       case "x.hashtag":
@@ -132,7 +132,7 @@ class PostReader implements FieldReader {
     }
   }
 
-  number(field: NumberField): number | undefined {
+  number(field: Field): number | undefined {
     const metrics = objectOf(this.post.author?.["public_metrics"])
     switch (field) {
       case "x.followers_count":

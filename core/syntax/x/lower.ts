@@ -1,5 +1,5 @@
 /** Lowers the AST to an expression. */
-import type { Expression, TextField, WildcardSign } from "../expression/expression.ts"
+import type { Expression, Field, WildcardSign } from "../expression/expression.ts"
 import type { Span } from "../issue.ts"
 import type { OperatorNode, TagNode, XNode } from "./ast.ts"
 import { choiceOf, type Operator, operatorNamed } from "./operators.ts"
@@ -37,7 +37,7 @@ const tagFields = { "#": "x.hashtag", "@": "x.mention", $: "x.cashtag" } as cons
   string
 >
 
-function phrase(field: TextField, text: string, slop: number, span: Span): Expression {
+function phrase(field: Field, text: string, slop: number, span: Span): Expression {
   const words = tokens(text)
   return words.length === 0 ? { _tag: "Nothing", span } : { _tag: "Phrase", field, words, slop, span }
 }
@@ -54,7 +54,7 @@ function lowerOperator(node: OperatorNode, operator: Operator): Expression {
       return { _tag: "Contains", field: target.field, text: folded(value), span }
     case "pattern":
       return value.includes("*")
-        ? { _tag: "Wildcard", field: target.field, parts: wildcardParts(value), span }
+        ? { _tag: "Wildcard", field: target.field, over: "values", parts: wildcardParts(value), span }
         : { _tag: "Equals", field: target.field, value, span }
     case "place": {
       const byId: Expression = { _tag: "Equals", field: "x.place_id", value: folded(value), span }

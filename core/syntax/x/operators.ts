@@ -1,5 +1,5 @@
 /** The operators of X's rule language: the one table for the parser, checker, lowering and help. */
-import type { KeywordField, NumberField, TextField } from "../expression/expression.ts"
+import type { KeywordField, NumberField, TextField } from "./fieldNames.ts"
 
 /** Syntax of the text after the colon. */
 export type ValueKind =

@@ -4,6 +4,7 @@ import type { Language } from "../language.ts"
 import { printX } from "../translation/print.ts"
 import { toX } from "../translation/toX.ts"
 import { xEvent, xEventId, xEventTime } from "./event.ts"
+import { fieldNames } from "./fieldNames.ts"
 import { xHelp } from "./help.ts"
 import { check, lower, print } from "./language.ts"
 import { limits } from "./operators.ts"
@@ -22,6 +23,7 @@ export const x: Language = {
     }
   },
   help: xHelp,
+  fieldNames,
   events: {
     shape: 'an X post has "data" with "id" and "text"',
     schema: {

@@ -31,6 +31,7 @@ const span = { start: 0, end: 0 }
 const prefixed = (start: string): Expression => ({
   _tag: "Wildcard",
   field: "firehose.page_category",
+  over: "values",
   parts: [start, { sign: "*" }],
   span
 })

@@ -58,9 +58,9 @@ describe("evaluate", () => {
   it("is false for every predicate on a missing field", () => {
     const tests: ReadonlyArray<Predicate> = [
       { _tag: "Phrase", field: "x.text", words: ["a"], slop: 0, span },
-      { _tag: "Wildcard", field: "firehose.title", parts: [{ sign: "*" }], span },
-      { _tag: "Fuzzy", field: "firehose.url", word: "", distance: 2, span },
-      { _tag: "Regex", field: "firehose.url", pattern: "@", span },
+      { _tag: "Wildcard", field: "firehose.title", over: "words", parts: [{ sign: "*" }], span },
+      { _tag: "Fuzzy", field: "firehose.url", over: "values", word: "", distance: 2, span },
+      { _tag: "Regex", field: "firehose.url", over: "values", pattern: "@", span },
       { _tag: "Equals", field: "x.hashtag", value: "", span },
       { _tag: "Contains", field: "x.url", text: "", span },
       { _tag: "NumberRange", field: "firehose.dr", from: undefined, to: undefined, span },
@@ -75,9 +75,13 @@ describe("evaluate", () => {
   it("is true if any of several values matches", () => {
     const seen = tagged(["apple", "banana"])
     assert.isTrue(evaluate({ _tag: "Contains", field: "x.url", text: "nan", span }, seen))
-    assert.isTrue(evaluate({ _tag: "Regex", field: "firehose.url", pattern: "b.*", span }, seen))
-    assert.isTrue(evaluate({ _tag: "Fuzzy", field: "firehose.url", word: "aple", distance: 1, span }, seen))
-    assert.isTrue(evaluate({ _tag: "Wildcard", field: "x.url", parts: ["b", { sign: "*" }], span }, seen))
+    assert.isTrue(evaluate({ _tag: "Regex", field: "firehose.url", over: "values", pattern: "b.*", span }, seen))
+    assert.isTrue(
+      evaluate({ _tag: "Fuzzy", field: "firehose.url", over: "values", word: "aple", distance: 1, span }, seen)
+    )
+    assert.isTrue(
+      evaluate({ _tag: "Wildcard", field: "x.url", over: "values", parts: ["b", { sign: "*" }], span }, seen)
+    )
     const from = { value: "b", inclusive: true }
     assert.isTrue(evaluate({ _tag: "KeywordRange", field: "firehose.url", from, to: undefined, span }, seen))
   })
@@ -121,7 +125,7 @@ describe("evaluate", () => {
 
   it("is false for a pattern that cannot be parsed or run", () => {
     for (const pattern of ["(", "", "[a-z]{1,1000}{1,1000}", "h~((a|b)*a(a|b){30})"]) {
-      const test: Expression = { _tag: "Regex", field: "firehose.url", pattern, span }
+      const test: Expression = { _tag: "Regex", field: "firehose.url", over: "values", pattern, span }
       assert.isFalse(evaluate(test, tagged(["a", "("])), pattern)
       assert.isFalse(evaluate(test, tagged(["a", "("])), pattern)
     }

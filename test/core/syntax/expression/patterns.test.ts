@@ -10,10 +10,10 @@ const star: WildcardSign = { sign: "*" }
 const mark: WildcardSign = { sign: "?" }
 
 const wildcard = (...parts: ReadonlyArray<string | WildcardSign>) =>
-  patternOf({ _tag: "Wildcard", field: "firehose.url", parts, span })
+  patternOf({ _tag: "Wildcard", field: "firehose.url", over: "values", parts, span })
 const fuzzy = (word: string, distance: 0 | 1 | 2) =>
-  patternOf({ _tag: "Fuzzy", field: "firehose.url", word, distance, span })
-const regex = (pattern: string) => patternOf({ _tag: "Regex", field: "firehose.url", pattern, span })
+  patternOf({ _tag: "Fuzzy", field: "firehose.url", over: "values", word, distance, span })
+const regex = (pattern: string) => patternOf({ _tag: "Regex", field: "firehose.url", over: "values", pattern, span })
 
 /** Every value that fits must contain the pattern's literals. */
 const assertLiterals = ({ fits, prefix, substrings }: Pattern, value: string) => {

@@ -3,7 +3,7 @@ import { Either } from "effect"
 import fc from "fast-check"
 import { evaluate } from "../../../../core/syntax/expression/evaluate.ts"
 import type { EventFields } from "../../../../core/syntax/expression/eventFields.ts"
-import type { KeywordField, TextField } from "../../../../core/syntax/expression/expression.ts"
+import type { Field } from "../../../../core/syntax/expression/expression.ts"
 import { firehoseEvent, firehoseEventId } from "../../../../core/syntax/firehose/event.ts"
 import { check } from "../../../../core/syntax/firehose/language.ts"
 
@@ -297,8 +297,8 @@ describe("firehoseEvent, fields", () => {
       fc.dictionary(fc.constantFrom(...names.split(" ")), tie("value"), { maxKeys: 5 })
     )
   })).value
-  const texts: ReadonlyArray<TextField> = ["firehose.added", "firehose.removed_anchor", "firehose.title", "x.text"]
-  const keywords: ReadonlyArray<KeywordField> = [
+  const texts: ReadonlyArray<Field> = ["firehose.added", "firehose.removed_anchor", "firehose.title", "x.text"]
+  const keywords: ReadonlyArray<Field> = [
     "firehose.url",
     "firehose.domain",
     "firehose.publish_time",

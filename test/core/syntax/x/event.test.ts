@@ -3,7 +3,7 @@ import { Either } from "effect"
 import fc from "fast-check"
 import { evaluate } from "../../../../core/syntax/expression/evaluate.ts"
 import type { EventFields } from "../../../../core/syntax/expression/eventFields.ts"
-import type { Expression, KeywordField, TextField } from "../../../../core/syntax/expression/expression.ts"
+import type { Expression, Field } from "../../../../core/syntax/expression/expression.ts"
 import { xEvent, xEventId } from "../../../../core/syntax/x/event.ts"
 import { check, lower } from "../../../../core/syntax/x/language.ts"
 
@@ -455,8 +455,8 @@ describe("xEvent, invalid records", () => {
       fc.dictionary(fc.constantFrom(...names), tie("value"), { maxKeys: 5 })
     )
   })).value
-  const texts: ReadonlyArray<TextField> = ["x.text", "x.url", "x.url_title", "x.bio", "x.place", "firehose.title"]
-  const keywords: ReadonlyArray<KeywordField> = [
+  const texts: ReadonlyArray<Field> = ["x.text", "x.url", "x.url_title", "x.bio", "x.place", "firehose.title"]
+  const keywords: ReadonlyArray<Field> = [
     "x.hashtag",
     "x.mention",
     "x.from",

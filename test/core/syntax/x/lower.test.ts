@@ -46,8 +46,14 @@ describe("lower", () => {
     },
     { rule: "place_country:US", expression: equals("x.place_country", "us") },
     { rule: "context:10.20", expression: equals("x.context", "10.20") },
-    { rule: "context:47.*", expression: { _tag: "Wildcard", field: "x.context", parts: ["47.", { sign: "*" }] } },
-    { rule: "context:*.20", expression: { _tag: "Wildcard", field: "x.context", parts: [{ sign: "*" }, ".20"] } },
+    {
+      rule: "context:47.*",
+      expression: { _tag: "Wildcard", field: "x.context", over: "values", parts: ["47.", { sign: "*" }] }
+    },
+    {
+      rule: "context:*.20",
+      expression: { _tag: "Wildcard", field: "x.context", over: "values", parts: [{ sign: "*" }, ".20"] }
+    },
     { rule: 'entity:"Michael Jordan"', expression: equals("x.entity", "michael jordan") },
     { rule: "conversation_id:12", expression: equals("x.conversation_id", "12") },
     { rule: "in_reply_to_status_id:12", expression: equals("x.in_reply_to_tweet_id", "12") },
