@@ -55,7 +55,7 @@ const open = running((options) =>
         : "Demo feed: off"
     )
     // Not before it listens: a key that is never shown would be the first one all the same.
-    yield* showFirstKey(url, demoFeedOn)
+    yield* showFirstKey(url, demoFeedOn, options)
     yield* Effect.never
   }).pipe(
     // Before the scope closes, which is what takes its time.
@@ -78,12 +78,17 @@ const describePlatforms = ({ platforms }: ServiceOptions): string =>
     )
     .join("\n")
 
-/** The demo feed meets it within seconds. */
-const FIRST_RULE =
-  '{"name": "NASA", "intent": "Hear what is said of NASA", "platforms": ["x", "firehose"], "overrides": {"x": "nasa -is:retweet", "firehose": "nasa"}}'
+/** The demo feed matches it within seconds. */
+const firstRule = ({ platforms }: ServiceOptions): string =>
+  JSON.stringify({
+    name: "NASA",
+    intent: "Hear what is said of NASA",
+    platforms: platforms.map(({ language }) => language.id),
+    overrides: Object.fromEntries(platforms.map(({ language, demo }) => [language.id, demo.filter]))
+  })
 
 /** The first key of a new store is shown once; nothing is shown when there are keys already. */
-const showFirstKey = (url: string, demoFeedOn: boolean) =>
+const showFirstKey = (url: string, demoFeedOn: boolean, options: ServiceOptions) =>
   Effect.gen(function* () {
     const keys = yield* Keys
     const issued = yield* keys.issueFirst
@@ -94,7 +99,7 @@ const showFirstKey = (url: string, demoFeedOn: boolean) =>
         "\nYour API key. It is shown this once:",
         `  ${secret}`,
         `Try it: create a rule, and ${demoFeedOn ? "a little later ask what it matched" : "ask what it matched once something came in"}:`,
-        `  curl -s ${url}/api.CreateRule -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '${FIRST_RULE}'`,
+        `  curl -s ${url}/api.CreateRule -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '${firstRule(options)}'`,
         `  curl -s ${url}/matches -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"limit": 3}'\n`
       ].join("\n\n")
     )

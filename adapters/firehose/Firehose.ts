@@ -30,7 +30,7 @@ export const install = (settings: {
   language: firehose,
   rulesPerAccount: Option.none(),
   remote: Option.map(settings.firehoseToken, (token) => layerWith({ baseUrl: settings.firehoseBaseUrl, token })),
-  demo: { perSecond: 1, make: pages }
+  demo: { perSecond: 1, make: pages, filter: "nasa" }
 })
 
 export const layerWith = (options: {

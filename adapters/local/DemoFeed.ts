@@ -1,10 +1,12 @@
 /** Made-up events at a steady rate, so that a first rule matches within seconds. */
 import { Clock, Duration, Effect, Layer, Schedule } from "effect"
 import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
-import type { Installed } from "../../core/platforms/Platform.ts"
+import type { DemoEvents } from "../../core/platforms/Platform.ts"
 
 /** Runs for as long as its scope is open. */
-export const layerWith = (sources: ReadonlyArray<Installed<never>["demo"]>): Layer.Layer<never, never, LocalFeed> =>
+export const layerWith = (
+  sources: ReadonlyArray<Pick<DemoEvents, "perSecond" | "make">>
+): Layer.Layer<never, never, LocalFeed> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const feed = yield* LocalFeed

@@ -25,7 +25,7 @@ export const install = (settings: {
   remote: Option.map(settings.xToken, (token) =>
     layerWith({ baseUrl: settings.xBaseUrl, token, rulesPerAccount: settings.xRulesPerAccount })
   ),
-  demo: { perSecond: 2, make: posts }
+  demo: { perSecond: 2, make: posts, filter: "nasa -is:retweet" }
 })
 
 export const layerWith = (options: {

@@ -146,6 +146,15 @@ export interface Platform {
   readonly status: Effect.Effect<StreamStatus>
 }
 
+/** Made-up events for a first look. */
+export interface DemoEvents {
+  readonly perSecond: number
+  /** The same seed and the same times, in milliseconds, give the same events. */
+  readonly make: (seed: number) => (now: number) => unknown
+  /** A filter that they match within seconds. */
+  readonly filter: string
+}
+
 /** A platform that this deployment has: what it is, and how it runs. */
 export interface Installed<R> {
   readonly language: Language
@@ -153,8 +162,7 @@ export interface Installed<R> {
   readonly rulesPerAccount: Option.Option<number>
   /** The real service. None without credentials: the platform then runs in process. */
   readonly remote: Option.Option<Layer.Layer<never, never, R>>
-  /** Made-up events. The same seed and the same times, in milliseconds, give the same events. */
-  readonly demo: { readonly perSecond: number; readonly make: (seed: number) => (now: number) => unknown }
+  readonly demo: DemoEvents
 }
 
 /** The platforms of this deployment. Providing an adapter's layer is what turns a platform on. */

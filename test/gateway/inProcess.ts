@@ -39,7 +39,6 @@ const stores = WebhookStore.layerMemory.pipe(
   Layer.provideMerge(MatchStore.layerMemory),
   Layer.provideMerge(Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, KeyStore.layerMemory))
 )
-const platforms = localPlatforms({ x: X_LIMIT })
 const recent = Layer.provide(RecentEvents.layerWith({ keep: 1_000 }), EventLog.layerMemory)
 const useCases = Layer.provideMerge(
   Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer),
@@ -47,13 +46,16 @@ const useCases = Layer.provideMerge(
 )
 
 /** Everything that the gateway calls, as the program composes it. */
-export const service = Layer.merge(Ingest.layer, WebhookDelivery.layerWith({ isOnlyProcess: true })).pipe(
-  Layer.provideMerge(useCases),
-  Layer.provideMerge(platforms),
-  Layer.provideMerge(recent),
-  Layer.provideMerge(stores),
-  Layer.provideMerge(runtime)
-)
+export const serviceOn = (platforms: ReturnType<typeof localPlatforms>) =>
+  Layer.merge(Ingest.layer, WebhookDelivery.layerWith({ isOnlyProcess: true })).pipe(
+    Layer.provideMerge(useCases),
+    Layer.provideMerge(platforms),
+    Layer.provideMerge(recent),
+    Layer.provideMerge(stores),
+    Layer.provideMerge(runtime)
+  )
+
+export const service = serviceOn(localPlatforms({ x: X_LIMIT }))
 
 /** Serves what is in the context until the scope closes; gives a caller with a new key of the account. */
 export const serve = Effect.gen(function* () {
