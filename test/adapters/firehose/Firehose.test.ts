@@ -412,7 +412,7 @@ describe("the token", () => {
       const token = "fh_not\nquite"
       const { platform, logs } = yield* makeAdapter(async () => Response.json({ data: [] }), token)
       const error = yield* Effect.flip(platform.inventory)
-      assert.match(error.message, /its token cannot be used as it is set/)
+      assert.match(error.message, /its URL or token is not valid/)
       for (const text of [error.message, JSON.stringify(error), ...logs]) assert.notMatch(text, /not\\?n?\s?quite/)
     })
   )

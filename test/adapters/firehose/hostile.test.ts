@@ -1,6 +1,6 @@
 /** For any response from Firehose, there is no defect and no busy loop, and every failure is typed. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either } from "effect"
+import { Cause, Effect, Either } from "effect"
 import fc from "fast-check"
 import { sized } from "../../long.ts"
 import { collect, makeAdapter, passInSteps } from "./platform.ts"
@@ -55,7 +55,7 @@ describe("any response", () => {
             yield* Effect.exit(platform.verify("cat"))
           ]
           for (const outcome of outcomes) {
-            if (outcome._tag === "Failure") assert.strictEqual(outcome.cause._tag, "Fail")
+            if (outcome._tag === "Failure") assert.strictEqual(outcome.cause._tag, "Fail", Cause.pretty(outcome.cause))
             const shown = JSON.stringify(outcome)
             assert.isBelow(shown.length, 20_000)
           }
