@@ -136,13 +136,17 @@ describe("the package", () => {
   const withTypesAlone = { ...bundled, types: [], lib: ["ES2022", "ESNext.Disposable", "DOM"] }
 
   // What tRPC's own declarations ask for.
-  const ws = { "ws.d.ts": blockOf("README.md", 'declare module "ws"') }
+  const ws = { "ws.d.ts": blockOf("docs/typescript.md", 'declare module "ws"') }
   const packages = ["@trpc/client", "@types/node", "undici-types"]
 
-  compiles("a client on Node, and to the README's", {
+  compiles("a client on Node, and to that of docs/typescript.md", {
     options: onNode,
     packages: [...packages, "eventsource", "eventsource-parser"],
-    files: { ...ws, "client.ts": client, "main.ts": blockOf("README.md", 'import type { AppRouter } from "earshot"') }
+    files: {
+      ...ws,
+      "client.ts": client,
+      "main.ts": blockOf("docs/typescript.md", 'import type { AppRouter } from "earshot"')
+    }
   })
   compiles("a client that is bundled for browsers", {
     options: inBrowsers,

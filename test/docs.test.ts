@@ -1,0 +1,130 @@
+/** The documentation: its links, commands and settings exist, and the README stays short. */
+import { execFileSync } from "node:child_process"
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+import process from "node:process"
+import { assert, describe, it } from "@effect/vitest"
+import { ROOT } from "./program.ts"
+
+const MAX_README_BYTES = 12_000
+
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8")
+
+const pages: ReadonlyMap<string, string> = new Map(
+  [
+    ...["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"],
+    ...readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `docs/${name.replaceAll("\\", "/")}`)
+  ].map((path) => [path, read(path)])
+)
+
+describe("the documentation", () => {
+  it("has a short README", () => {
+    assert.isAtMost(statSync(join(ROOT, "README.md")).size, MAX_README_BYTES)
+  })
+
+  it("has the two set-up commands in the README", () => {
+    assert.sameMembers(
+      linesIn("README.md").filter((line) => line.startsWith("npm ci")),
+      ["npm ci && npm start", "npm ci && npm run check"]
+    )
+  })
+
+  it("links to files and headings that exist", () => {
+    const links = [...pages].flatMap(([page, text]) => linksIn(text).map((link) => ({ page, link })))
+    assert.isAbove(links.length, 50, "finds the links")
+    assert.deepStrictEqual(
+      links.filter(({ page, link }) => isBroken(page, link)).map(({ page, link }) => `${page}: ${link}`),
+      []
+    )
+  })
+
+  it("links only to files that are in the package", () => {
+    const { files } = JSON.parse(read("package.json")) as { readonly files: ReadonlyArray<string> }
+    const packed = [...files, "README.md", "LICENSE"]
+    const targets = [...pages].flatMap(([page, text]) => linksIn(text).map((link) => fileOf(page, link)))
+    assert.deepStrictEqual(
+      targets.filter((target) => !packed.some((path) => target === path || target.startsWith(`${path}/`))),
+      []
+    )
+  })
+
+  it("uses npm scripts that exist", () => {
+    const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> }
+    const used = usesOf(/\bnpm run ([\w:-]+)/g)
+    assert.isAbove(used.length, 5, "finds the scripts")
+    assert.deepStrictEqual(
+      used.filter(([name = ""]) => !(name in scripts)),
+      []
+    )
+  })
+
+  it("uses commands of earshot that exist", () => {
+    const help = execFileSync(process.execPath, [join(ROOT, "dist/main.js"), "--help"], { encoding: "utf8" })
+    const commands = [...help.matchAll(/^ {2}([a-z-]+)(?: ([a-z-]+))? {2,}\S/gm)].map(([, ...words]) => words)
+    const used = usesOf(/(?:npx earshot|dist\/main\.js|bin\/earshot(?:\.js)?) ([a-z-]+)(?: ([a-z-]+)\b)?/g)
+    assert.isAbove(used.length, 15, "finds the commands")
+    const isKnown = ([first, second]: ReadonlyArray<string | undefined>) =>
+      first?.startsWith("--") ||
+      commands.some(([name, subcommand]) => name === first && (subcommand === undefined || subcommand === second))
+    assert.deepStrictEqual(
+      used.filter((words) => !isKnown(words)),
+      []
+    )
+  })
+
+  it("names settings that exist", () => {
+    const known = new Set([...read("docs/settings.md").matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name))
+    assert.isAbove(known.size, 15, "finds the settings")
+    const named = [...pages.values()].flatMap(
+      (text) => text.match(/\b(?:EARSHOT|X|FIREHOSE|OTEL|LOG)_[A-Z_]+\b/g) ?? []
+    )
+    assert.deepStrictEqual(
+      named.filter((name) => !known.has(name)),
+      []
+    )
+  })
+
+  it("shows the example of a webhook receiver as it is", () => {
+    const code = read("examples/webhook-receiver.mjs")
+    assert.include(pages.get("docs/webhooks.md") ?? "", code.slice(code.indexOf("import ")))
+  })
+})
+
+// ---- helpers ----
+
+/** Targets of relative links, outside of code blocks. */
+const linksIn = (text: string): ReadonlyArray<string> =>
+  [...text.replace(/^```.*?^```/gms, "").matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = ""]) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
+
+/** The file that a link leads to, relative to the root. */
+const fileOf = (page: string, link: string): string => {
+  const [path = ""] = link.split("#")
+  return path === "" ? page : relative(ROOT, join(ROOT, dirname(page), path))
+}
+
+const isBroken = (page: string, link: string): boolean => {
+  const file = fileOf(page, link)
+  const [, heading] = link.split("#")
+  return !existsSync(join(ROOT, file)) || (heading !== undefined && !anchorsIn(read(file)).includes(heading))
+}
+
+/** Anchors of the headings, by GitHub's rules. */
+const anchorsIn = (text: string): ReadonlyArray<string> =>
+  [...text.replace(/^```.*?^```/gms, "").matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-")
+  )
+
+/** Lines of the `sh` blocks. */
+const linesIn = (page: string): ReadonlyArray<string> =>
+  [...(pages.get(page) ?? "").matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = ""]) => block.split("\n"))
+
+/** The groups of each match in an `sh` block. */
+const usesOf = (pattern: RegExp): ReadonlyArray<ReadonlyArray<string | undefined>> =>
+  [...pages.keys()].flatMap(linesIn).flatMap((line) => [...line.matchAll(pattern)].map(([, ...groups]) => groups))
