@@ -1,7 +1,7 @@
 /** Sending the lines of a recorded stream: again where that may help, and without the bad ones where that is asked for. */
 import { Data, Effect, Option, Schema } from "effect"
 import { PlatformId } from "../core/model/PlatformId.ts"
-import { IS_REAL } from "../core/platforms/LocalFeed.ts"
+import { NOT_LOCAL } from "../core/platforms/LocalFeed.ts"
 import { bodyOf, type Line, MAX_LINE_BYTES } from "./lines.ts"
 import { type ProgressBar, plural } from "./progress.ts"
 import type { Remote, RemoteFailure } from "./remote.ts"
@@ -150,7 +150,7 @@ const refused = (bad: ReadonlyArray<BadLine>, lines: ReadonlyArray<Line>, { done
     doneLine === 0
       ? "Nothing was taken in"
       : `Nothing of ${range(lines)} was taken in, everything up to line ${doneLine} was`
-  const remedy = first?.problem.endsWith(IS_REAL) ? RUN_IN_PROCESS : "--skip-bad-lines leaves such lines out"
+  const remedy = first?.problem.endsWith(NOT_LOCAL) ? RUN_IN_PROCESS : "--skip-bad-lines leaves such lines out"
   return `Line ${first?.line.number ?? 0}: ${first?.problem ?? ""}${more}. ${taken}; ${remedy}`
 }
 

@@ -59,7 +59,7 @@ const linesOf = (bytes: Uint8Array): Iterable<SentEvent> => ({
       else if (byte !== RETURN && byte !== SPACE && byte !== TAB) {
         const found = bytes.indexOf(LINE_FEED, at)
         const end = found < 0 ? bytes.length : found
-        yield { place: `line ${line}`, data: parseLine(bytes.subarray(at, end)) }
+        yield { location: `line ${line}`, data: parseLine(bytes.subarray(at, end)) }
         line++
         at = end
       }

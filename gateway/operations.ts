@@ -312,12 +312,12 @@ export const checkRule = endpoint({
                 {
                   span: { start: 0, end: 10 },
                   fidelity: "exact",
-                  reason: "The same word in the text that a page gained"
+                  reason: "The same word in the added text of the page"
                 },
                 {
                   span: { start: 11, end: 18 },
                   fidelity: "exact",
-                  reason: 'The same language, which Firehose calls "en"'
+                  reason: 'The same language: "en" on Firehose'
                 }
               ]
             }

@@ -17,7 +17,7 @@ const byId: Readonly<Record<PlatformId, Language>> = { x, firehose }
 
 export const languageOf = (id: PlatformId): TargetLanguage => {
   const language = byId[id]
-  if (!isTarget(language)) throw new Error(`Nothing is translated into "${id}"`)
+  if (!isTarget(language)) throw new Error(`"${id}" is not a translation target`)
   return language
 }
 
@@ -25,7 +25,7 @@ export const checkRule = (id: PlatformId, text: string): Checked => byId[id].che
 
 export const readEvent = (id: PlatformId, record: unknown, now: number) => byId[id].events.read(record, now)
 
-/** Both platforms in process, with the feed that hands events to them. */
+/** Both platforms in process, with their feed. */
 export const localPlatforms = (limits: Partial<Record<PlatformId, number>> = {}) =>
   Local.feed.pipe(
     Layer.provideMerge(
@@ -37,5 +37,5 @@ export const localPlatforms = (limits: Partial<Record<PlatformId, number>> = {})
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Outlets.layer))
   )
 
-/** A registry that only says which platforms there are. */
+/** A registry with only the ids. */
 export const idsOnly: Layer.Layer<Platforms> = Layer.mock(Platforms, { ids: Effect.succeed(PLATFORM_IDS) })

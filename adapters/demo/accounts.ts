@@ -1,4 +1,4 @@
-/** Who posts in the demo feed. Every account says of itself that it is made up; none is a person. */
+/** The accounts of the demo feed. Every profile states that the account is not real. */
 import { Array as Arr } from "effect"
 import type { Language } from "./phrases.ts"
 
@@ -20,8 +20,8 @@ export interface Account {
   }
 }
 
-export const PEOPLE: Readonly<Record<Language, Arr.NonEmptyReadonlyArray<Account>>> = {
-  en: people(
+export const people: Readonly<Record<Language, Arr.NonEmptyReadonlyArray<Account>>> = {
+  en: makePeople(
     [
       "maya",
       "liam",
@@ -41,42 +41,42 @@ export const PEOPLE: Readonly<Record<Language, Arr.NonEmptyReadonlyArray<Account
     ],
     ["London", "New York", "Dublin", "Toronto", "Sydney", "Chicago", "Seattle"]
   ),
-  es: people(["lucia", "mateo", "carmen", "diego"], ["Madrid", "Barcelona", "Bogotá"]),
-  de: people(["greta", "jonas", "lena", "felix"], ["Berlin", "Hamburg", "Wien"]),
-  fr: people(["chloe", "hugo", "manon", "louis"], ["Paris", "Lyon", "Montréal"]),
-  ja: people(["yuki", "haruto", "sakura", "ren"], ["Tokyo", "Osaka", "Kyoto"])
+  es: makePeople(["lucia", "mateo", "carmen", "diego"], ["Madrid", "Barcelona", "Bogotá"]),
+  de: makePeople(["greta", "jonas", "lena", "felix"], ["Berlin", "Hamburg", "Wien"]),
+  fr: makePeople(["chloe", "hugo", "manon", "louis"], ["Paris", "Lyon", "Montréal"]),
+  ja: makePeople(["yuki", "haruto", "sakura", "ren"], ["Tokyo", "Osaka", "Kyoto"])
 }
 
-/** Stand-ins for accounts that a first rule may name. */
-export const VOICES = {
-  acme: voice("acme", { verified_type: "business", location: "Dublin" }),
-  github: voice("GitHub", { verified_type: "business", location: "San Francisco" }),
-  nasa: voice("NASA", { verified_type: "government", location: "Washington" }),
-  openai: voice("OpenAI", { verified_type: "business", location: "San Francisco" }),
-  tesla: voice("Tesla", { verified_type: "business", location: "Austin" })
+/** Substitutes for well-known accounts that a first rule may name. */
+export const officialAccounts = {
+  acme: official("acme", { verified_type: "business", location: "Dublin" }),
+  github: official("GitHub", { verified_type: "business", location: "San Francisco" }),
+  nasa: official("NASA", { verified_type: "government", location: "Washington" }),
+  openai: official("OpenAI", { verified_type: "business", location: "San Francisco" }),
+  tesla: official("Tesla", { verified_type: "business", location: "Austin" })
 }
 
 // ---- helpers ----
 
-function people(names: Arr.NonEmptyReadonlyArray<string>, cities: ReadonlyArray<string>) {
+function makePeople(names: Arr.NonEmptyReadonlyArray<string>, cities: ReadonlyArray<string>) {
   const trades = ["Software engineer", "Teacher", "Nurse", "Journalist", "Barista", "Student", "Recruiter", "Gardener"]
-  return Arr.map(names, (name, place): Account => {
-    const isVerified = place % 4 === 0
+  return Arr.map(names, (name, index): Account => {
+    const isVerified = index % 4 === 0
     return {
-      ...account(`demo_${name}`, 40 + (numberOf(name) % 9_000)),
+      ...account(`demo_${name}`, 40 + (hashOf(name) % 9_000)),
       name: `${name.charAt(0).toUpperCase()}${name.slice(1)} (demo)`,
-      description: `${trades[place % trades.length]}. Made up by Earshot's demo feed`,
-      location: cities[place % cities.length] ?? "",
+      description: `${trades[index % trades.length]}. Made up by Earshot's demo feed`,
+      location: cities[index % cities.length] ?? "",
       verified: isVerified,
       verified_type: isVerified ? "blue" : "none"
     }
   })
 }
 
-function voice(username: string, given: Pick<Account, "verified_type" | "location">): Account {
+function official(username: string, details: Pick<Account, "verified_type" | "location">): Account {
   return {
-    ...account(username, 900_000 + (numberOf(username) % 9_000_000)),
-    ...given,
+    ...account(username, 900_000 + (hashOf(username) % 9_000_000)),
+    ...details,
     name: `${username} (demo)`,
     description: "Not the real account: made up by Earshot's demo feed",
     verified: true
@@ -84,24 +84,24 @@ function voice(username: string, given: Pick<Account, "verified_type" | "locatio
 }
 
 function account(username: string, followers: number) {
-  const number = numberOf(username)
+  const hash = hashOf(username)
   return {
-    id: String(900_000_000 + (number % 99_999_999)),
+    id: String(900_000_000 + (hash % 99_999_999)),
     username,
-    created_at: `20${10 + (number % 14)}-0${1 + (number % 9)}-1${number % 10}T08:00:00.000Z`,
+    created_at: `20${10 + (hash % 14)}-0${1 + (hash % 9)}-1${hash % 10}T08:00:00.000Z`,
     protected: false,
     public_metrics: {
       followers_count: followers,
-      following_count: 20 + (number % 700),
-      tweet_count: 100 + (number % 40_000),
+      following_count: 20 + (hash % 700),
+      tweet_count: 100 + (hash % 40_000),
       listed_count: Math.floor(followers / 150)
     }
   }
 }
 
-/** The same for the same name on every start. */
-function numberOf(name: string): number {
+/** Stable across restarts. */
+function hashOf(name: string): number {
   let hash = 0
-  for (const sign of name) hash = (Math.imul(hash, 31) + sign.charCodeAt(0)) >>> 0
+  for (const character of name) hash = (Math.imul(hash, 31) + character.charCodeAt(0)) >>> 0
   return hash
 }

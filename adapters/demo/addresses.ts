@@ -1,13 +1,13 @@
-/** Addresses of the demo feed's pages. All hosts are names that the standards keep free: none leads to a real site. */
+/** Addresses and ids of the demo feed. All hosts are reserved by RFC 2606, so no link leads to a real site. */
 import type { Array as Arr } from "effect"
 
 export interface Site {
   readonly host: string
-  /** Its domain rating, from 0 to 100. */
+  /** Domain Rating, 0 to 100. */
   readonly rating: number
 }
 
-export const SITES: Arr.NonEmptyReadonlyArray<Site> = [
+export const sites: Arr.NonEmptyReadonlyArray<Site> = [
   { host: "news.example.com", rating: 86 },
   { host: "magazine.example.org", rating: 71 },
   { host: "blog.example.com", rating: 58 },
@@ -16,7 +16,7 @@ export const SITES: Arr.NonEmptyReadonlyArray<Site> = [
   { host: "daily.example", rating: 77 }
 ]
 
-/** `section` and `title` stand in the address; `key` tells it from others with the same title; `now` in milliseconds. */
+/** `key` makes the address unique. `now` is in milliseconds. */
 export const pageUrl = (
   { host }: Site,
   page: { readonly section: string; readonly title: string; readonly key: string; readonly now: number }
@@ -31,8 +31,8 @@ export const pageUrl = (
   return `https://${host}/${page.section}/${day}/${[...words.slice(0, 8), page.key].join("-")}`
 }
 
-/** Names that rise with time and are never given out twice, also after a restart: X's ids and the keys of pages. */
-export const risingIds = () => {
+/** Snowflake ids, for X posts and as keys of pages: ascending and unique, also across restarts. */
+export const ascendingIds = () => {
   let last = 0n
   return (now: number): bigint => {
     const earliest = BigInt(Math.max(0, now - X_EPOCH)) << 22n
@@ -43,5 +43,5 @@ export const risingIds = () => {
 
 // ---- helpers ----
 
-/** X's ids are the milliseconds since then, and 22 bits that tell those of one millisecond apart. */
+/** An X id is the milliseconds since this epoch, followed by 22 bits that are unique within the millisecond. */
 const X_EPOCH = 1_288_834_974_657

@@ -1,8 +1,8 @@
-/** Tags, accounts and links of a post with their places in its text, as X lists them. */
+/** The entities of a post in X's format: tags, mentions and links with their offsets in the text. */
 import type { Account } from "./accounts.ts"
 
 export interface Link {
-  /** As it stands in the text. */
+  /** The URL in the text. */
   readonly url: string
   readonly expanded_url: string
   readonly display_url: string
@@ -23,7 +23,7 @@ export interface Entities {
   readonly urls?: ReadonlyArray<Span & Link>
 }
 
-/** `links` and `mentioned` are in the text. What would be empty is left out, as X does. */
+/** `links` and `mentioned` must occur in the text. Empty lists are omitted, as on X. */
 export const entitiesOf = (
   text: string,
   { links, mentioned }: { readonly links: ReadonlyArray<Link>; readonly mentioned: ReadonlyArray<Account> }
@@ -47,7 +47,7 @@ export const entitiesOf = (
 
 const spanOf = (text: string, part: string): Span => spanAt(text, text.indexOf(part), part)
 
-/** Counted in characters, not in UTF-16 units; the end is the place after the last. */
+/** Offsets in code points, not UTF-16 code units. The end is exclusive. */
 const spanAt = (text: string, index: number, part: string): Span => {
   const start = [...text.slice(0, index)].length
   return { start, end: start + [...part].length }

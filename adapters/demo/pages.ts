@@ -1,35 +1,35 @@
-/** Made-up pages in the form in which Firehose streams their changes. */
-import { pageUrl, risingIds, SITES } from "./addresses.ts"
-import { PHRASES } from "./phrases.ts"
+/** Generates page changes in Firehose's format. */
+import { ascendingIds, pageUrl, sites } from "./addresses.ts"
+import { phrases } from "./phrases.ts"
 import { seeded } from "./random.ts"
 import { writer } from "./writer.ts"
 
-/** Stands in every update where Firehose names the tap. */
+/** The tap id of every update: marks it as made up. */
 export const TAP = "earshot-demo-feed"
 
-/** The same seed and the same times, in milliseconds, give the same records. No page comes twice, also over a restart. */
+/** Deterministic for a seed and times in milliseconds. Every page is unique, also across restarts. */
 export const pages = (seed: number) => {
   const random = seeded(seed)
   const write = writer(random)
-  // With decks of its own: what a page links to does not put off the pages on that topic.
-  const aside = writer(random)
-  const idAt = risingIds()
+  // Has its own decks: links to a topic do not delay pages on that topic.
+  const linkWriter = writer(random)
+  const idAt = ascendingIds()
 
   return (now: number) => {
     const topic = write.topic()
     const scene = write.scene(topic)
     const { language } = scene
     const { text: title, type } = write.headline(scene)
-    const site = write.deal(SITES)
+    const site = write.deal(sites)
     const key = idAt(now).toString(36)
 
     const added = [write.paragraph(scene)]
     if (random.chance(0.6)) added.push(write.paragraph({ ...scene, subject: write.subject(topic, language) }))
     if (random.chance(0.5)) {
-      const other = aside.topic()
-      const { text } = aside.headline({ ...scene, subject: aside.subject(other, language) })
-      const url = pageUrl(write.deal(SITES), { section: other.id, title: text, key, now })
-      added.push(`${PHRASES[language].related} [${text}](${url})`)
+      const other = linkWriter.topic()
+      const { text } = linkWriter.headline({ ...scene, subject: linkWriter.subject(other, language) })
+      const url = pageUrl(write.deal(sites), { section: other.id, title: text, key, now })
+      added.push(`${phrases[language].related} [${text}](${url})`)
     }
     const removed = random.chance(0.4) ? [write.outdated(scene)] : []
 
@@ -39,8 +39,8 @@ export const pages = (seed: number) => {
       document: {
         url: pageUrl(site, { section: topic.id, title, key, now }),
         title,
-        // Firehose's times are without a zone.
-        publish_time: new Date(now - random.below(MOST_MINUTES_OLD) * 60_000).toISOString().slice(0, 19),
+        // Without a time zone, as on Firehose.
+        publish_time: new Date(now - random.below(MAX_MINUTES_OLD) * 60_000).toISOString().slice(0, 19),
         diff: {
           chunks: [...removed.map((text) => ({ typ: "del", text })), ...added.map((text) => ({ typ: "ins", text }))]
         },
@@ -55,9 +55,9 @@ export const pages = (seed: number) => {
 
 // ---- helpers ----
 
-const MOST_MINUTES_OLD = 180
+const MAX_MINUTES_OLD = 180
 
-/** Firehose lists `/News` beside `/News/Politics`. */
+/** Firehose adds `/News` to `/News/Politics`. */
 const withParents = (labels: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(labels.flatMap((label) => [`/${label.split("/")[1]}`, label]))
 ]

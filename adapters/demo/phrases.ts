@@ -1,17 +1,17 @@
-/** The sentences of the demo feed, in five languages. A subject fits wherever "{subject}" stands. */
+/** Sentence templates of the demo feed in five languages. "{subject}" takes any subject. */
 import type { Array as Arr } from "effect"
 
 type Texts = Arr.NonEmptyReadonlyArray<string>
 
-export type Language = "en" | Abroad
+export type Language = "en" | OtherLanguage
 
-export type Abroad = "es" | "de" | "fr" | "ja"
+export type OtherLanguage = "es" | "de" | "fr" | "ja"
 
-export const ABROAD: Arr.NonEmptyReadonlyArray<Abroad> = ["es", "de", "fr", "ja"]
+export const otherLanguages: Arr.NonEmptyReadonlyArray<OtherLanguage> = ["es", "de", "fr", "ja"]
 
 export interface Headline {
   readonly text: string
-  /** The label of a page with this headline. */
+  /** The `page_type` of a page with this headline. */
   readonly type: string
 }
 
@@ -20,17 +20,17 @@ interface Phrases {
   readonly posts: Texts
   readonly closers: Texts
   readonly headlines: Arr.NonEmptyReadonlyArray<Headline>
-  /** What a page gains. */
+  /** Added text of a page. */
   readonly paragraphs: Texts
-  /** What it loses. */
+  /** Removed text of a page. */
   readonly outdated: Texts
-  /** Goes before a link to another page. */
+  /** Precedes a link to another page. */
   readonly related: string
   readonly cities: Texts
   readonly days: Texts
 }
 
-export const PHRASES: Readonly<Record<Language, Phrases>> = {
+export const phrases: Readonly<Record<Language, Phrases>> = {
   en: {
     openers: [
       "Good morning!",
@@ -228,10 +228,10 @@ export const PHRASES: Readonly<Record<Language, Phrases>> = {
   }
 }
 
-/** How a noun becomes a subject where English puts a name before a thing. */
-export const SUBJECTS: Readonly<Record<Abroad, Texts>> = {
+/** Templates for subjects. English subjects are a name and a thing. */
+export const subjects: Readonly<Record<OtherLanguage, Texts>> = {
   es: ["una charla sobre {noun}", "un libro sobre {noun}", "una exposición sobre {noun}", "un pódcast sobre {noun}"],
-  // Of genders whose article is the same as the object of a sentence.
+  // Feminine and neuter only: their article is the same in the accusative.
   de: [
     "eine Ausstellung zum Thema {noun}",
     "ein Buch zum Thema {noun}",

@@ -1,4 +1,4 @@
-/** Where some of the demo feed's posts are from: real cities, roughly outlined. */
+/** Locations of the demo feed's posts: real cities with approximate bounding boxes. */
 import type { Array as Arr } from "effect"
 import type { Language } from "./phrases.ts"
 
@@ -13,7 +13,7 @@ export interface Place {
   readonly geo: { readonly type: string; readonly bbox: readonly [number, number, number, number] }
 }
 
-export const PLACES: Readonly<Record<Language, Arr.NonEmptyReadonlyArray<Place>>> = {
+export const places: Readonly<Record<Language, Arr.NonEmptyReadonlyArray<Place>>> = {
   en: [
     city("London", { region: "England", country: "United Kingdom", code: "GB", bbox: [-0.2, 51.45, 0, 51.56] }),
     city("Manhattan", { region: "NY", country: "United States", code: "US", bbox: [-74.03, 40.68, -73.91, 40.88] }),
@@ -28,8 +28,8 @@ export const PLACES: Readonly<Record<Language, Arr.NonEmptyReadonlyArray<Place>>
   ja: [city("Shibuya", { region: "Tokyo", country: "Japan", code: "JP", bbox: [139.66, 35.64, 139.72, 35.69] })]
 }
 
-/** A point near the middle, as the `coordinates` of a post. */
-export const middleOf = ({ geo: { bbox } }: Place): readonly [longitude: number, latitude: number] => [
+/** For the `coordinates` of a post. */
+export const centreOf = ({ geo: { bbox } }: Place): readonly [longitude: number, latitude: number] => [
   (bbox[0] + bbox[2]) / 2,
   (bbox[1] + bbox[3]) / 2
 ]
@@ -38,7 +38,7 @@ export const middleOf = ({ geo: { bbox } }: Place): readonly [longitude: number,
 
 function city(
   name: string,
-  given: {
+  details: {
     readonly region: string
     readonly country: string
     readonly code: string
@@ -47,11 +47,11 @@ function city(
 ): Place {
   return {
     id: `demo${name.toLowerCase()}`,
-    full_name: `${name}, ${given.region}`,
+    full_name: `${name}, ${details.region}`,
     name,
-    country: given.country,
-    country_code: given.code,
+    country: details.country,
+    country_code: details.code,
     place_type: "city",
-    geo: { type: "Feature", bbox: given.bbox }
+    geo: { type: "Feature", bbox: details.bbox }
   }
 }

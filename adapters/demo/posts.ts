@@ -1,46 +1,46 @@
-/** Made-up posts in the form in which X streams them. */
+/** Generates posts in X's format. */
 import { Array as Arr } from "effect"
-import { type Account, PEOPLE } from "./accounts.ts"
-import { pageUrl, risingIds, SITES } from "./addresses.ts"
+import { type Account, people } from "./accounts.ts"
+import { ascendingIds, pageUrl, sites } from "./addresses.ts"
 import { type Entities, entitiesOf, type Link } from "./entities.ts"
 import type { Language } from "./phrases.ts"
-import { middleOf, PLACES, type Place } from "./places.ts"
+import { centreOf, type Place, places } from "./places.ts"
 import { type Random, seeded } from "./random.ts"
-import { TOPICS, type Topic } from "./topics.ts"
+import { type Topic, topics } from "./topics.ts"
 import { type Writer, writer } from "./writer.ts"
 
-/** Stands in every post where X names the app that it was written with. */
+/** The source app of every post: marks it as made up. */
 export const SOURCE = "Earshot demo feed"
 
-/** The same seed and the same times, in milliseconds, give the same records. Ids rise, also over a restart. */
+/** Deterministic for a seed and times in milliseconds. Ids are ascending, also across restarts. */
 export const posts = (seed: number) => {
   const random = seeded(seed)
   const write = writer(random)
   const compose = composer(random, write)
-  const idAt = risingIds()
-  const kinds = random.deck(KINDS)
+  const idAt = ascendingIds()
+  const nextKind = random.deck(kinds)
   const recent = new Map<Topic, ReadonlyArray<Post>>()
 
   return (now: number) => {
     const topic = write.topic()
     const earlier = recent.get(topic) ?? []
-    const kind = kinds()
+    const kind = nextKind()
     const reference =
       kind !== "original" && Arr.isNonEmptyReadonlyArray(earlier)
         ? { type: kind, post: random.pick(earlier) }
         : undefined
     const post = compose({ topic, reference, id: String(idAt(now)), now })
-    if (reference?.type !== "retweeted") recent.set(topic, [post, ...earlier].slice(0, MOST_RECENT))
+    if (reference?.type !== "retweeted") recent.set(topic, [post, ...earlier].slice(0, MAX_RECENT))
     return recordOf(post, reference)
   }
 }
 
 // ---- helpers ----
 
-const KINDS = ["original", "original", "original", "original", "original", "replied_to", "quoted", "retweeted"] as const
+const kinds = ["original", "original", "original", "original", "original", "replied_to", "quoted", "retweeted"] as const
 
-/** How many posts on a topic can still be answered. */
-const MOST_RECENT = 6
+/** Replies, quotes and retweets refer to the last posts on the same topic. */
+const MAX_RECENT = 6
 
 interface Post {
   readonly data: {
@@ -72,23 +72,22 @@ interface Media {
   readonly height: number
 }
 
-interface Order {
+interface PostRequest {
   readonly topic: Topic
   readonly reference: Reference | undefined
   readonly id: string
   readonly now: number
 }
 
-/** Everything of a post but the posts it refers to. */
 const composer =
   (random: Random, write: Writer) =>
-  (order: Order): Post => {
-    const { topic, reference, id, now } = order
+  (request: PostRequest): Post => {
+    const { topic, reference, id, now } = request
     const isRetweet = reference?.type === "retweeted"
     const { text, lang, author, mentioned, links } = isRetweet
       ? retweetOf(reference.post, write)
-      : wordsOf(order, random, write)
-    const place = !isRetweet && random.chance(0.15) ? write.deal(PLACES[lang]) : undefined
+      : contentOf(request, random, write)
+    const place = !isRetweet && random.chance(0.15) ? write.deal(places[lang]) : undefined
     const media = !isRetweet && random.chance(0.35) ? mediaOf(id, random.chance(0.7) ? "photo" : "video") : undefined
     return {
       author,
@@ -118,7 +117,7 @@ const composer =
     }
   }
 
-interface Words {
+interface Content {
   readonly text: string
   readonly lang: Language
   readonly author: Account
@@ -126,34 +125,34 @@ interface Words {
   readonly links: ReadonlyArray<Link>
 }
 
-const retweetOf = ({ data, author, mentioned, links }: Post, write: Writer): Words => ({
+const retweetOf = ({ data, author, mentioned, links }: Post, write: Writer): Content => ({
   text: `RT ${nameOf(author)}: ${data.text}`,
   lang: data.lang,
-  author: write.deal(PEOPLE[data.lang]),
+  author: write.deal(people[data.lang]),
   mentioned: [...new Set([author, ...mentioned])],
   links
 })
 
-const wordsOf = ({ topic, reference, id, now }: Order, random: Random, write: Writer): Words => {
+const contentOf = ({ topic, reference, id, now }: PostRequest, random: Random, write: Writer): Content => {
   const scene = write.scene(topic)
   const lang = scene.language
-  const voice = lang === "en" && random.chance(topic.voice?.share ?? 0) ? topic.voice : undefined
+  const official = lang === "en" && random.chance(topic.official?.share ?? 0) ? topic.official : undefined
   const page = { section: topic.id, title: write.headline(scene).text, key: BigInt(id).toString(36), now }
-  const links = random.chance(0.4) ? [linkTo(pageUrl(write.deal(SITES), page), page)] : []
-  // Where the text may lack the name of its topic, a tag has it; in Japanese, which has no spaces, also the word itself.
+  const links = random.chance(0.4) ? [linkTo(pageUrl(write.deal(sites), page), page)] : []
+  // Tags name the topic if the text may not. Japanese has no spaces, so the noun is a tag too.
   const tags = (): ReadonlyArray<string> => {
-    if (voice !== undefined) return [topic.tags[0], voice.account.username]
+    if (official !== undefined) return [topic.tags[0], official.account.username]
     if (lang === "ja") return [topic.tags[0], topic.nouns.ja]
     if (lang !== "en") return [topic.tags[0]]
     return Array.from({ length: random.below(3) }, () => write.deal(topic.tags))
   }
   const replied = reference?.type === "replied_to" ? [reference.post.author] : []
-  const hailed =
-    lang === "en" && voice === undefined && random.chance(0.5) ? Arr.fromNullable(topic.voice?.account) : []
+  const mentions =
+    lang === "en" && official === undefined && random.chance(0.5) ? Arr.fromNullable(topic.official?.account) : []
   const text = [
     ...replied.map(nameOf),
-    voice === undefined ? write.remark(scene) : write.statement(voice.posts, scene),
-    ...hailed.map(nameOf),
+    official === undefined ? write.remark(scene) : write.statement(official.posts, scene),
+    ...mentions.map(nameOf),
     ...(topic.cashtags !== undefined && random.chance(0.6) ? [`$${write.deal(topic.cashtags)}`] : []),
     ...[...new Set(tags())].map((tag) => `#${tag}`),
     ...links.map(({ url }) => url)
@@ -161,8 +160,8 @@ const wordsOf = ({ topic, reference, id, now }: Order, random: Random, write: Wr
   return {
     text,
     lang,
-    author: voice?.account ?? write.deal(PEOPLE[lang]),
-    mentioned: [...new Set([...replied, ...hailed])],
+    author: official?.account ?? write.deal(people[lang]),
+    mentioned: [...new Set([...replied, ...mentions])],
     links
   }
 }
@@ -186,13 +185,12 @@ const mediaOf = (id: string, type: Media["type"]): Media => ({
   height: 800
 })
 
-/** The interest that X would file the post under. */
 const annotationOf = (topic: Topic) => ({
   domain: { id: "66", name: "Interests and Hobbies Category" },
-  entity: { id: String(900_000 + TOPICS.indexOf(topic)), name: topic.names[0] }
+  entity: { id: String(900_000 + topics.indexOf(topic)), name: topic.names[0] }
 })
 
-/** Low: the post is new. */
+/** Small numbers, because the post is new. */
 const metricsOf = (random: Random) => ({
   retweet_count: random.below(3),
   reply_count: random.below(3),
@@ -204,7 +202,7 @@ const metricsOf = (random: Random) => ({
 
 const geoOf = (place: Place, isExact: boolean) => ({
   place_id: place.id,
-  ...(isExact && { coordinates: { type: "Point", coordinates: middleOf(place) } })
+  ...(isExact && { coordinates: { type: "Point", coordinates: centreOf(place) } })
 })
 
 const recordOf = (post: Post, reference: Reference | undefined) => {

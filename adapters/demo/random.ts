@@ -1,21 +1,20 @@
-/** Chance that can be had again: the same seed deals the same cards. */
+/** A seeded random number generator. */
 import type { Array as Arr } from "effect"
 
 type NonEmpty<A> = Arr.NonEmptyReadonlyArray<A>
 
 export interface Random {
-  /** A whole number from 0 up to, not including, the limit. */
+  /** An integer from 0 to `limit` - 1. */
   readonly below: (limit: number) => number
-  /** True as often as the share says, from 0 to 1. */
-  readonly chance: (share: number) => boolean
+  readonly chance: (probability: number) => boolean
   readonly pick: <A>(items: NonEmpty<A>) => A
-  /** Deals every item once, in any order, before one comes again: nothing is long in coming. */
+  /** Deals all items in random order before it repeats one, so every item appears soon. */
   readonly deck: <A>(items: NonEmpty<A>) => () => A
 }
 
 export const seeded = (seed: number): Random => {
   let state = seed >>> 0
-  // Mulberry32: small, and good enough for what nobody has to guess.
+  // Mulberry32: small, not cryptographic.
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
@@ -32,5 +31,5 @@ export const seeded = (seed: number): Random => {
       return card
     }
   }
-  return { below, chance: (share) => next() < share, pick, deck }
+  return { below, chance: (probability) => next() < probability, pick, deck }
 }

@@ -1,30 +1,30 @@
-/** What the demo feed is about: the words that a first rule is likely to ask for, and nothing that would be news. */
+/** Topics of the demo feed: words that a first rule is likely to search for, and no fake news. */
 import type { Array as Arr } from "effect"
-import { type Account, VOICES } from "./accounts.ts"
-import type { Abroad } from "./phrases.ts"
+import { type Account, officialAccounts } from "./accounts.ts"
+import type { OtherLanguage } from "./phrases.ts"
 
 type Texts = Arr.NonEmptyReadonlyArray<string>
 
 export interface Topic {
-  /** Stands in addresses. */
+  /** Also the section in addresses. */
   readonly id: string
-  /** How often it comes up, by the side of the others. */
+  /** Relative frequency. */
   readonly weight: number
-  /** A name and a thing make a subject: "NASA" and "launch party". What is listed twice comes twice as often. */
+  /** A name and a thing make a subject: "NASA launch party". A duplicate entry is chosen twice as often. */
   readonly names: Texts
   readonly things: Texts
-  /** What it is called where only one noun is needed. */
-  readonly nouns: Readonly<Record<Abroad, string>>
-  /** Without the sign. The first goes with posts in other languages. */
+  /** The topic in other languages. */
+  readonly nouns: Readonly<Record<OtherLanguage, string>>
+  /** Without the `#`. Posts in other languages use the first one. */
   readonly tags: Texts
   readonly cashtags?: Texts
-  /** Labels of pages, the nearest first. */
+  /** The `page_category` labels, best match first. */
   readonly categories: Texts
-  /** The account that a share of its English posts is from, in words that are harmless whoever says them. */
-  readonly voice?: { readonly account: Account; readonly share: number; readonly posts: Texts }
+  /** An account that writes this share of the English posts. The sentences are harmless. */
+  readonly official?: { readonly account: Account; readonly share: number; readonly posts: Texts }
 }
 
-export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
+export const topics: Arr.NonEmptyReadonlyArray<Topic> = [
   {
     id: "space",
     weight: 3,
@@ -40,8 +40,8 @@ export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
     nouns: { es: "la NASA", de: "NASA", fr: "la NASA", ja: "NASA" },
     tags: ["NASA", "space", "SpaceX", "Moon"],
     categories: ["/Science", "/News/World_News"],
-    voice: {
-      account: VOICES.nasa,
+    official: {
+      account: officialAccounts.nasa,
       share: 0.5,
       posts: [
         "The sky over the launch site is clear tonight.",
@@ -65,8 +65,8 @@ export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
     nouns: { es: "la inteligencia artificial", de: "KI", fr: "l'intelligence artificielle", ja: "AI" },
     tags: ["AI", "OpenAI", "AI", "ChatGPT", "LLM"],
     categories: ["/Computers_and_Electronics", "/News/Technology_News"],
-    voice: {
-      account: VOICES.openai,
+    official: {
+      account: officialAccounts.openai,
       share: 0.3,
       posts: [
         "A good prompt says who the answer is for.",
@@ -106,8 +106,8 @@ export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
     tags: ["EV", "Tesla", "ElectricVehicles", "cars"],
     cashtags: ["TSLA"],
     categories: ["/Autos_and_Vehicles", "/News/Business_News/Company_News"],
-    voice: {
-      account: VOICES.tesla,
+    official: {
+      account: officialAccounts.tesla,
       share: 0.3,
       posts: [
         "On a long drive, plan a break every two hours.",
@@ -158,8 +158,8 @@ export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
     nouns: { es: "el café", de: "Kaffee", fr: "le café", ja: "コーヒー" },
     tags: ["coffee", "acme", "espresso"],
     categories: ["/Food_and_Drink", "/Shopping"],
-    voice: {
-      account: VOICES.acme,
+    official: {
+      account: officialAccounts.acme,
       share: 0.3,
       posts: [
         "Our coffee grinder is now a little quieter.",
@@ -204,8 +204,8 @@ export const TOPICS: Arr.NonEmptyReadonlyArray<Topic> = [
     nouns: { es: "el software libre", de: "Open Source", fr: "les logiciels libres", ja: "オープンソース" },
     tags: ["OpenSource", "GitHub", "Python", "JavaScript"],
     categories: ["/Computers_and_Electronics", "/News/Technology_News"],
-    voice: {
-      account: VOICES.github,
+    official: {
+      account: officialAccounts.github,
       share: 0.3,
       posts: [
         "A good commit message says why.",

@@ -1,4 +1,4 @@
-/** The platform `firehose`, on the real service: one tap, whose rules and stream are reached with its token. */
+/** The platform `firehose` on the real service: the rules and the stream of one tap. */
 import { Clock, Effect, Either, Layer, Option, type Redacted } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
@@ -22,7 +22,7 @@ import { Upstream } from "../http/Upstream.ts"
 import { type FirehoseRule, makeApi } from "./api.ts"
 import { watch } from "./stream.ts"
 
-/** Runs at Firehose with a token, else in process. */
+/** Without a token, the platform runs in process. */
 export const install = (settings: {
   readonly firehoseToken: Option.Option<Redacted.Redacted>
   readonly firehoseBaseUrl: string
@@ -47,7 +47,7 @@ export const layerWith = (options: {
       const upstream = new Upstream(options)
       const known = new KnownRules()
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
-      const watching = { upstream, budget: new Budget(CONNECTIONS), known, health, recent, digest: sha256 }
+      const watching = { upstream, budget: new Budget(connectionLimit), known, health, recent, digest: sha256 }
       const api = makeApi(upstream)
 
       const list = Effect.map(api.list, (rules): ReadonlyArray<UpstreamRule> => {
@@ -68,7 +68,7 @@ export const layerWith = (options: {
       const register = (texts: ReadonlyArray<string>) =>
         Effect.gen(function* () {
           const rules = texts.length === 0 ? [] : yield* list
-          // Firehose would make another rule of the same text. One that someone else made may go when they like.
+          // Firehose does not deduplicate texts. Foreign rules are not reused: their owner may delete them.
           const outcomes = new Map<string, Either.Either<Registered, RuleRefusal>>(
             rules.flatMap(({ isOurs, ...rule }) => (isOurs ? [[rule.translatedValue, Either.right(rule)]] : []))
           )
@@ -109,7 +109,7 @@ export const layerWith = (options: {
 
 // ---- helpers ----
 
-/** A little below its 30 in a minute: its clock is not ours. */
-const CONNECTIONS = { limit: 28, windowMillis: 60_000 }
+/** Firehose allows 30 per minute; the margin covers clock drift. */
+const connectionLimit = { limit: 28, windowMillis: 60_000 }
 
 const registeredOf = ({ id, value }: FirehoseRule): Registered => ({ platformRuleId: id, translatedValue: value })

@@ -1,4 +1,4 @@
-/** Made-up events at a steady rate, so that a first rule matches within seconds. */
+/** Publishes generated events at a steady rate, so that a first rule matches within seconds. */
 import { Clock, Duration, Effect, Layer, Schedule } from "effect"
 import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
 import type { DemoEvents } from "../../core/platforms/Platform.ts"
@@ -10,18 +10,16 @@ export const layerWith = (
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const feed = yield* LocalFeed
-      // Each start makes its own events; under a test clock they are always the same.
+      // Other events on each start; the same ones on a test clock.
       const seed = yield* Clock.currentTimeMillis
 
       const run = (make: (now: number) => unknown, perSecond: number) => {
         const publish = Effect.flatMap(Clock.currentTimeMillis, (now) => feed.publish(sentEvents([make(now)])))
         return publish.pipe(
           Effect.catchAllDefect(Effect.fail),
-          Effect.tapError((error) =>
-            Effect.logWarning("The demo feed skips an event that could not be published", error)
-          ),
-          Effect.retry(untilItWorks),
-          // `fixed` skips the runs that a slow one overlapped: events never pile up.
+          Effect.tapError((error) => Effect.logWarning("The demo feed drops an event: publishing failed", error)),
+          Effect.retry(backoff),
+          // `fixed` skips runs that overlap a slow one, so there is no backlog.
           Effect.repeat(Schedule.fixed(Duration.millis(1_000 / perSecond)))
         )
       }
@@ -34,5 +32,5 @@ export const layerWith = (
 
 // ---- helpers ----
 
-/** Each try publishes a new event. */
-const untilItWorks = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))
+/** Retries forever. Each retry publishes a new event. */
+const backoff = Schedule.union(Schedule.exponential("1 second"), Schedule.spaced("30 seconds"))

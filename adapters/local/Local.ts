@@ -1,4 +1,4 @@
-/** Platforms in process, over events that callers hand in. No account anywhere is needed. */
+/** Platforms that run in process, on events that callers publish. */
 import { Clock, Context, Effect, Either, Layer, Option, Queue, Stream } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { NamedRules } from "../../core/engine/NamedRules.ts"
@@ -13,12 +13,11 @@ import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
 import type { Language } from "../../core/syntax/language.ts"
 import { type Outlet, publisher } from "./publish.ts"
 
-/** Where platforms that run in process attach to the feed. */
+/** The in-process platforms, by id: where the feed sends their events. */
 export class Outlets extends Context.Tag("adapters/local/Outlets")<Outlets, Map<PlatformId, Outlet>>() {
   static readonly layer: Layer.Layer<Outlets> = Layer.sync(Outlets, () => new Map())
 }
 
-/** The feed that hands events to the platforms that run in process. */
 export const feed: Layer.Layer<LocalFeed, never, Outlets | Platforms | RuleStore | RecentEvents | Entropy> =
   Layer.effect(
     LocalFeed,
@@ -35,7 +34,7 @@ export const feed: Layer.Layer<LocalFeed, never, Outlets | Platforms | RuleStore
     })
   )
 
-/** A platform that runs in process. `rulesPerAccount`: none where the platform does not limit its rules. */
+/** A platform that runs in process. `rulesPerAccount`: none for no limit. */
 export const platform = (
   language: Language,
   rulesPerAccount: Option.Option<number>
@@ -45,7 +44,7 @@ export const platform = (
       const platforms = yield* Platforms
       const outlets = yield* Outlets
       const { sha256, bytes } = yield* Entropy
-      // Nobody who writes rules or posts can know the seed.
+      // A random seed: authors of rules and posts cannot provoke hash collisions.
       const named = new NamedRules({
         seed: bytes(4).reduce((seed, byte) => (seed << 8) | byte, 0),
         largeCapacity: true,
@@ -67,16 +66,15 @@ const makePlatform = (
 ) =>
   Effect.gen(function* () {
     const { id } = language
-    // Full means that the store is behind: whoever hands in events then waits.
+    // Back-pressure: publishers wait while the store is behind.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Delivery>(1_000), Queue.shutdown)
 
-    // By the platform's id of the rule.
-    const texts = new Map<string, string>()
+    const textById = new Map<string, string>()
     const clock = yield* Effect.clock
     const since = clock.unsafeCurrentTimeMillis()
     let lastEventAt: number | undefined
 
-    const understand = (text: string) => {
+    const parse = (text: string) => {
       const { rule, issues } = language.check(text)
       if (rule !== undefined) return Either.right(rule)
       const reason = issues[0]?.message ?? "the filter is not valid"
@@ -85,18 +83,18 @@ const makePlatform = (
 
     const register = (text: string) =>
       Effect.gen(function* () {
-        const rule = understand(text)
+        const rule = parse(text)
         if (Either.isLeft(rule)) return Either.left(rule.left)
-        // Named by its text: the same text is the same rule, also after a restart.
+        // Derived from the text: the same text has the same id, also after a restart.
         const platformRuleId = sha256(`${id}\n${text}`).slice(0, 32)
         if (!rules.has(platformRuleId)) {
           const { unindexed } = rules.stats
           rules.set(platformRuleId, rule.right.expression)
-          texts.set(platformRuleId, text)
+          textById.set(platformRuleId, text)
           const { stats } = rules
           if (stats.unindexed > unindexed) {
             yield* Effect.logInfo(
-              `A rule on "${id}" asks for no word that events could be looked up by, so it is run for each of them: ${stats.unindexed} of ${stats.rules} rules are of that kind`
+              `A rule on "${id}" has no indexable term and is evaluated for every event: ${stats.unindexed} of ${stats.rules} rules are unindexed`
             )
           }
         }
@@ -111,17 +109,17 @@ const makePlatform = (
         Option.match(rulesPerAccount, { onNone: () => ({}), onSome: (limit) => ({ rules_per_account: limit }) })
       ),
       capabilities: { rulesPerAccount, isRemote: false },
-      verify: (text) => Effect.succeed(Either.map(understand(text), () => undefined)),
+      verify: (text) => Effect.succeed(Either.map(parse(text), () => undefined)),
       register: Effect.forEach(register),
       unregister: (platformRuleIds) =>
         Effect.sync(() => {
           for (const platformRuleId of platformRuleIds) {
             rules.delete(platformRuleId)
-            texts.delete(platformRuleId)
+            textById.delete(platformRuleId)
           }
         }),
       inventory: Effect.sync(() => ({
-        rules: [...texts].map(([platformRuleId, translatedValue]) => ({
+        rules: [...textById].map(([platformRuleId, translatedValue]) => ({
           platformRuleId,
           translatedValue,
           isOurs: true
@@ -129,7 +127,7 @@ const makePlatform = (
         ruleLimit: Option.none(),
         usage: Option.none()
       })),
-      // Small enough that the embedded store does not hold up everyone else for long.
+      // Chunks of at most 200: the embedded store blocks the process while it writes.
       watch: () =>
         Stream.concat(
           Stream.fromEffect(Effect.map(Clock.currentTimeMillis, (at): Signal => ({ _tag: "Watching", at, since: at }))),
@@ -140,7 +138,7 @@ const makePlatform = (
         ),
       status: Effect.sync(() => ({
         state: "live" as const,
-        detail: "Runs in this process, on events that are handed in with POST /local/events",
+        detail: "Runs in this process, on events published with POST /local/events",
         since,
         lastEventAt: Option.fromNullable(lastEventAt),
         lastError: Option.none()
@@ -148,7 +146,7 @@ const makePlatform = (
     }
 
     const outlet: Outlet = {
-      met: (event) => {
+      match: (event) => {
         lastEventAt = clock.unsafeCurrentTimeMillis()
         return rules.match(event)
       },

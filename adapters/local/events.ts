@@ -1,10 +1,10 @@
-/** Reads events of every platform, each in the form in which its platform streams it. */
+/** Reads published events in the formats of all platforms. */
 import { Either, Predicate } from "effect"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import { isTooDeep, MAX_DEPTH } from "../../core/syntax/json.ts"
 import type { Language } from "../../core/syntax/language.ts"
 
-/** A well-formed event whose fields are not read yet. */
+/** A well-formed event, before its fields are read. */
 export interface CheckedEvent {
   readonly language: Language
   readonly platformPostId: string
@@ -16,20 +16,20 @@ export interface LocalEvent extends CheckedEvent {
 }
 
 export interface EventReader {
-  /** Left: what the event lacks. */
+  /** Left: why it is not an event. */
   readonly check: (data: unknown) => Either.Either<CheckedEvent, string>
   /** Right for every event that passes `check`. `now` is in milliseconds. */
   readonly decode: (data: unknown, now: number) => Either.Either<LocalEvent, string>
 }
 
-/** `digest` names an event that has no id of its own. */
+/** `digest` makes the id of an event without one. */
 export const eventReader = (languages: ReadonlyArray<Language>, digest: (text: string) => string): EventReader => {
-  const notAnEvent = `Is not an event: ${languages.map(({ events }) => events.shape).join(", ")}`
+  const notAnEvent = `Not an event: ${languages.map(({ events }) => events.shape).join(", ")}`
 
   const check: EventReader["check"] = (data) => {
     const language = Predicate.isRecord(data) ? languages.find(({ events }) => events.recognizes(data)) : undefined
     if (language === undefined || !Predicate.isRecord(data)) return Either.left(notAnEvent)
-    if (isTooDeep(data)) return Either.left(`Is nested more than ${MAX_DEPTH} levels deep`)
+    if (isTooDeep(data)) return Either.left(`Nested more than ${MAX_DEPTH} levels deep`)
     return Either.map(language.events.idOf(data, digest), (platformPostId) => ({
       language,
       platformPostId,

@@ -1,26 +1,25 @@
-/** The way of events from their sender to the rules they meet: all are checked, then handed on as fast as the store takes them. */
+/** Publishes events: checks all of them, matches them, and queues the matches at the speed of the store. */
 import { Array as Arr, Clock, Deferred, Effect, Either, Option } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { type ArgumentIssue, InvalidArgument, StorageUnavailable } from "../../core/model/Errors.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
-import { IS_REAL, type LocalFeed, type SentEvent } from "../../core/platforms/LocalFeed.ts"
+import { type LocalFeed, NOT_LOCAL, type SentEvent } from "../../core/platforms/LocalFeed.ts"
 import type { Delivery, Platforms } from "../../core/platforms/Platform.ts"
 import type { RuleStore } from "../../core/rules/RuleStore.ts"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import { type CheckedEvent, eventReader, type LocalEvent } from "./events.ts"
 
-/** Where the events of one platform go. */
+/** The feed's connection to one in-process platform. */
 export interface Outlet {
-  /** The platform's rules that the event meets. To be asked for every event that comes in, and once. */
-  readonly met: (event: PlatformEvent) => ReadonlyArray<string>
-  /** Hands it on to be stored; waits while the store is behind. */
+  /** Ids of the matching rules. Call it exactly once per event: it also records the time of the last event. */
+  readonly match: (event: PlatformEvent) => ReadonlyArray<string>
+  /** Queues a delivery to be stored. Waits while the store is behind. */
   readonly offer: (delivery: Delivery) => Effect.Effect<void>
 }
 
 export const publisher = (options: {
   readonly platforms: Platforms["Type"]
-  /** Of the platforms that run in process. */
   readonly outlets: ReadonlyMap<PlatformId, Outlet>
   readonly rules: RuleStore["Type"]
   readonly recent: RecentEvents["Type"]
@@ -29,9 +28,9 @@ export const publisher = (options: {
   const { platforms, outlets, rules, recent, sha256 } = options
 
   const isLocal = (event: CheckedEvent): Either.Either<CheckedEvent, string> =>
-    outlets.has(event.language.id) ? Either.right(event) : Either.left(`Platform "${event.language.id}" ${IS_REAL}`)
+    outlets.has(event.language.id) ? Either.right(event) : Either.left(`Platform "${event.language.id}" ${NOT_LOCAL}`)
 
-  const offer = ({ event, outlet, platformRuleIds }: Met) =>
+  const offer = ({ event, outlet, platformRuleIds }: MatchedEvent) =>
     Effect.gen(function* () {
       const { platformPostId, payload } = event
       const stored = yield* Deferred.make<void>()
@@ -47,8 +46,8 @@ export const publisher = (options: {
       return Deferred.await(stored)
     })
 
-  const store = (batch: ReadonlyArray<Met>) =>
-    Effect.flatMap(Effect.forEach(batch, offer), (waiting) => Effect.all(waiting, { discard: true })).pipe(
+  const store = (batch: ReadonlyArray<MatchedEvent>) =>
+    Effect.flatMap(Effect.forEach(batch, offer), (acks) => Effect.all(acks, { discard: true })).pipe(
       Effect.timeoutFail({
         duration: "30 seconds",
         onTimeout: () =>
@@ -56,9 +55,9 @@ export const publisher = (options: {
       })
     )
 
-  const record = (seen: ReadonlyArray<LocalEvent>) =>
+  const record = (unrecorded: ReadonlyArray<LocalEvent>) =>
     Effect.forEach(
-      Object.entries(Arr.groupBy(seen, ({ language }) => language.id)),
+      Object.entries(Arr.groupBy(unrecorded, ({ language }) => language.id)),
       ([id, events]) =>
         recent.record(
           id,
@@ -71,77 +70,76 @@ export const publisher = (options: {
     Effect.gen(function* () {
       const clock = yield* Effect.clock
       const now = clock.unsafeCurrentTimeMillis()
-      const pause = pauses(() => clock.unsafeCurrentTimeMillis())
+      const yieldIfDue = yieldRegularly(() => clock.unsafeCurrentTimeMillis())
       const languages = (yield* platforms.all).map(({ language }) => language)
       const reader = eventReader(languages, sha256)
       const decode = ({ data }: SentEvent) => Either.flatMap(data, (value) => reader.decode(value, now))
 
       const issues: Array<ArgumentIssue> = []
-      let wrong = 0
+      let invalid = 0
       for (const sent of events) {
         const checked = Either.flatMap(sent.data, reader.check)
         const event = Either.flatMap(checked, isLocal)
-        if (Either.isLeft(event) && ++wrong <= MOST_ISSUES) issues.push({ path: sent.place, message: event.left })
-        yield* pause
+        if (Either.isLeft(event) && ++invalid <= MAX_ISSUES) issues.push({ path: sent.location, message: event.left })
+        yield* yieldIfDue
       }
-      if (wrong > MOST_ISSUES) issues.push({ path: "", message: `And ${wrong - MOST_ISSUES} more are wrong` })
+      if (invalid > MAX_ISSUES) issues.push({ path: "", message: `${invalid - MAX_ISSUES} more events are not valid` })
       if (Arr.isNonEmptyArray(issues)) return yield* new InvalidArgument({ issues })
 
-      const countOwn = ownRules(rules, sender)
+      const countMatches = matchCounter(rules, sender)
       const accepted: Record<PlatformId, number> = {}
       let matches = 0
-      let batch: Array<Met> = []
-      let seen: Array<LocalEvent> = []
-      // Read a second time rather than kept: what was sent is small beside what it is once parsed.
+      let batch: Array<MatchedEvent> = []
+      let unrecorded: Array<LocalEvent> = []
+      // Parsed a second time to save memory: parsed events are far larger than their text.
       for (const event of rights(events, decode)) {
         const { id } = event.language
         const outlet = outlets.get(id)
         if (outlet === undefined) continue
         accepted[id] = (accepted[id] ?? 0) + 1
-        const platformRuleIds = outlet.met(event.fields)
+        const platformRuleIds = outlet.match(event.fields)
         if (platformRuleIds.length > 0) batch.push({ event, outlet, platformRuleIds })
-        if (batch.length === BATCH) {
-          matches += yield* countOwn(batch)
+        if (batch.length === BATCH_SIZE) {
+          matches += yield* countMatches(batch)
           yield* store(batch)
           batch = []
         }
-        if (seen.push(event) === BATCH) {
-          yield* record(seen)
-          seen = []
+        if (unrecorded.push(event) === BATCH_SIZE) {
+          yield* record(unrecorded)
+          unrecorded = []
         }
-        yield* pause
+        yield* yieldIfDue
       }
-      matches += yield* countOwn(batch)
+      matches += yield* countMatches(batch)
       yield* store(batch)
-      yield* record(seen)
+      yield* record(unrecorded)
       return { accepted, matches }
     })
 }
 
 // ---- helpers ----
 
-/** An event that goes on, and why. */
-interface Met {
+interface MatchedEvent {
   readonly event: LocalEvent
   readonly outlet: Outlet
   readonly platformRuleIds: ReadonlyArray<string>
 }
 
-/** As many as the store takes in one step: the embedded one must not hold up everyone else for long. */
-const BATCH = 200
+/** Small: the embedded store blocks the process while it writes. */
+const BATCH_SIZE = 200
 
-const MOST_ISSUES = 100
+const MAX_ISSUES = 100
 
-/** How long one sender may keep the process to itself. */
-const TURN_MILLIS = 10
+/** How long one sender may block the process. */
+const MAX_TURN_MILLIS = 10
 
-/** To be run between two pieces of work: now and then it lets everyone else have a turn. */
-const pauses = (now: () => number): Effect.Effect<void> => {
+/** Yields to other fibers once `MAX_TURN_MILLIS` have passed. Run it between two units of work. */
+const yieldRegularly = (now: () => number): Effect.Effect<void> => {
   let since = now()
   const next = Effect.map(Effect.sleep(0), () => {
     since = now()
   })
-  return Effect.suspend(() => (now() - since < TURN_MILLIS ? Effect.void : next))
+  return Effect.suspend(() => (now() - since < MAX_TURN_MILLIS ? Effect.void : next))
 }
 
 function* rights<A, B>(all: Iterable<A>, decode: (one: A) => Either.Either<B, unknown>): Iterable<B> {
@@ -151,12 +149,12 @@ function* rights<A, B>(all: Iterable<A>, decode: (one: A) => Either.Either<B, un
   }
 }
 
-/** Counts how often events meet rules of this account. It learns nothing of the rules of others, not even their number. */
-const ownRules = (rules: RuleStore["Type"], account: AccountId | undefined) => {
-  // By the platform's rule: several rules of an account may share one.
+/** Counts matches with rules of this account only: a sender must not learn about other accounts' rules. */
+const matchCounter = (rules: RuleStore["Type"], account: AccountId | undefined) => {
+  // Number of the account's rules per platform rule: rules with the same text share one.
   const known = new Map<PlatformId, Map<string, number>>()
 
-  const learn = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>, counts: Map<string, number>) =>
+  const load = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>, counts: Map<string, number>) =>
     Effect.map(rules.ruleLinks(platform, platformRuleIds), (ruleLinks) => {
       for (const id of platformRuleIds) counts.set(id, 0)
       for (const { platformRuleId, accountId } of ruleLinks) {
@@ -164,17 +162,17 @@ const ownRules = (rules: RuleStore["Type"], account: AccountId | undefined) => {
       }
     })
 
-  return (batch: ReadonlyArray<Met>) =>
+  return (batch: ReadonlyArray<MatchedEvent>) =>
     Effect.gen(function* () {
       let count = 0
       if (account === undefined) return count
       for (const [platform, events] of Object.entries(Arr.groupBy(batch, ({ event }) => event.language.id))) {
         const counts = known.get(platform) ?? new Map<string, number>()
         known.set(platform, counts)
-        const met = events.flatMap(({ platformRuleIds }) => platformRuleIds)
-        const unknown = [...new Set(met)].filter((id) => !counts.has(id))
-        if (unknown.length > 0) yield* learn(platform, unknown, counts)
-        for (const id of met) count += counts.get(id) ?? 0
+        const matched = events.flatMap(({ platformRuleIds }) => platformRuleIds)
+        const unknown = [...new Set(matched)].filter((id) => !counts.has(id))
+        if (unknown.length > 0) yield* load(platform, unknown, counts)
+        for (const id of matched) count += counts.get(id) ?? 0
       }
       return count
     })

@@ -1,4 +1,4 @@
-/** The X platform: rules on its filtered stream, and the posts that it sends for them. */
+/** The platform `x` on the real service: rules and posts of its filtered stream. */
 import { Clock, Effect, Layer, Option, type Redacted } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { type Installed, Platforms } from "../../core/platforms/Platform.ts"
@@ -14,7 +14,7 @@ import { Api } from "./api.ts"
 import { makeRules } from "./rules.ts"
 import { makeWatch } from "./stream.ts"
 
-/** Runs at X with a token, else in process. */
+/** Without a token, the platform runs in process. */
 export const install = (settings: {
   readonly xToken: Option.Option<Redacted.Redacted>
   readonly xBaseUrl: string

@@ -1,11 +1,11 @@
-/** Every failure a caller can act on. The gateway maps them by `_tag`; anything else is a defect. */
+/** Every error that a caller can act on. The gateway maps them by `_tag`; anything else is a defect. */
 import { Schema } from "effect"
 import { WireFix, WireSpan, WireTranslation } from "../syntax/wire.ts"
 import { PlatformId } from "./PlatformId.ts"
 import { Timestamp } from "./Timestamp.ts"
 
 export const ArgumentIssue = Schema.Struct({
-  /** A path into the request: `overrides.x`, `platforms.0`. Empty for the whole request. */
+  /** Path in the request: `overrides.x`, `platforms.0`. Empty for the whole request. */
   path: Schema.String,
   message: Schema.String,
   /** For a filter: offsets into its text. */

@@ -1,7 +1,7 @@
-/** The id of a platform: a lower-case name such as `x`. `Platforms` has the list of those that exist. */
+/** Platform ids: lower-case names such as `x`. The registry `Platforms` has the existing ones. */
 import { Schema } from "effect"
 
-/** The name by which doors find this schema in others, to replace it by the list of the platforms. */
+/** Schema identifier: the gateway finds it in other schemas and replaces it by an enum of the installed platforms. */
 export const PLATFORM_ID = "PlatformId"
 
 export const PlatformId = Schema.String.pipe(Schema.pattern(/^[a-z][a-z0-9_]*$/)).annotations({

@@ -1,4 +1,4 @@
-/** The port to one platform: its rule language, its rules, its live stream. */
+/** The port to one platform: language, rules and live stream. Also the registry of platforms. */
 import { Context, Effect, type Either, Layer, type Option, Schema, type Scope, type Stream } from "effect"
 import {
   type PlatformLimitReached,
@@ -12,65 +12,63 @@ import type { Language } from "../syntax/language.ts"
 
 export const RuleType = Schema.Literal("premium", "regular").annotations({
   identifier: "RuleType",
-  description: "premium: rules on this platform are limited. regular: they are not."
+  description: "premium: the number of rules per account is limited. regular: it is not."
 })
 
-/** What `POST /platforms/syntax` answers for one platform. */
+/** The response of `POST /platforms/syntax` for one platform. */
 export const SyntaxHelp = Schema.Struct({
   platform: PlatformId,
   rule_type: RuleType,
   summary: Schema.String.annotations({ description: "The language in one or two sentences" }),
-  syntax: Schema.String.annotations({ description: "The whole help, in Markdown" }),
+  syntax: Schema.String.annotations({ description: "The full reference in Markdown" }),
   operators: Schema.Array(
     Schema.Struct({ name: Schema.String, description: Schema.String, example: Schema.String })
   ).annotations({ description: "Every operator, with an example that is a valid rule" }),
   examples: Schema.Array(Schema.Struct({ rule: Schema.String, description: Schema.String })).annotations({
-    description: "Whole rules that are valid as they stand"
+    description: "Complete, valid rules"
   }),
   limits: Schema.Record({ key: Schema.String, value: Schema.Number }).annotations({
-    description: "Limits of this platform by name; a limit that is absent does not exist"
+    description: "Limits of this platform by name. An absent limit does not exist"
   })
 }).annotations({ identifier: "SyntaxHelp" })
 export type SyntaxHelp = typeof SyntaxHelp.Type
 
-/** A rule's place on a platform, as the platform knows it. */
+/** A rule that is registered on a platform. */
 export interface Registered {
   readonly platformRuleId: string
-  /** The text the platform holds now; it may differ from the caller's in spelling, never in meaning. */
+  /** The text on the platform. Equivalent to the caller's text, but maybe spelled differently. */
   readonly translatedValue: string
 }
 
-/** Why a platform does not take one text, whatever it does with others. */
+/** The platform rejects one text. Others may be accepted. */
 export type RuleRefusal = PlatformRefused | PlatformLimitReached
 
-/** Why a platform does nothing at all for now. */
+/** The platform rejects every call for now. */
 export type PlatformFailure = PlatformNotReady | PlatformUnavailable
 
-/** A rule that the platform holds, whoever made it. */
 export interface UpstreamRule extends Registered {
-  /** Made by this deployment. Those of others are never touched. */
+  /** Created by this deployment. Foreign rules are never changed. */
   readonly isOurs: boolean
 }
 
-/** What the platform says that it holds for us. */
+/** The rules, limit and usage that the platform reports. */
 export interface Inventory {
   readonly rules: ReadonlyArray<UpstreamRule>
-  /** How many rules it lets us hold, where it says so. */
   readonly ruleLimit: Option.Option<number>
-  /** Events of the billing period, where it says so. */
+  /** Events of the billing period. */
   readonly usage: Option.Option<{ readonly used: number; readonly limit: number }>
 }
 
-/** One event that met one or more rules of the platform. */
+/** An event that matched at least one rule of the platform. */
 export interface Delivery {
   readonly platformPostId: string
   readonly payload: Record<string, unknown>
   readonly platformRuleIds: ReadonlyArray<string>
-  /** Where the stream is to go on once this delivery is durable; none when the platform cannot go back. */
+  /** Resume position once this delivery is durable. None if the platform cannot replay. */
   readonly cursor: Option.Option<string>
-  /** When it came in, in milliseconds. */
+  /** In milliseconds. */
   readonly receivedAt: number
-  /** Run once the matches of this delivery are durable. */
+  /** Runs once the matches of this delivery are durable. */
   readonly ack: Effect.Effect<void>
 }
 
@@ -88,31 +86,31 @@ export const GapCause = Schema.Literal(
 ).annotations({
   identifier: "GapCause",
   description:
-    "outage: the platform could not be reached. stall: the stream had gone silent. cap: a limit of the platform. credit: the account ran out of it. not_configured: the platform does not let this server in. no_rules: there was nothing to watch for. rules_dropped: the platform had lost rules, at most since they were last compared, and others were watched for. store_down: matches could not be stored. process_down: this server did not run."
+    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. rules_dropped: the platform had lost some rules, at the earliest since the last comparison; the others were watched. store_down: matches could not be stored. process_down: this server was not running."
 })
 export type GapCause = typeof GapCause.Type
 
-/** What happens on a platform's stream, in its order. Times in milliseconds. */
+/** A signal of a platform's stream, in order. Times are in milliseconds. */
 export type Signal =
   | { readonly _tag: "Event"; readonly delivery: Delivery }
-  /** It is watched again. What happened from `since` on, which may lie before now, comes or has come. */
+  /** The platform is watched. Events since `since`, which may be before `at`, were delivered or will be. */
   | { readonly _tag: "Watching"; readonly at: number; readonly since: number }
-  /** It is not watched since then. */
+  /** The platform is not watched from `at` on. */
   | { readonly _tag: "Blind"; readonly at: number; readonly cause: GapCause; readonly detail: string }
 
 /**
- * idle: there is no rule to watch for. waiting: the stream broke and is opened again at a set time. refused: the
- * platform does not let us in, and only someone with the account can change that; it is asked again now and then.
+ * idle: there are no rules to watch for. waiting: the stream broke and a reconnect is scheduled. refused: the platform
+ * denies access until the operator fixes the account; the connection is retried at long intervals.
  */
 export const StreamState = Schema.Literal("idle", "connecting", "live", "waiting", "refused").annotations({
   identifier: "StreamState"
 })
 export type StreamState = typeof StreamState.Type
 
-/** Times in milliseconds. */
+/** Times are in milliseconds. */
 export interface StreamStatus {
   readonly state: StreamState
-  /** The state in words: why, and what comes next. */
+  /** The reason for the state and the next step, for people. */
   readonly detail: string
   readonly since: number
   readonly lastEventAt: Option.Option<number>
@@ -124,24 +122,20 @@ export interface Platform {
   readonly language: Language
   readonly syntax: SyntaxHelp
   readonly capabilities: {
-    /** How many rules one account may hold here. */
     readonly rulesPerAccount: Option.Option<number>
-    /** False: it runs in this process, on events that are handed in. */
+    /** False: it runs in this process, on published events. */
     readonly isRemote: boolean
   }
-  /** Asks the platform itself whether it takes the text. Nothing is registered. */
+  /** Asks the platform whether it accepts the text. Nothing is registered. */
   readonly verify: (text: string) => Effect.Effect<Either.Either<void, RuleRefusal>, PlatformFailure>
-  /**
-   * Makes the platform watch for the texts, and answers in their order. Registering the same text again gives the same
-   * rule. When it fails, some of them may be registered: `inventory` tells.
-   */
+  /** Results in the order of the texts. Idempotent. After a failure some texts may be registered: see `inventory`. */
   readonly register: (
     texts: ReadonlyArray<string>
   ) => Effect.Effect<ReadonlyArray<Either.Either<Registered, RuleRefusal>>, PlatformFailure>
-  /** Makes the platform forget our rules. Those that are gone already, or not ours, are passed over. */
+  /** Idempotent. Skips foreign rules. */
   readonly unregister: (platformRuleIds: ReadonlyArray<string>) => Effect.Effect<void, PlatformFailure>
   readonly inventory: Effect.Effect<Inventory, PlatformFailure>
-  /** The live stream, from the cursor on as far as the platform can. Run it once: it ends only with its scope. */
+  /** The live stream. Resumes at the cursor if the platform can replay. Run it once: it ends only with its scope. */
   readonly watch: (from: Option.Option<string>) => Stream.Stream<Signal>
   readonly status: Effect.Effect<StreamStatus>
 }
@@ -158,21 +152,20 @@ export interface DemoEvents {
 /** A platform that this deployment has: what it is, and how it runs. */
 export interface Installed<R> {
   readonly language: Language
-  /** How many rules one account may hold here. */
   readonly rulesPerAccount: Option.Option<number>
-  /** The real service. None without credentials: the platform then runs in process. */
+  /** Connects to the real service. None without credentials: the platform then runs in process. */
   readonly remote: Option.Option<Layer.Layer<never, never, R>>
   readonly demo: DemoEvents
 }
 
-/** The platforms of this deployment. Providing an adapter's layer is what turns a platform on. */
+/** The registry of platforms. Providing an adapter's layer enables its platform. */
 export class Platforms extends Context.Tag("core/Platforms")<
   Platforms,
   {
-    /** Until the scope closes. A second adapter for the same platform is a mistake in the wiring. */
+    /** Until the scope closes. A second platform with the same id is a defect. */
     readonly register: (platform: Platform) => Effect.Effect<void, never, Scope.Scope>
     readonly get: (id: PlatformId) => Effect.Effect<Platform, PlatformNotConfigured>
-    /** In the order in which they were registered. */
+    /** In order of registration. */
     readonly all: Effect.Effect<ReadonlyArray<Platform>>
     readonly ids: Effect.Effect<ReadonlyArray<PlatformId>>
   }

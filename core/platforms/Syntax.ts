@@ -4,7 +4,7 @@ import type { PlatformNotConfigured } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import { Platforms, type SyntaxHelp } from "./Platform.ts"
 
-/** Help for the given platforms, or for all. */
+/** For all platforms by default. */
 export const syntaxHelp = (
   ids?: ReadonlyArray<PlatformId>
 ): Effect.Effect<ReadonlyMap<PlatformId, SyntaxHelp>, PlatformNotConfigured, Platforms> =>

@@ -1,8 +1,8 @@
-/** Help for writing filters, made from the tables that the checkers read, so that it cannot drift away from them. */
+/** Builds a platform's help from its language and the deployment's limits. */
 import type { Language } from "../syntax/language.ts"
 import type { SyntaxHelp } from "./Platform.ts"
 
-/** `limits`: those of this deployment by name, beside those of the language. */
+/** `limits`: the deployment's limits by name. They override the language's. */
 export const helpFor = ({ id, help }: Language, limits: Readonly<Record<string, number>>): SyntaxHelp => {
   const all = { ...help.limits, ...limits }
   return {

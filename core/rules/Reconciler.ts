@@ -1,8 +1,8 @@
-/** Compares the platforms' rules with the store: at the start, and every two minutes. */
+/** Reconciles the platforms with the rule store: at start-up, then every two minutes. */
 import { Effect, Layer, Schedule } from "effect"
 import { Registrations } from "./Registrations.ts"
 
-/** Ready after the first comparison, or after ten seconds: a platform that hangs is compared in the background. */
+/** Ready after the first pass or after ten seconds, whichever is first: a slow first pass continues in the background. */
 export const layer: Layer.Layer<never, never, Registrations> = Layer.scopedDiscard(
   Effect.gen(function* () {
     const { reconcile } = yield* Registrations

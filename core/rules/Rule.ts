@@ -1,10 +1,10 @@
-/** Rules: what a caller asks for, and what the service keeps. */
+/** The rule schemas: a caller's draft, and the stored rule with its registrations. */
 import { Schema } from "effect"
 import { RuleId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 
-/** Text that every store can hold: no NUL, no half of a surrogate pair. */
+/** Text that every store accepts: no NUL, no lone surrogate. */
 const StorableText = Schema.String.pipe(
   Schema.filter((text) => !text.includes("\0") || "Contains a NUL character: remove it"),
   Schema.filter((text) => text.isWellFormed() || "Contains half of a surrogate pair: send valid Unicode")
@@ -22,7 +22,7 @@ export const RuleDraft = Schema.Struct({
       type: "string",
       minLength: 1,
       maxLength: 200,
-      description: "A few words to tell the rule from others"
+      description: "A short name for the rule"
     }
   }),
   intent: trimmedText(4000).annotations({
@@ -30,7 +30,7 @@ export const RuleDraft = Schema.Struct({
       type: "string",
       minLength: 1,
       maxLength: 4000,
-      description: "What it is to find, and what for, in words"
+      description: "What the rule should find, and why"
     }
   }),
   platforms: Schema.Array(PlatformId)
@@ -38,16 +38,16 @@ export const RuleDraft = Schema.Struct({
       Schema.filter((platforms) => platforms.length > 0 || "Is empty: name at least one platform"),
       Schema.filter((platforms) => new Set(platforms).size === platforms.length || "Names a platform more than once")
     )
-    .annotations({ description: "Where to watch" }),
+    .annotations({ description: "The platforms to watch" }),
   overrides: Schema.Record({ key: Schema.String, value: StorableText }).annotations({
-    description: "The filter for each of the platforms, in the platform's own syntax"
+    description: "One filter per platform, in that platform's syntax"
   })
 })
 export type RuleDraft = typeof RuleDraft.Type
 
 export const RegistrationState = Schema.Literal("pending", "active", "removing", "failed").annotations({
   identifier: "RegistrationState",
-  description: "failed: the platform dropped the rule and does not take it again; it is tried again every few minutes"
+  description: "failed: the platform lost the rule and rejects it; registration is retried every few minutes"
 })
 export type RegistrationState = typeof RegistrationState.Type
 

@@ -1,4 +1,4 @@
-/** The check use case: what a filter means, what is wrong with it, and what it would do, before anything is saved. */
+/** The check use case: validates, translates, explains and backtests filters without storing anything. */
 import { Array as Arr, Clock, Effect, Either, Schema } from "effect"
 import { Backtest, BacktestRequest, Backtests } from "../backtests/Backtests.ts"
 import { type ArgumentIssue, InvalidArgument, type StorageUnavailable } from "../model/Errors.ts"
@@ -7,7 +7,7 @@ import { type Platform, type PlatformFailure, Platforms } from "../platforms/Pla
 import type { EventFields } from "../syntax/expression/eventFields.ts"
 import { explain } from "../syntax/expression/explain.ts"
 import type { FieldNames } from "../syntax/expression/FieldNames.ts"
-import type { Language, Understood } from "../syntax/language.ts"
+import type { Language, ValidRule } from "../syntax/language.ts"
 import { isTarget, translate } from "../syntax/translation/translate.ts"
 import { toWireTranslation, WireExplanation, WireIssue, WireTranslation } from "../syntax/wire.ts"
 
@@ -18,13 +18,13 @@ export const CheckRequest = Schema.Struct({
         (filters) => Object.keys(filters).length > 0 || "Is empty: give the filter of at least one platform"
       )
     )
-    .annotations({ description: "The filter for each platform, in the platform's own syntax" }),
+    .annotations({ description: "One filter per platform, in that platform's syntax" }),
   events: Schema.optionalWith(Schema.Record({ key: PlatformId, value: Schema.Unknown }), { exact: true }).annotations({
-    description: "An event for each platform, in the form in which the platform delivers it, to explain the filter on"
+    description: "A sample event per platform, in the platform's format, to explain the filter with"
   }),
   backtest: Schema.optionalWith(BacktestRequest, { exact: true }),
   ask_platforms: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
-    description: "Ask each platform itself too, without registering anything there"
+    description: "Also ask each platform whether it accepts the filter. Nothing is registered"
   })
 })
 export type CheckRequest = typeof CheckRequest.Type
@@ -33,7 +33,7 @@ export const CheckedFilter = Schema.Struct({
   valid: Schema.Boolean,
   issues: Schema.Array(WireIssue),
   canonical: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "The text that would be registered; absent when the filter is not valid"
+    description: "The text that would be registered. Absent if the filter is not valid"
   }),
   translations: Schema.Record({ key: PlatformId, value: WireTranslation }),
   explanation: Schema.optionalWith(WireExplanation, { exact: true }),
@@ -42,11 +42,11 @@ export const CheckedFilter = Schema.Struct({
     Schema.Struct({
       accepted: Schema.Boolean,
       reason: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-        description: "In the platform's own words; absent when it takes the filter"
+        description: "The platform's error message. Absent if it accepts the filter"
       })
     }),
     { exact: true }
-  ).annotations({ description: "What the platform itself says, when it was asked" })
+  ).annotations({ description: "The platform's answer, with ask_platforms" })
 }).annotations({ identifier: "CheckedFilter" })
 export type CheckedFilter = typeof CheckedFilter.Type
 
@@ -55,10 +55,7 @@ export const CheckResult = Schema.Struct({
 })
 export type CheckResult = typeof CheckResult.Type
 
-/**
- * Checks each filter, carries it to the other platforms, explains it on the sample event of its platform, tests it on
- * the recent ones, and asks the platform itself.
- */
+/** An invalid filter only gets its issues: no translations, explanation, backtest or verdict. */
 export const checkFilters = ({
   overrides,
   events = {},
@@ -90,15 +87,15 @@ export const checkFilters = ({
                 { language, text },
                 platforms.map(({ language }) => language)
               ),
-              ...explained(rule, samples.get(id), language.fieldNames),
-              ...(yield* tested(language, rule, backtest)),
-              ...(ask_platforms ? yield* asked(platform, rule.canonical) : {})
+              ...explanationOf(rule, samples.get(id), language.fieldNames),
+              ...(yield* backtestOf(language, rule, backtest)),
+              ...(ask_platforms ? yield* verdictOf(platform, rule.canonical) : {})
             }
     }
     return { platforms: checked }
   })
 
-/** The filter in the language of every other platform that can be translated into. */
+/** The filter in the language of every other platform that is a translation target. */
 export const translations = (
   rule: { readonly language: Language; readonly text: string },
   all: ReadonlyArray<Language>
@@ -124,17 +121,17 @@ const readSamples = (platforms: ReadonlyArray<Platform>, events: NonNullable<Che
   return Arr.isNonEmptyArray(issues) ? new InvalidArgument({ issues }) : Effect.succeed(samples)
 }
 
-const explained = (rule: Understood, sample: EventFields | undefined, names: FieldNames) =>
+const explanationOf = (rule: ValidRule, sample: EventFields | undefined, names: FieldNames) =>
   sample === undefined ? {} : { explanation: explain(rule.expression, sample, names) }
 
-const tested = (language: Language, { expression }: Understood, request: BacktestRequest | undefined) =>
+const backtestOf = (language: Language, { expression }: ValidRule, request: BacktestRequest | undefined) =>
   Effect.gen(function* () {
     if (request === undefined) return {}
     const backtests = yield* Backtests
     return { backtest: yield* backtests.run({ language, expression }, request) }
   })
 
-const asked = (platform: Platform, text: string) =>
+const verdictOf = (platform: Platform, text: string) =>
   Effect.map(platform.verify(text), (verdict) => ({
     platform_verdict: Either.match(verdict, {
       onLeft: ({ reason }) => ({ accepted: false, reason }),

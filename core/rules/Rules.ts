@@ -1,4 +1,4 @@
-/** The rule use cases. Every door calls this and nothing below it. */
+/** The rule use cases: the only way in for HTTP, tRPC, MCP and the CLI. */
 import { Array as Arr, Context, Effect, Layer, Option } from "effect"
 import {
   type ArgumentIssue,
@@ -27,14 +27,13 @@ import { RuleStore } from "./RuleStore.ts"
 export interface CreatedRule {
   readonly id: RuleId
   readonly platforms: ReadonlyMap<PlatformId, Registered>
-  /** What may surprise in the filters, by platform. */
   readonly warnings: ReadonlyMap<PlatformId, ReadonlyArray<Issue>>
 }
 
 export class Rules extends Context.Tag("core/Rules")<
   Rules,
   {
-    /** Checks every filter before anything is stored or sent; on a refusal nothing stays behind. */
+    /** All or nothing: checks every filter before it stores anything, and rolls back if a platform rejects one. */
     readonly create: (
       account: AccountId,
       draft: RuleDraft
@@ -51,7 +50,7 @@ export class Rules extends Context.Tag("core/Rules")<
     >
     /** Newest first. */
     readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StorageUnavailable>
-    /** Deletes the rule and its matches. `id` may be any text: what is not an id of the account is not found. */
+    /** Deletes the rule and its matches. A malformed id and another account's id fail with `RuleNotFound` too. */
     readonly delete: (account: AccountId, id: string) => Effect.Effect<RuleId, RuleNotFound | StorageUnavailable>
   }
 >() {
@@ -97,7 +96,7 @@ interface CheckedFilter extends Filter {
   readonly warnings: ReadonlyArray<Issue>
 }
 
-/** Every platform with its filter in canonical form, or all that is wrong with any of them. */
+/** Each platform with its canonical filter. Fails with the issues of all filters at once. */
 const checkFilters = (platforms: typeof Platforms.Service, draft: RuleDraft) =>
   Effect.gen(function* () {
     const filters: Array<CheckedFilter> = []
@@ -131,7 +130,7 @@ interface Source {
   readonly text: string
 }
 
-/** The first filter that was given: what a missing one can be translated from. */
+/** The first filter in the draft, to translate a missing one from. */
 const sourceOf = (platforms: typeof Platforms.Service, { platforms: ids, overrides }: RuleDraft) =>
   Effect.gen(function* () {
     for (const id of ids) {
@@ -141,10 +140,10 @@ const sourceOf = (platforms: typeof Platforms.Service, { platforms: ids, overrid
     return Option.none<Source>()
   })
 
-/** Offers a translation of another platform's filter, with what it changes, where there is one. */
+/** Suggests a translation of another platform's filter, if there is one. */
 const missingFilter = (language: Language, source: Option.Option<Source>): ArgumentIssue => {
   const { id } = language
-  const issue = { path: `overrides.${id}`, message: `Is missing: "platforms" lists "${id}", so give its filter` }
+  const issue = { path: `overrides.${id}`, message: `Is missing: "platforms" lists "${id}", so add its filter` }
   if (Option.isNone(source) || !isTarget(language)) return issue
   const translation = translate(source.value, language)
   return translation.text === undefined ? issue : { ...issue, suggestion: toWireTranslation(translation) }

@@ -1,11 +1,11 @@
-/** The parts that the help of every platform is made of, and how they are set in Markdown. */
+/** Types and Markdown helpers for the help of each platform. */
 
 export interface Example {
   readonly rule: string
   readonly description: string
 }
 
-/** A rule as people write it at first, and as it must be: the checker finds fault with one and none with the other. */
+/** The checker reports an issue for `wrong` and none for `right`. */
 export interface Mistake {
   readonly wrong: string
   readonly right: string
@@ -18,7 +18,7 @@ export interface LanguageHelp {
   readonly examples: ReadonlyArray<Example>
   readonly mistakes: ReadonlyArray<Mistake>
   readonly limits: Readonly<Record<string, number>>
-  /** The whole help in Markdown. */
+  /** The full reference in Markdown. */
   readonly page: (limits: Readonly<Record<string, number>>) => string
 }
 
@@ -30,7 +30,7 @@ export const bullets = (items: ReadonlyArray<string>): string => items.map((item
 export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n")
 
-/** Text in a code span; one that holds a backtick needs two around it. */
+/** A code span. Text with a backtick needs double backticks around it. */
 export const code = (text: string): string => (text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``)
 
 export const exampleList = (examples: ReadonlyArray<Example>): string =>
@@ -51,7 +51,7 @@ export const limitList = (limits: Readonly<Record<string, number>>, names: Reado
 
 // ---- helpers ----
 
-/** A bar ends a cell, even in a code span. */
+/** A bar ends a table cell, even in a code span. */
 function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ")
 }

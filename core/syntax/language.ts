@@ -1,4 +1,4 @@
-/** What a platform's filters and events are: everything about a platform that needs no network. */
+/** The part of a platform that needs no network: its filter language and its event format. */
 import type { Either } from "effect"
 import type { PlatformEvent } from "./expression/eventFields.ts"
 import type { Expression } from "./expression/expression.ts"
@@ -7,28 +7,23 @@ import type { LanguageHelp } from "./helpPage.ts"
 import type { Issue } from "./issue.ts"
 import type { TranslationTarget } from "./translation/target.ts"
 
-/** A platform's filter language and event format. */
 export interface Language {
   readonly id: string
-  /** As people write it: `X`. */
+  /** Display name: `X`. */
   readonly name: string
-  /** What the platform delivers, for a sentence such as "Earshot watches X posts". */
+  /** Completes a sentence such as "Earshot watches X posts". */
   readonly watches: string
-  /** Never throws, whatever the text. */
+  /** Never throws. */
   readonly check: (text: string) => Checked
   readonly help: LanguageHelp
   readonly events: EventFormat
   readonly fieldNames: FieldNames
-  /** How clauses of other languages are written in this one. Absent: nothing is translated into it. */
+  /** Absent: the language is not a translation target. */
   readonly target?: TranslationTarget
 }
 
-/** A rule that its platform accepts. */
-export interface Understood {
-  /**
-   * Equal for two rules that differ only in spelling. A rule whose canonical text is longer than the platform allows
-   * keeps its own text.
-   */
+export interface ValidRule {
+  /** Equal for rules that differ only in spelling. The original text if the canonical text is too long. */
   readonly canonical: string
   readonly expression: Expression
 }
@@ -36,23 +31,23 @@ export interface Understood {
 export interface Checked {
   readonly issues: ReadonlyArray<Issue>
   /** Present if and only if no issue is an error. */
-  readonly rule: Understood | undefined
+  readonly rule: ValidRule | undefined
 }
 
-/** The records of a platform's stream. */
+/** The format of the records in a platform's stream. */
 export interface EventFormat {
   /** For an error message: `an X post has "data" with "id" and "text"`. */
   readonly shape: string
-  /** JSON Schema of an event, for the API's documentation. */
+  /** JSON Schema, for the API documentation. */
   readonly schema: Readonly<Record<string, unknown>>
-  /** Whether a record has the platform's top-level shape. `read` and `idOf` say what else it lacks. */
+  /** Only tests the top-level shape. `read` and `idOf` report further problems. */
   readonly recognizes: (record: Readonly<Record<string, unknown>>) => boolean
-  /** Left: what the record lacks. `now`, in milliseconds, stands in for a missing time. */
+  /** Left: why the record is not an event. `now`, in milliseconds, replaces a missing time. */
   readonly read: (record: unknown, now: number) => Either.Either<PlatformEvent, string>
-  /** What a match is identified by. `digest` names an event that has no id of its own: same content, same event. */
+  /** Stable id, to deduplicate matches. `digest` makes the id from the content of an event without one. */
   readonly idOf: (record: unknown, digest: (text: string) => string) => Either.Either<string, string>
-  /** The event's own time in milliseconds: when the post was written, when the update matched. */
+  /** In milliseconds: the creation time of a post, the match time of an update. */
   readonly timeOf: (record: unknown) => number | undefined
-  /** What a list shows of the event: a post's text, a page's title. */
+  /** For lists: a post's text, a page's title. */
   readonly titleOf: (record: unknown) => string | undefined
 }

@@ -1,4 +1,4 @@
-/** What the rule languages have to say, as it goes over the wire. */
+/** Wire schemas of issues, translations and explanations. */
 import { Schema } from "effect"
 import type { Translation } from "./translation/translate.ts"
 
@@ -9,7 +9,7 @@ export const WireSpan = Schema.Struct({ start: Schema.Number, end: Schema.Number
 
 export const WireFix = Schema.Struct({
   message: Schema.String,
-  text: Schema.String.annotations({ description: "The whole rule text with this one issue mended" })
+  text: Schema.String.annotations({ description: "The complete rule text with this issue fixed" })
 }).annotations({ identifier: "Fix" })
 
 export const WireIssue = Schema.Struct({
@@ -27,7 +27,7 @@ const Fidelity = Schema.Literal("exact", "wider", "narrower", "different", "impo
 
 export const WireTranslation = Schema.Struct({
   text: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "A valid rule of the other platform; absent when there is none"
+    description: "A valid rule for the other platform. Absent if there is no translation"
   }),
   fidelity: Fidelity,
   clauses: Schema.Array(Schema.Struct({ span: WireSpan, fidelity: Fidelity, reason: Schema.String })),
@@ -39,7 +39,7 @@ export const WireExplanation = Schema.Struct({
   clauses: Schema.Array(Schema.Struct({ span: WireSpan, held: Schema.Boolean, description: Schema.String })),
   decisive: Schema.Array(WireSpan).annotations({
     description:
-      "The smallest set of clauses that decided: for a miss, had just these come out the other way, the rule would have matched"
+      "The smallest set of clauses that decided the result. If the rule did not match: it would have, had these clauses given the opposite result"
   })
 }).annotations({ identifier: "Explanation" })
 

@@ -128,7 +128,7 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     await real.stop()
     assertPlain(
       ended,
-      /^earshot: Line 1: Platform "x" is the real one on this server: it takes no events from outside. Nothing was taken in; replay to a server .* without X_BEARER_TOKEN/
+      /^earshot: Line 1: Platform "x" does not run in process on this server: it accepts no published events. Nothing was taken in; replay to a server .* without X_BEARER_TOKEN/
     )
     assert.notInclude(ended.stderr, "--skip-bad-lines")
   })

@@ -97,7 +97,7 @@ export const eventsContract = (target: () => Target): void => {
         )
         const [, noText, noEvent, tooLong, noUrl, noUtf8] = issuesOf(answer).map(([, message]) => message ?? "")
         assert.match(noText ?? "", /no "text"/)
-        assert.match(noEvent ?? "", /Is not an event/)
+        assert.match(noEvent ?? "", /Not an event/)
         assert.match(tooLong ?? "", /too long: at most 1048576 bytes/)
         assert.match(noUrl ?? "", /no "url"/)
         assert.match(noUtf8 ?? "", /UTF-8/)
@@ -110,7 +110,7 @@ export const eventsContract = (target: () => Target): void => {
       const issues = issuesOf(answer)
       assert.lengthOf(issues, 101)
       assert.strictEqual(issues[99]?.[0], "line 100")
-      assert.deepStrictEqual(issues[100], ["", "And 4900 more are wrong"])
+      assert.deepStrictEqual(issues[100], ["", "4900 more events are not valid"])
     })
 
     it("may be 32 MiB, and not one byte more", async () => {

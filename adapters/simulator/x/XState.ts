@@ -5,7 +5,7 @@ import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import type { JsonObject } from "../../../core/syntax/json.ts"
 import { xEvent } from "../../../core/syntax/x/event.ts"
 import * as Language from "../../../core/syntax/x/language.ts"
-import { risingIds } from "../../demo/addresses.ts"
+import { ascendingIds } from "../../demo/addresses.ts"
 import { blockingIssues } from "../blockingIssues.ts"
 import type { Cap, World } from "../World.ts"
 import { planOf } from "./plan.ts"
@@ -58,7 +58,7 @@ export class XState {
   readonly history: Array<MatchedPost> = []
   published = 0
   private readonly engine = new NamedRules({ seed: 1 })
-  private readonly nextId = risingIds()
+  private readonly nextId = ascendingIds()
 
   constructor(world: World) {
     this.world = world

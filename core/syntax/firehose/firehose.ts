@@ -1,7 +1,7 @@
-/** The language of the platform `firehose`. */
+/** The filter language and event format of the platform `firehose`. */
 import { objectOf, textOf } from "../json.ts"
 import type { Language } from "../language.ts"
-import { isContradictory } from "../translation/draft.ts"
+import { isContradictory } from "../translation/partialRule.ts"
 import { printFirehose } from "../translation/print.ts"
 import { toFirehose } from "../translation/toFirehose.ts"
 import { firehoseEvent, firehoseEventId, firehoseEventTime } from "./event.ts"
@@ -26,7 +26,7 @@ export const firehose: Language = {
     shape: 'a Firehose update has "document" with "url"',
     schema: {
       type: "object",
-      description: "A Firehose update; what the page gained and lost is in document.diff",
+      description: "A Firehose update. The added and removed text of the page is in document.diff",
       required: ["document"],
       properties: {
         document: {
@@ -65,5 +65,5 @@ export const firehose: Language = {
       return textOf(document?.["title"]) ?? textOf(document?.["url"])
     }
   },
-  target: { clause: toFirehose, print: printFirehose, isVoid: isContradictory }
+  target: { clause: toFirehose, print: printFirehose, isUnsatisfiable: isContradictory }
 }

@@ -1,4 +1,4 @@
-/** Help for Firehose's rule language. */
+/** Help for the Firehose rule language. */
 
 import {
   bullets,
@@ -18,7 +18,7 @@ import { operators } from "./operators.ts"
 import { stopWords } from "./tokens.ts"
 
 const examples: ReadonlyArray<Example> = [
-  { rule: "tesla AND recall AND recent:24h", description: "two words on pages of the last day" },
+  { rule: "tesla AND recall AND recent:24h", description: "two words on pages of the last 24 hours" },
   { rule: '(tesla OR rivian) AND "product recall"', description: "a phrase about either company" },
   {
     rule: 'title:acme AND page_category:"/News" AND language:en AND recent:7d',
@@ -26,69 +26,82 @@ const examples: ReadonlyArray<Example> = [
   },
   {
     rule: '(acme OR "acme corp") AND NOT domain:acme.com',
-    description: "what other sites add about a brand"
+    description: "text about a brand on other sites"
   },
   {
     rule: "domain:techcrunch.com AND title:(ipo OR acquisition OR funding)",
-    description: "headlines of one site on several words"
+    description: "headlines of one site with any of several words"
   },
   {
     rule: 'page_type:"/Listing/Job" AND title:"software engineer" AND language:en',
     description: "new job offers"
   },
-  { rule: 'removed:"free plan" AND domain:example.com', description: "a promise that leaves a site" },
-  { rule: 'added_anchor:"acme" AND NOT domain:acme.com AND dr:[50 TO *]', description: "new links from strong sites" },
-  { rule: "vulnerability AND (domain:*.gov OR domain:*.edu)", description: "a word on sites with some endings" },
-  { rule: "tesla AND url:/.*\\/blog\\/[0-9]{4}\\/.*/", description: "posts of blogs with the year in their address" },
-  { rule: "tesla AND NOT url:*\\/tag\\/* AND NOT url:*\\/page\\/*", description: "a word, without index pages" },
+  { rule: 'removed:"free plan" AND domain:example.com', description: "a phrase that a site removes" },
+  {
+    rule: 'added_anchor:"acme" AND NOT domain:acme.com AND dr:[50 TO *]',
+    description: "new links from highly rated sites"
+  },
+  {
+    rule: "vulnerability AND (domain:*.gov OR domain:*.edu)",
+    description: "a word on government and university sites"
+  },
+  { rule: "tesla AND url:/.*\\/blog\\/[0-9]{4}\\/.*/", description: "blog posts with a year in the address" },
+  {
+    rule: "tesla AND NOT url:*\\/tag\\/* AND NOT url:*\\/page\\/*",
+    description: "a word, without tag and list pages"
+  },
   {
     rule: "earthquake AND publish_time:[2026-01-01T00\\:00\\:00 TO *]",
-    description: "pages dated from a day on"
+    description: "pages published on or after a day"
   },
   { rule: '"merger agreement"~4 AND page_category:"/Finance"', description: "two words near each other, by topic" }
 ]
 
 const mistakes: ReadonlyArray<Mistake> = [
-  { wrong: "tesla recall", right: "tesla AND recall", why: "Side by side means OR" },
-  { wrong: "tesla AND ford OR gm", right: "tesla AND (ford OR gm)", why: "AND and OR never share a level" },
-  { wrong: "tesla and recall", right: "tesla AND recall", why: "Operators are in capitals" },
-  { wrong: "NOT ford", right: "tesla AND NOT ford", why: "NOT only takes away from something" },
-  { wrong: "tesla OR NOT ford", right: "tesla AND NOT ford", why: "After OR, NOT still takes away" },
-  { wrong: "'electric vehicle'", right: '"electric vehicle"', why: "Phrases stand in double quotes" },
+  { wrong: "tesla recall", right: "tesla AND recall", why: "A space means OR" },
+  { wrong: "tesla AND ford OR gm", right: "tesla AND (ford OR gm)", why: "Do not mix AND and OR without parentheses" },
+  { wrong: "tesla and recall", right: "tesla AND recall", why: "Operators are upper case" },
+  { wrong: "NOT ford", right: "tesla AND NOT ford", why: "NOT alone matches nothing" },
+  { wrong: "tesla OR NOT ford", right: "tesla AND NOT ford", why: "NOT excludes, also after OR" },
+  { wrong: "'electric vehicle'", right: '"electric vehicle"', why: "Phrases need double quotes" },
   { wrong: "coca-cola", right: '"coca-cola"', why: "Unquoted, either word is enough" },
-  { wrong: "tesla recent:24h", right: "tesla AND recent:24h", why: "`recent:` is joined with AND, at the top, once" },
+  { wrong: "tesla recent:24h", right: "tesla AND recent:24h", why: "Join `recent:` with AND, once, at the top level" },
   { wrong: "tesla AND recent:2w", right: "tesla AND recent:14d", why: "Ages are in `h`, `d` or `mo`" },
   { wrong: 'page_types:"/Article"', right: 'page_type:"/Article"', why: "Singular in rules, plural in events" },
-  { wrong: 'category:"/News"', right: 'page_category:"/News"', why: "The name of the field" },
-  { wrong: "page_category:/News", right: 'page_category:"/News"', why: "A bare slash begins a pattern: quote labels" },
+  { wrong: 'category:"/News"', right: 'page_category:"/News"', why: "The field is `page_category`" },
+  {
+    wrong: "page_category:/News",
+    right: 'page_category:"/News"',
+    why: "An unquoted slash starts a regular expression"
+  },
   {
     wrong: 'page_category:"/news"',
     right: 'page_category:"/News"',
-    why: "Keyword fields are compared with their case"
+    why: "Keyword fields are case-sensitive"
   },
-  { wrong: "tesla AND language:EN", right: "tesla AND language:en", why: "Codes are in lower case" },
+  { wrong: "tesla AND language:EN", right: "tesla AND language:en", why: "Codes are lower case" },
   {
     wrong: "url:https://example.com/blog/*",
     right: "url:https\\:\\/\\/example.com\\/blog\\/*",
     why: "Escape `/` and `:`"
   },
   { wrong: 'url:"https://example.com/*"', right: "url:https\\:\\/\\/example.com\\/*", why: "No wildcards in quotes" },
-  { wrong: "url:example.com", right: "domain:example.com", why: "`url` is the whole address" },
-  { wrong: "domain:www.example.com", right: "domain:example.com", why: "Hosts are held without `www.`" },
-  { wrong: "tesla AND url:/.*\\d+/", right: "tesla AND url:/.*[0-9]+/", why: "Lucene's patterns have no `\\d`" },
-  { wrong: "tesla AND dr:>50", right: "tesla AND dr:{50 TO *]", why: "Comparisons are ranges" },
-  { wrong: "tesla AND dr:[50 to 90]", right: "tesla AND dr:[50 TO 90]", why: "TO is in capitals" },
+  { wrong: "url:example.com", right: "domain:example.com", why: "`url` matches the whole address" },
+  { wrong: "domain:www.example.com", right: "domain:example.com", why: "`domain` has no `www.`" },
+  { wrong: "tesla AND url:/.*\\d+/", right: "tesla AND url:/.*[0-9]+/", why: "Lucene has no `\\d`" },
+  { wrong: "tesla AND dr:>50", right: "tesla AND dr:{50 TO *]", why: "Use a range" },
+  { wrong: "tesla AND dr:[50 to 90]", right: "tesla AND dr:[50 TO 90]", why: "TO is upper case" },
   {
     wrong: "tesla AND publish_time:2025-06-15",
     right: "tesla AND publish_time:[2025-06-15T00\\:00\\:00 TO 2025-06-15T23\\:59\\:59]",
-    why: "A time is a moment: a day is a range"
+    why: "A day is a range of times"
   },
-  { wrong: "tesla AND quality:true", right: "tesla", why: "An option of the rule, not part of it" }
+  { wrong: "tesla AND quality:true", right: "tesla", why: "`quality` is an option of the rule, not a field" }
 ]
 
 export const firehoseHelp: LanguageHelp = {
   summary:
-    'Lucene\'s query syntax over page changes: words and "phrases" in the text that a page gained, field:value for everything else, joined with AND, OR and NOT in capitals and parentheses. A rule matches when a crawled page changed in a way that it describes.',
+    'Lucene query syntax for page changes: words and "phrases" search the added text of a page, field:value searches other fields. Join clauses with AND, OR and NOT in upper case, and group them with parentheses.',
   operators: [
     ...operators.map(({ form, meaning, example }) => ({ name: form, description: meaning, example })),
     ...fields.map(({ name, description, example }) => ({ name: `${name}:`, description, example }))
@@ -104,51 +117,51 @@ export const firehoseHelp: LanguageHelp = {
   page: (all) =>
     [
       "# Rules on Firehose",
-      "A rule is a Lucene query (classic grammar). It is tested on every page that is crawled and found changed; a word without a field is looked up in `added`, the text that the page gained.",
+      "A rule is a Lucene query (classic grammar). It is tested on every crawled page that has changed. A word without a field is searched in `added`, the text that was added to the page.",
       section(
         "How clauses combine",
         bullets([
-          "`a AND b`: both. `a OR b`: either. `a AND NOT b`: the first without the second. Capitals only.",
-          "**There is no precedence.** AND makes its two neighbours required, OR leaves its clause optional, and an optional clause beside a required one has no effect: `a AND b OR c` means `a AND b`. Put every mix in parentheses: `(a AND b) OR c`, `a AND (b OR c)`.",
+          "`a AND b`: both. `a OR b`: either. `a AND NOT b`: a but not b. Operators are upper case.",
+          "**There is no precedence.** AND makes its two neighbours required, OR leaves its clause optional, and an optional clause next to a required one has no effect: `a AND b OR c` means `a AND b`. Use parentheses: `(a AND b) OR c`, `a AND (b OR c)`.",
           "`a b` means `a OR b`. Always write the operator.",
-          "NOT only takes away: a rule or a group of nothing else matches no page. `(*:* AND NOT a)` is everything without a.",
-          "`recent:` stands once, at the top level, joined with AND: `(a OR b) AND recent:24h`."
+          "NOT only excludes: a rule or group with only excluded clauses matches no page. `(*:* AND NOT a)` matches every page without a.",
+          "Use `recent:` once, at the top level, joined with AND: `(a OR b) AND recent:24h`."
         ])
       ),
-      section("Signs and words", table(["Form", "Meaning", "Example"], signRows)),
+      section("Operators", table(["Form", "Meaning", "Example"], operatorRows)),
       section(
         "Fields",
-        "Text fields are searched word by word, keyword fields compared whole. Absent fields never match; of several values one is enough.",
+        "Text fields match single words, keyword fields the whole value. An absent field never matches. If a field has several values, one match is enough.",
         table(["Field", "Kind", "Holds", "Example"], fields.map(fieldRow))
       ),
       section(
         "How text is compared",
         bullets([
-          "Text fields: in any case, whole words, no stemming. Write the forms out, `(recall OR recalls)`, or a wildcard, `recall*`. Accents count.",
-          `Stop words are left out of text fields, save \`title\`: ${stopWords.join(" ")}. In a phrase any word fits in their place.`,
-          "Punctuation parts words, but a dot, an apostrophe or an underscore between letters does not: `node.js` and `o'neil` are one word. Signs such as `#` and `@` are dropped. Chinese and Japanese characters are words one by one: quote them.",
-          "Keyword fields (`url`, `domain`, labels, `language`, `publish_time`): the whole value with its case, or a wildcard or pattern for the whole of it.",
-          'Outside quotes put a backslash before `+ - ! ( ) : ^ [ ] " { } ~ * ? \\ /` to mean the sign, in quotes only before `"` and `\\`. In JSON every backslash is doubled.'
+          "Text fields: whole words, any case, no stemming. List all forms, `(recall OR recalls)`, or use a wildcard, `recall*`. Accents count.",
+          `Stop words are removed from text fields, except \`title\`: ${stopWords.join(" ")}. In a phrase, any word matches in their place.`,
+          "Punctuation splits words, except a dot, an apostrophe or an underscore between letters: `node.js` and `o'neil` are one word. Symbols such as `#` and `@` are dropped. Each Chinese or Japanese character is a word: quote them.",
+          "Keyword fields (`url`, `domain`, labels, `language`, `publish_time`): the whole value, case-sensitive. A wildcard or regular expression must match the whole value.",
+          'Outside quotes, put a backslash before a literal `+ - ! ( ) : ^ [ ] " { } ~ * ? \\ /`; inside quotes only before `"` and `\\`. In JSON, write each backslash twice.'
         ])
       ),
       section(
         "Values",
         bullets([
           `\`language:\` takes ${languages.join(" ")}.`,
-          `\`page_type:\` begins with ${pageTypes.map((label) => code(label)).join(", ")}; for example ${pageTypeChildren
+          `\`page_type:\` starts with ${pageTypes.map((label) => code(label)).join(", ")}; for example ${pageTypeChildren
             .slice(0, 6)
             .map((label) => code(label))
             .join(", ")}.`,
-          `\`page_category:\` begins with ${pageCategories.map((label) => code(label)).join(", ")}; for example ${pageCategoryChildren
+          `\`page_category:\` starts with ${pageCategories.map((label) => code(label)).join(", ")}; for example ${pageCategoryChildren
             .slice(0, 4)
             .map((label) => code(label))
-            .join(", ")}. A label includes those below it.`,
-          "`dr:` is a number from 0 to 100, `publish_time:` local as 2025-06-15T15:06:40, `recent:` as `24h`, `7d` or `3mo`."
+            .join(", ")}. A label includes its children.`,
+          "`dr:` is a number from 0 to 100, `publish_time:` a local time such as 2025-06-15T15:06:40, `recent:` an age such as `24h`, `7d` or `3mo`."
         ])
       ),
       section(
         "Not possible here",
-        "Authors, accounts and tags (use `domain:`), the text that a page had all along (only what it gained or lost is searched), making a page be crawled, filters of the dashboard (`$name`), and the options `quality` and `nsfw`, which belong to the rule and not to its text."
+        "No authors, accounts or tags (use `domain:`). No search in unchanged text: only added and removed text is searched. A rule does not cause a page to be crawled. No dashboard filters (`$name`). `quality` and `nsfw` are options of the rule, not part of its text."
       ),
       section("Limits", limitList(all, limitNames)),
       section("Examples", exampleList(examples)),
@@ -158,12 +171,12 @@ export const firehoseHelp: LanguageHelp = {
 
 // ---- helpers ----
 
-/** Forms that the list of how clauses combine shows already, and other spellings of them. */
-const shownAbove = new Set(["and", "or", "not", "side by side", "every page"])
+/** "How clauses combine" shows these. */
+const combining = new Set(["and", "or", "not", "side by side", "every page"])
 
-const signRows = operators
-  .filter(({ name }) => !shownAbove.has(name))
-  // Markdown takes a bare backslash before a sign for its own.
+const operatorRows = operators
+  .filter(({ name }) => !combining.has(name))
+  // In Markdown a backslash outside of a code span escapes.
   .map(({ form, meaning, example }) => [code(form), meaning.replace(/\\[a-z/]/g, "`$&`"), code(example)])
 
 function fieldRow({ name, kind, description, example }: Field): ReadonlyArray<string> {
@@ -171,9 +184,9 @@ function fieldRow({ name, kind, description, example }: Field): ReadonlyArray<st
 }
 
 const limitNames: Readonly<Record<string, string>> = {
-  rules_per_account: "Rules of one account",
-  rule_length: "Characters in a rule",
-  clauses: "Clauses in a rule",
+  rules_per_account: "Rules per account",
+  rule_length: "Characters per rule",
+  clauses: "Clauses per rule",
   nesting: "Levels of parentheses",
   phrase_slop: 'Largest n in `"a b"~n`'
 }

@@ -26,7 +26,7 @@ export const operators: ReadonlyArray<Operator> = [
     form: "x OR y",
     name: "or",
     meaning:
-      "One match is enough. Next to AND in one group its clause has no effect, so put the alternatives in parentheses",
+      "One match is enough. Next to AND in the same group its clause has no effect, so put the alternatives in parentheses",
     example: '(tesla OR "electric vehicle") AND recall'
   },
   { form: "x || y", name: "or-sign", meaning: "The same as OR, with a space on each side", example: "tesla || rivian" },
@@ -41,13 +41,13 @@ export const operators: ReadonlyArray<Operator> = [
   {
     form: "+x",
     name: "plus",
-    meaning: "The clause is required, whatever the operators around it. No space after it",
+    meaning: "The clause is required, regardless of the operators around it. No space after it",
     example: "+tesla +recall"
   },
   {
     form: "x y",
     name: "side by side",
-    meaning: "Two clauses with only a space between them are joined with OR. Write AND or OR to be clear",
+    meaning: "A space between two clauses means OR. Write AND or OR to be clear",
     example: "tesla rivian"
   },
   {

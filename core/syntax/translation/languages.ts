@@ -1,19 +1,19 @@
-/** Which language codes of the two platforms mean the same language. */
+/** Maps language codes between X and Firehose. */
 import { languages as firehoseLanguages, isLanguage } from "../firehose/labels.ts"
 import { languages as xLanguages } from "../x/vocabulary.ts"
 
-/** Firehose's codes for what posts carry in X's `lang`, in lower case. Posts do not tell the two scripts of Chinese apart. */
+/** `code`: the `lang` of a post in lower case. Posts have one code for both Chinese scripts, Firehose has two. */
 export const toFirehoseLanguages = (code: string): ReadonlyArray<string> => {
   if (code === "zh") {
     return firehoseLanguages.filter((language) => language.startsWith("zh-"))
   }
-  const renamed = oldCodes.get(code) ?? code
-  return isLanguage(renamed) ? [renamed] : []
+  const current = currentCodes.get(code) ?? code
+  return isLanguage(current) ? [current] : []
 }
 
 interface XLanguage {
   readonly code: string
-  /** Posts in it carry a code that other languages of Firehose share. */
+  /** Several Firehose languages map to the same code of posts. */
   readonly shared: boolean
 }
 
@@ -21,17 +21,17 @@ export const toXLanguage = (code: string): XLanguage | undefined => {
   if (!isLanguage(code)) {
     return undefined
   }
-  const renamed = newCodes.get(code) ?? code
-  const found = xLanguages.find((language) => language.code.toLowerCase() === renamed)
+  const old = oldCodes.get(code) ?? code
+  const found = xLanguages.find((language) => language.code.toLowerCase() === old)
   return found && { code: found.code, shared: found.code.toLowerCase().startsWith("zh-") }
 }
 
 // ---- helpers ----
 
-/** X keeps codes that the standard has replaced. */
-const oldCodes: ReadonlyMap<string, string> = new Map([
+/** X still uses codes that ISO 639 has replaced. */
+const currentCodes: ReadonlyMap<string, string> = new Map([
   ["iw", "he"],
   ["in", "id"]
 ])
 
-const newCodes: ReadonlyMap<string, string> = new Map([...oldCodes].map(([old, current]) => [current, old]))
+const oldCodes: ReadonlyMap<string, string> = new Map([...currentCodes].map(([old, current]) => [current, old]))

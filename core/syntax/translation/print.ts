@@ -1,35 +1,35 @@
-/** Writes a finished draft as rule text. */
-import type { Draft } from "./draft.ts"
+/** Prints a translated rule. */
+import type { PartialRule } from "./partialRule.ts"
 
-export const printX = (draft: Draft): string => {
-  switch (draft._tag) {
+export const printX = (rule: PartialRule): string => {
+  switch (rule._tag) {
     case "Leaf":
-      return draft.text
+      return rule.text
     case "Not":
-      return `-${grouped(draft.clause, printX(draft.clause))}`
+      return `-${grouped(rule.clause, printX(rule.clause))}`
     case "And":
-      return draft.clauses.map((clause) => grouped(clause, printX(clause))).join(" ")
+      return rule.clauses.map((clause) => grouped(clause, printX(clause))).join(" ")
     case "Or":
-      return draft.clauses.map(printX).join(" OR ")
+      return rule.clauses.map(printX).join(" OR ")
     default:
       return ""
   }
 }
 
-/** AND and OR never share a level, and a group that only takes away starts from every page. */
-export const printFirehose = (draft: Draft, isBranch = false): string => {
-  switch (draft._tag) {
+/** Never mixes AND and OR on one level. A group of negations starts with `*:*`, because NOT alone matches nothing. */
+export const printFirehose = (rule: PartialRule, isBranch = false): string => {
+  switch (rule._tag) {
     case "Leaf":
-      return draft.text
+      return rule.text
     case "Not":
-      return isBranch ? `*:* AND ${printFirehose(draft)}` : `NOT ${grouped(draft.clause, printFirehose(draft.clause))}`
+      return isBranch ? `*:* AND ${printFirehose(rule)}` : `NOT ${grouped(rule.clause, printFirehose(rule.clause))}`
     case "And": {
-      const clauses = [...draft.clauses].sort((a, b) => Number(a._tag === "Not") - Number(b._tag === "Not"))
+      const clauses = [...rule.clauses].sort((a, b) => Number(a._tag === "Not") - Number(b._tag === "Not"))
       const text = clauses.map((clause) => grouped(clause, printFirehose(clause))).join(" AND ")
       return clauses[0]?._tag === "Not" ? `*:* AND ${text}` : text
     }
     case "Or":
-      return draft.clauses
+      return rule.clauses
         .map((clause) => {
           const text = printFirehose(clause, true)
           return clause._tag === "Leaf" ? text : `(${text})`
@@ -42,6 +42,6 @@ export const printFirehose = (draft: Draft, isBranch = false): string => {
 
 // ---- helpers ----
 
-function grouped(draft: Draft, text: string): string {
-  return draft._tag === "And" || draft._tag === "Or" ? `(${text})` : text
+function grouped(rule: PartialRule, text: string): string {
+  return rule._tag === "And" || rule._tag === "Or" ? `(${text})` : text
 }

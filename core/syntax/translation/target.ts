@@ -1,12 +1,12 @@
-/** What a language provides so that filters of other languages can be translated into it. */
+/** What a language provides to be a translation target. */
 import type { Predicate } from "../expression/expression.ts"
-import type { Carried } from "./carried.ts"
-import type { Draft, Joined } from "./draft.ts"
+import type { ClauseTranslation } from "./clauseTranslation.ts"
+import type { Group, PartialRule } from "./partialRule.ts"
 
 export interface TranslationTarget {
-  /** `source`: the clause's text in the source filter. `positive`: whether the clause is asked for rather than excluded. */
-  readonly clause: (predicate: Predicate, source: string, positive: boolean) => Carried
-  readonly print: (draft: Draft) => string
-  /** Whether the platform refuses this conjunction because it can never hold. */
-  readonly isVoid: (draft: Joined) => boolean
+  /** `source`: the clause's text in the source filter. `positive`: false if the clause is negated. */
+  readonly clause: (predicate: Predicate, source: string, positive: boolean) => ClauseTranslation
+  readonly print: (rule: PartialRule) => string
+  /** Whether the platform rejects this conjunction because it never matches. */
+  readonly isUnsatisfiable: (rule: Group) => boolean
 }

@@ -1,172 +1,161 @@
-/** What a clause of X becomes in Firehose's language. */
+/** Translates an X clause to Firehose. */
 import type { Field, Predicate } from "../expression/expression.ts"
 import { escapeTerm } from "../firehose/printer.ts"
-import type { Leaf as XLeaf } from "../x/ast.ts"
 import { parse } from "../x/language.ts"
-import { type Carried, impossible } from "./carried.ts"
+import { type ClauseTranslation, exact, impossible, withDifference } from "./clauseTranslation.ts"
 import { toFirehoseLanguages } from "./languages.ts"
 import { wordsToFirehose } from "./words.ts"
 
-/** `source` is the clause as it stands in the rule, `positive` whether it is asked for rather than excluded. */
-export const toFirehose = (predicate: Predicate, source: string, positive: boolean): Carried => {
+/** `source`: the clause's text in the rule. `positive`: false if the clause is negated. */
+export const toFirehose = (predicate: Predicate, source: string, positive: boolean): ClauseTranslation => {
   switch (predicate._tag) {
     case "Phrase": {
       const { field, words, slop } = predicate
-      const raw = writtenText(source) ?? words.join(" ")
+      const raw = rawText(source) ?? words.join(" ")
       switch (field) {
         case "x.text":
-          return wordsToFirehose(
-            { words, raw, slop },
-            { prefix: "", keepsStopWords: false, place: "the text that a page gained" }
+          return wordsToFirehose({ words, raw, slop }, addedText)
+        case "x.url_title":
+          return withDifference(
+            wordsToFirehose(
+              { words, raw, slop },
+              { prefix: "title:", keepsStopWords: true, name: "the title of the page" }
+            ),
+            "narrower",
+            "Firehose searches the title of the page itself, X the titles of all linked pages"
           )
-        case "x.url_title": {
-          const carried = wordsToFirehose(
-            { words, raw, slop },
-            { prefix: "title:", keepsStopWords: true, place: "the title of the page" }
-          )
-          return "impossible" in carried
-            ? carried
-            : { ...carried, narrower: true, reason: titleReason(carried.wider || carried.narrower, carried.reason) }
-        }
         case "x.url":
           return address(words, raw)
         default:
-          return impossible(unknown(field))
+          return unsupported(field)
       }
     }
     case "Equals":
       return equals(predicate.field, predicate.value, positive)
     case "Contains":
-      return {
-        ...written(`url:*${escapeTerm(predicate.text)}*`),
-        narrower: hasLetters(predicate.text),
-        reason: hasLetters(predicate.text)
-          ? "Firehose compares addresses with their case, X without"
-          : "The same characters in the address of the page"
-      }
+      return caseSensitive(
+        `url:*${escapeTerm(predicate.text)}*`,
+        hasLetters(predicate.text),
+        "The same text in the address of the page"
+      )
     case "NumberRange":
-      return impossible("Pages have no author with followers, posts or lists")
+      return impossible("Pages have no author with follower, post or list counts")
     case "Sample":
-      return impossible("Firehose has no way to draw a share of all pages")
+      return impossible("Firehose has no sampling")
     case "Radius":
     case "Box":
-      return impossible("Firehose does not know where a page was written")
+      return impossible(NO_LOCATION)
     default:
-      return impossible(unknown("field" in predicate ? predicate.field : undefined))
+      return unsupported("field" in predicate ? predicate.field : undefined)
   }
 }
 
 // ---- helpers ----
 
-function equals(field: Field, value: string, positive: boolean): Carried {
+const NO_LOCATION = "Firehose has no page locations"
+
+const addedText = { prefix: "", keepsStopWords: false, name: "the added text of the page" }
+
+function equals(field: Field, value: string, positive: boolean): ClauseTranslation {
   switch (field) {
     case "x.lang": {
       const codes = toFirehoseLanguages(value)
       if (codes.length === 0) {
-        return impossible(`Firehose does not recognise the language "${value}"`)
+        return impossible(`Firehose does not support the language "${value}"`)
       }
-      return {
-        ...written(...codes.map((code) => `language:${code}`)),
-        reason:
-          codes.length === 1
-            ? `The same language, which Firehose calls "${codes[0]}"`
-            : "Posts carry one code for both scripts of Chinese, pages one for each"
-      }
+      const reason =
+        codes.length === 1
+          ? `The same language: "${codes[0]}" on Firehose`
+          : "Posts have one language code for both Chinese scripts, pages have one for each"
+      return exact(
+        codes.map((code) => `language:${code}`),
+        reason
+      )
     }
     case "x.hashtag":
     case "x.cashtag": {
-      const carried = wordsToFirehose(
-        { words: [value], raw: value, slop: 0 },
-        { prefix: "", keepsStopWords: false, place: "" }
-      )
-      return "impossible" in carried
-        ? carried
-        : { ...carried, wider: true, narrower: false, reason: "Firehose knows no tags, so the plain word fits too" }
+      const translation = wordsToFirehose({ words: [value], raw: value, slop: 0 }, addedText)
+      const reason = "Firehose has no tags, so the plain word matches too"
+      return "impossible" in translation ? translation : { ...translation, wider: true, narrower: false, reason }
     }
     case "x.is": {
-      const kind = notOnPages.get(value)
+      const kind = kindsOfPost.get(value)
       if (kind === undefined) {
-        return impossible(unknown(field))
+        return unsupported(field)
       }
       return positive
         ? impossible(`A page is never ${kind}`)
-        : { ...written(), reason: `A page is never ${kind}, so there is nothing to leave out` }
+        : exact([], `A page is never ${kind}, so there is nothing to exclude`)
     }
     default:
-      return impossible(unknown(field))
+      return unsupported(field)
   }
 }
 
-const notOnPages: ReadonlyMap<string, string> = new Map([
+/** Values of `is:` that no page has. */
+const kindsOfPost: ReadonlyMap<string, string> = new Map([
   ["retweet", "a retweet"],
   ["reply", "a reply"],
   ["quote", "a quote of a post"],
-  ["nullcast", "a post made for ads only"]
+  ["nullcast", "an ads-only post"]
 ])
 
-/** Words of an address. A host name becomes the site; anything else a pattern that keeps the bounds of words. */
-function address(words: ReadonlyArray<string>, raw: string): Carried {
+/** A host name becomes `domain:`, anything else a regular expression with word boundaries. */
+function address(words: ReadonlyArray<string>, raw: string): ClauseTranslation {
   if (!words.every((word) => /^[a-z0-9]+$/.test(word))) {
-    return impossible("Firehose cannot look for these words in an address")
+    return impossible("Firehose cannot search for these words in an address")
   }
   const host = /^(?:https?:\/\/)?(?:www\.)?((?:[a-z0-9-]+\.)+[a-z]{2,})\/?$/i.exec(raw)?.[1]
   if (host !== undefined && !fileEnding.test(host)) {
-    const reason = "Only pages of the site itself, not every address in which its name occurs"
-    return { ...written(`domain:${host.toLowerCase()}`), narrower: true, reason }
+    const reason = "Matches pages of the site itself, not every address that contains its name"
+    return { ...exact([`domain:${host.toLowerCase()}`], reason), narrower: true }
   }
-  const letters = words.some(hasLetters)
-  return {
-    ...written(`url:/(.*${gap})?${words.join(`${gap}+`)}(${gap}.*)?/`),
-    narrower: letters,
-    reason: letters ? "Firehose compares addresses with their case, X without" : "The same words in the address"
-  }
+  return caseSensitive(
+    `url:/(.*${SEPARATOR})?${words.join(`${SEPARATOR}+`)}(${SEPARATOR}.*)?/`,
+    words.some(hasLetters),
+    "The same words in the address"
+  )
 }
 
-/** A name with such an ending is that of a file. */
+/** Distinguishes file names such as `index.html` from host names. */
 const fileEnding = /\.(aspx?|css|gif|html?|jpe?g|js|json|jsp|md|mp[34]|pdf|php|png|svg|txt|xml)$/i
 
-/** What stands between the words of an address. */
-const gap = "[^a-zA-Z0-9]"
+/** Between two words of an address. */
+const SEPARATOR = "[^a-zA-Z0-9]"
 
-function titleReason(changed: boolean, reason: string): string {
-  const own = "Firehose looks at the page itself, X at every page that a post links to"
-  return changed ? `${own}; ${reason}` : own
-}
-
-function written(...texts: ReadonlyArray<string>) {
-  return { join: "Or", texts, anchor: true, wider: false, narrower: false, reason: "" } as const
+/** Only letters make the case-sensitive comparison differ from X's. */
+function caseSensitive(text: string, letters: boolean, reason: string): ClauseTranslation {
+  return letters
+    ? { ...exact([text], "Firehose compares addresses case-sensitively, X does not"), narrower: true }
+    : exact([text], reason)
 }
 
 function hasLetters(text: string): boolean {
   return text.toLowerCase() !== text.toUpperCase()
 }
 
-/** The words of the clause as the rule wrote them, signs included, which the tree no longer holds. */
-function writtenText(source: string): string | undefined {
+/** The clause's text with its punctuation, which the predicate does not keep. */
+function rawText(source: string): string | undefined {
   const ast = parse(source).rule?.ast
   if (ast === undefined || ast._tag === "And" || ast._tag === "Or" || ast._tag === "Not") {
     return undefined
   }
-  return textOf(ast)
+  return ast._tag === "Operator" ? ast.value : ast.text
 }
 
-function textOf(leaf: XLeaf): string {
-  return leaf._tag === "Operator" ? leaf.value : leaf.text
-}
-
-function unknown(field: Field | undefined): string {
+function unsupported(field: string | undefined): ClauseTranslation {
   const reason = reasons.find(([pattern]) => pattern.test(field ?? ""))
-  return reason?.[1] ?? "Firehose has nothing like it"
+  return impossible(reason?.[1] ?? "Firehose has no equivalent")
 }
 
 const reasons: ReadonlyArray<readonly [RegExp, string]> = [
   [/^x\.(from|to|retweets_of|from_affiliate_of|to_affiliate_of|mention)$/, "Firehose has no accounts"],
   [/^x\.bio/, "Pages have no author with a profile"],
-  [/^x\.(place|place_id|place_country)$/, "Firehose does not know where a page was written"],
-  [/^x\.url_description$/, "Firehose does not hold the description of a page"],
-  [/^x\.(context|entity)$/, "Firehose has no annotations of X"],
-  [/^x\.(conversation_id|in_reply_to_tweet_id|retweets_of_tweet_id)$/, "Firehose has no posts to refer to"],
-  [/^x\.source$/, "Pages are not made with an app of X"],
-  [/^x\.has$/, "Firehose does not say what a page carries"],
-  [/^x\.is$/, "Pages have no author to be verified"]
+  [/^x\.(place|place_id|place_country)$/, NO_LOCATION],
+  [/^x\.url_description$/, "Firehose has no page descriptions"],
+  [/^x\.(context|entity)$/, "Firehose has no annotations"],
+  [/^x\.(conversation_id|in_reply_to_tweet_id|retweets_of_tweet_id)$/, "Firehose has no posts"],
+  [/^x\.source$/, "Pages have no source app"],
+  [/^x\.has$/, "Firehose has no fields for the contents of a page"],
+  [/^x\.is$/, "Pages have no verified authors"]
 ]

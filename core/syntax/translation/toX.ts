@@ -1,20 +1,20 @@
-/** What a clause of Firehose becomes in X's language. */
+/** Translates a Firehose clause to X. */
 import type { Field, Predicate, WildcardSign } from "../expression/expression.ts"
 import { parse } from "../firehose/language.ts"
 import { tokens } from "../x/tokens.ts"
-import { type Carried, impossible, type Written } from "./carried.ts"
+import { type ClauseTranslation, exact, impossible, withDifference } from "./clauseTranslation.ts"
 import { toXLanguage } from "./languages.ts"
 import { wordsToX } from "./words.ts"
 
-/** `source` is the clause as it stands in the rule. */
-export const toX = (predicate: Predicate, source: string): Carried => {
+/** `source`: the clause's text in the rule. */
+export const toX = (predicate: Predicate, source: string): ClauseTranslation => {
   switch (predicate._tag) {
     case "Phrase":
       return phrase(predicate.field, predicate.words, quotedText(source), predicate.slop)
     case "Fuzzy":
       return predicate.distance === 0
         ? phrase(predicate.field, [predicate.word], undefined, 0)
-        : impossible("X has no fuzzy words")
+        : impossible("X has no fuzzy search")
     case "Regex":
       return impossible("X has no regular expressions")
     case "Wildcard":
@@ -24,67 +24,64 @@ export const toX = (predicate: Predicate, source: string): Carried => {
     case "Equals":
       return equals(predicate.field, predicate.value)
     case "Recent":
-      return impossible("X has no limit on age, its stream delivers posts as they are made")
+      return impossible("X has no age limit: its stream delivers only new posts")
     default:
-      return impossible(unknown("field" in predicate ? predicate.field : undefined))
+      return unsupported("field" in predicate ? predicate.field : undefined)
   }
 }
 
 // ---- helpers ----
 
-function phrase(field: string, words: ReadonlyArray<string>, raw: string | undefined, slop: number): Carried {
-  if (field === "firehose.added") {
-    return wordsToX({ words, raw, slop }, { prefix: "", place: "the text of the post" })
+function phrase(field: string, words: ReadonlyArray<string>, raw: string | undefined, slop: number): ClauseTranslation {
+  const source = { words, raw, slop }
+  switch (field) {
+    case "firehose.added":
+      return wordsToX(source, { prefix: "", name: "the text of the post" })
+    case "firehose.title":
+      return withDifference(
+        wordsToX(source, { prefix: "url_title:", name: "the title of a linked page" }),
+        "wider",
+        "X searches the titles of all linked pages, Firehose the title of the page itself"
+      )
+    default:
+      return unsupported(field)
   }
-  if (field === "firehose.title") {
-    const carried = wordsToX({ words, raw, slop }, { prefix: "url_title:", place: "the title of a linked page" })
-    const own = "X looks at every page that a post links to, Firehose at the page itself"
-    const changed = "reason" in carried && (carried.wider || carried.narrower)
-    return "impossible" in carried
-      ? carried
-      : { ...carried, wider: true, reason: changed ? `${own}; ${carried.reason}` : own }
-  }
-  return impossible(unknown(field))
 }
 
-function equals(field: Field, value: string): Carried {
+function equals(field: Field, value: string): ClauseTranslation {
   switch (field) {
     case "firehose.language": {
       const language = toXLanguage(value)
       if (language === undefined) {
-        return impossible(`X does not recognise the language "${value}"`)
+        return impossible(`X does not support the language "${value}"`)
       }
-      return {
-        ...written(`lang:${language.code}`),
-        anchor: false,
-        wider: language.shared,
-        reason: language.shared
-          ? "Posts carry one code for both scripts of Chinese"
-          : `The same language, which X calls "${language.code}"`
-      }
+      const reason = language.shared
+        ? "Posts have one language code for both Chinese scripts"
+        : `The same language: "${language.code}" on X`
+      return { ...exact([`lang:${language.code}`], reason), standalone: false, wider: language.shared }
     }
     case "firehose.url":
     case "firehose.domain": {
       if (tokens(value).length === 0 || !isSendable(value)) {
-        return impossible("X cannot look for this in a link")
+        return impossible("X cannot search for this text in a link")
       }
-      const reason = "X finds the words of the address anywhere in a link, whatever their case"
-      return { ...written(`url:${quote(value)}`), wider: true, reason }
+      const reason = "X finds the words of the address anywhere in a link, in any case"
+      return { ...exact([`url:${quote(value)}`], reason), wider: true }
     }
     default:
-      return impossible(unknown(field))
+      return unsupported(field)
   }
 }
 
-/** The literal parts of a pattern; what stands between them, and at its ends, X cannot say. */
-function addressParts(parts: ReadonlyArray<string | WildcardSign>): Carried {
+/** Keeps the literal parts of a pattern. X cannot express their order, the gaps or the ends. */
+function addressParts(parts: ReadonlyArray<string | WildcardSign>): ClauseTranslation {
   const literals = parts.filter((part) => typeof part === "string")
   const [only] = literals
   if (only === undefined) {
-    return impossible("Every page has an address, posts need not have a link")
+    return impossible("Every page has an address, but not every post has a link")
   }
   if (!literals.every(isSendable)) {
-    return impossible("X cannot look for this in a link")
+    return impossible("X cannot search for this text in a link")
   }
   const isExact =
     literals.length === 1 &&
@@ -92,50 +89,42 @@ function addressParts(parts: ReadonlyArray<string | WildcardSign>): Carried {
     parts.length === 3 &&
     parts.every((part) => typeof part === "string" || part.sign === "*")
   const reason = isExact
-    ? "The same characters in a link"
-    : "X finds the fixed parts of the pattern anywhere in a link, whatever their case"
-  return {
-    ...written(...literals.map((literal) => `url_contains:${quote(literal)}`)),
-    join: "And",
-    wider: !isExact,
-    reason
-  }
+    ? "The same text in a link"
+    : "X finds the literal parts of the pattern anywhere in a link, in any case"
+  const texts = literals.map((literal) => `url_contains:${quote(literal)}`)
+  return { ...exact(texts, reason), join: "And", wider: !isExact }
 }
 
 function quote(text: string): string {
   return /^[A-Za-z0-9]+$/.test(text) ? text : `"${text.replaceAll('"', '\\"')}"`
 }
 
-/** Nothing that X refuses, or that would not survive between its quotes. */
+/** X accepts the text, and quoting does not change it. */
 function isSendable(text: string): boolean {
   return !unsendable.test(text) && !text.endsWith("\\") && !text.includes('\\"') && text.trim() !== ""
 }
 
 const unsendable = /[\p{Cc}\p{Surrogate}]/u
 
-function written(...texts: ReadonlyArray<string>): Written {
-  return { join: "Or", texts, anchor: true, wider: false, narrower: false, reason: "" }
-}
-
-/** What stands in the quotes of a phrase; a bare term has none, and each of its words is a clause of its own. */
+/** The text in the quotes of a phrase. Undefined for a bare term: each of its words is its own clause. */
 function quotedText(source: string): string | undefined {
   const query = parse(source).ast?.clauses[0]?.query
   return query?._tag === "Phrase" ? query.text : undefined
 }
 
-function unknown(field: string | undefined): string {
-  return reasons.get(field ?? "") ?? "X has nothing like it"
+function unsupported(field: string | undefined): ClauseTranslation {
+  return impossible(reasons.get(field ?? "") ?? "X has no equivalent")
 }
 
 const reasons: ReadonlyMap<string, string> = new Map([
-  ["firehose.removed", "A post does not lose text"],
-  ["firehose.removed_anchor", "A post does not lose links"],
-  ["firehose.added_anchor", "X does not look at the texts of links"],
-  ["firehose.publish_time", "X has no dates in its rules"],
-  ["firehose.page_category", "X has no topic labels of pages"],
-  ["firehose.page_type", "X has no labels for kinds of pages"],
-  ["firehose.dr", "X does not know the rating of a site"],
-  ["firehose.url", "X cannot say this about a link"],
-  ["firehose.domain", "X cannot say this about a link"],
-  ["firehose.language", "X takes one language code at a time"]
+  ["firehose.removed", "Posts do not lose text"],
+  ["firehose.removed_anchor", "Posts do not lose links"],
+  ["firehose.added_anchor", "X does not search link texts"],
+  ["firehose.publish_time", "X has no dates in rules"],
+  ["firehose.page_category", "X has no page categories"],
+  ["firehose.page_type", "X has no page types"],
+  ["firehose.dr", "X has no Domain Rating"],
+  ["firehose.url", "X has no such test for links"],
+  ["firehose.domain", "X has no such test for links"],
+  ["firehose.language", "X compares language codes only for equality"]
 ])

@@ -1,45 +1,53 @@
 /**
- * Carries a rule from one platform's language to the other and accounts for every clause: kept exactly, kept with a
- * change, or left out, and what that does to the events that the rule selects. Nothing widens in silence.
+ * Translates a rule into another platform's language, and reports for each clause whether it was kept exactly, changed
+ * or left out, and whether that makes the rule wider or narrower.
  */
 import type { Expression, Predicate } from "../expression/expression.ts"
 import type { Span } from "../issue.ts"
 import type { Language } from "../language.ts"
-import { type Draft, isAnchored, isPositive, type Joined, join, type Line, leaveOut, negate } from "./draft.ts"
+import {
+  type ClauseOutcome,
+  type Group,
+  isPositive,
+  isStandalone,
+  join,
+  leaveOut,
+  negate,
+  type PartialRule
+} from "./partialRule.ts"
 import type { TranslationTarget } from "./target.ts"
 
 /**
- * `exact`: the same events. `wider`: those and more, none missed. `narrower`: fewer, none added. `different`: some are
- * missed and others added. `impossible`: for a clause, it is left out; for a rule, there is no translation.
+ * `exact`: matches the same events. `wider`: matches more, misses none. `narrower`: misses some, matches no others.
+ * `different`: both. `impossible`: the clause is left out, or the rule has no translation.
  */
 export type Fidelity = "exact" | "wider" | "narrower" | "different" | "impossible"
 
 export interface TranslatedClause {
-  /** Place of the clause in the source. */
+  /** In the source. */
   readonly span: Span
-  /** Under a negation a wider clause makes the rule narrower: this is what it does to the rule. */
+  /** The effect on the whole rule: under a negation, a wider clause makes the rule narrower. */
   readonly fidelity: Fidelity
   readonly reason: string
 }
 
 export interface Translation {
-  /** A rule that the target's checker accepts; absent when nothing usable is left. */
+  /** Valid in the target language. */
   readonly text: string | undefined
   readonly fidelity: Fidelity
-  /** One for each clause of the source, in its order. */
+  /** In the order of the source. */
   readonly clauses: ReadonlyArray<TranslatedClause>
   /** Why there is no text. */
   readonly reason?: string
 }
 
-/** A language that others can be translated into. */
 export interface TargetLanguage extends Language {
   readonly target: TranslationTarget
 }
 
 export const isTarget = (language: Language): language is TargetLanguage => language.target !== undefined
 
-/** Never throws. A source that its own checker refuses has no translation. */
+/** Never throws. An invalid source has no translation. */
 export const translate = (
   rule: { readonly language: Language; readonly text: string },
   to: TargetLanguage
@@ -48,19 +56,22 @@ export const translate = (
   const source = language.check(text)
   if (source.rule === undefined) {
     const first = source.issues.find((issue) => issue.severity === "error")
-    return { text: undefined, fidelity: "impossible", clauses: [], reason: `The rule is wrong: ${first?.message}` }
+    return { text: undefined, fidelity: "impossible", clauses: [], reason: `The rule is not valid: ${first?.message}` }
   }
   const translator = new Translator(text, to)
-  return conclude(translator, translator.finish(translator.carry(source.rule.expression, true)))
+  return resultOf(translator, translator.finish(translator.translate(source.rule.expression, true)))
 }
 
 // ---- helpers ----
 
+/** A partial rule, or only the outcomes of its clauses if all of them are left out. */
+type TranslatedPart = PartialRule | ReadonlyArray<ClauseOutcome>
+
 class Translator {
   private readonly source: string
   readonly to: TargetLanguage
-  readonly lines: Array<Line> = []
-  /** Why nothing is left, once that is known. */
+  readonly outcomes: Array<ClauseOutcome> = []
+  /** Why there is no translation. */
   failure: string | undefined
 
   constructor(source: string, to: TargetLanguage) {
@@ -68,157 +79,150 @@ class Translator {
     this.to = to
   }
 
-  /** The expression in clauses of the target, with what cannot be carried left out; its lines alone if that is all of it. */
-  carry(expression: Expression, positive: boolean): Draft | ReadonlyArray<Line> {
+  translate(expression: Expression, positive: boolean): TranslatedPart {
     switch (expression._tag) {
       case "And":
       case "Or":
-        return this.carryJoined(expression._tag, expression.clauses, positive)
+        return this.translateGroup(expression._tag, expression.clauses, positive)
       case "Not": {
-        const clause = this.carry(expression.clause, !positive)
-        return isDraft(clause) ? negate(clause, clause.lines) : clause
+        const clause = this.translate(expression.clause, !positive)
+        return isRule(clause) ? negate(clause) : clause
       }
       case "Everything":
       case "Nothing":
-        return { _tag: expression._tag, lines: [this.line(expression.span, "Holds for the same events")] }
+        return { _tag: expression._tag, outcomes: [this.outcome(expression.span, "Matches the same events")] }
       default:
-        return this.carryLeaf(expression, positive)
+        return this.translatePredicate(expression, positive)
     }
   }
 
-  /** What the target's grammar asks for: something to search for in the rule and in each of its alternatives. */
-  finish(carried: Draft | ReadonlyArray<Line>): Draft | undefined {
+  /** Meets the target's grammar: the rule and each of its alternatives need a positive, standalone clause. */
+  finish(rule: TranslatedPart): PartialRule | undefined {
     const { name } = this.to
-    if (!isDraft(carried)) {
-      return this.fail(`Nothing of this rule can be said on ${name}`)
+    if (!isRule(rule)) {
+      return this.fail(`${name} supports no clause of this rule`)
     }
-    if (carried._tag === "Everything" || carried._tag === "Nothing") {
-      return this.fail(`What is left on ${name} selects ${carried._tag.toLowerCase()}`)
+    if (rule._tag === "Everything" || rule._tag === "Nothing") {
+      return this.fail(`The translated part matches ${rule._tag === "Everything" ? "every" : "no"} event on ${name}`)
     }
-    if (carried._tag === "And" && this.to.target.isVoid(carried)) {
-      return this.fail(`On ${name} the rule excludes what it asks for`)
+    if (rule._tag === "And" && this.to.target.isUnsatisfiable(rule)) {
+      return this.fail(`On ${name} the rule requires and excludes the same clause`)
     }
-    const usable = this.usable(carried)
-    if (usable === undefined || !isPositive(usable)) {
-      return this.fail(`What is left only says what to leave out, and ${name} needs something to search for`)
+    const positive = this.keepPositive(rule)
+    if (positive === undefined || !isPositive(positive)) {
+      return this.fail(`The translated part only excludes events, and ${name} needs a clause to search for`)
     }
     return (
-      this.anchored(usable) ?? this.fail(`What is left cannot stand alone on ${name}: it lacks a word to search for`)
+      this.keepStandalone(positive) ??
+      this.fail(`The translated part cannot stand alone on ${name}: it has no word to search for`)
     )
   }
 
-  private carryLeaf(predicate: Predicate, positive: boolean): Draft | ReadonlyArray<Line> {
+  private translatePredicate(predicate: Predicate, positive: boolean): TranslatedPart {
     const { span } = predicate
     const source = this.source.slice(span.start, span.end)
-    const carried = this.to.target.clause(predicate, source, positive)
-    if ("impossible" in carried) {
-      const line = this.line(span, carried.impossible)
-      line.carried = false
-      return [line]
+    const translation = this.to.target.clause(predicate, source, positive)
+    if ("impossible" in translation) {
+      const outcome = this.outcome(span, translation.impossible)
+      outcome.translated = false
+      return [outcome]
     }
-    const line = this.line(span, carried.reason)
-    line.wider = positive ? carried.wider : carried.narrower
-    line.narrower = positive ? carried.narrower : carried.wider
-    const lines = [line]
-    const leaves = carried.texts.map((text): Draft => ({ _tag: "Leaf", text, anchor: carried.anchor, lines }))
-    return leaves.length === 0 ? { _tag: "Nothing", lines } : join(carried.join, leaves, lines)
+    const { texts, standalone, wider, narrower, reason } = translation
+    const outcome = this.outcome(span, reason)
+    outcome.wider = positive ? wider : narrower
+    outcome.narrower = positive ? narrower : wider
+    const outcomes = [outcome]
+    const leaves = texts.map((text): PartialRule => ({ _tag: "Leaf", text, standalone, outcomes }))
+    return leaves.length === 0 ? { _tag: "Nothing", outcomes } : join(translation.join, leaves, outcomes)
   }
 
-  private carryJoined(
-    tag: "And" | "Or",
-    clauses: ReadonlyArray<Expression>,
-    positive: boolean
-  ): Draft | ReadonlyArray<Line> {
-    const parts: Array<Draft> = []
-    const lines: Array<Line> = []
-    const lost: Array<ReadonlyArray<Line>> = []
+  private translateGroup(tag: "And" | "Or", clauses: ReadonlyArray<Expression>, positive: boolean): TranslatedPart {
+    const parts: Array<PartialRule> = []
+    const outcomes: Array<ClauseOutcome> = []
+    const lost: Array<ClauseOutcome> = []
     for (const clause of clauses) {
-      const part = this.carry(clause, positive)
-      if (isDraft(part)) {
+      const part = this.translate(clause, positive)
+      if (isRule(part)) {
         parts.push(part)
-        lines.push(...part.lines)
+        outcomes.push(...part.outcomes)
       } else {
-        lost.push(part)
-        lines.push(...part)
+        lost.push(...part)
+        outcomes.push(...part)
       }
     }
     if (parts.length === 0) {
-      return lines
+      return outcomes
     }
-    for (const part of lost) {
-      leaveOut(part, (tag === "And") === positive ? "wider" : "narrower", "")
-    }
-    return join(tag, parts, lines)
+    leaveOut(lost, (tag === "And") === positive ? "wider" : "narrower", "")
+    return join(tag, parts, outcomes)
   }
 
-  /** Drops what asks for nothing where something must be asked for; under a negation there is no such need. */
-  private usable(draft: Draft): Draft | undefined {
-    if (draft._tag === "Or") {
-      return this.withoutUseless(draft, (clause) => this.usable(clause))
+  /** Leaves out alternatives without a positive clause. Negated groups need none. */
+  private keepPositive(rule: PartialRule): PartialRule | undefined {
+    if (rule._tag === "Or") {
+      return this.keepAlternatives(rule, (clause) => this.keepPositive(clause))
     }
-    if (draft._tag !== "And") {
-      return draft
+    if (rule._tag !== "And") {
+      return rule
     }
-    const found = draft.clauses.map((clause) => this.usable(clause))
-    if (this.to.target.isVoid(draft) || !found.some((part) => part !== undefined && isPositive(part))) {
+    const kept = rule.clauses.map((clause) => this.keepPositive(clause))
+    if (this.to.target.isUnsatisfiable(rule) || !kept.some((part) => part !== undefined && isPositive(part))) {
       return undefined
     }
-    draft.clauses.forEach((clause, index) => {
-      if (found[index] === undefined) {
-        leaveOut(clause.lines, "wider", this.unusable())
-      }
-    })
-    return join(
-      "And",
-      found.flatMap((part) => part ?? []),
-      draft.lines
-    )
+    return this.joinKept(rule, kept, "wider")
   }
 
-  /** The rule with every alternative that lacks a clause which can stand alone left out. */
-  private anchored(draft: Draft): Draft | undefined {
-    if (isAnchored(draft)) {
-      return draft
+  /** Leaves out alternatives without a standalone clause. */
+  private keepStandalone(rule: PartialRule): PartialRule | undefined {
+    if (isStandalone(rule)) {
+      return rule
     }
-    if (draft._tag === "Or") {
-      return this.withoutUseless(draft, (clause) => this.anchored(clause))
+    if (rule._tag === "Or") {
+      return this.keepAlternatives(rule, (clause) => this.keepStandalone(clause))
     }
-    if (draft._tag === "And") {
-      for (const [index, clause] of draft.clauses.entries()) {
-        const better = clause._tag === "Or" ? this.anchored(clause) : undefined
-        if (better !== undefined) {
-          return join("And", draft.clauses.with(index, better), draft.lines)
+    if (rule._tag === "And") {
+      for (const [index, clause] of rule.clauses.entries()) {
+        const kept = clause._tag === "Or" ? this.keepStandalone(clause) : undefined
+        if (kept !== undefined) {
+          return join("And", rule.clauses.with(index, kept), rule.outcomes)
         }
       }
     }
     return undefined
   }
 
-  private withoutUseless(draft: Joined, better: (clause: Draft) => Draft | undefined): Draft | undefined {
-    const found = draft.clauses.map((clause) => {
-      const part = better(clause)
+  private keepAlternatives(
+    rule: Group,
+    keep: (clause: PartialRule) => PartialRule | undefined
+  ): PartialRule | undefined {
+    const kept = rule.clauses.map((clause) => {
+      const part = keep(clause)
       return part !== undefined && isPositive(part) ? part : undefined
     })
-    const parts = found.flatMap((part) => part ?? [])
-    if (parts.length === 0) {
-      return undefined
+    return kept.every((part) => part === undefined) ? undefined : this.joinKept(rule, kept, "narrower")
+  }
+
+  private joinKept(
+    rule: Group,
+    kept: ReadonlyArray<PartialRule | undefined>,
+    effect: "wider" | "narrower"
+  ): PartialRule {
+    const lost = rule.clauses.filter((_, index) => kept[index] === undefined)
+    const reason = `The translated part of this group cannot stand alone on ${this.to.name}`
+    for (const { outcomes } of lost) {
+      leaveOut(outcomes, effect, reason)
     }
-    draft.clauses.forEach((clause, index) => {
-      if (found[index] === undefined) {
-        leaveOut(clause.lines, "narrower", this.unusable())
-      }
-    })
-    return join("Or", parts, draft.lines)
+    return join(
+      rule._tag,
+      kept.flatMap((part) => part ?? []),
+      rule.outcomes
+    )
   }
 
-  private unusable(): string {
-    return `What is left of this part cannot stand alone on ${this.to.name}`
-  }
-
-  private line(span: Span, reason: string): Line {
-    const line = { span, carried: true, wider: false, narrower: false, reason }
-    this.lines.push(line)
-    return line
+  private outcome(span: Span, reason: string): ClauseOutcome {
+    const outcome = { span, translated: true, wider: false, narrower: false, reason }
+    this.outcomes.push(outcome)
+    return outcome
   }
 
   private fail(reason: string): undefined {
@@ -227,42 +231,42 @@ class Translator {
   }
 }
 
-function isDraft(carried: Draft | ReadonlyArray<Line>): carried is Draft {
-  return "_tag" in carried
+function isRule(partial: TranslatedPart): partial is PartialRule {
+  return "_tag" in partial
 }
 
-function conclude({ lines, to, failure }: Translator, draft: Draft | undefined): Translation {
-  let text = draft && to.target.print(draft)
+function resultOf({ outcomes, to, failure }: Translator, rule: PartialRule | undefined): Translation {
+  let text = rule && to.target.print(rule)
   let reason = failure
   if (text !== undefined) {
     const { issues } = to.check(text)
     const error = issues.find((issue) => issue.severity === "error")
     if (error !== undefined) {
-      reason = `${to.name} does not take the result: ${error.message}`
+      reason = `${to.name} rejects the translation: ${error.message}`
       text = undefined
     }
   }
   if (text === undefined) {
-    leaveOut(lines, "none", "There is no translation for it to be part of")
+    leaveOut(outcomes, "none", "The rule has no translation")
   }
-  const wider = lines.some((line) => line.wider)
-  const narrower = lines.some((line) => line.narrower)
+  const wider = outcomes.some((outcome) => outcome.wider)
+  const narrower = outcomes.some((outcome) => outcome.narrower)
   return {
     text,
     fidelity: text === undefined ? "impossible" : fidelityOf(wider, narrower),
-    clauses: clausesOf(lines),
+    clauses: clausesOf(outcomes),
     ...(text === undefined && reason !== undefined && { reason })
   }
 }
 
-/** A clause that means several predicates is named once, unless they fare differently. */
-function clausesOf(lines: ReadonlyArray<Line>): ReadonlyArray<TranslatedClause> {
+/** A clause can lower to several predicates: equal results are listed once. */
+function clausesOf(outcomes: ReadonlyArray<ClauseOutcome>): ReadonlyArray<TranslatedClause> {
   const seen = new Set<string>()
   const clauses: Array<TranslatedClause> = []
-  for (const { span, carried, wider, narrower, reason } of lines) {
-    const fidelity = carried ? fidelityOf(wider, narrower) : "impossible"
+  for (const { span, translated, wider, narrower, reason } of outcomes) {
+    const fidelity = translated ? fidelityOf(wider, narrower) : "impossible"
     const effect =
-      carried || !(wider || narrower) ? "" : `; left out, which makes the rule ${wider ? "wider" : "narrower"}`
+      translated || !(wider || narrower) ? "" : `; left out, which makes the rule ${wider ? "wider" : "narrower"}`
     const key = `${span.start} ${span.end} ${fidelity} ${reason}`
     if (!seen.has(key)) {
       seen.add(key)

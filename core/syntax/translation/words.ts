@@ -1,8 +1,7 @@
 /**
- * Words and phrases in both directions. The exact core is words of letters and digits that neither platform treats in a
- * special way; both platforms keep accents and drop case. How each of them cuts running text at apostrophes, dots and
- * underscores belongs to the platform and not to a clause, so it counts only where the clause itself holds such a sign.
- * The words of links and of quoted posts, which X counts as words of the post, are likewise left aside.
+ * Translates words and phrases in both directions. Plain words of letters and digits are exact: both platforms ignore
+ * case and keep accents. The platforms split text differently at apostrophes, dots and underscores; this counts as a
+ * difference only if the clause itself contains one. Words of links and quoted posts, which X searches too, are ignored.
  */
 
 import { escapeTerm, quotePhrase } from "../firehose/printer.ts"
@@ -10,48 +9,49 @@ import { analyse, isPlainWord } from "../firehose/tokens.ts"
 import { limits as xLimits } from "../x/operators.ts"
 import { tokens } from "../x/tokens.ts"
 import { stopWords } from "../x/vocabulary.ts"
-import type { Carried } from "./carried.ts"
+import { type ClauseTranslation, exact, impossible } from "./clauseTranslation.ts"
 
-/** Words of X, as the rule wrote them, in a text field of Firehose. */
+/** `raw`: the text of the clause with its punctuation. */
 export const wordsToFirehose = (
   source: { readonly words: ReadonlyArray<string>; readonly raw: string; readonly slop: number },
-  field: { readonly prefix: string; readonly keepsStopWords: boolean; readonly place: string }
-): Carried => {
+  field: { readonly prefix: string; readonly keepsStopWords: boolean; readonly name: string }
+): ClauseTranslation => {
   const { words, slop } = source
   const raw = source.raw.normalize("NFC")
   const whole = analyse(raw, true).words
   const kept = field.keepsStopWords ? whole.length : analyse(raw, false).words.length
   if (whole.length === 0) {
-    return { impossible: `Firehose sees no word in "${shown(words)}"` }
+    return impossible(`Firehose finds no word in "${excerpt(words)}"`)
   }
   if (kept === 0) {
-    return { impossible: `Firehose leaves stop words out of its text, and "${shown(words)}" holds nothing else` }
+    return impossible(`Firehose ignores stop words, and "${excerpt(words)}" contains no other words`)
   }
-  const notes = new Notes()
-  const same = equal(whole.map(asXSpells), words)
+  const differences = new Differences()
+  const same = equal(whole.map(normalizedForX), words)
   const unspaced = words.some(isUnspaced)
   if (kept < whole.length) {
-    notes.add("wider", "Firehose leaves stop words out and takes any word in their place")
+    differences.add("wider", "Firehose accepts any word in place of a stop word")
   }
   if (unspaced) {
-    notes.add("wider", "Firehose finds these characters inside longer runs, X only between spaces")
+    differences.add("wider", "Firehose finds these characters inside longer text, X only as a whole word")
   }
   if (words.some(isEmoji)) {
-    notes.add("narrower", "Firehose tells an emoji apart from its variants in style")
+    differences.add("narrower", "Firehose distinguishes the variants of an emoji, X does not")
   } else if (!same && whole.length < words.length) {
-    notes.add("narrower", `Firehose takes "${shown(whole)}" as ${whole.length === 1 ? "one word" : "fewer words"}`)
+    const count = whole.length === 1 ? "one word" : "fewer words"
+    differences.add("narrower", `Firehose reads "${excerpt(whole)}" as ${count}`)
   } else if (!same && !unspaced) {
-    notes.add("wider", "The two platforms cut this text into different words")
-    notes.add("narrower", "The two platforms cut this text into different words")
+    differences.add("wider", "The platforms split this text into different words")
+    differences.add("narrower", "The platforms split this text into different words")
   }
   if (words.some(hasSigma)) {
-    notes.add("narrower", "Firehose tells the two forms of a small sigma apart")
+    differences.add("narrower", "Firehose distinguishes the two lower-case forms of sigma, X does not")
   }
   const loose = slop > 0 && words.length > 1
   if (loose) {
-    notes.add("wider", "Firehose counts the words between, X may count one fewer")
+    differences.add("wider", "Firehose may allow one more word in between")
     if (words.length > 2 || !same) {
-      notes.add("narrower", "Firehose adds up the moves of all words, X measures from word to word")
+      differences.add("narrower", "Firehose adds up the moves of all words, X measures the distance of neighbours")
     }
   }
   const [only] = whole
@@ -60,64 +60,61 @@ export const wordsToFirehose = (
       ? escapeTerm(only)
       : quotePhrase(same ? words.join(" ") : unspaced ? raw.replace(/[\s"\\*?]+/g, " ").trim() : whole.join(" "))
   const clause = field.prefix + text + (loose ? `~${slop}` : "")
-  return notes.carried([clause], `${words.length > 1 ? "The same words" : "The same word"} in ${field.place}`)
+  return differences.translation(clause, `${words.length > 1 ? "The same words" : "The same word"} in ${field.name}`)
 }
 
-/** Words of a text field of Firehose in X. `raw` is what stands in the quotes, absent for a bare term. */
+/** `raw`: the text in the quotes of a phrase, absent for a bare term. */
 export const wordsToX = (
   source: { readonly words: ReadonlyArray<string>; readonly raw: string | undefined; readonly slop: number },
-  field: { readonly prefix: string; readonly place: string }
-): Carried => {
+  field: { readonly prefix: string; readonly name: string }
+): ClauseTranslation => {
   const { words, raw, slop } = source
   const target = raw === undefined ? words.flatMap(tokens) : tokens(raw)
   if (target.length === 0) {
-    return { impossible: `X sees no word in "${shown(words)}"` }
+    return impossible(`X finds no word in "${excerpt(words)}"`)
   }
-  const notes = new Notes()
-  const glued = words.some((word) => {
+  const differences = new Differences()
+  const splitsWords = words.some((word) => {
     const found = tokens(word)
-    return found.length !== 1 || found[0] !== asXSpells(word)
+    return found.length !== 1 || found[0] !== normalizedForX(word)
   })
   if (raw !== undefined && analyse(raw, true).words.length > words.length) {
-    notes.add("narrower", "X asks for the stop words too, which Firehose leaves out")
+    differences.add("narrower", "X requires the stop words, which Firehose ignores")
   }
   if (words.some(isUnspaced)) {
-    notes.add(
-      "narrower",
-      "X finds these characters only as a whole run between spaces, Firehose inside longer ones too"
-    )
+    differences.add("narrower", "X finds these characters only as a whole word, Firehose also inside longer text")
   }
   if (words.some(isEmoji)) {
-    notes.add("wider", "X takes an emoji and its variants in style as one")
-  } else if (glued) {
-    notes.add("wider", `X takes "${shown(words)}" apart at its signs, so other signs or spaces fit too`)
+    differences.add("wider", "X does not distinguish the variants of an emoji")
+  } else if (splitsWords) {
+    differences.add("wider", `X splits "${excerpt(words)}" at punctuation, so other punctuation or spaces match too`)
   }
   if (words.some(hasSigma)) {
-    notes.add("wider", "X takes the two forms of a small sigma as one")
+    differences.add("wider", "X does not distinguish the two lower-case forms of sigma")
   }
   const loose = slop > 0 && words.length > 1 && target.length > 1
   const distance = Math.min(slop, xLimits.proximity.max)
   if (loose) {
-    notes.add(
+    differences.add(
       "narrower",
       distance < slop
-        ? `X allows a distance of ${xLimits.proximity.max} at most`
-        : "X may count one word fewer between than Firehose does"
+        ? `X allows a distance of at most ${xLimits.proximity.max}`
+        : "X may allow one word fewer in between"
     )
     if (target.length > 2) {
-      notes.add("wider", "X measures from word to word, Firehose adds up the moves of all words")
+      differences.add("wider", "X measures the distance of neighbours, Firehose adds up the moves of all words")
     }
   }
   const clause = field.prefix + quoteForX(target) + (loose ? `~${distance}` : "")
   if (loose && field.prefix !== "") {
-    return { impossible: "X has distances between words only for the text of the post" }
+    return impossible("X supports word distances only in the text of the post")
   }
-  return notes.carried([clause], `${target.length > 1 ? "The same words" : "The same word"} in ${field.place}`)
+  return differences.translation(clause, `${target.length > 1 ? "The same words" : "The same word"} in ${field.name}`)
 }
 
 // ---- helpers ----
 
-/** Scripts written without spaces, where the platforms do not agree on what a word is. */
+/** Written in a script without spaces: the platforms split these into different words. */
 function isUnspaced(word: string): boolean {
   return !isPlainWord(word) && unspacedScripts.test(word)
 }
@@ -133,8 +130,8 @@ function hasSigma(word: string): boolean {
   return /[σς]/.test(word)
 }
 
-/** A word of Firehose with what X does not tell apart made one. */
-function asXSpells(word: string): string {
+/** Removes the distinctions that X ignores: variation selectors and the final sigma. */
+function normalizedForX(word: string): string {
   return isPlainWord(word) ? word : word.replace(/[\ufe00-\ufe0f]/g, "").replaceAll("ς", "σ")
 }
 
@@ -148,12 +145,12 @@ function equal(a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean {
   return a.length === b.length && a.every((word, index) => word === b[index])
 }
 
-function shown(words: ReadonlyArray<string>): string {
+function excerpt(words: ReadonlyArray<string>): string {
   const text = words.join(" ")
   return text.length > 40 ? `${text.slice(0, 40)}…` : text
 }
 
-class Notes {
+class Differences {
   private readonly wider: Array<string> = []
   private readonly narrower: Array<string> = []
 
@@ -161,15 +158,9 @@ class Notes {
     this[direction].push(reason)
   }
 
-  carried(texts: ReadonlyArray<string>, exact: string): Carried {
-    const [reason = exact, ...more] = new Set([...this.wider, ...this.narrower])
-    return {
-      join: "Or",
-      texts,
-      anchor: true,
-      wider: this.wider.length > 0,
-      narrower: this.narrower.length > 0,
-      reason: [reason, ...more].join("; ")
-    }
+  translation(text: string, exactReason: string): ClauseTranslation {
+    const reasons = [...new Set([...this.wider, ...this.narrower])]
+    const reason = reasons.length === 0 ? exactReason : reasons.join("; ")
+    return { ...exact([text], reason), wider: this.wider.length > 0, narrower: this.narrower.length > 0 }
   }
 }

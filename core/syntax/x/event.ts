@@ -26,12 +26,12 @@ export const xEventTime = (record: unknown): number | undefined =>
 const postOf = (record: unknown): Either.Either<JsonObject, string> => {
   const post = objectOf(objectOf(record)?.["data"])
   if (post === undefined) {
-    return Either.left('Is not an X post: "data" is missing (an object with "id" and "text")')
+    return Either.left('Not an X post: "data" is missing (an object with "id" and "text")')
   }
   if (textOf(post["id"]) === undefined) {
-    return Either.left('Is not an X post: "data" needs an "id" of type string')
+    return Either.left('Not an X post: "data" needs an "id" of type string')
   }
-  return typeof post["text"] === "string" ? Either.right(post) : Either.left('Is not an X post: "data" has no "text"')
+  return typeof post["text"] === "string" ? Either.right(post) : Either.left('Not an X post: "data" has no "text"')
 }
 
 class PostReader implements FieldReader {

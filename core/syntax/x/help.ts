@@ -1,4 +1,4 @@
-/** Help for X's rule language. */
+/** Help for the X rule language. */
 
 import {
   bullets,
@@ -17,46 +17,49 @@ import { unavailableOperators } from "./unavailable.ts"
 import { languages, stopWords } from "./vocabulary.ts"
 
 const examples: ReadonlyArray<Example> = [
-  { rule: "earthquake (tokyo OR osaka) -is:retweet", description: "a topic in two places, each post once" },
+  { rule: "earthquake (tokyo OR osaka) -is:retweet", description: "a topic in two cities, without retweets" },
   { rule: '"product recall" (tesla OR ford) lang:en', description: "a phrase about either company, in English" },
-  { rule: "(@acme OR #acme OR acme) -from:acme -is:retweet", description: "what others say about a brand" },
-  { rule: "from:nasa -is:reply -is:retweet", description: "what one account posts itself" },
+  { rule: "(@acme OR #acme OR acme) -from:acme -is:retweet", description: "posts by others about a brand" },
+  { rule: "from:nasa -is:reply -is:retweet", description: "original posts of one account" },
   { rule: "(from:nasa OR from:esa OR from:spacex) launch", description: "one word from several accounts" },
   { rule: '(outage OR "service down") (github OR gitlab) is:verified', description: "reports by verified accounts" },
-  { rule: "$TSLA (earnings OR guidance) followers_count:1000", description: "a stock, by authors with some reach" },
-  { rule: 'url:"example.com" -from:example', description: "links to a site by anyone but the site" },
-  { rule: "#paris has:images -is:quote sample:10", description: "a tenth of the posts with pictures on a tag" },
+  {
+    rule: "$TSLA (earnings OR guidance) followers_count:1000",
+    description: "a stock, by authors with 1,000 followers or more"
+  },
+  { rule: 'url:"example.com" -from:example', description: "links to a site, except by the site itself" },
+  { rule: "#paris has:images -is:quote sample:10", description: "a 10% sample of posts with photos on a tag" },
   { rule: '"climate change"~4 (lang:de OR lang:fr)', description: "two words near each other, in two languages" },
-  { rule: "concert point_radius:[2.355128 48.861118 16km]", description: "posts from around the centre of Paris" },
-  { rule: "conversation_id:1334987486343299072 -from:nasa", description: "answers in one thread" },
+  { rule: "concert point_radius:[2.355128 48.861118 16km]", description: "posts from central Paris" },
+  { rule: "conversation_id:1334987486343299072 -from:nasa", description: "replies in one thread" },
   { rule: 'hiring ("software engineer" OR developer) bio:recruiter has:links', description: "job offers by recruiters" }
 ]
 
 const mistakes: ReadonlyArray<Mistake> = [
-  { wrong: "cat AND dog", right: "cat dog", why: "A space is the AND" },
-  { wrong: "cat or dog", right: "cat OR dog", why: "OR is in capitals; `or` is a word" },
+  { wrong: "cat AND dog", right: "cat dog", why: "A space means AND" },
+  { wrong: "cat or dog", right: "cat OR dog", why: "`OR` must be upper case; `or` is a word" },
   { wrong: "dog NOT cat", right: "dog -cat", why: "A minus negates; `NOT` is a word" },
-  { wrong: "cat || dog", right: "cat OR dog", why: "Signs of other languages mean nothing here" },
-  { wrong: "cat OR -dog", right: "cat -dog", why: "Every side of OR asks for something" },
-  { wrong: "dog - cat", right: "dog -cat", why: "The minus touches its clause" },
-  { wrong: "dog -(cat OR bird)", right: "dog -cat -bird", why: "Negate clauses rather than groups" },
-  { wrong: "'happy new year'", right: '"happy new year"', why: "Phrases stand in straight double quotes" },
-  { wrong: "coca-cola", right: '"coca-cola"', why: "Punctuation belongs in quotes" },
+  { wrong: "cat || dog", right: "cat OR dog", why: "`||` is not an operator" },
+  { wrong: "cat OR -dog", right: "cat -dog", why: "Each OR branch needs a positive clause" },
+  { wrong: "dog - cat", right: "dog -cat", why: "No space after the minus" },
+  { wrong: "dog -(cat OR bird)", right: "dog -cat -bird", why: "Negate single clauses, not groups" },
+  { wrong: "'happy new year'", right: '"happy new year"', why: "Phrases need straight double quotes" },
+  { wrong: "coca-cola", right: '"coca-cola"', why: "Quote words with punctuation" },
   { wrong: "from:@nasa", right: "from:nasa", why: "Usernames have no `@` after an operator" },
   { wrong: "from: nasa", right: "from:nasa", why: "No space after the colon" },
   { wrong: "from:(nasa OR esa)", right: "(from:nasa OR from:esa)", why: "An operator takes one value" },
   {
     wrong: "has:images",
     right: "cats has:images",
-    why: "`is:`, `has:`, `lang:`, `source:` and `sample:` need company"
+    why: "`is:`, `has:`, `lang:`, `source:` and `sample:` cannot stand alone"
   },
-  { wrong: "the", right: '"the"', why: "A stop word cannot be all there is" },
-  { wrong: "cats lang:he", right: "cats lang:iw", why: "X keeps the old codes `iw` and `in`" },
+  { wrong: "the", right: '"the"', why: "An unquoted stop word cannot stand alone" },
+  { wrong: "cats lang:he", right: "cats lang:iw", why: "X uses the old codes `iw` and `in`" },
   { wrong: "cats lang:en lang:de", right: "cats (lang:en OR lang:de)", why: "A post has one language and one author" },
-  { wrong: "cats since:2025-01-01", right: "cats", why: "The stream delivers what is posted from now on" },
-  { wrong: "cats filter:images", right: "cats has:images", why: "`filter:` belongs to the search box" },
-  { wrong: "cats is:nullcast", right: "cats -is:nullcast", why: "It can only be excluded" },
-  { wrong: "cat OR dog sample:10", right: "(cat OR dog) sample:10", why: "`sample:` counts for the whole rule" },
+  { wrong: "cats since:2025-01-01", right: "cats", why: "The stream delivers new posts only" },
+  { wrong: "cats filter:images", right: "cats has:images", why: "`filter:` is for the search box only" },
+  { wrong: "cats is:nullcast", right: "cats -is:nullcast", why: "`is:nullcast` can only be excluded" },
+  { wrong: "cat OR dog sample:10", right: "(cat OR dog) sample:10", why: "`sample:` applies to the whole rule" },
   {
     wrong: "nasa followers_count:>1000",
     right: "nasa followers_count:1001",
@@ -65,13 +68,13 @@ const mistakes: ReadonlyArray<Mistake> = [
   {
     wrong: "point_radius:[2.35,48.86,16km]",
     right: "point_radius:[2.35 48.86 16km]",
-    why: "Spaces, longitude first, a unit"
+    why: "Spaces, no commas"
   }
 ]
 
 export const xHelp: LanguageHelp = {
   summary:
-    'Clauses separated by spaces must all hold, OR in capitals gives alternatives, a minus excludes. A clause is a word, a "phrase", a #hashtag, an @mention, a $cashtag or an operator such as from:nasa. A post matches when the rule holds for it.',
+    'A space between clauses means AND, OR in upper case means either, a minus excludes. A clause is a word, a "phrase", a #hashtag, an @mention, a $cashtag or an operator such as from:nasa.',
   operators: [
     ...forms.map(({ form, matches, examples: [example = ""] }) => ({ name: form, description: matches, example })),
     ...operators.flatMap((operator) =>
@@ -95,32 +98,32 @@ export const xHelp: LanguageHelp = {
   page: (all) =>
     [
       "# Rules on X",
-      "A rule is one line of clauses. It is tested on every new post; retweets, replies and quotes are posts too.",
+      "A rule is one line of clauses. It is tested on every new post, including retweets, replies and quotes.",
       section(
         "How clauses combine",
         bullets([
-          "`a b`: both. A space is the AND; the word `AND` is refused.",
-          "`a OR b`: either. `OR` in capitals with spaces around it.",
-          "`-a`: not. The minus touches its clause, and excludes single clauses rather than groups.",
-          "`(a b)`: together. AND binds tighter than OR: `cat OR dog bird` means `cat OR (dog bird)`. Write the parentheses.",
-          "Every alternative must ask for something that can stand alone: `cat OR -dog` and `cat OR lang:en` are refused, `cat OR (dog -puppy)` is fine."
+          "`a b`: both. A space means AND; the word `AND` is rejected.",
+          "`a OR b`: either. `OR` is upper case, with spaces around it.",
+          "`-a`: not. No space after the minus. Negate single clauses, not groups.",
+          "`(a b)`: a group. AND binds tighter than OR: `cat OR dog bird` means `cat OR (dog bird)`. Write the parentheses.",
+          "Each OR branch needs a clause that can stand alone: `cat OR -dog` and `cat OR lang:en` are rejected, `cat OR (dog -puppy)` is valid."
         ])
       ),
       section("Words, phrases and tags", formTable),
       section(
         "Operators",
-        "Name, colon and value without a space. Quote a value with spaces or punctuation. Names and values in any case. Operators marked † cannot stand alone: they need a word, phrase, tag or account beside them.",
-        ...families.map(([title, belongs]) => familyTable(title, operators.filter(belongs)))
+        "Write name, colon and value without a space. Quote a value with spaces or punctuation. Case does not matter. Operators marked † cannot stand alone: add a word, phrase, tag or account.",
+        ...families.map(([title, isMember]) => familyTable(title, operators.filter(isMember)))
       ),
       section(
         "How text is compared",
         bullets([
-          "In any case, whole words only: no stemming, no parts of words, no wildcards. Write the forms out: `(recall OR recalls OR recalled)`.",
+          "Case is ignored. Only whole words match: no stemming, no parts of words, no wildcards. List all forms: `(recall OR recalls OR recalled)`.",
           "Accents count: `café` and `cafe` are two words. Write both.",
-          'Punctuation ends a word, so `"coca-cola"` is a phrase of two words and also finds `coca cola`. Underscores end words in text, not in tags and usernames.',
-          "A run of letters without spaces is one word, also in Chinese, Japanese and Thai: `東京` does not find `東京タワー`.",
-          "An emoji is a word. Words of links count as words of the post. A quoted post and the original of a retweet count as its text.",
-          `Stop words cannot be all that an alternative asks for, unless quoted: ${[...stopWords].join(" ")}.`
+          'Punctuation ends a word, so `"coca-cola"` is a phrase of two words and also matches `coca cola`. Underscores end words in text, not in tags and usernames.',
+          "Letters without a space between them are one word, also in Chinese, Japanese and Thai: `東京` does not match `東京タワー`.",
+          "An emoji is a word. The text of a post includes the words of its links, a quoted post and the original of a retweet.",
+          `Unquoted stop words cannot stand alone: ${[...stopWords].join(" ")}.`
         ])
       ),
       section(
@@ -128,13 +131,13 @@ export const xHelp: LanguageHelp = {
         bullets([
           `\`lang:\` takes ${languages.map(({ code: language }) => language).join(" ")}. Hebrew is \`iw\`, Indonesian \`in\`.`,
           "Counts are plain digits: `1000` is 1000 or more, `1000..5000` includes both ends.",
-          "Points are longitude, latitude, radius: `[2.355128 48.861118 16km]`; boxes west, south, east, north; spaces between, no commas.",
-          "Usernames without `@`, or numeric ids. Post ids are digits."
+          "A point is longitude, latitude, radius with unit: `[2.355128 48.861118 16km]`. A box is west, south, east, north.",
+          "Accounts are usernames without `@` or numeric ids. Post ids are digits."
         ])
       ),
       section(
         "Not possible here",
-        `No dates, no counts of likes or replies, no lists, no search by part of a word. These operators of other products are refused: ${unavailableNames}.`
+        `No dates, no counts of likes or replies, no lists, no search by part of a word. These operators of other products are rejected: ${unavailableNames}.`
       ),
       section("Limits", limitList(all, limitNames)),
       section("Examples", exampleList(examples)),
@@ -146,23 +149,23 @@ export const xHelp: LanguageHelp = {
 
 function describe({ matches, aliases, use }: Operator): string {
   const alias = aliases.length === 0 ? "" : `. Also written ${aliases.map((name) => `\`${name}:\``).join(", ")}`
-  return matches + alias + (use === "standalone" ? "" : ". Needs another clause beside it")
+  return matches + alias + (use === "standalone" ? "" : ". Cannot stand alone")
 }
 
 function exampleOf({ examples: [example = ""] }: Operator): string {
   return example
 }
 
-const joining = new Set(["and", "or", "not", "group"])
+/** "How clauses combine" shows these. */
+const combining = new Set(["and", "or", "not", "group"])
 
 const formTable = table(
   ["Form", "Matches", "Example"],
   forms
-    .filter(({ name }) => !joining.has(name))
+    .filter(({ name }) => !combining.has(name))
     .map(({ form, matches, examples: [example = ""] }) => [code(form), matches, code(example)])
 )
 
-/** What each operator tests decides where it is shown; the last family takes what is left. */
 const families: ReadonlyArray<readonly [string, (operator: Operator) => boolean]> = [
   ["Accounts", ({ value }) => value === "username"],
   ["Kinds and parts of posts", ({ value }) => value === "choice"],
@@ -190,21 +193,21 @@ function familyTable(title: string, members: ReadonlyArray<Operator>): string {
   return `### ${title}\n\n${table(["Operator", "Matches", "Example"], rows)}`
 }
 
-/** The values of counters are explained once for all of them. */
+/** "Values" explains the ranges once for all counters. */
 function meaningOf({ matches, value }: Operator): string {
   return value === "range" ? matches.replace(/:.*$/, "") : matches
 }
 
-/** Names of other products; those that are only another word for an operator of this one mend themselves. */
+/** Without synonyms of supported operators: the checker's fix replaces those. */
 const unavailableNames = unavailableOperators
   .filter(({ reason }) => !reason.startsWith("There is no operator"))
   .map(({ name }) => code(`${name}:`))
   .join(", ")
 
 const limitNames: Readonly<Record<string, string>> = {
-  rules_per_account: "Rules of one account",
-  rule_length: "Characters in a rule",
+  rules_per_account: "Rules per account",
+  rule_length: "Characters per rule",
   phrase_distance: 'Largest N in `"a b"~N`',
-  radius_miles: "Miles that a radius, or the side of a box, stays below",
+  radius_miles: "Miles (exclusive) of a radius or the side of a box",
   nesting: "Levels of parentheses"
 }

@@ -90,14 +90,13 @@ export const forms: ReadonlyArray<Form> = [
     name: "keyword",
     form: "word",
     matches:
-      "A whole word of the post's text (and of the words in its links), in any case. No stemming and no parts of words: `snow` does not match `snowing`. Accents count. A word with punctuation inside belongs in quotes",
+      "A whole word of the text or of a link, in any case. No stemming and no parts of words: `snow` does not match `snowing`. Accents count. Quote a word with punctuation",
     examples: ["earthquake", "snow skiing"]
   },
   {
     name: "emoji",
     form: "emoji",
-    matches:
-      "An emoji, which is a word of its own. Put it in quotes if it is one of the older symbols or carries a variation selector",
+    matches: "An emoji is a word. Quote older symbols and emoji with a variation selector",
     examples: ["🍕 OR pizza", '"☕" morning']
   },
   {
@@ -110,8 +109,7 @@ export const forms: ReadonlyArray<Form> = [
   {
     name: "proximity",
     form: '"words nearby"~N',
-    matches:
-      "The words at most N positions apart, N from 1 to 6; the reversed order matches when they are at most N-2 positions apart",
+    matches: "The words at most N positions apart, N from 1 to 6. In reverse order: at most N-2 positions apart",
     examples: ['"happy birthday"~3']
   },
   {
@@ -130,23 +128,23 @@ export const forms: ReadonlyArray<Form> = [
   {
     name: "and",
     form: "a b",
-    matches: "Both clauses: a space is the AND. The word AND itself is refused unless quoted",
+    matches: "Both clauses: a space means AND. The word AND is rejected unless quoted",
     examples: ["snow skiing lang:en"]
   },
   {
     name: "or",
     form: "a OR b",
-    matches: "Either clause. Upper case, with spaces around. AND binds tighter: `a OR b c` means `a OR (b c)`",
+    matches: "Either clause. Upper case, with spaces around it. AND binds tighter: `a OR b c` means `a OR (b c)`",
     examples: ["apple OR iphone ipad", "(apple OR iphone) ipad"]
   },
   {
     name: "not",
     form: "-a",
     matches:
-      "Not this clause. The minus touches the clause. Every OR branch still needs a positive clause, and single clauses are negated rather than groups",
+      "Not this clause. No space after the minus. Each OR branch still needs a positive clause. Negate single clauses, not groups",
     examples: ["skiing -snow -day", "cat OR (dog -puppy)"]
   },
-  { name: "group", form: "(a b)", matches: "Clauses taken together", examples: ["(cat OR dog) has:images"] }
+  { name: "group", form: "(a b)", matches: "Groups clauses", examples: ["(cat OR dog) has:images"] }
 ]
 
 export const operators: ReadonlyArray<Operator> = [
@@ -245,25 +243,23 @@ export const operators: ReadonlyArray<Operator> = [
   },
   family("is", "is:kind", "x.is", "Kinds of post and author", [
     choice("retweet", [], "Native retweets. Quotes are not retweets", ["nasa -is:retweet"]),
-    choice("reply", [], "Replies, also inside quoted posts and retweets", ["from:nasa is:reply"]),
+    choice("reply", [], "Replies, and quotes or retweets of replies", ["from:nasa is:reply"]),
     choice("quote", [], "Quotes of another post", ['"sentiment analysis" is:quote']),
     choice("verified", [], "Posts by a verified account", ["#nowplaying is:verified"]),
     {
-      ...choice("nullcast", [], "Posts made only for ads. It can only be excluded: `-is:nullcast`", [
-        "#mobile -is:nullcast"
-      ]),
+      ...choice("nullcast", [], "Ads-only posts. Can only be excluded: `-is:nullcast`", ["#mobile -is:nullcast"]),
       negation: "always"
     }
   ]),
   family("has", "has:part", "x.has", "Contents of a post", [
     choice("hashtags", [], "At least one hashtag", ["from:nasa -has:hashtags"]),
     choice("cashtags", [], "At least one cashtag", ["stocks has:cashtags"]),
-    choice("links", [], "At least one link, links to its own media included", ["from:nasa has:links"]),
+    choice("links", [], "At least one link, including links to its own media", ["from:nasa has:links"]),
     choice("mentions", [], "At least one mention of an account", ["#nowplaying has:mentions"]),
     choice("media", ["media_link"], "A photo, GIF or video", ["(kittens OR puppies) has:media"]),
     choice("images", [], "A photo", ["#meme has:images"]),
     choice("video_link", ["videos"], "A video made on X", ["#icymi has:video_link"]),
-    choice("geo", [], "Location given by the author", ["recommend #paris has:geo -bakery"])
+    choice("geo", [], "A location set by the author", ["recommend #paris has:geo -bakery"])
   ]),
   {
     ...standalone("lang", [], "lang:code", "language", { test: "equals", field: "x.lang" }),
@@ -284,7 +280,7 @@ export const operators: ReadonlyArray<Operator> = [
     use: "conjunction-required",
     negation: "never",
     matches:
-      "A random share of all posts, 1 to 100 percent, sampled before the rest of the rule is applied. It applies to the whole rule, so put every OR beside it in parentheses",
+      "A random sample of all posts, 1 to 100 percent, taken before the rest of the rule is applied. It applies to the whole rule: put each OR next to it in parentheses",
     examples: ["(nasa OR esa) sample:10"]
   },
   counter("followers_count", [], "x.followers_count", "Authors with this many followers"),

@@ -1,4 +1,4 @@
-/** The language of the platform `x`. */
+/** The filter language and event format of the platform `x`. */
 import { objectOf, textOf } from "../json.ts"
 import type { Language } from "../language.ts"
 import { printX } from "../translation/print.ts"
@@ -46,5 +46,5 @@ export const x: Language = {
     timeOf: xEventTime,
     titleOf: (record) => textOf(objectOf(objectOf(record)?.["data"])?.["text"])
   },
-  target: { clause: toX, print: printX, isVoid: () => false }
+  target: { clause: toX, print: printX, isUnsatisfiable: () => false }
 }

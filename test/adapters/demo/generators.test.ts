@@ -193,10 +193,10 @@ describe("first rules", () => {
   for (const [platform, rule] of firstRules) {
     it(`${rule} on ${platform} matches in the first minute, with each of twenty seeds`, () => {
       const expression = expressionOf(platform, rule)
-      const unmet = minutes.flatMap((minute, seed) =>
+      const unmatched = minutes.flatMap((minute, seed) =>
         minute[platform].some((event) => evaluate(expression, event)) ? [] : [seed]
       )
-      assert.deepStrictEqual(unmet, [])
+      assert.deepStrictEqual(unmatched, [])
     })
   }
 })

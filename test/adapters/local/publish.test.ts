@@ -58,7 +58,7 @@ describe("publisher", () => {
   it.effect("offers no event when the last one is invalid", () =>
     Effect.gen(function* () {
       const { publish, inFlight } = yield* slowPublisher
-      const events = [...posts(500), { place: "line 501", data: Either.left("Not valid") }]
+      const events = [...posts(500), { location: "line 501", data: Either.left("Not valid") }]
       const error = yield* Effect.flip(publish(events))
       assert.strictEqual(error.message, 'Request is not valid: "line 501": Not valid')
       assert.lengthOf(inFlight, 0)
@@ -80,7 +80,7 @@ const slowPublisher = Effect.gen(function* () {
   const platforms = yield* Platforms
   const rules = yield* RuleStore
   const inFlight: Array<Delivery> = []
-  const outlet: Outlet = { met: () => ["rule"], offer: (delivery) => Effect.sync(() => void inFlight.push(delivery)) }
+  const outlet: Outlet = { match: () => ["rule"], offer: (delivery) => Effect.sync(() => void inFlight.push(delivery)) }
   const outlets = new Map<PlatformId, Outlet>(PLATFORM_IDS.map((id) => [id, outlet]))
   const publish = publisher({ platforms, outlets, rules, recent: noLog, sha256: (text) => text })
   const ackAll = Effect.suspend(() => Effect.forEach(inFlight.splice(0), ({ ack }) => ack))

@@ -1,4 +1,4 @@
-/** The check use case: issues, canonical text, translation and explanation, before anything is saved. */
+/** The check use case: issues, canonical text, translation, explanation, backtest and the platform's verdict. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Backtests } from "../../../core/backtests/Backtests.ts"
@@ -12,7 +12,7 @@ const recent = Layer.provide(RecentEvents.layerWith({ keep: 100 }), EventLog.lay
 const layer = Layer.provideMerge(Layer.merge(Backtests.layer, fakes), Layer.merge(recent, Platforms.layer))
 
 describe("checkFilters", () => {
-  it.effect("says what is wrong with a filter, where, and how to mend it", () =>
+  it.effect("returns the issues of an invalid filter, with span and fix", () =>
     Effect.gen(function* () {
       const { platforms } = yield* checkFilters({ overrides: { x: "storm AND flood" } })
       assert.isFalse(platforms["x"]?.valid)
@@ -25,7 +25,7 @@ describe("checkFilters", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("gives the canonical text and the translation with what it loses", () =>
+  it.effect("returns the canonical text and the translation with the fidelity of each clause", () =>
     Effect.gen(function* () {
       const { platforms } = yield* checkFilters({ overrides: { x: "(Storm) from:NASA" } })
       assert.isTrue(platforms["x"]?.valid)
@@ -40,7 +40,7 @@ describe("checkFilters", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("asks the platform itself when told to, and not otherwise", () =>
+  it.effect("asks the platform only with ask_platforms", () =>
     Effect.gen(function* () {
       const { x } = yield* Fakes
       const overrides = { x: "storm" }
@@ -56,7 +56,7 @@ describe("checkFilters", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("explains on a sample event which clauses held and which one decided", () =>
+  it.effect("explains which clauses held for a sample event, and which were decisive", () =>
     Effect.gen(function* () {
       const events = {
         x: { data: { id: "1", text: "A storm is coming", lang: "fr" } },
@@ -77,16 +77,16 @@ describe("checkFilters", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("refuses a sample that is no event of its platform, and names what it lacks", () =>
+  it.effect("fails with InvalidArgument for a sample that is not an event of its platform", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
         checkFilters({ overrides: { x: "storm" }, events: { x: { data: { id: "1" } } } })
       )
-      assert.strictEqual(error.message, 'Request is not valid: "events.x": Is not an X post: "data" has no "text"')
+      assert.strictEqual(error.message, 'Request is not valid: "events.x": Not an X post: "data" has no "text"')
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("tests each valid filter on the recent events of its platform, when asked to", () =>
+  it.effect("backtests each valid filter on recent events only on request", () =>
     Effect.gen(function* () {
       const events = yield* RecentEvents
       const posts = ["A storm", "Calm"].map((text, n) => ({ data: { id: String(n), text } }))

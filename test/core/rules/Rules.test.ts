@@ -1,10 +1,10 @@
-/** Rules: all or nothing on their platforms, whatever fails, and whenever the process dies. */
+/** Rules: create and delete are all or nothing, also when a platform fails. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { ann, bob, both, on, test } from "../world.ts"
 
 describe("Rules.create", () => {
-  test("registers on every platform and shows the rule", ({ rules, x, firehose }) =>
+  test("registers on every platform and lists the rule", ({ rules, x, firehose }) =>
     Effect.gen(function* () {
       const created = yield* rules.create(ann, both("word"))
       assert.deepStrictEqual([...created.platforms.keys()], ["x", "firehose"])
@@ -16,12 +16,7 @@ describe("Rules.create", () => {
     }))
 
   for (const how of ["refused", "away"] as const) {
-    test(`takes back what the first platform did when the second is ${how}, and nothing stays`, ({
-      rules,
-      x,
-      firehose,
-      store
-    }) =>
+    test(`rolls back the first platform if the second is ${how}`, ({ rules, x, firehose, store }) =>
       Effect.gen(function* () {
         firehose.state = how
         const error = yield* Effect.flip(rules.create(ann, both("word")))
@@ -34,7 +29,7 @@ describe("Rules.create", () => {
       }))
   }
 
-  test("takes back nothing that another rule wants too", ({ rules, x, firehose }) =>
+  test("does not roll back a text that another rule uses", ({ rules, x, firehose }) =>
     Effect.gen(function* () {
       yield* rules.create(bob, on("x", "word"))
       firehose.state = "refused"
@@ -42,7 +37,7 @@ describe("Rules.create", () => {
       assert.deepStrictEqual([...x.texts], ["word"])
     }))
 
-  test("checks every filter first: one that is wrong leaves no trace anywhere", ({ rules, x, firehose, store }) =>
+  test("checks every filter before it stores or registers anything", ({ rules, x, firehose, store }) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
         rules.create(ann, { ...both("word"), overrides: { x: "word", firehose: "word AND (other" } })
@@ -57,7 +52,7 @@ describe("Rules.create", () => {
       assert.deepStrictEqual(yield* store.registrationsOn("x"), [])
     }))
 
-  test("wants exactly one override for each platform", ({ rules }) =>
+  test("requires exactly one filter per platform", ({ rules }) =>
     Effect.gen(function* () {
       const missing = yield* Effect.flip(rules.create(ann, { ...both("word"), overrides: { x: "word" } }))
       assert.match(missing.message, /"overrides\.firehose": Is missing/)
@@ -67,13 +62,13 @@ describe("Rules.create", () => {
       assert.match(extra.message, /"overrides\.y": "y" is not listed in "platforms"/)
     }))
 
-  test("suggests nothing for a missing filter when the other cannot be carried over", ({ rules }) =>
+  test("has no suggestion for a missing filter if the other has no translation", ({ rules }) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(rules.create(ann, { ...both("word"), overrides: { x: "from:nasa" } }))
       assert.isFalse(error._tag === "InvalidArgument" && "suggestion" in error.issues[0])
     }))
 
-  test("keeps a filter in canonical form, so that two spellings share one rule of the platform", ({ rules, x }) =>
+  test("registers canonical text, so two spellings share one platform rule", ({ rules, x }) =>
     Effect.gen(function* () {
       const first = yield* rules.create(ann, on("x", "(Storm)  has:media_link"))
       const second = yield* rules.create(bob, on("x", "storm has:media"))
@@ -85,7 +80,7 @@ describe("Rules.create", () => {
       assert.deepStrictEqual([...x.texts], [])
     }))
 
-  test("stops at the limit of the platform, for each account alone, and a deleted rule makes room", ({ rules }) =>
+  test("enforces the limit per account and platform, and a deleted rule frees its slot", ({ rules }) =>
     Effect.gen(function* () {
       const first = yield* rules.create(ann, on("x", "one"))
       yield* rules.create(ann, on("x", "two"))
@@ -98,7 +93,7 @@ describe("Rules.create", () => {
 })
 
 describe("Rules.delete", () => {
-  test("two rules with one text share the platform's rule, which goes with the last of them", ({ rules, x }) =>
+  test("keeps a shared platform rule until its last rule is deleted", ({ rules, x }) =>
     Effect.gen(function* () {
       const mine = yield* rules.create(ann, on("x", "word"))
       const yours = yield* rules.create(bob, on("x", "word"))
@@ -109,7 +104,7 @@ describe("Rules.delete", () => {
       assert.deepStrictEqual([...x.texts], [])
     }))
 
-  test("fails with RuleNotFound for a foreign, a deleted and a malformed id", ({ rules }) =>
+  test("fails with RuleNotFound for a foreign, deleted or malformed id", ({ rules }) =>
     Effect.gen(function* () {
       const { id } = yield* rules.create(ann, on("x", "word"))
       assert.strictEqual((yield* Effect.flip(rules.delete(bob, id)))._tag, "RuleNotFound")
@@ -119,7 +114,7 @@ describe("Rules.delete", () => {
       }
     }))
 
-  test("of two at once, one succeeds", ({ rules }) =>
+  test("succeeds once if called twice concurrently", ({ rules }) =>
     Effect.gen(function* () {
       const { id } = yield* rules.create(ann, on("x", "word"))
       const both = yield* Effect.all([Effect.exit(rules.delete(ann, id)), Effect.exit(rules.delete(ann, id))], {
@@ -131,7 +126,7 @@ describe("Rules.delete", () => {
       )
     }))
 
-  test("and create at once of the same text leave the platform with it exactly when a rule wants it", ({ rules, x }) =>
+  test("keeps the text if a concurrent create uses it", ({ rules, x }) =>
     Effect.gen(function* () {
       for (let round = 0; round < 20; round++) {
         const { id } = yield* rules.create(ann, on("x", "word"))

@@ -10,7 +10,7 @@ import type { Mistake } from "../../../core/syntax/helpPage.ts"
 import type { Issue } from "../../../core/syntax/issue.ts"
 import { xHelp } from "../../../core/syntax/x/help.ts"
 import * as X from "../../../core/syntax/x/language.ts"
-import { forms, operators as xOperators } from "../../../core/syntax/x/operators.ts"
+import { forms as xForms, operators as xOperators } from "../../../core/syntax/x/operators.ts"
 import { languageOf, PLATFORM_IDS, type PlatformId } from "../../platforms.ts"
 
 const check: Readonly<Record<PlatformId, (text: string) => ReadonlyArray<Issue>>> = {
@@ -23,23 +23,23 @@ const mistakes: Readonly<Record<PlatformId, ReadonlyArray<Mistake>>> = {
   firehose: firehoseHelp.mistakes
 }
 
-/** Forms whose very use gets a warning: the help shows them so that a reader knows them. */
-const warnedAbout = new Set(["x y", "x^2"])
+/** Forms that always get a warning. */
+const discouraged = new Set(["x y", "x^2"])
 
 for (const platform of PLATFORM_IDS) {
   const help = helpFor(languageOf(platform), { rules_per_account: 25 })
 
   describe(`helpFor ${platform}`, () => {
-    it("has operators whose examples are rules", () => {
+    it("has operators with unique names and valid examples", () => {
       for (const { name, description, example } of help.operators) {
-        const issues = check[platform](example).filter(({ severity }) => severity === "error" || !warnedAbout.has(name))
+        const issues = check[platform](example).filter(({ severity }) => severity === "error" || !discouraged.has(name))
         assert.deepStrictEqual(issues, [], `${name}: ${example}`)
         assert.isAbove(description.length, 5, name)
       }
       assert.strictEqual(new Set(help.operators.map(({ name }) => name)).size, help.operators.length)
     })
 
-    it("has ten examples or more, all without fault", () => {
+    it("has at least ten examples without issues", () => {
       assert.isAtLeast(help.examples.length, 10)
       for (const { rule } of help.examples) {
         assert.deepStrictEqual(check[platform](rule), [], rule)
@@ -47,14 +47,14 @@ for (const platform of PLATFORM_IDS) {
     })
 
     for (const { wrong, right } of mistakes[platform]) {
-      it(`finds fault with ${wrong}, and none with ${right}`, () => {
+      it(`${wrong} has an issue, ${right} has none`, () => {
         assert.isAbove(check[platform](wrong).length, 0)
         assert.deepStrictEqual(check[platform](right), [])
         assert.include(help.syntax, `\`${right.replaceAll("|", "\\|")}\``)
       })
     }
 
-    it("is a page of at most 12 kB that holds everything it needs", () => {
+    it("is a page of at most 12 kB with all sections and examples", () => {
       assert.isAtMost(new TextEncoder().encode(help.syntax).length, 12_288)
       for (const part of ["combine", "compared", "Values", "Not possible", "Limits", "Examples", "Common mistakes"]) {
         assert.match(help.syntax, new RegExp(`^## .*${part}`, "m"))
@@ -65,7 +65,7 @@ for (const platform of PLATFORM_IDS) {
       assert.notMatch(help.syntax, /undefined|\[object|NaN/)
     })
 
-    it("has tables that are tables: as many cells in each row as in the head", () => {
+    it("has tables with the same number of cells in each row", () => {
       let columns = 0
       for (const line of help.syntax.split("\n")) {
         const cells = line.startsWith("|") ? line.replaceAll("\\|", "").split("|").length : 0
@@ -74,25 +74,25 @@ for (const platform of PLATFORM_IDS) {
       }
     })
 
-    it("keeps what Markdown would take as its own in code", () => {
+    it("has backslashes and angle brackets only in code spans", () => {
       const prose = help.syntax.replaceAll(/`[^`\n]+`/g, "").replaceAll("\\|", "")
       assert.notMatch(prose, /\\[!-~]|<[a-z]/)
     })
 
-    it("is what the API promises", () => {
+    it("conforms to the schema of the API", () => {
       assert.isTrue(Schema.is(SyntaxHelp)(help))
       assert.strictEqual(help.platform, platform)
       assert.strictEqual(help.limits["rules_per_account"], 25)
-      assert.include(help.syntax, "Rules of one account: 25")
+      assert.include(help.syntax, "Rules per account: 25")
     })
 
-    it("calls a platform with a limit on rules premium, and one without regular", () => {
+    it("has rule_type premium with a rule limit, regular without", () => {
       assert.strictEqual(help.rule_type, "premium")
       assert.strictEqual(helpFor(languageOf(platform), {}).rule_type, "regular")
       assert.isUndefined(helpFor(languageOf(platform), {}).limits["rules_per_account"])
     })
 
-    it("shows a limit of the deployment in place of the language's own", () => {
+    it("prefers a limit of the deployment to the language's", () => {
       const { limits, syntax } = helpFor(languageOf(platform), { rule_length: 4321 })
       assert.strictEqual(limits["rule_length"], 4321)
       assert.include(syntax, "4,321")
@@ -101,7 +101,7 @@ for (const platform of PLATFORM_IDS) {
 }
 
 describe("helpFor", () => {
-  it("tells the truth about precedence", () => {
+  it("describes precedence as the parsers implement it", () => {
     const x = (text: string) => {
       const { rule } = X.check(text)
       return rule && X.print(rule.ast)
@@ -119,7 +119,7 @@ describe("helpFor", () => {
     assert.deepStrictEqual(required("cat dog"), required("cat OR dog"))
   })
 
-  it("tells the truth about what must be asked for", () => {
+  it("describes required clauses as the checkers implement them", () => {
     for (const rule of ["cat OR -dog", "cat OR lang:en"]) {
       assert.include(helpFor(languageOf("x"), {}).syntax, `\`${rule}\``)
       assert.isUndefined(X.check(rule).rule)
@@ -129,23 +129,23 @@ describe("helpFor", () => {
     assert.deepStrictEqual(Firehose.check("(cat OR dog) AND recent:24h").issues, [])
   })
 
-  it("names every operator of X, on the page and in the list", () => {
+  it("has every operator of X on the page and in the list", () => {
     const { syntax, operators } = helpFor(languageOf("x"), {})
     const names = operators.map(({ name }) => name)
     for (const operator of xOperators) {
-      const written =
+      const forms =
         operator.choices.length > 0 ? operator.choices.map(({ value }) => `${operator.name}:${value}`) : [operator.form]
-      for (const one of written) {
-        assert.include(names, one)
-        assert.include(syntax, `\`${one}\``)
+      for (const form of forms) {
+        assert.include(names, form)
+        assert.include(syntax, `\`${form}\``)
       }
     }
-    for (const { form } of forms) {
+    for (const { form } of xForms) {
       assert.include(names, form)
     }
   })
 
-  it("names every field and sign of Firehose, on the page and in the list", () => {
+  it("has every field of Firehose on the page, and every field and operator in the list", () => {
     const { syntax, operators } = helpFor(languageOf("firehose"), {})
     const names = operators.map(({ name }) => name)
     for (const { name } of fields) {

@@ -6,9 +6,9 @@ import * as Firehose from "../../../../core/syntax/firehose/language.ts"
 import { type Fidelity, translate } from "../../../../core/syntax/translation/translate.ts"
 import * as X from "../../../../core/syntax/x/language.ts"
 import { languageOf, type PlatformId } from "../../../platforms.ts"
-import { firehoseRules, type Pair, pairs, xRules } from "../saidTwice.ts"
+import { firehoseRules, type Pair, pairs, xRules } from "./eventPairs.ts"
 
-const meaning = (platform: PlatformId, text: string): Expression | undefined => {
+const expressionOf = (platform: PlatformId, text: string): Expression | undefined => {
   if (platform === "x") {
     const { rule } = X.check(text)
     return rule && X.lower(rule.ast)
@@ -39,40 +39,41 @@ const allowed: Readonly<Record<Fidelity, (source: boolean, target: boolean) => b
   impossible: () => false
 }
 
-interface Seen {
+/** Counters that show the test is not vacuous. */
+interface Stats {
   readonly fidelities: Map<Fidelity, number>
-  /** Events on which a translation that is not exact did differ from its source. */
+  /** Events on which translation and source differ. */
   differing: number
-  selected: number
+  matched: number
 }
 
-const agree = (from: PlatformId, source: string, events: ReadonlyArray<Pair>, seen: Seen): void => {
+const assertFidelity = (from: PlatformId, source: string, events: ReadonlyArray<Pair>, stats: Stats): void => {
   const to = from === "x" ? "firehose" : "x"
-  const expression = meaning(from, source)
+  const expression = expressionOf(from, source)
   fc.pre(expression !== undefined)
   const { text, fidelity, clauses, reason } = translate({ language: languageOf(from), text: source }, languageOf(to))
-  seen.fidelities.set(fidelity, (seen.fidelities.get(fidelity) ?? 0) + 1)
+  stats.fidelities.set(fidelity, (stats.fidelities.get(fidelity) ?? 0) + 1)
 
-  const places = new Set(clauses.map(({ span }) => `${span.start} ${span.end}`))
+  const spans = new Set(clauses.map(({ span }) => `${span.start} ${span.end}`))
   for (const { span } of leavesOf(expression)) {
-    assert.isTrue(places.has(`${span.start} ${span.end}`), `${source.slice(span.start, span.end)} has no line`)
+    assert.isTrue(spans.has(`${span.start} ${span.end}`), `${source.slice(span.start, span.end)} is not reported`)
   }
   if (text === undefined) {
     assert.strictEqual(fidelity, "impossible")
     assert.isDefined(reason)
     return
   }
-  const translated = meaning(to, text)
+  const translated = expressionOf(to, text)
   if (translated === undefined) {
-    assert.fail(`${to} refuses ${text}`)
+    assert.fail(`${to} rejects ${text}`)
   }
-  for (const { happening, ...event } of events) {
+  for (const { content, ...event } of events) {
     const before = evaluate(expression, event[from])
     const after = evaluate(translated, event[to])
-    seen.differing += before === after ? 0 : 1
-    seen.selected += before ? 1 : 0
-    const story = `${source} (${before}) and ${text} (${after}) on ${JSON.stringify(happening)}`
-    assert.isTrue(allowed[fidelity](before, after), `${fidelity}: ${story}`)
+    stats.differing += before === after ? 0 : 1
+    stats.matched += before ? 1 : 0
+    const details = `${source} (${before}) and ${text} (${after}) on ${JSON.stringify(content)}`
+    assert.isTrue(allowed[fidelity](before, after), `${fidelity}: ${details}`)
   }
 }
 
@@ -83,25 +84,25 @@ const directions = [
 
 for (const [from, rules] of directions) {
   for (const everyWord of [false, true]) {
-    const words = everyWord ? "words that the platforms cut differently" : "plain words and distances"
-    it(`a translation from ${from} keeps its promise, with ${words}`, () => {
-      const seen: Seen = { fidelities: new Map(), differing: 0, selected: 0 }
+    const words = everyWord ? "words that the platforms split differently" : "plain words and distances"
+    it(`translations from ${from} have the reported fidelity, with ${words}`, () => {
+      const stats: Stats = { fidelities: new Map(), differing: 0, matched: 0 }
       const events = fc.array(pairs(everyWord), { minLength: 10, maxLength: 10 })
       fc.assert(
-        fc.property(rules(everyWord), events, (source, happenings) => agree(from, source, happenings, seen)),
+        fc.property(rules(everyWord), events, (source, pairs) => assertFidelity(from, source, pairs, stats)),
         { numRuns: 500 }
       )
       for (const fidelity of ["exact", "wider", "narrower", "different", "impossible"] as const) {
-        assert.isAbove(seen.fidelities.get(fidelity) ?? 0, 5, fidelity)
+        assert.isAbove(stats.fidelities.get(fidelity) ?? 0, 5, fidelity)
       }
-      assert.isAbove(seen.differing, 30)
-      assert.isAbove(seen.selected, 300)
+      assert.isAbove(stats.differing, 30)
+      assert.isAbove(stats.matched, 300)
     })
   }
 }
 
 describe("translate", () => {
-  it("never throws, and never gives a text that the target refuses, whatever the rule", () => {
+  it("never throws, and never returns a text that the target rejects", () => {
     const pieces = fc.constantFrom(
       ...'cat|dog|the|AND|OR|NOT|-|(|)|"|~2|#tag|@name|from:nasa|lang:en|language:en|url:x|url_contains:"a\\\\b"|title:x|*:*|x*|/x/|dr:[1 TO 2]|recent:1d|\u0000|\ud800|é|東|🍕|\\u0000|\\|url:*\\"*| '.split(
         "|"
@@ -117,7 +118,7 @@ describe("translate", () => {
           )
           assert.strictEqual(text === undefined, fidelity === "impossible")
           if (text !== undefined) {
-            assert.isDefined(meaning(to, text), text)
+            assert.isDefined(expressionOf(to, text), text)
           }
         }
       }),

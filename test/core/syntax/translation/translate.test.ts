@@ -4,7 +4,7 @@ import { type Fidelity, translate } from "../../../../core/syntax/translation/tr
 import * as X from "../../../../core/syntax/x/language.ts"
 import { languageOf, type PlatformId } from "../../../platforms.ts"
 
-/** Source, translation, and for each clause of the source in its order the fidelity. */
+/** The clauses are in the order of the source. */
 type Case = readonly [source: string, text: string | undefined, whole: Fidelity, ...clauses: ReadonlyArray<Fidelity>]
 
 const toFirehose: ReadonlyArray<Case> = [
@@ -54,7 +54,7 @@ const toFirehose: ReadonlyArray<Case> = [
   ["cat cat #cat", "cat", "wider", "exact", "exact", "wider"],
   ["cat -cat", undefined, "impossible", "impossible", "impossible"],
   ["dog OR (cat -cat)", "dog", "narrower", "exact", "impossible", "impossible"],
-  // What Firehose lacks.
+  // Not supported by Firehose.
   ["from:nasa moon", "moon", "wider", "impossible", "exact"],
   ["from:nasa OR moon", "moon", "narrower", "impossible", "exact"],
   ["moon -from:nasa", "moon", "wider", "exact", "impossible"],
@@ -145,7 +145,7 @@ const toX: ReadonlyArray<Case> = [
   ["*:* AND cat", "cat", "exact", "exact", "exact"],
   ["dog OR (*:* AND NOT cat)", "dog", "narrower", "exact", "impossible", "impossible"],
   ["cat AND NOT (dog AND (*:* AND NOT bird))", "cat -(dog -bird)", "exact", "exact", "exact", "exact", "exact"],
-  // What X lacks.
+  // Not supported by X.
   ["tesla AND recent:24h", "tesla", "wider", "exact", "impossible"],
   ['tesla AND page_category:"/News"', "tesla", "wider", "exact", "impossible"],
   ['tesla AND page_type:"/Article" AND dr:[50 TO *]', "tesla", "wider", "exact", "impossible", "impossible"],
@@ -192,7 +192,7 @@ const directions: ReadonlyArray<readonly [PlatformId, PlatformId, ReadonlyArray<
 for (const [from, to, cases] of directions) {
   describe(`translate from ${from} to ${to}`, () => {
     for (const [source, text, whole, ...clauses] of cases) {
-      it(`${source} becomes ${text ?? "nothing"}, ${whole}`, () => {
+      it(`${source} becomes ${text ?? "no rule"} (${whole})`, () => {
         const translation = translate({ language: languageOf(from), text: source }, languageOf(to))
         assert.strictEqual(translation.text, text)
         assert.strictEqual(translation.fidelity, whole)
@@ -204,7 +204,7 @@ for (const [from, to, cases] of directions) {
       })
     }
 
-    it("gives texts that the target's checker accepts", () => {
+    it("returns texts that the target's checker accepts", () => {
       for (const [, text] of cases) {
         if (text !== undefined) {
           assert.isDefined(to === "x" ? X.check(text).rule : Firehose.check(text).rule, text)
@@ -212,7 +212,7 @@ for (const [from, to, cases] of directions) {
       }
     })
 
-    it("says in one sentence what becomes of each clause", () => {
+    it("has a reason for each clause, without a final period, and a span in the source", () => {
       for (const [source] of cases) {
         const { clauses } = translate({ language: languageOf(from), text: source }, languageOf(to))
         for (const { reason, span } of clauses) {
@@ -225,30 +225,30 @@ for (const [from, to, cases] of directions) {
 }
 
 describe("translate", () => {
-  it("names the clause that is left out, what it lacks, and what that does", () => {
+  it("reports why a clause is left out, and the effect on the rule", () => {
     const source = "moon from:nasa"
     const [, clause] = translate({ language: languageOf("x"), text: source }, languageOf("firehose")).clauses
     assert.strictEqual(source.slice(clause?.span.start, clause?.span.end), "from:nasa")
     assert.strictEqual(clause?.reason, "Firehose has no accounts; left out, which makes the rule wider")
   })
 
-  it("says why there is nothing", () => {
+  it("reports why a rule has no translation", () => {
     const reasonOf = (platform: PlatformId, text: string) =>
       translate({ language: languageOf(platform), text }, languageOf(platform === "x" ? "firehose" : "x")).reason
     assert.strictEqual(
       reasonOf("x", "from:nasa -moon"),
-      "What is left only says what to leave out, and Firehose needs something to search for"
+      "The translated part only excludes events, and Firehose needs a clause to search for"
     )
-    assert.strictEqual(reasonOf("x", "from:nasa"), "Nothing of this rule can be said on Firehose")
-    assert.strictEqual(reasonOf("x", "#cat -cat"), "On Firehose the rule excludes what it asks for")
+    assert.strictEqual(reasonOf("x", "from:nasa"), "Firehose supports no clause of this rule")
+    assert.strictEqual(reasonOf("x", "#cat -cat"), "On Firehose the rule requires and excludes the same clause")
     assert.strictEqual(
       reasonOf("firehose", "language:en"),
-      "What is left cannot stand alone on X: it lacks a word to search for"
+      "The translated part cannot stand alone on X: it has no word to search for"
     )
-    assert.strictEqual(reasonOf("firehose", '"unclosed'), "The rule is wrong: This quote is never closed")
+    assert.strictEqual(reasonOf("firehose", '"unclosed'), "The rule is not valid: This quote is never closed")
   })
 
-  it("has no translation for a rule that gets too long for the target", () => {
+  it("has no translation for a rule that is too long for the target", () => {
     const source = Array.from({ length: 300 }, (_, index) => `word${index}`).join(" OR ")
     const { text, fidelity, reason, clauses } = translate(
       { language: languageOf("firehose"), text: source },
@@ -256,11 +256,11 @@ describe("translate", () => {
     )
     assert.isUndefined(text)
     assert.strictEqual(fidelity, "impossible")
-    assert.match(reason ?? "", /^X does not take the result: A rule has at most 1024 characters/)
+    assert.match(reason ?? "", /^X rejects the translation: A rule has at most 1024 characters/)
     assert.strictEqual(clauses.length, 300)
   })
 
-  it("takes no long time for deep nesting", () => {
+  it("translates deep nesting within a second", () => {
     const source = `cat ${"-(dog (bird OR ".repeat(16)}fish${"))".repeat(16)}`
     const started = performance.now()
     assert.isDefined(translate({ language: languageOf("x"), text: source }, languageOf("firehose")).text)

@@ -1,16 +1,16 @@
-/** One happening as a post of X and as an update of Firehose that say the same, and rules about such happenings. */
+/** Generators of events with the same content on X and on Firehose, and of rules that match such events. */
 import { Either } from "effect"
 import fc from "fast-check"
-import type { EventFields } from "../../../core/syntax/expression/eventFields.ts"
-import { firehoseEvent } from "../../../core/syntax/firehose/event.ts"
-import { xEvent } from "../../../core/syntax/x/event.ts"
+import type { EventFields } from "../../../../core/syntax/expression/eventFields.ts"
+import { firehoseEvent } from "../../../../core/syntax/firehose/event.ts"
+import { xEvent } from "../../../../core/syntax/x/event.ts"
 
-interface Happening {
+interface Content {
   readonly text: ReadonlyArray<string>
   readonly title: ReadonlyArray<string>
   readonly link: string
   readonly language: (typeof languages)[number]
-  /** What only one of the platforms can tell. */
+  /** On one platform only, like the fields that follow. */
   readonly author: string
   readonly followers: number
   readonly rating: number
@@ -19,16 +19,16 @@ interface Happening {
 }
 
 export interface Pair {
-  readonly happening: Happening
+  readonly content: Content
   readonly x: EventFields
   readonly firehose: EventFields
 }
 
-/** Words of letters and digits that mean nothing special to either platform, and words that do. */
 const plain = ["tesla", "recall", "ford", "crash", "größe", "2025"]
+/** Stop words of one platform or both. */
 const special = ["the", "of", "you", "not"]
-/** What the platforms cut into different words; none of the pieces is a word above. */
-const cutDifferently = [
+/** Split into different words by the platforms. The words differ from those above. */
+const splitDifferently = [
   "node.js",
   "node js",
   "o'neil",
@@ -42,7 +42,7 @@ const cutDifferently = [
   "❤️"
 ]
 
-/** Firehose's code and X's; one of them has no code for some. */
+/** Codes of Firehose and X. */
 const languages = [
   ["en", "en"],
   ["he", "iw"],
@@ -61,14 +61,14 @@ const links = [
 ]
 
 export const pairs = (everyWord: boolean): fc.Arbitrary<Pair> => {
-  const word = fc.constantFrom(...plain, ...special, ...(everyWord ? cutDifferently : []))
-  const written = fc.oneof(
+  const word = fc.constantFrom(...plain, ...special, ...(everyWord ? splitDifferently : []))
+  const token = fc.oneof(
     { weight: 4, arbitrary: word },
     fc.constantFrom("#tesla", "#crash", "#foo_bar", "TESLA", "Ford")
   )
   return fc
     .record({
-      text: fc.array(written, { maxLength: 8 }),
+      text: fc.array(token, { maxLength: 8 }),
       title: fc.array(fc.constantFrom(...plain, ...special), { maxLength: 3 }),
       link: fc.constantFrom(...links),
       language: fc.constantFrom(...languages),
@@ -78,10 +78,10 @@ export const pairs = (everyWord: boolean): fc.Arbitrary<Pair> => {
       category: fc.constantFrom("/News", "/Sports"),
       published: fc.constantFrom("2026-01-01T00:00:00", "2026-06-01T00:00:00")
     })
-    .map((happening) => ({ happening, x: asPost(happening), firehose: asUpdate(happening) }))
+    .map((content) => ({ content, x: asPost(content), firehose: asUpdate(content) }))
 }
 
-/** Rules of X that its checker accepts. */
+/** Valid X rules. */
 export const xRules = (everyWord: boolean): fc.Arbitrary<string> => {
   const words = [...plain, ...special, ...(everyWord ? ["node.js", "東京", "🍕", '"❤️"'] : [])]
   const phrases = ['"tesla recall"', '"ford of the crash"', '"the tesla"', '"not you"', '"größe 2025"']
@@ -115,7 +115,7 @@ export const xRules = (everyWord: boolean): fc.Arbitrary<string> => {
   })).positive
 }
 
-/** Rules of Firehose that its checker accepts, save for the odd contradiction. */
+/** Valid Firehose rules, except for rare contradictions. */
 export const firehoseRules = (everyWord: boolean): fc.Arbitrary<string> => {
   const words = [...plain, "you", ...(everyWord ? ["node.js", "foo_bar", "東京", "🍕"] : [])]
   const phrases = ['"tesla recall"', '"ford of the crash"', '"the tesla"', '"größe 2025"', '"you crash"']
@@ -163,7 +163,7 @@ export const firehoseRules = (everyWord: boolean): fc.Arbitrary<string> => {
 
 const matchedAt = "2026-06-01T12:00:00Z"
 
-function asPost({ text, title, link, language, author, followers }: Happening): EventFields {
+function asPost({ text, title, link, language, author, followers }: Content): EventFields {
   const record = {
     data: {
       id: "1",
@@ -180,7 +180,7 @@ function asPost({ text, title, link, language, author, followers }: Happening): 
   return Either.getOrThrowWith(xEvent(record), (reason) => new Error(reason))
 }
 
-function asUpdate({ text, title, link, language, rating, category, published }: Happening): EventFields {
+function asUpdate({ text, title, link, language, rating, category, published }: Content): EventFields {
   const record = {
     matched_at: matchedAt,
     document: {
