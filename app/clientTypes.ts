@@ -1,4 +1,4 @@
-/** The types that clients compile with, for the platforms of this program. The build writes them to `dist/client.d.ts`. */
+/** The types that API clients compile against. The build writes them to `dist/client.d.ts`. */
 import { clientTypes as typesOf } from "../gateway/clientTypes.ts"
 import { platformSchemas } from "../gateway/platformSchemas.ts"
 import { makeRouter } from "../gateway/trpc.ts"

@@ -1,4 +1,4 @@
-/** The command line, with what its commands do. What a command needs beyond the command line is loaded when it runs. */
+/** Connects the command line to its implementation. Modules that only one command needs are loaded when it runs. */
 import process from "node:process"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
@@ -7,8 +7,8 @@ import * as FileInput from "../adapters/runtimes/input.ts"
 import * as CliTerminal from "../adapters/runtimes/terminal.ts"
 import { settingLines } from "../adapters/simulator/settings.ts"
 import { earshot } from "../cli/earshot.ts"
-import { WrongUsage } from "../cli/failures.ts"
-import type { Place } from "../cli/remote.ts"
+import { UsageError } from "../cli/failures.ts"
+import type { Target } from "../cli/remote.ts"
 import { DEFAULT_ACCOUNT } from "../core/keys/Keys.ts"
 import { output } from "./output.ts"
 import { languages } from "./platforms.ts"
@@ -16,7 +16,6 @@ import { isRemote, remote } from "./remote.ts"
 import { outputSettings, settings } from "./settings.ts"
 import { VERSION } from "./version.ts"
 
-/** The program that the arguments name. */
 export const commands = (args: ReadonlyArray<string>): Effect.Effect<void, unknown> =>
   Effect.gen(function* () {
     const printing = yield* outputSettings
@@ -27,7 +26,7 @@ export const commands = (args: ReadonlyArray<string>): Effect.Effect<void, unkno
     )
   })
 
-/** Whether the command goes on until it is interrupted. */
+/** Whether the command runs until it is interrupted. */
 export const runsUntilStopped = (args: ReadonlyArray<string>): boolean =>
   ["serve", "simulate", "mcp"].includes(args[0] ?? "") || args.some((arg) => /^(--follow|-f)$/.test(arg))
 
@@ -35,49 +34,37 @@ export const runsUntilStopped = (args: ReadonlyArray<string>): boolean =>
 
 const ownStore = Effect.promise(() => import("./ownStore.ts"))
 
-/** Where a command goes that can go to a server or to the store of this machine. */
-const at = ({ url, account }: Place) =>
+/** The server, if one is configured, otherwise the local store. */
+const connectTo = ({ url, account }: Target) =>
   Effect.gen(function* () {
     if (!(yield* isRemote(url))) {
       const { connect } = yield* ownStore
       return yield* connect(Option.getOrElse(account, () => DEFAULT_ACCOUNT))
     }
     if (Option.isSome(account)) {
-      return yield* new WrongUsage({
-        message: "--account is for the store of this machine: a server knows the account by the key"
+      return yield* new UsageError({
+        message: "--account is for the local store only: on a server, the key determines the account"
       })
     }
     return yield* remote(url)
   })
 
-/** Whatever a command fails with is reported alike. */
+/** Errors are `unknown`: all are reported the same way (run.ts). */
 const actions: Parameters<typeof earshot<unknown>>[0] = {
   languages,
-  serve: Effect.flatMap(
-    Effect.promise(() => import("./serve.ts")),
-    ({ serve }) => serve
-  ),
-  keys: { withKeys: (effect) => Effect.flatMap(ownStore, ({ withKeys }) => withKeys(effect)) },
-  rules: { at, open: FileInput.open },
-  matches: { at, columns: CliTerminal.columns },
-  webhooks: { at },
+  serve: Effect.promise(() => import("./serve.ts")).pipe(Effect.flatMap(({ serve }) => serve)),
+  keys: { withKeys: (effect, options) => Effect.flatMap(ownStore, ({ withKeys }) => withKeys(effect, options)) },
+  rules: { connectTo, open: FileInput.open },
+  matches: { connectTo, columns: CliTerminal.columns },
+  webhooks: { connectTo },
   check: { open: FileInput.open },
-  mcp: {
-    run: (url) =>
-      Effect.flatMap(
-        Effect.promise(() => import("./mcp.ts")),
-        ({ mcp }) => mcp(url)
-      )
-  },
+  mcp: { run: (url) => Effect.promise(() => import("./mcp.ts")).pipe(Effect.flatMap(({ mcp }) => mcp(url))) },
   platforms: { remote },
   replay: { remote, open: FileInput.open, screen: CliTerminal.screen },
-  setAside: { withStreams: (effect) => Effect.flatMap(ownStore, ({ withStreams }) => withStreams(effect)) },
+  deadLetters: { withStreams: (effect) => Effect.flatMap(ownStore, ({ withStreams }) => withStreams(effect)) },
   simulate: {
     run: (options) =>
-      Effect.flatMap(
-        Effect.promise(() => import("./simulate.ts")),
-        ({ simulate }) => simulate(options)
-      ),
+      Effect.promise(() => import("./simulate.ts")).pipe(Effect.flatMap(({ simulate }) => simulate(options))),
     settings: settingLines()
   }
 }

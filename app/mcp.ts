@@ -1,4 +1,4 @@
-/** `earshot mcp`: the tools on standard input and output, of a server or of a service in this process. */
+/** `earshot mcp`: MCP tools on standard input and output, for a remote server or a service in this process. */
 import { Effect, type Option } from "effect"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
@@ -17,16 +17,16 @@ export const mcp = (url: Option.Option<string>) =>
       const { request } = yield* remote(url)
       return yield* Effect.provide(toolsOnStdio(callRemote(request)), RuntimeEntropy.layer)
     }
-    // Loaded only here: with a server elsewhere this process needs none of it.
+    // Imported here: a remote server makes them unnecessary.
     const { running, startDemoFeed } = yield* Effect.promise(() => import("./service.ts"))
-    const { GO_THROUGH_SERVER, orServerOnStore } = yield* Effect.promise(() => import("./ownStore.ts"))
+    const { USE_SERVER, asStoreInUse } = yield* Effect.promise(() => import("./ownStore.ts"))
     yield* running((options) =>
       Effect.gen(function* () {
         yield* startDemoFeed(options)
         const keys = yield* Keys
         yield* toolsOnStdio(callAs(yield* keys.account(DEFAULT_ACCOUNT)))
       })
-    ).pipe(Effect.mapError(orServerOnStore(GO_THROUGH_SERVER)))
+    ).pipe(Effect.mapError(asStoreInUse(USE_SERVER)))
   })
 
 // ---- helpers ----

@@ -1,4 +1,4 @@
-/** What a program prints and logs, by the settings. */
+/** Console and log, configured by the settings. */
 import type { Config } from "effect"
 import { Layer, Logger, Option } from "effect"
 import * as PlainConsole from "../adapters/runtimes/console.ts"
@@ -10,6 +10,6 @@ export const output = (settings: Config.Config.Success<typeof outputSettings>): 
     PlainConsole.layerWith(settings),
     Log.layerWith(settings.logFormat),
     Logger.minimumLogLevel(settings.logLevel),
-    // A failed request is answered and logged by the gateway; the runtime need not log it again.
+    // The gateway logs failed requests; the runtime would log them again.
     Layer.setUnhandledErrorLogLevel(Option.none())
   )

@@ -1,4 +1,4 @@
-/** What commands do on the store of this machine, with no server in between: an Earshot inside this process. */
+/** Commands on the local store: they run the service in this process, without a server. */
 import { Context, Data, Effect, Layer, Option, Redacted } from "effect"
 import { Fetch } from "../adapters/http/Fetch.ts"
 import * as Remote from "../adapters/remote/Remote.ts"
@@ -6,61 +6,81 @@ import * as Assets from "../adapters/runtimes/assets.ts"
 import { FolderInUse } from "../adapters/sql/FolderLock.ts"
 import * as Pglite from "../adapters/sql/pglite.ts"
 import { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
-import { accountNamed } from "../cli/remote.ts"
+import { findAccount } from "../cli/remote.ts"
 import type { StreamStore } from "../core/coverage/StreamStore.ts"
 import { Keys } from "../core/keys/Keys.ts"
 import { gateway } from "../gateway/gateway.ts"
 import { service, serviceOptions } from "./service.ts"
-import { DEFAULT_URL, MOST_RECENT_EVENTS, storeSettings } from "./settings.ts"
+import { DEFAULT_URL, MAX_RECENT_EVENTS, storeSettings } from "./settings.ts"
 import { runtime, stores } from "./stores.ts"
 import { VERSION } from "./version.ts"
 
-/** An Earshot on the store that the settings name, to which every caller is the account. */
+/** The gateway on the configured store, in this process. Every request is authenticated as the account. */
 export const connect = (account: string) =>
   Effect.gen(function* () {
+    yield* checkExists
     const options = yield* serviceOptions
-    const { isOnlyProcess } = options
-    if (isOnlyProcess) yield* Pglite.checkExists((yield* storeSettings).dataDir)
-    // As many events as there can be: a command must not delete what the server keeps by other settings.
-    const settings = { ...options.settings, recentEvents: MOST_RECENT_EVENTS }
+    // The maximum: a command must not delete events that a server with other settings keeps.
+    const settings = { ...options.settings, recentEvents: MAX_RECENT_EVENTS }
     const layer = service({ ...options, settings })
-    const context = yield* Effect.mapError(Layer.build(layer), orServerOnStore(GO_THROUGH_SERVER))
+    const context = yield* Effect.mapError(Layer.build(layer), asStoreInUse(USE_SERVER))
     const keys = Context.get(context, Keys)
-    const accountId = yield* Effect.provideService(accountNamed(account), Keys, keys)
+    const accountId = yield* Effect.provideService(findAccount(account), Keys, keys)
     const send = yield* gateway({ docsScript: Assets.docsScript, observeProcess: Effect.void, version: VERSION }).pipe(
       Effect.provide(Context.add(context, Keys, { ...keys, authenticate: () => Effect.succeed(accountId) }))
     )
     const server = yield* Remote.connect({ url: "http://localhost", key: Option.some(Redacted.make("anything")) }).pipe(
       Effect.provideService(Fetch, { send })
     )
-    return { ...server, isLive: !isOnlyProcess }
+    return { ...server, isLive: !options.isOnlyProcess }
   })
 
-export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>) =>
-  Effect.provide(effect, Keys.layer.pipe(Layer.provide(storesAlone), Layer.provide(runtime)))
+/** Creates a missing store only if `createsStore`. */
+export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>, { createsStore = false } = {}) =>
+  Effect.provide(
+    effect,
+    Keys.layer.pipe(Layer.provide(createsStore ? storesAlone : existingStores), Layer.provide(runtime))
+  )
 
-export const withStreams = <A, E>(effect: Effect.Effect<A, E, StreamStore>) => Effect.provide(effect, storesAlone)
+export const withStreams = <A, E>(effect: Effect.Effect<A, E, StreamStore>) => Effect.provide(effect, existingStores)
 
-export const GO_THROUGH_SERVER = `to go through the server, set EARSHOT_API_KEY to one of its keys (and EARSHOT_URL, if it is not at ${DEFAULT_URL})`
+export const USE_SERVER = `to use the server, set EARSHOT_API_KEY to one of its keys (and EARSHOT_URL, if it is not at ${DEFAULT_URL})`
 
-/** A store that another process has open: "choose another folder" would be no help to someone who wants this one. */
-export const orServerOnStore =
+/** Replaces the advice to choose another folder, for commands that need this store. */
+export const asStoreInUse =
   (remedy: string) =>
-  <E>(error: E): E | ServerOnStore =>
+  <E>(error: E): E | StoreInUse =>
     error instanceof StoreCannotOpen && error.cause instanceof FolderInUse
-      ? new ServerOnStore({ place: error.location, remedy })
+      ? new StoreInUse({ location: error.location, remedy })
       : error
 
 // ---- helpers ----
 
-class ServerOnStore extends Data.TaggedError("ServerOnStore")<{ readonly place: string; readonly remedy: string }> {
+class StoreInUse extends Data.TaggedError("StoreInUse")<{ readonly location: string; readonly remedy: string }> {
   override get message() {
-    return `A server, or another Earshot, is running on the store in "${this.place}": ${this.remedy}`
+    return `Another process, such as a server, uses the store in "${this.location}": ${this.remedy}`
   }
 }
 
-/** For what no server offers. */
+/** For commands that a server does not offer. */
 const STOP_SERVER =
-  "stop it first, for the embedded store belongs to one process at a time; on Postgres (DATABASE_URL) this command works beside a server"
+  "stop it first, because only one process at a time can use the embedded store; with Postgres (DATABASE_URL) this command works beside a server"
 
-const storesAlone = Layer.mapError(stores, orServerOnStore(STOP_SERVER))
+const storesAlone = Layer.mapError(stores, asStoreInUse(STOP_SERVER))
+
+/** A Postgres database is never created here, so it needs no check. */
+const checkExists = Effect.flatMap(storeSettings, ({ databaseUrl, dataDir }) =>
+  Option.isSome(databaseUrl) ? Effect.void : Pglite.checkExists(dataDir)
+)
+
+const existingStores = Layer.unwrapEffect(
+  Effect.as(checkExists, storesAlone).pipe(
+    Effect.catchTag("StoreCannotOpen", ({ location, reason, cause }) =>
+      Effect.fail(new StoreCannotOpen({ location, reason, cause, remedy: CREATE_STORE }))
+    )
+  )
+)
+
+/** Without the advice to use a server, which does not offer these commands. */
+const CREATE_STORE =
+  "Start the service once (earshot serve), create a key (earshot keys create), or set EARSHOT_DATA_DIR to the folder of a store"

@@ -1,4 +1,4 @@
-/** The platforms of this program: one line each. Everything else follows from what a platform installs. */
+/** The platforms of this program, one line each. */
 import { Effect } from "effect"
 import type { RecentEvents } from "../core/backtests/RecentEvents.ts"
 import type { Entropy } from "../core/model/Entropy.ts"

@@ -1,21 +1,21 @@
-/** The server that the settings name, for commands. */
+/** The configured server, for client commands. */
 import { Effect, Option } from "effect"
 import * as Remote from "../adapters/remote/Remote.ts"
 import { DEFAULT_URL, remoteSettings } from "./settings.ts"
 
-/** The address here goes before that of the settings. */
+/** `url` overrides the setting. */
 export const remote = (url: Option.Option<string>) =>
   Effect.gen(function* () {
     const settings = yield* remoteSettings
-    const named = Option.orElse(url, () => settings.url)
+    const configured = Option.orElse(url, () => settings.url)
     const server = yield* Remote.connect({
-      url: Option.getOrElse(named, () => DEFAULT_URL),
+      url: Option.getOrElse(configured, () => DEFAULT_URL),
       key: settings.key
     })
     return { ...server, isLive: true }
   })
 
-/** Whether a server is named at all. */
+/** Whether a server is configured; otherwise commands use the local store. */
 export const isRemote = (url: Option.Option<string>) =>
   Effect.map(
     remoteSettings,

@@ -1,7 +1,7 @@
-/** Runs a program as the process: signals, exit codes, and how a failure is reported. */
+/** Runs a program as the main fiber of the process: signals, exit codes and error reports. */
 import process from "node:process"
 import { Cause, ConfigError, Effect, Exit, Fiber, Option } from "effect"
-import { AlreadyTold, errorBodyOf, exitCodeOf } from "../cli/failures.ts"
+import { AlreadyReported, errorBodyOf, exitCodeOf } from "../cli/failures.ts"
 import { describeConfigError } from "./settings.ts"
 
 export interface RunOptions {
@@ -21,14 +21,14 @@ export const run = (program: Effect.Effect<unknown, unknown>, options: RunOption
 
   let stopping = false
   const stop = () => {
-    // A second signal does not wait for anything.
+    // A second signal ends the process at once.
     if (stopping) process.exit(130)
     stopping = true
     Effect.runFork(Fiber.interrupt(fiber))
   }
   process.on("SIGINT", stop)
   process.on("SIGTERM", stop)
-  // Nobody reads what is printed any more.
+  // The reader closed the pipe, such as `head`.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0)
   })
@@ -40,7 +40,7 @@ export const run = (program: Effect.Effect<unknown, unknown>, options: RunOption
   })
 }
 
-/** With which code a program ends, and what is left to say on standard error. */
+/** The exit code, and the report for standard error. */
 export const outcomeOf = (
   exit: Exit.Exit<unknown, unknown>,
   { args, runsUntilStopped }: RunOptions
@@ -50,20 +50,20 @@ export const outcomeOf = (
   const failure = failureOf(exit.cause)
   return {
     code: exitCodeOf(failure),
-    report: failure instanceof AlreadyTold ? "" : reportOf(failure, args.includes("--json"))
+    report: failure instanceof AlreadyReported ? "" : reportOf(failure, args.includes("--json"))
   }
 }
 
 // ---- helpers ----
 
-/** What a command failed with. A defect is shortened to one line, for a reader who cannot fix it. */
+/** The error of a command. A defect is reduced to one line: users cannot act on its stack trace. */
 const failureOf = (cause: Cause.Cause<unknown>): unknown =>
   Option.getOrElse(Cause.failureOption(cause), () => {
     const [defect] = Cause.prettyErrors(cause)
-    return new Error(`Unexpected failure: ${defect?.message ?? "unknown"}; LOG_LEVEL=debug tells all of it`)
+    return new Error(`Unexpected failure: ${defect?.message ?? "unknown"}; set LOG_LEVEL=debug for details`)
   })
 
-/** Plain, with a line for each setting that is wrong; or the fields of an error for a program. */
+/** One line per invalid setting, or a single JSON object. */
 const reportOf = (failure: unknown, asJson: boolean): string => {
   const messages = ConfigError.isConfigError(failure) ? describeConfigError(failure) : [errorBodyOf(failure).message]
   return asJson

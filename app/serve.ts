@@ -1,4 +1,4 @@
-/** `earshot serve`: the service with all its doors, until it is told to stop. */
+/** `earshot serve`: runs the service with its HTTP gateway until it is stopped. */
 import { Config, Console, Effect, Option, Redacted } from "effect"
 import * as Assets from "../adapters/runtimes/assets.ts"
 import * as DenoServer from "../adapters/runtimes/deno.ts"
@@ -13,16 +13,16 @@ import { running, type ServiceOptions, startDemoFeed } from "./service.ts"
 import { misspelt, outputSettings, serviceSettings, storeSettings, variables } from "./settings.ts"
 import { VERSION } from "./version.ts"
 
-/** As a command among others, which sets up what is printed and logged. */
+/** For the command line, which provides console and log. */
 export const serve = Effect.gen(function* () {
-  // The port is tried before the store is prepared.
+  // Before the store is created.
   yield* checkFree(yield* serviceSettings)
   return yield* open
 })
 
-/** As the whole program. */
+/** With its own console and log, without loading the command line. */
 export const serveAlone = Effect.gen(function* () {
-  // Read together, so that all settings that are wrong are reported at once.
+  // Reads all settings, so that all invalid ones are reported at once.
   const settings = yield* Config.all({ output: outputSettings, service: serviceSettings, store: storeSettings })
   yield* Effect.provide(serve, output(settings.output))
 })
@@ -44,36 +44,43 @@ const open = running((options) =>
     const listen = "Deno" in globalThis ? DenoServer.serve : NodeServer.serve
     const port = yield* listen({ ...settings, handler, unreadable: unreadableRequest })
 
-    const url = `http://${settings.host}:${port}`
-    yield* Console.log(`Earshot listens on ${url} (the API as a page: ${url}/docs)`)
+    const url = `http://${reachable(settings.host)}:${port}`
+    const where = wildcards.has(settings.host) ? `all addresses, port ${port}: ${url}` : url
+    yield* Console.log(`Earshot listens on ${where} (API documentation: ${url}/docs)`)
     yield* Console.log(yield* describeStore)
     yield* Console.log(describePlatforms(options))
     const demoFeedOn = yield* startDemoFeed(options)
     yield* Console.log(
-      demoFeedOn
-        ? "Demo feed: on, with made-up posts and pages; turn it off with EARSHOT_DEMO_FEED=off"
-        : "Demo feed: off"
+      demoFeedOn ? "Demo feed: on (made-up posts and pages); turn it off with EARSHOT_DEMO_FEED=off" : "Demo feed: off"
     )
-    // Not before it listens: a key that is never shown would be the first one all the same.
+    // After listening: a failed start must not use up the first key, which is shown only once.
     yield* showFirstKey(url, demoFeedOn, options)
     yield* Effect.never
   }).pipe(
-    // Before the scope closes, which is what takes its time.
+    // Logged before the scope closes, which takes a while.
     Effect.onInterrupt(() => Effect.logInfo(STOPPING))
   )
 )
 
 const STOPPING = `Stopping: no new connections; requests in flight have ${GRACE_MILLIS / 1_000} seconds to finish, then the streams and the store are closed`
 
+/** Addresses that mean "all interfaces" and cannot be called, and one to call instead. */
+const wildcards = new Map([
+  ["0.0.0.0", "127.0.0.1"],
+  ["::", "localhost"]
+])
+
+const reachable = (host: string): string => wildcards.get(host) ?? (host.includes(":") ? `[${host}]` : host)
+
 const describeStore = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
-  Option.isSome(databaseUrl) ? "Store: Postgres, by DATABASE_URL" : `Store: embedded, in ${dataDir}`
+  Option.isSome(databaseUrl) ? "Store: Postgres (DATABASE_URL)" : `Store: embedded, in ${dataDir}`
 )
 
 const describePlatforms = ({ platforms }: ServiceOptions): string =>
   platforms
     .map(({ language: { id }, remote }) =>
       Option.isSome(remote)
-        ? `Platform ${id}: the real service; for its status: earshot platforms`
+        ? `Platform ${id}: the real service; show its status with earshot platforms`
         : `Platform ${id}: in process (no credentials configured); send events to POST /local/events`
     )
     .join("\n")
@@ -87,7 +94,7 @@ const firstRule = ({ platforms }: ServiceOptions): string =>
     overrides: Object.fromEntries(platforms.map(({ language, demo }) => [language.id, demo.filter]))
   })
 
-/** The first key of a new store is shown once; nothing is shown when there are keys already. */
+/** Prints the first key of a new store; prints nothing if the store has keys. */
 const showFirstKey = (url: string, demoFeedOn: boolean, options: ServiceOptions) =>
   Effect.gen(function* () {
     const keys = yield* Keys
@@ -96,9 +103,9 @@ const showFirstKey = (url: string, demoFeedOn: boolean, options: ServiceOptions)
     const secret = Redacted.value(issued.value.secret)
     yield* Console.log(
       [
-        "\nYour API key. It is shown this once:",
+        "\nYour API key, shown only once:",
         `  ${secret}`,
-        `Try it: create a rule, and ${demoFeedOn ? "a little later ask what it matched" : "ask what it matched once something came in"}:`,
+        `Try it: create a rule, and list its matches ${demoFeedOn ? "a little later" : "after an event came in"}:`,
         `  curl -s ${url}/api.CreateRule -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '${firstRule(options)}'`,
         `  curl -s ${url}/matches -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"limit": 3}'\n`
       ].join("\n\n")

@@ -1,4 +1,4 @@
-/** The service without a door: its layers, and what goes on for as long as a door is open. */
+/** The service without a gateway: its layers and background work. */
 import process from "node:process"
 import { Effect, identity, Layer, Option, type Scope } from "effect"
 import * as DemoFeed from "../adapters/local/DemoFeed.ts"
@@ -28,7 +28,7 @@ import { VERSION } from "./version.ts"
 export interface ServiceOptions {
   readonly settings: ServiceSettings
   readonly platforms: ReadonlyArray<InstalledPlatform>
-  /** No other process uses the store. */
+  /** No other process uses the store: true for the embedded store. */
   readonly isOnlyProcess: boolean
 }
 
@@ -38,7 +38,7 @@ export const serviceOptions = Effect.gen(function* () {
   return { settings, platforms, isOnlyProcess: Option.isNone((yield* storeSettings).databaseUrl) }
 })
 
-/** The use cases on top of the platforms and the store. */
+/** The use cases, on the platforms and the store. */
 export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions) => {
   const platforms = Local.feed.pipe(
     Layer.provideMerge(registered(options.platforms)),
@@ -56,11 +56,10 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions)
   )
 }
 
-/** What a door finds there. */
 type Running = Layer.Layer.Success<ReturnType<typeof service>> | Scope.Scope
 
-/** Reconciles, ingests, delivers and deletes old matches for as long as the door is open. */
-export const running = <A, E>(door: (options: ServiceOptions) => Effect.Effect<A, E, Running>) =>
+/** Runs the background work (reconciler, ingest, retention, webhook delivery) while the gateway effect runs. */
+export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effect<A, E, Running>) =>
   Effect.gen(function* () {
     const options = yield* serviceOptions
     const { settings } = options
@@ -70,11 +69,11 @@ export const running = <A, E>(door: (options: ServiceOptions) => Effect.Effect<A
       yield* Layer.build(Ingest.layer)
       yield* Layer.build(Retention.layerWith(settings))
       yield* Layer.build(WebhookDelivery.layerWith(options))
-      return yield* door(options)
+      return yield* gateway(options)
     }).pipe(
       Effect.scoped,
       Effect.provide(service(options)),
-      // The last to go: what ends with the service leaves a span, too.
+      // Outermost, so that spans of the shutdown are exported too.
       Effect.provide(traces(settings)),
       Option.isNone(settings.crashAt) ? identity : Effect.provideService(Failpoints, crashing(settings.crashAt.value))
     )
@@ -88,7 +87,7 @@ export const startDemoFeed = ({ settings, platforms }: ServiceOptions) =>
 
 // ---- helpers ----
 
-/** One after the other: their order is the order in which the service shows them. */
+/** Sequential: platforms are listed in the order of registration. */
 const registered = (platforms: ReadonlyArray<InstalledPlatform>) =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
@@ -99,7 +98,7 @@ const registered = (platforms: ReadonlyArray<InstalledPlatform>) =>
     })
   )
 
-/** Spans are not even made where nobody collects them. */
+/** Without a collector no spans are created. */
 const traces = ({ otlpEndpoint, serviceName }: ServiceSettings) =>
   Option.match(otlpEndpoint, {
     onNone: () => Layer.setTracerEnabled(false),
@@ -107,13 +106,13 @@ const traces = ({ otlpEndpoint, serviceName }: ServiceSettings) =>
       Layer.provide(Otlp.layerWith({ endpoint, serviceName, version: VERSION }), RuntimeEntropy.layer)
   })
 
-/** For tests of recovery: the process ends at that step as if the power had failed. */
+/** For recovery tests: kills the process at a failpoint, without any cleanup. */
 const crashing = (at: CrashPoint) => {
   let left = at.passes
   return {
-    hit: (step: Failpoint) =>
+    hit: (failpoint: Failpoint) =>
       Effect.sync(() => {
-        if (step === at.step && left-- === 0) process.kill(process.pid, "SIGKILL")
+        if (failpoint === at.failpoint && left-- === 0) process.kill(process.pid, "SIGKILL")
       })
   }
 }

@@ -9,9 +9,9 @@ import { isMistyped } from "../core/keys/Key.ts"
 import { FAILPOINTS, type Failpoint } from "../core/model/Failpoints.ts"
 import { nearest } from "../core/syntax/nearest.ts"
 
-export const MOST_RECENT_EVENTS = 1_000_000
+export const MAX_RECENT_EVENTS = 1_000_000
 
-/** Where a client command goes when only a key is set. */
+/** For client commands when only a key is set. */
 export const DEFAULT_URL = "http://127.0.0.1:8787"
 
 const logLevels = {
@@ -68,7 +68,7 @@ const table = {
       default: "10000",
       description:
         "Number of recent events to keep per platform for backtests, up to 1,000,000 and 64 Mi characters; 0 keeps none and deletes the stored ones",
-      parse: wholeNumber(0, MOST_RECENT_EVENTS)
+      parse: wholeNumber(0, MAX_RECENT_EVENTS)
     }),
     webhookAddresses: setting({
       name: "EARSHOT_WEBHOOK_ALLOW",
@@ -98,7 +98,7 @@ const table = {
     firehoseToken: optional({
       name: "FIREHOSE_TAP_TOKEN",
       description: "Token of a Firehose tap (fh_…); without it the platform firehose runs in process",
-      parse: secret
+      parse: tapToken
     }),
     firehoseBaseUrl: setting({
       name: "FIREHOSE_BASE_URL",
@@ -121,7 +121,7 @@ const table = {
     crashAt: optional({
       name: "EARSHOT_CRASH_AT",
       description:
-        "For recovery tests: the step of changing a rule or storing events at which the process kills itself, such as ingest.stored, or ingest.stored:3 to pass it three times first",
+        "For recovery tests: failpoint at which the process kills itself, such as ingest.stored, or ingest.stored:3 to pass it three times first",
       parse: crashPoint
     })
   },
@@ -176,18 +176,16 @@ export type ServiceSettings = Config.Config.Success<typeof serviceSettings>
 
 export const storeSettings = valuesOf(table.store)
 
-/** For every command. */
 export const outputSettings = valuesOf(table.output)
 
-/** The server that a client command talks to. */
 export const remoteSettings = valuesOf(table.client)
 
-/** The table as data, for help and documentation. */
+/** For help and documentation. */
 export const settings = Rec.toEntries(table).flatMap(([group, entries]) =>
   Object.values(entries).map(({ name, default: shown, description }) => ({ group, name, default: shown, description }))
 )
 
-/** Names of the variables that are set. On Deno they cannot be listed unless all of them may be read. */
+/** Names of the environment variables. Empty on Deno, unless it may read all of them. */
 export const variables: Effect.Effect<ReadonlyArray<string>> = Effect.orElseSucceed(
   Effect.try(() => Object.keys(process.env)),
   () => []
@@ -203,7 +201,7 @@ export const misspelt = (variables: ReadonlyArray<string>): ReadonlyArray<string
   })
 }
 
-/** One sentence for each setting that is wrong. */
+/** One sentence per invalid setting. */
 export const describeConfigError = (error: ConfigError.ConfigError): ReadonlyArray<string> => {
   switch (error._op) {
     case "And":
@@ -224,14 +222,14 @@ interface Setting<A> {
   readonly config: Config.Config<A>
 }
 
-/** Left: what is wrong with the text. It must not repeat a secret. */
+/** Left is the problem. It must not contain the value, which may be a secret. */
 type Parse<A> = (text: string) => Either.Either<A, string>
 
-/** An empty value, as a settings file may hold it, counts as not set. */
+/** An empty value counts as not set, as in `NAME=` of a settings file. */
 function setting<A>(entry: {
   readonly name: string
   readonly default: string
-  /** Value when not set, if that is not `default` parsed. */
+  /** Value when not set, if it differs from the parsed `default`. */
   readonly unset?: NoInfer<A>
   readonly description: string
   readonly parse: Parse<A>
@@ -253,7 +251,7 @@ function optional<A>(entry: {
   return setting<Option.Option<A>>({ default: "none", ...entry, unset: Option.none(), parse })
 }
 
-/** Read together, so that all wrong settings are reported at once. */
+/** Reads all settings of a group, so that all invalid ones are reported at once. */
 function valuesOf<T extends Readonly<Record<string, Setting<unknown>>>>(group: T) {
   const values: Config.Config<unknown> = Config.all(Rec.map(group, ({ config }) => config))
   return values as Config.Config<{ readonly [Field in keyof T]: Config.Config.Success<T[Field]["config"]> }>
@@ -292,25 +290,33 @@ function secret(text: string): Either.Either<Redacted.Redacted, string> {
     : Either.left("Expected 16 to 512 printable ASCII characters without spaces")
 }
 
+function tapToken(text: string): Either.Either<Redacted.Redacted, string> {
+  return text.startsWith("fhm_")
+    ? Either.left(
+        "Expected the token of a tap (fh_…), not a management key (fhm_…), which cannot access rules or the stream"
+      )
+    : secret(text)
+}
+
 function bootstrapKey(text: string): Either.Either<Redacted.Redacted, string> {
   return isMistyped(text)
     ? Either.left(
-        "It looks like a key of Earshot, but its checksum is wrong. Copy the key again, or choose a text that does not start with es_"
+        "It looks like an Earshot key, but its checksum is wrong. Copy the key again, or choose a text that does not start with es_"
       )
     : secret(text)
 }
 
 export interface CrashPoint {
-  readonly step: Failpoint
-  /** How often the step is passed before. */
+  readonly failpoint: Failpoint
+  /** Number of times to pass the failpoint first. */
   readonly passes: number
 }
 
-/** A step, or one that is passed a few times first: `ingest.stored:3`. */
+/** A failpoint with an optional number of passes: `ingest.stored:3`. */
 function crashPoint(text: string): Either.Either<CrashPoint, string> {
-  const [, wanted, passes = "0"] = /^([^:]*)(?::(\d{1,6}))?$/.exec(text) ?? []
-  const step = FAILPOINTS.find((known) => known === wanted)
-  return step === undefined
+  const [, name, passes = "0"] = /^([^:]*)(?::(\d{1,6}))?$/.exec(text) ?? []
+  const failpoint = FAILPOINTS.find((known) => known === name)
+  return failpoint === undefined
     ? Either.left(`Expected one of ${FAILPOINTS.join(", ")}`)
-    : Either.right({ step, passes: Number(passes) })
+    : Either.right({ failpoint, passes: Number(passes) })
 }

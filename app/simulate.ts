@@ -1,4 +1,4 @@
-/** `earshot simulate`: the simulator of both platforms, until it is told to stop. */
+/** `earshot simulate`: runs the simulator of both platforms until it is stopped. */
 import { Console, Effect } from "effect"
 import * as Simulator from "../adapters/simulator/Simulator.ts"
 import * as SimulatorServer from "../adapters/simulator/server.ts"
@@ -13,11 +13,11 @@ export const simulate = ({ port, seed, rate, tier }: SimulateOptions) =>
     const { x, firehose } = simulator.control.settings
     yield* Console.log(
       [
-        `The simulator plays X and Firehose on ${url} (what goes on, settings and faults: ${url}/control)`,
+        `The simulator serves X and Firehose on ${url} (state, settings and faults: ${url}/control)`,
         "Point a client at it:",
         `  export X_BASE_URL=${url} X_BEARER_TOKEN=${x.bearer_token}`,
         `  export FIREHOSE_BASE_URL=${url} FIREHOSE_TAP_TOKEN=${firehose.tap_token}`,
-        `The key for Firehose's taps: ${firehose.management_key}`
+        `Firehose management key, for taps: ${firehose.management_key}`
       ].join("\n")
     )
     yield* Effect.never

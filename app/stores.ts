@@ -1,4 +1,4 @@
-/** The stores that the settings name, and the runtime's services that everything needs. */
+/** The configured stores, and the runtime services that all layers need. */
 import { Effect, Layer, Option } from "effect"
 import * as Assets from "../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"

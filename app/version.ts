@@ -1,2 +1,2 @@
-/** The version of the program. A test holds it to that of package.json. */
+/** The version of the program. A test compares it with package.json. */
 export const VERSION = "0.1.0"

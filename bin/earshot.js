@@ -6,6 +6,6 @@ const program = new URL("../dist/main.js", import.meta.url)
 if (existsSync(program)) {
   await import(program.href)
 } else {
-  process.stderr.write('Earshot is not built yet: run "npm run build" first ("npm start" does it, too)\n')
+  process.stderr.write('Earshot is not built yet: run "npm run build" first ("npm start" does that too)\n')
   process.exit(1)
 }

@@ -1,4 +1,4 @@
-/** What a program gets that imports the package itself: the package exports types and is no library. */
+/** Entry point of the package for imports of values, which it does not have: it exports only types. */
 throw new Error(
-  'The package "earshot" exports types alone: write import type { AppRouter } from "earshot" and connect with @trpc/client, or run the program: npx earshot serve'
+  'The package "earshot" exports only types: use import type { AppRouter } from "earshot" with @trpc/client, or run the program with npx earshot serve'
 )

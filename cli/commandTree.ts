@@ -1,14 +1,15 @@
-/** What the commands are called and take, read off them: for the help and for the completion of shells. */
+/** The commands as data, for help, completions and usage errors. */
+// @effect/cli offers only a usage tree, which has no descriptions, and a help document, which has the rest as prose.
 import { CliConfig, CommandDescriptor, type HelpDoc, type Span, type Usage } from "@effect/cli"
 import { HashMap, Option } from "effect"
 
 export interface CommandInfo {
-  /** Below `earshot`: `["rules", "create"]`. */
+  /** Without `earshot`: `["rules", "create"]`. */
   readonly path: ReadonlyArray<string>
   /** One paragraph. */
   readonly about: string
-  /** What follows it: paragraphs, and lists of settings. */
-  readonly more: ReadonlyArray<string | ReadonlyArray<Entry>>
+  /** Further paragraphs, and lists of settings. */
+  readonly details: ReadonlyArray<string | ReadonlyArray<Entry>>
   readonly options: ReadonlyArray<OptionInfo>
   readonly args: ReadonlyArray<ArgInfo>
   readonly subcommands: ReadonlyArray<CommandInfo>
@@ -20,55 +21,54 @@ export interface Entry {
 }
 
 export interface ArgInfo extends Entry {
-  /** All values there are, where they are few. */
+  /** The allowed values; empty for free text. */
   readonly choices: ReadonlyArray<string>
 }
 
 export interface OptionInfo {
   /** `["-p", "--platform"]` */
   readonly names: ReadonlyArray<string>
-  /** What stands for its value in the help; none for a switch. */
+  /** Placeholder of the value in the help; none for a flag. */
   readonly value: Option.Option<string>
-  /** All values there are, where they are few. */
+  /** The allowed values; empty for free text. */
   readonly choices: ReadonlyArray<string>
   readonly about: string
   readonly isOptional: boolean
 }
 
-/** Of a command right below `earshot`. */
 export const commandInfo = (
   descriptor: CommandDescriptor.Command<unknown>,
-  above: ReadonlyArray<string> = []
+  parent: ReadonlyArray<string> = []
 ): CommandInfo => {
   const usage = CommandDescriptor.getUsage(descriptor)
-  const path = [...above, ...namesIn(usage).slice(0, 1)]
+  const path = [...parent, ...namesIn(usage).slice(0, 1)]
   const {
     DESCRIPTION = [],
     ARGUMENTS = [],
     OPTIONS = []
   } = sections(CommandDescriptor.getHelp(descriptor, HELP_CONFIG))
-  const [about = "", ...more] = DESCRIPTION.map(plainBlock)
+  const [about = "", ...details] = DESCRIPTION.map(plainBlock)
   const abouts = entriesIn(OPTIONS)
   const argAbouts = entriesIn(ARGUMENTS)
   return {
     path,
     about: typeof about === "string" ? about : "",
-    more,
+    details,
     options: optionsIn(usage).map((option, index) => ({ ...option, about: abouts[index]?.about ?? "" })),
     args: argsIn(usage).map((arg, index) => ({ ...arg, about: argAbouts[index]?.about ?? "" })),
     subcommands: subcommandsOf(descriptor, path)
   }
 }
 
-/** The library gives a name of one letter one dash; a name that is not short for another has two here. */
-export const shownNames = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
-  names.some((name) => name.startsWith("--")) ? names : names.map((name) => `-${name}`)
-
 // ---- helpers ----
+
+/** @effect/cli gives every one-letter name one dash. Ours has two (`--x`), unless it is an alias (`-p`). */
+const withDashes = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.some((name) => name.startsWith("--")) ? names : names.map((name) => `-${name}`)
 
 const HELP_CONFIG = CliConfig.make({ showBuiltIns: false })
 
-/** A command without subcommands is, to the library, its own only one. */
+/** @effect/cli lists a command without subcommands as its own subcommand. */
 const subcommandsOf = (descriptor: CommandDescriptor.Command<unknown>, path: ReadonlyArray<string>) =>
   [...HashMap.values(CommandDescriptor.getSubcommands(descriptor))]
     .filter((child) => child !== descriptor && namesIn(CommandDescriptor.getUsage(child))[0] !== path.at(-1))
@@ -104,7 +104,7 @@ const optionsIn = (usage: Usage.Usage): ReadonlyArray<Omit<OptionInfo, "about">>
   leaves(usage)
     .filter(({ named }) => named.names.some((name) => name.startsWith("-")))
     .map(({ named: { names, acceptedValues }, isOptional, isRepeated }) => ({
-      names: shownNames(names),
+      names: withDashes(names),
       value: acceptedValues,
       choices: choicesIn(Option.getOrElse(acceptedValues, () => "")),
       isOptional: isOptional || isRepeated || Option.isNone(acceptedValues)
@@ -120,7 +120,7 @@ const argsIn = (usage: Usage.Usage): ReadonlyArray<Omit<ArgInfo, "about">> =>
 
 const choicesIn = (values: string): ReadonlyArray<string> => (values.includes(" | ") ? values.split(" | ") : [])
 
-/** The parts of a help under their headings. */
+/** The blocks of a help document by heading. */
 const sections = (help: HelpDoc.HelpDoc): Readonly<Record<string, ReadonlyArray<HelpDoc.HelpDoc>>> => {
   const found: Record<string, Array<HelpDoc.HelpDoc>> = {}
   let heading = ""
@@ -142,7 +142,7 @@ const plainBlock = (block: HelpDoc.HelpDoc): string | ReadonlyArray<Entry> => {
   return block.definitions.map(([name, about]) => ({ name: textOf(name), about: paragraphsOf(about).join(" ") }))
 }
 
-/** The library says first what kind of value it is, and then what is written of it. */
+/** The first paragraph is the library's description of the type, the second one is ours. */
 const entriesIn = (section: ReadonlyArray<HelpDoc.HelpDoc>): ReadonlyArray<Entry> =>
   section.flatMap((block) =>
     block._tag === "DescriptionList"

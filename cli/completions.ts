@@ -1,4 +1,5 @@
 /** Completion scripts for shells. */
+// Unlike those of @effect/cli, they complete nested commands and choices in bash, and offer no --wizard or --log-level.
 import { Option } from "effect"
 import type { CommandInfo } from "./commandTree.ts"
 import { summaryOf } from "./help.ts"
@@ -11,7 +12,7 @@ export const completions = (shell: Shell, commands: ReadonlyArray<CommandInfo>):
     case "bash":
       return bash(commands, all)
     case "zsh":
-      // Zsh takes the script of bash: what is written once is right in both.
+      // Zsh runs the bash script in its compatibility mode.
       return `#compdef earshot\nautoload -U +X bashcompinit && bashcompinit\n${bash(commands, all)}`
     case "fish":
       return fish(all)
@@ -22,8 +23,7 @@ export const completions = (shell: Shell, commands: ReadonlyArray<CommandInfo>):
 
 const EVERYWHERE = ["--help"]
 
-/** Right after `earshot`. */
-const FIRST = ["--help", "--version", "--completions"]
+const TOP_LEVEL = ["--help", "--version", "--completions"]
 
 const SHELLS = "bash zsh fish sh"
 
@@ -63,7 +63,7 @@ ${steps.join("\n")}
 ${values.join("\n")}
     *)
       case "$command" in
-        "") words="${[...commands.map(nameOf), ...FIRST].join(" ")}" ;;
+        "") words="${[...commands.map(nameOf), ...TOP_LEVEL].join(" ")}" ;;
 ${words.join("\n")}
       esac ;;
   esac
@@ -77,12 +77,12 @@ const fish = (all: ReadonlyArray<CommandInfo>): string => {
     `complete -c earshot -n '${condition}' ${rest} -d '${about.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`
   const lines = all.flatMap((command) => {
     const { path, subcommands, options, args } = command
-    const above = path.slice(0, -1)
+    const parent = path.slice(0, -1)
     const siblings = all.filter((other) => other.path.length === path.length && other.path[0] === path[0])
     const before =
-      above.length === 0
+      parent.length === 0
         ? "__fish_use_subcommand"
-        : `${seen(above)}; and not __fish_seen_subcommand_from ${siblings.map((other) => other.path.at(-1)).join(" ")}`
+        : `${seen(parent)}; and not __fish_seen_subcommand_from ${siblings.map((other) => other.path.at(-1)).join(" ")}`
     const takesFile = args.some(({ name }) => name.includes("file"))
     const values = args.flatMap(({ choices }) => choices)
     return [

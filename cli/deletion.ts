@@ -1,28 +1,28 @@
-/** Deleting several things, one after the other: each that fails is told, and the exit code says if one did. */
+/** Deletes several objects in turn, reports each failure, and fails at the end if there was one. */
 import { Args } from "@effect/cli"
 import { Console, Effect, Either, Schema } from "effect"
-import { AlreadyTold, errorBodyOf } from "./failures.ts"
-import { jsonOption, post, type Remote } from "./remote.ts"
+import { AlreadyReported, errorBodyOf } from "./failures.ts"
+import { jsonOption, post, printJson, type Remote } from "./remote.ts"
 
-/** `what`: `rule`, `webhook`. */
-export const deletionOptions = (what: string) => ({
-  ids: Args.text({ name: `${what}-id` }).pipe(
-    Args.withDescription(`As ${what}s list shows it; several are deleted one after the other`),
+/** `kind` is `rule` or `webhook`. */
+export const deletionOptions = (kind: string) => ({
+  ids: Args.text({ name: `${kind}-id` }).pipe(
+    Args.withDescription(`One or more ids, as shown by ${kind}s list`),
     Args.atLeast(1)
   ),
-  json: jsonOption("Print the ids that were deleted as JSON, and each failure as JSON on standard error")
+  json: jsonOption("Print the deleted ids as JSON, and each failure as JSON on standard error")
 })
 
 export const deleteEach = (
   remote: Remote,
   options: {
     readonly path: string
-    /** The name of the id in the request. */
+    /** Name of the id field in the request. */
     readonly field: string
     readonly ids: ReadonlyArray<string>
     readonly json: boolean
   }
-): Effect.Effect<void, AlreadyTold> =>
+): Effect.Effect<void, AlreadyReported> =>
   Effect.gen(function* () {
     const { path, field, ids, json } = options
     const deleted: Array<string> = []
@@ -35,6 +35,6 @@ export const deleteEach = (
         if (!json) yield* Console.log(`Deleted ${id}`)
       }
     }
-    if (json) yield* Console.log(JSON.stringify({ deleted }, undefined, 2))
-    if (deleted.length < ids.length) return yield* new AlreadyTold()
+    if (json) yield* printJson({ deleted })
+    if (deleted.length < ids.length) return yield* new AlreadyReported()
   })

@@ -1,22 +1,18 @@
-/** Draws issues for a terminal: the message, the line of the rule with the place underlined, what was expected, the fix. */
-
+/** Draws issues for a terminal: message, underlined span, expected tokens and fix. */
 import type { Issue } from "../core/syntax/issue.ts"
-import { type Cell, cellsOf, visible, widthOf } from "./terminal.ts"
+import { type Cell, cellsOf, ELLIPSIS, visible, widthOf } from "./terminal.ts"
 
-/** One drawing per issue, an empty line between them, no colours. Nothing of the rule can act on the terminal. */
+/** Without colours. Control characters of the rule are made visible. */
 export const draw = (text: string, issues: ReadonlyArray<Issue>): string =>
   issues.map((issue) => drawIssue(text, issue)).join("\n\n")
 
 // ---- helpers ----
 
-/** Columns for the text of a rule, beside the gutter. */
-const columns = 76
-/** How much of a cut line is shown before the place. */
-const lead = 24
-/** Names of what was expected that are listed before the rest is counted. */
-const listed = 5
-
-const ellipsis = "…"
+/** For the text of a rule, without the gutter. */
+const MAX_COLUMNS = 76
+/** Columns shown before the span in a truncated line. */
+const MAX_COLUMNS_BEFORE = 24
+const MAX_EXPECTED = 5
 
 function drawIssue(text: string, issue: Issue): string {
   const line = lineAt(text, issue.span.start)
@@ -33,7 +29,7 @@ function drawIssue(text: string, issue: Issue): string {
     drawing.push(`${blank} = expected: ${visible(list(issue.expected))}`)
   }
   if (issue.fix !== undefined) {
-    drawing.push(`${blank} = fix: ${visible(issue.fix.message)}`, `${blank} |   ${mended(text, issue.fix.text)}`)
+    drawing.push(`${blank} = fix: ${visible(issue.fix.message)}`, `${blank} |   ${firstChange(text, issue.fix.text)}`)
   }
   return drawing.join("\n")
 }
@@ -41,12 +37,12 @@ function drawIssue(text: string, issue: Issue): string {
 interface Line {
   readonly start: number
   readonly end: number
-  /** Counted from 1; absent when the rule has one line only. */
+  /** Counted from 1; undefined if the rule has only one line. */
   readonly number: number | undefined
 }
 
-function lineAt(text: string, place: number): Line {
-  const start = place === 0 ? 0 : text.lastIndexOf("\n", place - 1) + 1
+function lineAt(text: string, offset: number): Line {
+  const start = offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1
   const next = text.indexOf("\n", start)
   const end = next < 0 ? text.length : next
   if (start === 0 && next < 0) {
@@ -60,22 +56,22 @@ function lineAt(text: string, place: number): Line {
 }
 
 function underlined(text: string, line: Line, start: number, end: number) {
-  // A line may be as long as the text: no more of it is looked at than a drawing can show.
-  const from = onBoundary(text, Math.max(line.start, start - 2 * columns))
-  const cells = cellsOf(text, from, Math.min(line.end, start + 4 * columns))
+  // Bounds the work for a very long line.
+  const from = onBoundary(text, Math.max(line.start, start - 2 * MAX_COLUMNS))
+  const cells = cellsOf(text, from, Math.min(line.end, start + 4 * MAX_COLUMNS))
   const lastCell = cells.at(-1)
   const isWhole = from === line.start && (lastCell?.end ?? line.end) === line.end
-  const fits = isWhole && widthOf(cells) <= columns
+  const fits = isWhole && widthOf(cells) <= MAX_COLUMNS
   const before = cells.filter((cell) => cell.end <= start)
   const cutBefore = fits ? 0 : firstShown(before)
   const isCutBefore = cutBefore > 0 || from > line.start
   let width = isCutBefore ? 1 : 0
-  let shown = isCutBefore ? ellipsis : ""
+  let shown = isCutBefore ? ELLIPSIS : ""
   let padding = width
   let marked = 0
   let isCutAfter = false
   for (const cell of cells.slice(cutBefore)) {
-    if (!fits && width + cell.width > columns - 1) {
+    if (!fits && width + cell.width > MAX_COLUMNS - 1) {
       isCutAfter = true
       break
     }
@@ -88,44 +84,41 @@ function underlined(text: string, line: Line, start: number, end: number) {
     }
   }
   if (isCutAfter || (lastCell !== undefined && lastCell.end < line.end)) {
-    shown += ellipsis
+    shown += ELLIPSIS
   }
   return { shown, underline: " ".repeat(padding) + "^".repeat(Math.max(1, marked)) }
 }
 
-/** Index of the first cell that is shown of those before the place. */
+/** Index of the first cell to show before the span. */
 function firstShown(before: ReadonlyArray<Cell>): number {
   let width = 0
   for (let index = before.length - 1; index >= 0; index--) {
     width += before[index]?.width ?? 0
-    if (width > lead) {
+    if (width > MAX_COLUMNS_BEFORE) {
       return index + 1
     }
   }
   return 0
 }
 
-/** The mended rule on one line, cut around the first change. */
-function mended(before: string, after: string): string {
+/** The fixed rule on one line, truncated around the first change. */
+function firstChange(before: string, after: string): string {
   let same = 0
   while (same < before.length && same < after.length && before.charCodeAt(same) === after.charCodeAt(same)) {
     same++
   }
   const flat = after.replace(/\r?\n/g, " ")
-  const place = Math.min(same, flat.length)
-  return underlined(flat, { start: 0, end: flat.length, number: undefined }, place, place).shown
+  const offset = Math.min(same, flat.length)
+  return underlined(flat, { start: 0, end: flat.length, number: undefined }, offset, offset).shown
 }
 
 function list(expected: ReadonlyArray<string>): string {
-  const named = expected.slice(0, listed)
-  const more = expected.length - named.length
-  if (more > 0) {
-    return `${named.join(", ")} and ${more} more`
-  }
-  return named.join(", ")
+  const listed = expected.slice(0, MAX_EXPECTED).join(", ")
+  return expected.length > MAX_EXPECTED ? `${listed} and ${expected.length - MAX_EXPECTED} more` : listed
 }
 
-function onBoundary(text: string, place: number): number {
-  const code = text.charCodeAt(place)
-  return code >= 0xdc00 && code <= 0xdfff ? place + 1 : place
+/** Skips the second half of a surrogate pair. */
+function onBoundary(text: string, offset: number): number {
+  const code = text.charCodeAt(offset)
+  return code >= 0xdc00 && code <= 0xdfff ? offset + 1 : offset
 }

@@ -1,25 +1,25 @@
-/** How a command fails: what is told of it, in words or as JSON, and the exit code. */
+/** Errors of commands, their JSON form and exit codes. */
 import { Data, Option, Predicate, Schema } from "effect"
 
-/** The arguments make no sense; the message says why. */
-export class WrongUsage extends Data.TaggedError("WrongUsage")<{ readonly message: string }> {}
+/** The arguments are not valid. */
+export class UsageError extends Data.TaggedError("UsageError")<{ readonly message: string }> {}
 
-/** Everything has been told: only the exit code is left to set. */
-export class AlreadyTold extends Data.TaggedError("AlreadyTold") {}
+/** The failure was printed: only the exit code is left to set. */
+export class AlreadyReported extends Data.TaggedError("AlreadyReported") {}
 
-/** The fields of every error of Earshot. */
+/** The wire form of every error. */
 export interface ErrorBody {
   readonly code: string
   readonly message: string
   readonly details: Readonly<Record<string, unknown>>
 }
 
-export const exitCodeOf = (failure: unknown): number => (failure instanceof WrongUsage ? 2 : 1)
+export const exitCodeOf = (failure: unknown): number => (failure instanceof UsageError ? 2 : 1)
 
-/** What a server said as it said it; what went wrong on this side in the same terms. */
+/** An error body of a server unchanged; any other failure in the same form. */
 export const errorBodyOf = (failure: unknown): ErrorBody =>
   Option.getOrElse(asErrorBody(failure), () => ({
-    code: CODES[Predicate.hasProperty(failure, "_tag") ? String(failure._tag) : ""] ?? "failed_precondition",
+    code: codes[Predicate.hasProperty(failure, "_tag") ? String(failure._tag) : ""] ?? "failed_precondition",
     message: failure instanceof Error ? failure.message : String(failure),
     details: {}
   }))
@@ -34,8 +34,8 @@ const asErrorBody = Schema.decodeUnknownOption(
   })
 )
 
-const CODES: Readonly<Record<string, string>> = {
-  WrongUsage: "invalid_argument",
+const codes: Readonly<Record<string, string>> = {
+  UsageError: "invalid_argument",
   RemoteNotSet: "unauthenticated",
   RemoteUnreachable: "unavailable",
   StoreCannotOpen: "unavailable",

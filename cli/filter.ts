@@ -1,8 +1,8 @@
-/** Filters on the command line: as they are given or from standard input, and drawn with what is wrong with them. */
+/** Filters on the command line: reads them from an argument or standard input, and draws their issues. */
 import { Effect, Option, Schema, type Scope, Stream } from "effect"
 import { ArgumentIssue } from "../core/model/Errors.ts"
 import { draw } from "./drawing.ts"
-import { WrongUsage } from "./failures.ts"
+import { UsageError } from "./failures.ts"
 import type { Input } from "./replay.ts"
 import { visible } from "./terminal.ts"
 
@@ -11,11 +11,11 @@ export interface FilterActions<E> {
   readonly open: (path: string) => Effect.Effect<Input<E>, E, Scope.Scope>
 }
 
-/** For the help. Not `@file` for a file, as elsewhere: on X that is a filter. */
-export const FROM_INPUT = "- reads it from standard input"
+/** For the help. There is no `@file` as in other programs: on X that is a valid filter. */
+export const STDIN_HELP = "- reads it from standard input"
 
-/** The filter that was meant: `-` stands for what comes on standard input. */
-export const filterText = <E>({ open }: FilterActions<E>, given: string): Effect.Effect<string, E | WrongUsage> =>
+/** The filter; `-` reads it from standard input. */
+export const filterText = <E>({ open }: FilterActions<E>, given: string): Effect.Effect<string, E | UsageError> =>
   given === "-"
     ? Effect.scoped(
         Effect.gen(function* () {
@@ -24,10 +24,10 @@ export const filterText = <E>({ open }: FilterActions<E>, given: string): Effect
           let text = ""
           yield* Stream.runForEach(input.chunks, (chunk) => {
             text += decoder.decode(chunk, { stream: true })
-            return text.length <= MOST_CHARACTERS
+            return text.length <= MAX_CHARACTERS
               ? Effect.void
-              : new WrongUsage({
-                  message: `Standard input is too long for a filter: more than ${MOST_CHARACTERS} characters`
+              : new UsageError({
+                  message: `Standard input is too long for a filter: more than ${MAX_CHARACTERS} characters`
                 })
           })
           return (text + decoder.decode()).replace(/\r?\n$/, "")
@@ -35,7 +35,7 @@ export const filterText = <E>({ open }: FilterActions<E>, given: string): Effect
       )
     : Effect.succeed(given)
 
-/** What a server says of the filters, drawn; empty when it is about something else. */
+/** Draws the issues of a server's error. Empty if the error has none. */
 export const drawRefusal = (
   details: Readonly<Record<string, unknown>>,
   filters: Readonly<Record<string, string>>
@@ -57,7 +57,7 @@ export const drawRefusal = (
 
 // ---- helpers ----
 
-/** More than any platform takes. */
-const MOST_CHARACTERS = 65_536
+/** Above the limit of every platform. */
+const MAX_CHARACTERS = 65_536
 
 const asIssues = Schema.decodeUnknownOption(Schema.Struct({ issues: Schema.Array(ArgumentIssue) }))

@@ -1,11 +1,11 @@
-/** Matches as they come in, over a stream that is opened again, where it was left, for as long as it takes. */
+/** Follows matches as they are stored. A lost stream is reopened at the last id, without a limit of retries. */
 import { Clock, Console, Data, Effect, Option, Schema, Stream } from "effect"
 import { Match } from "../core/matches/Match.ts"
 import { MatchList, type WatchQuery } from "../core/matches/Matches.ts"
 import { errorBodyOf } from "./failures.ts"
 import { post, type Remote, type RemoteEvent, type RemoteFailure } from "./remote.ts"
 
-/** It cannot go on, whatever is tried. */
+/** A retry would not help. */
 export class CannotFollow extends Data.TaggedError("CannotFollow")<{
   readonly code: string
   readonly message: string
@@ -21,7 +21,7 @@ export const follow = ({
 }: {
   readonly remote: Remote
   readonly query: Omit<WatchQuery, "cursor">
-  /** The last match that was seen. */
+  /** Id of the last match seen. */
   readonly cursor: Option.Option<string>
   readonly print: (match: Match) => Effect.Effect<void>
   readonly json: boolean
@@ -30,39 +30,38 @@ export const follow = ({
     if (!remote.isLive) {
       return yield* new CannotFollow({
         code: "failed_precondition",
-        message:
-          "Nothing new comes into a store that no server runs on: start one with earshot serve, and set EARSHOT_API_KEY to follow it",
+        message: "Cannot follow a store without a server: start one with earshot serve, and set EARSHOT_API_KEY",
         details: {}
       })
     }
-    // Without a place to begin with, what came while the first connection was lost would be missed.
-    let last: Option.Option<string> = Option.isSome(cursor) ? cursor : yield* newest(remote, query)
+    // Without a starting cursor, matches stored before the first reconnect would be missed.
+    let last: Option.Option<string> = Option.isSome(cursor) ? cursor : yield* newestId(remote, query)
     let failures = 0
 
-    const take = (event: RemoteEvent) =>
+    const handle = (event: RemoteEvent) =>
       Effect.gen(function* () {
         if (event.name === "error") return yield* refusalOf(event.data)
         if (event.name === "match") yield* Effect.flatMap(matchOf(event.data), print)
         last = Option.orElse(Option.fromNullable(event.id), () => last)
       })
 
-    /** Gives why it ended. */
+    /** Returns the reason why it ended. */
     const connection = Effect.gen(function* () {
       const events = yield* remote.events(pathOf(query), last)
       if (failures > 0 && !json) yield* Console.error("Connected again")
       const openedAt = yield* Clock.currentTimeMillis
-      const outcome = yield* Effect.either(Stream.runForEach(events, take))
-      if ((yield* Clock.currentTimeMillis) - openedAt > STEADY_MILLIS) failures = 0
+      const outcome = yield* Effect.either(Stream.runForEach(events, handle))
+      if ((yield* Clock.currentTimeMillis) - openedAt > STABLE_MILLIS) failures = 0
       yield* outcome
       return "The server ended the stream"
     }).pipe(
       Effect.scoped,
-      Effect.catchIf(isPassing, ({ message }) => Effect.succeed(message))
+      Effect.catchIf(isRetryable, ({ message }) => Effect.succeed(message))
     )
 
     while (true) {
       const reason = yield* connection
-      const wait = Math.min(2 ** failures++, LONGEST_WAIT)
+      const wait = Math.min(2 ** failures++, MAX_WAIT_SECONDS)
       const message = `${reason}. Trying again in ${wait} s`
       const body = { code: "unavailable", message, details: { retry_in_seconds: wait } }
       yield* Console.error(json ? JSON.stringify(body) : message)
@@ -72,13 +71,12 @@ export const follow = ({
 
 // ---- helpers ----
 
-/** A connection that lasted so long was none of a server in trouble. */
-const STEADY_MILLIS = 30_000
+/** A connection that lasted longer resets the backoff. */
+const STABLE_MILLIS = 30_000
 
-const LONGEST_WAIT = 30
+const MAX_WAIT_SECONDS = 30
 
-/** The newest match there is: what comes after it is new. */
-const newest = (remote: Remote, query: Omit<WatchQuery, "cursor">) =>
+const newestId = (remote: Remote, query: Omit<WatchQuery, "cursor">) =>
   Effect.map(remote.request(post("/matches", { ...query, limit: 1 }, MatchList)), ({ matches }) =>
     Option.map(Option.fromNullable(matches[0]), ({ id }) => id)
   )
@@ -91,11 +89,10 @@ const pathOf = ({ rule_id, platform }: Omit<WatchQuery, "cursor">): string => {
   return `/matches/stream${query === "" ? "" : `?${query}`}`
 }
 
-/** Trying again may help. */
-const isPassing = (failure: RemoteFailure | CannotFollow): boolean =>
-  failure._tag === "RemoteUnreachable" || PASSING.has(failure.code)
+const isRetryable = (failure: RemoteFailure | CannotFollow): boolean =>
+  failure._tag === "RemoteUnreachable" || retryableCodes.has(failure.code)
 
-const PASSING = new Set(["unavailable", "internal", "resource_exhausted", "canceled", "deadline_exceeded"])
+const retryableCodes = new Set(["unavailable", "internal", "resource_exhausted", "canceled", "deadline_exceeded"])
 
 const matchOf = (data: string) =>
   Effect.mapError(
@@ -103,7 +100,7 @@ const matchOf = (data: string) =>
     () =>
       new CannotFollow({
         code: "unimplemented",
-        message: "The server sent something that is no match: is it newer than this command line?",
+        message: "The server sent an event that is not a match: it may be newer than this command line",
         details: {}
       })
   )

@@ -1,8 +1,9 @@
-/** The help of the commands, for a reader at a terminal. */
+/** The help texts of the commands. */
+// Unlike those of @effect/cli, they wrap at the terminal's width, list settings, and omit --wizard and --log-level.
 import { Option } from "effect"
 import type { ArgInfo, CommandInfo, Entry, OptionInfo } from "./commandTree.ts"
 
-/** Of `earshot` itself. */
+/** The help of `earshot` itself. */
 export const overview = (
   commands: ReadonlyArray<CommandInfo>,
   { version, width }: { readonly version: string; readonly width: number }
@@ -11,12 +12,12 @@ export const overview = (
     `Earshot ${version}: rule-based live event monitoring`,
     section("Usage", ["  earshot <command> [options]"]),
     section("Commands", commandLines(commands, width)),
-    section("Everywhere", entryLines(EVERYWHERE, width)),
+    section("Options", entryLines(GLOBAL_OPTIONS, width)),
     section("Exit codes", ["  0 done, 1 failed, 2 wrong usage"])
   ].join("\n\n")
 
 export const commandHelp = (command: CommandInfo, width: number): string => {
-  const { path, about, more, options, args, subcommands } = command
+  const { path, about, details, options, args, subcommands } = command
   const required = options
     .filter(({ isOptional }) => !isOptional)
     .map((option) => ` ${optionName({ ...option, names: option.names.slice(-1) })}`)
@@ -31,7 +32,7 @@ export const commandHelp = (command: CommandInfo, width: number): string => {
     ...(subcommands.length === 0 ? [] : [section("Commands", commandLines(subcommands, width))]),
     ...(args.length === 0 ? [] : [section("Arguments", entryLines(args.map(argEntry), width))]),
     ...(options.length === 0 ? [] : [section("Options", entryLines(options.map(asEntry), width))]),
-    ...more.map((block) =>
+    ...details.map((block) =>
       typeof block === "string" ? wrapped(block, width, "").join("\n") : section("Settings", entryLines(block, width))
     )
   ].join("\n\n")
@@ -42,9 +43,9 @@ export const summaryOf = ({ about }: CommandInfo): string => about.split(/[.:;] 
 
 // ---- helpers ----
 
-const EVERYWHERE: ReadonlyArray<Entry> = [
+const GLOBAL_OPTIONS: ReadonlyArray<Entry> = [
   { name: "--help, -h", about: "Show the help of a command" },
-  { name: "--version", about: "Show the version" },
+  { name: "--version, -v", about: "Show the version" },
   {
     name: "--completions bash | zsh | fish | sh",
     about: "Print the completion script of a shell; in bash: source <(earshot --completions bash)"

@@ -1,20 +1,23 @@
-/** `earshot keys`: creates, lists and revokes API keys, in the store itself. */
+/** `earshot keys`: creates, lists and revokes API keys, directly in the store. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Redacted, Schema } from "effect"
 import type { Key } from "../core/keys/Key.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
-import { jsonOption } from "./remote.ts"
+import { jsonOption, printJson } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export interface KeysActions<E> {
-  /** Gives an effect the keys of the store that the settings name. */
-  readonly withKeys: <A, E2>(effect: Effect.Effect<A, E2, Keys>) => Effect.Effect<A, E | E2>
+  /** Provides the keys of the configured store. A missing store is created only if `createsStore`. */
+  readonly withKeys: <A, E2>(
+    effect: Effect.Effect<A, E2, Keys>,
+    options?: { readonly createsStore: boolean }
+  ) => Effect.Effect<A, E | E2>
 }
 
 export const keysCommand = <E>(actions: KeysActions<E>) =>
   Command.make("keys").pipe(
     Command.withDescription(
-      "Create, list and revoke API keys, in the embedded store (EARSHOT_DATA_DIR), while no server runs on it, or in DATABASE_URL"
+      "Create, list and revoke API keys in the embedded store (EARSHOT_DATA_DIR), which no server may be using, or in DATABASE_URL"
     ),
     Command.withSubcommands([createKey(actions), listKeys(actions), revokeKey(actions)])
   )
@@ -32,18 +35,16 @@ const createKey = <E>({ withKeys }: KeysActions<E>) =>
       account: Options.text("account").pipe(
         Options.withSchema(Name),
         Options.withPseudoName("name"),
-        Options.withDescription(
-          `Account that the key opens; created if there is none of that name (default: ${DEFAULT_ACCOUNT})`
-        ),
+        Options.withDescription(`Account of the key; created if it does not exist (default: ${DEFAULT_ACCOUNT})`),
         Options.withDefault(DEFAULT_ACCOUNT)
       ),
       name: Options.text("name").pipe(
         Options.withSchema(Name),
         Options.withPseudoName("text"),
-        Options.withDescription("What the key is for, to tell it from others (default: key)"),
+        Options.withDescription("Name of the key, shown by keys list (default: key)"),
         Options.withDefault("key")
       ),
-      json: jsonOption("Print the key and what is known of it, as JSON")
+      json: jsonOption("Print the key and its metadata as JSON")
     },
     ({ json, ...options }) =>
       withKeys(
@@ -51,14 +52,15 @@ const createKey = <E>({ withKeys }: KeysActions<E>) =>
           const keys = yield* Keys
           const { key, secret } = yield* keys.create(options)
           if (json) return yield* printJson({ ...key, key: Redacted.value(secret) })
-          yield* Console.error(`Key ${key.id} of account "${visible(key.account)}". It is shown this once:`)
+          yield* Console.error(`Key ${key.id} of account "${visible(key.account)}", shown only once:`)
           yield* Console.log(Redacted.value(secret))
-        })
+        }),
+        { createsStore: true }
       )
   ).pipe(Command.withDescription("Create a key and print it"))
 
 const listKeys = <E>({ withKeys }: KeysActions<E>) =>
-  Command.make("list", { json: jsonOption("Print what is known of each key, as JSON") }, ({ json }) =>
+  Command.make("list", { json: jsonOption("Print the metadata of each key as JSON") }, ({ json }) =>
     withKeys(
       Effect.gen(function* () {
         const keys = yield* Keys
@@ -73,8 +75,8 @@ const revokeKey = <E>({ withKeys }: KeysActions<E>) =>
   Command.make(
     "revoke",
     {
-      id: Args.text({ name: "key-id" }).pipe(Args.withDescription("As keys list shows it")),
-      json: jsonOption("Print what is known of the key, as JSON")
+      id: Args.text({ name: "key-id" }).pipe(Args.withDescription("Id of the key, as shown by keys list")),
+      json: jsonOption("Print the metadata of the key as JSON")
     },
     ({ id, json }) =>
       withKeys(
@@ -85,9 +87,7 @@ const revokeKey = <E>({ withKeys }: KeysActions<E>) =>
           yield* Console.log(`Revoked ${key.id} ("${visible(key.name)}" of account "${visible(key.account)}")`)
         })
       )
-  ).pipe(Command.withDescription("Make a key useless, at once on this server, within seconds on others"))
-
-const printJson = (value: unknown) => Console.log(JSON.stringify(value, undefined, 2))
+  ).pipe(Command.withDescription("Revoke a key. Running servers reject it within seconds"))
 
 const table = (keys: ReadonlyArray<Key>): string => {
   const rows = [

@@ -1,26 +1,26 @@
-/** Bytes as they are read, cut into lines with their numbers. Blank lines are passed over. */
+/** Splits a stream of bytes into numbered lines. Blank lines are skipped. */
 
 export interface Line {
-  /** As an editor counts it. */
+  /** Counted from 1, including blank lines. */
   readonly number: number
-  /** Without its end; none of it when it is too long to keep. */
+  /** Without the line feed; empty if the line is too long. */
   readonly bytes: Uint8Array
   readonly isTooLong: boolean
-  /** How many bytes of the input lie before its end. */
+  /** Offset in the input, in bytes, after this line. */
   readonly end: number
 }
 
-/** What the server takes at most. Longer ones are not kept, so that no input can fill the memory. */
+/** The server's limit. Longer lines are not buffered. */
 export const MAX_LINE_BYTES = 1_048_576
 
-export interface LineCutter {
-  /** The lines that end in this chunk. */
+export interface LineSplitter {
+  /** Returns the lines that end in this chunk. */
   readonly push: (chunk: Uint8Array) => ReadonlyArray<Line>
-  /** The line that the input ends with, if it lacks its end. */
+  /** Returns the last line, if it does not end with a line feed. */
   readonly end: () => ReadonlyArray<Line>
 }
 
-export const lineCutter = (): LineCutter => {
+export const lineSplitter = (): LineSplitter => {
   let number = 1
   let read = 0
   let size = 0
@@ -58,7 +58,7 @@ export const lineCutter = (): LineCutter => {
   }
 }
 
-/** The lines as one body. */
+/** The lines as NDJSON. */
 export const bodyOf = (lines: ReadonlyArray<Line>): Uint8Array<ArrayBuffer> =>
   joined(lines.flatMap(({ bytes }) => [bytes, END]))
 

@@ -1,10 +1,10 @@
-/** A match in one line. What strangers wrote cannot act on the terminal. */
+/** A match in one line, with control characters made visible. */
 import { Option } from "effect"
 import type { Match } from "../core/matches/Match.ts"
 import type { Language } from "../core/syntax/language.ts"
 import { fitted, visible } from "./terminal.ts"
 
-/** Cut to `columns`, if given. */
+/** Truncated to `columns`, if given. */
 export const matchLine = (
   match: Match,
   options: {
@@ -20,7 +20,7 @@ export const matchLine = (
   return Option.match(columns, {
     onNone: () => [...head, visible(rule), visible(title)].join(GAP),
     onSome: (width) => {
-      const name = fitted(rule, WIDEST_NAME)
+      const name = fitted(rule, MAX_NAME_COLUMNS)
       const [time, platform] = head
       const rest = fitted(`${platform}${GAP}${name}${GAP}${title}`, Math.max(width - `${time}${GAP}`.length, 1))
       return `${DIM}${time}${UNDIM}${GAP}${rest}`
@@ -32,7 +32,7 @@ export const matchLine = (
 
 const GAP = "  "
 
-const WIDEST_NAME = 24
+const MAX_NAME_COLUMNS = 24
 
 const DIM = "\u001b[2m"
 const UNDIM = "\u001b[22m"
@@ -42,11 +42,11 @@ const firstLine = (languages: ReadonlyArray<Language>, match: Match): string =>
     languages.find(({ id }) => id === match.platform),
     match
   )
-    .split(LINE_ENDS)
+    .split(lineEnds)
     .find((line) => line.trim() !== "")
     ?.trim() ?? ""
 
-const LINE_ENDS = /[\n\v\f\r\u0085\u2028\u2029]+/
+const lineEnds = /[\n\v\f\r\u0085\u2028\u2029]+/
 
 const textOf = (language: Language | undefined, { payload, platform_post_id }: Match): string =>
   language?.events.titleOf(payload) ?? platform_post_id

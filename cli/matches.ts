@@ -1,4 +1,4 @@
-/** `earshot matches`: what the rules met, as a list or as it comes in. */
+/** `earshot matches`: lists matches or follows them as they are stored. */
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
 import type { Coverage } from "../core/coverage/Coverage.ts"
@@ -8,16 +8,16 @@ import { MatchId } from "../core/model/Ids.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
 import { Rule } from "../core/rules/Rule.ts"
 import type { Language } from "../core/syntax/language.ts"
-import { WrongUsage } from "./failures.ts"
+import { UsageError } from "./failures.ts"
 import { follow } from "./follow.ts"
 import { matchLine } from "./matchLine.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { platformOption } from "./platformOption.ts"
-import { jsonOption, type PlaceActions, placeHelp, placeOptions, post, type Remote } from "./remote.ts"
+import { jsonOption, post, printJson, type Remote, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
-export interface MatchesActions<E> extends PlaceActions<E> {
-  /** How wide standard output is, if it is a terminal. */
+export interface MatchesActions<E> extends TargetActions<E> {
+  /** Width of standard output, if it is a terminal. */
   readonly columns: Option.Option<Effect.Effect<number>>
 }
 
@@ -27,45 +27,45 @@ export const matchesCommand = <E>(actions: MatchesActions<E>, languages: Readonl
     {
       rule: Options.text("rule").pipe(
         Options.withPseudoName("rule-id"),
-        Options.withDescription("Only matches of this rule (default: of all)"),
+        Options.withDescription("Only matches of this rule (default: all rules)"),
         Options.optional
       ),
       platform: platformOption(languages).pipe(
-        Options.withDescription("Only matches on this platform (default: on all)"),
+        Options.withDescription("Only matches on this platform (default: all platforms)"),
         Options.optional
       ),
       limit: wholeNumberOption("limit", { min: 1, max: 500 }).pipe(
-        Options.withDescription("How many to list, 1 to 500 (default: 50)"),
+        Options.withDescription("Maximum number to list, 1 to 500 (default: 50)"),
         Options.optional
       ),
       cursor: Options.text("cursor").pipe(
         Options.withPseudoName("match-id"),
         Options.withDescription(
-          "List what is older than this match; with --follow, begin with what is newer (default: the newest; with --follow, only what is new)"
+          "List matches older than this one; with --follow, start with those newer than it (default: start at the newest)"
         ),
         Options.optional
       ),
       follow: Options.boolean("follow").pipe(
         Options.withAlias("f"),
-        Options.withDescription("Print matches as they come in, oldest first, until Ctrl-C")
+        Options.withDescription("Print matches as they are stored, oldest first, until Ctrl-C")
       ),
-      ...placeOptions,
-      json: jsonOption("Print what the server answers, as JSON; with --follow, one match a line")
+      ...targetOptions,
+      json: jsonOption("Print the response as JSON; with --follow, one match per line")
     },
     ({ follow: isFollowing, limit, json, url, account, ...filter }) =>
       Effect.gen(function* () {
         if (isFollowing && Option.isSome(limit)) {
-          return yield* new WrongUsage({ message: "--limit is for a list: --follow goes on until Ctrl-C" })
+          return yield* new UsageError({ message: "--limit cannot be combined with --follow, which runs until Ctrl-C" })
         }
         if (Option.exists(filter.cursor, (cursor) => !isMatchId(cursor))) {
-          return yield* new WrongUsage({ message: "--cursor: expected the id of a match, as match_…" })
+          return yield* new UsageError({ message: "--cursor: expected the id of a match, such as match_…" })
         }
-        const remote = yield* actions.at({ url, account })
+        const remote = yield* actions.connectTo({ url, account })
         const query = {
           ...Option.match(filter.rule, { onNone: () => ({}), onSome: (rule_id) => ({ rule_id }) }),
           ...Option.match(filter.platform, { onNone: () => ({}), onSome: (platform) => ({ platform }) })
         }
-        const print = yield* json ? Effect.succeed(printJson) : printLines(remote, actions.columns, languages)
+        const print = yield* json ? Effect.succeed(printJsonLine) : printLines(remote, actions.columns, languages)
         if (isFollowing) return yield* follow({ remote, query, cursor: filter.cursor, print, json })
         const page = {
           ...query,
@@ -73,16 +73,16 @@ export const matchesCommand = <E>(actions: MatchesActions<E>, languages: Readonl
           ...Option.match(filter.cursor, { onNone: () => ({}), onSome: (cursor) => ({ cursor }) })
         }
         const found = yield* remote.request(post("/matches", page, MatchList))
-        if (json) return yield* Console.log(JSON.stringify(found, undefined, 2))
+        if (json) return yield* printJson(found)
         yield* Effect.forEach(found.matches, print)
         if (found.matches.length === 0) yield* Console.error("No matches")
-        for (const line of unknownTimes(found.coverage)) yield* Console.error(line)
+        for (const line of describeGaps(found.coverage)) yield* Console.error(line)
         if (found.next_cursor !== undefined) yield* Console.error(`More with --cursor ${found.next_cursor}`)
       }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
-      placeHelp(
-        "List matches, newest first, or follow them as they come in; and say when a platform was not watched, so that no match can be told from no look."
+      targetHelp(
+        "List matches, newest first, or follow them as they are stored. Also lists the times when a platform was not watched."
       )
     )
   )
@@ -91,9 +91,9 @@ export const matchesCommand = <E>(actions: MatchesActions<E>, languages: Readonl
 
 const isMatchId = Schema.is(MatchId)
 
-const printJson = (match: Match) => Console.log(JSON.stringify(match))
+const printJsonLine = (match: Match) => Console.log(JSON.stringify(match))
 
-/** With the names of the rules, which are asked for again when one is not known yet. */
+/** With the name of each match's rule. The names are read again when a rule is unknown. */
 const printLines = (
   remote: Remote,
   columns: Option.Option<Effect.Effect<number>>,
@@ -109,7 +109,7 @@ const printLines = (
       Effect.gen(function* () {
         if (!names.has(match.rule_id)) {
           names = yield* Effect.orElseSucceed(readNames, () => names)
-          // A rule that is gone by now is asked for once.
+          // Still unknown: the rule was deleted. Do not ask again.
           if (!names.has(match.rule_id)) names.set(match.rule_id, match.rule_id)
         }
         const width = Option.isSome(columns) ? Option.some(yield* columns.value) : Option.none()
@@ -120,22 +120,22 @@ const printLines = (
 
 const Rules = Schema.Struct({ rules: Schema.Array(Rule) })
 
-/** Of which times there may be no match for another reason than that there was none: nobody looked, or it was deleted. */
-const unknownTimes = ({ platforms, kept_since }: Coverage): ReadonlyArray<string> => [
-  ...(kept_since === undefined ? [] : [`No longer kept: matches from before ${kept_since}`]),
+/** One line per time for which matches may be missing: not watched, or already deleted. */
+const describeGaps = ({ platforms, kept_since }: Coverage): ReadonlyArray<string> => [
+  ...(kept_since === undefined ? [] : [`Deleted: matches from before ${kept_since}`]),
   ...platforms.flatMap(({ platform, watched_since, gaps, more_gaps }) => {
     if (watched_since === undefined) return [`Not watched: ${platform}, never yet`]
     const lost = gaps.filter(({ recovered }) => !recovered)
-    const told = lost
-      .slice(0, MOST_GAPS)
+    const listed = lost
+      .slice(0, MAX_GAPS)
       .map(
         ({ from, to, cause, detail }) =>
           `Not watched: ${platform}, ${to === undefined ? `since ${from}` : `${from} to ${to}`}, ${cause}: ${visible(detail)}`
       )
-    return lost.length > MOST_GAPS || more_gaps ? [...told, moreGaps(platform)] : told
+    return lost.length > MAX_GAPS || more_gaps ? [...listed, moreGaps(platform)] : listed
   })
 ]
 
-const MOST_GAPS = 5
+const MAX_GAPS = 5
 
-const moreGaps = (platform: PlatformId) => `Not watched: ${platform}, also at other times; --json lists them`
+const moreGaps = (platform: PlatformId) => `Not watched: ${platform}, and at other times, which --json lists`

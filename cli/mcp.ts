@@ -1,10 +1,10 @@
-/** `earshot mcp`: the tools for an agent on this machine, on standard input and output. */
+/** `earshot mcp`: MCP tools for a local agent, on standard input and output. */
 import { Command, HelpDoc } from "@effect/cli"
 import type { Effect, Option } from "effect"
 import { urlOption } from "./remote.ts"
 
 export interface McpActions<E> {
-  /** Runs until standard input ends. An address here goes before the settings. */
+  /** Runs until standard input ends. `url` overrides the setting. */
   readonly run: (url: Option.Option<string>) => Effect.Effect<void, E>
 }
 
@@ -22,6 +22,6 @@ export const mcpCommand = <E>(actions: McpActions<E>) =>
 const help = HelpDoc.blocks([
   HelpDoc.p("Give an agent the tools of Earshot over standard input and output (MCP)."),
   HelpDoc.p(
-    "With one of these settings, or --url, they work on a running Earshot. Without, the service itself runs in this process, on the store and with the settings of earshot serve, as the account default. It listens on no port, and ends with its input."
+    "With --url or one of these settings, the tools use a running server. Otherwise the service runs in this process, with the store and settings of earshot serve and the account default, without a port, until standard input ends."
   )
 ])

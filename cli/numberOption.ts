@@ -1,4 +1,4 @@
-/** An option that takes a number, with a refusal that names it. */
+/** Numeric options. Their errors name the option and its range, unlike those of @effect/cli. */
 import { Options } from "@effect/cli"
 import { Schema } from "effect"
 

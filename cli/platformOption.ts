@@ -1,4 +1,4 @@
-/** `--platform`, with the platforms there are as its values. */
+/** The `--platform` option. */
 import { Options } from "@effect/cli"
 import type { Language } from "../core/syntax/language.ts"
 

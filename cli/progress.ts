@@ -1,4 +1,4 @@
-/** Progress on standard error: a bar that is drawn in place, or a line now and then where that is no terminal. */
+/** Progress on standard error: a bar that is redrawn in place, or without a terminal a line every ten seconds. */
 import { Console, Effect, Option, Schedule, type Scope } from "effect"
 
 export interface Progress {
@@ -15,13 +15,13 @@ export interface Screen {
   readonly write: (text: string) => Effect.Effect<void>
 }
 
-/** One line, shorter than the screen is wide: a full one would wrap, and could not be drawn over. */
+/** One line, shorter than the screen: a full line would wrap and could not be erased. */
 export const draw = (progress: Progress, columns: number): string => {
   const figures = figuresOf(progress)
   const line = Option.match(shareDone(progress), {
     onNone: () => figures,
     onSome: (share) => {
-      const width = Math.min(WIDEST_BAR, columns - figures.length - 4)
+      const width = Math.min(MAX_BAR_COLUMNS, columns - figures.length - 4)
       return `${width < 5 ? "" : bar(share, width)}${figures}`
     }
   })
@@ -30,19 +30,19 @@ export const draw = (progress: Progress, columns: number): string => {
 
 export interface ProgressBar {
   /** Prints a line on standard error above the bar. */
-  readonly tell: (line: string) => Effect.Effect<void>
+  readonly print: (line: string) => Effect.Effect<void>
 }
 
-/** Shows the progress until the scope closes, and then takes the bar away. */
+/** Shows the progress until the scope closes, then erases the bar. */
 export const progressBar = (
   screen: Option.Option<Screen>,
   progress: Effect.Effect<Progress>
 ): Effect.Effect<ProgressBar, never, Scope.Scope> =>
   Effect.gen(function* () {
     if (Option.isNone(screen)) {
-      const say = Effect.flatMap(progress, (now) => Console.error(figuresOf(now).trimStart()))
-      yield* Effect.forkScoped(Effect.schedule(say, Schedule.spaced("10 seconds")))
-      return { tell: Console.error }
+      const printFigures = Effect.flatMap(progress, (current) => Console.error(figuresOf(current).trimStart()))
+      yield* Effect.forkScoped(Effect.schedule(printFigures, Schedule.spaced("10 seconds")))
+      return { print: Console.error }
     }
     const { columns, write } = screen.value
     const show = Effect.gen(function* () {
@@ -50,7 +50,7 @@ export const progressBar = (
     })
     yield* Effect.addFinalizer(() => write(ERASE))
     yield* Effect.forkScoped(Effect.schedule(show, Schedule.spaced("100 millis")))
-    return { tell: (line) => Effect.zipRight(write(ERASE), Console.error(line)) }
+    return { print: (line) => Effect.zipRight(write(ERASE), Console.error(line)) }
   })
 
 /** `12,345` */
@@ -73,7 +73,7 @@ export const duration = (seconds: number): string => {
 
 const ERASE = "\r\u001b[K"
 
-const WIDEST_BAR = 30
+const MAX_BAR_COLUMNS = 30
 
 const shareDone = ({ doneBytes, totalBytes }: Progress): Option.Option<number> =>
   Option.map(totalBytes, (total) => (total === 0 ? 1 : Math.min(1, doneBytes / total)))

@@ -1,9 +1,9 @@
-/** Runs the command that the arguments name; answers what every command is asked for: help, version, completion. */
+/** Parses the arguments and runs the command, or prints help, version or completions. */
 import { CliConfig, type Command, CommandDescriptor, HelpDoc, ValidationError } from "@effect/cli"
 import { Console, Effect } from "effect"
 import type { CommandInfo } from "./commandTree.ts"
 import { completions } from "./completions.ts"
-import { WrongUsage } from "./failures.ts"
+import { UsageError } from "./failures.ts"
 import { commandHelp, overview } from "./help.ts"
 import { problemIn } from "./usage.ts"
 
@@ -13,23 +13,24 @@ export const run = <Name extends string, R, E, A>(
     readonly commands: ReadonlyArray<CommandInfo>
     readonly args: ReadonlyArray<string>
     readonly version: string
-    /** Of the help, in columns. */
+    /** Width of the help, in columns. */
     readonly width: number
   }
 ) => {
   const { commands, version, width } = options
-  const args = options.args.flatMap(withOneDash)
-  const asked = named(commands, args)
-  const help = Console.log(asked === undefined ? overview(commands, { version, width }) : commandHelp(asked, width))
-  if (asksForHelp(args)) return help
-  const problem = () => problemIn(commands, options.args)
+  const given = options.args.map((arg, index) => (index === 0 ? (aliases.get(arg) ?? arg) : arg))
+  const args = given.flatMap(withOneDash)
+  const found = findCommand(commands, args)
+  const help = Console.log(found === undefined ? overview(commands, { version, width }) : commandHelp(found, width))
+  if (hasHelpOption(args)) return help
+  const problem = () => problemIn(commands, given)
   return Effect.gen(function* () {
     const directive = yield* CommandDescriptor.parse(command.descriptor, ["earshot", ...args], CliConfig.defaultConfig)
     if (directive._tag === "UserDefined") {
       const [unknown] = directive.leftover
       return unknown === undefined
         ? yield* command.handler(directive.value)
-        : yield* new WrongUsage({ message: problem() ?? `There is one argument too many: "${unknown}"` })
+        : yield* new UsageError({ message: problem() ?? `Unexpected argument: "${unknown}"` })
     }
     switch (directive.option._tag) {
       case "ShowVersion":
@@ -38,47 +39,52 @@ export const run = <Name extends string, R, E, A>(
         return yield* Console.log(completions(directive.option.shellType, commands))
       case "ShowHelp":
         return yield* help
-      // Built into the library, and no part of Earshot.
+      // Built into @effect/cli; Earshot does not offer them.
       case "SetLogLevel":
-        return yield* new WrongUsage({ message: "There is no option --log-level: set LOG_LEVEL" })
+        return yield* new UsageError({ message: "There is no option --log-level: set LOG_LEVEL" })
       case "ShowWizard":
-        return yield* new WrongUsage({ message: "There is no option --wizard" })
+        return yield* new UsageError({ message: "There is no option --wizard" })
     }
   }).pipe(
     Effect.catchIf(ValidationError.isValidationError, (error) =>
-      // `earshot` and `earshot rules` alone.
+      // `earshot` or `earshot rules` without a command.
       ValidationError.isHelpRequested(error)
         ? help
-        : Effect.fail(new WrongUsage({ message: problem() ?? plainText(error.error) }))
+        : Effect.fail(new UsageError({ message: problem() ?? plainText(error.error) }))
     )
   )
 }
 
 // ---- helpers ----
 
-/** The library gives a name of one letter one dash, and takes its value as the next argument only. */
+/** For the first argument. `set-aside` is a former name, kept for scripts and not shown in the help. */
+const aliases = new Map([
+  ["-v", "--version"],
+  ["set-aside", "dead-letters"]
+])
+
+/** @effect/cli expects one dash before a one-letter name, and the value as the next argument. */
 const withOneDash = (arg: string): ReadonlyArray<string> => {
   const [, name, value] = /^--([a-z])(?:=(.*))?$/s.exec(arg) ?? []
   return name === undefined ? [arg] : [`-${name}`, ...(value === undefined ? [] : [value])]
 }
 
-const asksForHelp = (args: ReadonlyArray<string>): boolean => {
+const hasHelpOption = (args: ReadonlyArray<string>): boolean => {
   const end = args.indexOf("--")
   return (end < 0 ? args : args.slice(0, end)).some((arg) => arg === "--help" || arg === "-h")
 }
 
-/** The command that the arguments begin with. */
-const named = (
+const findCommand = (
   commands: ReadonlyArray<CommandInfo>,
   [first, ...rest]: ReadonlyArray<string>
 ): CommandInfo | undefined => {
   const found = commands.find(({ path }) => path.at(-1) === first)
-  return found === undefined ? undefined : (named(found.subcommands, rest) ?? found)
+  return found === undefined ? undefined : (findCommand(found.subcommands, rest) ?? found)
 }
 
 const plainText = (help: HelpDoc.HelpDoc): string =>
   HelpDoc.toAnsiText(help)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character of colours
     .replace(/\u001b\[[0-9;]*m/g, "")
     .replace(/\s+/g, " ")
     .trim()

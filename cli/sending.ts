@@ -1,4 +1,4 @@
-/** Sending the lines of a recorded stream: again where that may help, and without the bad ones where that is asked for. */
+/** Sends lines of recorded events, with retries, and skips rejected lines if asked to. */
 import { Data, Effect, Option, Schema } from "effect"
 import { PlatformId } from "../core/model/PlatformId.ts"
 import { NOT_LOCAL } from "../core/platforms/LocalFeed.ts"
@@ -6,23 +6,22 @@ import { bodyOf, type Line, MAX_LINE_BYTES } from "./lines.ts"
 import { type ProgressBar, plural } from "./progress.ts"
 import type { Remote, RemoteFailure } from "./remote.ts"
 
-/** It came to an end before the input did. */
 export class ReplayStopped extends Data.TaggedError("ReplayStopped")<{ readonly message: string }> {}
 
-/** How far it got. */
+/** Progress and results so far. */
 export interface Tally {
   readonly accepted: Record<PlatformId, number>
   matches: number
   skipped: number
   doneBytes: number
-  /** The last line that the server has taken in, or that was left out. */
+  /** Number of the last line that was accepted or skipped. */
   doneLine: number
 }
 
 export const eventsOf = ({ accepted }: Tally): number =>
   Object.values(accepted).reduce((sum, events) => sum + events, 0)
 
-/** Sends lines in one request, and again for as long as that may help. */
+/** Returns a function that sends lines in one request. */
 export const sender = (options: {
   readonly remote: Remote
   readonly bar: ProgressBar
@@ -33,7 +32,7 @@ export const sender = (options: {
 
   const publish = (
     lines: ReadonlyArray<Line>,
-    tried = 1
+    attempt = 1
   ): Effect.Effect<typeof Published.Type, RemoteFailure | ReplayStopped> =>
     remote
       .request({
@@ -44,19 +43,20 @@ export const sender = (options: {
       })
       .pipe(
         Effect.catchIf(
-          (failure) => isPassing(failure) && (tally.doneLine > 0 || failure._tag === "RemoteRefused"),
+          (failure) => isRetryable(failure) && (tally.doneLine > 0 || failure._tag === "RemoteRefused"),
           (failure) => {
-            if (tried === TRIES) return new ReplayStopped({ message: `${failure.message} (tried ${TRIES} times)` })
-            const wait = Math.max(2 ** (tried - 1), Math.min(retryAfter(failure), 60))
+            if (attempt === MAX_ATTEMPTS)
+              return new ReplayStopped({ message: `${failure.message} (tried ${MAX_ATTEMPTS} times)` })
+            const wait = Math.max(2 ** (attempt - 1), Math.min(retryAfter(failure), 60))
             return bar
-              .tell(`${failure.message}. Trying again in ${wait} s (try ${tried + 1} of ${TRIES})`)
-              .pipe(Effect.zipRight(Effect.sleep(wait * 1000)), Effect.zipRight(publish(lines, tried + 1)))
+              .print(`${failure.message}. Trying again in ${wait} s (try ${attempt + 1} of ${MAX_ATTEMPTS})`)
+              .pipe(Effect.zipRight(Effect.sleep(wait * 1000)), Effect.zipRight(publish(lines, attempt + 1)))
           }
         )
       )
 
-  /** The lines that the server refuses: when there are any, it has taken in none. */
-  const attempt = (
+  /** Returns the rejected lines. If there are any, the server accepted none of the request. */
+  const trySend = (
     lines: ReadonlyArray<Line>
   ): Effect.Effect<ReadonlyArray<BadLine>, RemoteFailure | ReplayStopped> => {
     const tooLong = lines.filter((line) => line.isTooLong)
@@ -74,7 +74,7 @@ export const sender = (options: {
         if (bad.length > 0) return Effect.succeed(bad)
         return tally.doneLine === 0
           ? Effect.fail(failure)
-          : new ReplayStopped({ message: `${failure.message}. ${leftAt(lines, tally)}` })
+          : new ReplayStopped({ message: `${failure.message}. ${describeProgress(lines, tally)}` })
       }
     })
   }
@@ -83,16 +83,16 @@ export const sender = (options: {
     Effect.gen(function* () {
       let rest = lines
       while (rest.length > 0) {
-        const bad = yield* attempt(rest)
+        const bad = yield* trySend(rest)
         if (bad.length === 0) break
-        if (!skipBadLines) return yield* new ReplayStopped({ message: refused(bad, lines, tally) })
+        if (!skipBadLines) return yield* new ReplayStopped({ message: describeRejection(bad, lines, tally) })
         for (const { line, problem } of bad) {
           tally.skipped++
-          if (tally.skipped <= MAX_TOLD) yield* bar.tell(`Left out line ${line.number}: ${problem}`)
-          if (tally.skipped === MAX_TOLD) yield* bar.tell("Further lines that are left out are only counted")
+          if (tally.skipped <= MAX_LISTED) yield* bar.print(`Skipped line ${line.number}: ${problem}`)
+          if (tally.skipped === MAX_LISTED) yield* bar.print("Further skipped lines are only counted")
         }
-        const out = new Set(bad.map(({ line }) => line))
-        rest = rest.filter((line) => !out.has(line))
+        const skipped = new Set(bad.map(({ line }) => line))
+        rest = rest.filter((line) => !skipped.has(line))
       }
       const last = lines.at(-1)
       if (last === undefined) return
@@ -103,10 +103,10 @@ export const sender = (options: {
 
 // ---- helpers ----
 
-const TRIES = 5
+const MAX_ATTEMPTS = 5
 
-/** Of the lines that are left out, so many are told one by one. */
-const MAX_TOLD = 20
+/** Skipped lines printed one by one. */
+const MAX_LISTED = 20
 
 const Published = Schema.Struct({
   accepted: Schema.Record({ key: PlatformId, value: Schema.Number }),
@@ -120,8 +120,7 @@ interface BadLine {
 
 const TOO_LONG = `Is too long: at most ${MAX_LINE_BYTES} bytes are allowed`
 
-/** Trying again may help. */
-const isPassing = (failure: RemoteFailure): boolean =>
+const isRetryable = (failure: RemoteFailure): boolean =>
   failure._tag === "RemoteUnreachable" || failure.code === "unavailable"
 
 const retryAfter = (failure: RemoteFailure): number =>
@@ -129,7 +128,7 @@ const retryAfter = (failure: RemoteFailure): number =>
 
 const Issues = Schema.Struct({ issues: Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String })) })
 
-/** The server counts the lines of the request. */
+/** The server numbers lines within the request. */
 const badLines = (failure: RemoteFailure | ReplayStopped, lines: ReadonlyArray<Line>): ReadonlyArray<BadLine> => {
   if (failure._tag !== "RemoteRefused" || failure.code !== "invalid_argument") return []
   const details = Schema.decodeUnknownOption(Issues)(failure.details)
@@ -143,21 +142,21 @@ const badLines = (failure: RemoteFailure | ReplayStopped, lines: ReadonlyArray<L
   })
 }
 
-const refused = (bad: ReadonlyArray<BadLine>, lines: ReadonlyArray<Line>, { doneLine }: Tally): string => {
+const describeRejection = (bad: ReadonlyArray<BadLine>, lines: ReadonlyArray<Line>, { doneLine }: Tally): string => {
   const [first] = bad
   const more = bad.length > 1 ? ` (and ${plural(bad.length - 1, "more line")} of this request)` : ""
-  const taken =
+  const accepted =
     doneLine === 0
-      ? "Nothing was taken in"
-      : `Nothing of ${range(lines)} was taken in, everything up to line ${doneLine} was`
-  const remedy = first?.problem.endsWith(NOT_LOCAL) ? RUN_IN_PROCESS : "--skip-bad-lines leaves such lines out"
-  return `Line ${first?.line.number ?? 0}: ${first?.problem ?? ""}${more}. ${taken}; ${remedy}`
+      ? "No line was accepted"
+      : `Accepted everything up to line ${doneLine}, and nothing of ${range(lines)}`
+  const remedy = first?.problem.endsWith(NOT_LOCAL) ? RUN_IN_PROCESS : "--skip-bad-lines skips such lines"
+  return `Line ${first?.line.number ?? 0}: ${first?.problem ?? ""}${more}. ${accepted}; ${remedy}`
 }
 
-const RUN_IN_PROCESS = "replay to a server on which the platform runs in process: one that has no credentials for it"
+const RUN_IN_PROCESS = "replay to a server without credentials for this platform, where it runs in process"
 
-const leftAt = (lines: ReadonlyArray<Line>, { doneLine }: Tally): string =>
-  `Everything up to line ${doneLine} was taken in, of ${range(lines)} perhaps a part; replaying again is safe, nothing is stored twice`
+const describeProgress = (lines: ReadonlyArray<Line>, { doneLine }: Tally): string =>
+  `Accepted everything up to line ${doneLine}, and possibly part of ${range(lines)}; replaying again is safe, nothing is stored twice`
 
 const range = (lines: ReadonlyArray<Line>): string => {
   const [first, last] = [lines[0]?.number ?? 0, lines.at(-1)?.number ?? 0]

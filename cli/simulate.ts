@@ -1,4 +1,4 @@
-/** `earshot simulate`: both platforms' own protocols on this machine, faults included. */
+/** `earshot simulate`: serves the protocols of both platforms locally, with faults on request. */
 import { Command, HelpDoc, Options, Span } from "@effect/cli"
 import { Array as Arr, type Effect } from "effect"
 import { numberOption, wholeNumberOption } from "./numberOption.ts"
@@ -11,9 +11,9 @@ export interface SimulateOptions {
 }
 
 export interface SimulateActions<E> {
-  /** Plays the platforms until it is told to stop. */
+  /** Runs the simulator until it is stopped. */
   readonly run: (options: SimulateOptions) => Effect.Effect<void, E>
-  /** What can be set while it runs, for the help. */
+  /** The settings of a running simulator, for the help. */
   readonly settings: ReadonlyArray<{
     readonly name: string
     readonly takes: string
@@ -27,21 +27,19 @@ export const simulateCommand = <E>(actions: SimulateActions<E>) =>
     "simulate",
     {
       port: wholeNumberOption("port", { min: 0, max: 65_535 }).pipe(
-        Options.withDescription("Port to listen on; 0 takes any free one (default: 9797)"),
+        Options.withDescription("Port to listen on; 0 picks a free port (default: 9797)"),
         Options.withDefault(9797)
       ),
       seed: wholeNumberOption("seed", { min: 0, max: 2 ** 32 - 1 }).pipe(
-        Options.withDescription("The same seed makes the same events (default: 1)"),
+        Options.withDescription("Seed of the made-up events; the same seed gives the same events (default: 1)"),
         Options.withDefault(1)
       ),
       rate: numberOption("rate", { min: 0, max: 10_000 }).pipe(
-        Options.withDescription("Made-up posts, and as many pages, per second; 0 for none (default: 1)"),
+        Options.withDescription("Made-up posts per second, and the same number of pages; 0 for none (default: 1)"),
         Options.withDefault(1)
       ),
       tier: Options.choice("tier", TIERS).pipe(
-        Options.withDescription(
-          "Plan that X's app is on: it decides on access, caps and backfill (default: pay-per-use)"
-        ),
+        Options.withDescription("Plan of the X app, which determines access, caps and backfill (default: pay-per-use)"),
         Options.withDefault("pay-per-use" as const)
       )
     },
@@ -61,9 +59,9 @@ function help<E>({ settings }: SimulateActions<E>): HelpDoc.HelpDoc {
       ]
   )
   return HelpDoc.blocks([
-    HelpDoc.p("Play X's filtered stream and Firehose over HTTP, for tests of Earshot or any other client."),
+    HelpDoc.p("Simulate X's filtered stream and Firehose over HTTP, to test Earshot or any other client."),
     HelpDoc.p(
-      "Events are made up, or handed in with POST /control/events; faults are injected with POST /control/faults. What the platforms leave open can be set with PATCH /control/settings."
+      "Events are made up, or sent with POST /control/events. POST /control/faults injects faults. PATCH /control/settings changes behaviour that the platforms' documentation leaves open."
     ),
     ...(Arr.isNonEmptyArray(lines) ? [HelpDoc.descriptionList(lines)] : [])
   ])

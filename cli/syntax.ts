@@ -1,4 +1,4 @@
-/** `earshot check` and `earshot syntax`: the rule languages at the terminal. Nothing is stored or sent. */
+/** `earshot check` and `earshot syntax`: check a filter and show the syntax, offline. */
 import { Args, Command, Options } from "@effect/cli"
 import { Array as Arr, Console, Effect } from "effect"
 import type { PlatformId } from "../core/model/PlatformId.ts"
@@ -7,10 +7,10 @@ import { type CheckedFilter, translations } from "../core/rules/RuleCheck.ts"
 import type { Language } from "../core/syntax/language.ts"
 import type { WireTranslation } from "../core/syntax/wire.ts"
 import { draw } from "./drawing.ts"
-import { AlreadyTold } from "./failures.ts"
-import { type FilterActions, FROM_INPUT, filterText } from "./filter.ts"
+import { AlreadyReported } from "./failures.ts"
+import { type FilterActions, filterText, STDIN_HELP } from "./filter.ts"
 import { platformOption } from "./platformOption.ts"
-import { jsonOption } from "./remote.ts"
+import { jsonOption, printJson } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export const checkCommand = <E>(actions: FilterActions<E>, languages: ReadonlyArray<Language>) =>
@@ -19,10 +19,10 @@ export const checkCommand = <E>(actions: FilterActions<E>, languages: ReadonlyAr
     {
       platform: platformOption(languages).pipe(
         Options.withAlias("p"),
-        Options.withDescription("The platform whose language the filter is in")
+        Options.withDescription("Platform of the filter")
       ),
-      filter: Args.text({ name: "filter" }).pipe(Args.withDescription(`The filter, in quotes; ${FROM_INPUT}`)),
-      json: jsonOption("Print what is wrong and what the filter means elsewhere, as JSON")
+      filter: Args.text({ name: "filter" }).pipe(Args.withDescription(`The filter, in quotes; ${STDIN_HELP}`)),
+      json: jsonOption("Print the issues and the translations of the filter as JSON")
     },
     ({ platform, filter, json }) =>
       Effect.gen(function* () {
@@ -30,7 +30,7 @@ export const checkCommand = <E>(actions: FilterActions<E>, languages: ReadonlyAr
         const language = yield* languageOf(languages, platform)
         const { issues, rule } = language.check(text)
         if (json) {
-          yield* Console.log(JSON.stringify(jsonOf({ language, text }, languages), undefined, 2))
+          yield* printJson(jsonOf({ language, text }, languages))
         } else {
           if (issues.length > 0) yield* Console.log(draw(text, issues))
           if (rule !== undefined) {
@@ -42,11 +42,11 @@ export const checkCommand = <E>(actions: FilterActions<E>, languages: ReadonlyAr
             }
           }
         }
-        if (rule === undefined) return yield* new AlreadyTold()
+        if (rule === undefined) return yield* new AlreadyReported()
       })
   ).pipe(
     Command.withDescription(
-      "Check a filter: what is wrong, where, and how to mend it; exit code 1 if it is refused. Nothing is stored or sent"
+      "Check a filter: shows its issues with fixes, and its translation to other platforms. The exit code is 1 if it is not valid. Nothing is stored or sent."
     )
   )
 
@@ -57,15 +57,15 @@ export const syntaxCommand = (languages: ReadonlyArray<Language>) =>
       platform: Args.choice(
         languages.map(({ id }) => [id, id]),
         { name: "platform" }
-      ).pipe(Args.withDescription("The platform whose language is wanted")),
-      json: jsonOption("Print the help as data: operators, examples, limits")
+      ).pipe(Args.withDescription("Platform of the syntax")),
+      json: jsonOption("Print operators, examples and limits as JSON")
     },
     ({ platform, json }) =>
       Effect.gen(function* () {
         const help = helpFor(yield* languageOf(languages, platform), {})
-        yield* Console.log(json ? JSON.stringify(help, undefined, 2) : help.syntax)
+        yield* json ? printJson(help) : Console.log(help.syntax)
       })
-  ).pipe(Command.withDescription("Print how to write a filter for a platform, as Markdown"))
+  ).pipe(Command.withDescription("Print the filter syntax of a platform as Markdown"))
 
 // ---- helpers ----
 
@@ -89,6 +89,8 @@ const describeTranslation = (text: string, other: PlatformId, translation: typeo
       ({ span, fidelity, reason }) => `  ${fidelity}: ${visible(text.slice(span.start, span.end))} (${visible(reason)})`
     )
   const head =
-    translated === undefined ? `On ${other}: none (${reason})` : `On ${other} (${fidelity}): ${visible(translated)}`
+    translated === undefined
+      ? `On ${other}: no translation (${reason})`
+      : `On ${other} (${fidelity}): ${visible(translated)}`
   return [head, ...lines].join("\n")
 }

@@ -1,16 +1,18 @@
-/** Text of strangers on a terminal: nothing of it acts there, everything is seen, and its width is known. */
+/** Untrusted text on a terminal: makes control and invisible characters visible, and measures width in columns. */
 
-/** With a picture in place of every character that would move the cursor, turn the direction or show nothing at all. */
+export const ELLIPSIS = "…"
+
+/** Replaces every character that moves the cursor, changes the text direction or is invisible. */
 export function visible(text: string): string {
-  return hidden.test(text) ? text.replace(everyHidden, picture) : text
+  return hidden.test(text) ? text.replace(everyHidden, placeholder) : text
 }
 
-/** The same, cut to these columns, with an ellipsis where it is. */
+/** `visible`, truncated to these columns with an ellipsis. */
 export function fitted(text: string, columns: number): string {
-  // A line may be as long as a page: no more of it is looked at than can be shown.
-  const seen = visible(text.slice(0, 8 * columns))
-  const cells = cellsOf(seen, 0, seen.length)
-  if (text.length <= 8 * columns && widthOf(cells) <= columns) return seen
+  // Bounds the work for a very long line.
+  const head = visible(text.slice(0, 8 * columns))
+  const cells = cellsOf(head, 0, head.length)
+  if (text.length <= 8 * columns && widthOf(cells) <= columns) return head
   let shown = ""
   let width = 0
   for (const cell of cells) {
@@ -21,7 +23,7 @@ export function fitted(text: string, columns: number): string {
   return `${shown}${ELLIPSIS}`
 }
 
-/** What is seen of one character, and where it stands in the text. */
+/** A grapheme: its offsets in the text, visible form and width in columns. */
 export interface Cell {
   readonly start: number
   readonly end: number
@@ -29,7 +31,7 @@ export interface Cell {
   readonly width: number
 }
 
-/** The characters between two places as a reader counts them: a letter with its marks, or a joined emoji, is one. */
+/** The graphemes between two offsets. */
 export function cellsOf(text: string, from: number, to: number): ReadonlyArray<Cell> {
   const cells: Array<Cell> = []
   for (const { segment, index } of graphemes.segment(text.slice(from, to))) {
@@ -55,14 +57,12 @@ export function widthOf(cells: ReadonlyArray<Cell>): number {
 
 // ---- helpers ----
 
-const ELLIPSIS = "…"
-
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" })
 
 function widthOfCharacter(character: string): number {
   const code = character.codePointAt(0) ?? 0
   if (code < 0x300) {
-    // An emoji style makes even a digit or a sign wide.
+    // Emoji presentation makes even a digit two columns wide.
     return character.length > 1 && /\ufe0f|\u20e3/.test(character) ? 2 : 1
   }
   if (/^\p{Emoji_Presentation}|^\p{Regional_Indicator}{2}|\ufe0f/u.test(character)) {
@@ -96,7 +96,7 @@ const hidden =
   /\p{Cc}|\p{Surrogate}|\p{Zl}|\p{Zp}|^[\p{M}\u200c\u200d]|[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/u
 const everyHidden = new RegExp(hidden.source, "gu")
 
-function picture(character: string): string {
+function placeholder(character: string): string {
   const code = character.codePointAt(0) ?? 0
   if (code === 9 || code === 13) {
     return " "

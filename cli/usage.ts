@@ -1,53 +1,55 @@
-/** What is wrong with arguments that were refused, in better words than the library's. */
+/** Messages for wrong arguments, with suggestions. Those of @effect/cli do not name the option or command. */
 import { Option } from "effect"
 import { nearest } from "../core/syntax/nearest.ts"
 import type { CommandInfo, OptionInfo } from "./commandTree.ts"
 
-/** Undefined where there is nothing better to say. */
+/** Undefined if the message of @effect/cli is good enough. */
 export const problemIn = (commands: ReadonlyArray<CommandInfo>, args: ReadonlyArray<string>): string | undefined =>
-  problemBelow("earshot", { commands, args, top: commands })
+  problemBelow("earshot", { commands, args, topLevel: commands })
 
 // ---- helpers ----
 
 interface Given {
   readonly commands: ReadonlyArray<CommandInfo>
   readonly args: ReadonlyArray<string>
-  /** The commands right below `earshot`: one of them may be meant as well. */
-  readonly top: ReadonlyArray<CommandInfo>
+  /** The user may have meant one of these. */
+  readonly topLevel: ReadonlyArray<CommandInfo>
 }
 
-const problemBelow = (above: string, { commands, args, top }: Given): string | undefined => {
+const problemBelow = (parent: string, { commands, args, topLevel }: Given): string | undefined => {
   const [first, ...rest] = args
   if (first === undefined) return undefined
-  if (first.startsWith("-")) return problemEverywhere(first, above)
+  if (first.startsWith("-")) return problemInGlobalOption(first, parent)
   const command = commands.find(({ path }) => path.at(-1) === first)
   if (command === undefined) {
     const names = commands.map(({ path }) => path.at(-1) ?? "")
-    const isOnTop = top.some(({ path }) => path[0] === first)
-    return `There is no command "${above} ${first}": ${isOnTop ? `did you mean earshot ${first}?` : meant(first, names)}`
+    const isTopLevel = topLevel.some(({ path }) => path[0] === first)
+    return `There is no command "${parent} ${first}": ${isTopLevel ? `did you mean earshot ${first}?` : suggestion(first, names)}`
   }
-  const called = `${above} ${first}`
+  const called = `${parent} ${first}`
   return command.subcommands.length > 0
-    ? problemBelow(called, { commands: command.subcommands, args: rest, top })
+    ? problemBelow(called, { commands: command.subcommands, args: rest, topLevel })
     : problemInOptions(command, rest, called)
 }
 
-const EVERYWHERE = ["--help", "-h", "--version", "--completions"]
+const GLOBAL_OPTIONS = ["--help", "-h", "--version", "--completions"]
 
-const problemEverywhere = (arg: string, called: string): string | undefined => {
+const problemInGlobalOption = (arg: string, called: string): string | undefined => {
   const [name = arg] = arg.split("=")
   if (name === "--completions") return "--completions: expected bash or zsh or fish or sh"
-  return EVERYWHERE.includes(name) ? undefined : `"${called}" has no option ${name}: ${meant(name, EVERYWHERE)}`
+  return GLOBAL_OPTIONS.includes(name)
+    ? undefined
+    : `"${called}" has no option ${name}: ${suggestion(name, GLOBAL_OPTIONS)}`
 }
 
 const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, called: string): string | undefined => {
-  let place = 0
+  let position = 0
   const given = new Set<OptionInfo>()
   for (let i = 0; i < args.length; i++) {
     const arg = args[i] ?? ""
     if (arg === "--") break
     if (!/^-./.test(arg)) {
-      const problem = wrongChoice(`"${arg}"`, arg, command.args[place++]?.choices ?? [])
+      const problem = wrongChoice(`"${arg}"`, arg, command.args[position++]?.choices ?? [])
       if (problem !== undefined) return problem
       continue
     }
@@ -55,18 +57,18 @@ const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, cal
     const option = command.options.find(({ names }) => names.includes(name))
     if (option === undefined) {
       const names = command.options.flatMap((known) => known.names)
-      return `"${called}" has no option ${name}: ${meant(name, names)}`
+      return `"${called}" has no option ${name}: ${suggestion(name, names)}`
     }
     given.add(option)
     const problem = problemInValue(option, name, Option.isSome(option.value) ? (inline ?? args[++i]) : "")
     if (problem !== undefined) return problem
   }
   const missing = command.options.find((option) => !option.isOptional && !given.has(option))
-  return missing === undefined ? undefined : `"${called}" needs ${inFull(missing)}`
+  return missing === undefined ? undefined : `"${called}" needs ${describe(missing)}`
 }
 
-/** `--platform x or firehose: The platform whose language the filter is in` */
-const inFull = ({ names, value, choices, about }: OptionInfo): string => {
+/** `--platform x or firehose: Platform of the filter` */
+const describe = ({ names, value, choices, about }: OptionInfo): string => {
   const values = choices.length > 0 ? choices.join(" or ") : Option.getOrElse(value, () => "")
   return `${names.at(-1)} ${values}: ${about}`
 }
@@ -81,8 +83,9 @@ const wrongChoice = (what: string, given: string, choices: ReadonlyArray<string>
     ? undefined
     : `${what}: expected ${choices.join(" or ")}${what === `"${given}"` ? "" : `, not "${given}"`}`
 
-const meant = (word: string, names: ReadonlyArray<string>): string => {
-  if (names.length === 0) return "it takes none"
-  const near = nearest(word, names)
+const suggestion = (word: string, names: ReadonlyArray<string>): string => {
+  if (names.length === 0) return "it has no options"
+  // Any two one-letter options are one edit apart, so the nearest one would be arbitrary.
+  const near = /^-.$/.test(word) ? undefined : nearest(word, names)
   return near === undefined ? `expected one of ${names.join(", ")}` : `did you mean ${near}?`
 }

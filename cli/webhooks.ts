@@ -1,18 +1,18 @@
-/** `earshot webhooks`: where matches are sent as they are stored, and what came of it. */
+/** `earshot webhooks`: manages webhooks and lists their delivery attempts. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
 import type { Language } from "../core/syntax/language.ts"
 import { AttemptList, Webhook, WebhookAttempt, WebhookWithSecret } from "../core/webhooks/Webhook.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
-import { AlreadyTold, WrongUsage } from "./failures.ts"
+import { AlreadyReported, UsageError } from "./failures.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { platformOption } from "./platformOption.ts"
-import { jsonOption, type PlaceActions, placeHelp, placeOptions, post } from "./remote.ts"
+import { jsonOption, post, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
-export const webhooksCommand = <E>(actions: PlaceActions<E>, languages: ReadonlyArray<Language>) =>
+export const webhooksCommand = <E>(actions: TargetActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make("webhooks").pipe(
-    Command.withDescription("Have matches sent to an address as they are stored, and see what came of it"),
+    Command.withDescription("Send matches to a URL as they are stored, and list the delivery attempts"),
     Command.withSubcommands([
       create(actions, languages),
       list(actions),
@@ -27,41 +27,41 @@ export const webhooksCommand = <E>(actions: PlaceActions<E>, languages: Readonly
 
 // ---- helpers ----
 
-const webhookId = Args.text({ name: "webhook-id" }).pipe(Args.withDescription("As webhooks list shows it"))
+const webhookId = Args.text({ name: "webhook-id" }).pipe(
+  Args.withDescription("Id of the webhook, as shown by webhooks list")
+)
 
-const answerOption = jsonOption("Print what the server answers, as JSON")
+const answerOption = jsonOption("Print the response as JSON")
 
-const printJson = (value: unknown) => Console.log(JSON.stringify(value, undefined, 2))
-
-const create = <E>({ at }: PlaceActions<E>, languages: ReadonlyArray<Language>) =>
+const create = <E>({ connectTo }: TargetActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make(
     "create",
     {
-      target: Args.text({ name: "address" }).pipe(
-        Args.withDescription("Where matches are sent to, such as https://example.com/earshot")
+      address: Args.text({ name: "address" }).pipe(
+        Args.withDescription("URL that receives the matches, such as https://example.com/earshot")
       ),
       rules: Options.text("rule").pipe(
         Options.withPseudoName("rule-id"),
-        Options.withDescription("Only matches of this rule; may be given again (default: of all)"),
+        Options.withDescription("Only matches of this rule; can be repeated (default: all rules)"),
         Options.repeated
       ),
       platform: platformOption(languages).pipe(
-        Options.withDescription("Only matches on this platform (default: on all)"),
+        Options.withDescription("Only matches on this platform (default: all platforms)"),
         Options.optional
       ),
       description: Options.text("description").pipe(
         Options.withPseudoName("text"),
-        Options.withDescription("What it is for, up to 500 characters (default: none)"),
+        Options.withDescription("Description, up to 500 characters (default: none)"),
         Options.optional
       ),
-      ...placeOptions,
+      ...targetOptions,
       json: answerOption
     },
-    ({ target, rules, platform, description, json, ...place }) =>
+    ({ address, rules, platform, description, json, ...target }) =>
       Effect.gen(function* () {
-        const remote = yield* at(place)
+        const remote = yield* connectTo(target)
         const draft = {
-          url: target,
+          url: address,
           ...(rules.length > 0 && { rule_ids: rules }),
           ...(Option.isSome(platform) && { platforms: [platform.value] }),
           ...(Option.isSome(description) && { description: description.value })
@@ -71,22 +71,22 @@ const create = <E>({ at }: PlaceActions<E>, languages: ReadonlyArray<Language>) 
       }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
-      placeHelp(
-        "Create a webhook, and print the secret that its messages are signed with (Standard Webhooks). Matches that are stored from now on are sent to it by the server."
+      targetHelp(
+        "Create a webhook, and print the secret that signs its messages (Standard Webhooks). The server sends it every match that is stored from now on."
       )
     )
   )
 
 const printSecret = ({ webhook, secret }: typeof WebhookWithSecret.Type) =>
   Effect.zipRight(
-    Console.error(`${webhook.id} sends to ${visible(webhook.url)}. Its secret is shown this once:`),
+    Console.error(`${webhook.id} sends to ${visible(webhook.url)}. Its secret, shown only once:`),
     Console.log(secret)
   )
 
-const list = <E>({ at }: PlaceActions<E>) =>
-  Command.make("list", { ...placeOptions, json: answerOption }, ({ json, ...place }) =>
+const list = <E>({ connectTo }: TargetActions<E>) =>
+  Command.make("list", { ...targetOptions, json: answerOption }, ({ json, ...target }) =>
     Effect.gen(function* () {
-      const remote = yield* at(place)
+      const remote = yield* connectTo(target)
       const answer = yield* remote.request({
         method: "GET",
         path: "/webhooks",
@@ -95,113 +95,113 @@ const list = <E>({ at }: PlaceActions<E>) =>
       if (json) return yield* printJson(answer)
       if (answer.webhooks.length === 0)
         return yield* Console.error("No webhooks yet: create one with: earshot webhooks create")
-      yield* Console.log(answer.webhooks.map(inWords).join("\n\n"))
+      yield* Console.log(answer.webhooks.map(describe).join("\n\n"))
     }).pipe(Effect.scoped)
-  ).pipe(Command.withDescription(placeHelp("List the webhooks, newest first, with how each is doing.")))
+  ).pipe(Command.withDescription(targetHelp("List webhooks, newest first, with their state and last attempt.")))
 
-const inWords = (webhook: Webhook): string => {
+const describe = (webhook: Webhook): string => {
   const { id, url, description, rule_ids, platforms, created_at, state, disabled_reason, next_attempt_at } = webhook
   return [
     `${id}  ${visible(url)}`,
     ...(description === undefined ? [] : [`  ${visible(description)}`]),
     `  Matches of ${rule_ids?.join(", ") ?? "all rules"}, on ${platforms?.join(" and ") ?? "all platforms"}; created ${created_at}`,
-    `  ${state}${disabled_reason === undefined ? "" : `: ${visible(disabled_reason)}`}${next_attempt_at === undefined ? "" : `, tries again at ${next_attempt_at}`}`,
+    `  ${state}${disabled_reason === undefined ? "" : `: ${visible(disabled_reason)}`}${next_attempt_at === undefined ? "" : `, next attempt at ${next_attempt_at}`}`,
     ...(webhook.last_attempt === undefined ? [] : [`  Last attempt: ${attemptLine(webhook.last_attempt)}`])
   ].join("\n")
 }
 
 const attemptLine = ({ at, kind, outcome, status, duration_ms, error, match_id, response }: WebhookAttempt): string => {
-  const said = error ?? response ?? ""
+  const result = error ?? response ?? ""
   return [
     at,
     `${kind} ${outcome}`,
     ...(match_id === undefined ? [] : [match_id]),
     ...(status === undefined ? [] : [`status ${status}`]),
     `${duration_ms} ms`,
-    ...(said === "" ? [] : [visible(said)])
+    ...(result === "" ? [] : [visible(result)])
   ].join("  ")
 }
 
-const remove = <E>({ at }: PlaceActions<E>) =>
-  Command.make("delete", { ...deletionOptions("webhook"), ...placeOptions }, ({ ids, json, ...place }) =>
-    Effect.flatMap(at(place), (remote) =>
+const remove = <E>({ connectTo }: TargetActions<E>) =>
+  Command.make("delete", { ...deletionOptions("webhook"), ...targetOptions }, ({ ids, json, ...target }) =>
+    Effect.flatMap(connectTo(target), (remote) =>
       deleteEach(remote, { path: "/webhooks/delete", field: "webhook_id", ids, json })
     ).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
-      placeHelp("Delete webhooks. Nothing is asked. The exit code is 1 if one of them could not be deleted.")
+      targetHelp("Delete webhooks, without confirmation. The exit code is 1 if one of them could not be deleted.")
     )
   )
 
-const test = <E>({ at }: PlaceActions<E>) =>
-  Command.make("test", { id: webhookId, ...placeOptions, json: answerOption }, ({ id, json, ...place }) =>
+const test = <E>({ connectTo }: TargetActions<E>) =>
+  Command.make("test", { id: webhookId, ...targetOptions, json: answerOption }, ({ id, json, ...target }) =>
     Effect.gen(function* () {
-      const remote = yield* at(place)
+      const remote = yield* connectTo(target)
       const answer = yield* remote.request(
         post("/webhooks/test", { webhook_id: id }, Schema.Struct({ attempt: WebhookAttempt }))
       )
       yield* json ? printJson(answer) : Console.log(attemptLine(answer.attempt))
-      yield* failedIfNotDelivered(answer.attempt)
+      yield* failUnlessDelivered(answer.attempt)
     }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
-      placeHelp(
-        "Send a test message to a webhook, and print what came back. The exit code is 1 if it was not delivered."
-      )
+      targetHelp("Send a test message to a webhook, and print the result. The exit code is 1 if it was not delivered.")
     )
   )
 
-const failedIfNotDelivered = ({ outcome }: WebhookAttempt) =>
-  outcome === "delivered" ? Effect.void : new AlreadyTold()
+const failUnlessDelivered = ({ outcome }: WebhookAttempt) =>
+  outcome === "delivered" ? Effect.void : new AlreadyReported()
 
-const rotateSecret = <E>({ at }: PlaceActions<E>) =>
-  Command.make("rotate-secret", { id: webhookId, ...placeOptions, json: answerOption }, ({ id, json, ...place }) =>
+const rotateSecret = <E>({ connectTo }: TargetActions<E>) =>
+  Command.make("rotate-secret", { id: webhookId, ...targetOptions, json: answerOption }, ({ id, json, ...target }) =>
     Effect.gen(function* () {
-      const remote = yield* at(place)
+      const remote = yield* connectTo(target)
       const made = yield* remote.request(post("/webhooks/rotate-secret", { webhook_id: id }, WebhookWithSecret))
       yield* json ? printJson(made) : printSecret(made)
     }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
-      placeHelp("Give a webhook a new secret, and print it. For 24 hours messages are signed with the old one, too.")
+      targetHelp("Create a new secret for a webhook, and print it. For 24 hours messages are signed with both secrets.")
     )
   )
 
-const enable = <E>({ at }: PlaceActions<E>) =>
-  Command.make("enable", { id: webhookId, ...placeOptions, json: answerOption }, ({ id, json, ...place }) =>
+const enable = <E>({ connectTo }: TargetActions<E>) =>
+  Command.make("enable", { id: webhookId, ...targetOptions, json: answerOption }, ({ id, json, ...target }) =>
     Effect.gen(function* () {
-      const remote = yield* at(place)
+      const remote = yield* connectTo(target)
       const answer = yield* remote.request(
         post("/webhooks/enable", { webhook_id: id }, Schema.Struct({ webhook: Webhook }))
       )
-      yield* json ? printJson(answer) : Console.log(inWords(answer.webhook))
+      yield* json ? printJson(answer) : Console.log(describe(answer.webhook))
     }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
-      placeHelp("Enable a webhook that was disabled: it goes on where it stopped. One that waits tries again now.")
+      targetHelp(
+        "Enable a disabled webhook: it resumes where it stopped. A webhook that waits for a retry tries again now."
+      )
     )
   )
 
-const attempts = <E>({ at }: PlaceActions<E>) =>
+const attempts = <E>({ connectTo }: TargetActions<E>) =>
   Command.make(
     "attempts",
     {
       id: webhookId,
       limit: wholeNumberOption("limit", { min: 1, max: 500 }).pipe(
-        Options.withDescription("How many to list, 1 to 500 (default: 50)"),
+        Options.withDescription("Maximum number to list, 1 to 500 (default: 50)"),
         Options.optional
       ),
       cursor: Options.text("cursor").pipe(
         Options.withPseudoName("attempt-id"),
-        Options.withDescription("List what is older than this attempt (default: the newest)"),
+        Options.withDescription("List attempts older than this one (default: start at the newest)"),
         Options.optional
       ),
-      ...placeOptions,
+      ...targetOptions,
       json: answerOption
     },
-    ({ id, limit, cursor, json, ...place }) =>
+    ({ id, limit, cursor, json, ...target }) =>
       Effect.gen(function* () {
-        const remote = yield* at(place)
+        const remote = yield* connectTo(target)
         const query = {
           webhook_id: id,
           ...(Option.isSome(limit) && { limit: limit.value }),
@@ -209,36 +209,36 @@ const attempts = <E>({ at }: PlaceActions<E>) =>
         }
         const answer = yield* remote.request(post("/webhooks/attempts", query, AttemptList))
         if (json) return yield* printJson(answer)
-        if (answer.attempts.length === 0) yield* Console.error("Nothing was sent to it yet")
+        if (answer.attempts.length === 0) yield* Console.error("No attempts yet")
         for (const attempt of answer.attempts) yield* Console.log(attemptLine(attempt))
         if (answer.next_cursor !== undefined) yield* Console.error(`More with --cursor ${answer.next_cursor}`)
       }).pipe(Effect.scoped)
-  ).pipe(Command.withDescription(placeHelp("List what was sent to a webhook and what came back, newest first.")))
+  ).pipe(Command.withDescription(targetHelp("List the delivery attempts of a webhook, newest first.")))
 
-const replay = <E>({ at }: PlaceActions<E>) =>
+const replay = <E>({ connectTo }: TargetActions<E>) =>
   Command.make(
     "replay",
     {
       id: webhookId,
       match: Options.text("match").pipe(
         Options.withPseudoName("match-id"),
-        Options.withDescription("Send this match now, and print what came back (default: none)"),
+        Options.withDescription("Send this match now, and print the result (default: none)"),
         Options.optional
       ),
       after: Options.text("after").pipe(
         Options.withPseudoName("match-id"),
-        Options.withDescription("Go on with what came after this match, in its order (default: none)"),
+        Options.withDescription("Send all matches after this one again, in order (default: none)"),
         Options.optional
       ),
-      ...placeOptions,
+      ...targetOptions,
       json: answerOption
     },
-    ({ id, match, after, json, ...place }) =>
+    ({ id, match, after, json, ...target }) =>
       Effect.gen(function* () {
         if (Option.isSome(match) === Option.isSome(after)) {
-          return yield* new WrongUsage({ message: "Expected either --match or --after: what is to be sent again?" })
+          return yield* new UsageError({ message: "Expected either --match or --after" })
         }
-        const remote = yield* at(place)
+        const remote = yield* connectTo(target)
         const request = {
           webhook_id: id,
           ...(Option.isSome(match) && { match_id: match.value }),
@@ -246,12 +246,12 @@ const replay = <E>({ at }: PlaceActions<E>) =>
         }
         const answer = yield* remote.request(post("/webhooks/replay", request, Replayed))
         const { webhook, attempt } = answer
-        yield* json ? printJson(answer) : Console.log(attempt === undefined ? inWords(webhook) : attemptLine(attempt))
-        if (attempt !== undefined) yield* failedIfNotDelivered(attempt)
+        yield* json ? printJson(answer) : Console.log(attempt === undefined ? describe(webhook) : attemptLine(attempt))
+        if (attempt !== undefined) yield* failUnlessDelivered(attempt)
       }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
-      placeHelp("Send matches to a webhook again. With --match, the exit code is 1 if it was not delivered.")
+      targetHelp("Send matches to a webhook again. With --match, the exit code is 1 if it was not delivered.")
     )
   )
 

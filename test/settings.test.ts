@@ -1,4 +1,4 @@
-/** The table of settings: values, errors, and the files that are written from it. */
+/** The table of settings: values, errors, and the generated files. */
 import { readFileSync } from "node:fs"
 import { relative } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -15,7 +15,7 @@ import { settingsFiles } from "../scripts/writeSettings.ts"
 import { ROOT } from "./program.ts"
 
 describe("settings", () => {
-  it.effect("have their defaults when they are not set, and when they are empty", () =>
+  it.effect("have their defaults when they are not set or empty", () =>
     Effect.gen(function* () {
       const defaults = yield* read({})
       assert.deepInclude(defaults.service, { port: 8787, host: "127.0.0.1", demoFeed: "on", recentEvents: 10_000 })
@@ -36,7 +36,7 @@ describe("settings", () => {
         X_BEARER_TOKEN: "hush-hush-hush-hush"
       }
       const values = yield* read({ ...secrets, EARSHOT_CRASH_AT: "ingest.stored:3", LOG_LEVEL: "debug", NO_COLOR: "1" })
-      assert.deepStrictEqual(values.service.crashAt, Option.some({ step: "ingest.stored", passes: 3 }))
+      assert.deepStrictEqual(values.service.crashAt, Option.some({ failpoint: "ingest.stored", passes: 3 }))
       assert.deepInclude(values.output, { logLevel: LogLevel.Debug, hasColours: false })
       const shown = JSON.stringify(values)
       assert.lengthOf(shown.match(/<redacted>/g) ?? [], Object.keys(secrets).length)
@@ -44,7 +44,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("are reported together when they are wrong, without the secret", () =>
+  it.effect("are reported together when they are not valid, without secrets", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
         read({
@@ -52,6 +52,7 @@ describe("settings", () => {
           LOG_FORMAT: "xml",
           DATABASE_URL: "mysql://hush",
           X_BEARER_TOKEN: "hush",
+          FIREHOSE_TAP_TOKEN: `fhm_${"hush".repeat(10)}`,
           EARSHOT_WEBHOOK_ALLOW: "10.0.0.1"
         })
       )
@@ -62,6 +63,7 @@ describe("settings", () => {
           "Setting LOG_FORMAT is not valid: Expected one of json, pretty",
           "Setting DATABASE_URL is not valid: Expected a URL like postgres://user:password@host:port/database, special characters as %xx",
           "Setting X_BEARER_TOKEN is not valid: Expected 16 to 512 printable ASCII characters without spaces",
+          "Setting FIREHOSE_TAP_TOKEN is not valid: Expected the token of a tap (fh_…), not a management key (fhm_…), which cannot access rules or the stream",
           'Setting EARSHOT_WEBHOOK_ALLOW is not valid: "10.0.0.1" is not a range of addresses: write it like 10.0.0.0/8 or fd00::/8, with commas between several'
         ]
       )
@@ -70,7 +72,7 @@ describe("settings", () => {
 
   for (const { path, text } of settingsFiles()) {
     const name = relative(ROOT, path)
-    it(`are those of ${name}`, () => {
+    it(`match ${name}`, () => {
       assert.strictEqual(readFileSync(path, "utf8"), text, `${name} is out of date: run "npm run settings"`)
     })
   }

@@ -145,9 +145,13 @@ const run = (target: Target, args: ReadonlyArray<string>) =>
       Effect.provideService(Fetch, { send: fetch }),
       Effect.map((server) => ({ ...server, isLive: true }))
     )
-    const at = () => remote
-    const parts = { at, open: () => Effect.dieMessage("No input in this test"), columns: Option.none(), settings: [] }
-    const commands = "serve keys rules matches webhooks check mcp platforms replay simulate setAside deadLetters"
+    const parts = {
+      connectTo: () => remote,
+      open: () => Effect.dieMessage("No input in this test"),
+      columns: Option.none(),
+      settings: []
+    }
+    const commands = "serve keys rules matches webhooks check mcp platforms replay simulate deadLetters"
     const actions = {
       ...Object.fromEntries(commands.split(" ").map((name) => [name, parts])),
       languages: [...LANGUAGES, quakes]

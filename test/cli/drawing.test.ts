@@ -13,8 +13,8 @@ const issue = (start: number, end: number, more: Partial<Issue> = {}): Issue => 
   ...more
 })
 
-/** The drawing as lines, without the message. */
-const placed = (text: string, start: number, end: number): ReadonlyArray<string> =>
+/** The drawn lines without the message. */
+const drawnSpan = (text: string, start: number, end: number): ReadonlyArray<string> =>
   draw(text, [issue(start, end)])
     .split("\n")
     .slice(2)
@@ -22,7 +22,7 @@ const placed = (text: string, start: number, end: number): ReadonlyArray<string>
 const golden = (...lines: ReadonlyArray<string>): string => lines.join("\n")
 
 describe("draw", () => {
-  it("shows message, place, what was expected, and the fix", () => {
+  it("shows message, span, expected tokens and fix", () => {
     const drawing = draw("cat AND dog", [
       issue(4, 7, {
         message: '"AND" is not needed',
@@ -44,7 +44,7 @@ describe("draw", () => {
     )
   })
 
-  it("draws each issue by itself, and tells warnings from errors", () => {
+  it("draws each issue separately, as error or warning", () => {
     const drawing = draw("cat dog", [issue(0, 3), issue(4, 7, { severity: "warning", message: "Hardly useful" })])
     assert.strictEqual(
       drawing,
@@ -66,10 +66,10 @@ describe("draw", () => {
     assert.strictEqual(draw("cat", []), "")
   })
 
-  const places: ReadonlyArray<
-    readonly [what: string, text: string, start: number, end: number, shown: string, marks: string]
+  const spans: ReadonlyArray<
+    readonly [name: string, text: string, start: number, end: number, shown: string, marks: string]
   > = [
-    ["an empty place", "cat dog", 4, 4, "cat dog", "    ^"],
+    ["an empty span", "cat dog", 4, 4, "cat dog", "    ^"],
     ["the end of the rule", "cat (", 5, 5, "cat (", "     ^"],
     ["wide characters before", "東京 cat", 3, 6, "東京 cat", "     ^^^"],
     ["wide characters inside", "cat 東京", 4, 6, "cat 東京", "    ^^^^"],
@@ -83,63 +83,63 @@ describe("draw", () => {
     ["combining marks", "cafe\u0301 x", 6, 7, "cafe\u0301 x", "     ^"],
     ["many marks on one letter", `z${"\u0301".repeat(30)} x`, 32, 33, `z${"\u0301".repeat(30)} x`, "  ^"],
     ["a mark without a letter", "\u0301 x", 2, 3, "◌\u0301 x", "  ^"],
-    ["a place inside a character", "👨‍👩‍👧 x", 2, 3, "👨‍👩‍👧 x", "^^"],
+    ["a span inside a character", "👨‍👩‍👧 x", 2, 3, "👨‍👩‍👧 x", "^^"],
     ["a tab", "a\tx", 2, 3, "a x", "  ^"],
     ["NUL", "a\0x", 2, 3, "a␀x", "  ^"],
     ["an escape sequence", "\u001b[31mred", 5, 8, "␛[31mred", "     ^^^"],
-    ["a control of direction", "a\u202ex", 2, 3, "a�x", "  ^"],
+    ["a direction control", "a\u202ex", 2, 3, "a�x", "  ^"],
     ["an invisible space", "a\u200bx", 2, 3, "a�x", "  ^"],
-    ["half a character", "a\ud83cx", 2, 3, "a�x", "  ^"],
+    ["a lone surrogate", "a\ud83cx", 2, 3, "a�x", "  ^"],
     ["a carriage return", "a\rx", 2, 3, "a x", "  ^"]
   ]
-  for (const [what, text, start, end, shown, marks] of places) {
-    it(`keeps the mark in its place with ${what}`, () => {
-      assert.deepStrictEqual(placed(text, start, end), [`  | ${shown}`, `  | ${marks}`])
+  for (const [name, text, start, end, shown, marks] of spans) {
+    it(`underlines the right columns with ${name}`, () => {
+      assert.deepStrictEqual(drawnSpan(text, start, end), [`  | ${shown}`, `  | ${marks}`])
     })
   }
 
-  it("shows the line of the place, with its number", () => {
-    assert.deepStrictEqual(placed("cat\ndog bird\nfish", 8, 12), ["2 | dog bird", "  |     ^^^^"])
-    assert.deepStrictEqual(placed("cat\ndog", 0, 3), ["1 | cat", "  | ^^^"])
+  it("shows the line of the span, with its number", () => {
+    assert.deepStrictEqual(drawnSpan("cat\ndog bird\nfish", 8, 12), ["2 | dog bird", "  |     ^^^^"])
+    assert.deepStrictEqual(drawnSpan("cat\ndog", 0, 3), ["1 | cat", "  | ^^^"])
   })
 
-  it("marks a place that goes over several lines to the end of its first", () => {
-    assert.deepStrictEqual(placed("cat\ndog bird\nfish", 8, 15), ["2 | dog bird", "  |     ^^^^"])
+  it("underlines a span over several lines to the end of its first line", () => {
+    assert.deepStrictEqual(drawnSpan("cat\ndog bird\nfish", 8, 15), ["2 | dog bird", "  |     ^^^^"])
   })
 
-  it("cuts a long rule around the place", () => {
+  it("truncates a long rule around the span", () => {
     const before = "abcdefghi ".repeat(10)
     const after = " jklmnopqr".repeat(10)
-    assert.deepStrictEqual(placed(`${before}HERE${after}`, 100, 104), [
+    assert.deepStrictEqual(drawnSpan(`${before}HERE${after}`, 100, 104), [
       "  | …ghi abcdefghi abcdefghi HERE jklmnopqr jklmnopqr jklmnopqr jklmnopqr jklmn…",
       "  |                          ^^^^"
     ])
   })
 
-  it("cuts a long rule at its end only, when the place is near the start", () => {
-    const [shown, marks] = placed(`cat HERE${" jklmnopqr".repeat(20)}`, 4, 8)
+  it("truncates only the end of a long rule when the span is near the start", () => {
+    const [shown, marks] = drawnSpan(`cat HERE${" jklmnopqr".repeat(20)}`, 4, 8)
     assert.match(shown ?? "", /^ {2}\| cat HERE jklm.*…$/)
     assert.strictEqual(marks, "  |     ^^^^")
   })
 
-  it("cuts a long rule at its start only, when the place is near the end", () => {
-    const [shown, marks] = placed(`${"abcdefghi ".repeat(20)}HERE`, 200, 204)
+  it("truncates only the start of a long rule when the span is near the end", () => {
+    const [shown, marks] = drawnSpan(`${"abcdefghi ".repeat(20)}HERE`, 200, 204)
     assert.match(shown ?? "", /^ {2}\| ….*HERE$/)
     assert.strictEqual((marks ?? "").indexOf("^"), (shown ?? "").indexOf("HERE"))
   })
 
-  it("cuts a long fix around its first change", () => {
+  it("truncates a long fix around its first change", () => {
     const text = `${"abcdefghi ".repeat(20)}WRONG`
-    const fix = { message: "Mend it", text: `${"abcdefghi ".repeat(20)}RIGHT` }
+    const fix = { message: "Fix it", text: `${"abcdefghi ".repeat(20)}RIGHT` }
     assert.match(draw(text, [issue(200, 205, { fix })]), /\n {2}\| {3}…[a-i ]+RIGHT$/)
   })
 
-  it("lists no more than a few of what was expected", () => {
+  it("lists only a few of the expected tokens", () => {
     const expected = ["a", "b", "c", "d", "e", "f", "g"]
     assert.include(draw("x", [issue(0, 1, { expected })]), "= expected: a, b, c, d, e and 2 more")
   })
 
-  it("takes no long time for a rule of ten million characters", () => {
+  it("is fast for a rule of ten million characters", () => {
     const text = "東".repeat(10_000_000)
     const started = performance.now()
     const drawing = draw(text, X.check(text).issues)
@@ -147,7 +147,7 @@ describe("draw", () => {
     assert.isBelow(drawing.length, 1000)
   })
 
-  it("draws every issue of any rule on lines that fit, with nothing in them that acts on a terminal", () => {
+  it("draws every issue of any rule within the width and without control characters", () => {
     const character = fc.oneof(
       { weight: 5, arbitrary: fc.constantFrom(..."abc \"'():-~#@$[]{}/\\*?^ANDORT") },
       fc.constantFrom("東", "🍕", "👨‍👩‍👧", "\u0301", "\u202e", "\u0000", "\u001b", "\ud800", "\t", "\n", "\r", "é")
@@ -163,7 +163,7 @@ describe("draw", () => {
             assert.match(marks, /^ +\| +\^+$/)
             assert.isAtMost([...shown].length, 84 + 3 * (shown.match(/[\u0301\u200d]/g) ?? []).length * 3)
             assert.isAtMost(marks.length, 84)
-            // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
+            // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
             assert.notMatch(lines.join(""), /[\0-\x1f\x7f\u202e]|\p{Surrogate}/u)
           }
         }

@@ -1,19 +1,19 @@
-/** The command line as a user meets it: help, mistakes in one plain line, and an orderly end. */
+/** The command line end to end: help, one-line errors, and a clean shutdown. */
 import { execFileSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { settings } from "../../app/settings.ts"
 import { chunk, LAST_CHUNK, open, requestText } from "../gateway/raw.ts"
 import { type Ended, KEY, ROOT, RUNTIMES, runCommand, runInProcess, START_MILLIS, startService } from "../program.ts"
 
-/** In this process: one of each command runs in a process of its own, below. */
+/** Without the info logs of a new store. */
 const node = (args: ReadonlyArray<string>, settings?: Readonly<Record<string, string>>) =>
-  // The store tells of its first start at a lower level.
   runInProcess(args, { LOG_LEVEL: "warning", ...settings })
 
-/** One line that a person can read, and the exit code of a failure. */
+/** One readable line without a stack trace, and the exit code of a failure. */
 const assertPlain = ({ code, stdout, stderr }: Ended, message: RegExp, expected = 1) => {
   assert.strictEqual(code, expected, stderr)
   assert.match(stderr, message)
@@ -43,14 +43,19 @@ const COMMANDS = [
   "keys list",
   "keys revoke",
   "replay",
-  "set-aside",
+  "dead-letters",
   "simulate",
   "mcp"
 ]
 
 describe("earshot", { timeout: 2 * START_MILLIS }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "earshot-cli-"))
+  const store = { EARSHOT_DATA_DIR: join(folder, "store") }
+  beforeAll(async () => void (await node(["keys", "create"], store)), START_MILLIS)
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
   for (const runtime of RUNTIMES) {
-    it(`--help names every command with what it does, on ${runtime}`, async () => {
+    it(`--help lists every command with a summary, on ${runtime}`, async () => {
       const { code, stdout } = await runCommand(runtime, ["--help"])
       assert.strictEqual(code, 0)
       for (const command of COMMANDS) assert.match(stdout, new RegExp(`^  ${command} +[A-Z]\\w+ `, "m"))
@@ -58,7 +63,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
   }
 
   for (const command of COMMANDS) {
-    it(`${command} --help says what it does, and describes every option with its default`, async () => {
+    it(`${command} --help describes the command and every option with its default`, async () => {
       const { code, stdout } = await node([...command.split(" "), "--help"])
       assert.strictEqual(code, 0)
       assert.match(stdout, new RegExp(`^[A-Z][^]*\\n\\nUsage\\n  earshot ${command}\\b`))
@@ -73,7 +78,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     })
   }
 
-  it("completes commands, options and values in bash", async () => {
+  it("--completions bash completes commands, options and values", async () => {
     const { stdout: script } = await node(["--completions", "bash"])
     const complete = (...words: ReadonlyArray<string>) => {
       const line = `${script}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _earshot; echo "\${COMPREPLY[*]}"`
@@ -82,7 +87,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     assert.strictEqual(complete("earshot", "ru"), "rules")
     assert.strictEqual(complete("earshot", "rules", ""), "create delete list --help")
     assert.include(complete("earshot", "rules", "create", "--"), "--x --firehose")
-    assert.strictEqual(complete("earshot", "set-aside", "--l"), "--limit")
+    assert.strictEqual(complete("earshot", "dead-letters", "--l"), "--limit")
     assert.strictEqual(complete("earshot", "matches", "--json", "--platform", ""), "x firehose")
     assert.strictEqual(complete("earshot", "check", "-p", "f"), "firehose")
     assert.include(complete("earshot", "syntax", ""), "x firehose")
@@ -93,7 +98,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     }
   })
 
-  it("has a completion script for zsh, fish and sh, too", async () => {
+  it("--completions prints scripts for zsh, fish and sh", async () => {
     const [zsh, fish, sh] = await Promise.all(
       ["zsh", "fish", "sh"].map(async (shell) => (await node(["--completions", shell])).stdout)
     )
@@ -106,16 +111,18 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     assert.strictEqual((await node(["--completions", "tcsh"])).code, 2)
   })
 
-  it("--version gives the version of the package", async () => {
+  it("--version and -v print the version of the package", async () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string }
     const answers = [
       ...(await Promise.all(RUNTIMES.map((runtime) => runCommand(runtime, ["--version"])))),
-      await node(["--version"])
+      await runCommand("node", ["-v"]),
+      await node(["--version"]),
+      await node(["-v"])
     ]
     for (const { code, stdout } of answers) assert.deepStrictEqual([code, plain(stdout).trim()], [0, version])
   })
 
-  it("serve --help lists the server's settings, PORT first, and every command with --url those of the client", async () => {
+  it("serve --help lists the server's settings, and every command with --url the client's", async () => {
     const named = async (command: string) => {
       const { stdout } = await node([...command.split(" "), "--help"])
       const [, listed = ""] = stdout.split("Settings\n")
@@ -133,11 +140,15 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     assert.deepStrictEqual((await named("keys list")).names, [])
   })
 
-  it("refuses a command, an option and an argument that do not exist, and an option that is missing", async () => {
+  it("rejects unknown commands, options and arguments, and missing options", async () => {
     assertPlain(await node(["frobnicate"]), /no command "earshot frobnicate": expected one of serve, .*keys/, 2)
     assertPlain(await node(["serve", "--frobnicate"]), /"earshot serve" has no option --frobnicate/, 2)
-    assertPlain(await node(["serve", "extra"]), /one argument too many: "extra"/, 2)
-    assertPlain(await node(["check", "nasa"]), /"earshot check" needs --platform x or firehose: The platform whose/, 2)
+    assertPlain(await node(["serve", "extra"]), /Unexpected argument: "extra"/, 2)
+    assertPlain(
+      await node(["check", "nasa"]),
+      /"earshot check" needs --platform x or firehose: Platform of the filter/,
+      2
+    )
     assertPlain(
       await node(["keys", "create", "--frobnicate", "x"]),
       /"earshot keys create" has no option --frobnicate/,
@@ -145,32 +156,32 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     )
   })
 
-  it("keys revoke says when there is no such key", async () => {
-    assertPlain(await node(["keys", "revoke", "nonsense"]), /Cannot find key "nonsense"/)
-    assertPlain(await node(["keys", "revoke", `key_${"0".repeat(26)}`]), /Cannot find key "key_0{26}"/)
+  it("keys revoke fails for an unknown key", async () => {
+    assertPlain(await node(["keys", "revoke", "nonsense"], store), /Cannot find key "nonsense"/)
+    assertPlain(await node(["keys", "revoke", `key_${"0".repeat(26)}`], store), /Cannot find key "key_0{26}"/)
   })
 
   for (const runtime of RUNTIMES) {
-    it(`keys create prints the key alone on standard output, on ${runtime}`, async () => {
+    it(`keys create prints only the key on standard output, on ${runtime}`, async () => {
       const { code, stdout } = await runCommand(runtime, ["keys", "create", "--account", "team", "--name", "laptop"])
       assert.strictEqual(code, 0)
       assert.match(stdout, /^es_[0-9A-Za-z]{38}\n$/)
     })
   }
 
-  it("keys create refuses an account without a name", async () => {
+  it("keys create rejects an account without a name", async () => {
     const { code, stdout, stderr } = await node(["keys", "create", "--account", "  "])
     assert.deepStrictEqual([code, stdout], [2, ""])
     assert.include(stderr, "Expected 1 to 200 characters")
   })
 
-  it("keys gives what it has as JSON, errors too", async () => {
+  it("keys --json prints keys and errors as JSON", async () => {
     const created = await node(["keys", "create", "--json"])
     assert.deepStrictEqual([created.code, created.stderr], [0, ""])
     assert.match(String(JSON.parse(created.stdout).key), /^es_[0-9A-Za-z]{38}$/)
-    const listed = await node(["keys", "list", "--json"])
-    assert.deepStrictEqual([listed.code, JSON.parse(listed.stdout)], [0, { keys: [] }])
-    const missing = await node(["keys", "revoke", "--json", "nonsense"])
+    const listed = await node(["keys", "list", "--json"], store)
+    assert.deepStrictEqual([listed.code, JSON.parse(listed.stdout).keys.length], [0, 1])
+    const missing = await node(["keys", "revoke", "--json", "nonsense"], store)
     assert.deepStrictEqual([missing.code, missing.stdout], [1, ""])
     assert.deepStrictEqual(JSON.parse(missing.stderr), {
       code: "not_found",
@@ -179,18 +190,31 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     })
   })
 
-  it("wrong usage is told as JSON, too, where that is asked for", async () => {
+  it("--json also applies to usage errors", async () => {
     const { code, stdout, stderr } = await node(["keys", "list", "--json", "--frobnicate"])
     assert.deepStrictEqual([code, stdout], [2, ""])
     assert.deepInclude(JSON.parse(stderr), { code: "invalid_argument", details: {} })
   })
 
-  it("keys list says how to make a key when there is none", async () => {
-    const { code, stdout } = await node(["keys", "list"])
-    assert.deepStrictEqual([code, stdout.trim()], [0, "No keys yet: create one with: earshot keys create"])
+  it("dead-letters lists nothing in a new store, also under its former name", async () => {
+    for (const command of ["dead-letters", "set-aside"]) {
+      const { code, stdout, stderr } = await node([command], store)
+      assert.deepStrictEqual([code, stdout, stderr], [0, "", "No dead letters\n"])
+    }
+    assert.notInclude((await node(["--help"])).stdout, "set-aside")
+    assert.include((await node(["set-aside", "--help"])).stdout, "earshot dead-letters")
   })
 
-  it("serve warns of settings that are probably misspelt, and says what it waits for when it stops", async () => {
+  for (const args of [["keys", "list"], ["keys", "revoke", "key"], ["dead-letters"]]) {
+    it(`${args.join(" ")} fails without a store and creates none`, async () => {
+      const nowhere = join(folder, "nowhere")
+      const ended = await node(args, { EARSHOT_DATA_DIR: nowhere })
+      assertPlain(ended, /^earshot: Cannot open the store at ".*nowhere": there is no store. Start the service once/)
+      assert.isFalse(existsSync(nowhere))
+    })
+  }
+
+  it("serve warns about misspelt settings, and logs what it waits for when it stops", async () => {
     const running = await startService("node", {
       EARSHOT_DATADIR: "/tmp",
       X_BEARER_TOKN: "a",
@@ -210,9 +234,9 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     assert.match(stderr, /"level":"info","message":"Stopping: no new connections; requests in flight have 10 seconds/)
   })
 
-  it.skipIf(!existsSync("/proc/self"))("says so when the folder of the store cannot be made", async () => {
+  it.skipIf(!existsSync("/proc/self"))("keys create fails if the folder of the store cannot be created", async () => {
     for (const runtime of RUNTIMES) {
-      const ended = await runCommand(runtime, ["keys", "list"], { EARSHOT_DATA_DIR: "/proc/earshot/data" })
+      const ended = await runCommand(runtime, ["keys", "create"], { EARSHOT_DATA_DIR: "/proc/earshot/data" })
       assertPlain(ended, /^earshot: Cannot open the store at "\/proc\/earshot\/data": the folder cannot be written/)
     }
   })
@@ -229,18 +253,19 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     ["EARSHOT_KEEP_MATCHES", "-1"],
     ["EARSHOT_DEMO_FEED", "yes"],
     ["EARSHOT_BOOTSTRAP_KEY", "short"],
+    ["FIREHOSE_TAP_TOKEN", `fhm_${"0".repeat(40)}`],
     ["EARSHOT_BOOTSTRAP_KEY", "sixteen or more but with spaces"]
   ]
   for (const [name, value] of badSettings) {
-    it(`serve says in one line that ${name}=${value} is wrong`, async () => {
+    it(`serve rejects ${name}=${value} with one line`, async () => {
       const ended = await node(["serve"], { [name]: value })
       assertPlain(ended, new RegExp(`^earshot: .*${name}.*Expected`))
-      if (name === "EARSHOT_BOOTSTRAP_KEY") assert.notInclude(ended.stderr, value)
+      if (/KEY|TOKEN/.test(name)) assert.notInclude(ended.stderr, value)
     })
   }
 
   for (const runtime of RUNTIMES) {
-    it(`serve reports all wrong settings together, before it touches the store, on ${runtime}`, async () => {
+    it(`serve reports all invalid settings together, before it opens the store, on ${runtime}`, async () => {
       const { code, stdout, stderr } = await runCommand(runtime, ["serve"], {
         PORT: "abc",
         LOG_LEVEL: "loud",
@@ -255,10 +280,10 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     })
   }
 
-  it("serve refuses a bootstrap key that looks like one of ours but was mistyped", async () => {
+  it("serve rejects an Earshot key with a wrong checksum as bootstrap key", async () => {
     const mistyped = `es_${"0".repeat(38)}`
     const ended = await node(["serve"], { EARSHOT_BOOTSTRAP_KEY: mistyped })
-    assertPlain(ended, /^earshot: Setting EARSHOT_BOOTSTRAP_KEY is not valid: It looks like a key of Earshot, but /)
+    assertPlain(ended, /^earshot: Setting EARSHOT_BOOTSTRAP_KEY is not valid: It looks like an Earshot key, but /)
     assert.notInclude(ended.stderr, mistyped)
   })
 
@@ -268,7 +293,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     afterAll(() => new Promise<void>((resolve) => void other.close(() => resolve())))
 
     for (const runtime of RUNTIMES) {
-      it(`serve says so in one line on ${runtime}, before it prepares a store`, async () => {
+      it(`serve fails with one line on ${runtime}, before it creates a store`, async () => {
         const address = other.address()
         const port = typeof address === "object" && address !== null ? String(address.port) : ""
         const ended = await runCommand(runtime, ["serve"], { PORT: port, EARSHOT_BOOTSTRAP_KEY: KEY })
@@ -277,7 +302,15 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     }
   })
 
-  it("serve without a bootstrap key shows a first key that works", async () => {
+  it("serve on all addresses prints URLs that can be called", async () => {
+    const running = await startService("node", { HOST: "0.0.0.0", EARSHOT_BOOTSTRAP_KEY: undefined })
+    await running.printed(/curl -s http:\/\/127\.0\.0\.1:/)
+    const { stdout } = await running.stop()
+    assert.match(stdout, /^Earshot listens on all addresses, port (\d+): http:\/\/127\.0\.0\.1:\1 /)
+    assert.notInclude(stdout, "0.0.0.0:")
+  })
+
+  it("serve without a bootstrap key prints a working first key", async () => {
     const running = await startService("node", { EARSHOT_BOOTSTRAP_KEY: undefined })
     const key = await running.printed(/es_[0-9A-Za-z]{38}/)
     const headers = { authorization: `Bearer ${key}` }
@@ -292,7 +325,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
 for (const runtime of RUNTIMES) {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     describe(`${signal} on ${runtime}`, { timeout: START_MILLIS }, () => {
-      it("lets a request in flight finish, takes no new connection, and ends with 0", async () => {
+      it("finishes requests in flight, refuses new connections, and exits with 0", async () => {
         const running = await startService(runtime)
         const idle = await open(running)
         idle.write(requestText("GET", "/health/live"))
@@ -302,7 +335,7 @@ for (const runtime of RUNTIMES) {
         const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json" }
         inFlight.write(requestText("POST", "/matches", { ...headers, "transfer-encoding": "chunked" }))
         inFlight.write(chunk('{"limit":'))
-        // Once a later request is answered, the server has begun with the one before it.
+        // After the response to a later request, the server has started with the earlier one.
         await fetch(`${running.url}/health/live`, { headers: { connection: "close" } })
 
         running.signal(signal)
@@ -323,7 +356,7 @@ for (const runtime of RUNTIMES) {
 
 // ---- helpers ----
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' colours begin with one
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character of colours
 const plain = (text: string): string => text.replace(/\u001b\[[\d;]*m/g, "")
 
 const refusesConnections = async (address: { readonly host: string; readonly port: number }): Promise<void> => {

@@ -1,4 +1,4 @@
-/** `earshot matches --follow` as a user meets it: each match once and in order, whatever becomes of the connection. */
+/** `earshot matches --follow` end to end: each match once and in order, across reconnects. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -14,21 +14,21 @@ const folder = mkdtempSync(join(tmpdir(), "earshot-follow-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
-  it("prints each match once and in order, over a restart of the server, and ends with 0 at Ctrl-C", async () => {
+  it("prints each match once and in order, across a restart of the server, and exits with 0 on Ctrl-C", async () => {
     const settings = { EARSHOT_DATA_DIR: folder }
     let service = await startService("node", settings)
     const port = String(service.port)
     await rule(service, "squall")
     await send(service, "old", "squall of old")
 
-    const place = { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY }
-    const followers = RUNTIMES.map((runtime) => startCommand(runtime, ["matches", "-f", "--json"], place))
-    const lines = startCommand("node", ["matches", "--follow", "--platform", "x"], place)
-    // Until all of them are there: whoever is not yet hears nothing of these.
-    const heard = Promise.all([...followers, lines].map((one) => one.printed(/hello/)))
+    const client = { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY }
+    const followers = RUNTIMES.map((runtime) => startCommand(runtime, ["matches", "-f", "--json"], client))
+    const lines = startCommand("node", ["matches", "--follow", "--platform", "x"], client)
+    // Sends matches until all followers are connected.
+    const connected = Promise.all([...followers, lines].map((one) => one.printed(/hello/)))
     let helloes = 0
     const hello = setInterval(() => void send(service, `hello${helloes++}`, "squall says hello").catch(() => {}), 200)
-    await heard
+    await connected
     clearInterval(hello)
     await send(service, "a", "squall first")
     await Promise.all([...followers, lines].map((one) => one.printed(/squall first/)))
@@ -62,7 +62,7 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
     await service.stop()
   })
 
-  it("goes on after the last id that it saw, also one that came without a match, and after the cursor at first", async () => {
+  it("resumes after the last id, also one without a match, and starts after --cursor", async () => {
     const server = await scripted([
       (response) => {
         response.write("retry: 1000\n: open\n\n")
@@ -94,12 +94,12 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
       server.asked.map(({ url, headers }) => [url, headers["last-event-id"]]),
       [0, 2, 3, 3].map((id) => ["/matches/stream?rule_id=r", matchId(id)])
     )
-    const told = stderr
+    const errors = stderr
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line))
     assert.deepStrictEqual(
-      told.map(({ message }) => message),
+      errors.map(({ message }) => message),
       [
         "The server ended the stream. Trying again in 1 s",
         "The server ended the stream. Trying again in 2 s",
@@ -107,11 +107,11 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
         'Cannot find rule "r"'
       ]
     )
-    assert.deepInclude(told.at(-1), { code: "not_found", details: { rule_id: "r" } })
+    assert.deepInclude(errors.at(-1), { code: "not_found", details: { rule_id: "r" } })
     await server.close()
   })
 
-  it.scopedLive("follows a Postgres that a server elsewhere writes to, without going through it", () =>
+  it.scopedLive("follows Postgres directly while a server writes to it", () =>
     Effect.gen(function* () {
       const { url } = yield* temporaryDatabase
       const settings = { DATABASE_URL: Redacted.value(url), LOG_LEVEL: "warning" }
@@ -133,18 +133,18 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
     })
   )
 
-  it("tells of a server that is none, of one without the stream, and of nonsense in it", async () => {
-    const wrong: ReadonlyArray<readonly [answer: (response: ServerResponse) => void, message: RegExp]> = [
+  it("fails for a server without the stream and for an invalid match", async () => {
+    const cases: ReadonlyArray<readonly [answer: (response: ServerResponse) => void, message: RegExp]> = [
       [
         (response) => response.writeHead(404).end('{"code":"not_found","message":"There is no path","details":{}}'),
         /^earshot: There is no path\n$/
       ],
       [
         (response) => response.end("id: 1\nevent: match\ndata: {}\n\n"),
-        /^earshot: The server sent something that is no match/
+        /^earshot: The server sent an event that is not a match/
       ]
     ]
-    for (const [answer, message] of wrong) {
+    for (const [answer, message] of cases) {
       const server = await scripted([answer])
       const { ended } = startCommand("deno", ["matches", "-f", "--cursor", matchId(0)], {
         EARSHOT_URL: server.url,
@@ -158,7 +158,7 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
   })
 
   for (const runtime of RUNTIMES) {
-    it(`ends without a word when nobody reads on, on ${runtime}`, async () => {
+    it(`ends silently when standard output is closed, on ${runtime}`, async () => {
       const server = await scripted([
         (response) => {
           let id = 0
@@ -204,7 +204,7 @@ const frame = (index: number): string => {
   return `id: ${match.id}\nevent: match\ndata: ${JSON.stringify(match)}\n\n`
 }
 
-/** A server without rules that answers one request for the stream after the other as written, the last one again and again. */
+/** A server without rules that plays one scripted response per stream request, then repeats the last one. */
 const scripted = async (answers: ReadonlyArray<(response: ServerResponse) => void>) => {
   const asked: Array<IncomingMessage> = []
   const server = createServer((request, response) => {

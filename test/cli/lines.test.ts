@@ -1,20 +1,20 @@
-/** Bytes cut into lines: the same lines however the bytes come, and none that fills the memory. */
+/** Splitting bytes into lines: independent of the chunk size, and with bounded memory. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { bodyOf, lineCutter, MAX_LINE_BYTES } from "../../cli/lines.ts"
+import { bodyOf, lineSplitter, MAX_LINE_BYTES } from "../../cli/lines.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-const cut = (bytes: Uint8Array, size: number) => {
-  const cutter = lineCutter()
+const split = (bytes: Uint8Array, size: number) => {
+  const splitter = lineSplitter()
   const lines = []
-  for (let at = 0; at < bytes.length; at += size) lines.push(...cutter.push(bytes.subarray(at, at + size)))
-  return [...lines, ...cutter.end()]
+  for (let at = 0; at < bytes.length; at += size) lines.push(...splitter.push(bytes.subarray(at, at + size)))
+  return [...lines, ...splitter.end()]
 }
 
-describe("lineCutter", () => {
-  it("gives the lines that are not blank, with the number that an editor shows and the place of their end", () => {
-    const lines = cut(bytesOf("a\n\n b \r\n\t\r\nč\nlast"), 3)
+describe("lineSplitter", () => {
+  it("returns the lines that are not blank, with their number and end offset", () => {
+    const lines = split(bytesOf("a\n\n b \r\n\t\r\nč\nlast"), 3)
     assert.deepStrictEqual(
       lines.map(({ number, bytes, end }) => [number, new TextDecoder().decode(bytes), end]),
       [
@@ -26,11 +26,11 @@ describe("lineCutter", () => {
     )
   })
 
-  it("gives the same lines however the bytes are cut, and the body gives them back", () => {
+  it("returns the same lines for any chunk size, and bodyOf joins them again", () => {
     const text = fc.stringOf(fc.constantFrom("a", "č", "💥", " ", "\r", "\n"), { maxLength: 60 })
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 9 }), (written, size) => {
-        const lines = cut(bytesOf(written), size)
+        const lines = split(bytesOf(written), size)
         const expected = written
           .split("\n")
           .map((line, index) => [index + 1, line] as const)
@@ -44,9 +44,9 @@ describe("lineCutter", () => {
     )
   })
 
-  it("keeps a line of the size that is allowed, and nothing of a longer one but its place", () => {
+  it("keeps a line of the maximum size, and only the number of a longer one", () => {
     const longest = "x".repeat(MAX_LINE_BYTES)
-    const lines = cut(bytesOf(`${longest}\n${longest}x\n${longest}xyz\nshort`), 65_536)
+    const lines = split(bytesOf(`${longest}\n${longest}x\n${longest}xyz\nshort`), 65_536)
     assert.deepStrictEqual(
       lines.map(({ number, bytes, isTooLong }) => [number, bytes.length, isTooLong]),
       [

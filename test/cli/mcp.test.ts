@@ -1,4 +1,4 @@
-/** `earshot mcp`: the tools on standard input and output, on the local store and on a server elsewhere. */
+/** `earshot mcp`: MCP tools on standard input and output, with the local store and with a remote server. */
 import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer, request } from "node:http"
@@ -27,13 +27,13 @@ afterAll(async () => {
 
 const SCENARIOS: ReadonlyArray<string> = ["server-initialize", "ping", "tools-list", "dns-rebinding-protection"]
 
-const LEFT_OUT: ReadonlyArray<readonly [names: RegExp, reason: string]> = [
+const EXCLUDED: ReadonlyArray<readonly [names: RegExp, reason: string]> = [
   [/^resources-/, "there are no resources"],
   [/^prompts-/, "there are no prompts"],
   [/^logging-/, "logs go to standard error, not to clients"],
   [/^completion-/, "there is nothing to complete"],
-  [/^tools-call-|^elicitation-|^json-schema-/, "it wants a tool made for the test"],
-  [/^server-sse-/, "it wants a session, and nothing is kept between requests"]
+  [/^tools-call-|^elicitation-|^json-schema-/, "they need a tool made for the test"],
+  [/^server-sse-/, "they need a session, and the server is stateless"]
 ]
 
 describe("earshot mcp", () => {
@@ -41,7 +41,7 @@ describe("earshot mcp", () => {
     ["2025", {}],
     ["2026", MODERN]
   ] as const) {
-    it(`serves a whole session on a server elsewhere, to the client of ${era}`, async () => {
+    it(`serves a whole session on a remote server, for the ${era} client`, async () => {
       const agent = await connect(transport({ EARSHOT_URL: server.url, EARSHOT_API_KEY: KEY }), options)
       const target = { ...server, key: KEY }
       await session(agent, {
@@ -52,7 +52,7 @@ describe("earshot mcp", () => {
     })
   }
 
-  it("serves a whole session on the local store, with the demo feed, and leaves no key behind", async () => {
+  it("serves a whole session on the local store, with the demo feed, and creates no key", async () => {
     const agent = await connect(transport({ EARSHOT_DEMO_FEED: "on" }))
     await session(agent, { word: "nasa", publish: () => Promise.resolve() })
     const kept = await agent.call("create_rule", { ...NASA, name: "Kept" })
@@ -60,21 +60,21 @@ describe("earshot mcp", () => {
     await agent.client.close()
 
     const keys = await runCommand("node", ["keys", "list"], { EARSHOT_DATA_DIR: folder })
-    assert.match(keys.stdout, /No keys yet/, "the first start of the server still shows its key")
+    assert.match(keys.stdout, /No keys yet/, "the first start of the server still prints a key")
     const again = await connect(transport({}))
-    assert.match((await again.call("list_rules")).text, /"Kept"/, "the rule is there the next time")
+    assert.match((await again.call("list_rules")).text, /"Kept"/, "the rule is stored")
     await again.client.close()
   })
 
-  it("says how to ask the server that has the store", async () => {
+  it("fails with advice while another process uses the store", async () => {
     const holder = await connect(transport({}))
     const { code, stdout, stderr } = await runCommand("node", ["mcp"], { EARSHOT_DATA_DIR: folder })
     assert.deepStrictEqual([code, stdout], [1, ""])
-    assert.match(stderr, /is running on the store .*: to go through the server, set EARSHOT_API_KEY .*EARSHOT_URL/)
+    assert.match(stderr, /uses the store in .*: to use the server, set EARSHOT_API_KEY .*EARSHOT_URL/)
     await holder.client.close()
   })
 
-  it("answers with an error that says what to do when the server elsewhere is away, or does not take the key", async () => {
+  it("tools fail with advice when the remote server is unreachable or rejects the key", async () => {
     for (const [settings, says] of [
       [
         { EARSHOT_URL: "http://127.0.0.1:9", EARSHOT_API_KEY: KEY },
@@ -93,7 +93,7 @@ describe("earshot mcp", () => {
     }
   })
 
-  it("refuses wrong arguments elsewhere as it does here", async () => {
+  it("rejects wrong arguments on a remote server as on the local store", async () => {
     const agent = await connect(transport({ EARSHOT_URL: server.url, EARSHOT_API_KEY: KEY }))
     assert.match(
       (await agent.call("list_rules", { all: true })).text,
@@ -103,13 +103,13 @@ describe("earshot mcp", () => {
     await agent.client.close()
   })
 
-  it("takes an address without a key for a mistake, at the start", async () => {
+  it("--url without a key fails at the start", async () => {
     const { code, stdout, stderr } = await runCommand("node", ["mcp", "--url", server.url])
     assert.deepStrictEqual([code, stdout], [1, ""])
     assert.match(stderr, /set EARSHOT_API_KEY/)
   })
 
-  it("writes nothing but the protocol, whatever it reads, and ends when its input does", async () => {
+  it("writes only the protocol for any input, and ends with its input", async () => {
     const { stdin, ended, printed } = startCommand("node", ["mcp"], {
       EARSHOT_URL: server.url,
       EARSHOT_API_KEY: KEY,
@@ -123,7 +123,7 @@ describe("earshot mcp", () => {
     }
     stdin.write(`not JSON\n{"jsonrpc":"2.0"}\n\n${JSON.stringify(initialize)}\n`)
     await printed(/"id":1/)
-    // Left waiting when the input ends.
+    // Still waiting when the input ends.
     stdin.write(
       `${JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "wait_for_matches", arguments: { timeout_seconds: 55 } } })}\n`
     )
@@ -134,7 +134,7 @@ describe("earshot mcp", () => {
     assert.match(stdout, /"protocolVersion":"2025-06-18"/)
   })
 
-  it("ends on SIGTERM, local store and all, as a service that has done what it is for", async () => {
+  it("exits with 0 on SIGTERM, with the local store", async () => {
     const { stdin, ended, signal, printed } = startCommand("node", ["mcp"], { EARSHOT_DATA_DIR: folder })
     stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`)
     await printed(/"id":1/)
@@ -143,7 +143,7 @@ describe("earshot mcp", () => {
   })
 })
 
-describe("the MCP Inspector's command line", () => {
+describe("MCP Inspector", () => {
   it("lists every tool and calls them over HTTP", async () => {
     const inspect = inspector([`${server.url}/mcp`, "--transport", "http", "--header", `Authorization: Bearer ${KEY}`])
     const use = (tool: string, ...args: ReadonlyArray<string>) =>
@@ -180,23 +180,23 @@ describe("the MCP Inspector's command line", () => {
   })
 })
 
-describe("the conformance suite of the protocol", () => {
+describe("MCP conformance suite", () => {
   for (const scenario of SCENARIOS) {
     it(`passes ${scenario}`, async () => {
-      const door = await keyed(server)
-      const { code, output } = await conformance("server", "--url", `${door.url}/mcp`, "--scenario", scenario)
-      door.close()
+      const proxy = await keyProxy(server)
+      const { code, output } = await conformance("server", "--url", `${proxy.url}/mcp`, "--scenario", scenario)
+      proxy.close()
       assert.strictEqual(code, 0, output)
       assert.match(output, /Passed: ([1-9]\d*)\/\1, 0 failed/, output)
     })
   }
 
-  it("has no other scenario that is about what there is here", async () => {
+  it("has no other scenario that applies", async () => {
     const { output } = await conformance("list", "--server")
     const listed = [...output.matchAll(/^ +- ([\w-]+)/gm)].map(([, name = ""]) => name)
     const others = listed.filter((name) => !SCENARIOS.includes(name))
-    const reasons = others.map((name) => [name, LEFT_OUT.find(([names]) => names.test(name))?.[1]] as const)
-    console.info(reasons.map(([name, reason]) => `Left out: ${name}, ${reason}`).join("\n"))
+    const reasons = others.map((name) => [name, EXCLUDED.find(([names]) => names.test(name))?.[1]] as const)
+    console.info(reasons.map(([name, reason]) => `Excluded: ${name}, ${reason}`).join("\n"))
     assert.includeMembers(listed, [...SCENARIOS])
     assert.deepStrictEqual(
       reasons.filter(([, reason]) => reason === undefined),
@@ -213,7 +213,7 @@ const transport = (settings: Readonly<Record<string, string>>) =>
   new StdioClientTransport({
     command: "node",
     args: [join(ROOT, "dist/main.js"), "mcp"],
-    // Nothing of the tester's own settings may leak in.
+    // Settings of the developer must not leak in.
     env: { PATH: process.env["PATH"] ?? "", EARSHOT_DATA_DIR: folder, EARSHOT_DEMO_FEED: "off", ...settings },
     stderr: "ignore"
   })
@@ -227,7 +227,7 @@ interface Inspected {
 const inspector =
   (target: ReadonlyArray<string>) =>
   async (...args: ReadonlyArray<string>): Promise<Inspected> => {
-    // Its way of finding its own version wants this folder.
+    // It finds its own version only from this folder.
     const cwd = join(ROOT, "node_modules/@modelcontextprotocol/inspector-cli/build")
     const env = { EARSHOT_URL: server.url, EARSHOT_API_KEY: KEY }
     const { code, output } = await run("node", ["index.js", ...target, ...args], { cwd, env })
@@ -235,7 +235,7 @@ const inspector =
     return JSON.parse(output) as Inspected
   }
 
-/** Not on Node 20, for which it asks too much; and in a folder that is removed, for it leaves its results there. */
+/** On Deno, because it does not run on Node 20. It writes its results to the temporary folder. */
 const conformance = (...args: ReadonlyArray<string>) => {
   const suite = join(ROOT, "node_modules/@modelcontextprotocol/conformance/dist/index.js")
   return run(join(ROOT, "node_modules/.bin/deno"), ["run", "-A", suite, ...args], { cwd: folder, env: {} })
@@ -259,9 +259,9 @@ const run = (
     child.once("close", (code) => resolve({ code, output }))
   })
 
-/** The server behind a door that adds the key: the suite can send none. */
-const keyed = async ({ host, port }: Running): Promise<{ readonly url: string; readonly close: () => void }> => {
-  const door = createServer((incoming, answer) => {
+/** A proxy that adds the key, which the suite cannot send. */
+const keyProxy = async ({ host, port }: Running): Promise<{ readonly url: string; readonly close: () => void }> => {
+  const proxy = createServer((incoming, answer) => {
     const headers = { ...incoming.headers, authorization: `Bearer ${KEY}` }
     const outgoing = request({ host, port, path: incoming.url, method: incoming.method, headers }, (given) => {
       answer.writeHead(given.statusCode ?? 502, given.headers)
@@ -269,12 +269,12 @@ const keyed = async ({ host, port }: Running): Promise<{ readonly url: string; r
     })
     incoming.pipe(outgoing)
   })
-  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve))
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve))
   return {
-    url: `http://localhost:${(door.address() as AddressInfo).port}`,
+    url: `http://localhost:${(proxy.address() as AddressInfo).port}`,
     close: () => {
-      door.close()
-      door.closeAllConnections()
+      proxy.close()
+      proxy.closeAllConnections()
     }
   }
 }

@@ -1,14 +1,14 @@
-/** `earshot platforms` and what it tells of: the real program beside the simulator, with right and wrong tokens. */
+/** `earshot platforms` end to end, against the simulator, with valid and invalid tokens. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import { serve } from "../../adapters/simulator/server.ts"
 import { KEY, type Running, runCommand, runInProcess, startService } from "../program.ts"
 
-const WRONG = "a-token-that-nobody-ever-issued"
+const WRONG = "an-unknown-token-for-this-test"
 
 describe("earshot platforms", () => {
-  it.scopedLive("tells of both platforms in process", () =>
+  it.scopedLive("shows both platforms in process", () =>
     Effect.gen(function* () {
       const service = yield* started({})
       const { code, stdout, stderr } = yield* platforms(service)
@@ -21,7 +21,7 @@ describe("earshot platforms", () => {
     })
   )
 
-  it.scopedLive("tells of a token that is refused, while the other platform works, and never shows it", () =>
+  it.scopedLive("shows a rejected token without its value, while the other platform works", () =>
     Effect.gen(function* () {
       const simulator = yield* Simulator.make({ seed: 1 })
       const url = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
@@ -60,7 +60,7 @@ describe("earshot platforms", () => {
     })
   )
 
-  it.live("says what to do without a server or a key", () =>
+  it.live("fails with advice without a server or a key", () =>
     Effect.gen(function* () {
       const away = yield* Effect.promise(() =>
         runInProcess(["platforms"], { EARSHOT_URL: "http://127.0.0.1:1", EARSHOT_API_KEY: KEY })

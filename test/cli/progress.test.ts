@@ -1,4 +1,4 @@
-/** The progress bar: what it says for a state, that it fits, and that nothing of it stays. */
+/** The progress bar: its content, its width, and that it is erased at the end. */
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Option, TestClock } from "effect"
 import { draw, duration, type Progress, progressBar } from "../../cli/progress.ts"
@@ -12,25 +12,25 @@ const half: Progress = {
 }
 
 describe("draw", () => {
-  it("shows the part that is done, the counters, the speed and the time that is left", () => {
+  it("shows the share that is done, the counters, the speed and the time left", () => {
     assert.strictEqual(
       draw(half, 100),
       "[###############---------------]  50%  12,345 events  3,086/s  87 matches  4.0 s left"
     )
   })
 
-  it("shows an empty bar before the start, without a guess, and a full one at the end", () => {
+  it("shows an empty bar at the start, without an estimate, and a full bar at the end", () => {
     const none = { ...half, doneBytes: 0, events: 0, matches: 0, seconds: 0 }
     assert.strictEqual(draw(none, 100), "[------------------------------]   0%  0 events  0/s  0 matches")
     const all = { ...half, doneBytes: 1_000, events: 1, matches: 1 }
     assert.strictEqual(draw(all, 100), "[##############################] 100%  1 event  0/s  1 match")
   })
 
-  it("shows counters only when the size is not known", () => {
+  it("shows only counters when the size is unknown", () => {
     assert.strictEqual(draw({ ...half, totalBytes: Option.none() }, 100), "12,345 events  3,086/s  87 matches")
   })
 
-  it("is never as wide as the screen: first the bar goes, then the end", () => {
+  it("is always narrower than the screen: it drops the bar first, then the end", () => {
     for (let columns = 0; columns < 120; columns++) {
       assert.isBelow(draw(half, columns).length, Math.max(columns, 1), `${columns}`)
     }
@@ -38,13 +38,13 @@ describe("draw", () => {
     assert.strictEqual(draw(half, 20), " 50%  12,345 events")
   })
 
-  it("says that all of a file is done that grew meanwhile", () => {
+  it("shows 100% for a file that grew meanwhile", () => {
     assert.include(draw({ ...half, doneBytes: 2_000 }, 100), "100%")
   })
 })
 
 describe("duration", () => {
-  it("gives what a person reads at a glance", () => {
+  it("rounds and picks units for reading", () => {
     assert.deepStrictEqual([0, 4.24, 9.96, 59.4, 59.6, 185, 7_830].map(duration), [
       "0.0 s",
       "4.2 s",
@@ -58,16 +58,16 @@ describe("duration", () => {
 })
 
 describe("progressBar", () => {
-  it.effect("draws in place, makes room for a line, and takes itself away at the end", () =>
+  it.effect("redraws in place, prints lines above the bar, and erases it at the end", () =>
     Effect.gen(function* () {
       const written: Array<string> = []
       const write = (text: string) => Effect.sync(() => void written.push(text))
       const screen = Option.some({ columns: Effect.succeed(29), write })
       const printing = { ...(yield* Effect.console), error: (line: string) => write(`${line}\n`) }
       yield* Effect.gen(function* () {
-        const { tell } = yield* progressBar(screen, Effect.succeed(half))
+        const { print } = yield* progressBar(screen, Effect.succeed(half))
         yield* TestClock.adjust("100 millis")
-        yield* tell("Wait")
+        yield* print("Wait")
         yield* TestClock.adjust("100 millis")
       }).pipe(Effect.scoped, Console.withConsole(printing))
       const shown = "\r\u001b[K 50%  12,345 events  3,086/s"
@@ -75,22 +75,22 @@ describe("progressBar", () => {
     })
   )
 
-  it.effect("prints a plain line every ten seconds where there is no terminal", () =>
+  it.effect("prints a plain line every ten seconds without a terminal", () =>
     Effect.gen(function* () {
-      const told: Array<string> = []
+      const lines: Array<string> = []
       const printing = {
         ...(yield* Effect.console),
-        error: (line: string) => Effect.sync(() => void told.push(line))
+        error: (line: string) => Effect.sync(() => void lines.push(line))
       }
       yield* Effect.gen(function* () {
-        const { tell } = yield* progressBar(Option.none(), Effect.succeed(half))
+        const { print } = yield* progressBar(Option.none(), Effect.succeed(half))
         yield* TestClock.adjust("9 seconds")
-        yield* tell("Wait")
+        yield* print("Wait")
         yield* TestClock.adjust("12 seconds")
       }).pipe(Effect.scoped, Console.withConsole(printing))
       yield* TestClock.adjust("1 minute")
       const line = "50%  12,345 events  3,086/s  87 matches  4.0 s left"
-      assert.deepStrictEqual(told, ["Wait", line, line])
+      assert.deepStrictEqual(lines, ["Wait", line, line])
     })
   )
 })

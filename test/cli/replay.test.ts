@@ -1,4 +1,4 @@
-/** `earshot replay` as a user meets it: the real program, against the real service. */
+/** `earshot replay` end to end, against a real server. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -14,7 +14,7 @@ import { type Ended, KEY, ROOT, RUNTIMES, type Running, START_MILLIS, startComma
 const folder = mkdtempSync(join(tmpdir(), "earshot-replay-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Of the longest file. */
+/** Length of the longest file. */
 const LINES = sized(6_000, 20_000)
 
 describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
@@ -32,33 +32,33 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     startCommand("node", ["replay", ...args], { EARSHOT_URL: target().url, EARSHOT_API_KEY: KEY, ...settings })
 
   for (const runtime of RUNTIMES) {
-    it(`sends a file of both platforms, and the matches are those that must be, on ${runtime}`, async () => {
+    it(`sends a file of both platforms, with the expected matches, on ${runtime}`, async () => {
       const rule_id = await newRule(target(), { x: "(checkout OR 502) -from:quillmoor", firehose: "checkout OR 502" })
       const file = join(ROOT, "examples/launch-day.ndjson")
       const lines = readFileSync(file, "utf8").trim().split("\n")
-      const must = lines.filter(
+      const expected = lines.filter(
         (line) => /checkout|502/i.test(addedText(line)) && !line.includes('"username":"quillmoor"')
       )
-      assert.isAbove(must.length, 5)
+      assert.isAbove(expected.length, 5)
 
       const ended = await startCommand(runtime, ["replay", "--url", target().url, file], { EARSHOT_API_KEY: KEY }).ended
       assert.deepStrictEqual([ended.code, ended.stderr], [0, ""])
       assert.match(ended.stdout, /^Replayed 200 events \(x 145, firehose 55\) in [\d.]+ s: (\d+) matches\n$/)
-      assert.include(ended.stdout, `: ${must.length} matches`)
+      assert.include(ended.stdout, `: ${expected.length} matches`)
       const found = (await matchesOf(target(), rule_id)).map((match) => JSON.stringify(match["payload"]))
-      assert.sameMembers(found.map(canonical), must.map(canonical))
+      assert.sameMembers(found.map(canonical), expected.map(canonical))
       await call(target(), "/api.DeleteRule", { rule_id })
     })
   }
 
-  it("sends many lines in several requests, each event once, with a summary for programs", async () => {
+  it("sends many lines in several requests, stores each event once, and prints a JSON summary", async () => {
     const rule_id = await newRule(target(), { x: "monsoon", firehose: "monsoon" })
     const events = Array.from({ length: LINES }, (_, index) => {
       const word = index % 40 === 0 ? "monsoon" : "drizzle"
       return index % 3 === 0 ? firehoseUpdate(`http://${index}`, `${word} ${index}`) : xPost(`m${index}`, word)
     })
     const file = written("many.ndjson", `\ufeff${events.map((event) => JSON.stringify(event)).join("\r\n\n")}`)
-    for (const round of ["at first", "again"]) {
+    for (const round of ["first", "second"]) {
       const ended = await replay([file, "--json"]).ended
       assert.strictEqual(ended.code, 0, `${round}: ${ended.stderr}`)
       const { seconds, ...rest } = JSON.parse(ended.stdout) as Record<string, unknown>
@@ -70,7 +70,7 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     await call(target(), "/api.DeleteRule", { rule_id })
   })
 
-  it("sends what comes on standard input when it comes", async () => {
+  it("sends lines of standard input as they arrive", async () => {
     const rule_id = await newRule(target(), { x: "sirocco" })
     const { stdin, ended } = replay(["--rate", "1000", "-"])
     stdin.write(`${JSON.stringify(xPost("i1", "sirocco"))}\n`)
@@ -80,78 +80,78 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     await call(target(), "/api.DeleteRule", { rule_id })
   })
 
-  it("stops at a bad line with its number in the file, and says what was taken in and what not", async () => {
+  it("stops at a rejected line with its number, and reports which lines were accepted", async () => {
     const rule_id = await newRule(target(), { x: "tempest" })
     const good = Array.from({ length: 1_500 }, (_, index) => JSON.stringify(xPost(`b${index}`, "tempest")))
     const file = written("bad.ndjson", [...good.slice(0, 1_200), "", "{torn", ...good.slice(1_200)].join("\n"))
     assertPlain(
       await replay([file]).ended,
-      /^earshot: Line 1202: Is not valid JSON.*Nothing of lines 1001 to 1\d{3} was taken in, everything up to line 1000 was; --skip-bad-lines/
+      /^earshot: Line 1202: Is not valid JSON.*Accepted everything up to line 1000, and nothing of lines 1001 to 1\d{3}; --skip-bad-lines/
     )
     assert.lengthOf(await matchesOf(target(), rule_id), 1_000)
 
     const { code, stdout, stderr } = await replay([file, "--skip-bad-lines"]).ended
-    assert.deepStrictEqual([code, stderr], [0, "Left out line 1202: Is not valid JSON: send one event a line\n"])
-    assert.match(stdout, /^Replayed 1,500 events \(x 1,500\) in [\d.]+ s: 1,500 matches; 1 bad line left out\n$/)
+    assert.deepStrictEqual([code, stderr], [0, "Skipped line 1202: Is not valid JSON: send one event a line\n"])
+    assert.match(stdout, /^Replayed 1,500 events \(x 1,500\) in [\d.]+ s: 1,500 matches; 1 bad line skipped\n$/)
     assert.lengthOf(await matchesOf(target(), rule_id), 1_500)
     await call(target(), "/api.DeleteRule", { rule_id })
   })
 
-  it("leaves out more bad lines than the server names at a time, and one that is too long", async () => {
+  it("--skip-bad-lines skips more lines than one response lists, and one that is too long", async () => {
     const line = JSON.stringify(xPost("q1", "calm"))
     const long = JSON.stringify(xPost("q2", "long".repeat(300_000)))
     const file = written(
       "worse.ndjson",
       [line, ...Array.from({ length: 250 }, () => "torn"), long, "\xff", line].join("\n")
     )
-    assertPlain(await replay([file]).ended, /^earshot: Line \d+: Is .*Nothing was taken in; --skip-bad-lines/)
+    assertPlain(await replay([file]).ended, /^earshot: Line \d+: Is .*No line was accepted; --skip-bad-lines/)
     const { code, stdout, stderr } = await replay([file, "--skip-bad-lines"]).ended
     assert.strictEqual(code, 0, stderr)
-    assert.match(stdout, /^Replayed 2 events \(x 2\) in [\d.]+ s: 0 matches; 252 bad lines left out\n$/)
+    assert.match(stdout, /^Replayed 2 events \(x 2\) in [\d.]+ s: 0 matches; 252 bad lines skipped\n$/)
     assert.lengthOf(stderr.trim().split("\n"), 21)
   })
 
-  const badInput: ReadonlyArray<readonly [what: string, path: string, message: RegExp]> = [
-    ["there is no such file", join(folder, "nothing"), /^earshot: Cannot read ".*nothing": there is no such file$/],
-    ["it is a folder", folder, /^earshot: Cannot read ".*": it is a folder$/],
-    ["it is empty", written("empty.ndjson", ""), /^earshot: There is no event in ".*empty.ndjson"/],
-    ["it is blank", written("blank.ndjson", "\n \r\n\n"), /^earshot: There is no event in ".*blank.ndjson"/]
+  const badInput: ReadonlyArray<readonly [problem: string, path: string, message: RegExp]> = [
+    ["the file does not exist", join(folder, "nothing"), /^earshot: Cannot read ".*nothing": there is no such file$/],
+    ["the file is a folder", folder, /^earshot: Cannot read ".*": it is a folder$/],
+    ["the file is empty", written("empty.ndjson", ""), /^earshot: There is no event in ".*empty.ndjson"/],
+    ["the file is blank", written("blank.ndjson", "\n \r\n\n"), /^earshot: There is no event in ".*blank.ndjson"/]
   ]
-  for (const [what, path, message] of badInput) {
-    it(`says so when ${what}`, async () => assertPlain(await replay([path]).ended, message))
+  for (const [problem, path, message] of badInput) {
+    it(`fails when ${problem}`, async () => assertPlain(await replay([path]).ended, message))
   }
 
-  it("says that a server with the real platform is the wrong one, and not to leave out lines", async () => {
+  it("fails for a real platform, without advice to skip lines", async () => {
     const real = await startService("node", { X_BEARER_TOKEN: "a-token-of-nobody", X_BASE_URL: "http://127.0.0.1:9" })
     const file = written("one.ndjson", JSON.stringify(xPost("k1", "calm")))
     const ended = await replay(["--url", real.url, file]).ended
     await real.stop()
     assertPlain(
       ended,
-      /^earshot: Line 1: Platform "x" does not run in process on this server: it accepts no published events. Nothing was taken in; replay to a server .* without X_BEARER_TOKEN/
+      /^earshot: Line 1: Platform "x" does not run in process on this server: it accepts no published events. No line was accepted; replay to a server without credentials for this platform/
     )
     assert.notInclude(ended.stderr, "--skip-bad-lines")
   })
 
-  it("says how to unpack what is packed with gzip, also on standard input", async () => {
-    const packed = gzipSync(JSON.stringify(xPost("z1", "calm")))
+  it("fails for gzip with advice to decompress, also on standard input", async () => {
+    const compressed = gzipSync(JSON.stringify(xPost("z1", "calm")))
     const file = join(folder, "packed.ndjson.gz")
-    writeFileSync(file, packed)
+    writeFileSync(file, compressed)
     assertPlain(
       await replay([file]).ended,
-      /^earshot: Cannot replay ".*": it is packed with gzip; unpack it on the way: zcat \S+packed.ndjson.gz \| npx earshot replay -$/
+      /^earshot: Cannot replay ".*": it is compressed with gzip; decompress it: zcat \S+packed.ndjson.gz \| npx earshot replay -$/
     )
     const { stdin, ended } = replay(["--skip-bad-lines", "-"])
-    stdin.end(packed)
+    stdin.end(compressed)
     assertPlain(await ended, /^earshot: Cannot replay standard input: .*: zcat recording.gz \| npx earshot replay -$/)
   })
 
-  it.skipIf(process.getuid?.() === 0)("says so when the file may not be read (root may read all)", async () => {
+  it.skipIf(process.getuid?.() === 0)("fails when the file may not be read (root may read all)", async () => {
     const file = written("secret.ndjson", "{}", 0o000)
     assertPlain(await replay([file]).ended, /^earshot: Cannot read ".*": not permitted$/)
   })
 
-  it("says so when the key is missing, refused or no key at all, and never shows it", async () => {
+  it("fails for a missing, unknown or malformed key, and never prints it", async () => {
     const file = written("one.ndjson", JSON.stringify(xPost("k1", "calm")))
     assertPlain(await replay([file], { EARSHOT_API_KEY: undefined }).ended, /^earshot: No API key: set EARSHOT_API_KEY/)
     for (const key of ["some-other-key-of-nobody", "käse\nbrot"]) {
@@ -161,7 +161,7 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     }
   })
 
-  it("says so when nothing or something else answers, and when the address is none", async () => {
+  it("fails when no server or another server answers, and for an invalid URL", async () => {
     const file = written("one.ndjson", JSON.stringify(xPost("k1", "calm")))
     const other = await scripted([(_, response) => response.end("<html>Hello</html>")])
     assertPlain(await replay(["--url", other.url, file]).ended, /the server there is not Earshot/)
@@ -180,13 +180,13 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     }
   })
 
-  it("refuses a rate that is none", async () => {
+  it("rejects --rate 0", async () => {
     const { code, stderr } = await replay(["--rate", "0", "file"]).ended
     assert.strictEqual(code, 2)
     assert.match(stderr, /^earshot: Expected --rate to be a whole number from 1 to 1000000\n/)
   })
 
-  it("tries again when the server is behind or cuts the connection, and says so", async () => {
+  it("retries when the server is unavailable or cuts the connection, and reports it", async () => {
     const lines = Array.from({ length: 1_001 }, (_, index) => `${JSON.stringify(xPost(`t${index}`, "calm"))}\n`)
     const [many, last] = [lines.slice(0, 1_000).join(""), lines.at(-1)]
     const taken = (x: number) => (_: IncomingMessage, response: ServerResponse) =>
@@ -212,7 +212,7 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     await server.close()
   })
 
-  it("keeps to the rate after the server was away: what was due meanwhile does not come all at once", async () => {
+  it("keeps to --rate after an outage of the server, without a burst", async () => {
     const lines = Array.from({ length: 30 }, (_, index) => `${JSON.stringify(xPost(`r${index}`, "calm"))}\n`)
     const taken = (_: IncomingMessage, response: ServerResponse) => {
       const x = (server.bodies.at(-1) ?? "").trim().split("\n").length
@@ -235,35 +235,35 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
     ]).ended
     assert.strictEqual(code, 0, stderr)
     const most = Math.max(...server.bodies.map((body) => body.trim().split("\n").length))
-    assert.isAtMost(most, 12, "as many as come in a second")
+    assert.isAtMost(most, 12, "at most a second's worth")
     await server.close()
   })
 
-  it("gives up on a server that is gone for good, and says what was taken in", async () => {
+  it("gives up on a dead server, and reports which lines were accepted", async () => {
     const other = await startService("node")
-    const place = { url: other.url, host: other.host, port: other.port, key: KEY }
-    const rule_id = await newRule(place, { x: "typhoon" })
+    const otherTarget = { url: other.url, host: other.host, port: other.port, key: KEY }
+    const rule_id = await newRule(otherTarget, { x: "typhoon" })
     const { stdin, ended } = replay(["--url", other.url, "-"])
     stdin.write(`${JSON.stringify(xPost("g1", "typhoon"))}\n`)
-    await until(async () => (await matchesOf(place, rule_id)).length === 1)
+    await until(async () => (await matchesOf(otherTarget, rule_id)).length === 1)
     other.signal("SIGKILL")
     await other.ended
     stdin.end(`${JSON.stringify(xPost("g2", "typhoon"))}\n`)
     const { code, stdout, stderr } = await ended
     assert.deepStrictEqual([code, stdout], [1, ""])
     const lines = stderr.trim().split("\n")
-    const told = lines.filter((line) => !/^1 event {2}\d\/s {2}1 match$/.test(line))
-    assert.lengthOf(told, 5, stderr)
-    assert.isAbove(lines.length, told.length, "it says how far it is while it waits")
+    const errors = lines.filter((line) => !/^1 event {2}\d\/s {2}1 match$/.test(line))
+    assert.lengthOf(errors, 5, stderr)
+    assert.isAbove(lines.length, errors.length, "it prints its progress while it waits")
     assert.match(
-      told[4] ?? "",
-      /connection refused.*\(tried 5 times\). Everything up to line 1 was taken in, of line 2 perhaps a part/
+      errors[4] ?? "",
+      /connection refused.*\(tried 5 times\). Accepted everything up to line 1, and possibly part of line 2/
     )
     assert.notMatch(stderr, /\bat .*:\d+:\d+|node:internal/)
   })
 
   for (const runtime of RUNTIMES) {
-    it(`ends at Ctrl-C with a line that says how far it got, also while it waits for input, on ${runtime}`, async () => {
+    it(`prints its progress on Ctrl-C, also while it waits for input, on ${runtime}`, async () => {
       const rule_id = await newRule(target(), { x: "blizzard" })
       const file = written(
         "slow.ndjson",
@@ -277,7 +277,7 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
       assert.deepStrictEqual([stopped.code, stopped.stdout], [130, ""])
       assert.match(
         stopped.stderr,
-        /^Stopped. Replayed \d+ events? \(x \d+\) in [\d.]+ s: \d+ match(es)?\nTo go on: tail -n \+\d+ \S+slow.ndjson \| npx earshot replay --url http:\S+ --rate 5 -\n$/
+        /^Stopped. Replayed \d+ events? \(x \d+\) in [\d.]+ s: \d+ match(es)?\nTo resume: tail -n \+\d+ \S+slow.ndjson \| npx earshot replay --url http:\S+ --rate 5 -\n$/
       )
 
       const waiting = startCommand(runtime, ["replay", "-"], settings)
@@ -304,12 +304,12 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
 
 // ---- helpers ----
 
-/** One line that a person can read, and the exit code of a failure. */
+/** One readable line without a stack trace, and the exit code of a failure. */
 const assertPlain = ({ code, stdout, stderr }: Ended, message: RegExp) => {
   assert.deepStrictEqual([code, stdout], [1, ""], stderr)
   assert.match(stderr.trim(), message)
   assert.lengthOf(stderr.trim().split("\n"), 1, stderr)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what draws on a terminal begins with one
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character of terminal sequences
   assert.notMatch(stderr, /\bat .*:\d+:\d+|node:internal|Error:|FiberFailure|[\u0000-\u0009\u000b-\u001f]/)
 }
 
@@ -338,7 +338,7 @@ const matchesOf = async (target: Target, rule_id: Json | undefined): Promise<Rea
   return found
 }
 
-/** What a rule of plain words looks at: the text of a post, what a page gained. */
+/** The text that a keyword matches: the text of a post, the added text of a page. */
 const addedText = (line: string): string => {
   const { data, document } = JSON.parse(line) as {
     readonly data?: { readonly text: string }
@@ -350,7 +350,7 @@ const addedText = (line: string): string => {
   return [data?.text ?? "", ...added].join("\n")
 }
 
-/** The store keeps the fields of an object in an order of its own. */
+/** With sorted keys: the store does not keep their order. */
 const canonical = (line: string): string =>
   JSON.stringify(JSON.parse(line), (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
@@ -362,7 +362,7 @@ const until = async (holds: () => Promise<boolean>): Promise<void> => {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
-/** A server that answers one request after the other as written. */
+/** A server that plays one scripted response per request. */
 const scripted = async (answers: ReadonlyArray<(request: IncomingMessage, response: ServerResponse) => void>) => {
   const bodies: Array<string> = []
   const server = createServer(async (request, response) => {

@@ -1,11 +1,11 @@
-/** `earshot simulate` as a user meets it, on both runtimes. */
+/** `earshot simulate` end to end, on both runtimes. */
 import { assert, describe, it } from "@effect/vitest"
 import { settingLines } from "../../adapters/simulator/settings.ts"
 import { RUNTIMES, runInProcess, START_MILLIS, startCommand } from "../program.ts"
 
 describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {
   for (const runtime of RUNTIMES) {
-    it(`says how to point Earshot at it, plays both platforms, drops connections and ends in order on ${runtime}`, async () => {
+    it(`prints settings for Earshot, serves both platforms, drops connections and shuts down cleanly on ${runtime}`, async () => {
       const running = startCommand(runtime, ["simulate", "--port", "0", "--seed", "7", "--rate", "20", "--tier", "pro"])
       const [url, bearer] = (await running.printed(/X_BASE_URL=(\S+ X_BEARER_TOKEN=\S+)/)).split(" X_BEARER_TOKEN=")
       const [other, tap] = (await running.printed(/FIREHOSE_BASE_URL=(\S+ FIREHOSE_TAP_TOKEN=\S+)/)).split(
@@ -36,7 +36,7 @@ describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {
     })
   }
 
-  it("names every setting in its help, with its choices and its default", async () => {
+  it("lists every setting in its help, with choices and default", async () => {
     const { code, stdout } = await runInProcess(["simulate", "--help"])
     assert.strictEqual(code, 0)
     const lines = stdout.split("\n").map((line) => line.trim())
@@ -44,7 +44,7 @@ describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {
     const flat = lines.join(" ")
     assert.include(flat, 'in ("utf-16", "code-points"; default: "utf-16")')
     assert.include(flat, "null: by the tier (null, a number; default: null)")
-    assert.notMatch(flat, /\(A?\d+\)/, "no mark that only our notes explain")
+    assert.notMatch(flat, /\(A?\d+\)/, "no internal footnote marks")
   })
 
   const wrong: ReadonlyArray<readonly [args: ReadonlyArray<string>, message: RegExp]> = [
@@ -54,7 +54,7 @@ describe("earshot simulate", { timeout: 2 * START_MILLIS }, () => {
     [["--tier", "gold"], /--tier: expected free or basic or pro or pay-per-use or enterprise, not "gold"/]
   ]
   for (const [args, message] of wrong) {
-    it(`says in one line what is wrong with ${args.join(" ")}`, async () => {
+    it(`rejects ${args.join(" ")} with one line`, async () => {
       const { code, stdout, stderr } = await runInProcess(["simulate", ...args])
       assert.deepStrictEqual([code, stdout], [2, ""])
       assert.match(stderr, message)

@@ -1,9 +1,9 @@
-/** `earshot check` and `earshot syntax`: drawings, exit codes, help. */
+/** `earshot check` and `earshot syntax`: drawings, exit codes, Markdown. */
 import { assert, describe, it } from "@effect/vitest"
 import { RUNTIMES, runCommand, runInProcess, startCommand } from "../program.ts"
 
 describe("earshot check", () => {
-  it("draws what is wrong, with its fix, and ends with 1", async () => {
+  it("draws issues with their fixes and exits with 1", async () => {
     const { code, stdout, stderr } = await runInProcess(["check", "--platform", "x", "storm AND (flood"])
     assert.strictEqual(code, 1)
     assert.strictEqual(stderr, "")
@@ -11,7 +11,7 @@ describe("earshot check", () => {
     assert.include(stdout, "  |   storm (flood\n")
   })
 
-  it("ends with 0 for a valid rule and shows it canonically and on the other platform", async () => {
+  it("exits with 0 for a valid filter and shows its canonical form and translation", async () => {
     for (const runtime of RUNTIMES) {
       const { code, stdout } = await runCommand(runtime, ["check", "-p", "x", "(Storm) from:nasa"])
       assert.strictEqual(code, 0)
@@ -21,7 +21,7 @@ describe("earshot check", () => {
     }
   })
 
-  it("reads a filter from standard input, and gives what it finds as JSON", async () => {
+  it("reads a filter from standard input and prints the result as JSON", async () => {
     const wrong = startCommand("node", ["check", "-p", "x", "--json", "-"])
     wrong.stdin.end("storm AND (flood\n")
     const { code, stdout, stderr } = await wrong.ended
@@ -34,7 +34,7 @@ describe("earshot check", () => {
     assert.deepInclude(JSON.parse(right.stdout), { valid: true, canonical: "-is:retweet nasa" })
   })
 
-  it("lets a warning pass", async () => {
+  it("exits with 0 for a filter with a warning", async () => {
     const { code, stdout } = await runInProcess(["check", "-p", "firehose", "storm AND flood OR rain"])
     assert.strictEqual(code, 0)
     assert.include(stdout, "warning: ")
@@ -42,13 +42,13 @@ describe("earshot check", () => {
 })
 
 describe("earshot syntax", () => {
-  it("prints the help of a platform as Markdown", async () => {
+  it("prints the syntax of a platform as Markdown", async () => {
     const { code, stdout } = await runCommand("deno", ["syntax", "firehose"])
     assert.strictEqual(code, 0)
     assert.match(stdout, /^# Rules on Firehose/)
   })
 
-  it("gives it as data, too", async () => {
+  it("prints operators as JSON", async () => {
     const { code, stdout } = await runInProcess(["syntax", "x", "--json"])
     assert.strictEqual(code, 0)
     const { platform, operators } = JSON.parse(stdout) as { platform: string; operators: ReadonlyArray<unknown> }
@@ -56,7 +56,7 @@ describe("earshot syntax", () => {
     assert.isAbove(operators.length, 10)
   })
 
-  it("refuses a platform that there is none of", async () => {
+  it("rejects an unknown platform", async () => {
     const { code, stderr } = await runInProcess(["syntax", "y"])
     assert.strictEqual(code, 2)
     assert.include(stderr, "expected x or firehose")

@@ -3,14 +3,14 @@ import { Option } from "effect"
 import type { CommandInfo } from "../../cli/commandTree.ts"
 import { problemIn } from "../../cli/usage.ts"
 
-const command = (path: ReadonlyArray<string>, more: Partial<CommandInfo> = {}): CommandInfo => ({
+const command = (path: ReadonlyArray<string>, extra: Partial<CommandInfo> = {}): CommandInfo => ({
   path,
   about: "",
-  more: [],
+  details: [],
   options: [],
   args: [],
   subcommands: [],
-  ...more
+  ...extra
 })
 
 const commands = [
@@ -51,6 +51,7 @@ describe("problemIn", () => {
     ["matches --folow", '"earshot matches" has no option --folow: did you mean --follow?'],
     ["--versoin", '"earshot" has no option --versoin: did you mean --version?'],
     ["rules --all", '"earshot rules" has no option --all: expected one of --help, -h, --version, --completions'],
+    ["rules -v", '"earshot rules" has no option -v: expected one of --help, -h, --version, --completions'],
     ["--completions tcsh", "--completions: expected bash or zsh or fish or sh"],
     ["matches --follow --rule", "--rule needs a value: rule-id"],
     ["matches --platform twitter", '--platform: expected x or firehose, not "twitter"'],
@@ -65,7 +66,7 @@ describe("problemIn", () => {
     ["--version", undefined]
   ]
   for (const [args, problem] of cases) {
-    it(`of "${args}" is ${problem ?? "none"}`, () => {
+    it(`for "${args}" is ${problem ?? "undefined"}`, () => {
       assert.strictEqual(problemIn(commands, args.split(" ")), problem)
     })
   }

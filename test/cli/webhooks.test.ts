@@ -1,4 +1,4 @@
-/** `earshot webhooks` as a user meets it: a real receiver, through a server, and on the store of this machine. */
+/** `earshot webhooks` end to end, with a real receiver and a real server. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Webhook } from "standardwebhooks"
@@ -26,10 +26,10 @@ describe("earshot webhooks", { timeout: 4 * START_MILLIS }, () => {
         Effect.promise(() => startService("node", ALLOWED)),
         (running) => Effect.promise(() => running.stop())
       )
-      const place = { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY }
-      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => runInProcess(["webhooks", ...args], place))
+      const remote = { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY }
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => runInProcess(["webhooks", ...args], remote))
       const runOn = (runtime: RuntimeName, ...args: ReadonlyArray<string>) =>
-        Effect.promise(() => runCommand(runtime, ["webhooks", ...args], place))
+        Effect.promise(() => runCommand(runtime, ["webhooks", ...args], remote))
       const target = { url: service.url, host: service.host, port: service.port, key: KEY }
       const draft = { name: "n", intent: "i", platforms: ["x"], overrides: { x: "storm" } }
       const rule = yield* Effect.promise(() => call(target, "/api.CreateRule", draft))
@@ -48,8 +48,7 @@ describe("earshot webhooks", { timeout: 4 * START_MILLIS }, () => {
         "to me"
       )
       assert.strictEqual(created.code, 0, created.stderr)
-      const [, id = ""] =
-        /^(webhook_\w+) sends to http:\S+. Its secret is shown this once:\n$/.exec(created.stderr) ?? []
+      const [, id = ""] = /^(webhook_\w+) sends to http:\S+. Its secret, shown only once:\n$/.exec(created.stderr) ?? []
       assert.match(created.stdout, /^whsec_\S+\n$/)
 
       const tested = yield* run("test", id)

@@ -166,13 +166,13 @@ describe("the package", () => {
     }
   })
 
-  it("says at run time that it exports types alone", async () => {
+  it("throws at run time that it exports only types", async () => {
     const name = "earshot"
     const error = await import(name).then(
       () => assert.fail("It was imported"),
       (failure: Error) => failure
     )
-    assert.match(error.message, /exports types alone: write import type/)
+    assert.match(error.message, /exports only types: use import type/)
   })
 })
 

@@ -1,4 +1,4 @@
-/** `earshot rules` and `earshot matches`, against a server and on the store of this machine: the same commands, the same words. */
+/** `earshot rules` and `earshot matches` end to end, with the same results on a server and on the local store. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -17,13 +17,13 @@ import {
 } from "../program.ts"
 import { HAS_TERMINAL, runInTerminal } from "../terminal.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "earshot-places-"))
+const folder = mkdtempSync(join(tmpdir(), "earshot-targets-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const CREATE = ["rules", "create", "--name", "Storms", "--intent", "Hear of storms"]
 
-/** All that the commands do, wherever they go. */
-const aPlace = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof runCommand>) => {
+/** Tests for both targets. */
+const testCommands = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof runCommand>) => {
   it("creates a rule, lists it and deletes it", async () => {
     const created = await run(...CREATE, "--x", "storm  -is:retweet", "--firehose=storm")
     assert.deepStrictEqual([created.code, created.stderr], [0, ""])
@@ -34,7 +34,9 @@ const aPlace = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof runCo
     const listed = await run("rules", "list")
     assert.match(
       listed.stdout,
-      new RegExp(`^${id}  Storms\n  Hear of storms\n  Created 20\\S+Z\n  x         active  storm -is:retweet\n`)
+      new RegExp(
+        `^${id}  Storms\n  Hear of storms\n  Created 20\\S+Z\n  x         active  storm -is:retweet\n  firehose  active  storm\n`
+      )
     )
     const json = await run("rules", "list", "--json")
     assert.strictEqual(JSON.parse(json.stdout).rules[0].id, id)
@@ -50,7 +52,7 @@ const aPlace = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof runCo
     assert.deepInclude(JSON.parse(again.stderr), { code: "not_found", details: { rule_id: id } })
   })
 
-  it("shows what is wrong with filters as check does, and creates nothing", async () => {
+  it("rules create draws the issues of filters as check does, and creates nothing", async () => {
     const wrong = await run(...CREATE, "--x", "storm AND (flood", "--firehose", 'storm"')
     assert.deepStrictEqual([wrong.code, wrong.stdout], [1, ""])
     assert.match(
@@ -71,7 +73,7 @@ const aPlace = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof runCo
     await run("rules", "delete", warned.stdout.split("\n")[0] ?? "")
   })
 
-  it("says that there are no matches, and finds no rule that is not there", async () => {
+  it("matches prints that there are none, and fails for an unknown rule", async () => {
     const { code, stdout, stderr } = await run("matches", "--platform", "x")
     assert.deepStrictEqual([code, stdout], [0, ""])
     assert.match(stderr, /^No matches\n/)
@@ -83,20 +85,20 @@ const aPlace = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof runCo
   })
 }
 
-describe("against a server", { timeout: 2 * START_MILLIS }, () => {
+describe("on a server", { timeout: 2 * START_MILLIS }, () => {
   let service: Running | undefined
-  const place = () => ({ EARSHOT_URL: service?.url, EARSHOT_API_KEY: KEY })
+  const client = () => ({ EARSHOT_URL: service?.url, EARSHOT_API_KEY: KEY })
   const target = () => ({ url: "", host: "", port: 0, ...service, key: KEY })
-  const run = (...args: ReadonlyArray<string>) => runInProcess(args, place())
+  const run = (...args: ReadonlyArray<string>) => runInProcess(args, client())
   beforeAll(async () => {
     service = await startService("node")
   }, START_MILLIS)
   afterAll(async () => void (await service?.stop()), START_MILLIS)
 
-  aPlace(run)
+  testCommands(run)
 
   it("reads a filter from standard input", async () => {
-    const creating = startCommand("deno", [...CREATE, "--x", "-"], place())
+    const creating = startCommand("deno", [...CREATE, "--x", "-"], client())
     creating.stdin.end('"flash flood"\n')
     const { code, stdout, stderr } = await creating.ended
     assert.strictEqual(code, 0, stderr)
@@ -104,39 +106,39 @@ describe("against a server", { timeout: 2 * START_MILLIS }, () => {
     await run("rules", "delete", stdout.split("\n")[0] ?? "")
   })
 
-  it("says what is wrong with the arguments, and ends with 2", async () => {
+  it("rejects wrong arguments with one line and exit code 2", async () => {
     const wrong: ReadonlyArray<readonly [args: ReadonlyArray<string>, message: RegExp]> = [
-      [CREATE, /No filter is given: name one with --x, with --firehose, or one for each/],
+      [CREATE, /No filter: pass at least one of --x, --firehose/],
       [[...CREATE, "--x", "-", "--firehose", "-"], /Only one of the filters can come from standard input/],
       [["rules", "create", "--x", "storm"], /--name/],
-      [["rules", "list", "--account", "default"], /--account is for the store of this machine/],
+      [["rules", "list", "--account", "default"], /--account is for the local store only/],
       [["rules", "delete"], /rule-id/],
       [["matches", "--limit", "0"], /Expected --limit to be a whole number from 1 to 500/],
       [["matches", "--limit", "abc"], /Expected --limit to be a whole number from 1 to 500/],
       [["matches", "--platform", "y"], /--platform: expected x or firehose, not "y"/],
-      [["matches", "--follow", "--limit", "3"], /--limit is for a list/]
+      [["matches", "--follow", "--limit", "3"], /--limit cannot be combined with --follow/]
     ]
     for (const [args, message] of wrong) {
-      const { code, stdout, stderr } = await runInProcess(args, place())
+      const { code, stdout, stderr } = await runInProcess(args, client())
       assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
       assert.match(stderr, message)
       assert.lengthOf(stderr.trim().split("\n"), 1, stderr)
     }
   })
 
-  it("says how to get a key, and when it is refused or nobody is there", async () => {
+  it("fails with advice without a key, with a wrong key and without a server", async () => {
     const keyless = await runInProcess(["rules", "list"], { EARSHOT_URL: service?.url })
     assert.match(keyless.stderr, /^earshot: No API key: set EARSHOT_API_KEY .*earshot keys create/)
     const refused = await runInProcess(["rules", "list", "--json"], {
-      ...place(),
+      ...client(),
       EARSHOT_API_KEY: "of-nobody-at-all"
     })
     assert.deepStrictEqual([refused.code, JSON.parse(refused.stderr).code], [1, "unauthenticated"])
-    const away = await runInProcess(["rules", "list", "--json", "--url", "http://127.0.0.1:1"], place())
+    const away = await runInProcess(["rules", "list", "--json", "--url", "http://127.0.0.1:1"], client())
     assert.deepInclude(JSON.parse(away.stderr), { code: "unavailable", details: {} })
   })
 
-  it("lists matches newest first, a page at a time, and as JSON", async () => {
+  it("matches lists newest first, in pages, and as JSON", async () => {
     const created = await run(...CREATE, "--x", "gale")
     for (const id of ["g1", "g2", "g3"]) await call(target(), "/local/events", [xPost(id, `gale\nof ${id}`)])
     const page = await run("matches", "--limit", "2")
@@ -152,7 +154,7 @@ describe("against a server", { timeout: 2 * START_MILLIS }, () => {
     await run("rules", "delete", created.stdout.split("\n")[0] ?? "")
   })
 
-  it("shows what strangers wrote without letting it act, in a pipe and on a terminal", async () => {
+  it("matches shows control characters as placeholders, in a pipe and on a terminal", async () => {
     const created = await run("rules", "create", "--name", "N\u202eame \u001b[2J", "--intent", "i", "--x", "hostile")
     const text =
       "\n \r\nhostile \u001b[31mred\u001b]0;title\u0007 \u009b2J \u202egnp.exe\u2066 \u200bzero\u{e0041}\u{e0042} 漢字 🙂 tail"
@@ -174,7 +176,7 @@ describe("against a server", { timeout: 2 * START_MILLIS }, () => {
       assert.match(seen, COLOURED_TIME)
       const plain = seen.replace(COLOURED_TIME, "$1")
       assert.notMatch(plain, HIDDEN)
-      // Two of the characters are two columns wide, and so is the face.
+      // Two characters and the emoji are two columns wide.
       assert.isAtMost(plain.length + (columns === 200 ? 2 : 0), columns)
       if (columns < 200) assert.match(plain, /…$/)
       else assert.match(plain, /漢字 🙂 tail$/)
@@ -187,28 +189,25 @@ describe("against a server", { timeout: 2 * START_MILLIS }, () => {
     await run("rules", "delete", created.stdout.split("\n")[0] ?? "")
   })
 
-  it.skipIf(!HAS_TERMINAL)(
-    "prints its help in colours on a terminal that wants them, and within its width",
-    async () => {
-      const seen = await runInTerminal(["matches", "--help"], { columns: 50, settings: {} })
-      assert.include(seen, "\u001b[1mOptions\u001b[22m")
-      for (const line of seen.split("\n").filter((one) => !one.includes("--"))) assert.isAtMost(line.length, 60, line)
-      assert.notInclude(
-        await runInTerminal(["matches", "--help"], { columns: 50, settings: { NO_COLOR: "1" } }),
-        "\u001b"
-      )
-    }
-  )
+  it.skipIf(!HAS_TERMINAL)("--help uses colours and the width of a terminal, unless NO_COLOR is set", async () => {
+    const seen = await runInTerminal(["matches", "--help"], { columns: 50, settings: {} })
+    assert.include(seen, "\u001b[1mOptions\u001b[22m")
+    for (const line of seen.split("\n").filter((one) => !one.includes("--"))) assert.isAtMost(line.length, 60, line)
+    assert.notInclude(
+      await runInTerminal(["matches", "--help"], { columns: 50, settings: { NO_COLOR: "1" } }),
+      "\u001b"
+    )
+  })
 })
 
-describe("on the store of this machine", { timeout: 2 * START_MILLIS }, () => {
-  const place = { EARSHOT_DATA_DIR: folder, LOG_LEVEL: "warning" }
-  const on = (runtime: RuntimeName, ...args: ReadonlyArray<string>) => runCommand(runtime, args, place)
+describe("on the local store", { timeout: 2 * START_MILLIS }, () => {
+  const local = { EARSHOT_DATA_DIR: folder, LOG_LEVEL: "warning" }
+  const on = (runtime: RuntimeName, ...args: ReadonlyArray<string>) => runCommand(runtime, args, local)
   beforeAll(async () => void (await on("node", "keys", "create")), START_MILLIS)
 
-  aPlace((...args) => runInProcess(args, place))
+  testCommands((...args) => runInProcess(args, local))
 
-  it("works on either runtime, for the account that is named, and lists the rest as unknown", async () => {
+  it("works on both runtimes with --account, and hides other accounts", async () => {
     await on("deno", "keys", "create", "--account", "team")
     const created = await on("deno", ...CREATE, "--x", "breeze", "--account", "team")
     assert.strictEqual(created.code, 0, created.stderr)
@@ -220,35 +219,35 @@ describe("on the store of this machine", { timeout: 2 * START_MILLIS }, () => {
     assert.strictEqual(unknown.code, 1)
     assert.match(
       unknown.stderr,
-      /^earshot: Cannot find account "nobody": there are "default", "team"; make it with: earshot keys create --account/
+      /^earshot: Cannot find account "nobody": there are "default", "team"; create it with: earshot keys create --account/
     )
   })
 
-  it("tells that nothing was watched, and does not follow what cannot come", async () => {
+  it("matches prints that nothing was watched, and --follow fails", async () => {
     const { stderr } = await on("node", "matches")
     assert.strictEqual(stderr, "No matches\nNot watched: x, never yet\nNot watched: firehose, never yet\n")
     const followed = await on("node", "matches", "--follow")
     assert.strictEqual(followed.code, 1)
-    assert.match(followed.stderr, /^earshot: Nothing new comes into a store that no server runs on/)
+    assert.match(followed.stderr, /^earshot: Cannot follow a store without a server/)
   })
 
   for (const runtime of RUNTIMES) {
-    it(`says how to go through the server that has the store, or to stop it, on ${runtime}`, async () => {
-      const service = await startService("node", place)
+    it(`fails with advice while a server uses the store, on ${runtime}`, async () => {
+      const service = await startService("node", local)
       const held = await on(runtime, "rules", "list")
       assert.strictEqual(held.code, 1)
       assert.match(
         held.stderr,
-        /^earshot: A server, or another Earshot, is running on the store in ".*": to go through the server, set EARSHOT_API_KEY to one of its keys \(and EARSHOT_URL, if it is not at http:\/\/127.0.0.1:8787\)\n$/
+        /^earshot: Another process, such as a server, uses the store in ".*": to use the server, set EARSHOT_API_KEY to one of its keys \(and EARSHOT_URL, if it is not at http:\/\/127.0.0.1:8787\)\n$/
       )
       const json = await on(runtime, "rules", "list", "--json")
       assert.deepInclude(JSON.parse(json.stderr), { code: "failed_precondition" })
-      for (const command of [["keys", "list"], ["set-aside"]]) {
+      for (const command of [["keys", "list"], ["dead-letters"]]) {
         const { code, stderr } = await on(runtime, ...command)
         assert.strictEqual(code, 1)
         assert.match(
           stderr,
-          /^earshot: A server, or another Earshot, is running on the store in ".*": stop it first, .*; on Postgres \(DATABASE_URL\) this command works beside a server\n$/
+          /^earshot: Another process, such as a server, uses the store in ".*": stop it first, .*; with Postgres \(DATABASE_URL\) this command works beside a server\n$/
         )
       }
       service.signal("SIGKILL")
@@ -256,7 +255,7 @@ describe("on the store of this machine", { timeout: 2 * START_MILLIS }, () => {
     })
   }
 
-  it("makes no store where there is none", async () => {
+  it("rules list fails without a store and creates none", async () => {
     const nowhere = join(folder, "nowhere")
     const { code, stderr } = await runInProcess(["rules", "list"], { EARSHOT_DATA_DIR: nowhere })
     assert.strictEqual(code, 1)
@@ -266,9 +265,9 @@ describe("on the store of this machine", { timeout: 2 * START_MILLIS }, () => {
 
 // ---- helpers ----
 
-/** Whatever acts on a terminal or is not seen. */
+/** Control and invisible characters. */
 const HIDDEN =
   /\p{Cc}|\p{Zl}|\p{Zp}|[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e0fff}]/u
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for colours
 const COLOURED_TIME = /^\u001b\[2m(20\S+Z)\u001b\[22m/

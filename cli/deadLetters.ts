@@ -1,4 +1,4 @@
-/** `earshot set-aside`: events that came in and could not be stored. */
+/** `earshot dead-letters`: lists events that could not be stored. */
 import { Command, Options } from "@effect/cli"
 import { Console, Effect } from "effect"
 import { StreamStore } from "../core/coverage/StreamStore.ts"
@@ -6,27 +6,27 @@ import { wholeNumberOption } from "./numberOption.ts"
 import { jsonOption } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
-export interface SetAsideActions<E> {
-  /** Gives an effect what the store that the settings name keeps of the streams. */
+export interface DeadLettersActions<E> {
+  /** Provides the configured store. */
   readonly withStreams: <A, E2>(effect: Effect.Effect<A, E2, StreamStore>) => Effect.Effect<A, E | E2>
 }
 
-export const setAsideCommand = <E>({ withStreams }: SetAsideActions<E>) =>
+export const deadLettersCommand = <E>({ withStreams }: DeadLettersActions<E>) =>
   Command.make(
-    "set-aside",
+    "dead-letters",
     {
       limit: wholeNumberOption("limit", { min: 1, max: 10_000 }).pipe(
-        Options.withDescription("How many to show, newest first, 1 to 10000 (default: 20)"),
+        Options.withDescription("Maximum number to list, newest first, 1 to 10000 (default: 20)"),
         Options.withDefault(20)
       ),
-      json: jsonOption("One JSON object a line, with the event itself")
+      json: jsonOption("Print one JSON object per line, including the event")
     },
     ({ limit, json }) =>
       withStreams(
         Effect.gen(function* () {
           const streams = yield* StreamStore
           const all = yield* streams.deadLetters(limit)
-          if (all.length === 0) return yield* Console.error("No event was set aside")
+          if (all.length === 0) return yield* Console.error("No dead letters")
           for (const { at, ...event } of all) {
             const time = new Date(at).toISOString()
             const { platform, platformPostId, reason } = event
@@ -40,6 +40,6 @@ export const setAsideCommand = <E>({ withStreams }: SetAsideActions<E>) =>
       )
   ).pipe(
     Command.withDescription(
-      "Show the events that came in and could not be stored: of the embedded store (EARSHOT_DATA_DIR), while no server runs on it, or of DATABASE_URL"
+      "List events that could not be stored. Reads the embedded store (EARSHOT_DATA_DIR), which no server may be using, or DATABASE_URL"
     )
   )
