@@ -7,6 +7,7 @@ import { Config, ConfigError, Effect, Either, LogLevel, Option, Record as Rec, R
 import { Addresses } from "../adapters/webhooks/addresses.ts"
 import { isMistyped } from "../core/keys/Key.ts"
 import { FAILPOINTS, type Failpoint } from "../core/model/Failpoints.ts"
+import { describeRange, parseWholeNumber } from "../core/model/wholeNumber.ts"
 import { nearest } from "../core/syntax/nearest.ts"
 
 export const MAX_RECENT_EVENTS = 1_000_000
@@ -262,10 +263,8 @@ function anyText(text: string): Either.Either<string> {
 }
 
 function wholeNumber(min: number, max: number): Parse<number> {
-  return (text) =>
-    /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max
-      ? Either.right(Number(text))
-      : Either.left(`Expected a whole number from ${min} to ${max}`)
+  const range = { min, max }
+  return (text) => Either.fromNullable(parseWholeNumber(text, range), () => `Expected ${describeRange(range)}`)
 }
 
 function oneOf<A>(values: Readonly<Record<string, A>>): Parse<A> {

@@ -1,5 +1,6 @@
 /** Progress on standard error: a bar that is redrawn in place, or without a terminal a line every ten seconds. */
 import { Console, Effect, Option, Schedule, type Scope } from "effect"
+import { counted } from "../core/model/counted.ts"
 
 export interface Progress {
   readonly doneBytes: number
@@ -57,8 +58,7 @@ export const progressBar = (
 export const count = (value: number): string => value.toLocaleString("en-US")
 
 /** `1 match`, `12,345 matches` */
-export const plural = (value: number, one: string, many = `${one}s`): string =>
-  `${count(value)} ${value === 1 ? one : many}`
+export const plural = (value: number, one: string, many?: string): string => counted(value, one, many, count)
 
 /** `4.2 s`, `42 s`, `3 min 5 s`, `2 h 10 min` */
 export const duration = (seconds: number): string => {

@@ -1,9 +1,10 @@
 /** `earshot replay`: sends recorded events to a server, at full speed or at a given rate. */
 import { Args, Command, Options } from "@effect/cli"
 import { Clock, Console, Effect, Option, type Scope, Stream } from "effect"
+import type { Line } from "../core/model/LineSplitter.ts"
 import { isGzip } from "../core/platforms/LocalFeed.ts"
 import type { Language } from "../core/syntax/language.ts"
-import { type Line, lineSplitter } from "./lines.ts"
+import { eventLines } from "./lines.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { count, duration, type Progress, plural, progressBar, type Screen } from "./progress.ts"
 import { jsonOption, type Remote, urlOption } from "./remote.ts"
@@ -112,7 +113,7 @@ const replay = <E>(actions: ReplayActions<E>, languages: ReadonlyArray<Language>
           }
         })
 
-      const splitter = lineSplitter()
+      const splitter = eventLines()
       let isFirst = true
       yield* Stream.runForEach(input.chunks, (chunk) => {
         if (isFirst && isGzip(chunk)) return new ReplayStopped({ message: gzipMessage(input.name, options.file) })

@@ -1,8 +1,9 @@
 /** Sends lines of recorded events, with retries, and skips rejected lines if asked to. */
 import { Data, Effect, Option, Schema } from "effect"
+import type { Line } from "../core/model/LineSplitter.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
-import { NOT_LOCAL } from "../core/platforms/LocalFeed.ts"
-import { bodyOf, type Line, MAX_LINE_BYTES } from "./lines.ts"
+import { NOT_LOCAL, TOO_LONG } from "../core/platforms/LocalFeed.ts"
+import { bodyOf } from "./lines.ts"
 import { type ProgressBar, plural } from "./progress.ts"
 import type { Remote, RemoteFailure } from "./remote.ts"
 
@@ -117,8 +118,6 @@ interface BadLine {
   readonly line: Line
   readonly problem: string
 }
-
-const TOO_LONG = `Is too long: at most ${MAX_LINE_BYTES} bytes are allowed`
 
 const isRetryable = (failure: RemoteFailure): boolean =>
   failure._tag === "RemoteUnreachable" || failure.code === "unavailable"

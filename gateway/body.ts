@@ -1,5 +1,6 @@
 /** Reading request bodies: never more than allowed, and only what is text. */
 import { Either } from "effect"
+import { joined } from "../core/model/LineSplitter.ts"
 import { bodyTooLarge, type RequestError, unreadableBody, wrongContentType } from "./errors.ts"
 
 /** Of a body that is one piece of JSON. */
@@ -75,13 +76,7 @@ const collect = async (request: Request, limit: number): Promise<Uint8Array | "t
     if (size > limit) return "too large"
     chunks.push(chunk)
   }
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return whole
+  return joined(chunks)
 }
 
 /** The engine's own words say where; they differ between engines and never quote more than a few characters. */

@@ -1,6 +1,14 @@
 /** The door of the local feed: callers hand in events for the platforms that run in process. */
 import { Effect, Either } from "effect"
-import { isGzip, LocalFeed, type SentEvent, sentEvents } from "../core/platforms/LocalFeed.ts"
+import { linesOf, withoutIndent } from "../core/model/LineSplitter.ts"
+import {
+  isGzip,
+  LocalFeed,
+  MAX_EVENT_BYTES,
+  type SentEvent,
+  sentEvents,
+  TOO_LONG
+} from "../core/platforms/LocalFeed.ts"
 import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
 import { type DoorFailure, unreadableBody } from "./errors.ts"
 import { json, type KeyedRoute, type Work } from "./route.ts"
@@ -35,7 +43,7 @@ const readEvents = async (request: Request): Promise<Either.Either<Iterable<Sent
   if (Either.isLeft(type)) return Either.left(type.left)
   const events =
     type.right === LINES_TYPE
-      ? Either.map(Either.filterOrLeft(await readBytes(request, MAX_LINES_BYTES), isPlain, packed), linesOf)
+      ? Either.map(Either.filterOrLeft(await readBytes(request, MAX_LINES_BYTES), isPlain, packed), eventLines)
       : Either.map(Either.flatMap(await readText(request), parseEvents), eventsOf)
   return Either.filterOrLeft(events, isSome, () => unreadableBody(NO_EVENT))
 }
@@ -50,25 +58,17 @@ const isSome = (events: Iterable<SentEvent>): boolean => events[Symbol.iterator]
 const NO_EVENT = `Request body holds no event: send one JSON object a line, or as ${JSON_TYPE} one or an array of them`
 
 /** One event a line; empty lines are passed over. A line is parsed when it is its turn, each time anew. */
-const linesOf = (bytes: Uint8Array): Iterable<SentEvent> => ({
+const eventLines = (bytes: Uint8Array): Iterable<SentEvent> => ({
   *[Symbol.iterator]() {
-    let line = 1
-    for (let at = isMarked(bytes) ? BYTE_ORDER_MARK.length : 0; at < bytes.length; at++) {
-      const byte = bytes[at]
-      if (byte === LINE_FEED) line++
-      else if (byte !== RETURN && byte !== SPACE && byte !== TAB) {
-        const found = bytes.indexOf(LINE_FEED, at)
-        const end = found < 0 ? bytes.length : found
-        yield { location: `line ${line}`, data: parseLine(bytes.subarray(at, end)) }
-        line++
-        at = end
-      }
+    for (const line of linesOf(isMarked(bytes) ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes)) {
+      const written = withoutIndent(line.bytes)
+      if (written.length > 0) yield { location: `line ${line.number}`, data: parseLine(written) }
     }
   }
 })
 
 const parseLine = (bytes: Uint8Array): Either.Either<unknown, string> => {
-  if (bytes.length > MAX_BODY_BYTES) return Either.left(`Is too long: at most ${MAX_BODY_BYTES} bytes are allowed`)
+  if (bytes.length > MAX_EVENT_BYTES) return Either.left(TOO_LONG)
   const text = decodeText(bytes)
   if (Either.isLeft(text)) return Either.left("Is not valid UTF-8")
   return Either.try({
@@ -87,10 +87,6 @@ const isPlain = (bytes: Uint8Array): boolean => !isGzip(bytes)
 const packed = () =>
   unreadableBody("Request body is packed with gzip: send it unpacked, such as zcat FILE | curl --data-binary @-")
 
-const LINE_FEED = 10
-const RETURN = 13
-const SPACE = 32
-const TAB = 9
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 const isMarked = (bytes: Uint8Array): boolean => BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte)

@@ -1,4 +1,5 @@
 /** Maps Firehose's error responses to core errors. Error bodies are not documented: this reads every known shape. */
+
 import { Either, Option } from "effect"
 import {
   PlatformLimitReached,
@@ -6,6 +7,7 @@ import {
   PlatformRefused,
   PlatformUnavailable
 } from "../../core/model/Errors.ts"
+import { truncated } from "../../core/model/truncated.ts"
 import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
 import { jsonOf, listOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
 import type { Answer } from "../http/call.ts"
@@ -77,7 +79,7 @@ export const oneLine = (text: string): string => {
     .slice(0, 4 * MAX_CHARACTERS)
     .replace(/\s+/g, " ")
     .trim()
-  return line.length <= MAX_CHARACTERS ? line : `${line.slice(0, MAX_CHARACTERS)}…`
+  return truncated(line, MAX_CHARACTERS)
 }
 
 // ---- helpers ----
@@ -103,4 +105,4 @@ const ruleLimitPattern =
   /\brules? (limit|quota|cap)\b|\b(limit|quota|maximum|too many)\b.*\b(rules|plan)\b|\brules\b.*\b(limit|quota|maximum)\b/i
 
 const upstreamOf = (text: string): unknown =>
-  text.length <= MAX_UPSTREAM ? (jsonOf(text) ?? text) : `${text.slice(0, MAX_UPSTREAM)}…`
+  (text.length <= MAX_UPSTREAM ? jsonOf(text) : undefined) ?? truncated(text, MAX_UPSTREAM)

@@ -9,7 +9,7 @@ import type { KnownRules } from "../http/KnownRules.ts"
 import { lines } from "../http/lines.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import { type SseEvent, sseEvents } from "../http/sse.ts"
-import { Ended, type StreamItem, supervised } from "../http/supervised.ts"
+import { Ended, exponential, type StreamItem, supervised } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
 import { Position } from "./Position.ts"
 import { failureOf, messageIn, oneLine } from "./problems.ts"
@@ -194,5 +194,3 @@ const backoff = ({ kind, refusal, waitMillis }: Ended, inARow: number): number =
 const failurePauses = [SECOND, 30 * SECOND] as const
 const noRulesPauses = [5 * SECOND, MAX_PAUSE] as const
 const refusedPauses = [30 * SECOND, MAX_PAUSE] as const
-
-const exponential = (first: number, inARow: number, max: number): number => Math.min(first * 2 ** (inARow - 1), max)

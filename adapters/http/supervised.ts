@@ -133,6 +133,10 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<StreamItem<
     return Stream.forever(Stream.concat(waitForRules, once))
   })
 
+/** Doubles the pause with each consecutive failure. */
+export const exponential = (first: number, inARow: number, max: number): number =>
+  Math.min(first * 2 ** (inARow - 1), max)
+
 // ---- helpers ----
 
 const describe = (millis: number): string =>

@@ -1,16 +1,17 @@
 /** Fault injection: the kinds of faults, and the active faults with their counters. */
 import { Either, ParseResult, Schema } from "effect"
+import { WholeNumber } from "../../core/model/wholeNumber.ts"
 import { endpoints, isEndpointOf, SimulatedPlatform } from "./endpoints.ts"
+import { Count, Seconds } from "./settings.ts"
 
-const Amount = Schema.Int.pipe(Schema.between(0, 1_000_000_000))
 const field = <A>(schema: Schema.Schema<A>, fallback: A) => Schema.optionalWith(schema, { default: () => fallback })
 
 /** Without `count` and `seconds` a fault fires once; a lasting kind is active until it is cleared. */
 const scope = {
   platform: SimulatedPlatform,
   endpoint: Schema.optionalWith(Schema.String, { exact: true }),
-  count: Schema.optionalWith(Schema.Int.pipe(Schema.between(1, 1_000_000_000)), { exact: true }),
-  seconds: Schema.optionalWith(Schema.Number.pipe(Schema.between(0, 1_000_000_000)), { exact: true })
+  count: Schema.optionalWith(WholeNumber({ min: 1, max: 1_000_000_000 }), { exact: true }),
+  seconds: Schema.optionalWith(Seconds, { exact: true })
 }
 
 const kind = <K extends string, F extends Schema.Struct.Fields>(name: K, fields: F) =>
@@ -30,28 +31,28 @@ export type DisconnectType = (typeof disconnectTypes)[number]
 
 export const FaultRequest = Schema.Union(
   kind("refuse", {}),
-  kind("rate-limit", { headers: field(Schema.Boolean, true), reset_seconds: field(Amount, 60) }),
+  kind("rate-limit", { headers: field(Schema.Boolean, true), reset_seconds: field(Count, 60) }),
   kind("payment-required", {}),
-  kind("server-error", { status: field(Schema.Int.pipe(Schema.between(500, 599)), 503) }),
+  kind("server-error", { status: field(WholeNumber({ min: 500, max: 599 }), 503) }),
   kind("torn-line", {}),
   kind("half-utf8", {}),
   kind("cut", {}),
-  kind("slow", { bytes: field(Amount, 1), millis: field(Amount, 20) }),
+  kind("slow", { bytes: field(Count, 1), millis: field(Count, 20) }),
   kind("duplicate", {}),
   kind("stall", {
     keep_alives: field(Schema.Boolean, true),
-    stall_seconds: Schema.optionalWith(Amount, { exact: true })
+    stall_seconds: Schema.optionalWith(Count, { exact: true })
   }),
   kind("disconnect", { disconnect_type: field(Schema.Literal(...disconnectTypes), "OperationalDisconnect") }),
   kind("stream-error", { message: field(Schema.String, "Internal error") }),
   kind("close", {}),
   kind("drop-rules", {}),
   kind("lower-caps", {
-    rules: Schema.optionalWith(Amount, { exact: true }),
-    connections: Schema.optionalWith(Amount, { exact: true })
+    rules: Schema.optionalWith(Count, { exact: true }),
+    connections: Schema.optionalWith(Count, { exact: true })
   }),
   kind("clock-skew", { skew_seconds: Schema.Number.pipe(Schema.between(-1_000_000_000, 1_000_000_000)) }),
-  kind("hold-slot", { hold_seconds: field(Amount, 900) })
+  kind("hold-slot", { hold_seconds: field(Count, 900) })
 )
 export type FaultRequest = typeof FaultRequest.Type
 export type FaultKind = FaultRequest["kind"]

@@ -1,11 +1,12 @@
 /** The simulator's settings. Behaviour that the platforms do not document is a setting here, with its default. */
 import { Either, ParseResult, Schema, SchemaAST } from "effect"
+import { WholeNumber } from "../../core/model/wholeNumber.ts"
 
 const Tier = Schema.Literal("free", "basic", "pro", "pay-per-use", "enterprise")
 export type Tier = typeof Tier.Type
 
-const Count = Schema.Int.pipe(Schema.between(0, 1_000_000_000))
-const Seconds = Schema.Number.pipe(Schema.between(0, 1_000_000_000))
+export const Count = WholeNumber({ min: 0, max: 1_000_000_000 })
+export const Seconds = Schema.Number.pipe(Schema.between(0, 1_000_000_000))
 const Rate = Schema.Number.pipe(Schema.between(0, 10_000))
 const Codes = Schema.Array(Schema.String)
 const Token = Schema.String.pipe(Schema.pattern(/^[!-~]{1,512}$/))

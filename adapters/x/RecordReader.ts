@@ -1,6 +1,8 @@
 /** Turns lines of X's stream into deliveries. Dedupe and stall detection carry over from one connection to the next. */
+
 import { Chunk, Clock, Effect, Option } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { truncated } from "../../core/model/truncated.ts"
 import type { Delivery } from "../../core/platforms/Platform.ts"
 import * as Metrics from "../../core/telemetry/Metrics.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
@@ -8,7 +10,7 @@ import type { Ended } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
 import { endedInStream, endedTooQuiet } from "./endings.ts"
 import { PostRate } from "./PostRate.ts"
-import { truncated } from "./problems.ts"
+import { MAX_CHARACTERS } from "./problems.ts"
 import { readLine } from "./records.ts"
 import { SeenPosts } from "./SeenPosts.ts"
 
@@ -86,7 +88,7 @@ export class RecordReader {
       this.skipped++
       // Logged once per power of ten, so that a broken stream does not fill the log.
       if (!/^10*$/.test(String(this.skipped))) return Effect.void
-      const start = JSON.stringify(truncated(this.upstream.scrubbed(line)))
+      const start = JSON.stringify(truncated(this.upstream.scrubbed(line), MAX_CHARACTERS))
       return Effect.logWarning(`Skipped an unreadable record of "x" (${this.skipped} so far): ${start}`)
     })
   }

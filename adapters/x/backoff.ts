@@ -1,5 +1,5 @@
 /** X's documented backoff between connections. */
-import type { Ended } from "../http/supervised.ts"
+import { type Ended, exponential } from "../http/supervised.ts"
 
 /** Milliseconds before the next connection. `inARow` counts consecutive endings of this kind, from 1. */
 export const backoff = ({ kind, waitMillis = 0 }: Ended, inARow: number): number => {
@@ -17,7 +17,3 @@ export const backoff = ({ kind, waitMillis = 0 }: Ended, inARow: number): number
       return Math.max(exponential(60_000, inARow, 900_000), waitMillis)
   }
 }
-
-// ---- helpers ----
-
-const exponential = (first: number, inARow: number, max: number): number => Math.min(first * 2 ** (inARow - 1), max)

@@ -1,10 +1,12 @@
 /** Maps X's error responses to core errors. */
+
 import {
   PlatformLimitReached,
   PlatformNotReady,
   PlatformRefused,
   PlatformUnavailable
 } from "../../core/model/Errors.ts"
+import { truncated } from "../../core/model/truncated.ts"
 import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
 import { type JsonObject, jsonOf, objectOf, objectsOf, textOf, textsOf } from "../../core/syntax/json.ts"
 import type { Answer } from "../http/call.ts"
@@ -33,7 +35,7 @@ export const problemIn = (body: unknown): Problem => {
   return {
     kind: textOf(problem["type"])?.split("/").at(-1) ?? "",
     title,
-    detail: truncated(details.length > 0 ? details.join("; ") : (textOf(problem["detail"]) ?? title)),
+    detail: truncated(details.length > 0 ? details.join("; ") : (textOf(problem["detail"]) ?? title), MAX_CHARACTERS),
     connectionIssue: textOf(problem["connection_issue"])
   }
 }
@@ -85,12 +87,10 @@ export const notReadyReason = ({ kind, title, detail }: Problem, status?: number
   return status === 403 ? `the app's plan has no access to the filtered stream${suffix}` : undefined
 }
 
-export const truncated = (text: string): string =>
-  text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS)}…`
+/** Of a text from X in a message. */
+export const MAX_CHARACTERS = 500
 
 // ---- helpers ----
-
-const MAX_CHARACTERS = 500
 
 /** Larger error bodies are truncated. */
 const MAX_BODY = 10_000
@@ -105,4 +105,4 @@ const isRuleCap = ({ kind, title }: Problem): boolean => kind === "rule-cap" || 
 const inBrackets = (detail: string): string => (detail === "" ? "" : ` (${detail})`)
 
 const bodyOf = ({ text }: Answer): unknown =>
-  text.length <= MAX_BODY ? (jsonOf(text) ?? truncated(text)) : truncated(text)
+  (text.length <= MAX_BODY ? jsonOf(text) : undefined) ?? truncated(text, MAX_CHARACTERS)

@@ -1,4 +1,5 @@
 /** Backtests: tests a filter against the recent events of its platform. */
+
 import { Clock, Context, Effect, Either, Layer, Schema, Stream } from "effect"
 import { Fingerprints } from "../engine/fingerprints.ts"
 import type { StorageUnavailable } from "../model/Errors.ts"
@@ -7,6 +8,7 @@ import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
 import { evaluate } from "../syntax/expression/evaluate.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
+import { jsonOf } from "../syntax/json.ts"
 import type { EventFormat, Language } from "../syntax/language.ts"
 import type { LoggedEvent } from "./EventLog.ts"
 import { RecentEvents } from "./RecentEvents.ts"
@@ -197,7 +199,7 @@ class Tally {
   }
 
   private testOne({ receivedAt, json }: LoggedEvent): void {
-    const record = parseJson(json)
+    const record = jsonOf(json)
     const event = this.format.read(record, receivedAt)
     if (Either.isLeft(event)) {
       this.unreadable++
@@ -212,15 +214,6 @@ class Tally {
     if (!evaluate(this.expression, event.right)) return
     this.matched++
     if (this.samples.length < this.maxSamples) this.samples.push(record)
-  }
-}
-
-/** Undefined for invalid JSON. */
-const parseJson = (json: string): unknown => {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
   }
 }
 

@@ -6,6 +6,7 @@ import { StreamStore } from "../coverage/StreamStore.ts"
 import { type CursorExpired, RuleNotFound, type StorageUnavailable } from "../model/Errors.ts"
 import { type AccountId, asRuleId, MatchId, timeOf } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
+import { cursorField, nextCursor, pageFields } from "../model/paging.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
 import { Platforms } from "../platforms/Platform.ts"
@@ -20,18 +21,14 @@ export const MatchQuery = Schema.Struct({
     exact: true
   }),
   platform: Schema.optionalWith(PlatformId, { exact: true }),
-  limit: wholeNumber({ max: 500, fallback: 50 }),
-  cursor: cursorField({
-    expected: "Expected the next_cursor of an earlier response",
-    description: "The next_cursor of an earlier response: returns the page after it"
-  })
+  ...pageFields(MatchId)
 })
 export type MatchQuery = typeof MatchQuery.Type
 
 export const WatchQuery = Schema.Struct({
   rule_id: MatchQuery.fields.rule_id,
   platform: MatchQuery.fields.platform,
-  cursor: cursorField({
+  cursor: cursorField(MatchId, {
     expected: "Expected the id of a match",
     description: "The id of the last match you have seen: matches after it come first. Without it, only new matches"
   })
@@ -41,7 +38,7 @@ export type WatchQuery = typeof WatchQuery.Type
 export const WaitQuery = Schema.Struct({
   rule_id: MatchQuery.fields.rule_id,
   platform: MatchQuery.fields.platform,
-  cursor: cursorField({
+  cursor: cursorField(MatchId, {
     expected: "Expected the cursor of an earlier response, or the id of a match",
     description:
       "The cursor of the last response, or the id of a match: returns matches after it. Without it, only new matches"
@@ -73,12 +70,7 @@ export type WatchFailure = RuleNotFound | CursorExpired | StorageUnavailable
 
 export const MatchList = Schema.Struct({
   matches: Schema.Array(Match),
-  next_cursor: Schema.optionalWith(
-    MatchId.annotations({
-      jsonSchema: { type: "string", description: "Send it as cursor for the next page; absent on the last page" }
-    }),
-    { exact: true }
-  ),
+  next_cursor: nextCursor(MatchId),
   coverage: Schema.propertySignature(Coverage).annotations({
     description: "When the platforms were watched: tells a quiet period from a gap"
   })
@@ -199,17 +191,4 @@ export class Matches extends Context.Tag("core/Matches")<
         return Matches.of({ list, startCursor, listen, wait })
       })
     )
-}
-
-// ---- helpers ----
-
-/** `expected`: error for a value that is not a cursor. */
-function cursorField({ expected, description }: { expected: string; description: string }) {
-  return Schema.optionalWith(
-    MatchId.annotations({
-      message: () => ({ message: expected, override: true }),
-      jsonSchema: { type: "string", description }
-    }),
-    { exact: true }
-  )
 }

@@ -12,4 +12,6 @@ export const fromDate = (date: Date): Timestamp => date.toISOString() as Timesta
 
 export const fromMillis = (millis: number): Timestamp => fromDate(new Date(millis))
 
+export const DAY_MILLIS = 86_400_000
+
 export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, (time) => fromDate(DateTime.toDateUtc(time)))

@@ -1,6 +1,24 @@
-/** Schema for an optional whole number in a request. */
+/** Whole numbers in a range: in requests, settings and command-line options. */
 import { Schema } from "effect"
 
+export interface Range {
+  readonly min: number
+  readonly max: number
+}
+
+/** For an error message. */
+export const describeRange = ({ min, max }: Range): string => `a whole number from ${min} to ${max}`
+
+/** Undefined if the text is not a whole number in the range. */
+export const parseWholeNumber = (text: string, range: Range): number | undefined =>
+  /^\d{1,15}$/.test(text) && isWithin(Number(text), range) ? Number(text) : undefined
+
+export const WholeNumber = (range: Range) =>
+  Schema.Number.pipe(
+    Schema.filter((value) => (Number.isInteger(value) && isWithin(value, range)) || `Expected ${describeRange(range)}`)
+  )
+
+/** An optional field of a request. */
 export const wholeNumber = ({
   min = 1,
   max,
@@ -11,12 +29,14 @@ export const wholeNumber = ({
   readonly max: number
   readonly fallback: number
   readonly description?: string
-}) => {
-  const message = `Expected a whole number from ${min} to ${max}`
-  return Schema.optionalWith(
-    Schema.Number.pipe(Schema.filter((n) => (Number.isInteger(n) && n >= min && n <= max) || message)).annotations({
+}) =>
+  Schema.optionalWith(
+    WholeNumber({ min, max }).annotations({
       jsonSchema: { type: "integer", minimum: min, maximum: max, default: fallback, ...documented }
     }),
     { exact: true, default: () => fallback }
   )
-}
+
+// ---- helpers ----
+
+const isWithin = (value: number, { min, max }: Range): boolean => value >= min && value <= max

@@ -36,6 +36,11 @@ export class LocalFeed extends Context.Tag("core/LocalFeed")<
 /** Ends the message for an event of a remote platform. The CLI recognises it: no event of that platform is accepted. */
 export const NOT_LOCAL = "does not run in process on this server: it accepts no published events"
 
+/** The maximum size of one event in a list of lines. */
+export const MAX_EVENT_BYTES = 1_048_576
+
+export const TOO_LONG = `Is too long: at most ${MAX_EVENT_BYTES} bytes are allowed`
+
 /** Compressed bodies and files are not supported. */
 export const isGzip = ([first, second]: Uint8Array): boolean => first === 0x1f && second === 0x8b
 

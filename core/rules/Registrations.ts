@@ -1,5 +1,7 @@
 /** Registers rules on the platforms and keeps platforms and store in sync. */
+
 import { Clock, Context, DateTime, Duration, Effect, Either, Fiber, Layer, Option, Queue, Stream } from "effect"
+import { counted } from "../model/counted.ts"
 import type {
   PlatformLimitReached,
   PlatformNotReady,
@@ -59,6 +61,14 @@ export interface Dropped {
 /** With other processes on the store: a create or delete older than this was abandoned in a crash. */
 const ABANDONED_AFTER = Duration.minutes(1)
 
+export type AddFailure =
+  | RuleLimitReached
+  | PlatformRefused
+  | PlatformLimitReached
+  | PlatformNotReady
+  | PlatformUnavailable
+  | StorageUnavailable
+
 export class Registrations extends Context.Tag("core/Registrations")<
   Registrations,
   {
@@ -67,15 +77,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
       rule: NewRule,
       filters: ReadonlyArray<Filter>,
       limits: ReadonlyMap<PlatformId, number>
-    ) => Effect.Effect<
-      ReadonlyMap<PlatformId, Registered>,
-      | RuleLimitReached
-      | PlatformRefused
-      | PlatformLimitReached
-      | PlatformNotReady
-      | PlatformUnavailable
-      | StorageUnavailable
-    >
+    ) => Effect.Effect<ReadonlyMap<PlatformId, Registered>, AddFailure>
     /** False if the account has no such rule. If a platform is down, `reconcile` removes the rule there later. */
     readonly remove: (account: AccountId, id: RuleId) => Effect.Effect<boolean, StorageUnavailable>
     /**
@@ -210,7 +212,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
           Effect.gen(function* () {
             if (orphans.length === 0) return 0
             yield* platform.unregister(orphans.map(({ platformRuleId }) => platformRuleId))
-            yield* Effect.logInfo(`Removed ${count(orphans.length)} from "${platform.id}" that no rule uses`)
+            yield* Effect.logInfo(`Removed ${counted(orphans.length, "rule")} from "${platform.id}" that no rule uses`)
             return 0
           })
 
@@ -235,13 +237,14 @@ export class Registrations extends Context.Tag("core/Registrations")<
               }
             }
             if (restored > 0) {
-              yield* Effect.logWarning(`Registered ${count(restored)} that "${platform.id}" had lost`)
+              yield* Effect.logWarning(`Registered ${counted(restored, "rule")} that "${platform.id}" had lost`)
               const last = Option.fromNullable(statuses.get(platform.id)).pipe(Option.flatMap((s) => s.comparison))
               const to = yield* Clock.currentTimeMillis
               if (Option.isSome(last))
                 yield* (yield* dropsOf(platform.id)).offer({ from: Date.parse(last.value.at), to })
             }
-            if (failed > 0) yield* Effect.logWarning(`Platform "${platform.id}" no longer accepts ${count(failed)}`)
+            if (failed > 0)
+              yield* Effect.logWarning(`Platform "${platform.id}" no longer accepts ${counted(failed, "rule")}`)
             return failed
           })
 
@@ -324,8 +327,6 @@ export class Registrations extends Context.Tag("core/Registrations")<
 const RECHECK_AFTER_MILLIS = 30_000
 
 const MAX_DROPS = 100
-
-const count = (rules: number): string => `${rules} ${rules === 1 ? "rule" : "rules"}`
 
 interface PlatformRule {
   readonly ruleId: RuleId

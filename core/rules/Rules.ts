@@ -3,12 +3,7 @@ import { Array as Arr, Context, Effect, Layer, Option } from "effect"
 import {
   type ArgumentIssue,
   InvalidArgument,
-  type PlatformLimitReached,
   type PlatformNotConfigured,
-  type PlatformNotReady,
-  type PlatformRefused,
-  type PlatformUnavailable,
-  type RuleLimitReached,
   RuleNotFound,
   type StorageUnavailable
 } from "../model/Errors.ts"
@@ -20,7 +15,7 @@ import type { Issue } from "../syntax/issue.ts"
 import type { Language } from "../syntax/language.ts"
 import { isTarget, translate } from "../syntax/translation/translate.ts"
 import { toWireTranslation } from "../syntax/wire.ts"
-import { type Filter, Registrations } from "./Registrations.ts"
+import { type AddFailure, type Filter, Registrations } from "./Registrations.ts"
 import type { Rule, RuleDraft } from "./Rule.ts"
 import { RuleStore } from "./RuleStore.ts"
 
@@ -37,17 +32,7 @@ export class Rules extends Context.Tag("core/Rules")<
     readonly create: (
       account: AccountId,
       draft: RuleDraft
-    ) => Effect.Effect<
-      CreatedRule,
-      | InvalidArgument
-      | RuleLimitReached
-      | PlatformNotConfigured
-      | PlatformRefused
-      | PlatformLimitReached
-      | PlatformNotReady
-      | PlatformUnavailable
-      | StorageUnavailable
-    >
+    ) => Effect.Effect<CreatedRule, InvalidArgument | PlatformNotConfigured | AddFailure>
     /** Newest first. */
     readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StorageUnavailable>
     /** Deletes the rule and its matches. A malformed id and another account's id fail with `RuleNotFound` too. */

@@ -1,8 +1,10 @@
 /** The status of each platform: stream, rules, coverage and usage. */
+
 import { Clock, Effect, Option, Schema } from "effect"
 import { PlatformCoverage } from "../coverage/Coverage.ts"
 import { platformCoverage, snapshotOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
+import { counted } from "../model/counted.ts"
 import type { StorageUnavailable } from "../model/Errors.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
@@ -73,7 +75,7 @@ export const platformStatus: Effect.Effect<
       const snapshot = yield* snapshotOf(streams, platform.id)
       return {
         ...statusOf(platform, yield* platform.status, sync, yield* store.wanted(platform.id)),
-        coverage: platformCoverage(platform.id, snapshot, { from: Option.some(now - DAY_MILLIS), to: now })
+        coverage: platformCoverage(platform.id, snapshot, { from: Option.some(now - Timestamp.DAY_MILLIS), to: now })
       }
     })
   )
@@ -82,8 +84,6 @@ export const platformStatus: Effect.Effect<
 // ---- helpers ----
 
 const RULES_LOST = "The platform has lost the rules: they are registered again as soon as it accepts them"
-
-const DAY_MILLIS = 86_400_000
 
 const statusOf = (platform: Platform, stream: StreamStatus, sync: SyncStatus, wanted: number) => {
   const { since, lastEventAt, lastError } = stream
@@ -103,7 +103,7 @@ const statusOf = (platform: Platform, stream: StreamStatus, sync: SyncStatus, wa
     summary: [
       detail,
       [
-        `${count(wanted, "rule")} to watch for`,
+        `${counted(wanted, "rule")} to watch for`,
         ...Option.match(comparison, { onNone: () => [], onSome: describeDrift })
       ].join(", "),
       ...Option.toArray(Option.map(error, ({ message }) => message)).filter((message) => message !== detail),
@@ -135,14 +135,12 @@ const statusOf = (platform: Platform, stream: StreamStatus, sync: SyncStatus, wa
 }
 
 const describeDrift = ({ missing, orphaned, foreign, ruleLimit, usage }: Comparison): ReadonlyArray<string> => [
-  ...(missing === 0 ? [] : [`the platform does not accept ${count(missing, "rule")} of them now`]),
-  ...(orphaned === 0 ? [] : [`${count(orphaned, "rule")} still to be removed there`]),
-  ...(foreign === 0 ? [] : [`${count(foreign, "rule")} registered there by someone else`]),
+  ...(missing === 0 ? [] : [`the platform does not accept ${counted(missing, "rule")} of them now`]),
+  ...(orphaned === 0 ? [] : [`${counted(orphaned, "rule")} still to be removed there`]),
+  ...(foreign === 0 ? [] : [`${counted(foreign, "rule")} registered there by someone else`]),
   ...Option.toArray(Option.map(ruleLimit, (limit) => `${limit} allowed`)),
   ...Option.toArray(Option.map(usage, ({ used, limit }) => `${used} of ${limit} events of the billing period used`))
 ]
 
 const spread = <A, B extends object>(option: Option.Option<A>, use: (value: A) => B): B | Record<never, never> =>
   Option.match(option, { onNone: () => ({}), onSome: use })
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`

@@ -28,10 +28,16 @@ export interface ValidRule {
   readonly expression: Expression
 }
 
-export interface Checked {
+export interface Checked<Rule = ValidRule> {
+  /** In text order, at most 20. */
   readonly issues: ReadonlyArray<Issue>
   /** Present if and only if no issue is an error. */
-  readonly rule: ValidRule | undefined
+  readonly rule: Rule | undefined
+}
+
+export interface CheckOptions {
+  /** In UTF-16 code units. A longer text is rejected without parsing. */
+  readonly maxLength?: number
 }
 
 /** The format of the records in a platform's stream. */

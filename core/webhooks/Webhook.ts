@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 import { AttemptId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
+import { nextCursor, pageFields } from "../model/paging.ts"
 import { Timestamp } from "../model/Timestamp.ts"
-import { wholeNumber } from "../model/wholeNumber.ts"
 import { trimmedText } from "../rules/Rule.ts"
 
 export const WEBHOOKS_PER_ACCOUNT = 20
@@ -98,25 +98,13 @@ export type WebhookWithSecret = typeof WebhookWithSecret.Type
 
 export const AttemptQuery = Schema.Struct({
   webhook_id: Schema.String,
-  limit: wholeNumber({ max: 500, fallback: 50 }),
-  cursor: Schema.optionalWith(
-    AttemptId.annotations({
-      message: () => ({ message: "Expected the next_cursor of an earlier response", override: true }),
-      jsonSchema: { type: "string", description: "The next_cursor of an earlier response: returns the page after it" }
-    }),
-    { exact: true }
-  )
+  ...pageFields(AttemptId)
 })
 export type AttemptQuery = typeof AttemptQuery.Type
 
 export const AttemptList = Schema.Struct({
   attempts: Schema.Array(WebhookAttempt),
-  next_cursor: Schema.optionalWith(
-    AttemptId.annotations({
-      jsonSchema: { type: "string", description: "Send it as cursor for the next page; absent on the last page" }
-    }),
-    { exact: true }
-  )
+  next_cursor: nextCursor(AttemptId)
 })
 export type AttemptList = typeof AttemptList.Type
 

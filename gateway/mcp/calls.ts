@@ -1,5 +1,5 @@
 /** How a tool reaches the operations: in this process, or on a server elsewhere. */
-import { Effect, type Either, Schema } from "effect"
+import { Effect, type Either, Predicate, type Schema } from "effect"
 import type { InvalidArgument } from "../../core/model/Errors.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
 import type { Endpoint } from "../endpoint.ts"
@@ -63,7 +63,5 @@ export const callRemote =
 /** Not to be lost on the way: the server is to say what it does not know. */
 const queryOf = (args: unknown): string =>
   new URLSearchParams(
-    Object.entries(isRecord(args) ? args : {}).map(([name, value]) => [name, JSON.stringify(value) ?? ""])
+    Object.entries(Predicate.isRecord(args) ? args : {}).map(([name, value]) => [name, JSON.stringify(value) ?? ""])
   ).toString()
-
-const isRecord = Schema.is(Schema.Record({ key: Schema.String, value: Schema.Unknown }))

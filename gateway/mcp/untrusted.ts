@@ -1,5 +1,7 @@
 /** Text by strangers, made ready for a language model: fenced, marked, and with nothing hidden in it. */
+
 import { Encoding, Schema } from "effect"
+import { codePointName } from "../../core/model/codePointName.ts"
 import type { Entropy } from "../../core/model/Entropy.ts"
 
 export const HiddenCharacters = Schema.Struct({
@@ -33,7 +35,7 @@ export const hiddenIn = (value: unknown): ReadonlyArray<HiddenCharacters> => {
         const kind = kindOf(point)
         const known = found.get(kind) ?? { count: 0, points: new Set() }
         known.count++
-        if (known.points.size < MOST_LISTED) known.points.add(nameOf(point))
+        if (known.points.size < MOST_LISTED) known.points.add(codePointName(point))
         found.set(kind, known)
       }
     }
@@ -120,8 +122,6 @@ const kindOf = (point: number): HiddenCharacters["kind"] => {
   if (/[\u{e0000}-\u{e007f}]/u.test(character)) return "tag"
   return /[\p{Cc}\u2028\u2029]/u.test(character) ? "control" : "other"
 }
-
-const nameOf = (point: number): string => `U+${point.toString(16).toUpperCase().padStart(4, "0")}`
 
 const hiddenInWords = (found: ReadonlyArray<HiddenCharacters>): string =>
   found.length === 0

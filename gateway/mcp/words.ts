@@ -1,7 +1,9 @@
 /** What the tools say to a language model: what came of the call, and what to call next. */
+
 import { Schema } from "effect"
 import type { Match } from "../../core/matches/Match.ts"
 import type { MatchList, WaitResult } from "../../core/matches/Matches.ts"
+import { counted } from "../../core/model/counted.ts"
 import { ArgumentIssue } from "../../core/model/Errors.ts"
 import type { Rule } from "../../core/rules/Rule.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
@@ -39,7 +41,7 @@ export const createdInWords = ({ rule_id, platforms }: Created, cursor: string):
 export const rulesInWords = (rules: ReadonlyArray<Rule>): string =>
   rules.length === 0
     ? "There are no rules yet. Next: platform_syntax and check_rule, then create_rule"
-    : [`${rules.length} ${rules.length === 1 ? "rule" : "rules"}, newest first:`, ...rules.map(ruleInWords)].join("\n")
+    : [`${counted(rules.length, "rule")}, newest first:`, ...rules.map(ruleInWords)].join("\n")
 
 export const listedInWords = ({ matches, next_cursor, coverage }: MatchList, secret: string): string => {
   const newest = matches[0]?.id
@@ -152,7 +154,7 @@ const ruleInWords = ({ id, name, intent, platforms, created_at }: Rule): string 
 const matchesInWords = (matches: ReadonlyArray<Match>, order: string, secret: string): string =>
   matches.length === 0
     ? "No matches"
-    : `${matches.length} ${matches.length === 1 ? "match" : `matches, ${order}`}\n${fenced(secret, matches)}`
+    : `${counted(matches.length, "match", `matches, ${order}`)}\n${fenced(secret, matches)}`
 
 const coverageInWords = ({ platform, watched_since, gaps }: MatchList["coverage"]["platforms"][number]): string => {
   if (watched_since === undefined) return `${platform} never yet`

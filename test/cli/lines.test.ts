@@ -1,18 +1,19 @@
 /** Splitting bytes into lines: independent of the chunk size, and with bounded memory. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { bodyOf, lineSplitter, MAX_LINE_BYTES } from "../../cli/lines.ts"
+import { bodyOf, eventLines } from "../../cli/lines.ts"
+import { MAX_EVENT_BYTES } from "../../core/platforms/LocalFeed.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 const split = (bytes: Uint8Array, size: number) => {
-  const splitter = lineSplitter()
+  const splitter = eventLines()
   const lines = []
   for (let at = 0; at < bytes.length; at += size) lines.push(...splitter.push(bytes.subarray(at, at + size)))
   return [...lines, ...splitter.end()]
 }
 
-describe("lineSplitter", () => {
+describe("eventLines", () => {
   it("returns the lines that are not blank, with their number and end offset", () => {
     const lines = split(bytesOf("a\n\n b \r\n\t\r\nč\nlast"), 3)
     assert.deepStrictEqual(
@@ -45,12 +46,12 @@ describe("lineSplitter", () => {
   })
 
   it("keeps a line of the maximum size, and only the number of a longer one", () => {
-    const longest = "x".repeat(MAX_LINE_BYTES)
+    const longest = "x".repeat(MAX_EVENT_BYTES)
     const lines = split(bytesOf(`${longest}\n${longest}x\n${longest}xyz\nshort`), 65_536)
     assert.deepStrictEqual(
       lines.map(({ number, bytes, isTooLong }) => [number, bytes.length, isTooLong]),
       [
-        [1, MAX_LINE_BYTES, false],
+        [1, MAX_EVENT_BYTES, false],
         [2, 0, true],
         [3, 0, true],
         [4, 5, false]

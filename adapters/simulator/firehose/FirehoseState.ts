@@ -3,6 +3,7 @@ import { Either } from "effect"
 import { firehoseEvent } from "../../../core/syntax/firehose/event.ts"
 import * as Language from "../../../core/syntax/firehose/language.ts"
 import { type JsonObject, objectOf } from "../../../core/syntax/json.ts"
+import type { Checked } from "../../../core/syntax/language.ts"
 import type { Cap, World } from "../World.ts"
 import { Tap } from "./Tap.ts"
 
@@ -53,7 +54,7 @@ export class FirehoseState {
     return credits === null || this.paidMatches < credits
   }
 
-  check(value: string): Language.Checked {
+  check(value: string): Checked<Language.Rule> {
     return Language.check(value, { maxLength: this.world.settings.firehose.max_value_length })
   }
 

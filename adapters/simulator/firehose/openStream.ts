@@ -1,5 +1,8 @@
 /** GET stream: checks the parameters and opens a connection. */
+
 import { Either } from "effect"
+import { DAY_MILLIS } from "../../../core/model/Timestamp.ts"
+import { parseWholeNumber } from "../../../core/model/wholeNumber.ts"
 import { byteStream } from "../byteStream.ts"
 import type { Reply } from "../wire.ts"
 import type { TapCall } from "./calls.ts"
@@ -52,13 +55,10 @@ export const openStream = ({ state, tap, call }: TapCall): Reply => {
 // ---- helpers ----
 
 const parameters = ["timeout", "since", "offset", "limit"]
-const DAY_MILLIS = 86_400_000
 
 /** Undefined if the parameter is missing, false if it is not a whole number in the range. */
-const wholeNumber = (text: string | null, min: number, max: number): number | undefined | false => {
-  if (text === null) return undefined
-  return /^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : false
-}
+const wholeNumber = (text: string | null, min: number, max: number): number | undefined | false =>
+  text === null ? undefined : (parseWholeNumber(text, { min, max }) ?? false)
 
 interface ParameterError {
   readonly name: string

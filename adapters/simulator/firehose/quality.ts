@@ -1,4 +1,5 @@
 /** The filters that a rule's nsfw and quality flags turn on. */
+import { DAY_MILLIS } from "../../../core/model/Timestamp.ts"
 import { instantOf, type JsonObject, textOf, textsOf } from "../../../core/syntax/json.ts"
 
 export interface RuleFlags {
@@ -16,7 +17,7 @@ export const passesFlags = (
 
 // ---- helpers ----
 
-const WEEK_MILLIS = 7 * 86_400_000
+const WEEK_MILLIS = 7 * DAY_MILLIS
 
 const isAdult = (document: JsonObject): boolean =>
   textsOf(document["page_category"]).some((label) => label === "/Adult" || label.startsWith("/Adult/"))

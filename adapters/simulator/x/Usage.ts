@@ -1,4 +1,5 @@
 /** The posts that the app pays for: each post is charged once a day. */
+import { DAY_MILLIS } from "../../../core/model/Timestamp.ts"
 import type { World } from "../World.ts"
 
 export class Usage {
@@ -38,7 +39,5 @@ export class Usage {
 }
 
 // ---- helpers ----
-
-const DAY_MILLIS = 86_400_000
 
 const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)

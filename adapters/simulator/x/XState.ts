@@ -1,6 +1,8 @@
 /** The state of X for one app: rules, streams, published posts and usage. */
+
 import { Either } from "effect"
 import { NamedRules } from "../../../core/engine/NamedRules.ts"
+import { DAY_MILLIS } from "../../../core/model/Timestamp.ts"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import type { JsonObject } from "../../../core/syntax/json.ts"
 import { xEvent } from "../../../core/syntax/x/event.ts"
@@ -146,6 +148,5 @@ export class XState {
 
 // ---- helpers ----
 
-const DAY_MILLIS = 86_400_000
 const MAX_HISTORY = 100_000
 const MAX_STREAMS = 1_000

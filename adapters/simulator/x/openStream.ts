@@ -1,5 +1,7 @@
 /** GET stream: checks access and parameters, and opens a connection. */
+
 import { Either } from "effect"
+import { DAY_MILLIS } from "../../../core/model/Timestamp.ts"
 import { instantOf } from "../../../core/syntax/json.ts"
 import { byteStream } from "../byteStream.ts"
 import type { Reply } from "../wire.ts"
@@ -59,7 +61,6 @@ export const openStream = ({ state, call, headers, refund }: XCall): Reply => {
 // ---- helpers ----
 
 const RECOVERY_CAP = 2
-const DAY_MILLIS = 86_400_000
 const timeParameters = ["backfill_minutes", "start_time", "end_time"]
 
 interface Start {

@@ -1,4 +1,5 @@
 /** Describes a clause of a rule in one line. */
+import { counted } from "../../model/counted.ts"
 import type { Bound, Expression, Field, PatternTarget, Predicate, WildcardSign } from "./expression.ts"
 import type { FieldNames } from "./FieldNames.ts"
 
@@ -16,7 +17,7 @@ export const describe = (leaf: Leaf, names: FieldNames): string => {
     case "Wildcard":
       return `${subject(leaf, names)} fits the pattern ${quoted(patternOf(leaf.parts))}`
     case "Fuzzy":
-      return `${subject(leaf, names)} is spelled like ${quoted(leaf.word)}, with at most ${count(leaf.distance, "edit")}`
+      return `${subject(leaf, names)} is spelled like ${quoted(leaf.word)}, with at most ${counted(leaf.distance, "edit")}`
     case "Regex":
       return `${subject(leaf, names)} fits the regular expression ${quoted(leaf.pattern)}`
     case "Equals":
@@ -34,7 +35,7 @@ export const describe = (leaf: Leaf, names: FieldNames): string => {
     case "Sample":
       return `The post is in the fixed sample of ${leaf.percent} percent`
     case "Recent":
-      return `The page was published at most ${count(leaf.hours, "hour")} before it was matched`
+      return `The page was published at most ${counted(leaf.hours, "hour")} before it was matched`
   }
 }
 
@@ -48,7 +49,7 @@ const phrase = ({ words, slop, field }: Predicate & { readonly _tag: "Phrase" },
   }
   return slop === 0
     ? `The phrase ${text} in ${where}`
-    : `The phrase ${text} in ${where}, with a slop of ${count(slop, "position")}`
+    : `The phrase ${text} in ${where}, with a slop of ${counted(slop, "position")}`
 }
 
 const equals = (field: Field, value: string, names: FieldNames): string =>
@@ -70,8 +71,6 @@ const range = <A>(from: Bound<A> | undefined, to: Bound<A> | undefined, show: (v
 
 const patternOf = (parts: ReadonlyArray<string | WildcardSign>): string =>
   parts.map((part) => (typeof part === "string" ? part : part.sign)).join("")
-
-const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? "" : "s"}`
 
 /** Quoted, on one line, and truncated. */
 const quoted = (text: string): string => {

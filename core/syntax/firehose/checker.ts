@@ -1,5 +1,8 @@
 /** Checks the fields, values and operators of a parsed rule. */
+import { codePointName } from "../../model/codePointName.ts"
 import { nearest } from "../nearest.ts"
+import type { Report } from "../Report.ts"
+import { Budget } from "../regex/nfa.ts"
 import type { FieldRef, Group, Query } from "./ast.ts"
 import {
   defaultField,
@@ -14,26 +17,28 @@ import {
 import { checkGroup, checkRecentPlacement, withoutClause } from "./groups.ts"
 import { checkKeyword } from "./keywords.ts"
 import { quotePhrase } from "./printer.ts"
-import { quoted, type Report } from "./report.ts"
+import { quoted } from "./quoted.ts"
 import { checkNumber, checkPattern, checkText, rejectRecentValue } from "./values.ts"
 
 /** After a syntax error it skips the checks of groups and `recent:`, which would report consequences of the error. */
 export const checkRule = (report: Report, ast: Group): void => {
   checkCharacters(report)
-  const parsed = !report.failed
+  const parsed = report.errors === 0
   if (parsed && ast.clauses.length === 0 && ast.dropped.length === 0) {
     report.error("empty-rule", 0, report.text.length, "The rule is empty", {
       expected: ["a word", "a phrase", "a field"]
     })
     return
   }
-  walk({ report, parsed, recents: 0 }, ast, fieldOf(defaultField), 0)
+  walk({ report, budget: new Budget(), parsed, recents: 0 }, ast, fieldOf(defaultField), 0)
 }
 
 // ---- helpers ----
 
 interface Walk {
   readonly report: Report
+  /** Shared by all patterns of the rule. */
+  readonly budget: Budget
   readonly parsed: boolean
   recents: number
 }
@@ -64,7 +69,7 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
       }
       continue
     }
-    checkValue(report, query, own)
+    checkValue(state, query, own)
   }
   for (const { query } of group.dropped) {
     if (query._tag === "Group") {
@@ -76,8 +81,8 @@ const walk = (state: Walk, group: Group, field: Field | undefined, depth: number
   }
 }
 
-const checkValue = (report: Report, query: Exclude<Query, Group>, field: Field | undefined): void => {
-  if (report.failed && report.hasErrorIn(query.value.start, query.value.end)) return
+const checkValue = ({ report, budget }: Walk, query: Exclude<Query, Group>, field: Field | undefined): void => {
+  if (report.hasErrorIn(query.value.start, query.value.end)) return
   if (query._tag === "Wildcard" && query.parts.length > limits.maxWildcards) {
     const count = query.parts.filter((part) => typeof part !== "string").length
     if (count > limits.maxWildcards) {
@@ -112,7 +117,7 @@ const checkValue = (report: Report, query: Exclude<Query, Group>, field: Field |
     return
   }
   if (query._tag === "Regex" && field.kind !== "number") {
-    checkPattern(report, query, field)
+    checkPattern(report, budget, query, field)
     return
   }
   switch (field.kind) {
@@ -216,13 +221,9 @@ const checkCharacters = (report: Report): void => {
     }
     if (!isReported && isInvisible(code)) {
       isReported = true
-      report.warning(
-        "invisible-character",
-        at,
-        at + 1,
-        `This is an invisible character (U+${code.toString(16).toUpperCase().padStart(4, "0")})`,
-        { fix: { message: "Remove the invisible characters", text: text.replace(invisibles, "") } }
-      )
+      report.warning("invisible-character", at, at + 1, `This is an invisible character (${codePointName(code)})`, {
+        fix: { message: "Remove the invisible characters", text: text.replace(invisibles, "") }
+      })
     }
   }
 }

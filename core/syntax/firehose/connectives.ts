@@ -1,6 +1,8 @@
 /** Parses the operators before a clause and reports operators without an operand. */
+
+import type { Report } from "../Report.ts"
 import { AND, CLOSE, END, type Lexer, MINUS, NOT, OR, PLUS, trimEnd } from "./lexer.ts"
-import { quoted, type Report } from "./report.ts"
+import { quoted } from "./quoted.ts"
 
 /** Conjunction := "AND" | "&&" | "OR" | "||". Does not advance past it. */
 export const readConjunction = (lexer: Lexer, report: Report, isFirst: boolean): "and" | "or" | undefined => {

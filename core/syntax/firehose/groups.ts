@@ -1,10 +1,11 @@
 /** Checks the clauses of one group together: operators, duplicates and the position of `recent:`. */
 import type { Fix } from "../issue.ts"
+import type { Report } from "../Report.ts"
 import type { Clause, Group, Query } from "./ast.ts"
 import type { Field } from "./fields.ts"
 import { checkImplicitOr, checkMixedOperators, checkOptionalClause, checkOrNot } from "./operatorChecks.ts"
 import { printQuery } from "./printer.ts"
-import { quoted, type Report } from "./report.ts"
+import { quoted } from "./quoted.ts"
 import { hasWords } from "./tokens.ts"
 
 export const checkGroup = (report: Report, group: Group, field: Field | undefined, isTop: boolean): void => {
@@ -83,17 +84,14 @@ const checkLowerCaseOperators = (report: Report, group: Group): boolean => {
   if (group.clauses.length + group.dropped.length === 1) return false
   const found = [...group.clauses, ...group.dropped].filter(isLowerCaseOperator)
   if (found.length === 0) return false
-  let text = report.text
-  for (const { query } of found) {
-    const { start, end } = query.span
-    text = text.slice(0, start) + text.slice(start, end).toUpperCase() + text.slice(end)
-  }
+  const edits = found.map(({ query: { span } }) => ({ ...span, text: report.textOf(span).toUpperCase() }))
+  const fix = report.fixAll("Write the operators in upper case", edits)
   for (const { query } of found) {
     const { start, end } = query.span
     const word = report.text.slice(start, end)
     report.warning("lowercase-operator", start, end, `${quoted(word)} is read as a word: operators are upper case`, {
       expected: [word.toUpperCase()],
-      fix: { message: "Write the operators in upper case", text }
+      fix
     })
   }
   return true

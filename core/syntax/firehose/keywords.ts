@@ -1,5 +1,6 @@
 /** Checks the values of keyword fields, which match whole values and are case-sensitive. */
 import { nearest } from "../nearest.ts"
+import type { Report } from "../Report.ts"
 import type { Group, Phrase, Query, Range, Term, Wildcard } from "./ast.ts"
 import type { KeywordFieldInfo } from "./fields.ts"
 import {
@@ -13,7 +14,7 @@ import {
   suggestLanguage
 } from "./labels.ts"
 import { escapeTerm, escapeWildcard, quotePhrase } from "./printer.ts"
-import { quoted, type Report } from "./report.ts"
+import { quoted } from "./quoted.ts"
 import { unescapedEdit } from "./unescaped.ts"
 import { checkOrder } from "./values.ts"
 

@@ -1,11 +1,13 @@
 /** Parses the leaves of a rule: words, wildcards, phrases, patterns and ranges, with their suffixes. */
+
+import type { Report } from "../Report.ts"
 import type { FieldRef, Query } from "./ast.ts"
 import { resolve, wildcardParts } from "./escapes.ts"
 import { type Field, fieldOf } from "./fields.ts"
 import * as Lex from "./lexer.ts"
 import { escapeTerm, quotePhrase } from "./printer.ts"
+import { quoted } from "./quoted.ts"
 import { readRange } from "./ranges.ts"
-import { quoted, type Report } from "./report.ts"
 import { distanceOf, ignoreTilde, readSuffix, rejectTilde, slopOf } from "./suffixes.ts"
 import { unescapedEdit, unescapedEnd } from "./unescaped.ts"
 

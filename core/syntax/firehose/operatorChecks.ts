@@ -1,8 +1,9 @@
 /** Checks a group for operators that Lucene reads in an unexpected way. */
 import type { Fix } from "../issue.ts"
+import type { Report } from "../Report.ts"
 import type { Clause, Group } from "./ast.ts"
 import type { Field } from "./fields.ts"
-import { quoted, type Report } from "./report.ts"
+import { quoted } from "./quoted.ts"
 
 /** AND and OR in one group: users expect precedence, Lucene makes clauses required or optional. */
 export const checkMixedOperators = (report: Report, group: Group): boolean => {
@@ -58,14 +59,11 @@ export const checkImplicitOr = (report: Report, group: Group, field: Field | und
   if (first === undefined) return false
   const isKeyword = field !== undefined && field.kind !== "text"
   const word = isKeyword || hasOr ? "OR" : "AND"
-  let text = ""
-  let from = 0
-  for (const { span } of unjoined) {
-    const isGlued = !/\s/.test(report.text.charAt(span.start - 1))
-    text += `${report.text.slice(from, span.start)}${isGlued ? " " : ""}${word} `
-    from = span.start
-  }
-  const fix = { message: `Write ${word} between them`, text: text + report.text.slice(from) }
+  const edits = unjoined.map(({ span: { start } }) => {
+    const isGlued = !/\s/.test(report.text.charAt(start - 1))
+    return { start, end: start, text: `${isGlued ? " " : ""}${word} ` }
+  })
+  const fix = report.fixAll(`Write ${word} between them`, edits)
   const before = group.clauses[group.clauses.indexOf(first) - 1] ?? first
   const { start } = before.span
   const { end } = first.span
@@ -129,23 +127,21 @@ export const checkOrNot = (report: Report, group: Group): void => {
 const addParentheses = (report: Report, group: Group): Fix => {
   const hasRecent = group.clauses.some((clause) => clause.query._tag === "Recent")
   const splitAt = hasRecent ? "and" : "or"
-  let text = ""
-  let from = 0
-  let index = 0
-  while (index < group.clauses.length) {
-    let last = index
-    while (last + 1 < group.clauses.length && group.clauses[last + 1]?.spelling.conjunction !== splitAt) last++
-    const start = group.clauses[index]?.span.start ?? from
-    const end = group.clauses[last]?.span.end ?? from
-    text += report.text.slice(from, start)
-    text += last > index ? `(${report.text.slice(start, end)})` : report.text.slice(start, end)
-    from = end
-    index = last + 1
+  const runs: Array<Array<Clause>> = []
+  for (const clause of group.clauses) {
+    const run = runs.at(-1)
+    if (run === undefined || clause.spelling.conjunction === splitAt) runs.push([clause])
+    else run.push(clause)
   }
-  return {
-    message: hasRecent ? "Put the alternatives in parentheses" : "Put the clauses joined by AND in parentheses",
-    text: text + report.text.slice(from)
-  }
+  const edits = runs.flatMap((run) => {
+    const start = run[0]?.span.start ?? 0
+    const end = run.at(-1)?.span.end ?? 0
+    return run.length > 1 ? [{ start, end, text: `(${report.text.slice(start, end)})` }] : []
+  })
+  return report.fixAll(
+    hasRecent ? "Put the alternatives in parentheses" : "Put the clauses joined by AND in parentheses",
+    edits
+  )
 }
 
 /** Lucene analyses consecutive bare terms together, unless an operator is next to them. */

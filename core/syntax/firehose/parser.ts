@@ -2,13 +2,14 @@
  * Parses a Firehose rule with the grammar of Lucene's classic query parser. Reports errors and recovers where it can.
  * `limits.maxDepth` bounds the recursion.
  */
+
+import type { Report } from "../Report.ts"
 import type { Clause, FieldRef, Group, Occur, Query, Spelling } from "./ast.ts"
 import { readConjunction, readModifier, rejectDangling, rejectRepeats } from "./connectives.ts"
 import { resolve } from "./escapes.ts"
 import { defaultField, type Field, fieldOf, limits } from "./fields.ts"
 import { LeafParser } from "./leaves.ts"
 import * as Lex from "./lexer.ts"
-import type { Report } from "./report.ts"
 import { readSuffix, rejectTilde } from "./suffixes.ts"
 import { hasWords } from "./tokens.ts"
 

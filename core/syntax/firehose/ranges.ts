@@ -1,9 +1,9 @@
 /** Parses a range: two ends with TO between them, in brackets or braces. */
 import type { Span } from "../issue.ts"
+import type { Report } from "../Report.ts"
 import type { FieldRef, RangeEnd } from "./ast.ts"
 import { resolve } from "./escapes.ts"
 import { isSpace } from "./lexer.ts"
-import type { Report } from "./report.ts"
 import { unescapedEnd } from "./unescaped.ts"
 
 export interface ParsedRange {

@@ -1,8 +1,9 @@
 /** Parses the suffixes of a value: `~` with a number, and `^` with a boost. */
 import type { Span } from "../issue.ts"
+import type { Report } from "../Report.ts"
 import { limits } from "./fields.ts"
 import { CARET, type Lexer, TILDE } from "./lexer.ts"
-import { quoted, type Report } from "./report.ts"
+import { quoted } from "./quoted.ts"
 
 export interface Suffix {
   /** The `~` with its number; `undefined` if there is none. */

@@ -1,11 +1,14 @@
 /** Checks the values of text fields, numbers, ages and patterns. */
+
+import type { Report } from "../Report.ts"
 import { matcherOf } from "../regex/matcher.ts"
+import type { Budget } from "../regex/nfa.ts"
 import { parseRegex } from "../regex/parser.ts"
 import type { Group, Query, Regex } from "./ast.ts"
 import type { KeywordFieldInfo, NumberFieldInfo, TextFieldInfo } from "./fields.ts"
 import { parseAge } from "./leaves.ts"
 import { quotePhrase } from "./printer.ts"
-import { quoted, type Report } from "./report.ts"
+import { quoted } from "./quoted.ts"
 import { analyse, isPlainWord } from "./tokens.ts"
 
 export const checkText = (report: Report, query: Exclude<Query, Group>, field: TextFieldInfo): void => {
@@ -128,7 +131,12 @@ export const rejectRecentValue = (report: Report, query: Query): void => {
   )
 }
 
-export const checkPattern = (report: Report, query: Regex, field: TextFieldInfo | KeywordFieldInfo): void => {
+export const checkPattern = (
+  report: Report,
+  budget: Budget,
+  query: Regex,
+  field: TextFieldInfo | KeywordFieldInfo
+): void => {
   const base = query.value.start + 1
   const { tree, issues } = parseRegex(query.pattern)
   for (const { severity, code, start, end, message, replacement } of issues) {
@@ -140,7 +148,7 @@ export const checkPattern = (report: Report, query: Regex, field: TextFieldInfo 
     }
   }
   // Reported once per rule: after it, every further pattern would exceed the budget too.
-  if (tree !== undefined && !report.budget.isSpent && matcherOf(tree, report.budget) === undefined) {
+  if (tree !== undefined && !budget.isSpent && matcherOf(tree, budget) === undefined) {
     const { start, end } = query.value
     report.error(
       "regex-too-large",

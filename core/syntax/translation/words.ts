@@ -4,6 +4,7 @@
  * difference only if the clause itself contains one. Words of links and quoted posts, which X searches too, are ignored.
  */
 
+import { truncated } from "../../model/truncated.ts"
 import { escapeTerm, quotePhrase } from "../firehose/printer.ts"
 import { analyse, isPlainWord } from "../firehose/tokens.ts"
 import { limits as xLimits } from "../x/operators.ts"
@@ -146,8 +147,7 @@ function equal(a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean {
 }
 
 function excerpt(words: ReadonlyArray<string>): string {
-  const text = words.join(" ")
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text
+  return truncated(words.join(" "), 40)
 }
 
 class Differences {

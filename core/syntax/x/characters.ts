@@ -49,9 +49,6 @@ export const isAsciiAlphanumeric = (code: number): boolean =>
 
 export const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
-/** In Unicode notation: `U+200B`. */
-export const codePointName = (code: number): string => `U+${code.toString(16).toUpperCase().padStart(4, "0")}`
-
 /** Quotes that users and word processors write instead of a straight double quote. */
 export const curlyQuotes = "“”„‟«»″＂"
 export const singleQuotes = "'‘’‚`′"

@@ -1,9 +1,10 @@
 /** Checks a parsed rule: clauses that cannot stand alone, and combinations that match nothing. */
+
+import type { Report } from "../Report.ts"
 import { type AndNode, isLeaf, type Leaf, type OperatorNode, type OrNode, type XNode } from "./ast.ts"
 import { checkLeaf } from "./leaves.ts"
 import { choiceOf, operatorNamed } from "./operators.ts"
 import { printLeaf } from "./printer.ts"
-import type { Report } from "./report.ts"
 import { stopWords } from "./vocabulary.ts"
 
 export const checkRule = (report: Report, root: XNode): void => {
@@ -200,7 +201,7 @@ class Checker {
     ]
     this.report.warning("never-both", start, end, message, {
       expected: [text],
-      fix: { message: "Join them with OR", edits }
+      fix: this.report.fixAll("Join them with OR", edits)
     })
   }
 }

@@ -1,10 +1,13 @@
 /** Parses keywords and operators. */
+
+import type { Fix } from "../issue.ts"
+import type { Edit } from "../Report.ts"
 import type { XNode } from "./ast.ts"
 import { startsKeyword } from "./characters.ts"
 import type { Cursor } from "./cursor.ts"
 import type { Token } from "./lexer.ts"
 import { type Operator, operatorNamed, operatorNames } from "./operators.ts"
-import type { Edit, ProposedFix } from "./report.ts"
+import { removal } from "./removal.ts"
 import { tokens as wordsOf } from "./tokens.ts"
 import { type UnavailableOperator, unavailableOperator } from "./unavailable.ts"
 
@@ -61,13 +64,13 @@ function detachedValue(cursor: Cursor, token: Token, operator: Operator): Token 
   }
   report.error("missing-value", token.start, token.end, `"${name}" needs a value right after the colon`, {
     expected,
-    fix: report.removal("Remove the operator", token.start, token.end)
+    fix: removal(report, "Remove the operator", token.start, token.end)
   })
   return undefined
 }
 
 /** Rewrites `name:(a OR b)` to `(name:a OR name:b)`. */
-function distribute(cursor: Cursor, token: Token): ProposedFix | undefined {
+function distribute(cursor: Cursor, token: Token): Fix | undefined {
   const name = cursor.slice(token)
   const edits: Array<Edit> = [{ start: token.start, end: token.end, text: "" }]
   let depth = 0
@@ -81,7 +84,7 @@ function distribute(cursor: Cursor, token: Token): ProposedFix | undefined {
     } else if (inner.kind === "close") {
       depth--
       if (depth === 0) {
-        return { message: "Repeat the operator for each value", edits }
+        return cursor.report.fixAll("Repeat the operator for each value", edits)
       }
     } else if (inner.kind === "word" || inner.kind === "phrase" || inner.kind === "tag") {
       edits.push({ start: inner.start, end: inner.start, text: name })
@@ -185,10 +188,10 @@ function unavailable(cursor: Cursor, token: Token, known: UnavailableOperator): 
   })
 }
 
-function removeClause(cursor: Cursor, token: Token): ProposedFix {
+function removeClause(cursor: Cursor, token: Token): Fix {
   const before = cursor.before(2)
   const negated = before !== undefined && before.kind === "minus" && before.end === token.start
-  return cursor.report.removal("Leave it out", negated ? before.start : token.start, token.end)
+  return removal(cursor.report, "Leave it out", negated ? before.start : token.start, token.end)
 }
 
 function checkWord(cursor: Cursor, token: Token): void {

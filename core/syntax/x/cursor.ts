@@ -1,6 +1,7 @@
 /** The parser's cursor over the tokens of a rule. */
+
+import type { Report } from "../Report.ts"
 import { lex, type Token } from "./lexer.ts"
-import type { Report } from "./report.ts"
 
 export class Cursor {
   readonly text: string

@@ -1,7 +1,9 @@
 /** Checks the values of `point_radius:` and `bounding_box:`. The most common mistake is the order of the numbers. */
+
+import type { Fix } from "../issue.ts"
+import type { Report } from "../Report.ts"
 import type { OperatorNode } from "./ast.ts"
 import { limits } from "./operators.ts"
-import type { ProposedFix, Report } from "./report.ts"
 import { circleOf, kilometresOf, parts, rectangleOf, sidesOf } from "./values.ts"
 
 // radius := "[" longitude latitude length "]"
@@ -120,6 +122,6 @@ function inRange(longitude: number, latitude: number): boolean {
   return Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90
 }
 
-function rewrite(report: Report, { valueSpan }: OperatorNode, message: string, text: string): ProposedFix {
+function rewrite(report: Report, { valueSpan }: OperatorNode, message: string, text: string): Fix {
   return report.fix(message, valueSpan.start, valueSpan.end, text)
 }

@@ -1,11 +1,13 @@
 /** X's rule language: checks, parses, prints and lowers a rule. */
+
+import { codePointName } from "../../model/codePointName.ts"
 import type { Issue, Span } from "../issue.ts"
+import type { Checked, CheckOptions } from "../language.ts"
+import { inTextOrder, limited, Report, withValidFixes } from "../Report.ts"
 import type { XNode } from "./ast.ts"
-import { codePointName } from "./characters.ts"
 import { checkRule } from "./checker.ts"
 import { limits } from "./operators.ts"
 import { parseRule } from "./parser.ts"
-import { issuesOf, Report } from "./report.ts"
 
 export { lower } from "./lower.ts"
 export { print } from "./printer.ts"
@@ -16,43 +18,39 @@ export interface Rule {
   readonly ast: XNode
 }
 
-export interface Checked {
-  readonly issues: ReadonlyArray<Issue>
-  /** Present if and only if no issue is an error. */
-  readonly rule: Rule | undefined
-}
-
-export interface Options {
-  /** In UTF-16 code units; 1,024 unless the plan allows more. */
-  readonly maxLength?: number
-}
-
 /** Checks syntax and semantics. Never throws. */
-export const check = (text: string, options: Options = {}): Checked =>
-  read(text, options.maxLength ?? limits.maxLength, true)
+export const check = (text: string, { maxLength = limits.maxLength }: CheckOptions = {}): Checked<Rule> =>
+  read(text, maxLength, true)
 
 /** Checks the syntax only: X may still refuse the rule. Never throws. */
-export const parse = (text: string, options: Options = {}): Checked =>
-  read(text, options.maxLength ?? limits.maxLength, false)
+export const parse = (text: string, { maxLength = limits.maxLength }: CheckOptions = {}): Checked<Rule> =>
+  read(text, maxLength, false)
 
 /** The position as X reports it: UTF-16 code units, counted from 1. */
 export const position = (span: Span): number => span.start + 1
 
 // ---- helpers ----
 
-const noIssues: ReadonlyArray<Issue> = []
+/** Higher than the number shown, so that counts before and after a fix can be compared. */
+const MAX_COLLECTED = 64
 
-function read(text: string, maxLength: number, semantics: boolean): Checked {
+/** Above every platform limit. Verifying fixes checks the text once per issue. */
+const MAX_FIXABLE_LENGTH = 4096
+
+function read(text: string, maxLength: number, semantics: boolean): Checked<Rule> {
   const { report, ast } = examine(text, maxLength, semantics)
   const rule = report.errors === 0 && ast !== undefined ? { text, ast } : undefined
-  if (report.drafts.length === 0) {
-    return { issues: noIssues, rule }
+  const isFixable = text.length <= MAX_FIXABLE_LENGTH && !report.overflowed
+  const checkAgain = (fixed: string): ReadonlyArray<Issue> | undefined => {
+    if (!isFixable) return undefined
+    const again = examine(fixed, maxLength, semantics).report
+    return again.overflowed ? undefined : again.found
   }
-  return { issues: issuesOf(report, (fixed) => examine(fixed, maxLength, semantics).report), rule }
+  return { issues: withValidFixes(limited(inTextOrder(report.found)), report.found, checkAgain), rule }
 }
 
 function examine(text: string, maxLength: number, semantics: boolean) {
-  const report = new Report(text)
+  const report = new Report(text, MAX_COLLECTED)
   if (text.length > maxLength) {
     const message = `A rule has at most ${maxLength} characters, this one has ${text.length}: shorten it or split it into several rules`
     report.error("too-long", maxLength, text.length, message, { expected: [`at most ${maxLength} characters`] })

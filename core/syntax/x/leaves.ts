@@ -1,10 +1,10 @@
 /** Checks single clauses: keywords, tags, phrases and the values of operators. */
 import type { Span } from "../issue.ts"
+import type { Report } from "../Report.ts"
 import type { Leaf, OperatorNode, PhraseNode, TagNode } from "./ast.ts"
 import { isAsciiAlphanumeric, isHashtag, trimPunctuation } from "./characters.ts"
 import { checkBox, checkRadius } from "./geography.ts"
 import { choiceOf, limits, type Operator, operatorNamed } from "./operators.ts"
-import type { Report } from "./report.ts"
 import { tokens } from "./tokens.ts"
 import { unavailableChoices } from "./unavailable.ts"
 import { intendedRange, rangeOf } from "./values.ts"

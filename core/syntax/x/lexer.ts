@@ -1,6 +1,8 @@
 /** Splits a rule into tokens in one pass. An unknown character becomes an issue, and lexing continues after it. */
+
+import { codePointName } from "../../model/codePointName.ts"
+import type { Report } from "../Report.ts"
 import {
-  codePointName,
   curlyQuotes,
   isAsciiAlphanumeric,
   isDigit,
@@ -12,7 +14,7 @@ import {
 } from "./characters.ts"
 import { limits } from "./operators.ts"
 import { lexUnknown, lexWrongQuotes } from "./recovery.ts"
-import type { Edit, Report } from "./report.ts"
+import { removal } from "./removal.ts"
 
 type TokenKind = "open" | "close" | "minus" | "or" | "word" | "phrase" | "operator" | "tag" | "end"
 
@@ -45,8 +47,8 @@ export class Lexer {
   readonly report: Report
   readonly tokens: Array<Token> = []
   at = 0
-  /** Square and curly brackets read as parentheses and not yet closed: the edits of each one's fix. */
-  readonly brackets: Array<Array<Edit>> = []
+  /** The fixes of square and curly brackets that are not yet closed: closing a bracket extends its fix. */
+  readonly brackets: Array<{ text: string }> = []
   /** A search for a closing single quote or bracket has failed, so later ones will too. This keeps lexing linear. */
   noSingleQuote = false
   private noBracket = false
@@ -186,7 +188,7 @@ export class Lexer {
       const sign = text.slice(start, end)
       this.report.error("lone-sign", start, end, `"${sign}" needs a name right after it, without a space`, {
         expected: [`${sign}name`],
-        fix: this.report.removal(`Remove "${sign}"`, start, end)
+        fix: removal(this.report, `Remove "${sign}"`, start, end)
       })
       return
     }

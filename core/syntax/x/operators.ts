@@ -75,7 +75,6 @@ export const limits = {
   /** Our limit, not X's; never reached by a rule that fits the length. */
   maxTokens: 20_000,
   maxDepth: 100,
-  maxIssues: 20,
   proximity: { min: 1, max: 6 },
   sample: { min: 1, max: 100 },
   /** Exclusive limit for the radius of a point and the side of a box. */

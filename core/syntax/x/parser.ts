@@ -8,12 +8,13 @@
  *   atom     := "(" or ")" | phrase | tag | operator | keyword
  */
 
+import type { Report } from "../Report.ts"
 import { isLeaf, type XNode } from "./ast.ts"
 import { parseKeyword, parseOperator } from "./clauses.ts"
 import { Cursor } from "./cursor.ts"
 import type { Token } from "./lexer.ts"
 import { limits } from "./operators.ts"
-import type { Report } from "./report.ts"
+import { removal } from "./removal.ts"
 
 /** The AST of the readable clauses; `undefined` without any. */
 export const parseRule = (report: Report): XNode | undefined => new Parser(report).rule()
@@ -83,7 +84,7 @@ class Parser {
   private misplacedOr({ start, end }: Token, side: "before" | "after"): void {
     this.report.error("misplaced-or", start, end, `OR joins two clauses: there is none ${side} it`, {
       expected: ["a clause"],
-      fix: this.report.removal("Remove this OR", start, end)
+      fix: removal(this.report, "Remove this OR", start, end)
     })
   }
 
@@ -130,7 +131,7 @@ class Parser {
     report.error("ambiguous-and", start, end, message, {
       expected: ["a space", `"${word}" in quotes`],
       fix: joins
-        ? report.removal(`Remove "${word}": a space already joins two clauses`, start, end)
+        ? removal(report, `Remove "${word}": a space already joins two clauses`, start, end)
         : report.fix(`Put "${word}" in quotes to search for the word`, start, end, `"${word}"`)
     })
   }
@@ -152,7 +153,7 @@ class Parser {
     if (next.kind === "end" || next.kind === "close" || next.kind === "or") {
       report.error("lone-minus", start, last.end, '"-" needs a clause right after it', {
         expected: ["a clause"],
-        fix: report.removal('Remove "-"', start, last.end)
+        fix: removal(report, 'Remove "-"', start, last.end)
       })
       return undefined
     }
@@ -233,7 +234,7 @@ class Parser {
       if (this.report.errors === errors) {
         this.report.error("empty-group", open.start, close.end, "There is nothing between these parentheses", {
           expected: ["a clause"],
-          fix: this.report.removal("Remove the parentheses", open.start, close.end)
+          fix: removal(this.report, "Remove the parentheses", open.start, close.end)
         })
       }
       return undefined
@@ -247,7 +248,7 @@ class Parser {
       if (form === "quoted") {
         this.report.error("empty-phrase", start, end, "There is nothing between these quotes", {
           expected: ["words"],
-          fix: this.report.removal("Remove the quotes", start, end)
+          fix: removal(this.report, "Remove the quotes", start, end)
         })
       }
       return undefined

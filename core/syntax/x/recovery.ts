@@ -1,7 +1,10 @@
 /** Lexer error recovery: characters that no clause begins with, mostly syntax of other search languages. */
-import { codePointName, curlyQuotes, isDigit, isInvisible, isOddSpace, isSpace, singleQuotes } from "./characters.ts"
+
+import { codePointName } from "../../model/codePointName.ts"
+import { truncated } from "../../model/truncated.ts"
+import { curlyQuotes, isDigit, isInvisible, isOddSpace, isSpace, singleQuotes } from "./characters.ts"
 import type { Lexer } from "./lexer.ts"
-import type { Edit } from "./report.ts"
+import { removal } from "./removal.ts"
 
 /** Reports the character, and continues as if the intended one were there. */
 export const lexUnknown = (lexer: Lexer, start: number, code: number): void => {
@@ -52,7 +55,7 @@ export const lexWrongQuotes = (lexer: Lexer, start: number): number => {
     fix:
       close < 0
         ? report.fix("Remove the quote", start, start + 1, "")
-        : { message: "Use straight double quotes", edits }
+        : report.fixAll("Use straight double quotes", edits)
   })
   return close
 }
@@ -90,26 +93,26 @@ function closingCurly(lexer: Lexer, start: number): number {
 }
 
 function openBracket(lexer: Lexer, start: number): void {
-  const edits: Array<Edit> = [{ start, end: start + 1, text: "(" }]
   const char = lexer.text.charAt(start)
-  lexer.brackets.push(edits)
+  const fix = lexer.report.fix("Use parentheses", start, start + 1, "(")
+  lexer.brackets.push(fix)
   lexer.report.error("square-brackets", start, start + 1, `"${char}" does not group clauses: use parentheses`, {
     expected: ["("],
-    fix: { message: "Use parentheses", edits }
+    fix
   })
   lexer.push("open", start, start + 1)
 }
 
 function closeBracket(lexer: Lexer, start: number): void {
-  const edits = lexer.brackets.pop()
-  if (edits === undefined) {
+  const fix = lexer.brackets.pop()
+  if (fix === undefined) {
     const char = lexer.text.charAt(start)
     lexer.report.error("stray-character", start, start + 1, `This "${char}" closes nothing`, {
-      fix: lexer.report.removal(`Remove "${char}"`, start, start + 1)
+      fix: removal(lexer.report, `Remove "${char}"`, start, start + 1)
     })
     return
   }
-  edits.push({ start, end: start + 1, text: ")" })
+  fix.text = `${fix.text.slice(0, start)})${fix.text.slice(start + 1)}`
   lexer.push("close", start, start + 1)
 }
 
@@ -124,7 +127,7 @@ function symbol(lexer: Lexer, start: number, char: string): void {
   const sign = text.slice(start, Math.min(end, start + 8))
   if (char === "&") {
     report.error("symbol-and", start, end, `"${sign}" does not join clauses: a space does`, {
-      fix: report.removal(`Remove "${sign}"`, start, end)
+      fix: removal(report, `Remove "${sign}"`, start, end)
     })
   } else if (char === "|") {
     report.error("symbol-or", start, end, `"${sign}" does not mean OR: write OR in capitals`, {
@@ -173,7 +176,7 @@ function needsQuotes(lexer: Lexer, start: number): void {
   const end = lexer.wordEnd(start + 1)
   lexer.at = end
   const word = text.slice(start, end)
-  const shown = word.length > 40 ? `${word.slice(0, 40)}…` : word
+  const shown = truncated(word, 40)
   const before = text.slice(0, start).trimEnd()
   if (word.startsWith("~") && isDigit(word.charCodeAt(1)) && before.endsWith('"')) {
     report.error("stray-character", start, end, 'The distance must directly follow the closing quote: "a b"~3', {
@@ -181,7 +184,7 @@ function needsQuotes(lexer: Lexer, start: number): void {
     })
   } else if (/^[!-/:-@[-`{-~…·•]+$/.test(word)) {
     report.error("stray-character", start, end, `"${shown}" is not a clause`, {
-      fix: report.removal(`Remove "${shown}"`, start, end)
+      fix: removal(report, `Remove "${shown}"`, start, end)
     })
   } else {
     const first = String.fromCodePoint(word.codePointAt(0) ?? 0)

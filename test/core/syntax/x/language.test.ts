@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { MAX_ISSUES } from "../../../../core/syntax/Report.ts"
 import { check, parse, position, print } from "../../../../core/syntax/x/language.ts"
 import { limits } from "../../../../core/syntax/x/operators.ts"
 
@@ -122,7 +123,7 @@ describe("check", () => {
 
   it("limits the number of issues and prefers errors", () => {
     const { issues } = check(`${"a-b ".repeat(40)}lang:xx cat`)
-    assert.strictEqual(issues.length, limits.maxIssues)
+    assert.strictEqual(issues.length, MAX_ISSUES)
     assert.include(
       issues.map(({ code }) => code),
       "unknown-language"

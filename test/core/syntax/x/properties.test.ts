@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it, vi } from "@effect/vitest"
 import fc from "fast-check"
 import { hasErrors } from "../../../../core/syntax/issue.ts"
+import { MAX_ISSUES } from "../../../../core/syntax/Report.ts"
 import { check, lower, parse, print } from "../../../../core/syntax/x/language.ts"
-import { limits } from "../../../../core/syntax/x/operators.ts"
 import { trees, withoutSpans } from "./trees.ts"
 
 const rules = readFileSync(new URL("../../../fixtures/rules-x.txt", import.meta.url), "utf8")
@@ -43,14 +43,14 @@ const mutated = fc
 const assertSound = (text: string): void => {
   const { issues, rule } = check(text, { maxLength: 4000 })
   assert.strictEqual(rule === undefined, hasErrors(issues))
-  assert.isAtMost(issues.length, limits.maxIssues)
+  assert.isAtMost(issues.length, MAX_ISSUES)
   for (const { span, code, message, fix } of issues) {
     assert.isTrue(0 <= span.start && span.start <= span.end && span.end <= text.length, code)
     assert.match(code, /^[a-z]+(-[a-z]+)*$/)
     assert.match(message, /^[^a-z].*[^.]$/su)
     assert.notStrictEqual(fix?.text, text)
   }
-  if (issues.length < limits.maxIssues) {
+  if (issues.length < MAX_ISSUES) {
     const count = (found: typeof issues, code: string) => found.filter((issue) => issue.code === code).length
     for (const { code, fix } of issues) {
       if (fix !== undefined) {

@@ -1,0 +1,34 @@
+/** Fields of lists that are read in pages. */
+import { Schema } from "effect"
+import { wholeNumber } from "./wholeNumber.ts"
+
+/** `expected`: error for a value that is not a cursor. */
+export const cursorField = <A>(
+  id: Schema.Schema<A, string>,
+  { expected, description }: { readonly expected: string; readonly description: string }
+) =>
+  Schema.optionalWith(
+    id.annotations({
+      message: () => ({ message: expected, override: true }),
+      jsonSchema: { type: "string", description }
+    }),
+    { exact: true }
+  )
+
+/** Of a request. */
+export const pageFields = <A>(id: Schema.Schema<A, string>) => ({
+  limit: wholeNumber({ max: 500, fallback: 50 }),
+  cursor: cursorField(id, {
+    expected: "Expected the next_cursor of an earlier response",
+    description: "The next_cursor of an earlier response: returns the page after it"
+  })
+})
+
+/** Of a response. */
+export const nextCursor = <A>(id: Schema.Schema<A, string>) =>
+  Schema.optionalWith(
+    id.annotations({
+      jsonSchema: { type: "string", description: "Send it as cursor for the next page; absent on the last page" }
+    }),
+    { exact: true }
+  )

@@ -1,0 +1,133 @@
+/** Collects the issues of one rule text, up to a limit, and verifies their fixes. Shared by both rule languages. */
+import type { Fix, Issue, Span } from "./issue.ts"
+import { nearest } from "./nearest.ts"
+
+/** The maximum number of issues in the result of a check. */
+export const MAX_ISSUES = 20
+
+/** One replacement in the rule text. */
+export interface Edit extends Span {
+  readonly text: string
+}
+
+export interface Advice {
+  readonly expected?: ReadonlyArray<string> | undefined
+  readonly fix?: Fix | undefined
+}
+
+export class Report {
+  readonly text: string
+  /** In the order found. */
+  readonly found: Array<Issue> = []
+  /** The counts include issues above the limit, which are discarded. */
+  errors = 0
+  warnings = 0
+  private readonly maxPerSeverity: number
+
+  constructor(text: string, maxPerSeverity: number = MAX_ISSUES) {
+    this.text = text
+    this.maxPerSeverity = maxPerSeverity
+  }
+
+  error(code: string, start: number, end: number, message: string, advice?: Advice): void {
+    if (!this.isFull) this.found.push(issueOf("error", code, { start, end }, message, advice))
+    this.errors++
+  }
+
+  warning(code: string, start: number, end: number, message: string, advice?: Advice): void {
+    if (this.warnings < this.maxPerSeverity) {
+      this.found.push(issueOf("warning", code, { start, end }, message, advice))
+    }
+    this.warnings++
+  }
+
+  /** Further errors are discarded. */
+  get isFull(): boolean {
+    return this.errors >= this.maxPerSeverity
+  }
+
+  /** Some issues were discarded. */
+  get overflowed(): boolean {
+    return this.errors > this.maxPerSeverity || this.warnings > this.maxPerSeverity
+  }
+
+  hasErrorIn(start: number, end: number): boolean {
+    return this.found.some(({ severity, span }) => severity === "error" && span.start < end && start < span.end)
+  }
+
+  textOf({ start, end }: Span): string {
+    return this.text.slice(start, end)
+  }
+
+  /** Replaces one range of the text. */
+  fix(message: string, start: number, end: number, text: string): Fix {
+    return this.fixAll(message, [{ start, end, text }])
+  }
+
+  /** The edits do not overlap. */
+  fixAll(message: string, edits: ReadonlyArray<Edit>): Fix {
+    let text = ""
+    let at = 0
+    for (const edit of [...edits].sort((a, b) => a.start - b.start)) {
+      text += this.text.slice(at, edit.start) + edit.text
+      at = edit.end
+    }
+    return { message, text: text + this.text.slice(at) }
+  }
+
+  /** The nearest known word, skipped once errors are discarded. */
+  nearest(word: string, candidates: Iterable<string>): string | undefined {
+    return this.isFull ? undefined : nearest(word, candidates)
+  }
+}
+
+export const inTextOrder = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> =>
+  [...issues].sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end)
+
+/** At most `MAX_ISSUES`, in text order. Errors take precedence over warnings, then earlier ones over later ones. */
+export const limited = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
+  if (issues.length <= MAX_ISSUES) return inTextOrder(issues)
+  const isError = ({ severity }: Issue) => severity === "error"
+  const byPrecedence = [...issues.filter(isError), ...issues.filter((issue) => !isError(issue))]
+  return inTextOrder(byPrecedence.slice(0, MAX_ISSUES))
+}
+
+/**
+ * Drops each fix that does not remove an issue of its code, or that adds an error. `before` is compared with the issues
+ * of the fixed text; if `checkAgain` cannot tell them, the fix is dropped.
+ */
+export const withValidFixes = (
+  issues: ReadonlyArray<Issue>,
+  before: ReadonlyArray<Issue>,
+  checkAgain: (fixed: string) => ReadonlyArray<Issue> | undefined
+): ReadonlyArray<Issue> =>
+  issues.map((issue) => {
+    const { fix, ...rest } = issue
+    if (fix === undefined) return issue
+    const after = checkAgain(fix.text)
+    const isFixed = after !== undefined && count(after, issue.code) < count(before, issue.code)
+    const isValid =
+      isFixed &&
+      after.every(({ severity, code }) => severity === "warning" || count(after, code) <= count(before, code))
+    return isValid ? issue : rest
+  })
+
+// ---- helpers ----
+
+const issueOf = (
+  severity: "error" | "warning",
+  code: string,
+  span: Span,
+  message: string,
+  { expected, fix }: Advice = {}
+): Issue => ({
+  severity,
+  code,
+  span,
+  message,
+  ...(expected !== undefined && { expected }),
+  ...(fix !== undefined && { fix })
+})
+
+const count = (issues: ReadonlyArray<Issue>, code: string): number =>
+  issues.reduce((sum, issue) => sum + Number(issue.code === code), 0)
