@@ -61,7 +61,9 @@ const actions: Parameters<typeof earshot<unknown>>[0] = {
   mcp: { run: (url) => Effect.promise(() => import("./mcp.ts")).pipe(Effect.flatMap(({ mcp }) => mcp(url))) },
   platforms: { remote },
   replay: { remote, open: FileInput.open, screen: CliTerminal.screen },
-  deadLetters: { withStreams: (effect) => Effect.flatMap(ownStore, ({ withStreams }) => withStreams(effect)) },
+  deadLetters: {
+    withDeadLetters: (effect) => Effect.flatMap(ownStore, ({ withDeadLetters }) => withDeadLetters(effect))
+  },
   simulate: {
     run: (options) =>
       Effect.promise(() => import("./simulate.ts")).pipe(Effect.flatMap(({ simulate }) => simulate(options))),

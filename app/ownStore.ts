@@ -7,7 +7,7 @@ import { FolderInUse } from "../adapters/sql/FolderLock.ts"
 import * as Pglite from "../adapters/sql/pglite.ts"
 import { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
 import { findAccount } from "../cli/remote.ts"
-import type { StreamStore } from "../core/coverage/StreamStore.ts"
+import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import { Keys } from "../core/keys/Keys.ts"
 import { gateway } from "../gateway/gateway.ts"
 import { service, serviceOptions } from "./service.ts"
@@ -42,7 +42,8 @@ export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>, { createsStore
     Keys.layer.pipe(Layer.provide(createsStore ? storesAlone : existingStores), Layer.provide(runtime))
   )
 
-export const withStreams = <A, E>(effect: Effect.Effect<A, E, StreamStore>) => Effect.provide(effect, existingStores)
+export const withDeadLetters = <A, E>(effect: Effect.Effect<A, E, DeadLetters>) =>
+  Effect.provide(effect, Layer.provide(DeadLetters.layer, existingStores))
 
 export const USE_SERVER = `to use the server, set EARSHOT_API_KEY to one of its keys (and EARSHOT_URL, if it is not at ${DEFAULT_URL})`
 

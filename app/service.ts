@@ -18,6 +18,7 @@ import { Platforms } from "../core/platforms/Platform.ts"
 import * as Reconciler from "../core/rules/Reconciler.ts"
 import { Registrations } from "../core/rules/Registrations.ts"
 import { Rules } from "../core/rules/Rules.ts"
+import { Status } from "../core/status/Status.ts"
 import * as WebhookDelivery from "../core/webhooks/WebhookDelivery.ts"
 import { Webhooks } from "../core/webhooks/Webhooks.ts"
 import { type InstalledPlatform, installed } from "./platforms.ts"
@@ -44,7 +45,7 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions)
     Layer.provideMerge(registered(options.platforms)),
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Outlets.layer))
   )
-  const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer)
+  const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer)
   return useCases.pipe(
     Layer.provideMerge(LiveMatches.layer),
     Layer.provideMerge(HttpSender.layerWith(settings.webhookAddresses)),

@@ -1,17 +1,17 @@
 /** `earshot dead-letters`: lists events that could not be stored. */
 import { Command, Options } from "@effect/cli"
 import { Console, Effect } from "effect"
-import { StreamStore } from "../core/coverage/StreamStore.ts"
+import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { jsonOption } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export interface DeadLettersActions<E> {
-  /** Provides the configured store. */
-  readonly withStreams: <A, E2>(effect: Effect.Effect<A, E2, StreamStore>) => Effect.Effect<A, E | E2>
+  /** Runs an effect with the dead letters of the configured store. */
+  readonly withDeadLetters: <A, E2>(effect: Effect.Effect<A, E2, DeadLetters>) => Effect.Effect<A, E | E2>
 }
 
-export const deadLettersCommand = <E>({ withStreams }: DeadLettersActions<E>) =>
+export const deadLettersCommand = <E>({ withDeadLetters }: DeadLettersActions<E>) =>
   Command.make(
     "dead-letters",
     {
@@ -22,10 +22,10 @@ export const deadLettersCommand = <E>({ withStreams }: DeadLettersActions<E>) =>
       json: jsonOption("Print one JSON object per line, including the event")
     },
     ({ limit, json }) =>
-      withStreams(
+      withDeadLetters(
         Effect.gen(function* () {
-          const streams = yield* StreamStore
-          const all = yield* streams.deadLetters(limit)
+          const deadLetters = yield* DeadLetters
+          const all = yield* deadLetters.list(limit)
           if (all.length === 0) return yield* Console.error("No dead letters")
           for (const { at, ...event } of all) {
             const time = new Date(at).toISOString()

@@ -1,16 +1,16 @@
-/** Reading request bodies: never more than allowed, and only what is text. */
+/** Reads request bodies within their size limit. */
 import { Either } from "effect"
 import { joined } from "../core/model/LineSplitter.ts"
 import { bodyTooLarge, type RequestError, unreadableBody, wrongContentType } from "./errors.ts"
 
-/** Of a body that is one piece of JSON. */
+/** Limit of a JSON body. */
 export const MAX_BODY_BYTES = 1_048_576
 
 export const JSON_TYPE = "application/json"
 
 const EMPTY = `Request body is empty: send JSON as ${JSON_TYPE}`
 
-/** The content type of the request, if it is one of these; `hint` goes into the error. */
+/** The content type of the request, if it is an expected one. `hint` is added to the error. */
 export const contentType = <T extends string>(
   request: Request,
   expected: ReadonlyArray<T>,
@@ -23,11 +23,11 @@ export const contentType = <T extends string>(
   )
 }
 
-/** The whole body; stops reading at the limit. */
+/** Stops reading at the limit. */
 export const readBytes = async (request: Request, limit: number): Promise<Either.Either<Uint8Array, RequestError>> => {
   if (Number(request.headers.get("content-length") ?? 0) > limit) return Either.left(bodyTooLarge(limit))
-  const bytes = await collect(request, limit).catch(() => "cut" as const)
-  if (bytes === "cut") return Either.left(unreadableBody("Request body ended before it was complete"))
+  const bytes = await collect(request, limit).catch(() => "incomplete" as const)
+  if (bytes === "incomplete") return Either.left(unreadableBody("Request body ended before it was complete"))
   return bytes === "too large" ? Either.left(bodyTooLarge(limit)) : Either.right(bytes)
 }
 
@@ -39,34 +39,33 @@ export const readText = async (request: Request): Promise<Either.Either<string, 
 export const decodeText = (bytes: Uint8Array): Either.Either<string, "not UTF-8"> =>
   Either.try({ try: () => utf8.decode(bytes), catch: () => "not UTF-8" as const })
 
-/** `empty` is what to say when there is nothing to parse. */
+/** `empty` is the message for an empty text. */
 export const parseJson = (text: string, empty = EMPTY): Either.Either<unknown, RequestError> =>
   Either.try({
     try: (): unknown => JSON.parse(text),
     catch: (cause) => unreadableBody(text.trim() === "" ? empty : malformed(cause))
   })
 
-/** `allIsOptional`: an object without fields will do. */
+/** `allIsOptional`: `{}` is a valid body. */
 export const readJson = async (
   request: Request,
   { allIsOptional }: { readonly allIsOptional: boolean }
 ): Promise<Either.Either<unknown, RequestError>> => {
-  const empty = allIsOptional ? `${EMPTY}; {} asks for all` : EMPTY
+  const empty = allIsOptional ? `${EMPTY}, or {} for the defaults` : EMPTY
   const type = contentType(request, [JSON_TYPE])
   if (Either.isRight(type)) return Either.flatMap(await readText(request), (text) => parseJson(text, empty))
-  // Who sends nothing is told that first: it may have no type at all.
+  // A request without a body often has no content type: the missing body is the better message.
   return Either.left(isBodiless(request) ? unreadableBody(empty) : type.left)
 }
 
 // ---- helpers ----
 
-/** As HTTP tells it: a body has a length or comes in chunks. */
 const isBodiless = ({ headers }: Request): boolean =>
   (headers.get("content-length") ?? "0") === "0" && !headers.has("transfer-encoding")
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-/** A declared length has been checked before and cannot be exceeded. */
+/** The declared length was checked before, and the server enforces it. */
 const collect = async (request: Request, limit: number): Promise<Uint8Array | "too large"> => {
   if (request.headers.has("content-length")) return new Uint8Array(await request.arrayBuffer())
   const chunks: Array<Uint8Array> = []
@@ -79,6 +78,6 @@ const collect = async (request: Request, limit: number): Promise<Uint8Array | "t
   return joined(chunks)
 }
 
-/** The engine's own words say where; they differ between engines and never quote more than a few characters. */
+/** The parser's message gives the position. It differs between runtimes. */
 const malformed = (cause: unknown): string =>
   `Request body is not valid JSON: ${cause instanceof Error ? cause.message.slice(0, 200) : "it cannot be parsed"}`

@@ -1,21 +1,21 @@
-/** Client data into core shapes: one decode, by the core's own schema, and an issue for each thing that is wrong. */
+/** Decodes client data with the schemas of core and reports every problem as an issue. */
 import { Array as Arr, Either, Option, ParseResult, Predicate, type Schema, SchemaAST } from "effect"
 import { type ArgumentIssue, InvalidArgument } from "../core/model/Errors.ts"
 import { nearest } from "../core/syntax/nearest.ts"
 
-/** The decoder of a struct. An unknown field is refused by name: a typing error must not silently widen a query. */
+/** The decoder of a struct. It refuses unknown fields: a typo must not silently widen a query. */
 export const decoder = <A, I>(schema: Schema.Schema<A, I>): ((data: unknown) => Either.Either<A, InvalidArgument>) => {
   const decode = ParseResult.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })
   const fields = fieldsOf(schema.ast)
   return (data) => {
-    // A struct without fields accepts whatever is not null; here it takes an object without fields.
+    // An Effect struct without fields accepts any value except null.
     if (fields.length === 0 && Predicate.isRecord(data) && Object.keys(data).length > 0) {
       return Either.left(
         invalid(Object.keys(data).map((name) => ({ path: name, message: unknownField(name, fields) })))
       )
     }
-    const unkeepable = unkeepableNames(data)
-    if (unkeepable.length > 0) return Either.left(invalid(unkeepable))
+    const protoIssues = protoFieldIssues(data)
+    if (protoIssues.length > 0) return Either.left(invalid(protoIssues))
     return Either.mapLeft(decode(data), (issue) => invalid(issuesOf(issue, [], fields)))
   }
 }
@@ -29,8 +29,8 @@ const invalid = (issues: ReadonlyArray<ArgumentIssue>) =>
     issues: Arr.isNonEmptyReadonlyArray(issues) ? issues : [{ path: "", message: "Is not valid" }]
   })
 
-/** Decoding copies records by assignment, which drops this one name without a word. */
-const unkeepableNames = (data: unknown): ReadonlyArray<ArgumentIssue> =>
+/** Decoding copies records by assignment, which silently drops a field with this name. */
+const protoFieldIssues = (data: unknown): ReadonlyArray<ArgumentIssue> =>
   Predicate.isRecord(data)
     ? Object.entries(data).flatMap(([field, value]) =>
         Predicate.isRecord(value) && Object.hasOwn(value, "__proto__")
@@ -42,14 +42,14 @@ const unkeepableNames = (data: unknown): ReadonlyArray<ArgumentIssue> =>
 const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
   SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ name }) => String(name))
 
-/** `fields`: of the object in which it is. */
+/** `fields` are those of the enclosing object. */
 const issuesOf = (issue: ParseResult.ParseIssue, path: Path, fields: ReadonlyArray<string>): Array<ArgumentIssue> => {
   const one = (message: string): Array<ArgumentIssue> => [{ path: path.map(String).join("."), message }]
   if (issue._tag === "Pointer") return issuesOf(issue.issue, path.concat(issue.path), fields)
   if (issue._tag === "Missing") return one("Is missing")
   if (issue._tag === "Unexpected") return one(unknownField(String(path.at(-1)), fields))
-  const written = writtenMessage(issue)
-  if (written !== undefined) return one(written)
+  const annotated = annotatedMessage(issue)
+  if (annotated !== undefined) return one(annotated)
   switch (issue._tag) {
     case "Composite":
       return Arr.ensure(issue.issues).flatMap((inner) => issuesOf(inner, path, fieldsOf(issue.ast)))
@@ -63,11 +63,11 @@ const issuesOf = (issue: ParseResult.ParseIssue, path: Path, fields: ReadonlyArr
   }
 }
 
-/** The message that the schema's author wrote for it, if any. */
-const writtenMessage = (issue: Exclude<ParseResult.ParseIssue, { _tag: "Pointer" | "Missing" | "Unexpected" }>) => {
-  const write = Option.getOrUndefined(SchemaAST.getMessageAnnotation(issue.ast))
-  const written = write?.(issue)
-  return Predicate.hasProperty(written, "message") && typeof written.message === "string" ? written.message : undefined
+/** The message annotation of the schema. */
+const annotatedMessage = (issue: Exclude<ParseResult.ParseIssue, { _tag: "Pointer" | "Missing" | "Unexpected" }>) => {
+  const annotation = Option.getOrUndefined(SchemaAST.getMessageAnnotation(issue.ast))
+  const result = annotation?.(issue)
+  return Predicate.hasProperty(result, "message") && typeof result.message === "string" ? result.message : undefined
 }
 
 const kindOfSchema = (ast: SchemaAST.AST): string => {
@@ -95,9 +95,9 @@ const kindOfValue = (value: unknown): string => {
 }
 
 const unknownField = (name: string, fields: ReadonlyArray<string>): string => {
-  const meant = nearest(name, fields)
-  if (meant !== undefined) return `Is not a known field: did you mean "${meant}"?`
+  const suggestion = nearest(name, fields)
+  if (suggestion !== undefined) return `Is not a known field: did you mean "${suggestion}"?`
   return fields.length === 0
-    ? "Is not a known field: none is taken here"
+    ? "Is not a known field: no fields are allowed here"
     : `Is not a known field: the fields are ${fields.join(", ")}`
 }

@@ -1,8 +1,8 @@
-/** `/docs`: the OpenAPI document as a page. Everything on it comes from this origin. */
+/** `/docs`: shows the OpenAPI document in the browser. The page loads nothing from other origins. */
 import { Effect } from "effect"
 import type { OpenRoute, Reply } from "./route.ts"
 
-/** `script` gives the code of the reader, Scalar's browser build. */
+/** `script` loads Scalar's browser build. */
 export const docsRoutes = (script: Effect.Effect<Uint8Array<ArrayBuffer>>): ReadonlyArray<OpenRoute<never>> => [
   { method: "GET", path: "/docs", reply: Effect.succeed(page) },
   {
@@ -20,7 +20,6 @@ export const docsRoutes = (script: Effect.Effect<Uint8Array<ArrayBuffer>>): Read
 
 const SCRIPT_PATH = "/docs/scalar.js"
 
-/** Keeps the page to this origin whatever the reader's code would like to load. */
 const POLICY =
   "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; frame-ancestors 'none'"
 

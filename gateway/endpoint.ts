@@ -1,10 +1,17 @@
-/** What an operation of the service is. */
+/** The shape of an operation, and the use cases that operations call. */
 import type { Effect, Schema } from "effect"
+import type { Backtests } from "../core/backtests/Backtests.ts"
+import type { Matches } from "../core/matches/Matches.ts"
 import type { CoreError } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
-import type { Services } from "./operations.ts"
+import type { Platforms } from "../core/platforms/Platform.ts"
+import type { Rules } from "../core/rules/Rules.ts"
+import type { Status } from "../core/status/Status.ts"
+import type { Webhooks } from "../core/webhooks/Webhooks.ts"
 
-/** `A` reaches the use case, `I` is sent by the client; `O` comes back and `OI` is what the client receives. */
+export type Services = Rules | Matches | Platforms | Backtests | Status | Webhooks
+
+/** `A` and `O` are the decoded input and output; `I` and `OI` are what the client sends and receives. */
 export interface Operation<A, I, O, OI> {
   readonly name: string
   readonly input: Schema.Schema<A, I>
@@ -12,19 +19,18 @@ export interface Operation<A, I, O, OI> {
   readonly handle: (account: AccountId, input: A) => Effect.Effect<O, CoreError, Services>
 }
 
-/** An operation that also has a documented path of its own. */
+/** An operation with a REST path. */
 export interface Endpoint<A, I, O, OI> extends Operation<A, I, O, OI> {
   readonly method: "GET" | "POST"
   readonly path: `/${string}`
   readonly tag: "rules" | "matches" | "platforms" | "webhooks"
   readonly summary: string
   readonly description: string
-  /** `request` is absent where nothing is sent. */
+  /** Without `request` if there is no body. */
   readonly example: { readonly request?: I; readonly response: OI }
 }
 
-/** An endpoint whose types only it knows. */
-// biome-ignore lint/suspicious/noExplicitAny: a table of endpoints has no common input; each is typed where it is defined
+// biome-ignore lint/suspicious/noExplicitAny: endpoints in a list have different types; each is typed at its definition
 export type AnyEndpoint = Endpoint<any, any, any, any>
 
 /** Infers the types of an endpoint from its schemas. */

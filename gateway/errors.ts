@@ -1,4 +1,4 @@
-/** Where a failure becomes `{code, message, details}` and a status: the one place, for every door. */
+/** Maps every failure to `{code, message, details}` and a status, for all doors. */
 import { Data } from "effect"
 import type { CoreError } from "../core/model/Errors.ts"
 
@@ -23,20 +23,20 @@ export interface WireError {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A request that fails before any use case is asked: wrong path, wrong method, unreadable body. */
+/** A request that fails before a use case is called: wrong path, wrong method, unreadable body. */
 export class RequestError extends Data.TaggedError("RequestError")<WireError> {}
 
 export type DoorFailure = CoreError | RequestError
 
 export const toWire = (failure: DoorFailure): WireError =>
-  // The table is total over `_tag`; TypeScript cannot see that the entry takes this very member of the union.
+  // The table has an entry for every `_tag`; TypeScript cannot relate the entry to the member of the union.
   (wire[failure._tag] as (failure: DoorFailure) => WireError)(failure)
 
 export const noSuchPath = (path: string) =>
   new RequestError({
     status: 404,
     code: "not_found",
-    message: `There is no path "${path.slice(0, 200)}": GET /openapi.json lists all there are, and GET /docs shows them as a page`,
+    message: `Cannot find path "${path.slice(0, 200)}": GET /openapi.json lists all paths, and GET /docs shows them in a browser`,
     details: {}
   })
 
@@ -44,12 +44,12 @@ export const methodNotAllowed = (method: string, path: string, allowed: Readonly
   new RequestError({
     status: 405,
     code: "unimplemented",
-    message: `${path} does not take ${method}: use ${allowed.join(" or ")}`,
+    message: `${path} does not accept ${method}: use ${allowed.join(" or ")}`,
     details: { allowed },
     headers: { allow: allowed.join(", ") }
   })
 
-/** The rest of the upload is not read, so the connection cannot be used again. */
+/** Closes the connection, because the rest of the upload is not read. */
 export const bodyTooLarge = (limit: number) =>
   new RequestError({
     status: 413,
@@ -59,13 +59,12 @@ export const bodyTooLarge = (limit: number) =>
     headers: { connection: "close" }
   })
 
-/** `hint` says what to do about it where the types alone do not. */
 export const wrongContentType = (actual: string | null, expected: ReadonlyArray<string>, hint?: string) =>
   new RequestError({
     status: 415,
     code: "invalid_argument",
     message: [
-      `Content-Type must be ${expected.join(" or ")}, and it is ${actual === null ? "missing" : `"${actual.slice(0, 100)}"`}`,
+      `Content-Type must be ${expected.join(" or ")}, but is ${actual === null ? "missing" : `"${actual.slice(0, 100)}"`}`,
       ...(hint === undefined ? [] : [hint])
     ].join(": "),
     details: { expected }
@@ -74,22 +73,27 @@ export const wrongContentType = (actual: string | null, expected: ReadonlyArray<
 export const unreadableBody = (message: string) =>
   new RequestError({ status: 400, code: "invalid_argument", message, details: { issues: [{ path: "", message }] } })
 
-/** The body for bytes that never become a request. */
+/** The response body for bytes that are not an HTTP request. */
 export const unreadableRequest: string = JSON.stringify({
   code: "invalid_argument",
   message: "Request cannot be read: it is not valid HTTP",
   details: {}
 })
 
-/** Says nothing of the inside: the log has it under the request id. */
+/** Without details of the defect, which are in the log under the request id. */
 export const internal: WireError = {
   status: 500,
   code: "internal",
-  message: "Something went wrong on our side: the request id finds it in the log",
+  message: "Internal error: the log has it under the request id",
   details: {}
 }
 
-export const canceled: WireError = { status: 499, code: "canceled", message: "The client went away", details: {} }
+export const canceled: WireError = {
+  status: 499,
+  code: "canceled",
+  message: "The client closed the connection",
+  details: {}
+}
 
 // ---- helpers ----
 
@@ -105,12 +109,7 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     details: {},
     headers: { "www-authenticate": "Bearer" }
   }),
-  RuleNotFound: ({ message, ruleId }) => ({
-    status: 404,
-    code: "not_found",
-    message,
-    details: { rule_id: ruleId }
-  }),
+  RuleNotFound: ({ message, ruleId }) => ({ status: 404, code: "not_found", message, details: { rule_id: ruleId } }),
   WebhookNotFound: ({ message, webhookId }) => ({
     status: 404,
     code: "not_found",

@@ -1,12 +1,12 @@
-/** All doors behind one handler. */
+/** Builds the handler of all doors. */
 import { Effect } from "effect"
-import type { KeyStore } from "../core/keys/KeyStore.ts"
 import type { Keys } from "../core/keys/Keys.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
 import type { Language } from "../core/syntax/language.ts"
 import { docsRoutes } from "./docs.ts"
+import type { Services } from "./endpoint.ts"
 import { type Handler, makeHandler } from "./handler.ts"
 import { healthRoutes } from "./health.ts"
 import { liveRoute } from "./live.ts"
@@ -14,18 +14,14 @@ import { localRoutes } from "./local.ts"
 import type { HttpOptions, Reader } from "./mcp/http.ts"
 import { newSecret } from "./mcp/untrusted.ts"
 import { metricsRoute } from "./metrics.ts"
-import type { Services } from "./operations.ts"
 import { type PlatformSchemas, platformSchemas } from "./platformSchemas.ts"
 import { restRoutes } from "./rest.ts"
-import { rootRoute } from "./root.ts"
 import { json, type KeyedRoute, type Mount, type OpenRoute, type Route } from "./route.ts"
+import { serverInfoRoute } from "./serverInfo.ts"
 
-type DoorServices = Services | Keys | KeyStore | LocalFeed
+type DoorServices = Services | Keys | LocalFeed
 
-/**
- * `docsScript` gives the code that shows the OpenAPI document in a browser; `observeProcess` brings the metrics of the
- * process up to date; `version` is what the server says of itself.
- */
+/** `docsScript` loads the script of the docs page; `observeProcess` updates the metrics of the process. */
 export const gateway = (options: {
   readonly docsScript: Effect.Effect<Uint8Array<ArrayBuffer>>
   readonly observeProcess: Effect.Effect<void>
@@ -36,7 +32,7 @@ export const gateway = (options: {
     const languages = (yield* platforms.all).map(({ language }) => language)
     const schemas = platformSchemas(languages.map(({ id }) => id))
     const routes: ReadonlyArray<Route<DoorServices>> = [
-      rootRoute(options.version),
+      serverInfoRoute(options.version),
       ...restRoutes(schemas),
       liveRoute(schemas),
       ...localRoutes,
@@ -51,23 +47,23 @@ export const gateway = (options: {
 
 // ---- helpers ----
 
-// Each of these stands on a large library and many servers never need it: it is loaded with the first request.
+// These doors need large libraries, which are loaded on their first request.
 
 const trpcMount = (schemas: PlatformSchemas): Effect.Effect<Mount<Services | Keys>> =>
   Effect.gen(function* () {
     const loaded = yield* Effect.cached(
       Effect.promise(async () => {
-        const { answer, makeRouter } = await import("./trpc.ts")
-        return { answer, router: makeRouter(schemas) }
+        const { handleTrpc, makeRouter } = await import("./trpc.ts")
+        return { handleTrpc, router: makeRouter(schemas) }
       })
     )
     return {
       prefix: "/trpc/",
-      handle: (request) => Effect.flatMap(loaded, ({ answer, router }) => answer(router, request))
+      handle: (request) => Effect.flatMap(loaded, ({ handleTrpc, router }) => handleTrpc(router, request))
     }
   })
 
-/** Other methods are refused by the gateway: without sessions there is nothing to listen to and nothing to end. */
+/** POST only: without sessions, GET and DELETE have no use. */
 const mcpRoute = (options: HttpOptions): KeyedRoute<Services> => {
   let reader: Promise<Reader> | undefined
   return {
@@ -85,5 +81,5 @@ const openApiRoute = (languages: ReadonlyArray<Language>): Effect.Effect<OpenRou
     const document = yield* Effect.cached(
       Effect.promise(async () => (await import("./openapi.ts")).openApiDocument(languages))
     )
-    return { method: "GET", path: "/openapi.json", reply: Effect.map(document, (found) => json(200, found)) }
+    return { method: "GET", path: "/openapi.json", reply: Effect.map(document, (content) => json(200, content)) }
   })

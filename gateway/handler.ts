@@ -1,4 +1,4 @@
-/** The gateway: one web-standard handler for every door, on any runtime. */
+/** The web-standard request handler: routing, authentication, request ids, logs, traces and metrics. */
 import { Cause, Effect, Either, Exit, type Fiber, FiberId, FiberRef, LogLevel, Option, Runtime, Tracer } from "effect"
 import type { Keys } from "../core/keys/Keys.ts"
 import { Entropy } from "../core/model/Entropy.ts"
@@ -11,7 +11,7 @@ import { requestSpans } from "./tracing.ts"
 
 export type Handler = (request: Request) => Promise<Response>
 
-/** The handler of these routes. It never rejects: whatever goes wrong is answered in the documented shape. */
+/** The handler never rejects: every failure becomes a response in the documented error shape. */
 export const makeHandler = <R>(
   routes: ReadonlyArray<Route<R>>,
   mounts: ReadonlyArray<Mount<R>>
@@ -25,7 +25,7 @@ export const makeHandler = <R>(
     const table = routeTable(routes)
     const mountOf = (path: string) => mounts.find(({ prefix }) => path.startsWith(prefix))
 
-    const answer = async (
+    const respond = async (
       request: Request,
       path: string,
       run: Run<R | Keys>
@@ -38,7 +38,7 @@ export const makeHandler = <R>(
       const route = methods.get(request.method === "HEAD" ? "GET" : request.method)
       if (route === undefined) return Exit.fail(methodNotAllowed(request.method, path, [...methods.keys()]))
       if ("reply" in route) return run(route.reply)
-      // Reading lies between two effects and in neither: an effect that waits costs more than all the rest of it.
+      // Reads the body outside of Effect, for speed: a suspended fiber costs more than the rest of a request.
       const account = await run(authenticate(request))
       if (Exit.isFailure(account)) return Exit.failCause(account.cause)
       const work = await route.read(request)
@@ -51,12 +51,12 @@ export const makeHandler = <R>(
       const route = table.has(path) ? path : mountOf(path)?.prefix
       const id = requestId(request) ?? newId()
       const traced = openSpan?.(request, route, id)
-      const named = Runtime.provideService(runtime, RequestId, id)
+      const withId = Runtime.provideService(runtime, RequestId, id)
       const run = runner(
-        traced === undefined ? named : Runtime.provideService(named, Tracer.ParentSpan, traced.span),
+        traced === undefined ? withId : Runtime.provideService(withId, Tracer.ParentSpan, traced.span),
         request
       )
-      const exit = await answer(request, path, run).catch((defect) => Exit.die(defect))
+      const exit = await respond(request, path, run).catch((defect) => Exit.die(defect))
       const reply = replyOf(exit)
       if (reply.status === internal.status && Exit.isFailure(exit)) {
         run(Effect.logError(`${request.method} ${path} failed`, exit.cause))
@@ -82,19 +82,19 @@ const routeTable = <R>(routes: ReadonlyArray<Route<R>>) => {
   return table
 }
 
-/** How an effect ends: at once, when it waits for nothing. */
+/** Returns the exit without a promise if the effect did not suspend. */
 type Run<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Exit.Exit<A, E> | Promise<Exit.Exit<A, E>>
 
 const runner =
   <R>(runtime: Runtime.Runtime<R>, request: Request): Run<R> =>
   (effect) => {
     const fiber = Runtime.runFork(runtime, effect)
-    // The signal has its price: what is done already needs none.
-    return fiber.unsafePoll() ?? settled(fiber, request.signal)
+    // Touching `signal` is expensive: skip it for a fiber that is done.
+    return fiber.unsafePoll() ?? exitOf(fiber, request.signal)
   }
 
-/** The fiber is interrupted when the client goes away. */
-const settled = <A, E>(fiber: Fiber.RuntimeFiber<A, E>, signal: AbortSignal): Promise<Exit.Exit<A, E>> =>
+/** Interrupts the fiber when the client disconnects. */
+const exitOf = <A, E>(fiber: Fiber.RuntimeFiber<A, E>, signal: AbortSignal): Promise<Exit.Exit<A, E>> =>
   new Promise((resolve) => {
     const interrupt = () => fiber.unsafeInterruptAsFork(FiberId.none)
     fiber.addObserver((exit) => {
@@ -115,19 +115,19 @@ const replyOf = (exit: Exit.Exit<Reply, DoorFailure>): Reply => {
 const toResponse = ({ status, headers, body }: Reply, id: string): Response =>
   new Response(body, { status, headers: { ...headers, "x-request-id": id } })
 
-/** Unique among all processes by the first part, within this one by the second. */
+/** The prefix is unique to the process, the counter within it. */
 const requestIds = (process: string): (() => string) => {
   let count = 0
   return () => `${process}-${++count}`
 }
 
-/** A caller's own id is kept when it is short and plain enough for a log line. */
+/** The caller's id, if it is safe for a log line. */
 const requestId = (request: Request): string | undefined => {
   const given = request.headers.get("x-request-id")
   return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : undefined
 }
 
-/** The path of an absolute URL, without parsing the rest of it. */
+/** The path of an absolute URL. Faster than parsing the URL. */
 const pathOf = (url: string): string => {
   const start = url.indexOf("/", url.indexOf("//") + 2)
   if (start < 0) return "/"

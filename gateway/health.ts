@@ -1,17 +1,17 @@
-/** For operators and their orchestrators: is the process up, can it work. No key is needed. */
+/** Health checks for operators and orchestrators. No key is needed. */
 import { Effect } from "effect"
-import type { KeyStore } from "../core/keys/KeyStore.ts"
-import type { Platforms } from "../core/platforms/Platform.ts"
-import { readiness } from "../core/status/Health.ts"
+import { Status } from "../core/status/Status.ts"
 import { json, type OpenRoute } from "./route.ts"
 
-export const healthRoutes: ReadonlyArray<OpenRoute<KeyStore | Platforms>> = [
+export const healthRoutes: ReadonlyArray<OpenRoute<Status>> = [
   { method: "GET", path: "/health/live", reply: Effect.succeed(json(200, { status: "ok" })) },
   {
     method: "GET",
     path: "/health/ready",
-    reply: Effect.map(readiness, ({ ready, store, platforms }) =>
-      json(ready ? 200 : 503, { status: ready ? "ok" : "unavailable", store, platforms })
-    )
+    reply: Effect.gen(function* () {
+      const status = yield* Status
+      const { ready, store, platforms } = yield* status.readiness
+      return json(ready ? 200 : 503, { status: ready ? "ok" : "unavailable", store, platforms })
+    })
   }
 ]

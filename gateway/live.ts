@@ -1,4 +1,4 @@
-/** `GET /matches/stream`: matches as server-sent events, as they are stored. What the other live door shares is here too. */
+/** `GET /matches/stream`: matches as server-sent events. tRPC subscriptions use `pullLiveUpdates` too. */
 import { Cause, Clock, Effect, Either, Exit, Option, Schema } from "effect"
 import type { Keys } from "../core/keys/Keys.ts"
 import type { LiveUpdate } from "../core/matches/LiveMatches.ts"
@@ -11,9 +11,9 @@ import { type Authentication, authenticate } from "./auth.ts"
 import { decoder } from "./decode.ts"
 import { internal, toWire, type WireError } from "./errors.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
+import { makePuller, type Puller } from "./puller.ts"
 import { queryOf } from "./rest.ts"
 import type { KeyedRoute, Work } from "./route.ts"
-import { type Taking, takingFrom } from "./taking.ts"
 
 export const STREAM_PATH = "/matches/stream"
 
@@ -29,17 +29,18 @@ export const liveRoute = (schemas: PlatformSchemas): KeyedRoute<Matches | Keys> 
   }
 }
 
-/** How listening may end, its key included. */
-export type ListenFailure = WatchFailure | Unauthenticated
+export type LiveFailure = WatchFailure | Unauthenticated
 
-/** `key` is asked for again and again: a key that is revoked ends what it has opened. */
-export const listening = (options: {
+export type LivePuller = Puller<ReadonlyArray<LiveUpdate>, LiveFailure>
+
+/** Checks `key` repeatedly: revoking a key ends its streams. */
+export const pullLiveUpdates = (options: {
   readonly door: "sse" | "trpc"
   readonly account: AccountId
   readonly query: ResolvedWatchQuery
   readonly key: Authentication
-}): Effect.Effect<Taking<ReadonlyArray<LiveUpdate>, ListenFailure>, never, Matches | Keys> =>
-  takingFrom<ReadonlyArray<LiveUpdate>, ListenFailure, Matches | Keys>(
+}): Effect.Effect<LivePuller, never, Matches | Keys> =>
+  makePuller<ReadonlyArray<LiveUpdate>, LiveFailure, Matches | Keys>(
     Effect.gen(function* () {
       const { door, account, query, key } = options
       const matches = yield* Matches
@@ -47,14 +48,14 @@ export const listening = (options: {
       const next = yield* matches.listen(account, query)
       let checkedAt = yield* Clock.currentTimeMillis
       const check = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        if (now - checkedAt < CHECK_MILLIS) return Effect.void
+        if (now - checkedAt < KEY_CHECK_MILLIS) return Effect.void
         checkedAt = now
-        // A store that is away for a while is no reason to send anybody off.
+        // A store that is down for a while must not end the stream.
         return Effect.catchTag(key, "StorageUnavailable", () => Effect.void)
       })
       return Effect.zipLeft(next, check).pipe(
         Effect.tapErrorCause((cause) =>
-          Cause.isDie(cause) ? Effect.logError("Handing out matches to a listener broke", cause) : Effect.void
+          Cause.isDie(cause) ? Effect.logError("Cannot deliver live matches", cause) : Effect.void
         )
       )
     })
@@ -62,12 +63,12 @@ export const listening = (options: {
 
 // ---- helpers ----
 
-/** Below the time between two heartbeats, so that a quiet stream is checked at each. */
-const CHECK_MILLIS = 10_000
+/** Shorter than the heartbeat interval, so that every heartbeat of a quiet stream checks the key. */
+const KEY_CHECK_MILLIS = 10_000
 
 const isMatchId = Schema.is(MatchId)
 
-/** Where a client was cut off wins over where it began: it repeats its first query each time. */
+/** `Last-Event-ID` wins over `cursor`: on each reconnect a client repeats its first query. */
 const queryReader =
   (decode: (data: unknown) => Either.Either<WatchQuery, InvalidArgument>) =>
   (request: Request): Either.Either<WatchQuery, InvalidArgument> => {
@@ -84,7 +85,7 @@ const queryReader =
 const HEADERS = {
   "content-type": STREAM_TYPE,
   "cache-control": "no-store",
-  // Proxies that hold back what they pass on are asked not to.
+  // Tells proxies not to buffer the stream.
   "x-accel-buffering": "no"
 }
 
@@ -95,46 +96,43 @@ const reply =
       const matches = yield* Matches
       const cursor = yield* matches.startCursor(account, query)
       if (isHead) return { status: 200, headers: HEADERS, body: null }
-      const taking = yield* listening({ door: "sse", account, query: { ...query, cursor }, key })
-      return { status: 200, headers: HEADERS, body: bodyOf(taking, encode(`id: ${cursor}\nretry: 1000\n: open\n\n`)) }
+      const puller = yield* pullLiveUpdates({ door: "sse", account, query: { ...query, cursor }, key })
+      return { status: 200, headers: HEADERS, body: bodyOf(puller, encode(`id: ${cursor}\nretry: 1000\n: open\n\n`)) }
     })
 
-/** What is put into a body at once: little, for a client may stop to read at any time. */
-const AT_ONCE_BYTES = 65_536
+/** Limits what is buffered for a client that stops reading. */
+const PULL_BYTES = 65_536
 
-const bodyOf = (
-  taking: Taking<ReadonlyArray<LiveUpdate>, ListenFailure>,
-  opening: Uint8Array
-): ReadableStream<Uint8Array> => {
+const bodyOf = (puller: LivePuller, opening: Uint8Array): ReadableStream<Uint8Array> => {
   let isOpen = false
-  let taken: ReadonlyArray<LiveUpdate> = []
-  let at = 0
+  let batch: ReadonlyArray<LiveUpdate> = []
+  let index = 0
 
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     if (!isOpen) {
       isOpen = true
       return controller.enqueue(opening)
     }
-    if (at === taken.length) {
-      const next = await taking.next()
+    if (index === batch.length) {
+      const next = await puller.next()
       if (Exit.isFailure(next)) return end(controller, next.cause)
-      taken = next.value
-      at = 0
+      batch = next.value
+      index = 0
     }
-    for (let bytes = 0; at < taken.length && bytes < AT_ONCE_BYTES; at++) {
-      const heard = taken[at]
-      if (heard === undefined) continue
-      const frame = frameOf(heard)
+    for (let bytes = 0; index < batch.length && bytes < PULL_BYTES; index++) {
+      const update = batch[index]
+      if (update === undefined) continue
+      const frame = frameOf(update)
       controller.enqueue(frame)
       bytes += frame.length
     }
   }
-  // Nothing is asked for before it is read: a body that nobody reads is a stream that never begins.
-  return new ReadableStream({ pull, cancel: taking.leave }, { highWaterMark: 0 })
+  // Without prefetch, a stream starts only when its body is read.
+  return new ReadableStream({ pull, cancel: puller.close }, { highWaterMark: 0 })
 }
 
-const end = (controller: ReadableStreamDefaultController<Uint8Array>, cause: Cause.Cause<ListenFailure>): void => {
-  // Who is interrupted has left, and needs no word.
+const end = (controller: ReadableStreamDefaultController<Uint8Array>, cause: Cause.Cause<LiveFailure>): void => {
+  // Only a disconnect interrupts the stream.
   if (Cause.isInterruptedOnly(cause)) return
   const failure = Cause.failureOption(cause)
   controller.enqueue(errorFrame(Option.isSome(failure) ? toWire(failure.value) : internal))
@@ -144,15 +142,15 @@ const end = (controller: ReadableStreamDefaultController<Uint8Array>, cause: Cau
 const encoder = new TextEncoder()
 const encode = (text: string) => encoder.encode(text)
 
-const frameOf = (heard: LiveUpdate): Uint8Array =>
-  heard._tag === "Matched" ? matchFrame(heard.match) : encode(`id: ${heard.id}\n: still here\n\n`)
+const frameOf = (update: LiveUpdate): Uint8Array =>
+  update._tag === "Matched" ? matchFrame(update.match) : encode(`id: ${update.id}\n: still here\n\n`)
 
-/** The matches are the same for all who listen, and so are their frames. */
+/** All listeners receive the same match objects, so each frame is encoded once. */
 const frames = new WeakMap<Match, Uint8Array>()
 
 const matchFrame = (match: Match): Uint8Array => {
-  const known = frames.get(match)
-  if (known !== undefined) return known
+  const cached = frames.get(match)
+  if (cached !== undefined) return cached
   const frame = encode(`id: ${match.id}\nevent: match\ndata: ${JSON.stringify(match)}\n\n`)
   frames.set(match, frame)
   return frame

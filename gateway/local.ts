@@ -1,4 +1,4 @@
-/** The door of the local feed: callers hand in events for the platforms that run in process. */
+/** `POST /local/events`: callers publish events to the platforms that run in process. */
 import { Effect, Either } from "effect"
 import { linesOf, withoutIndent } from "../core/model/LineSplitter.ts"
 import {
@@ -17,7 +17,6 @@ export const EVENTS_PATH = "/local/events"
 
 export const LINES_TYPE = "application/x-ndjson"
 
-/** Many events at a time are the point of it. */
 const MAX_LINES_BYTES = 32 * MAX_BODY_BYTES
 
 export const localRoutes: ReadonlyArray<KeyedRoute<LocalFeed>> = [
@@ -43,24 +42,26 @@ const readEvents = async (request: Request): Promise<Either.Either<Iterable<Sent
   if (Either.isLeft(type)) return Either.left(type.left)
   const events =
     type.right === LINES_TYPE
-      ? Either.map(Either.filterOrLeft(await readBytes(request, MAX_LINES_BYTES), isPlain, packed), eventLines)
+      ? Either.map(Either.filterOrLeft(await readBytes(request, MAX_LINES_BYTES), isNotGzip, gzipped), eventLines)
       : Either.map(Either.flatMap(await readText(request), parseEvents), eventsOf)
-  return Either.filterOrLeft(events, isSome, () => unreadableBody(NO_EVENT))
+  return Either.filterOrLeft(events, isNotEmpty, () => unreadableBody(NO_EVENT))
 }
 
 const parseEvents = (text: string): Either.Either<unknown, DoorFailure> =>
-  Either.mapLeft(parseJson(text), (error) => (isRow(text) ? unreadableBody(`${error.message}: ${AS_LINES}`) : error))
+  Either.mapLeft(parseJson(text), (error) =>
+    isJsonSequence(text) ? unreadableBody(`${error.message}: ${AS_LINES}`) : error
+  )
 
 const eventsOf = (value: unknown): Iterable<SentEvent> => sentEvents(Array.isArray(value) ? value : [value])
 
-const isSome = (events: Iterable<SentEvent>): boolean => events[Symbol.iterator]().next().done !== true
+const isNotEmpty = (events: Iterable<SentEvent>): boolean => events[Symbol.iterator]().next().done !== true
 
-const NO_EVENT = `Request body holds no event: send one JSON object a line, or as ${JSON_TYPE} one or an array of them`
+const NO_EVENT = `Request body has no events: send one JSON object per line, or as ${JSON_TYPE} one object or an array`
 
-/** One event a line; empty lines are passed over. A line is parsed when it is its turn, each time anew. */
+/** Skips empty lines. Parses lazily, again on each iteration. */
 const eventLines = (bytes: Uint8Array): Iterable<SentEvent> => ({
   *[Symbol.iterator]() {
-    for (const line of linesOf(isMarked(bytes) ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes)) {
+    for (const line of linesOf(startsWithMark(bytes) ? bytes.subarray(byteOrderMark.length) : bytes)) {
       const written = withoutIndent(line.bytes)
       if (written.length > 0) yield { location: `line ${line.number}`, data: parseLine(written) }
     }
@@ -73,20 +74,20 @@ const parseLine = (bytes: Uint8Array): Either.Either<unknown, string> => {
   if (Either.isLeft(text)) return Either.left("Is not valid UTF-8")
   return Either.try({
     try: (): unknown => JSON.parse(text.right),
-    catch: () => `Is not valid JSON: ${isRow(text.right) ? AS_LINES : "send one event a line"}`
+    catch: () => `Is not valid JSON: ${isJsonSequence(text.right) ? AS_LINES : "send one event per line"}`
   })
 }
 
-/** Several objects one after the other: lines that were sent as one piece, or lost their ends on the way. */
-const isRow = (text: string): boolean => /}\s*{/.test(text)
+/** Several objects in a row: NDJSON with the wrong content type, or without its line ends. */
+const isJsonSequence = (text: string): boolean => /}\s*{/.test(text)
 
-const AS_LINES = `to send one event a line, say Content-Type: ${LINES_TYPE}, and with curl --data-binary: -d takes the line ends out of a file`
+const AS_LINES = `to send one event per line, set Content-Type: ${LINES_TYPE}, and use curl --data-binary: -d strips the line ends`
 
-const isPlain = (bytes: Uint8Array): boolean => !isGzip(bytes)
+const isNotGzip = (bytes: Uint8Array): boolean => !isGzip(bytes)
 
-const packed = () =>
-  unreadableBody("Request body is packed with gzip: send it unpacked, such as zcat FILE | curl --data-binary @-")
+const gzipped = () =>
+  unreadableBody("Request body is compressed with gzip: decompress it first, such as zcat FILE | curl --data-binary @-")
 
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+const byteOrderMark = [0xef, 0xbb, 0xbf]
 
-const isMarked = (bytes: Uint8Array): boolean => BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte)
+const startsWithMark = (bytes: Uint8Array): boolean => byteOrderMark.every((byte, index) => bytes[index] === byte)

@@ -1,26 +1,22 @@
-/** `/metrics`: what an operator watches, as Prometheus reads it. No key is needed. */
+/** `/metrics` in the text format of Prometheus. No key is needed. */
 import { Effect, Metric, type MetricPair, MetricState, Option } from "effect"
-import type { Platforms } from "../core/platforms/Platform.ts"
-import type { Registrations } from "../core/rules/Registrations.ts"
-import type { RuleStore } from "../core/rules/RuleStore.ts"
-import { observePlatforms } from "../core/status/PlatformMetrics.ts"
+import { Status } from "../core/status/Status.ts"
 import { PREFIX } from "../core/telemetry/Metrics.ts"
 import type { OpenRoute } from "./route.ts"
 
-/** `observeProcess` brings the metrics of the process up to date. */
-export const metricsRoute = (
-  observeProcess: Effect.Effect<void>
-): OpenRoute<Platforms | Registrations | RuleStore> => ({
+/** `observeProcess` updates the metrics of the process. */
+export const metricsRoute = (observeProcess: Effect.Effect<void>): OpenRoute<Status> => ({
   method: "GET",
   path: "/metrics",
   reply: Effect.gen(function* () {
-    yield* observePlatforms
+    const status = yield* Status
+    yield* status.updateGauges
     yield* observeProcess
     return { status: 200, headers: HEADERS, body: exposition(yield* Metric.snapshot) }
   })
 })
 
-/** The metrics of ours in Prometheus' text format, version 0.0.4. */
+/** Our metrics in the Prometheus text format, version 0.0.4. */
 export const exposition = (snapshot: ReadonlyArray<MetricPair.MetricPair.Untyped>): string => {
   const families = new Map<string, Array<MetricPair.MetricPair.Untyped>>()
   for (const pair of snapshot) {
@@ -43,10 +39,10 @@ const HEADERS = { "content-type": "text/plain; version=0.0.4; charset=utf-8", "c
 const familyLines = (name: string, pairs: ReadonlyArray<MetricPair.MetricPair.Untyped>): ReadonlyArray<string> => {
   const description = pairs.flatMap(({ metricKey }) => Option.toArray(metricKey.description))[0] ?? ""
   const samples = pairs.flatMap(({ metricKey, metricState }) => {
-    const labels = metricKey.tags.map(({ key, value }) => `${key}="${escapedValue(value)}"`)
+    const labels = metricKey.tags.map(({ key, value }) => `${key}="${escapeValue(value)}"`)
     return samplesOf(name, labels, metricState)
   })
-  return [`# HELP ${name} ${escapedHelp(description)}\n`, `# TYPE ${name} ${typeOf(pairs)}\n`, ...samples]
+  return [`# HELP ${name} ${escapeHelp(description)}\n`, `# TYPE ${name} ${typeOf(pairs)}\n`, ...samples]
 }
 
 const typeOf = ([first]: ReadonlyArray<MetricPair.MetricPair.Untyped>): string => {
@@ -61,7 +57,7 @@ const samplesOf = (name: string, labels: ReadonlyArray<string>, state: unknown):
   const buckets = state.buckets.filter(([bound]) => Number.isFinite(bound))
   return [
     ...[...buckets, [Number.POSITIVE_INFINITY, state.count] as const].map(([bound, count]) =>
-      sample(`${name}_bucket`, [...labels, `le="${numeral(bound)}"`], count)
+      sample(`${name}_bucket`, [...labels, `le="${formatNumber(bound)}"`], count)
     ),
     sample(`${name}_sum`, labels, state.sum),
     sample(`${name}_count`, labels, state.count)
@@ -69,10 +65,10 @@ const samplesOf = (name: string, labels: ReadonlyArray<string>, state: unknown):
 }
 
 const sample = (name: string, labels: ReadonlyArray<string>, value: number): string =>
-  `${name}${labels.length === 0 ? "" : `{${labels.join(",")}}`} ${numeral(value)}\n`
+  `${name}${labels.length === 0 ? "" : `{${labels.join(",")}}`} ${formatNumber(value)}\n`
 
-const numeral = (value: number): string => (value === Number.POSITIVE_INFINITY ? "+Inf" : String(value))
+const formatNumber = (value: number): string => (value === Number.POSITIVE_INFINITY ? "+Inf" : String(value))
 
-const escapedHelp = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
+const escapeHelp = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
 
-const escapedValue = (text: string): string => escapedHelp(text).replaceAll('"', '\\"')
+const escapeValue = (text: string): string => escapeHelp(text).replaceAll('"', '\\"')

@@ -1,33 +1,25 @@
-/** Every operation of the service, once. The REST paths, the tRPC router and the OpenAPI document derive from this. */
+/** All operations. The REST routes, the tRPC router and the OpenAPI document are derived from them. */
 import { Effect, Schema } from "effect"
-import type { Backtests } from "../core/backtests/Backtests.ts"
-import type { StreamStore } from "../core/coverage/StreamStore.ts"
 import { Matches, MatchList, MatchQuery, WaitQuery, WaitResult } from "../core/matches/Matches.ts"
 import { RuleId } from "../core/model/Ids.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
-import { type Platforms, SyntaxHelp } from "../core/platforms/Platform.ts"
+import { SyntaxHelp } from "../core/platforms/Platform.ts"
 import { syntaxHelp } from "../core/platforms/Syntax.ts"
-import type { Registrations } from "../core/rules/Registrations.ts"
 import { Rule, RuleDraft } from "../core/rules/Rule.ts"
 import { CheckRequest, CheckResult, checkFilters } from "../core/rules/RuleCheck.ts"
-import type { RuleStore } from "../core/rules/RuleStore.ts"
 import { Rules } from "../core/rules/Rules.ts"
-import { PlatformStatus, platformStatus as status } from "../core/status/PlatformStatus.ts"
+import { PlatformStatus } from "../core/status/PlatformStatus.ts"
+import { Status } from "../core/status/Status.ts"
 import type { Issue } from "../core/syntax/issue.ts"
 import { WireIssue } from "../core/syntax/wire.ts"
-import type { Webhooks } from "../core/webhooks/Webhooks.ts"
 import { type AnyEndpoint, endpoint } from "./endpoint.ts"
 import { webhookEndpoints } from "./webhookOperations.ts"
-
-/** What the operations call. */
-export type Services = Rules | Matches | Platforms | Backtests | Registrations | RuleStore | StreamStore | Webhooks
 
 const EXAMPLE_RULE = "rule_01kzyn3v8jf9g8w3q5r7t2x4c6"
 const EXAMPLE_MATCH = "match_01kzyn5a2me0vb6h9d4s8y1k3p"
 const EXAMPLE_REGISTRATION = { platform_rule_id: "1866112233445566778", translated_value: "earthquake lang:en" }
 
-/** Structs with this schema take nothing at all. */
-const Nothing = Schema.Struct({})
+const NoFields = Schema.Struct({})
 
 export const createRule = endpoint({
   method: "POST",
@@ -36,7 +28,7 @@ export const createRule = endpoint({
   tag: "rules",
   summary: "Create a rule",
   description:
-    "Registers the rule on each platform it names. Every filter is checked first; if one platform refuses, nothing stays behind on the others.",
+    "Checks every filter, then registers the rule on each of its platforms. If one platform refuses, the rule is removed from the others again.",
   input: RuleDraft,
   output: Schema.Struct({
     rule_id: RuleId,
@@ -46,7 +38,7 @@ export const createRule = endpoint({
         translated_value: Schema.String,
         warnings: Schema.optionalWith(Schema.Array(WireIssue), { exact: true }).annotations({
           description:
-            "What may surprise in the filter; absent when nothing does. Places are in the text as it was sent"
+            "Possible mistakes in the filter; absent if there are none. Spans refer to the text that was sent"
         })
       }).annotations({ identifier: "PlatformRuleResult" })
     )
@@ -54,7 +46,7 @@ export const createRule = endpoint({
   example: {
     request: {
       name: "Earthquakes",
-      intent: "Hear of earthquakes within a minute of the first posts",
+      intent: "Learn of earthquakes within a minute of the first posts",
       platforms: ["x"],
       overrides: { x: "earthquake lang:en" }
     },
@@ -85,7 +77,7 @@ export const listRules = endpoint({
   tag: "rules",
   summary: "List the rules",
   description: "All rules of the account, newest first.",
-  input: Nothing,
+  input: NoFields,
   output: Schema.Struct({ rules: Schema.Array(Rule) }),
   example: {
     response: {
@@ -93,7 +85,7 @@ export const listRules = endpoint({
         {
           id: EXAMPLE_RULE,
           name: "Earthquakes",
-          intent: "Hear of earthquakes within a minute of the first posts",
+          intent: "Learn of earthquakes within a minute of the first posts",
           platforms: { x: { ...EXAMPLE_REGISTRATION, state: "active" } },
           created_at: "2026-11-15T08:30:00.000Z"
         }
@@ -131,7 +123,7 @@ export const listMatches = endpoint({
   tag: "matches",
   summary: "List matches",
   description:
-    "Newest first, of one rule or of all rules of the account. Where more follow, next_cursor is given: send it as cursor for the next page. `coverage` says when the platforms were watched in that time and when not, so that no match can be told from no look. Matches are kept for as long as the server is set to: a cursor that points to older ones fails with failed_precondition.",
+    "Newest first, of one rule or of all rules of the account. If there are more, the response has next_cursor: send it as cursor to get the next page. `coverage` lists when the platforms were watched and the gaps, so that a quiet time can be told from a gap. The server deletes matches after its retention time: a cursor that points to deleted matches fails with failed_precondition.",
   input: MatchQuery,
   output: MatchList,
   example: {
@@ -170,11 +162,7 @@ export const listMatches = endpoint({
       }
     }
   },
-  handle: (account, query) =>
-    Effect.gen(function* () {
-      const matches = yield* Matches
-      return yield* matches.list(account, query)
-    })
+  handle: (account, query) => Effect.flatMap(Matches, (matches) => matches.list(account, query))
 })
 
 export const waitForMatches = endpoint({
@@ -184,7 +172,7 @@ export const waitForMatches = endpoint({
   tag: "matches",
   summary: "Wait for matches",
   description:
-    "Answers as soon as there is a match, with all there are up to the limit, oldest first; when none comes in time, with no match and `timed_out`. Either way send the `cursor` of the answer next time: nothing is missed and nothing comes twice. For who cannot keep a stream open.",
+    "Long polling, for clients that cannot keep a stream open. Responds as soon as there is a match, with all matches up to the limit, oldest first; after the timeout, with no matches and `timed_out`. Send the `cursor` of each response with the next request: then no match is missed or repeated.",
   input: WaitQuery,
   output: WaitResult,
   example: {
@@ -204,11 +192,7 @@ export const waitForMatches = endpoint({
       timed_out: false
     }
   },
-  handle: (account, query) =>
-    Effect.gen(function* () {
-      const matches = yield* Matches
-      return yield* matches.wait(account, query)
-    })
+  handle: (account, query) => Effect.flatMap(Matches, (matches) => matches.wait(account, query))
 })
 
 export const platformSyntax = endpoint({
@@ -217,7 +201,8 @@ export const platformSyntax = endpoint({
   name: "platformSyntax",
   tag: "platforms",
   summary: "Get the filter syntax of platforms",
-  description: "Help for writing the filter of each platform, for people and for agents. Without platforms: of all.",
+  description:
+    "Explains how to write a filter for each platform, for people and for agents. Without `platforms`: for all platforms.",
   input: Schema.Struct({
     platforms: Schema.optionalWith(Schema.Array(PlatformId), { exact: true })
   }),
@@ -247,10 +232,10 @@ export const platformStatus = endpoint({
   path: "/platforms/status",
   name: "platformStatus",
   tag: "platforms",
-  summary: "See how the platforms are doing",
+  summary: "Get the status of the platforms",
   description:
-    "Of each platform: whether its stream is open, when the last event came, what went wrong last, which rules it holds and how many it takes.",
-  input: Nothing,
+    "For each platform: whether its stream is open, the time of the last event, the last error, the number of rules it should hold and its limits.",
+  input: NoFields,
   output: Schema.Struct({ platforms: Schema.Array(PlatformStatus) }),
   example: {
     response: {
@@ -283,7 +268,11 @@ export const platformStatus = endpoint({
       ]
     }
   },
-  handle: () => Effect.map(status, (platforms) => ({ platforms }))
+  handle: () =>
+    Effect.gen(function* () {
+      const status = yield* Status
+      return { platforms: yield* status.platforms }
+    })
 })
 
 export const checkRule = endpoint({
@@ -293,7 +282,7 @@ export const checkRule = endpoint({
   tag: "rules",
   summary: "Check filters before a rule is created",
   description:
-    "What is wrong with each filter, what it means on the other platform, and on request what it would give: `events` explains it on an event of yours, `backtest` tests it on the newest events that came in, `ask_platforms` asks the platform itself. Nothing is saved. Recent events are public posts and pages and belong to no account: a backtest tests on, and shows, whatever this server received, whoever handed it in.",
+    "Returns the issues of each filter and its translation to the other platform. On request it also explains the filter on an event of yours (`events`), tests it on the newest events that the server received (`backtest`), and validates it on the platform itself (`ask_platforms`). Nothing is saved. Recent events are public posts and pages and belong to no account: a backtest uses, and shows as samples, events that any account published.",
   input: CheckRequest,
   output: CheckResult,
   example: {
@@ -354,7 +343,6 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
 
 const withWarnings = (issues: ReadonlyArray<Issue>) => (issues.length === 0 ? {} : { warnings: issues })
 
-/** An entry for some of the platforms. */
 function perPlatform<A, I>(value: Schema.Schema<A, I>) {
   return Schema.Record({ key: PlatformId, value })
 }

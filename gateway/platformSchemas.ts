@@ -1,6 +1,6 @@
 /**
- * The operations' schemas for the platforms of one server. The core's schemas accept any platform id; here each becomes
- * the list of the ids there are, and each record by platform an object with a field for each of them.
+ * Narrows schemas to the platforms of one server. The schemas of core accept any platform id; here a platform id
+ * becomes a literal union, and a record by platform becomes a struct with one optional field per platform.
  */
 import { Option, Schema, SchemaAST } from "effect"
 import { PLATFORM_ID, type PlatformId } from "../core/model/PlatformId.ts"
@@ -13,11 +13,11 @@ export const platformSchemas = (ids: ReadonlyArray<PlatformId>): PlatformSchemas
     description: "Identifier of a platform",
     message: () => ({ message: `Expected one of ${ids.map((id) => `"${id}"`).join(", ")}`, override: true })
   }).ast
-  const done = new Map<SchemaAST.AST, SchemaAST.AST>()
+  const cache = new Map<SchemaAST.AST, SchemaAST.AST>()
 
   const visit = (ast: SchemaAST.AST): SchemaAST.AST => {
-    const found = done.get(ast) ?? (isPlatformId(ast) ? known : rebuilt(ast, visit, ids))
-    done.set(ast, found)
+    const found = cache.get(ast) ?? (isPlatformId(ast) ? known : rebuild(ast, visit, ids))
+    cache.set(ast, found)
     return found
   }
 
@@ -29,7 +29,7 @@ export const platformSchemas = (ids: ReadonlyArray<PlatformId>): PlatformSchemas
 const isPlatformId = (ast: SchemaAST.AST): boolean =>
   Option.contains(SchemaAST.getIdentifierAnnotation(ast), PLATFORM_ID)
 
-const rebuilt = (
+const rebuild = (
   ast: SchemaAST.AST,
   visit: (ast: SchemaAST.AST) => SchemaAST.AST,
   ids: ReadonlyArray<PlatformId>

@@ -1,16 +1,16 @@
-/** The documented endpoints: each operation straight from its path into its use case. */
+/** The REST routes of all operations. */
 import { Effect, Either } from "effect"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
-import type { AnyEndpoint } from "./endpoint.ts"
-import { endpoints, type Services } from "./operations.ts"
+import type { AnyEndpoint, Services } from "./endpoint.ts"
+import { endpoints } from "./operations.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
 import { json, type KeyedRoute, type Work } from "./route.ts"
 
 export const restRoutes = (schemas: PlatformSchemas): ReadonlyArray<KeyedRoute<Services>> =>
   endpoints.map((endpoint) => routeOf(endpoint, schemas))
 
-/** The fields of the query; one that is given twice is an array, for the decoder to refuse. */
+/** The query parameters. A repeated one becomes an array, which the decoder refuses. */
 export const queryOf = (request: Request): Readonly<Record<string, string | ReadonlyArray<string>>> => {
   const start = request.url.indexOf("?")
   const params = new URLSearchParams(start < 0 ? "" : request.url.slice(start + 1))

@@ -1,26 +1,26 @@
-/** What the gateway is made of: routes, and what they reply. */
+/** Routes and replies of the gateway. */
 import type { Effect, Either } from "effect"
 import type { AccountId } from "../core/model/Ids.ts"
 import type { DoorFailure, WireError } from "./errors.ts"
 
-/** What a door answers, before it becomes a `Response`. */
+/** Becomes a `Response` in the handler. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream | null
 }
 
-/** What is left to do once the request is read. */
+/** Handles a request that was read. */
 export type Work<R> = (account: AccountId) => Effect.Effect<Reply, DoorFailure, R>
 
-/** For whoever has a key: it is checked before `read` is called, and nothing of the body is read before that. */
+/** Requires a key, which is checked before `read` is called. */
 export interface KeyedRoute<R> {
   readonly method: "GET" | "POST"
   readonly path: string
   readonly read: (request: Request) => Promise<Either.Either<Work<R>, DoorFailure>>
 }
 
-/** For everybody, and without a body. */
+/** Requires no key. */
 export interface OpenRoute<R> {
   readonly method: "GET"
   readonly path: string
@@ -29,7 +29,7 @@ export interface OpenRoute<R> {
 
 export type Route<R> = KeyedRoute<R> | OpenRoute<R>
 
-/** Everything below a prefix, whatever the method: for a door with a protocol of its own. */
+/** Handles all paths below a prefix and all methods. */
 export interface Mount<R> {
   readonly prefix: string
   readonly handle: (request: Request) => Effect.Effect<Reply, DoorFailure, R>

@@ -1,4 +1,4 @@
-/** The typed router. Derived from the operations; a client needs only the type `AppRouter`. */
+/** The tRPC router, derived from the operations. Clients need only the type `AppRouter`. */
 import {
   initTRPC,
   type TRPC_ERROR_CODE_KEY,
@@ -12,14 +12,12 @@ import {
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch"
 import { Cause, Effect, Either, Exit, Option, Predicate, Runtime, Schema } from "effect"
 import type { Keys } from "../core/keys/Keys.ts"
-import type { LiveUpdate } from "../core/matches/LiveMatches.ts"
 import { Match } from "../core/matches/Match.ts"
 import { Matches, WatchQuery } from "../core/matches/Matches.ts"
 import { type AccountId, MatchId } from "../core/model/Ids.ts"
-import { type Authentication, authenticateBy } from "./auth.ts"
+import { type Authentication, authenticateHeader } from "./auth.ts"
 import { parseJson, readText } from "./body.ts"
-import { inputCarrier, type NamedSchemas, outputCarrier, refusalOf } from "./carrier.ts"
-import type { Endpoint, Operation } from "./endpoint.ts"
+import type { Endpoint, Operation, Services } from "./endpoint.ts"
 import {
   canceled,
   type DoorFailure,
@@ -29,7 +27,7 @@ import {
   toWire,
   type WireError
 } from "./errors.ts"
-import { type ListenFailure, listening } from "./live.ts"
+import { type LiveFailure, type LivePuller, pullLiveUpdates } from "./live.ts"
 import {
   checkRule,
   createRule,
@@ -38,13 +36,11 @@ import {
   listRules,
   platformStatus,
   platformSyntax,
-  type Services,
   waitForMatches
 } from "./operations.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
 import { queryOf } from "./rest.ts"
 import type { Reply } from "./route.ts"
-import type { Taking } from "./taking.ts"
 import {
   createWebhook,
   deleteWebhook,
@@ -55,11 +51,12 @@ import {
   rotateWebhookSecret,
   testWebhook
 } from "./webhookOperations.ts"
+import { decodeErrorOf, type NamedSchemas, zodInput, zodOutput } from "./zodSchemas.ts"
 
-/** What a procedure says of itself: `clientTypes.ts` writes its types from it, trpc-to-openapi reads `openapi`. */
+/** Metadata of a procedure: `clientTypes.ts` generates types from it, trpc-to-openapi reads `openapi`. */
 export type Meta = {
   readonly input: Schema.Schema.All
-  /** For a subscription: of one message. */
+  /** For a subscription, the schema of one message. */
   readonly output: Schema.Schema.All
   readonly description?: string
   readonly openapi?: {
@@ -76,15 +73,15 @@ interface Context {
   readonly account: AccountId
   readonly runtime: Runtime.Runtime<Services | Keys>
   readonly key: Authentication
-  /** Tells the client from where to go on if it is cut off before the first match. */
-  readonly beginAt: (id: MatchId) => void
+  /** Sets the id from which a client resumes if it disconnects before the first match. */
+  readonly setStartId: (id: MatchId) => void
 }
 
-/** As for the other live door. `lastEventId` is how tRPC's clients say where they were cut off; it wins over `cursor`. */
+/** tRPC clients send `lastEventId` when they reconnect. It wins over `cursor`. */
 const WatchInput = Schema.Struct({ ...WatchQuery.fields, lastEventId: WatchQuery.fields.cursor })
 
-/** What a client receives: a match and its id, from which it is resumed. */
-const Watched = Schema.Struct({ id: MatchId, data: Match })
+/** The id is the event id, from which a client resumes. */
+const WatchMessage = Schema.Struct({ id: MatchId, data: Match })
 
 const t = initTRPC
   .context<Context>()
@@ -93,7 +90,7 @@ const t = initTRPC
     isDev: false,
     sse: {
       ping: { enabled: true, intervalMs: 15_000 },
-      // Two pings that did not come.
+      // Two missed pings.
       client: { reconnectAfterInactivityMs: 40_000 }
     },
     errorFormatter: ({ shape, error }) => {
@@ -102,7 +99,7 @@ const t = initTRPC
     }
   })
 
-/** `named`: the JSON Schemas that the router's carriers refer to. */
+/** Fills `named` with the JSON Schemas that the router refers to. */
 export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) => {
   const { query, mutation, watch } = procedures(schemas, named)
   return t.router({
@@ -136,15 +133,15 @@ export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) =
 
 export type AppRouter = ReturnType<typeof makeRouter>
 
-/** `/trpc/*`. As on every other path the key is checked before the body is read, and the body has a limit. */
-export const answer = (router: AppRouter, request: Request): Effect.Effect<Reply, DoorFailure, Services | Keys> =>
+/** Handles `/trpc/*`. Checks the key before it reads the body, and limits the body. */
+export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<Reply, DoorFailure, Services | Keys> =>
   Effect.gen(function* () {
-    // `Request` cannot be built with some of the others.
+    // `new Request` throws for some other methods.
     if (!METHODS.includes(request.method)) return yield* methodNotAllowed(request.method, "/trpc", METHODS)
     const runtime = yield* Effect.runtime<Services | Keys>()
-    const key = authenticateBy(authorizationOf(request))
+    const key = authenticateHeader(authorizationOf(request))
     let start = Option.none<MatchId>()
-    const beginAt = (id: MatchId) => {
+    const setStartId = (id: MatchId) => {
       start = Option.some(id)
     }
     const ready = yield* Effect.either(
@@ -169,12 +166,12 @@ export const answer = (router: AppRouter, request: Request): Effect.Effect<Reply
         maxBatchSize: 20,
         createContext: () => {
           if (ready._tag === "Left") throw toTrpc(ready.left)
-          return { account: ready.right.account, runtime, key, beginAt }
+          return { account: ready.right.account, runtime, key, setStartId }
         }
       })
     )
     const reply = withHeadersOf(ready._tag === "Left" ? toWire(ready.left) : undefined, response)
-    return Option.isNone(start) ? reply : { ...reply, body: beginningAt(start.value, response.body) }
+    return Option.isNone(start) ? reply : { ...reply, body: withStartEvent(start.value, response.body) }
   })
 
 // ---- helpers ----
@@ -183,7 +180,7 @@ const METHODS = ["GET", "POST"]
 
 const WATCH_PATH = "/trpc/matches.watch"
 
-/** A browser's `EventSource` sends no headers: tRPC puts what it would send into the address, for subscriptions alone. */
+/** `EventSource` in browsers cannot send headers, so tRPC puts them into the URL of subscriptions. */
 const authorizationOf = (request: Request): string | null => {
   const header = request.headers.get("authorization")
   if (header !== null || new URL(request.url).pathname !== WATCH_PATH) return header
@@ -193,13 +190,13 @@ const authorizationOf = (request: Request): string | null => {
   return typeof authorization === "string" ? authorization : null
 }
 
-/** A procedure that takes nothing is called with no argument; one whose fields are all optional may be. */
+/** `void` lets clients omit an argument without fields, or with optional fields only. */
 type InputOf<I> = keyof I extends never ? void : Record<never, never> extends I ? I | void : I
 
 const procedures = (schemas: PlatformSchemas, named: NamedSchemas) => {
   const documented = <A, I, O, OI>(operation: Operation<A, I, O, OI> | Endpoint<A, I, O, OI>) => {
     const [input, output] = [schemas(operation.input), schemas(operation.output)]
-    const procedure = t.procedure.input(inputCarrier(input, named)).output(outputCarrier(output, named))
+    const procedure = t.procedure.input(zodInput(input, named)).output(zodOutput(output, named))
     if (!("path" in operation)) return procedure.meta({ input, output })
     const { name, method, path, tag, summary, description } = operation
     const openapi = { operationId: name, method, path, tags: [tag], summary, description }
@@ -207,7 +204,7 @@ const procedures = (schemas: PlatformSchemas, named: NamedSchemas) => {
   }
 
   return {
-    // tRPC computes its procedure types from the parsers; with generic ones they stay unresolved, so they are stated.
+    // tRPC infers procedure types from parsers, but cannot resolve generic ones: the types are written out.
     query: <A, I, O, OI>(
       operation: Operation<A, I, O, OI>
     ): TRPCQueryProcedure<{ input: InputOf<I>; output: OI; meta: Meta }> =>
@@ -220,12 +217,12 @@ const procedures = (schemas: PlatformSchemas, named: NamedSchemas) => {
 
     watch: (): TRPCSubscriptionProcedure<{
       input: InputOf<typeof WatchInput.Encoded>
-      output: AsyncIterable<typeof Watched.Encoded, void, unknown>
+      output: AsyncIterable<typeof WatchMessage.Encoded, void, unknown>
       meta: Meta
     }> => {
-      const [input, output] = [schemas(WatchInput), schemas(Watched)]
+      const [input, output] = [schemas(WatchInput), schemas(WatchMessage)]
       const meta = { input, output, description: WATCH_DESCRIPTION }
-      return t.procedure.meta(meta).input(inputCarrier(input, named)).subscription(resolveWatch) as never
+      return t.procedure.meta(meta).input(zodInput(input, named)).subscription(resolveWatch) as never
     }
   }
 }
@@ -240,16 +237,16 @@ function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
     input: unknown
     signal: AbortSignal | undefined
   }): Promise<unknown> => {
-    // `input` has been decoded by the operation's own schema.
+    // `input` was decoded with the operation's schema.
     const effect = Effect.tapErrorCause(operation.handle(ctx.account, input as A), (cause) =>
       Cause.isDie(cause) ? Effect.logError(`${operation.name} failed`, cause) : Effect.void
     )
-    return settled(ctx.runtime, effect, signal)
+    return runOrThrow(ctx.runtime, effect, signal)
   }
 }
 
-/** What the effect gives, or its failure as tRPC throws it. */
-async function settled<A, R>(
+/** Throws a failure as a `TRPCError`. */
+async function runOrThrow<A, R>(
   runtime: Runtime.Runtime<R>,
   effect: Effect.Effect<A, DoorFailure, R>,
   signal: AbortSignal | undefined
@@ -263,10 +260,10 @@ async function settled<A, R>(
 }
 
 const WATCH_DESCRIPTION =
-  "Receive matches as they are stored: each once, in the order of their ids. A client that is cut off resumes after the last one it saw."
+  "Receive each match once, as it is stored, in the order of ids. A client that reconnects resumes after its last match."
 
 const resolveWatch = async ({
-  ctx: { account, runtime, key, beginAt },
+  ctx: { account, runtime, key, setStartId },
   input,
   signal
 }: {
@@ -274,49 +271,47 @@ const resolveWatch = async ({
   input: unknown
   signal: AbortSignal | undefined
 }) => {
-  // `input` has been decoded by the schema.
-  const { lastEventId, ...given } = input as typeof WatchInput.Type
-  const query = lastEventId === undefined ? given : { ...given, cursor: lastEventId }
-  const taking = await settled(
+  // `input` was decoded with the schema.
+  const { lastEventId, ...first } = input as typeof WatchInput.Type
+  const query = lastEventId === undefined ? first : { ...first, cursor: lastEventId }
+  const puller = await runOrThrow(
     runtime,
     Effect.gen(function* () {
       const matches = yield* Matches
       const cursor = yield* matches.startCursor(account, query)
-      beginAt(cursor)
-      return yield* listening({ door: "trpc", account, query: { ...query, cursor }, key })
+      setStartId(cursor)
+      return yield* pullLiveUpdates({ door: "trpc", account, query: { ...query, cursor }, key })
     }),
     signal
   )
-  // Canceling the response waits for the generator, which waits for the next match.
-  signal?.addEventListener("abort", taking.leave, { once: true })
-  return watched(taking)
+  // Canceling the response would wait for the generator, and so for the next match.
+  signal?.addEventListener("abort", puller.close, { once: true })
+  return trackedMatches(puller)
 }
 
-async function* watched(
-  taking: Taking<ReadonlyArray<LiveUpdate>, ListenFailure>
-): AsyncGenerator<TrackedEnvelope<Match>, void, unknown> {
+async function* trackedMatches(puller: LivePuller): AsyncGenerator<TrackedEnvelope<Match>, void, unknown> {
   try {
     for (;;) {
-      const next = await taking.next()
-      if (Exit.isFailure(next)) throw endOf(next.cause)
-      for (const heard of next.value) {
-        if (heard._tag === "Matched") yield tracked(heard.match.id, heard.match)
+      const next = await puller.next()
+      if (Exit.isFailure(next)) throw errorOf(next.cause)
+      for (const update of next.value) {
+        if (update._tag === "Matched") yield tracked(update.match.id, update.match)
       }
     }
   } finally {
-    taking.leave()
+    puller.close()
   }
 }
 
-const endOf = (cause: Cause.Cause<ListenFailure>): Error => {
-  // A generator that returned would say that there are no more matches, and the client would not come back.
-  if (Cause.isInterruptedOnly(cause)) return new DOMException("The client went away", "AbortError")
+const errorOf = (cause: Cause.Cause<LiveFailure>): Error => {
+  // If the generator returned instead, the client would take the stream as complete and not reconnect.
+  if (Cause.isInterruptedOnly(cause)) return new DOMException("The client closed the connection", "AbortError")
   const failure = Cause.failureOption(cause)
   return Option.isSome(failure) ? toTrpc(failure.value) : wireToTrpc(internal)
 }
 
-/** With an event in front that carries the id and that no client of tRPC looks at. */
-const beginningAt = (id: MatchId, body: ReadableStream<Uint8Array> | null): ReadableStream<Uint8Array> => {
+/** Prepends an event with the id, under a name that tRPC clients ignore. */
+const withStartEvent = (id: MatchId, body: ReadableStream<Uint8Array> | null): ReadableStream<Uint8Array> => {
   const reader = body?.getReader()
   return new ReadableStream(
     {
@@ -338,9 +333,9 @@ const toTrpc = (failure: DoorFailure): TRPCError =>
 
 const wireToTrpc = (wire: WireError): TRPCError => toTrpc(new RequestError(wire))
 
-const trpcCode = (status: number): TRPC_ERROR_CODE_KEY => TRPC_CODES[status] ?? "INTERNAL_SERVER_ERROR"
+const trpcCode = (status: number): TRPC_ERROR_CODE_KEY => trpcCodes[status] ?? "INTERNAL_SERVER_ERROR"
 
-const TRPC_CODES: Readonly<Record<number, TRPC_ERROR_CODE_KEY>> = {
+const trpcCodes: Readonly<Record<number, TRPC_ERROR_CODE_KEY>> = {
   400: "BAD_REQUEST",
   401: "UNAUTHORIZED",
   404: "NOT_FOUND",
@@ -352,11 +347,11 @@ const TRPC_CODES: Readonly<Record<number, TRPC_ERROR_CODE_KEY>> = {
   503: "SERVICE_UNAVAILABLE"
 }
 
-/** Our failures travel as the cause; what tRPC itself refuses is put into our words. */
+/** Our failures are the cause of the error; tRPC's own errors are mapped to our codes. */
 function wireOf(error: TRPCError): WireError {
-  const refusal = refusalOf(error.cause)
-  if (refusal !== undefined) return toWire(refusal)
-  // Whatever has a tag was put there by `toTrpc`.
+  const decodeError = decodeErrorOf(error.cause)
+  if (decodeError !== undefined) return toWire(decodeError)
+  // Only `toTrpc` sets a tagged cause.
   if (error.cause !== undefined && "_tag" in error.cause) return toWire(error.cause as unknown as DoorFailure)
   const details = {}
   switch (error.code) {
@@ -373,8 +368,8 @@ function wireOf(error: TRPCError): WireError {
   }
 }
 
-const withHeadersOf = (wire: WireError | undefined, answer: Response): Reply => ({
-  status: answer.status,
-  headers: { ...Object.fromEntries(answer.headers), ...wire?.headers },
-  body: answer.body
+const withHeadersOf = (wire: WireError | undefined, response: Response): Reply => ({
+  status: response.status,
+  headers: { ...Object.fromEntries(response.headers), ...wire?.headers },
+  body: response.body
 })

@@ -1,4 +1,4 @@
-/** The operations on webhooks; `operations.ts` has all the others. */
+/** The webhook operations. */
 import { Effect, Schema } from "effect"
 import { WebhookId } from "../core/model/Ids.ts"
 import {
@@ -13,33 +13,33 @@ import {
 import { Webhooks } from "../core/webhooks/Webhooks.ts"
 import { type AnyEndpoint, endpoint } from "./endpoint.ts"
 
-const RULE = "rule_01kzyn3v8jf9g8w3q5r7t2x4c6"
-const MATCH = "match_01kzyn5a2me0vb6h9d4s8y1k3p"
-const WEBHOOK = "webhook_01kzyn61c4f8gr2w9x3v5t7b0d"
+const EXAMPLE_RULE = "rule_01kzyn3v8jf9g8w3q5r7t2x4c6"
+const EXAMPLE_MATCH = "match_01kzyn5a2me0vb6h9d4s8y1k3p"
+const EXAMPLE_ID = "webhook_01kzyn61c4f8gr2w9x3v5t7b0d"
 
 const ById = Schema.Struct({ webhook_id: Schema.String })
 
-const ATTEMPT = {
+const exampleAttempt = {
   id: "attempt_01kzyn6q0xf9hv4d2m8s6k1p3r",
-  webhook_id: WEBHOOK,
+  webhook_id: EXAMPLE_ID,
   at: "2026-11-15T08:31:07.611Z",
   kind: "delivery",
-  match_id: MATCH,
+  match_id: EXAMPLE_MATCH,
   outcome: "delivered",
   status: 204,
   duration_ms: 87,
   response: ""
 } as const
 
-const EXAMPLE = {
-  id: WEBHOOK,
+const exampleWebhook = {
+  id: EXAMPLE_ID,
   url: "https://example.com/earshot",
-  rule_ids: [RULE],
+  rule_ids: [EXAMPLE_RULE],
   created_at: "2026-11-15T08:30:30.000Z",
   state: "active"
 } as const
 
-const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+const EXAMPLE_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 
 export const createWebhook = endpoint({
   method: "POST",
@@ -48,12 +48,12 @@ export const createWebhook = endpoint({
   tag: "webhooks",
   summary: "Create a webhook",
   description:
-    'Each match that is stored from now on is sent to the URL, one after another in their order, signed by Standard Webhooks 1.0: POST with `{type: "match.created", timestamp, data}`, where data is the match. The header webhook-id is the match\'s id and the same on every attempt: a message may come more than once. An answer of 2xx within 15 seconds is success. Anything else is tried again after 5 seconds, then ever more slowly for three days, while later matches wait; then the webhook is disabled. 410 disables it at once. Redirects are not followed. The secret is shown this once.',
+    'Sends each match that is stored from now on to the URL, one at a time and in order, signed as in Standard Webhooks 1.0: POST with `{type: "match.created", timestamp, data}`, where data is the match. The header webhook-id is the id of the match and the same on every attempt, because a message may arrive more than once. A 2xx response within 15 seconds is a success. Anything else is retried after 5 seconds and then with backoff for three days, while later matches wait; then the webhook is disabled. A 410 response disables it at once. Redirects are not followed. The secret is shown only in this response.',
   input: WebhookDraft,
   output: WebhookWithSecret,
   example: {
-    request: { url: "https://example.com/earshot", rule_ids: [RULE] },
-    response: { webhook: EXAMPLE, secret: SECRET }
+    request: { url: "https://example.com/earshot", rule_ids: [EXAMPLE_RULE] },
+    response: { webhook: exampleWebhook, secret: EXAMPLE_SECRET }
   },
   handle: (account, draft) => Effect.flatMap(Webhooks, (webhooks) => webhooks.create(account, draft))
 })
@@ -64,10 +64,10 @@ export const listWebhooks = endpoint({
   name: "listWebhooks",
   tag: "webhooks",
   summary: "List the webhooks",
-  description: "All webhooks of the account, newest first, with how each is doing.",
+  description: "All webhooks of the account, newest first, each with its state.",
   input: Schema.Struct({}),
   output: Schema.Struct({ webhooks: Schema.Array(Webhook) }),
-  example: { response: { webhooks: [{ ...EXAMPLE, last_attempt: ATTEMPT }] } },
+  example: { response: { webhooks: [{ ...exampleWebhook, last_attempt: exampleAttempt }] } },
   handle: (account) =>
     Effect.gen(function* () {
       const webhooks = yield* Webhooks
@@ -81,10 +81,10 @@ export const deleteWebhook = endpoint({
   name: "deleteWebhook",
   tag: "webhooks",
   summary: "Delete a webhook",
-  description: "Nothing is sent to it any more; its attempts are deleted, too.",
+  description: "Stops delivery and deletes the attempts of the webhook.",
   input: ById,
   output: Schema.Struct({ webhook_id: WebhookId }),
-  example: { request: { webhook_id: WEBHOOK }, response: { webhook_id: WEBHOOK } },
+  example: { request: { webhook_id: EXAMPLE_ID }, response: { webhook_id: EXAMPLE_ID } },
   handle: (account, { webhook_id }) =>
     Effect.gen(function* () {
       const webhooks = yield* Webhooks
@@ -99,16 +99,16 @@ export const testWebhook = endpoint({
   tag: "webhooks",
   summary: "Send a test message to a webhook",
   description:
-    'Sends a signed message of the type "webhook.test" now, also to a webhook that is disabled, and answers what came back. Changes nothing else.',
+    'Sends a signed message of the type "webhook.test" now, also to a disabled webhook, and returns the attempt. Does not change the webhook.',
   input: ById,
   output: Schema.Struct({ attempt: WebhookAttempt }),
   example: {
-    request: { webhook_id: WEBHOOK },
+    request: { webhook_id: EXAMPLE_ID },
     response: {
       attempt: {
-        id: ATTEMPT.id,
-        webhook_id: WEBHOOK,
-        at: ATTEMPT.at,
+        id: exampleAttempt.id,
+        webhook_id: EXAMPLE_ID,
+        at: exampleAttempt.at,
         kind: "test",
         outcome: "failed",
         duration_ms: 12,
@@ -130,10 +130,10 @@ export const rotateWebhookSecret = endpoint({
   tag: "webhooks",
   summary: "Give a webhook a new secret",
   description:
-    "The secret is shown this once. For 24 hours messages carry a signature by the old one, too, so that a receiver can be changed in between.",
+    "The new secret is shown only in this response. For 24 hours messages are signed with the old secret too, so that the receiver can change over.",
   input: ById,
   output: WebhookWithSecret,
-  example: { request: { webhook_id: WEBHOOK }, response: { webhook: EXAMPLE, secret: SECRET } },
+  example: { request: { webhook_id: EXAMPLE_ID }, response: { webhook: exampleWebhook, secret: EXAMPLE_SECRET } },
   handle: (account, { webhook_id }) =>
     Effect.flatMap(Webhooks, (webhooks) => webhooks.rotateSecret(account, webhook_id))
 })
@@ -143,12 +143,12 @@ export const enableWebhook = endpoint({
   path: "/webhooks/enable",
   name: "enableWebhook",
   tag: "webhooks",
-  summary: "Enable a webhook, or try it again now",
+  summary: "Enable a webhook, or retry it now",
   description:
-    "A webhook that was disabled goes on with the match at which it stopped: nothing is left out that is still kept. One that waits for its next attempt makes it now.",
+    "A disabled webhook resumes with the match at which it stopped; only matches that were deleted since are skipped. A webhook that waits for a retry makes it now.",
   input: ById,
   output: Schema.Struct({ webhook: Webhook }),
-  example: { request: { webhook_id: WEBHOOK }, response: { webhook: EXAMPLE } },
+  example: { request: { webhook_id: EXAMPLE_ID }, response: { webhook: exampleWebhook } },
   handle: (account, { webhook_id }) =>
     Effect.gen(function* () {
       const webhooks = yield* Webhooks
@@ -161,12 +161,12 @@ export const listWebhookAttempts = endpoint({
   path: "/webhooks/attempts",
   name: "listWebhookAttempts",
   tag: "webhooks",
-  summary: "List what was sent to a webhook",
+  summary: "List the attempts of a webhook",
   description:
-    "Every attempt with what came back, newest first; the last 1,000 of the last 30 days. Where more follow, next_cursor is given: send it as cursor for the next page.",
+    "Every attempt with its response, newest first: at most 1,000, of the last 30 days. If there are more, the response has next_cursor: send it as cursor to get the next page.",
   input: AttemptQuery,
   output: AttemptList,
-  example: { request: { webhook_id: WEBHOOK, limit: 50 }, response: { attempts: [ATTEMPT] } },
+  example: { request: { webhook_id: EXAMPLE_ID, limit: 50 }, response: { attempts: [exampleAttempt] } },
   handle: (account, query) => Effect.flatMap(Webhooks, (webhooks) => webhooks.attempts(account, query))
 })
 
@@ -177,12 +177,12 @@ export const replayWebhook = endpoint({
   tag: "webhooks",
   summary: "Send matches to a webhook again",
   description:
-    "With `match_id`, that one is sent now, and the answer says what came back. With `after`, delivery goes on after that match: everything since then is delivered again in its order, or, where it is a later one than the last that was delivered, what is between is left out. Either is a match of the account that is still kept.",
+    "With `match_id`, sends that match now and returns the attempt. With `after`, moves the delivery position to that match: all later matches are delivered again, in order. If the match is later than the last delivered one, the matches in between are skipped. Both must name a stored match of the account.",
   input: ReplayRequest,
   output: Schema.Struct({ webhook: Webhook, attempt: Schema.optionalWith(WebhookAttempt, { exact: true }) }),
   example: {
-    request: { webhook_id: WEBHOOK, match_id: MATCH },
-    response: { webhook: EXAMPLE, attempt: { ...ATTEMPT, kind: "replay" } }
+    request: { webhook_id: EXAMPLE_ID, match_id: EXAMPLE_MATCH },
+    response: { webhook: exampleWebhook, attempt: { ...exampleAttempt, kind: "replay" } }
   },
   handle: (account, request) => Effect.flatMap(Webhooks, (webhooks) => webhooks.replay(account, request))
 })

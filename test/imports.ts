@@ -79,11 +79,14 @@ const allowedAdapters: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** Files outside of `app/` that may run effects as promises, for web handlers, tRPC and MCP. */
 const promiseBoundary = [
   "gateway/handler.ts",
-  "gateway/taking.ts",
+  "gateway/puller.ts",
   "gateway/trpc.ts",
   "gateway/mcp/server.ts",
   "gateway/mcp/stdio.ts"
 ]
+
+/** Storage ports and other parts of core that only use cases may call. */
+const belowUseCases = /^core\/.*(?:Store|\/Registrations|\/EventLog|\/RecentEvents)\.ts$/
 
 const isArea = (name: string): name is Area => name in allowedPackages
 
@@ -109,6 +112,9 @@ const ownImportProblem = (path: string, area: Area, imported: string): string | 
   if (!imported.endsWith(".ts")) return `"${imported}" is imported without .ts`
   const to = areaOf(imported)
   if (to !== "core" && to !== area) return `${area} may not import "${imported}"`
+  if ((area === "gateway" || area === "cli") && belowUseCases.test(imported)) {
+    return `${area} may call use cases only, and not import "${imported}"`
+  }
   if (area !== "adapters" || to !== "adapters") return undefined
   const [from, other] = [path.split("/")[1] ?? "", imported.split("/")[1] ?? ""]
   return from === other || allowedAdapters[from]?.includes(other)

@@ -18,6 +18,7 @@ import { Ids } from "../../core/model/Ids.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
+import { Status } from "../../core/status/Status.ts"
 import { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { Webhooks } from "../../core/webhooks/Webhooks.ts"
 import { gateway } from "../../gateway/gateway.ts"
@@ -30,7 +31,7 @@ const stores = WebhookStore.layerMemory.pipe(
 )
 
 export const layer = Layer.provideMerge(
-  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer),
+  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer),
   Layer.mergeAll(
     Registrations.layerWith({ isOnlyProcess: true }),
     LiveMatches.layer,

@@ -1,16 +1,11 @@
 /** The status of each platform: stream, rules, coverage and usage. */
-
-import { Clock, Effect, Option, Schema } from "effect"
+import { Option, Schema } from "effect"
 import { PlatformCoverage } from "../coverage/Coverage.ts"
-import { platformCoverage, snapshotOf } from "../coverage/coverageOf.ts"
-import { StreamStore } from "../coverage/StreamStore.ts"
 import { counted } from "../model/counted.ts"
-import type { StorageUnavailable } from "../model/Errors.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
-import { type Platform, Platforms, StreamState, type StreamStatus } from "../platforms/Platform.ts"
-import { type Comparison, Registrations, type SyncStatus } from "../rules/Registrations.ts"
-import { RuleStore } from "../rules/RuleStore.ts"
+import { type Platform, StreamState, type StreamStatus } from "../platforms/Platform.ts"
+import type { Comparison, SyncStatus } from "../rules/Registrations.ts"
 
 const optional = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
   Schema.optionalWith(schema, { exact: true }).annotations({ description })
@@ -59,35 +54,19 @@ export const PlatformStatus = Schema.Struct({
 }).annotations({ identifier: "PlatformStatus" })
 export type PlatformStatus = typeof PlatformStatus.Type
 
-export const platformStatus: Effect.Effect<
-  ReadonlyArray<PlatformStatus>,
-  StorageUnavailable,
-  Platforms | Registrations | RuleStore | StreamStore
-> = Effect.gen(function* () {
-  const platforms = yield* Platforms
-  const registrations = yield* Registrations
-  const store = yield* RuleStore
-  const streams = yield* StreamStore
-  const now = yield* Clock.currentTimeMillis
-  return yield* Effect.forEach(yield* platforms.all, (platform) =>
-    Effect.gen(function* () {
-      const sync = yield* registrations.syncStatus(platform.id)
-      const snapshot = yield* snapshotOf(streams, platform.id)
-      return {
-        ...statusOf(platform, yield* platform.status, sync, yield* store.wanted(platform.id)),
-        coverage: platformCoverage(platform.id, snapshot, { from: Option.some(now - Timestamp.DAY_MILLIS), to: now })
-      }
-    })
-  )
-})
-
-// ---- helpers ----
-
-const RULES_LOST = "The platform has lost the rules: they are registered again as soon as it accepts them"
-
-const statusOf = (platform: Platform, stream: StreamStatus, sync: SyncStatus, wanted: number) => {
+export const statusOf = (
+  platform: Platform,
+  facts: {
+    readonly stream: StreamStatus
+    readonly sync: SyncStatus
+    /** Number of rules that the platform should hold. */
+    readonly wanted: number
+    readonly coverage: PlatformCoverage
+  }
+): PlatformStatus => {
+  const { stream, wanted, coverage } = facts
   const { since, lastEventAt, lastError } = stream
-  const { comparison, error } = sync
+  const { comparison, error } = facts.sync
   // A stream without rules is never opened, so it cannot report a refusal or lost rules.
   const refusal = Option.filter(error, ({ isRefused }) => isRefused && stream.state === "idle")
   const hasLostRules = stream.state === "idle" && wanted > 0
@@ -99,7 +78,7 @@ const statusOf = (platform: Platform, stream: StreamStatus, sync: SyncStatus, wa
   const lastEvent = Option.map(lastEventAt, Timestamp.fromMillis)
   return {
     platform: platform.id,
-    source: platform.capabilities.isRemote ? ("upstream" as const) : ("local" as const),
+    source: platform.capabilities.isRemote ? "upstream" : "local",
     summary: [
       detail,
       [
@@ -130,9 +109,14 @@ const statusOf = (platform: Platform, stream: StreamStatus, sync: SyncStatus, wa
     ...spread(
       Option.flatMap(comparison, ({ usage }) => usage),
       (usage) => ({ usage })
-    )
+    ),
+    coverage
   }
 }
+
+// ---- helpers ----
+
+const RULES_LOST = "The platform has lost the rules: they are registered again as soon as it accepts them"
 
 const describeDrift = ({ missing, orphaned, foreign, ruleLimit, usage }: Comparison): ReadonlyArray<string> => [
   ...(missing === 0 ? [] : [`the platform does not accept ${counted(missing, "rule")} of them now`]),

@@ -1,28 +1,25 @@
-/** How a tool reaches the operations: in this process, or on a server elsewhere. */
+/** Calls operations for tools: in this process, or on a remote server. */
 import { Effect, type Either, Predicate, type Schema } from "effect"
 import type { InvalidArgument } from "../../core/model/Errors.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
-import type { Endpoint } from "../endpoint.ts"
+import type { Endpoint, Services } from "../endpoint.ts"
 import { toWire } from "../errors.ts"
-import type { Services } from "../operations.ts"
 
-/** Why an operation did not do what it was asked, as every door says it. */
-export interface Refusal {
+/** The documented error shape. */
+export interface CallError {
   readonly code: string
   readonly message: string
   readonly details: Readonly<Record<string, unknown>>
 }
 
-/** Calls an operation with whatever the caller sent. */
-export type Call<R> = <A, I, O, OI>(callee: Callee<A, I, O, OI>, args: unknown) => Effect.Effect<O, Refusal, R>
+/** `args` are not decoded yet. */
+export type Call<R> = <A, I, O, OI>(callee: Callee<A, I, O, OI>, args: unknown) => Effect.Effect<O, CallError, R>
 
 export interface Callee<A, I, O, OI> {
   readonly endpoint: Endpoint<A, I, O, OI>
-  /** For the platforms of this server. */
   readonly decode: (args: unknown) => Either.Either<A, InvalidArgument>
 }
 
-/** On behalf of the account, in this process. */
 export const callAs =
   (account: AccountId): Call<Services> =>
   ({ endpoint, decode }, args) =>
@@ -37,9 +34,9 @@ export type RemoteRequest = <A, I>(call: {
   readonly path: string
   readonly body?: { readonly type: string; readonly content: Uint8Array<ArrayBuffer> }
   readonly answer: Schema.Schema<A, I>
-}) => Effect.Effect<A, Refusal | { readonly _tag: "RemoteUnreachable"; readonly message: string }>
+}) => Effect.Effect<A, CallError | { readonly _tag: "RemoteUnreachable"; readonly message: string }>
 
-/** On behalf of whoever the key of the client belongs to. */
+/** The server decodes the arguments and knows the account by the client's key. */
 export const callRemote =
   (request: RemoteRequest): Call<never> =>
   ({ endpoint: { method, path, output } }, args) =>
@@ -60,7 +57,7 @@ export const callRemote =
 
 // ---- helpers ----
 
-/** Not to be lost on the way: the server is to say what it does not know. */
+/** Sends unknown arguments too, so that the server can report them. */
 const queryOf = (args: unknown): string =>
   new URLSearchParams(
     Object.entries(Predicate.isRecord(args) ? args : {}).map(([name, value]) => [name, JSON.stringify(value) ?? ""])

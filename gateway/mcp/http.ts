@@ -1,4 +1,4 @@
-/** `/mcp`: the tools over streamable HTTP, behind the same keys as everything else. Nothing is kept between requests. */
+/** `/mcp`: the tools over streamable HTTP, without sessions. */
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -11,8 +11,8 @@ import { Effect, Either } from "effect"
 import type { AccountId } from "../../core/model/Ids.ts"
 import type { Language } from "../../core/syntax/language.ts"
 import { readText } from "../body.ts"
+import type { Services } from "../endpoint.ts"
 import type { DoorFailure } from "../errors.ts"
-import type { Services } from "../operations.ts"
 import type { Reply, Work } from "../route.ts"
 import { callAs } from "./calls.ts"
 import { type ServerOptions, toolServer } from "./server.ts"
@@ -27,15 +27,15 @@ export type Reader = (request: Request) => Promise<Either.Either<Work<Services>,
 export const makeReader = ({ languages, ...rest }: HttpOptions): Reader => {
   const options = { ...rest, toolbox: toolbox(languages) }
   return async (request) => {
-    const refusal = originValidationResponse(request, localhostAllowedOrigins())
-    if (refusal !== undefined) return Either.right(() => Effect.succeed(replyOf(refusal)))
-    return Either.map(await readText(request), (text) => (account) => answer(options, request, text, account))
+    const originError = originValidationResponse(request, localhostAllowedOrigins())
+    if (originError !== undefined) return Either.right(() => Effect.succeed(replyOf(originError)))
+    return Either.map(await readText(request), (text) => (account) => respond(options, request, text, account))
   }
 }
 
 // ---- helpers ----
 
-const answer = (
+const respond = (
   options: Pick<ServerOptions<never>, "version" | "newSecret" | "toolbox">,
   { url, headers, signal }: Request,
   text: string,
@@ -44,11 +44,11 @@ const answer = (
   Effect.gen(function* () {
     const runtime = yield* Effect.runtime<Services>()
     const server = toolServer({ ...options, call: callAs(account), runtime })
-    const read = new Request(url, { method: "POST", headers, body: text, signal })
-    return replyOf(yield* Effect.promise(() => exchange(server, read)))
+    const copy = new Request(url, { method: "POST", headers, body: text, signal })
+    return replyOf(yield* Effect.promise(() => exchange(server, copy)))
   })
 
-/** In either revision of the protocol, and with one answer rather than a stream: when it comes, it is complete. */
+/** Supports both revisions of the protocol. Responds with JSON, not with a stream. */
 const exchange = async (server: McpServer, request: Request): Promise<Response> => {
   if (!(await isLegacyRequest(request))) return createMcpHandler(() => server, { legacy: "reject" }).fetch(request)
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })

@@ -1,17 +1,17 @@
-/** JSON Schemas of the tools, from the schemas of the operations. */
+/** JSON Schemas of the tools, derived from the schemas of the operations. */
 import { JSONSchema, type Schema } from "effect"
 
 export type JsonSchema = Record<string, unknown>
 
-/** For arguments. Every definition stands where it is used: not every client follows references in here. */
+/** Inlines all definitions, because not every client resolves references in arguments. */
 export const argumentsSchema = (schema: Schema.Schema.All): JsonSchema => {
   const { $defs = {}, ...root } = documented(schema, "strict")
-  // A schema without fields describes more than the objects that a tool can be called with.
+  // The JSON Schema of a struct without fields also allows arrays.
   if (root["properties"] === undefined) return { type: "object", properties: {}, additionalProperties: false }
   return JSON.parse(JSON.stringify(root), (_, part: unknown) => definitionOf(part, $defs) ?? part)
 }
 
-/** For results, which may gain fields later. */
+/** Allows additional fields, because results may gain fields later. */
 export const resultSchema = (schema: Schema.Schema.All): JsonSchema => {
   const { $defs, ...root } = documented(schema, "allow")
   return $defs === undefined ? root : { ...root, $defs }
@@ -23,7 +23,7 @@ interface Documented extends JsonSchema {
   readonly $defs?: Readonly<Record<string, JsonSchema>>
 }
 
-/** Without `$schema`, which some clients refuse, and without the ids that Effect gives to unknown values, all alike. */
+/** Without `$schema`, which some clients refuse, and without the ids and titles that Effect adds to unknown values. */
 const documented = (schema: Schema.Schema.All, additionalPropertiesStrategy: "strict" | "allow"): Documented => {
   const definitions = {}
   const root = JSONSchema.fromAST(schema.ast, { definitions, additionalPropertiesStrategy })

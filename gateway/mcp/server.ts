@@ -1,23 +1,23 @@
-/** The tool server itself: the tools, as the protocol wants them. */
+/** Registers the tools on an MCP server. */
 import { type CallToolResult, McpServer, type StandardSchemaWithJSON } from "@modelcontextprotocol/server"
 import { Effect, Runtime } from "effect"
 import { internal } from "../errors.ts"
-import type { Call, Refusal } from "./calls.ts"
+import type { Call, CallError } from "./calls.ts"
+import { describeError } from "./describe.ts"
 import type { JsonSchema } from "./schemas.ts"
 import type { Tool, Toolbox } from "./tools.ts"
-import { shown } from "./untrusted.ts"
-import { refusalInWords } from "./words.ts"
+import { inlineJson } from "./untrusted.ts"
 
 export interface ServerOptions<R> {
   readonly version: string
   readonly toolbox: Toolbox
   readonly call: Call<R>
   readonly runtime: Runtime.Runtime<R>
-  /** Words that nobody can guess, a new one each time. */
+  /** Returns a new unguessable word on each call. */
   readonly newSecret: () => string
 }
 
-/** For one request over HTTP, or for one connection over standard input and output. */
+/** Serves one HTTP request or one stdio connection. */
 export const toolServer = <R>({ version, toolbox, call, runtime, newSecret }: ServerOptions<R>): McpServer => {
   const server = new McpServer(
     { name: "earshot", title: "Earshot", version },
@@ -27,7 +27,7 @@ export const toolServer = <R>({ version, toolbox, call, runtime, newSecret }: Se
     const { name, title, description, annotations, input, output } = tool
     server.registerTool(
       name,
-      { title, description, annotations, inputSchema: carrying(input), outputSchema: carrying(output) },
+      { title, description, annotations, inputSchema: withoutCheck(input), outputSchema: withoutCheck(output) },
       (args, { mcpReq }) =>
         Runtime.runPromise(runtime)(resultOf(tool, call, { args, secret: newSecret() }), { signal: mcpReq.signal })
     )
@@ -37,8 +37,8 @@ export const toolServer = <R>({ version, toolbox, call, runtime, newSecret }: Se
 
 // ---- helpers ----
 
-/** Documents and lets everything through: the operation itself says what is wrong, in the words of every other door. */
-const carrying = (schema: JsonSchema): StandardSchemaWithJSON => ({
+/** Documentation only: the operation validates the arguments, with the same messages as in the other doors. */
+const withoutCheck = (schema: JsonSchema): StandardSchemaWithJSON => ({
   "~standard": {
     version: 1,
     vendor: "earshot",
@@ -57,23 +57,22 @@ const resultOf = <R>(
       content: [{ type: "text" as const, text }],
       structuredContent: structured
     })),
-    Effect.catchAll((refusal) => Effect.succeed(refused(refusal))),
+    Effect.catchAll((error) => Effect.succeed(errorResult(error))),
     Effect.catchAllDefect((defect) =>
-      Effect.as(Effect.logError(`The tool ${tool.name} failed`, defect), refused(internal))
+      Effect.as(Effect.logError(`The tool ${tool.name} failed`, defect), errorResult(internal))
     )
   )
 
-/** Not as structured content: that has to be as the tool's schema says, and clients check it even of an error. */
-const refused = (refusal: Refusal): CallToolResult => {
-  const { code, message, details } = refusal
+/** Without structured content, which clients check against the tool's output schema even for an error. */
+const errorResult = (error: CallError): CallToolResult => {
+  const { code, message, details } = error
   return {
     isError: true,
     content: [
-      { type: "text", text: refusalInWords(refusal) },
-      { type: "text", text: shown({ code, message, details }, MOST_OF_AN_ERROR) }
+      { type: "text", text: describeError(error) },
+      { type: "text", text: inlineJson({ code, message, details }, MAX_ERROR_CHARACTERS) }
     ]
   }
 }
 
-/** In characters. */
-const MOST_OF_AN_ERROR = 20_000
+const MAX_ERROR_CHARACTERS = 20_000

@@ -1,16 +1,16 @@
-/** The tools on standard input and output, for an agent that starts this process itself. */
+/** Serves the tools over stdio, for an agent that starts this process. */
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
 import { Effect, Runtime } from "effect"
 import { type ServerOptions, toolServer } from "./server.ts"
 
-/** Serves until the other side closes its end. */
+/** Ends when the client closes the connection. */
 export const serveOnStdio = <R>(options: Omit<ServerOptions<R>, "runtime">): Effect.Effect<void, never, R> =>
   Effect.gen(function* () {
     const runtime = yield* Effect.runtime<R>()
     yield* Effect.async<void>((resume) => {
       const connection = serveStdio(() => toolServer({ ...options, runtime }), {
-        transport: new Transport(() => resume(Effect.void)),
-        onerror: (error) => Runtime.runFork(runtime)(Effect.logWarning("A message could not be handled", error))
+        transport: new ClosingTransport(() => resume(Effect.void)),
+        onerror: (error) => Runtime.runFork(runtime)(Effect.logWarning("Cannot handle an MCP message", error))
       })
       return Effect.promise(() => connection.close())
     })
@@ -18,17 +18,17 @@ export const serveOnStdio = <R>(options: Omit<ServerOptions<R>, "runtime">): Eff
 
 // ---- helpers ----
 
-/** The SDK's own keeps it to itself when it is closed. */
-class Transport extends StdioServerTransport {
-  private readonly closed: () => void
+/** Reports its end, which the SDK's transport does not. */
+class ClosingTransport extends StdioServerTransport {
+  private readonly onClosed: () => void
 
-  constructor(closed: () => void) {
+  constructor(onClosed: () => void) {
     super()
-    this.closed = closed
+    this.onClosed = onClosed
   }
 
   override async close(): Promise<void> {
     await super.close()
-    this.closed()
+    this.onClosed()
   }
 }

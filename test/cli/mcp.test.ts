@@ -97,7 +97,7 @@ describe("earshot mcp", () => {
     const agent = await connect(transport({ EARSHOT_URL: server.url, EARSHOT_API_KEY: KEY }))
     assert.match(
       (await agent.call("list_rules", { all: true })).text,
-      /"all": Is not a known field: none is taken here/
+      /"all": Is not a known field: no fields are allowed here/
     )
     assert.match((await agent.call("list_matches", { limit: "5" })).text, /limit: Expected a number, got a string/)
     await agent.client.close()

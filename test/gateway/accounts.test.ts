@@ -1,4 +1,4 @@
-/** Two accounts on one server: nothing of one is visible to the other, and limits count for each alone. */
+/** Two accounts on one server: isolation, and limits per account. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Keys } from "../../core/keys/Keys.ts"
@@ -7,7 +7,7 @@ import { serve, service, X_LIMIT } from "./inProcess.ts"
 import { exchange, requestText } from "./raw.ts"
 
 describe("two accounts", () => {
-  it.scopedLive("a foreign rule answers byte for byte like an unknown one", () =>
+  it.scopedLive("a foreign rule gets the same response as an unknown one, byte for byte", () =>
     Effect.gen(function* () {
       const as = yield* serve
       const [ann, bob] = [yield* as("ann"), yield* as("bob")]
@@ -29,11 +29,11 @@ describe("two accounts", () => {
       assert.deepStrictEqual((yield* ask(bob, "/matches", {})).body["matches"] as unknown, [])
 
       const mine = yield* ask(ann, "/matches", { rule_id: foreign })
-      assert.lengthOf([...(mine.body["matches"] ?? [])], 1, "and what is Ann's is untouched")
+      assert.lengthOf([...(mine.body["matches"] ?? [])], 1, "Ann's matches are untouched")
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("a cursor of another account shows nothing of it", () =>
+  it.scopedLive("a cursor of another account shows only the caller's own matches", () =>
     Effect.gen(function* () {
       const as = yield* serve
       const [ann, bob] = [yield* as("ann"), yield* as("bob")]
@@ -47,20 +47,21 @@ describe("two accounts", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("who hands in events is told of meetings with own rules, and not that others have rules", () =>
+  it.scopedLive("publishing events counts only matches of the caller's own rules", () =>
     Effect.gen(function* () {
       const as = yield* serve
       const [ann, bob] = [yield* as("ann"), yield* as("bob")]
       for (const owner of [ann, bob, bob]) yield* ask(owner, "/api.CreateRule", draft("shared"))
       yield* ask(ann, "/api.CreateRule", draft("secret"))
       const events = [firehoseUpdate("http://a", "shared secret"), firehoseUpdate("http://b", "secret")]
-      const told = (who: Target) => Effect.map(ask(who, "/local/events", events), ({ body }) => Number(body["matches"]))
-      assert.deepStrictEqual([yield* told(ann), yield* told(bob)], [3, 2])
-      assert.strictEqual(yield* told(yield* as("carol")), 0)
+      const counted = (who: Target) =>
+        Effect.map(ask(who, "/local/events", events), ({ body }) => Number(body["matches"]))
+      assert.deepStrictEqual([yield* counted(ann), yield* counted(bob)], [3, 2])
+      assert.strictEqual(yield* counted(yield* as("carol")), 0)
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("a revoked key answers at once like one that never was", () =>
+  it.scopedLive("a revoked key immediately gets the same response as an unknown one", () =>
     Effect.gen(function* () {
       const as = yield* serve
       const ann = yield* as("ann")
@@ -76,7 +77,7 @@ describe("two accounts", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("the limit of x counts for each account alone; firehose has none", () =>
+  it.scopedLive("the rule limit of x applies per account; firehose has no limit", () =>
     Effect.gen(function* () {
       const as = yield* serve
       const [ann, bob] = [yield* as("ann"), yield* as("bob")]
@@ -99,7 +100,7 @@ describe("two accounts", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("twenty rules created at once do not pass a limit of two", () =>
+  it.scopedLive("twenty concurrent creates do not exceed a limit of two", () =>
     Effect.gen(function* () {
       const as = yield* serve
       const ann = yield* as("ann")
@@ -124,7 +125,7 @@ describe("two accounts", () => {
 
 const ask = (target: Target, path: string, body?: unknown) => Effect.promise(() => call(target, path, body))
 
-/** The whole answer, without the time and the id that the caller sent. */
+/** The whole response, with the date and the caller's id masked. */
 const bytesOf = async (target: Target, path: string, ruleId: string): Promise<string> => {
   const headers = {
     authorization: `Bearer ${target.key}`,

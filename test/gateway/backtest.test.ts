@@ -1,4 +1,4 @@
-/** Backtests by the real program, on its embedded store: exact, at once, and the same after a restart. */
+/** Backtests in the real program on its embedded store: exact, immediate, and stable across restarts. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -29,7 +29,7 @@ for (const runtime of RUNTIMES) {
     const backtest = async (overrides: object, request: object = { events: 100_000 }) => {
       const { status, body } = await call(target(), "/rules/check", { overrides, backtest: request })
       assert.strictEqual(status, 200, JSON.stringify(body))
-      // Every test looks at the parts of it that it uses.
+      // Each test checks the parts that it uses.
       return (body as unknown as CheckResult).platforms
     }
 
@@ -45,7 +45,7 @@ for (const runtime of RUNTIMES) {
     const posts = Array.from({ length: 2_000 }, (_, n) => xPost(String(n), n % 7 === 0 ? `storm ${n}` : `calm ${n}`))
     const counted = { tested: 2_000, matched: 286, share: 0.143 }
 
-    it("has nothing to test on before events came in, and says so", async () => {
+    it("reports that there are no events yet", async () => {
       const found = await backtest({ x: "storm" })
       assert.deepStrictEqual(found["x"]?.backtest, {
         tested: 0,
@@ -55,11 +55,11 @@ for (const runtime of RUNTIMES) {
       })
     })
 
-    it("says exactly how many of 2,000 events match, as soon as they were handed in", async () => {
+    it("counts matches among 2,000 events exactly, as soon as they are published", async () => {
       for (let at = 0; at < posts.length; at += 500) {
         assert.strictEqual((await call(target(), "/local/events", posts.slice(at, at + 500))).status, 200)
       }
-      // Refused as a whole, so none of it is kept.
+      // This request is refused, so none of its events is kept.
       await call(target(), "/local/events", [firehoseUpdate("https://example.com/", "storm\0 \ud83d"), xPost("", "")])
       await call(target(), "/local/events", [firehoseUpdate("https://example.com/", "storm\0 \ud83d")])
       const found = await backtest({ x: "storm", firehose: "storm" })
@@ -71,7 +71,7 @@ for (const runtime of RUNTIMES) {
       ])
     })
 
-    it("takes as many of the newest as asked for, by default 1,000, with 3 samples", async () => {
+    it("tests the requested number of newest events, by default 1,000 with 3 samples", async () => {
       const plain = (await backtest({ x: "storm" }, {}))["x"]?.backtest
       assert.deepInclude(plain, { tested: 1_000, matched: 143 })
       assert.lengthOf(plain?.samples ?? [], 3)
@@ -79,7 +79,7 @@ for (const runtime of RUNTIMES) {
       assert.deepInclude(few, { tested: 5, matched: 1, samples: [] })
     })
 
-    it("is typed over tRPC, and gives there what REST gives", async () => {
+    it("is typed over tRPC and returns the same as REST", async () => {
       const client = createTRPCClient<AppRouter>({
         links: [httpLink({ url: `${target().url}/trpc`, headers: { authorization: `Bearer ${KEY}` } })]
       })
@@ -89,7 +89,7 @@ for (const runtime of RUNTIMES) {
       assert.deepStrictEqual<unknown>(platforms, await backtest({ x: "storm" }))
     })
 
-    it("refuses numbers that it does not take, and fields that it does not know", async () => {
+    it("refuses numbers out of range and unknown fields", async () => {
       for (const [request, message] of [
         [{ events: 0 }, /"backtest\.events": Expected a whole number from 1 to 100000/],
         [{ events: 100_001 }, /"backtest\.events": Expected/],
@@ -104,14 +104,14 @@ for (const runtime of RUNTIMES) {
       }
     })
 
-    it("gives the same after a restart", async () => {
+    it("returns the same after a restart", async () => {
       const before = await backtest({ x: "storm" })
       await restart()
       assert.deepStrictEqual(await backtest({ x: "storm" }), before)
       assert.deepInclude(before["x"]?.backtest, counted)
     })
 
-    it("keeps as many as EARSHOT_RECENT_EVENTS says, and with 0 none, also of those that were there", async () => {
+    it("keeps EARSHOT_RECENT_EVENTS events; 0 also deletes those kept before", async () => {
       await restart({ EARSHOT_RECENT_EVENTS: "100" })
       const last = (await backtest({ x: "storm" }))["x"]?.backtest
       assert.deepInclude(last, { tested: 100, matched: 14 })

@@ -1,4 +1,4 @@
-/** Bodies that are no JSON object, not JSON, not text, or too much. */
+/** Invalid bodies: not a JSON object, not JSON, not UTF-8, or too large. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { assertError, call, draft, OPERATIONS, POST_PATHS, type Target } from "./client.ts"
@@ -15,13 +15,13 @@ export const bodyContract = (target: () => Target): void => {
 
   describe("a body", () => {
     for (const path of POST_PATHS) {
-      it(`${path} refuses one that is not a JSON object`, async () => {
+      it(`${path} refuses a value that is not a JSON object`, async () => {
         for (const body of ["[1]", "[]", "null", '"abc"', "42", "true", "1e999"]) {
           assertError(await send(path, body), 400, "invalid_argument", /Expected an object, got /)
         }
       })
 
-      it(`${path} refuses one that is empty or not JSON, and says so`, async () => {
+      it(`${path} refuses an empty body and invalid JSON`, async () => {
         for (const body of ["", " \n"]) assertError(await send(path, body), 400, "invalid_argument", /body is empty/)
         for (const body of ["{", '{"a":1,}', "{'a':1}", "NaN", "\ufeff\ufeff{}", '{"limit":5}{"limit":6}']) {
           assertError(await send(path, body), 400, "invalid_argument", /not valid JSON/)
@@ -31,9 +31,11 @@ export const bodyContract = (target: () => Target): void => {
         assertError(deep, 400, "invalid_argument")
       })
 
-      it(`${path} refuses none at all, whatever its type, and says when {} would do`, async () => {
-        const asksForAll = ["/matches", "/matches/wait", "/platforms/syntax"].includes(path)
-        const message = asksForAll ? /body is empty: .*; {} asks for all$/ : /body is empty: send JSON as [\w/]+$/
+      it(`${path} refuses a missing body of any content type, and suggests {} if all fields are optional`, async () => {
+        const allIsOptional = ["/matches", "/matches/wait", "/platforms/syntax"].includes(path)
+        const message = allIsOptional
+          ? /body is empty: .*, or {} for the defaults$/
+          : /body is empty: send JSON as [\w/]+$/
         for (const type of [undefined, "application/json", "application/x-www-form-urlencoded"]) {
           for (const length of [undefined, "0"]) {
             const answer = await sendRaw(path, { "content-type": type, "content-length": length }, "")
@@ -44,12 +46,12 @@ export const bodyContract = (target: () => Target): void => {
         }
       })
 
-      it(`${path} refuses one that is not UTF-8`, async () => {
+      it(`${path} refuses a body that is not UTF-8`, async () => {
         const bytes = new Uint8Array([...Buffer.from('{"name":"'), 0xff, 0xfe, ...Buffer.from('"}')])
         assertError(await send(path, bytes), 400, "invalid_argument", /not valid UTF-8/)
       })
 
-      it(`${path} refuses one of another type, and names the one it takes`, async () => {
+      it(`${path} refuses another content type and names the expected one`, async () => {
         const types = [
           "text/plain",
           "application/jsonp",
@@ -71,13 +73,13 @@ export const bodyContract = (target: () => Target): void => {
       })
     }
 
-    it("is JSON whatever the case of its type, and with a charset", async () => {
+    it("accepts the content type in any case and with a charset", async () => {
       for (const type of ["Application/JSON", "application/json; charset=utf-8", "APPLICATION/JSON;charset=UTF-8 "]) {
         assert.strictEqual((await send("/matches", "{}", type)).status, 200, type)
       }
     })
 
-    it("may hold every character, and gives it back as it came", async () => {
+    it("preserves every character", async () => {
       const name = "Zoë 💥 \u202e <script> \u0001 \\ \" '"
       const created = await call(target(), "/api.CreateRule", { ...draft("characters"), name })
       const listed = await call(target(), "/api.ListRules")
@@ -86,7 +88,7 @@ export const bodyContract = (target: () => Target): void => {
       await call(target(), "/api.DeleteRule", { rule_id: created.body["rule_id"] })
     })
 
-    it("of exactly 1 MiB is read, declared or chunked, and one byte more is not", async () => {
+    it("may have exactly 1 MiB, with a length or chunked, and not one byte more", async () => {
       const body = `{"limit":1${" ".repeat(MAX_BYTES - 11)}}`
       assert.strictEqual(Buffer.byteLength(body), MAX_BYTES)
       const headers = { "content-type": "application/json", authorization: `Bearer ${target().key}` }
@@ -108,7 +110,7 @@ export const bodyContract = (target: () => Target): void => {
     })
 
     for (const path of [...POST_PATHS, "/local/events", "/trpc/rules.create"]) {
-      it(`${path} answers 413 to a length that is too large, before any of it is sent`, async () => {
+      it(`${path} responds 413 to a too large content-length before the body is sent`, async () => {
         const headers = { "content-type": "application/json", "content-length": "1048577" }
         const answer = await sendRaw(path, headers, "")
         assert.strictEqual(answer?.status, 413)
@@ -116,7 +118,7 @@ export const bodyContract = (target: () => Target): void => {
         assert.strictEqual((await call(target(), "/matches", {})).status, 200)
       })
 
-      it(`${path} answers 413 to chunks without end, and goes on serving others`, async () => {
+      it(`${path} responds 413 to endless chunks and keeps serving`, async () => {
         const connection = await open(target())
         const headers = { "content-type": "application/json", "transfer-encoding": "chunked" }
         connection.write(requestText("POST", path, { ...headers, authorization: `Bearer ${target().key}` }))
@@ -134,7 +136,7 @@ export const bodyContract = (target: () => Target): void => {
         assertError(answer, answer.status, String(answer.body["code"]))
       }
 
-      it(`${method} ${path} answers any JSON and any text in the documented shape`, async () => {
+      it(`${method} ${path} responds in the documented shape to any JSON and any text`, async () => {
         const likely = fc.record(
           {
             name: fc.anything(),
@@ -160,7 +162,7 @@ export const bodyContract = (target: () => Target): void => {
         )
         await fc.assert(
           fc.asyncProperty(body, async (text) => {
-            // An empty query is a good one, and would be waited for.
+            // {} is valid and would wait for the default timeout.
             const body = path === "/matches/wait" && /^\s*{\s*}\s*$/.test(text) ? '{"timeout_seconds":1}' : text
             if (method === "POST") return documented(await send(path, body))
             const query = new URLSearchParams({ [text]: text }).toString()

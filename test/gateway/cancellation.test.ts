@@ -1,4 +1,4 @@
-/** A client that goes away takes its request with it. Over real sockets. */
+/** Disconnecting cancels the request. Over real sockets. */
 import { once } from "node:events"
 import { connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
@@ -13,8 +13,8 @@ import { json, type Reply } from "../../gateway/route.ts"
 const REQUEST = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"
 const services = Layer.merge(Entropy.layerCounting, Layer.mock(Keys, {}))
 
-describe("a client that goes away", () => {
-  it.scopedLive("interrupts what is done for it", () =>
+describe("a request", () => {
+  it.scopedLive("is interrupted when the client disconnects", () =>
     Effect.gen(function* () {
       const started = yield* Deferred.make<void>()
       const interrupted = yield* Deferred.make<void>()
@@ -31,7 +31,7 @@ describe("a client that goes away", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.scopedLive("is only who goes away: one that waits gets its answer", () =>
+  it.scopedLive("is answered while the client waits", () =>
     Effect.gen(function* () {
       const port = yield* serve(Effect.delay(Effect.succeed(json(200, { slow: true })), "50 millis"))
       const socket = yield* open(port)
@@ -49,7 +49,7 @@ const serve = (reply: Effect.Effect<Reply>) =>
     return yield* NodeServer.serve({ host: "127.0.0.1", port: 0, handler, unreadable: unreadableRequest })
   })
 
-/** A connection on which the request has been sent. */
+/** A connection with the request sent. */
 const open = (port: number) =>
   Effect.acquireRelease(
     Effect.promise(async () => {

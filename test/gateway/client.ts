@@ -1,8 +1,8 @@
-/** A caller of the REST endpoints, and what every answer of theirs has in common. */
+/** A REST client, with assertions on every response. */
 import { assert } from "@effect/vitest"
 import type { Address } from "./raw.ts"
 
-/** A server that is being tested, and a key that it takes. */
+/** The server under test, with a valid key. */
 export interface Target extends Address {
   readonly url: string
   readonly key: string
@@ -14,7 +14,7 @@ export interface Answer {
   readonly body: Json
 }
 
-/** Parsed JSON, looked into by name: what is missing is undefined all the way down. */
+/** Parsed JSON with access by name. */
 export type Json = { readonly [name: string]: Json } & Iterable<Json>
 
 export const OPERATIONS = [
@@ -39,7 +39,7 @@ export const POST_PATHS: ReadonlyArray<string> = OPERATIONS.flatMap(([method, pa
   method === "POST" ? [path] : []
 )
 
-/** Sends JSON with the key of the target; `init` overrides any of it. */
+/** Sends JSON with the key of the target. `init` overrides the defaults. */
 export const call = async (target: Target, path: string, body?: unknown, init: RequestInit = {}): Promise<Answer> => {
   const sent: RequestInit = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }
   const headers = new Headers({
@@ -52,14 +52,14 @@ export const call = async (target: Target, path: string, body?: unknown, init: R
   return answerOf(await fetch(target.url + path, { ...sent, ...init, headers }))
 }
 
-/** Every answer, good or bad, is JSON and carries a request id. */
+/** Checks that the response is JSON and has a request id. */
 export const answerOf = async (response: Response): Promise<Answer> => {
   assert.strictEqual(response.headers.get("content-type"), "application/json")
   assert.match(response.headers.get("x-request-id") ?? "", /^[\w.:-]{1,128}$/)
   return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) as Json }
 }
 
-/** The documented shape of an error: these three fields and no others. */
+/** Checks the documented error shape: exactly these three fields. */
 export const assertError = (
   answer: { readonly status: number; readonly body: unknown },
   status: number,
@@ -78,7 +78,7 @@ export const assertError = (
   if (message !== undefined) assert.match(String(body["message"]), message)
 }
 
-/** A rule that any service accepts, with words that no other test looks for. */
+/** A valid rule, by default with a word that no other test uses. */
 export const draft = (words = `word${++drafts}`, platforms: ReadonlyArray<"x" | "firehose"> = ["firehose"]) => ({
   name: "Test",
   intent: "Show that it works",
@@ -88,7 +88,7 @@ export const draft = (words = `word${++drafts}`, platforms: ReadonlyArray<"x" | 
 
 export const xPost = (id: string, text: string) => ({ data: { id, text } })
 
-/** A page that has just gained this text. */
+/** A page to which this text was added. */
 export const firehoseUpdate = (url: string, text: string) => ({
   document: { url, diff: { chunks: [{ typ: "ins", text }] } }
 })

@@ -1,4 +1,4 @@
-/** The types that a client compiles with: the same as the router's own, and in need of nothing but tRPC. */
+/** The generated client types are equal to the router's own types and need only tRPC. */
 import { execFile } from "node:child_process"
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -14,7 +14,7 @@ import { temporaryFolder } from "../stores.ts"
 const BUILT = readFileSync(join(ROOT, "dist/client.d.ts"), "utf8")
 
 describe("clientTypes", () => {
-  /** One change each, and what is to be found of it. */
+  /** One change each, with the expected difference. */
   const drifts: ReadonlyArray<readonly [from: string, to: string, found: string]> = [
     [
       "readonly intent: string\n        /** Where",
@@ -33,12 +33,12 @@ describe("clientTypes", () => {
     ["transformer: false", "transformer: true", "transformer"]
   ]
 
-  it.scopedLive("gives the inputs, outputs and errors of every procedure exactly, and a drift does not compile", () =>
+  it.scopedLive("writes the exact inputs, outputs and errors of every procedure; a drift does not compile", () =>
     Effect.gen(function* () {
-      // As the sources have it: any platform. The build names the platforms there are.
+      // With any platform id, as in the sources. The build lists the installed platforms.
       const types = clientTypes(makeRouter(identity))
       const drifted = drifts.map(([from, to, found], index) => {
-        assert.lengthOf(types.split(from), 2, `"${from}" is there once`)
+        assert.lengthOf(types.split(from), 2, `"${from}" occurs once`)
         return { name: `drift${index}.d.ts`, text: types.replace(from, to), found }
       })
       const output = yield* compiled({
@@ -46,7 +46,7 @@ describe("clientTypes", () => {
         "tsconfig.json": JSON.stringify({
           extends: join(ROOT, "tsconfig.json"),
           compilerOptions: { rewriteRelativeImportExtensions: false },
-          // The second completes the types of zod, which the router is made with.
+          // The second file augments the types of zod, which the router uses.
           files: ["same.ts", join(ROOT, "gateway/openapi.ts")],
           include: []
         }),
@@ -69,18 +69,18 @@ describe("clientTypes", () => {
     })
   )
 
-  it("says of procedures, fields and types what the API's documentation says", () => {
+  it("documents procedures, fields and types as the OpenAPI document does", () => {
     const types = builtTypes()
     assert.include(
       types,
       "/** List the rules. All rules of the account, newest first. */\n    list: TRPCQueryProcedure<"
     )
-    assert.include(types, "/** True when no match came in time */\n        readonly timed_out: boolean")
+    assert.include(types, "/** True if no match came in time */\n        readonly timed_out: boolean")
     assert.include(types, "\n/** Identifier of a platform */\nexport type PlatformId = ")
-    assert.include(types, " * How many matches to give at most\n         * @default 20\n")
+    assert.include(types, " * The maximum number of matches\n         * @default 20\n")
   })
 
-  it("is what the build has written", () => {
+  it("equals the file that the build wrote", () => {
     assert.strictEqual(BUILT, builtTypes())
   })
 })
@@ -90,7 +90,7 @@ describe("the package", () => {
     import { createTRPCClient, httpBatchLink, httpSubscriptionLink, splitLink, TRPCClientError } from "@trpc/client"
     import type { inferRouterOutputs } from "@trpc/server"
     import type { AppRouter, ErrorCode, Match, PlatformId } from "earshot"
-    // @ts-expect-error it is not installed here
+    // @ts-expect-error effect is not installed here
     import type { Effect } from "effect"
 
     const url = "http://127.0.0.1:8787/trpc"
@@ -107,7 +107,7 @@ describe("the package", () => {
     export const use = async () => {
       const { rule_id } = await client.rules.create.mutate({
         name: "Earthquakes",
-        intent: "Hear of them",
+        intent: "Learn of earthquakes",
         platforms: ["x"],
         overrides: { x: "earthquake" }
       })
@@ -119,9 +119,9 @@ describe("the package", () => {
       client.matches.watch.subscribe({ platform: "x" }, { onData: ({ data }) => console.log(data.id, data.payload["data"]) })
       // @ts-expect-error a limit is a number
       await client.matches.list.query({ limit: "5" })
-      // @ts-expect-error there is no such procedure
+      // @ts-expect-error unknown procedure
       await client.rules.rename.mutate({ rule_id })
-      // @ts-expect-error a rule has no such field
+      // @ts-expect-error unknown field
       return [platform, cursor, rules[0]?.title]
     }
 
@@ -133,13 +133,13 @@ describe("the package", () => {
   const onNode = { ...strict, target: "ES2022", module: "nodenext", types: ["node"], lib: ["ES2022", "DOM"] }
   const bundled = { ...strict, target: "ES2022", module: "esnext", moduleResolution: "bundler" }
   const inBrowsers = { ...bundled, types: ["node"], lib: ["ES2022", "DOM", "DOM.Iterable"] }
-  const withTypesAlone = { ...bundled, types: [], lib: ["ES2022", "ESNext.Disposable", "DOM"] }
+  const typesOnly = { ...bundled, types: [], lib: ["ES2022", "ESNext.Disposable", "DOM"] }
 
-  // What tRPC's own declarations ask for.
+  // Required by tRPC's declarations.
   const ws = { "ws.d.ts": blockOf("docs/typescript.md", 'declare module "ws"') }
   const packages = ["@trpc/client", "@types/node", "undici-types"]
 
-  compiles("a client on Node, and to that of docs/typescript.md", {
+  compiles("a client on Node and the example of docs/typescript.md", {
     options: onNode,
     packages: [...packages, "eventsource", "eventsource-parser"],
     files: {
@@ -148,13 +148,13 @@ describe("the package", () => {
       "main.ts": blockOf("docs/typescript.md", 'import type { AppRouter } from "earshot"')
     }
   })
-  compiles("a client that is bundled for browsers", {
+  compiles("a client bundled for browsers", {
     options: inBrowsers,
     packages,
     files: { ...ws, "client.ts": client }
   })
-  compiles("a program that takes the types alone", {
-    options: withTypesAlone,
+  compiles("a program that uses only the types", {
+    options: typesOnly,
     packages: [],
     files: {
       "main.ts": `
@@ -166,10 +166,10 @@ describe("the package", () => {
     }
   })
 
-  it("throws at run time that it exports only types", async () => {
+  it("fails at run time, because it exports types only", async () => {
     const name = "earshot"
     const error = await import(name).then(
-      () => assert.fail("It was imported"),
+      () => assert.fail("The import succeeded"),
       (failure: Error) => failure
     )
     assert.match(error.message, /exports only types: use import type/)
@@ -186,12 +186,12 @@ function compiles(
     files
   }: { options: object; packages: ReadonlyArray<string>; files: Readonly<Record<string, string>> }
 ) {
-  it.scopedLive(`gives its types to ${name}, with neither effect nor skipLibCheck`, () =>
+  it.scopedLive(`has types that compile in ${name}, without effect and without skipLibCheck`, () =>
     Effect.gen(function* () {
       const output = yield* compiled({
         "package.json": '{ "type": "module" }',
         "tsconfig.json": JSON.stringify({
-          // With a package where its link is, it finds these and no others.
+          // Resolves only the linked packages.
           compilerOptions: { ...options, preserveSymlinks: true },
           files: Object.keys(files)
         }),
@@ -210,15 +210,15 @@ function compiles(
   )
 }
 
-/** The block of code with this text in it. */
+/** The code block that contains the text. */
 function blockOf(path: string, text: string): string {
   const blocks = readFileSync(join(ROOT, path), "utf8").matchAll(/^```ts\n(.*?)^```/gms)
   const block = [...blocks].map(([, code = ""]) => code).find((code) => code.includes(text))
-  assert.isDefined(block, `${path} has a block of code with ${text}`)
+  assert.isDefined(block, `${path} has a code block with ${text}`)
   return block ?? ""
 }
 
-/** What the compiler says of a project with these files; nothing when all is well. */
+/** The compiler's output for a project with these files; empty on success. */
 const compiled = (files: Readonly<Record<string, string | { readonly link: string }>>) =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder

@@ -1,4 +1,4 @@
-/** The page to read the API on: all of it comes from this origin. What it looks like is for a browser to show. */
+/** The docs page loads everything from its own origin. Its appearance is not tested. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { RUNTIMES, type Running, START_MILLIS, startService } from "../program.ts"
 
@@ -17,7 +17,7 @@ for (const runtime of RUNTIMES) {
       return { response, html: await response.text() }
     }
 
-    it("is HTML, open without a key, with a request id", async () => {
+    it("is HTML with a request id and needs no key", async () => {
       const { response, html } = await page()
       assert.strictEqual(response.status, 200)
       assert.strictEqual(response.headers.get("content-type"), "text/html; charset=utf-8")
@@ -26,7 +26,7 @@ for (const runtime of RUNTIMES) {
       assert.include(html, "/openapi.json")
     })
 
-    it("has a policy that lets nothing be loaded from, sent to or framed by another host", async () => {
+    it("has a content security policy that allows no other host", async () => {
       const { response } = await page()
       const policy = new Map(
         (response.headers.get("content-security-policy") ?? "").split(";").map((directive) => {
@@ -41,17 +41,17 @@ for (const runtime of RUNTIMES) {
       for (const name of ["connect-src", "script-src"]) assert.notInclude(policy.get(name) ?? [], "data:", name)
     })
 
-    it("names no other host, and every script and style on it is served here", async () => {
+    it("refers to no other host and serves all its scripts", async () => {
       const { html } = await page()
       const links = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map((match) => match[1] ?? "")
       assert.isNotEmpty(links)
       for (const link of links.filter((link) => link !== "data:,")) {
-        assert.match(link, /^\/[^/]/, "a path of this origin")
+        assert.match(link, /^\/[^/]/, "is a path of this origin")
         const response = await fetch(`${running?.url}${link}`)
         assert.strictEqual(response.status, 200, link)
         assert.match(response.headers.get("content-type") ?? "", /^text\/javascript/)
         assert.isNotEmpty(response.headers.get("x-request-id"))
-        assert.isAbove((await response.text()).length, 100_000, "the whole reader")
+        assert.isAbove((await response.text()).length, 100_000, "is the whole script")
       }
       assert.notMatch(html, /https?:\/\//)
     })

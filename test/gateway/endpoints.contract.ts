@@ -1,5 +1,4 @@
-/** The five endpoints of the specification, each in its plainest use. */
-
+/** The five endpoints of the specification in their basic use. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Coverage } from "../../core/coverage/Coverage.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
@@ -7,7 +6,7 @@ import { answerOf, call, draft, type Target } from "./client.ts"
 
 export const endpointsContract = (target: () => Target): void => {
   describe("the five endpoints", () => {
-    it("POST /api.CreateRule answers rule_id and, per platform, platform_rule_id and translated_value", async () => {
+    it("POST /api.CreateRule returns rule_id and, per platform, platform_rule_id and translated_value", async () => {
       const { status, body } = await call(target(), "/api.CreateRule", draft("creation", ["x", "firehose"]))
       assert.strictEqual(status, 200)
       assert.deepStrictEqual(Object.keys(body), ["rule_id", "platforms"])
@@ -21,7 +20,7 @@ export const endpointsContract = (target: () => Target): void => {
       await call(target(), "/api.DeleteRule", { rule_id: body["rule_id"] })
     })
 
-    it("GET /api.ListRules answers every field of a rule, newest first", async () => {
+    it("GET /api.ListRules returns every field of a rule, newest first", async () => {
       const first = await call(target(), "/api.CreateRule", draft("listed1"))
       const second = await call(target(), "/api.CreateRule", { ...draft("listed2"), name: "  Second  " })
       const { status, body } = await call(target(), "/api.ListRules")
@@ -39,7 +38,7 @@ export const endpointsContract = (target: () => Target): void => {
       await call(target(), "/api.DeleteRule", { rule_id: second.body["rule_id"] })
     })
 
-    it("POST /api.DeleteRule answers the rule_id, and not_found the second time", async () => {
+    it("POST /api.DeleteRule returns the rule_id, and not_found the second time", async () => {
       const created = await call(target(), "/api.CreateRule", draft())
       const rule_id = created.body["rule_id"]
       const deleted = await call(target(), "/api.DeleteRule", { rule_id })
@@ -51,7 +50,7 @@ export const endpointsContract = (target: () => Target): void => {
       )
     })
 
-    it("POST /matches takes an empty object", async () => {
+    it("POST /matches accepts an empty object", async () => {
       const { status, body } = await call(target(), "/matches", {})
       assert.deepStrictEqual([status, body["matches"] as unknown], [200, []])
       const { platforms, to } = body["coverage"] as unknown as Coverage
@@ -62,7 +61,7 @@ export const endpointsContract = (target: () => Target): void => {
       for (const { watched_since } of platforms) assert.isBelow(Date.parse(watched_since ?? ""), Date.parse(to))
     })
 
-    it("POST /platforms/syntax answers every platform, or those that are named", async () => {
+    it("POST /platforms/syntax returns all platforms, or the requested ones", async () => {
       const all = await call(target(), "/platforms/syntax", {})
       assert.sameMembers(Object.keys(all.body["platforms"] ?? {}), ["x", "firehose"])
       const one = await call(target(), "/platforms/syntax", { platforms: ["firehose"] })
@@ -80,7 +79,7 @@ export const endpointsContract = (target: () => Target): void => {
       ])
     })
 
-    it("GET /health/live and /health/ready answer without a key", async () => {
+    it("GET /health/live and /health/ready need no key", async () => {
       const live = await answerOf(await fetch(`${target().url}/health/live`))
       assert.deepStrictEqual([live.status, live.body as unknown], [200, { status: "ok" }])
       const ready = await answerOf(await fetch(`${target().url}/health/ready`))

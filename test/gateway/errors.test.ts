@@ -1,4 +1,4 @@
-/** Every failure of the core on its way to the wire, and a defect, of which nothing may get there. */
+/** The mapping of every core failure to the wire. Defects must not leak details. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { Keys } from "../../core/keys/Keys.ts"
@@ -98,7 +98,7 @@ describe("a failure", () => {
     )
   }
 
-  it.scopedLive("a store that is down when the key is looked up is 503, not 401", () =>
+  it.scopedLive("of the store during authentication is 503, not 401", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       for (const path of ["/api.CreateRule", "/trpc/rules.create"]) {
@@ -129,7 +129,7 @@ describe("a defect", () => {
     ]
   ]
   for (const [what, defect] of defects) {
-    it.scopedLive(`${what} is 500 internal, with nothing of the inside`, () =>
+    it.scopedLive(`${what} is 500 internal, without details`, () =>
       Effect.gen(function* () {
         const ann = yield* (yield* serve)("ann")
         for (const path of ["/api.CreateRule", "/trpc/rules.create"]) {
@@ -139,7 +139,7 @@ describe("a defect", () => {
           assert.deepStrictEqual(pick(body, ["code", "details"]), { code: "internal", details: {} })
           assert.notMatch(JSON.stringify(answer.body), /hunter2|secret|stack|\.ts|TypeError/i)
         }
-        assert.strictEqual((yield* ask(ann, "/matches", {})).status, 200, "and the next request is served")
+        assert.strictEqual((yield* ask(ann, "/matches", {})).status, 200, "the next request is served")
       }).pipe(Effect.provide(failingWith(defect)), Effect.provide(quiet))
     )
   }
@@ -149,10 +149,10 @@ describe("a defect", () => {
 
 const ask = (target: Target, path: string, body?: unknown) => Effect.promise(() => call(target, path, body))
 
-/** The service, with a create that ends like this. */
+/** The service with this outcome of `Rules.create`. */
 const failingWith = (outcome: Effect.Effect<never, CoreError>) =>
   Layer.provideMerge(
-    // The port does not list every failure for this method; on the wire any may come.
+    // The contract of `create` does not list all failures.
     Layer.mock(Rules, { create: () => outcome as Effect.Effect<never> }),
     service
   )
@@ -169,5 +169,5 @@ const withKeys = (replaced: Partial<typeof Keys.Service>) =>
 const pick = (json: Json | undefined, names: ReadonlyArray<string>): unknown =>
   Object.fromEntries(names.map((name) => [name, json?.[name]]))
 
-/** Keeps the expected log of a defect out of the test's output. */
+/** Hides the expected error logs. */
 const quiet = Logger.replace(Logger.defaultLogger, Logger.none)

@@ -1,4 +1,4 @@
-/** Events in bulk: every line is looked at before any is taken in, and others are served meanwhile. */
+/** Publishing many events: all or nothing, and without blocking other requests. */
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
 import { assertError, call, draft, firehoseUpdate, type Json, type Target, xPost } from "./client.ts"
@@ -13,7 +13,7 @@ export const eventsContract = (target: () => Target): void => {
       method: "POST",
       headers: { "content-type": type },
       body,
-      // Needed for a body that is a stream; not in the types of the browser's fetch.
+      // Required for a streamed body, but missing in the DOM types of fetch.
       ...{ duplex: "half" }
     })
 
@@ -37,8 +37,8 @@ export const eventsContract = (target: () => Target): void => {
   const issuesOf = (answer: { readonly body: Json }) =>
     [...(answer.body["details"]?.["issues"] ?? [])].map((issue) => [String(issue["path"]), String(issue["message"])])
 
-  describe("events in bulk", () => {
-    it("may begin with a byte order mark, end lines as Windows does, hold empty ones, and lack the last end", () =>
+  describe("NDJSON events", () => {
+    it("may have a byte order mark, CRLF line ends, empty lines, and no final line end", () =>
       withRule("aurora", async (postIds) => {
         const lines = [xPost("a1", "aurora"), xPost("a2", "nothing"), xPost("a3", "aurora"), xPost("a4", "aurora")]
         const [first, second, third, fourth] = lines.map((line) => JSON.stringify(line))
@@ -47,32 +47,32 @@ export const eventsContract = (target: () => Target): void => {
         assert.sameMembers([...(await postIds())], ["a1", "a3", "a4"])
       }))
 
-    it("are at least one: a body without any is refused, and says what is expected", async () => {
+    it("are refused if there are none", async () => {
       for (const body of ["", "\n", "\ufeff", " \r\n\r\n"]) {
-        assertError(await send(body), 400, "invalid_argument", /holds no event: send one JSON object a line/)
+        assertError(await send(body), 400, "invalid_argument", /has no events: send one JSON object per line/)
       }
       const noArray = await send(" [ ] ", "application/json")
-      assertError(noArray, 400, "invalid_argument", /holds no event: .* one or an array of them/)
+      assertError(noArray, 400, "invalid_argument", /has no events: .* one object or an array/)
     })
 
-    it("packed with gzip are refused in words", async () => {
-      const packed = Uint8Array.from(gzipSync(JSON.stringify(xPost("z1", "halo"))))
-      assertError(await send(packed), 400, "invalid_argument", /packed with gzip: send it unpacked/)
+    it("are refused if they are compressed with gzip", async () => {
+      const gzipped = Uint8Array.from(gzipSync(JSON.stringify(xPost("z1", "halo"))))
+      assertError(await send(gzipped), 400, "invalid_argument", /compressed with gzip: decompress it first/)
     })
 
-    it("sent as another type, or without their line ends, are refused with how to send them", async () => {
+    it("are refused with a hint if the content type is wrong or the line ends are missing", async () => {
       const lines = [xPost("h1", "halo"), xPost("h2", "halo")].map((event) => JSON.stringify(event))
-      const how = /Content-Type: application\/x-ndjson, and with curl --data-binary/
-      const [whole, torn] = [lines.join("\n"), lines.join("")]
-      assertError(await send(torn, "application/x-www-form-urlencoded"), 415, "invalid_argument", how)
-      assertError(await send(whole, "application/json"), 400, "invalid_argument", how)
-      assertError(await send(torn, "application/json"), 400, "invalid_argument", how)
-      assertError(await send(torn), 400, "invalid_argument", how)
+      const hint = /Content-Type: application\/x-ndjson, and use curl --data-binary/
+      const [lined, joined] = [lines.join("\n"), lines.join("")]
+      assertError(await send(joined, "application/x-www-form-urlencoded"), 415, "invalid_argument", hint)
+      assertError(await send(lined, "application/json"), 400, "invalid_argument", hint)
+      assertError(await send(joined, "application/json"), 400, "invalid_argument", hint)
+      assertError(await send(joined), 400, "invalid_argument", hint)
       const wrong = await send('{"data":', "application/json")
       assertError(wrong, 400, "invalid_argument", /not valid JSON: (?!.*curl)/)
     })
 
-    it("are refused together, with an issue for each line that is wrong, counted as an editor does", () =>
+    it("are refused together, with an issue and a line number for each invalid line", () =>
       withRule("meteor", async (postIds) => {
         const good = JSON.stringify(xPost("m1", "meteor"))
         const long = JSON.stringify(xPost("m2", "meteor ".repeat(MAX_LINE_BYTES / 7)))
@@ -104,7 +104,7 @@ export const eventsContract = (target: () => Target): void => {
         assert.deepStrictEqual(await postIds(), [])
       }))
 
-    it("get at most a hundred issues, and a last one that says how many are not told", async () => {
+    it("get at most 100 issues and a last one with the number of the others", async () => {
       const answer = await send("{\n".repeat(5_000))
       assertError(answer, 400, "invalid_argument")
       const issues = issuesOf(answer)
@@ -113,7 +113,7 @@ export const eventsContract = (target: () => Target): void => {
       assert.deepStrictEqual(issues[100], ["", "4900 more events are not valid"])
     })
 
-    it("may be 32 MiB, and not one byte more", async () => {
+    it("may have exactly 32 MiB, and not one byte more", async () => {
       const body = Buffer.alloc(MAX_BYTES, " ")
       body.write(JSON.stringify(xPost("a32", "nothing")))
       body.write("\n", 1_000)
@@ -125,9 +125,9 @@ export const eventsContract = (target: () => Target): void => {
       assert.match(answer?.body ?? "", /at most 33554432 bytes/)
     })
 
-    it("leave the others their turn: the service answers while it works on many", () =>
+    it("do not block other requests while they are processed", () =>
       withRule("supernova", async (postIds) => {
-        // All but the last meet no rule: waiting for the store must not be what gives the others their turn.
+        // Only the last event matches: the service must yield even if it does not wait for the store.
         const events = [
           ...Array.from({ length: 20_000 }, (_, index) =>
             xPost(

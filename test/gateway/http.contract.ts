@@ -1,4 +1,4 @@
-/** What the service promises over HTTP, whatever runs it: one suite, called once per runtime. */
+/** The HTTP contract, called once per runtime. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { KEY, type Running, type RuntimeName, START_MILLIS } from "../program.ts"
 import { bodyContract } from "./body.contract.ts"
@@ -27,7 +27,7 @@ export const httpContract = (runtime: RuntimeName, start: () => Promise<Running>
     afterAll(async () => {
       const ended = await running?.stop()
       assert.strictEqual(ended?.code, 0, ended?.stderr)
-      // Nothing that was sent here is a defect: a defect is what gets logged as an error.
+      // Only defects are logged as errors, and no request here may cause one.
       assert.notMatch(ended?.stderr ?? "", /"level":"(error|fatal)"/)
     }, START_MILLIS)
 
@@ -41,7 +41,7 @@ export const httpContract = (runtime: RuntimeName, start: () => Promise<Running>
     wireContract(target, runtime)
     metricsContract(target, runtime)
 
-    it("is as well after all this as it was before", async () => {
+    it("is still ready at the end", async () => {
       assert.strictEqual(String((await call(target(), "/health/ready")).body["status"]), "ok")
     })
   })

@@ -1,4 +1,4 @@
-/** The HTTP contract, on the program itself, on each runtime. */
+/** The HTTP contract of the real program on each runtime. */
 import { RUNTIMES, startService } from "../program.ts"
 import { httpContract } from "./http.contract.ts"
 

@@ -1,4 +1,4 @@
-/** The gateway in this process, over memory stores and a real socket: for what the program cannot be made to do from outside. */
+/** The gateway in this process with memory stores and a real socket, for tests that replace services. */
 import { Effect, Either, Layer, Redacted } from "effect"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
@@ -18,6 +18,7 @@ import { Ids } from "../../core/model/Ids.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
+import { Status } from "../../core/status/Status.ts"
 import * as WebhookDelivery from "../../core/webhooks/WebhookDelivery.ts"
 import { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { Webhooks } from "../../core/webhooks/Webhooks.ts"
@@ -28,10 +29,10 @@ import type { Target } from "./client.ts"
 
 const HOST = "127.0.0.1"
 
-/** How many rules on x an account may hold here. */
+/** Rules per account on x. */
 export const X_LIMIT = 2
 
-/** Where receivers of webhooks are in these tests. */
+/** The webhook receivers of these tests. */
 const LOOPBACK = Either.getOrThrow(Addresses.parse("127.0.0.0/8"))
 
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
@@ -41,11 +42,11 @@ const stores = WebhookStore.layerMemory.pipe(
 )
 const recent = Layer.provide(RecentEvents.layerWith({ keep: 1_000 }), EventLog.layerMemory)
 const useCases = Layer.provideMerge(
-  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer),
+  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer),
   Layer.mergeAll(Registrations.layerWith({ isOnlyProcess: true }), LiveMatches.layer, HttpSender.layerWith(LOOPBACK))
 )
 
-/** Everything that the gateway calls, as the program composes it. */
+/** Everything that the gateway calls, composed as in the program. */
 export const serviceOn = (platforms: ReturnType<typeof localPlatforms>) =>
   Layer.merge(Ingest.layer, WebhookDelivery.layerWith({ isOnlyProcess: true })).pipe(
     Layer.provideMerge(useCases),
@@ -57,7 +58,7 @@ export const serviceOn = (platforms: ReturnType<typeof localPlatforms>) =>
 
 export const service = serviceOn(localPlatforms({ x: X_LIMIT }))
 
-/** Serves what is in the context until the scope closes; gives a caller with a new key of the account. */
+/** Serves until the scope closes. Returns a function that creates a key for an account. */
 export const serve = Effect.gen(function* () {
   const handler = yield* gateway({
     docsScript: Effect.succeed(new TextEncoder().encode("// Scalar")),

@@ -1,6 +1,6 @@
 /**
- * Every operation of every door, as another account and as nobody. Which operations there are is asked of the doors
- * themselves: a new one is tested here without a word about it.
+ * Calls every operation of every door with another account and without a key. The operations are discovered, so new
+ * ones are tested automatically.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
@@ -16,12 +16,12 @@ import { serve, service } from "./inProcess.ts"
 
 describe("Every operation", () => {
   it.scopedLive(
-    "answers for another account's ids as for unknown ones, shows nothing of it, and changes nothing of it",
+    "treats ids of another account like unknown ids, and neither shows nor changes its data",
     () =>
       Effect.gen(function* () {
         const as = yield* serve
         const [ann, bob] = [yield* as("ann"), yield* as("bob")]
-        const owned = yield* Effect.promise(() => furnish(ann))
+        const owned = yield* Effect.promise(() => createOneOfEach(ann))
         const before = yield* Effect.promise(() => everythingOf(ann))
         const operations = yield* Effect.promise(() => operationsOf(bob))
         assert.isAbove(operations.length, 20)
@@ -42,7 +42,7 @@ describe("Every operation", () => {
     60_000
   )
 
-  it.scopedLive("is refused without a key, whatever is sent", () =>
+  it.scopedLive("is refused without a valid key", () =>
     Effect.gen(function* () {
       const as = yield* serve
       const ann = yield* as("ann")
@@ -50,7 +50,7 @@ describe("Every operation", () => {
       for (const key of ["", "es_unknown"]) {
         for (const operation of operations) {
           const answer = yield* Effect.promise(() => operation.send({ ...ann, key }, operation.example))
-          // A subscription that is open tells why it ends, or its client would try for ever.
+          // A subscription sends the error as an event: after an HTTP error its client would retry forever.
           assert.match(
             answer,
             /^(401|200 event: connected\s.*event: serialized-error\s).*unauthenticated/s,
@@ -68,18 +68,18 @@ type Input = Readonly<Record<string, unknown>>
 
 interface Operation {
   readonly name: string
-  /** Names of what it takes. */
+  /** Names of the input fields. */
   readonly fields: ReadonlyArray<string>
   readonly example: Input
-  /** The status and the whole answer; of a stream the beginning. */
+  /** Returns the status and the response; of a stream only the start. */
   readonly send: (target: Target, input: Input) => Promise<string>
 }
 
-/** In everything that Ann has. */
+/** Part of everything that Ann owns. */
 const SECRET = "annssecret"
 
-/** Something of every kind that has an id; the ids by kind. */
-const furnish = async (target: Target): Promise<ReadonlyMap<string, string>> => {
+/** Returns ids by kind. */
+const createOneOfEach = async (target: Target): Promise<ReadonlyMap<string, string>> => {
   await call(target, "/api.CreateRule", { ...draft(SECRET), name: SECRET, intent: SECRET })
   await call(target, "/local/events", firehoseUpdate(`http://${SECRET}.example`, SECRET))
   await call(target, "/webhooks/create", { url: `https://${SECRET}.example/hook`, description: SECRET })
@@ -90,7 +90,7 @@ const furnish = async (target: Target): Promise<ReadonlyMap<string, string>> => 
   return ids
 }
 
-/** What the operations that need nothing have to tell, without what changes with time. */
+/** All data of the account, without parts that change with time. */
 const everythingOf = async (target: Target): Promise<ReadonlyArray<string>> => {
   const [rules, matches, webhooks] = [
     await call(target, "/api.ListRules"),
@@ -187,17 +187,17 @@ const tools = async (target: Target): Promise<ReadonlyArray<Operation>> => {
   )
 }
 
-/** Once as in its example, and once more with each id that it may be given besides. */
+/** The example input, and one variant for each further id field. */
 const variantsOf = ({ name, fields, example }: Operation, owned: ReadonlyMap<string, string>) => {
   const kinds = new Map(fields.flatMap((field) => kindOf(field).map((kind) => [field, kind] as const)))
   for (const [field, value] of Object.entries(example)) {
     const looksLikeAnId = /^[a-z]+_[0-9a-z]{26}$/.test([value].flat().join())
-    assert.isTrue(!looksLikeAnId || kinds.has(field), `${name}: no kind is known of the id "${field}"`)
+    assert.isTrue(!looksLikeAnId || kinds.has(field), `${name}: the kind of the id "${field}" is unknown`)
   }
   const quick = fields.includes("timeout_seconds") ? { timeout_seconds: 1 } : {}
-  const given = [...kinds.keys()].filter((field) => field in example)
+  const required = [...kinds.keys()].filter((field) => field in example)
   const others = [...kinds.keys()].filter((field) => !(field in example))
-  return [given, ...others.map((field) => [...given, field])].map((chosen) => {
+  return [required, ...others.map((field) => [...required, field])].map((chosen) => {
     const withIds = (idOf: (kind: string) => string) => ({
       ...example,
       ...quick,
@@ -211,10 +211,10 @@ const variantsOf = ({ name, fields, example }: Operation, owned: ReadonlyMap<str
     return {
       foreign: withIds((kind) => {
         const id = owned.get(kind)
-        assert(id !== undefined, `${name}: Ann has nothing of the kind "${kind}"; let furnish make one`)
+        assert(id !== undefined, `${name}: Ann has no "${kind}": add one to createOneOfEach`)
         return id
       }),
-      // As many letters, of the same time.
+      // Of the same length and time.
       unknown: withIds((kind) => fromUuid("rule", v7()).replace("rule", kind))
     }
   })
@@ -230,13 +230,13 @@ const masked = (answer: string): string =>
   answer
     .replaceAll(/\b[a-z]+_[0-9a-z]{26}\b/g, "ID")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
-    // What fences in the text of strangers is new each time.
+    // The secret around untrusted text is new in each response.
     .replaceAll(/\b[0-9a-f]{16,}\b/g, "SECRET")
 
 const answerOf = async ({ url, key }: Target, path: string, body?: unknown): Promise<string> => {
-  const leave = new AbortController()
+  const aborting = new AbortController()
   const answer = await fetch(url + path, {
-    signal: leave.signal,
+    signal: aborting.signal,
     headers: {
       "x-request-id": "same",
       accept: "application/json, text/event-stream",
@@ -246,13 +246,13 @@ const answerOf = async ({ url, key }: Target, path: string, body?: unknown): Pro
     ...(body !== undefined && { method: "POST", body: JSON.stringify(body) })
   })
   const isEndless = /^\/(trpc\/matches\.watch|matches\/stream)/.test(path) && answer.status === 200
-  const text = isEndless ? await beginningOf(answer) : await answer.text()
-  leave.abort()
+  const text = isEndless ? await startOf(answer) : await answer.text()
+  aborting.abort()
   return `${answer.status} ${text}`
 }
 
-/** The first events; all of them where it ends. */
-const beginningOf = async (answer: Response): Promise<string> => {
+/** The first events of a stream. */
+const startOf = async (answer: Response): Promise<string> => {
   const reader = answer.body?.getReader()
   const decoder = new TextDecoder()
   let text = ""

@@ -1,9 +1,9 @@
-/** The journey of a user: a rule goes out, events come in, matches are read page by page, the rule goes. */
+/** A user journey: create a rule, publish events, page through the matches, delete the rule. */
 import { assert, describe, it } from "@effect/vitest"
 import { assertError, call, draft, firehoseUpdate, type Json, type Target, xPost } from "./client.ts"
 
 export const journeyContract = (target: () => Target): void => {
-  describe("the journey", () => {
+  describe("a user journey", () => {
     const publishLines = (events: ReadonlyArray<unknown>) =>
       call(target(), "/local/events", undefined, {
         method: "POST",
@@ -11,7 +11,7 @@ export const journeyContract = (target: () => Target): void => {
         body: `${events.map((event) => JSON.stringify(event)).join("\n")}\n\n`
       })
 
-    it("leads from a rule over events on both platforms to matches, and ends with the rule", async () => {
+    it("creates a rule, finds matches on both platforms, and deletes the rule with its matches", async () => {
       const created = await call(target(), "/api.CreateRule", draft("volcano", ["x", "firehose"]))
       const rule_id = created.body["rule_id"]
 
@@ -62,7 +62,7 @@ export const journeyContract = (target: () => Target): void => {
       assert.deepStrictEqual(rest.body["matches"] as unknown, [])
     })
 
-    it("pages to the end by next_cursor with no gap and no repeat, while new matches come in", async () => {
+    it("pages with next_cursor without gaps or repeats while new matches are stored", async () => {
       const created = await call(target(), "/api.CreateRule", draft("comet", ["x"]))
       const rule_id = created.body["rule_id"]
       const ids = Array.from({ length: 23 }, (_, index) => `comet-${index}`)
@@ -90,7 +90,7 @@ export const journeyContract = (target: () => Target): void => {
       await call(target(), "/api.DeleteRule", { rule_id })
     })
 
-    it("gives no next_cursor when the last page is exactly full", async () => {
+    it("has no next_cursor on a full last page", async () => {
       const created = await call(target(), "/api.CreateRule", draft("eclipse", ["x"]))
       const rule_id = created.body["rule_id"]
       await publishLines([xPost("e1", "eclipse"), xPost("e2", "eclipse")])
@@ -100,7 +100,7 @@ export const journeyContract = (target: () => Target): void => {
       await call(target(), "/api.DeleteRule", { rule_id })
     })
 
-    it("takes in all events of a request or none, and says which is wrong", async () => {
+    it("accepts all events of a request or none, and names the invalid one", async () => {
       const created = await call(target(), "/api.CreateRule", draft("tornado", ["x"]))
       const rule_id = created.body["rule_id"]
       assertError(await publishLines([xPost("t1", "tornado"), { nonsense: 1 }]), 400, "invalid_argument", /line 2/)

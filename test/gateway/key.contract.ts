@@ -1,10 +1,10 @@
-/** Who may call: no key, a malformed, an unknown and a mistyped one are refused alike, and before the body is read. */
+/** Authentication: all invalid keys get the same response, before the body is read. */
 import { assert, describe, it } from "@effect/vitest"
 import { assertError, OPERATIONS, type Target } from "./client.ts"
 import { chunk, exchange, open, requestText } from "./raw.ts"
 
-/** Each of them opens nothing. The last has the shape of our keys and a wrong checksum. */
-const WRONG_AUTHORIZATIONS: ReadonlyArray<string | undefined> = [
+/** The last two have the shape of our keys and a wrong checksum. */
+const wrongAuthorizations: ReadonlyArray<string | undefined> = [
   undefined,
   "",
   "Bearer",
@@ -21,10 +21,10 @@ const WRONG_AUTHORIZATIONS: ReadonlyArray<string | undefined> = [
 
 export const keyContract = (target: () => Target): void => {
   describe("the key", () => {
-    it("is asked for by every operation, and every wrong one gets the same answer, byte for byte", async () => {
+    it("is required by every operation, and every invalid one gets the same response, byte for byte", async () => {
       const answers = new Set<string>()
       for (const [method, path] of [...OPERATIONS, ["POST", "/local/events"], ["GET", "/matches/stream"]] as const) {
-        for (const authorization of WRONG_AUTHORIZATIONS) {
+        for (const authorization of wrongAuthorizations) {
           const text = requestText(method, path, { authorization, "x-request-id": "same" })
           const answer = await exchange(target(), text)
           assert.isDefined(answer, `${path} ${authorization}`)
@@ -36,7 +36,7 @@ export const keyContract = (target: () => Target): void => {
       assert.strictEqual(answers.size, 1, [...answers].join("\n"))
     })
 
-    it("may be given with the scheme in any case and several spaces", async () => {
+    it("may have the scheme in any case and several spaces", async () => {
       for (const scheme of ["Bearer ", "bearer ", "BEARER   "]) {
         const authorization = scheme + target().key
         const answer = await exchange(target(), requestText("GET", "/api.ListRules", { authorization }))
@@ -44,7 +44,7 @@ export const keyContract = (target: () => Target): void => {
       }
     })
 
-    it("is not looked for in the query or the body", async () => {
+    it("is not read from the query or the body", async () => {
       const inQuery = await exchange(target(), requestText("GET", `/api.ListRules?api_key=${target().key}`))
       assert.strictEqual(inQuery?.status, 401)
       const body = JSON.stringify({ authorization: `Bearer ${target().key}` })
@@ -53,7 +53,7 @@ export const keyContract = (target: () => Target): void => {
     })
 
     for (const path of ["/api.CreateRule", "/local/events", "/trpc/rules.create"]) {
-      it(`is checked before the body is read: ${path} answers a wrong one while the body has no end`, async () => {
+      it(`is checked before the body is read in ${path}`, async () => {
         const connection = await open(target())
         const headers = {
           "content-type": "application/json",

@@ -1,4 +1,4 @@
-/** `GET /matches/stream`: what it sends, what it refuses, how it ends. */
+/** `GET /matches/stream`: frames, filters, resuming, refusals, back-pressure and the end. */
 import { channel } from "node:diagnostics_channel"
 import { connect, type Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
@@ -16,7 +16,7 @@ import { type EventStream, nextMatch, openStream } from "./sse.ts"
 const PATH = "/matches/stream"
 
 describe("GET /matches/stream", () => {
-  it.scopedLive("sends each match as it is stored, in frames that any client of event streams reads", () =>
+  it.scopedLive("sends each match as it is stored, as server-sent events", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       const rule_id = yield* newRule(ann, "word", ["x"])
@@ -41,7 +41,7 @@ describe("GET /matches/stream", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("gives only what is asked for, and nothing of another account", () =>
+  it.scopedLive("sends only matches of the query and of the account", () =>
     Effect.gen(function* () {
       const as = yield* serve
       const [ann, bob] = [yield* as("ann"), yield* as("bob")]
@@ -70,7 +70,7 @@ describe("GET /matches/stream", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("goes on behind the cursor, and Last-Event-ID wins over it", () =>
+  it.scopedLive("resumes after the cursor, and Last-Event-ID wins over it", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       yield* newRule(ann, "word", ["x"])
@@ -92,7 +92,7 @@ describe("GET /matches/stream", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("refuses before it starts what it cannot give, as every operation does", () =>
+  it.scopedLive("refuses invalid queries before the stream starts", () =>
     Effect.gen(function* () {
       const as = yield* serve
       const [ann, bob] = [yield* as("ann"), yield* as("bob")]
@@ -112,7 +112,7 @@ describe("GET /matches/stream", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("refuses a cursor where matches are deleted by now", () =>
+  it.scopedLive("refuses a cursor that points to deleted matches", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       yield* newRule(ann, "word", ["x"])
@@ -126,7 +126,7 @@ describe("GET /matches/stream", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("answers HEAD without opening a stream", () =>
+  it.scopedLive("responds to HEAD without opening a stream", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       const head = requestText("HEAD", PATH, { authorization: `Bearer ${ann.key}` })
@@ -138,15 +138,15 @@ describe("GET /matches/stream", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("serves hundreds who listen, and lets go of each that leaves", () =>
+  it.scopedLive("serves hundreds of listeners and releases each that disconnects", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       yield* newRule(ann, "word", ["x"])
       const streams = yield* Effect.forEach(Array.from({ length: 300 }), () => listen(ann), { concurrency: 50 })
       assert.strictEqual(yield* openStreams(ann), 300)
       const [id] = yield* publishSome(ann, 1)
-      const heard = yield* promise(() => Promise.all(streams.map(nextMatch)))
-      for (const match of heard) assert.strictEqual(match?.id, id)
+      const received = yield* promise(() => Promise.all(streams.map(nextMatch)))
+      for (const match of received) assert.strictEqual(match?.id, id)
       for (const { leave } of streams.slice(1)) leave()
       yield* untilOpen(ann, 1)
       for (const { leave } of streams) leave()
@@ -154,7 +154,7 @@ describe("GET /matches/stream", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("keeps next to nothing for a client that stops to read, and loses nothing for it", () =>
+  it.scopedLive("buffers little for a client that stops reading, and loses nothing", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       yield* newRule(ann, "word", ["x"])
@@ -166,13 +166,13 @@ describe("GET /matches/stream", () => {
 
       const filling = "word ".repeat(2_000)
       const ids: Array<string> = []
-      // Far more than fits into all the buffers between the two.
+      // Far more than the socket buffers hold.
       while (ids.length < 3_000) ids.push(...(yield* publishSome(ann, 100, filling)))
       for (const id of ids) assert.strictEqual((yield* promise(() => nextMatch(other)))?.id, id)
       const size = ids.length * filling.length
-      assert.isBelow(socket.bytesWritten, size / 2, "what is not read is not sent")
-      assert.isAbove(socket.writableLength, 0, "it is stalled")
-      assert.isBelow(socket.writableLength, 65_536 + 5 * filling.length, "nor is it kept ready to be")
+      assert.isBelow(socket.bytesWritten, size / 2, "unread matches are not sent")
+      assert.isAbove(socket.writableLength, 0, "the socket is stalled")
+      assert.isBelow(socket.writableLength, 65_536 + 5 * filling.length, "unread matches are not buffered")
 
       const text = yield* promise(() => stalled.readUntil(`"id":"${ids.at(-1)}"`))
       assert.deepStrictEqual(
@@ -182,7 +182,7 @@ describe("GET /matches/stream", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scoped("sends a heartbeat from which it can be resumed, and ends when the key is revoked", () =>
+  it.scoped("sends a heartbeat with an id to resume from, and ends when the key is revoked", () =>
     Effect.gen(function* () {
       const as = yield* serve
       const [ann, bob] = [yield* as("ann"), yield* as("bob")]
@@ -193,7 +193,10 @@ describe("GET /matches/stream", () => {
       yield* pass(16)
       const heartbeat = yield* promise(stream.next)
       assert.strictEqual(heartbeat?.comment, "still here")
-      assert.isTrue(theirs !== undefined && (heartbeat?.id ?? "") > theirs, "behind what others had, and not their id")
+      assert.isTrue(
+        theirs !== undefined && (heartbeat?.id ?? "") > theirs,
+        "is later than the match of the other account"
+      )
       const keys = yield* Keys
       for (const { id, account_id } of yield* keys.list) {
         if (account_id !== (yield* keys.authenticate(bob.key))) yield* keys.revoke(id)
@@ -243,7 +246,7 @@ const publishSome = (target: Target, count: number, text = "word") =>
     return [...(body["matches"] ?? [])].map((match) => String((match as unknown as Match).id)).reverse()
   })
 
-/** Leaves with the scope. */
+/** Disconnects when the scope closes. */
 const listen = (target: Target, query = "", lastId?: string) =>
   Effect.acquireRelease(
     promise(() => openStream(target.url + PATH + query, { key: target.key, lastId })),
@@ -256,13 +259,13 @@ const openStreams = (target: Target) =>
     return valueIn(parseMetrics(text), "earshot_live_streams", { door: "sse" })
   })
 
-/** Going away takes a moment to be noticed. */
+/** The server notices a disconnect with a delay. */
 const untilOpen = (target: Target, count: number) =>
   TestServices.provideLive(
     Effect.repeat(Effect.delay(openStreams(target), "10 millis"), { until: (open) => open === count })
   )
 
-/** Lets that many seconds pass, for whatever waits, step by step as it comes. */
+/** Advances the clock in steps of a second, with time for timers to run. */
 const pass = (seconds: number) =>
   Effect.gen(function* () {
     for (let i = 0; i < seconds; i++) {
@@ -280,21 +283,21 @@ const assertEnds = (stream: EventStream, status: number, code: string) =>
     assert.isUndefined(await stream.next())
   })
 
-/** The server's ends of the connections that are opened from now on. */
+/** The server-side sockets of connections that are opened from now on. */
 const acceptedSockets = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {
       const sockets: Array<Socket> = []
-      const note = (message: unknown) => void sockets.push((message as { readonly socket: Socket }).socket)
-      channel("net.server.socket").subscribe(note)
-      return { sockets, note }
+      const collect = (message: unknown) => void sockets.push((message as { readonly socket: Socket }).socket)
+      channel("net.server.socket").subscribe(collect)
+      return { sockets, collect }
     }),
-    ({ note }) => Effect.sync(() => channel("net.server.socket").unsubscribe(note))
+    ({ collect }) => Effect.sync(() => channel("net.server.socket").unsubscribe(collect))
   ),
   ({ sockets }) => sockets
 )
 
-/** Opens a stream and reads nothing of it, until it is told to. */
+/** Opens a stream and stops reading until `readUntil` is called. */
 const stalledClient = (target: Target) =>
   Effect.acquireRelease(
     promise(async () => {
@@ -302,13 +305,13 @@ const stalledClient = (target: Target) =>
       socket.write(requestText("GET", PATH, { authorization: `Bearer ${target.key}` }))
       let text = ""
       await new Promise<void>((resolve) => {
-        const hear = (data: Buffer) => {
+        const onData = (data: Buffer) => {
           text += data
           if (!text.includes(": open")) return
-          socket.off("data", hear).pause()
+          socket.off("data", onData).pause()
           resolve()
         }
-        socket.on("data", hear)
+        socket.on("data", onData)
       })
       const readUntil = async (end: string) => {
         const parts: Array<Buffer> = []
@@ -316,7 +319,7 @@ const stalledClient = (target: Target) =>
           parts.push(data)
           if (Buffer.concat(parts.slice(-3)).includes(end)) break
         }
-        // What HTTP puts between its chunks.
+        // Removes the chunk headers.
         return String(Buffer.concat(parts)).replaceAll(/\r\n[0-9a-f]+\r\n/g, "")
       }
       return { readUntil, leave: () => void socket.destroy() }

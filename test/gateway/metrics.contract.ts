@@ -1,10 +1,10 @@
-/** `/metrics` over HTTP: what every scraper can read, and no label that a caller chooses. */
+/** `/metrics` over HTTP: valid text format, and no labels from callers. */
 import { assert, describe, it } from "@effect/vitest"
 import type { RuntimeName } from "../program.ts"
 import { parseMetrics, valueIn } from "../prometheus.ts"
 import { call, draft, type Target } from "./client.ts"
 
-const FROM_THE_START = [
+const initialMetrics = [
   "earshot_build_info",
   "earshot_deliveries_received_total",
   "earshot_event_loop_delay_seconds",
@@ -32,15 +32,15 @@ export const metricsContract = (target: () => Target, runtime: RuntimeName): voi
   }
 
   describe("GET /metrics", () => {
-    it("is read by a strict reader, without a key, and all names begin with earshot_", async () => {
-      // The first one is a request that the second one tells of.
+    it("is valid for a strict parser, needs no key, and all names start with earshot_", async () => {
+      // The second scrape counts the first.
       await scrape()
       const families = await scrape()
-      assert.includeMembers([...families.keys()], FROM_THE_START)
+      assert.includeMembers([...families.keys()], initialMetrics)
       for (const name of families.keys()) assert.match(name, /^earshot_[a-z_]+$/)
     })
 
-    it("counts requests by our route and the status, and times them by route", async () => {
+    it("counts requests by route and status, and times them by route", async () => {
       const before = await scrape()
       for (let i = 0; i < 3; i++) await call(target(), "/api.ListRules")
       await call(target(), "/matches", { limit: "many" })
@@ -57,7 +57,7 @@ export const metricsContract = (target: () => Target, runtime: RuntimeName): voi
       assert.isAbove(more("earshot_http_request_seconds_sum", { route: "/matches" }), 0)
     })
 
-    it("has no label that a caller chose", async () => {
+    it("has no labels from callers", async () => {
       const secret = "s3cret-in-a-path"
       for (const path of [
         `/${secret}`,
@@ -79,7 +79,7 @@ export const metricsContract = (target: () => Target, runtime: RuntimeName): voi
       assert.isBelow(new Set(routes).size, 40)
     })
 
-    it("tells of the streams and the rules of every platform", async () => {
+    it("has stream and rule gauges of every platform", async () => {
       const wanted = valueIn(await scrape(), "earshot_rules_wanted", { platform: "firehose" })
       const created = await call(target(), "/api.CreateRule", draft())
       assert.strictEqual(created.status, 200)
@@ -94,7 +94,7 @@ export const metricsContract = (target: () => Target, runtime: RuntimeName): voi
       assert.strictEqual(families.get("earshot_rules_orphaned")?.samples.length, 2)
     })
 
-    it("tells of the process", async () => {
+    it("has metrics of the process", async () => {
       const before = await scrape()
       const after = await scrape()
       const cpu = (families: typeof before) => valueIn(families, "earshot_process_cpu_seconds_total", { mode: "user" })

@@ -1,14 +1,15 @@
-/** The text format, and `/metrics` when the store is away. */
+/** The text format, and `/metrics` while the store is down. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Metric, MetricBoundaries } from "effect"
 import { StorageUnavailable } from "../../core/model/Errors.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { Status } from "../../core/status/Status.ts"
 import { exposition } from "../../gateway/metrics.ts"
 import { parseMetrics, valueIn } from "../prometheus.ts"
 import { serve, service } from "./inProcess.ts"
 
 describe("exposition", () => {
-  it.effect("escapes help and labels so that they come back as they were", () =>
+  it.effect("escapes help and labels so that a parser restores them", () =>
     Effect.gen(function* () {
       const odd = 'a "quoted" \\ back\\nslash\nand a line, with {braces} = 1'
       const metric = Metric.gauge("earshot_test_odd", { description: odd })
@@ -21,7 +22,7 @@ describe("exposition", () => {
     })
   )
 
-  it.effect("writes histograms with buckets that add up, a bucket for all, a sum and a count", () =>
+  it.effect("writes histograms as cumulative buckets with +Inf, sum and count", () =>
     Effect.gen(function* () {
       const metric = Metric.histogram("earshot_test_seconds", MetricBoundaries.fromIterable([1, 2]), "Test")
       for (const value of [0.5, 1, 1.5, 9]) yield* Metric.update(metric, value)
@@ -39,7 +40,7 @@ describe("exposition", () => {
     })
   )
 
-  it.effect("leaves out what is not ours", () =>
+  it.effect("leaves out metrics without our prefix", () =>
     Effect.gen(function* () {
       yield* Metric.increment(Metric.counter("someone_elses_total"))
       const text = exposition(yield* Metric.snapshot)
@@ -51,12 +52,12 @@ describe("exposition", () => {
 })
 
 describe("GET /metrics", () => {
-  it.live("answers also when the store is away, with the rest of it", () =>
+  it.live("responds without the gauges of the store while the store is down", () =>
     Effect.gen(function* () {
       const store = yield* RuleStore
-      const away = new StorageUnavailable({ operation: "rules.wanted", cause: new Error("away") })
-      const gone = Layer.succeed(RuleStore, { ...store, wanted: () => Effect.fail(away) })
-      const targetOf = yield* Effect.provide(serve, gone)
+      const down = new StorageUnavailable({ operation: "rules.wanted", cause: new Error("down") })
+      const failing = Layer.succeed(RuleStore, { ...store, wanted: () => Effect.fail(down) })
+      const targetOf = yield* Effect.provide(serve, Layer.provide(Status.layer, failing))
       const { url } = yield* targetOf("someone")
       const response = yield* Effect.promise(() => fetch(`${url}/metrics`))
       assert.strictEqual(response.status, 200)

@@ -1,4 +1,4 @@
-/** The OpenAPI document: it is valid, complete, true to the server, and its examples are what it says they are. */
+/** The OpenAPI document: valid, complete, in line with the server, and with valid examples. */
 import { assert, describe, it } from "@effect/vitest"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
 import { Effect, Either, ParseResult } from "effect"
@@ -16,7 +16,7 @@ describe("/openapi.json", () => {
     for (const { operation } of operationsOf(document)) assert.deepStrictEqual(operation.security, [{ apiKey: [] }])
   })
 
-  documented("has no problem that the recommended rules of Redocly call an error", async ({ document }) => {
+  documented("passes the recommended rules of Redocly", async ({ document }) => {
     const config = await createConfig({ extends: ["recommended"] })
     const problems = await lintFromString({ source: JSON.stringify(document), config })
     const errors = problems.filter(({ severity, ignored }) => severity === "error" && ignored !== true)
@@ -26,24 +26,21 @@ describe("/openapi.json", () => {
     )
   })
 
-  documented(
-    "has every operation of the table, under its id, tag and summary, and nothing that is not served",
-    async ({ document, target }) => {
-      const listed = operationsOf(document).map(({ method, path }) => `${method} ${path}`)
-      const expected = endpoints.map(({ method, path }) => `${method} ${path}`)
-      assert.sameMembers(listed, [...expected, "POST /local/events", "GET /matches/stream"])
-      for (const { name, path, method, tag, summary } of endpoints) {
-        const found = document.paths[path]?.[method.toLowerCase()]
-        assert.deepStrictEqual([found?.operationId, found?.tags, found?.summary], [name, [tag], summary])
-      }
-      for (const { method, path } of operationsOf(document)) {
-        const answer = await exchange(target, requestText(method, path))
-        assert.strictEqual(answer?.status, 401, `${method} ${path} is there and wants a key`)
-      }
+  documented("lists exactly the operations that are served, with id, tag and summary", async ({ document, target }) => {
+    const listed = operationsOf(document).map(({ method, path }) => `${method} ${path}`)
+    const expected = endpoints.map(({ method, path }) => `${method} ${path}`)
+    assert.sameMembers(listed, [...expected, "POST /local/events", "GET /matches/stream"])
+    for (const { name, path, method, tag, summary } of endpoints) {
+      const found = document.paths[path]?.[method.toLowerCase()]
+      assert.deepStrictEqual([found?.operationId, found?.tags, found?.summary], [name, [tag], summary])
     }
-  )
+    for (const { method, path } of operationsOf(document)) {
+      const answer = await exchange(target, requestText(method, path))
+      assert.strictEqual(answer?.status, 401, `${method} ${path} exists and requires a key`)
+    }
+  })
 
-  documented("gives the error schema for every failing status of every operation, and a default", ({ document }) => {
+  documented("has the error schema for every error status and a default in every operation", ({ document }) => {
     for (const { operation, path } of operationsOf(document)) {
       const { 200: ok, ...failures } = operation.responses
       assert.isDefined(ok)
@@ -58,7 +55,7 @@ describe("/openapi.json", () => {
     assert.sameMembers([...(error?.required ?? [])], ["code", "message", "details"])
   })
 
-  documented("names every code in the error schema that the server sends", async ({ document, target }) => {
+  documented("lists every error code that the server sends", async ({ document, target }) => {
     const codes = document.components.schemas["Error"]?.properties?.["code"]?.enum ?? []
     const answers = [
       await call(target, "/matches", { limit: 0 }),
@@ -69,20 +66,20 @@ describe("/openapi.json", () => {
     for (const { body } of answers) assert.include(codes, String(body["code"]))
   })
 
-  documented("has an example for every request and every answer, valid by its own schema", ({ document }) => {
+  documented("has valid examples for all requests and responses", ({ document }) => {
     for (const { operation, path } of operationsOf(document)) {
       const request = operation.requestBody?.content["application/json"]
       const content = operation.responses["200"]?.content
       const answer = content?.["application/json"] ?? content?.["text/event-stream"]
-      assert.isDefined(answer?.example, `${path} shows an answer`)
+      assert.isDefined(answer?.example, `${path} has an example response`)
       assert.deepStrictEqual(problems(document, answer?.schema, answer?.example), [], path)
       if (request === undefined) continue
-      assert.isDefined(request.example, `${path} shows a request`)
+      assert.isDefined(request.example, `${path} has an example request`)
       assert.deepStrictEqual(problems(document, request.schema, request.example), [], path)
     }
   })
 
-  it("has examples that the core's schemas decode", () => {
+  it("has examples that the schemas of core decode", () => {
     for (const { input, output, example, path } of endpoints) {
       const strict = { onExcessProperty: "error" } as const
       assert.isTrue(Either.isRight(ParseResult.decodeUnknownEither(input, strict)(example.request ?? {})), path)
@@ -90,7 +87,7 @@ describe("/openapi.json", () => {
     }
   })
 
-  documented("describes what the server really answers", async ({ document, target }) => {
+  documented("describes the actual responses of the server", async ({ document, target }) => {
     const request = endpoints.find(({ name }) => name === "createRule")?.example.request
     const event = document.paths["/local/events"]?.["post"]?.requestBody?.content["application/json"]?.example
     const created = await call(target, "/api.CreateRule", { ...request, overrides: { x: "earthquake" } })
@@ -119,7 +116,7 @@ describe("/openapi.json", () => {
     }
   })
 
-  it("the structural check of these tests finds what is wrong", () => {
+  it("the schema check of these tests finds errors", () => {
     const schema: SchemaObject = {
       type: "object",
       required: ["a"],
@@ -190,10 +187,10 @@ const emptyDocument: Document = {
   components: { securitySchemes: {}, schemas: {}, responses: {} }
 }
 
-/** A test of the document as the server gives it. */
+/** A test with the document from the server. */
 function documented(
   title: string,
-  test: (given: { readonly document: Document; readonly target: Target }) => void | Promise<void>
+  test: (context: { readonly document: Document; readonly target: Target }) => void | Promise<void>
 ): void {
   it.scopedLive(
     title,
@@ -202,7 +199,7 @@ function documented(
         const target = yield* (yield* serve)("ann")
         const { status, body } = yield* Effect.promise(() => call(target, "/openapi.json"))
         assert.strictEqual(status, 200)
-        // The tests that follow look at every part of it that they use.
+        // Each test checks the parts that it uses.
         const document = body as unknown as Document
         yield* Effect.promise(async () => test({ document, target }))
       }).pipe(Effect.provide(service)),
@@ -215,17 +212,19 @@ const operationsOf = (document: Document) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))
   )
 
-/** Where a value is not what the schema says: for the parts of JSON Schema that the document uses. */
+/** Validates a value; supports the parts of JSON Schema that the document uses. */
 function problems(document: Document, schema: SchemaObject | undefined, value: unknown, at = "$"): Array<string> {
   if (schema === undefined) return [`${at} has no schema`]
   if (schema.$ref !== undefined) {
     return problems(document, document.components.schemas[schema.$ref.replace("#/components/schemas/", "")], value, at)
   }
   const found = (schema.allOf ?? []).flatMap((part) => problems(document, part, value, at))
-  if (schema.type !== undefined && !hasType(schema.type, value)) return [...found, `${at} is no ${schema.type}`]
-  if (schema.enum !== undefined && !schema.enum.includes(value)) found.push(`${at} is none of the values`)
+  if (schema.type !== undefined && !hasType(schema.type, value))
+    return [...found, `${at} is not of type ${schema.type}`]
+  if (schema.enum !== undefined && !schema.enum.includes(value)) found.push(`${at} is not one of the allowed values`)
   if (typeof value === "string") {
-    if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(value)) found.push(`${at} has another pattern`)
+    if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(value))
+      found.push(`${at} does not match the pattern`)
     if (value.length < (schema.minLength ?? 0)) found.push(`${at} is too short`)
   }
   if (typeof value === "number" && value < (schema.minimum ?? value)) found.push(`${at} is too small`)
@@ -238,7 +237,7 @@ function problems(document: Document, schema: SchemaObject | undefined, value: u
   for (const name of schema.required ?? []) if (!entries.has(name)) found.push(`${at}.${name} is missing`)
   for (const [name, inner] of entries) {
     const known = schema.properties?.[name] ?? schema.additionalProperties ?? true
-    if (known === false) found.push(`${at}.${name} is not known`)
+    if (known === false) found.push(`${at}.${name} is unknown`)
     else if (known !== true) found.push(...problems(document, known, inner, `${at}.${name}`))
   }
   return found

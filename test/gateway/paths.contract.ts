@@ -1,4 +1,4 @@
-/** Paths that do not exist, whatever their shape, and methods that a path does not take. */
+/** Unknown paths, and methods that a path does not accept. */
 import { assert, describe, it } from "@effect/vitest"
 import type { RuntimeName } from "../program.ts"
 import { answerOf, assertError, OPERATIONS, type Target } from "./client.ts"
@@ -46,7 +46,7 @@ export const pathsContract = (target: () => Target, runtime: RuntimeName): void 
     const answer = await exchange(target(), requestText(method, path, { authorization: authorization() }), {
       bodiless: method === "HEAD"
     })
-    assert.isDefined(answer, `${method} ${path.slice(0, 80)} is answered`)
+    assert.isDefined(answer, `${method} ${path.slice(0, 80)} gets a response`)
     assert.strictEqual(answer.headers["content-type"], "application/json", `${method} ${path.slice(0, 80)}`)
     assert.isDefined(answer.headers["x-request-id"])
     return { ...answer, body: method === "HEAD" ? {} : (JSON.parse(answer.body) as unknown) }
@@ -56,12 +56,12 @@ export const pathsContract = (target: () => Target, runtime: RuntimeName): void 
     for (const path of UNKNOWN) {
       it(`${path.slice(0, 40)} is not found, by GET and by POST`, async () => {
         for (const method of ["GET", "POST"]) {
-          assertError(await sendJson(method, path), 404, "not_found", /^There is no path "/)
+          assertError(await sendJson(method, path), 404, "not_found", /^Cannot find path "/)
         }
       })
     }
 
-    it("/ says what this is, and leads only to what is there, without a key", async () => {
+    it("/ returns the server info with working links, without a key", async () => {
       const { status, body } = await answerOf(await fetch(`${target().url}/`))
       const { name, version, ...links } = body
       assert.deepStrictEqual([status, String(name)], [200, "Earshot"])
@@ -74,28 +74,27 @@ export const pathsContract = (target: () => Target, runtime: RuntimeName): void 
       }
     })
 
-    it("is named in the answer, and cut where it is long", async () => {
+    it("is truncated in the error if it is long", async () => {
       const { body } = await sendJson("GET", `/${"a".repeat(8000)}`)
       assert.isBelow(JSON.stringify(body).length, 500)
     })
 
     for (const [method, path] of PATHS) {
-      // HEAD goes where GET goes.
       const right = method === "GET" ? ["GET", "HEAD"] : [method]
       const wrong = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"].filter(
         (other) => !right.includes(other)
       )
-      it(`${path} takes ${method} and answers any other with 405 and Allow`, async () => {
+      it(`${path} accepts ${method} and responds to other methods with 405 and Allow`, async () => {
         for (const other of wrong) {
           const answer = await sendJson(other, path)
           assert.deepStrictEqual([answer.status, answer.headers["allow"]], [405, method], other)
           if (other !== "HEAD")
-            assertError(answer, 405, "unimplemented", new RegExp(`does not take ${other}: use ${method}`))
+            assertError(answer, 405, "unimplemented", new RegExp(`does not accept ${other}: use ${method}`))
         }
       })
     }
 
-    it("answers HEAD as it answers GET, without the body", async () => {
+    it("responds to HEAD like GET, without the body", async () => {
       for (const path of ["/api.ListRules", "/health/live"]) {
         const [head, get] = [await sendJson("HEAD", path), await sendJson("GET", path)]
         assert.deepStrictEqual([head.status, get.status], [200, 200], path)
@@ -104,7 +103,7 @@ export const pathsContract = (target: () => Target, runtime: RuntimeName): void 
       assert.strictEqual(refused?.status, 401)
     })
 
-    it("takes no made-up and no forbidden method, and the server survives them", async () => {
+    it("refuses unknown and forbidden methods, and the server keeps running", async () => {
       for (const method of ["TRACE", "BREW", "get"]) {
         for (const path of ["/matches", "/trpc/rules.list"]) {
           const answer = await exchange(target(), requestText(method, path, { authorization: authorization() }))
@@ -114,7 +113,7 @@ export const pathsContract = (target: () => Target, runtime: RuntimeName): void 
       assert.strictEqual((await sendJson("GET", "/api.ListRules")).status, 200)
     })
 
-    it("may be asked for in absolute form, and * is no path", async () => {
+    it("may be in absolute form, and * is not a path", async () => {
       const absolute = `http://${target().host}:${target().port}/api.ListRules`
       assert.strictEqual((await sendJson("GET", absolute)).status, 200)
       const star = await exchange(target(), requestText("OPTIONS", "*"))

@@ -1,4 +1,4 @@
-/** HTTP byte by byte, for requests that no well-behaved client would send. */
+/** Raw HTTP over a socket, for requests that regular clients cannot send. */
 import { connect, type Socket } from "node:net"
 
 export interface Address {
@@ -14,9 +14,9 @@ export interface RawAnswer {
 
 export interface Connection {
   readonly write: (bytes: string | Uint8Array) => void
-  /** The next answer on the connection; undefined when it closed without one. `bodiless`: it answers a HEAD. */
+  /** The next response; undefined if the connection closed first. `bodiless`: for a HEAD request. */
   readonly answer: (options?: { readonly bodiless?: boolean }) => Promise<RawAnswer | undefined>
-  /** Resolves when the other side has closed. */
+  /** Resolves when the server closes the connection. */
   readonly closed: Promise<void>
   readonly destroy: () => void
 }
@@ -27,7 +27,7 @@ export const open = async ({ host, port }: Address): Promise<Connection> => {
   return connectionOver(socket)
 }
 
-/** Sends the bytes on a connection of their own and gives the first answer. */
+/** Sends the bytes on a new connection and returns the first response. */
 export const exchange = async (
   address: Address,
   bytes: string | Uint8Array,
@@ -40,7 +40,7 @@ export const exchange = async (
   return answer
 }
 
-/** A request as text. `Host` is given unless `headers` has its own or says undefined. */
+/** A request as text, with a `Host` header unless `headers` overrides it. Undefined omits a header. */
 export const requestText = (
   method: string,
   target: string,
@@ -77,7 +77,7 @@ const connectionOver = (socket: Socket): Connection => {
       wake()
       resolve()
     }
-    // A reset while bytes are still being written is one way for the other side to close.
+    // The server may reset the connection during a write.
     socket.on("error", end).on("end", end).on("close", end)
   })
 
@@ -104,7 +104,7 @@ const connectionOver = (socket: Socket): Connection => {
   }
 }
 
-/** The first whole answer in the bytes, and how many of them it takes. */
+/** The first complete response, with its length in bytes. */
 const parse = (bytes: Buffer, bodiless: boolean): { answer: RawAnswer; length: number } | undefined => {
   const headEnd = bytes.indexOf("\r\n\r\n")
   if (headEnd < 0) return undefined

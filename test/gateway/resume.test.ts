@@ -1,4 +1,4 @@
-/** Clients that are cut off again and again: each match once, in order, over each live door, on each kind of store. */
+/** Clients that are disconnected often receive each match once and in order, over each live door and store. */
 import { assert, describe, it } from "@effect/vitest"
 import { createTRPCClient, httpSubscriptionLink } from "@trpc/client"
 import { Effect, Redacted } from "effect"
@@ -13,8 +13,8 @@ import { openStream } from "./sse.ts"
 
 const CUTS = sized(10, 100)
 
-/** Up to half a dozen matches, or not even the first frame. */
-const MOST_BYTES = 1_500
+/** From less than one frame up to about six matches. */
+const MAX_BYTES = 1_500
 
 for (const [store, start] of [
   ["PGlite", Effect.map(startOne({}), (target) => [target])],
@@ -24,8 +24,8 @@ for (const [store, start] of [
     ["SSE", followSse],
     ["tRPC", followTrpc]
   ] as const) {
-    describe(`a client of ${door}, cut off many times, on ${store}`, () => {
-      it.scopedLive("sees each match once and in order", () =>
+    describe(`a client of ${door} with many disconnects, on ${store}`, () => {
+      it.scopedLive("receives each match once and in order", () =>
         Effect.gen(function* () {
           const targets = yield* start
           const [writer] = targets
@@ -54,26 +54,26 @@ for (const [store, start] of [
 
 // ---- helpers ----
 
-interface Journey {
-  /** Each connection goes to any of them. */
+interface FollowOptions {
+  /** Each connection goes to a random one. */
   readonly targets: ReadonlyArray<Target>
   readonly random: Random
-  /** The ids of what the client was given. */
+  /** The ids of received matches. */
   readonly seen: Array<string>
 }
 
 interface Following {
-  /** When nothing that is stored from now on may be missed. */
+  /** From then on no match may be missed. */
   readonly isOpen: Promise<void>
   readonly cuts: () => number
-  /** Waits for this match, and leaves. */
+  /** Waits for this match, then disconnects. */
   readonly until: (last: string | undefined) => Promise<void>
 }
 
 /** A whole number below the limit. */
 type Random = (limit: number) => number
 
-/** The same ones on every run. */
+/** The same numbers on every run. */
 function randoms(): Random {
   const stream = fc.sample(
     fc.double({ noNaN: true, noDefaultInfinity: true, min: 0, max: 1, maxExcluded: true }),
@@ -123,49 +123,49 @@ const gate = () => {
   return { isOpen, open }
 }
 
-function followSse({ targets, random, seen }: Journey): Following {
+function followSse({ targets, random, seen }: FollowOptions): Following {
   const { isOpen, open } = gate()
   let cuts = 0
   let last: string | undefined
   let leave = () => {}
-  const isThere = () => last !== undefined && seen.includes(last)
+  const isDone = () => last !== undefined && seen.includes(last)
   const run = async () => {
     let lastId: string | undefined
-    while (!isThere()) {
+    while (!isDone()) {
       const url = `${anyOf(targets, random)}/matches/stream`
-      // The first connection brings the first id: until then there is nothing to go on from.
-      const bytes = lastId === undefined ? MOST_BYTES : random(MOST_BYTES)
+      // Without a first id the client cannot resume.
+      const bytes = lastId === undefined ? MAX_BYTES : random(MAX_BYTES)
       const stream = await openStream(url, { key: KEY, lastId, ...(cuts < CUTS && { bytes }) })
       leave = stream.leave
       for (let block = await stream.next(); block !== undefined; block = await stream.next()) {
         lastId = block.id
         open()
         if (block.event === "match") seen.push(block.id ?? "")
-        if (isThere()) stream.leave()
+        if (isDone()) stream.leave()
       }
       cuts++
     }
   }
   const running = run()
-  // It is looked at when all is published.
+  // `until` reports a failure.
   running.catch(() => {})
   return {
     isOpen,
     cuts: () => cuts,
     until: async (id) => {
       last = id
-      if (isThere()) leave()
+      if (isDone()) leave()
       await running
     }
   }
 }
 
-/** tRPC's client goes on by itself, as it does anywhere: only its connections are tampered with. */
-function followTrpc({ targets, random, seen }: Journey): Following {
+/** tRPC's client reconnects on its own. The test only cuts its connections. */
+function followTrpc({ targets, random, seen }: FollowOptions): Following {
   const { isOpen, open } = gate()
   let cuts = 0
   let wake = () => {}
-  const cutShort = (bytes: number, leave: () => void) => {
+  const cutAfter = (bytes: number, abort: () => void) => {
     let left = bytes
     return new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
@@ -173,9 +173,9 @@ function followTrpc({ targets, random, seen }: Journey): Following {
         left -= chunk.length
         if (left > 0) return
         cuts++
-        leave()
+        abort()
         if (random(2) === 0) controller.terminate()
-        else controller.error(new Error("Cut off"))
+        else controller.error(new Error("Disconnected"))
       }
     })
   }
@@ -188,13 +188,13 @@ function followTrpc({ targets, random, seen }: Journey): Following {
         connectionParams: { authorization: `Bearer ${KEY}` },
         eventSourceOptions: {
           fetch: async (url, init) => {
-            const leaving = new AbortController()
-            const signal = AbortSignal.any([leaving.signal, ...(init.signal ? [init.signal as AbortSignal] : [])])
+            const aborting = new AbortController()
+            const signal = AbortSignal.any([aborting.signal, ...(init.signal ? [init.signal as AbortSignal] : [])])
             const real = String(url).replace("http://any", anyOf(targets, random))
             const response = await fetch(real, { headers: init.headers, signal })
-            const bytes = cuts >= CUTS ? Number.POSITIVE_INFINITY : isFirst ? MOST_BYTES : random(MOST_BYTES)
+            const bytes = cuts >= CUTS ? Number.POSITIVE_INFINITY : isFirst ? MAX_BYTES : random(MAX_BYTES)
             isFirst = false
-            const body = response.body?.pipeThrough(cutShort(bytes, () => leaving.abort())) ?? null
+            const body = response.body?.pipeThrough(cutAfter(bytes, () => aborting.abort())) ?? null
             return new Response(body, { status: response.status, headers: response.headers })
           }
         }
@@ -231,6 +231,6 @@ function followTrpc({ targets, random, seen }: Journey): Following {
   }
 }
 
-/** So that reconnections do not take a second each. */
+/** Lets clients reconnect at once instead of after a second. */
 const withShortRetry = (chunk: Uint8Array): Uint8Array =>
   new TextEncoder().encode(new TextDecoder().decode(chunk).replace("retry: 1000\n", "retry: 0005\n"))

@@ -1,4 +1,4 @@
-/** What a caller sees of matches that are no longer kept. */
+/** Matches that were deleted by retention. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
@@ -6,8 +6,8 @@ import { firstMatchIdAt } from "../../core/model/Ids.ts"
 import { assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 
-describe("matches that are no longer kept", () => {
-  it.scopedLive("a cursor into them fails and names the floor; without one the listing ends there", () =>
+describe("deleted matches", () => {
+  it.scopedLive("a cursor that points to them fails with the floor; a list without cursor ends before them", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       yield* ask(ann, "/api.CreateRule", draft("cat"))
@@ -26,18 +26,18 @@ describe("matches that are no longer kept", () => {
         /^Cannot continue .* are no longer kept; start again without a cursor$/
       )
       assert.include(String(expired.body["message"]), `from before "${floor}"`)
-      const lastGone = [...(second.body["matches"] ?? [])][0]
-      assert.isAtMost(Math.abs(Date.parse(floor) - Date.parse(String(lastGone?.["created_at"]))), 1_000)
+      const lastDeleted = [...(second.body["matches"] ?? [])][0]
+      assert.isAtMost(Math.abs(Date.parse(floor) - Date.parse(String(lastDeleted?.["created_at"]))), 1_000)
 
-      const asked = `/trpc/matches.list?input=${encodeURIComponent(JSON.stringify({ cursor: second.body["next_cursor"] }))}`
-      const typed = yield* ask(ann, asked)
+      const path = `/trpc/matches.list?input=${encodeURIComponent(JSON.stringify({ cursor: second.body["next_cursor"] }))}`
+      const typed = yield* ask(ann, path)
       assert.deepStrictEqual(
         [typed.status, String(typed.body["error"]?.["data"]?.["code"]), typed.body["error"]?.["data"]?.["details"]],
         [400, "failed_precondition", { floor }] as unknown
       )
 
       const above = yield* ask(ann, "/matches", { cursor: first.body["next_cursor"] })
-      assert.deepStrictEqual(above.body["matches"] as unknown, [], "this one is kept, and the last one")
+      assert.deepStrictEqual(above.body["matches"] as unknown, [], "the cursor's match is the last one kept")
       assert.isUndefined(above.body["next_cursor"])
       const all = yield* ask(ann, "/matches", {})
       assert.deepStrictEqual(all.body["matches"], first.body["matches"])

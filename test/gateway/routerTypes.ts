@@ -1,4 +1,4 @@
-/** Where the types of two routers differ, as a type: nothing of it runs. */
+/** A type that lists the differences between two routers. */
 import type {
   AnyTRPCProcedure,
   AnyTRPCRouter,
@@ -7,7 +7,7 @@ import type {
   inferRouterOutputs
 } from "@trpc/server"
 
-/** The names of what differs; `never` where nothing does. */
+/** `never` if the routers are equal. */
 export type Differences<A extends AnyTRPCRouter, B extends AnyTRPCRouter> =
   | InRecord<A["_def"]["record"], B["_def"]["record"], "">
   | Unless<Same<inferRouterInputs<A>, inferRouterInputs<B>>, "inputs">
@@ -17,7 +17,7 @@ export type Differences<A extends AnyTRPCRouter, B extends AnyTRPCRouter> =
 
 // ---- helpers ----
 
-/** The very same type, down to what is optional and what is read-only. */
+/** Exact equality, including optional and readonly modifiers. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
 type Unless<Condition extends boolean, Name extends string> = Condition extends true ? never : Name

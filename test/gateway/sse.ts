@@ -1,8 +1,8 @@
-/** A client of server-sent events that reads by hand, and can be cut off at any byte. */
+/** A client of server-sent events that can disconnect after any byte. */
 import { assert } from "@effect/vitest"
 import type { Match } from "../../core/matches/Match.ts"
 
-/** One block of a stream: what stands between two empty lines. */
+/** The fields between two empty lines. */
 export interface Block {
   readonly id?: string
   readonly event?: string
@@ -13,24 +13,23 @@ export interface Block {
 
 export interface EventStream {
   readonly headers: Headers
-  /** The next block; undefined once the stream has ended as it should, or was left. */
+  /** Undefined after a clean end or after `leave`. */
   readonly next: () => Promise<Block | undefined>
-  /** Goes away without a word. */
   readonly leave: () => void
 }
 
-/** Asks for the stream, and fails unless there is one. `bytes`: after so many of them the connection is cut. */
+/** Disconnects after `bytes`, if given. */
 export const openStream = async (
   url: string,
   options: { readonly key: string; readonly lastId?: string | undefined; readonly bytes?: number }
 ): Promise<EventStream> => {
-  const leaving = new AbortController()
+  const aborting = new AbortController()
   const response = await fetch(url, {
     headers: {
       authorization: `Bearer ${options.key}`,
       ...(options.lastId !== undefined && { "last-event-id": options.lastId })
     },
-    signal: leaving.signal
+    signal: aborting.signal
   })
   assert.strictEqual(response.status, 200, response.status === 200 ? "" : await response.text())
   const reader = response.body?.getReader()
@@ -40,7 +39,7 @@ export const openStream = async (
   let isOver = false
   const leave = () => {
     isOver = true
-    leaving.abort()
+    aborting.abort()
   }
 
   const next = async (): Promise<Block | undefined> => {
@@ -65,7 +64,7 @@ export const openStream = async (
   return { headers: response.headers, next, leave }
 }
 
-/** The next match, past all that is none. */
+/** The next match. Skips other events. */
 export const nextMatch = async (stream: EventStream): Promise<Match | undefined> => {
   for (;;) {
     const block = await stream.next()

@@ -1,4 +1,4 @@
-/** The typed router, by a real client: the same answers as REST, the same errors, exact types. */
+/** The tRPC router with a real client: the same results and errors as REST, and exact types. */
 import { afterAll, assert, beforeAll, describe, expectTypeOf, it } from "@effect/vitest"
 import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from "@trpc/client"
 import type { inferRouterInputs, inferRouterOutputs } from "@trpc/server"
@@ -28,7 +28,7 @@ for (const runtime of RUNTIMES) {
       })
 
     for (const link of ["httpLink", "httpBatchLink"] as const) {
-      it(`gives by ${link} what REST gives`, async () => {
+      it(`returns the same as REST with ${link}`, async () => {
         const client = clientOf(link)
         const created = await client.rules.create.mutate(draft(`typed ${link}`, ["x"]))
         await call(target(), "/local/events", [
@@ -44,7 +44,7 @@ for (const runtime of RUNTIMES) {
           client.platforms.syntax.query({ platforms: ["x"] })
         ])
         assert.deepStrictEqual<unknown>(rules, (await call(target(), "/api.ListRules")).body)
-        // The coverage tells of the time of the call.
+        // The coverage depends on the time of the call.
         const { coverage: _, ...first } = page
         const { coverage: __, ...restPage } = (await call(target(), "/matches", query)).body
         assert.deepStrictEqual<unknown>(first, restPage)
@@ -59,7 +59,7 @@ for (const runtime of RUNTIMES) {
       })
     }
 
-    it("carries in data the code, message and details that REST gives", async () => {
+    it("has the code, message and details of REST in data", async () => {
       const client = clientOf()
       const rule_id = "rule_unknown"
       const cases: ReadonlyArray<readonly [() => Promise<unknown>, string, unknown]> = [
@@ -67,13 +67,13 @@ for (const runtime of RUNTIMES) {
         [() => client.matches.list.query({ limit: 0 }), "/matches", { limit: 0 }],
         [() => client.matches.list.query({ rule_id }), "/matches", { rule_id }],
         [() => client.rules.create.mutate({ ...draft(), name: "" }), "/api.CreateRule", { ...draft(), name: "" }],
-        // @ts-expect-error a field that does not exist does not compile
+        // @ts-expect-error an unknown field does not compile
         [() => client.matches.list.query({ limits: 5 }), "/matches", { limits: 5 }],
-        // @ts-expect-error nor does a value of another type
+        // @ts-expect-error a value of the wrong type does not compile
         [() => client.matches.list.query({ limit: "5" }), "/matches", { limit: "5" }]
       ]
       for (const [failing, path, body] of cases) {
-        const { data, message } = await refusal(failing())
+        const { data, message } = await errorOf(failing())
         const rest = await call(target(), path, body)
         const { code, message: inner, details } = data
         assert.deepStrictEqual<unknown>({ code, message: inner, details }, rest.body)
@@ -82,15 +82,15 @@ for (const runtime of RUNTIMES) {
       }
     })
 
-    it("coerces nothing, before and after REST was used", async () => {
+    it("coerces no values, also after a REST call", async () => {
       for (const limit of ["5", null, true]) {
         await call(target(), "/matches", { limit: 5 })
-        const { data } = await refusal(clientOf().matches.list.query({ limit: limit as never }))
+        const { data } = await errorOf(clientOf().matches.list.query({ limit: limit as never }))
         assert.deepStrictEqual([data.httpStatus, data.code], [400, "invalid_argument"])
       }
     })
 
-    it("refuses an input that is no object, also where none is taken", async () => {
+    it("refuses an input that is not an object, also for procedures without input", async () => {
       for (const input of ['"abc"', "[1]", "5", '{"a":1}']) {
         for (const path of ["rules.list", "matches.list"]) {
           const answer = await raw("GET", `${path}?input=${encodeURIComponent(input)}`)
@@ -100,10 +100,10 @@ for (const runtime of RUNTIMES) {
       }
     })
 
-    it("refuses a wrong key, in its own envelope and with the header", async () => {
-      const { data } = await refusal(clientOf("httpLink", "wrong").rules.list.query())
+    it("refuses a wrong key with tRPC's envelope and the WWW-Authenticate header", async () => {
+      const { data } = await errorOf(clientOf("httpLink", "wrong").rules.list.query())
       assert.deepStrictEqual([data.httpStatus, data.code, data.details], [401, "unauthenticated", {}])
-      const batched = await refusal(clientOf("httpBatchLink", "wrong").rules.list.query())
+      const batched = await errorOf(clientOf("httpBatchLink", "wrong").rules.list.query())
       assert.strictEqual(batched.data.code, "unauthenticated")
       const answer = await exchange(target(), requestText("GET", "/trpc/rules.list"))
       assert.strictEqual(answer?.headers["www-authenticate"], "Bearer")
@@ -117,16 +117,16 @@ for (const runtime of RUNTIMES) {
       return { status: answer.status, body: JSON.parse(answer.body) as Envelope }
     }
 
-    it("says of a procedure that does not exist, or is called the wrong way, what is wrong", async () => {
+    it("responds 404 to an unknown procedure and 405 to the wrong method", async () => {
       const unknown = await raw("GET", "rules.frobnicate")
       assert.deepStrictEqual([unknown.status, unknown.body.error?.data.code], [404, "not_found"])
-      const wrongWay = await raw("GET", "rules.create")
-      assert.deepStrictEqual([wrongWay.status, wrongWay.body.error?.data.code], [405, "unimplemented"])
+      const wrongMethod = await raw("GET", "rules.create")
+      assert.deepStrictEqual([wrongMethod.status, wrongMethod.body.error?.data.code], [405, "unimplemented"])
       const prototype = await raw("GET", "constructor")
       assert.strictEqual(prototype.status, 404)
     })
 
-    it("answers whatever is no JSON with invalid_argument", async () => {
+    it("responds with invalid_argument to invalid JSON", async () => {
       for (const body of ["{", "", "nonsense"]) {
         const answer = await raw("POST", "rules.create", body)
         assert.deepStrictEqual([answer.status, answer.body.error?.data.code], [400, "invalid_argument"], body)
@@ -137,13 +137,13 @@ for (const runtime of RUNTIMES) {
       assert.deepStrictEqual([query.status, query.body.error?.data.code], [400, "invalid_argument"])
     })
 
-    it("takes a body of 1 MiB at most", async () => {
-      const { data } = await refusal(clientOf().rules.create.mutate({ ...draft(), intent: "i".repeat(1_048_576) }))
+    it("limits the body to 1 MiB", async () => {
+      const { data } = await errorOf(clientOf().rules.create.mutate({ ...draft(), intent: "i".repeat(1_048_576) }))
       assert.deepStrictEqual([data.httpStatus, data.code], [413, "invalid_argument"])
       assert.match(data.message, /at most 1048576 bytes/)
     })
 
-    it("takes 20 calls in a batch at most", async () => {
+    it("limits a batch to 20 calls", async () => {
       const batch = (size: number) =>
         raw("GET", `${Array.from({ length: size }, () => "rules.list").join(",")}?batch=1&input=%7B%7D`)
       assert.strictEqual((await batch(20)).status, 200)
@@ -223,14 +223,14 @@ describe("AppRouter", () => {
 
 // ---- helpers ----
 
-/** What tRPC sends for one failing call. */
+/** tRPC's response to a failed call. */
 interface Envelope {
   readonly error?: { readonly data: { readonly code: string } }
 }
 
-const refusal = async (call: Promise<unknown>) => {
+const errorOf = async (call: Promise<unknown>) => {
   const error = await call.then(
-    () => assert.fail("It succeeded"),
+    () => assert.fail("The call succeeded"),
     (failure: unknown) => failure
   )
   if (!isClientError(error)) throw error

@@ -1,4 +1,4 @@
-/** The subscription `matches.watch`, by tRPC's own client: types, keys, failures, and how it ends. */
+/** The subscription `matches.watch` with tRPC's client: types, keys, failures and the end. */
 import { afterAll, assert, beforeAll, describe, expectTypeOf, it } from "@effect/vitest"
 import { createTRPCClient, httpLink, httpSubscriptionLink, splitLink, type TRPCClientError } from "@trpc/client"
 import type { inferRouterInputs } from "@trpc/server"
@@ -23,7 +23,7 @@ for (const runtime of RUNTIMES) {
       await running?.stop()
     }, START_MILLIS)
 
-    /** As in a browser: its `EventSource` sends no header. */
+    /** `EventSource` in browsers cannot send headers. */
     const inBrowser = (authorization = `Bearer ${KEY}`) =>
       clientOf(httpSubscriptionLink({ url: `${target().url}/trpc`, EventSource, connectionParams: { authorization } }))
 
@@ -64,7 +64,7 @@ for (const runtime of RUNTIMES) {
       ["a browser", inBrowser],
       ["Node", inNode]
     ] as const) {
-      it(`gives matches with their ids as they are stored, and before that what followed lastEventId, in ${place}`, async () => {
+      it(`sends the matches after lastEventId, then new ones as they are stored, in ${place}`, async () => {
         const words = `watched ${place.replace(" ", "")}`
         const rule_id = await newRule(words)
         await publish(
@@ -72,22 +72,22 @@ for (const runtime of RUNTIMES) {
           words
         )
         const { matches } = await client().matches.list.query({ rule_id })
-        const heard = watch(client(), { rule_id, lastEventId: matches[1]?.id ?? "" })
-        await heard.until(1)
+        const watched = watch(client(), { rule_id, lastEventId: matches[1]?.id ?? "" })
+        await watched.until(1)
         await publish([`${place} 3`], words)
-        await heard.until(2)
-        heard.leave()
+        await watched.until(2)
+        watched.leave()
         assert.deepStrictEqual(
-          heard.items.map(({ data }) => data.platform_post_id),
+          watched.items.map(({ data }) => data.platform_post_id),
           ["2", "3"].map((post) => `${place} ${post}`)
         )
-        for (const { id, data } of heard.items) assert.strictEqual(id, data.id)
-        assert.deepStrictEqual<unknown>(heard.items[0]?.data, matches[0])
+        for (const { id, data } of watched.items) assert.strictEqual(id, data.id)
+        assert.deepStrictEqual<unknown>(watched.items[0]?.data, matches[0])
         await call(target(), "/api.DeleteRule", { rule_id })
       })
     }
 
-    it("fails once, with what REST says, where asking again would not help", async () => {
+    it("fails without a retry, with the error of REST, for invalid input and keys", async () => {
       for (const [input, status, code] of [
         [{ rule_id: "none" }, 404, "not_found"],
         [{ cursor: "17" }, 400, "invalid_argument"],
@@ -103,7 +103,7 @@ for (const runtime of RUNTIMES) {
       }
     })
 
-    it("takes a key from the address for the subscription and for nothing else", async () => {
+    it("accepts a key in the URL only for the subscription", async () => {
       const params = encodeURIComponent(JSON.stringify({ authorization: `Bearer ${KEY}` }))
       for (const path of [
         `/trpc/matches.list?connectionParams=${params}`,
@@ -123,21 +123,21 @@ for (const runtime of RUNTIMES) {
       }
     })
 
-    it("streams of both doors end whole when the service is told to stop, and clients come back", async () => {
+    it("ends streams of both doors cleanly when the service stops, so that clients reconnect", async () => {
       const words = "stopping"
       const rule_id = await newRule(words)
-      const heard = watch(inBrowser(), { rule_id })
+      const watched = watch(inBrowser(), { rule_id })
       const stream = await openStream(`${target().url}/matches/stream?rule_id=${rule_id}`, { key: KEY })
       await stream.next()
-      await heard.isOpen
+      await watched.isOpen
       await publish(["last"], words)
-      await heard.until(1)
+      await watched.until(1)
       assert.strictEqual((await stream.next())?.event, "match")
       const ended = await running?.stop()
       assert.strictEqual(ended?.code, 0)
-      assert.isUndefined(await stream.next(), "the end, and no error")
-      assert.isFalse(heard.isComplete(), "a client that was told the end would not come back")
-      heard.leave()
+      assert.isUndefined(await stream.next(), "ends without an error")
+      assert.isFalse(watched.isComplete(), "a completed client would not reconnect")
+      watched.leave()
     })
   })
 }
@@ -169,7 +169,7 @@ describe("AppRouter", () => {
 
 type Client = ReturnType<typeof createTRPCClient<AppRouter>>
 
-/** Gathers what a subscription gives. */
+/** Collects the items of a subscription. */
 const watch = (client: Client, input: object) => {
   type Item = Parameters<NonNullable<Parameters<Client["matches"]["watch"]["subscribe"]>[1]["onData"]>>[0]
   const items: Array<Item> = []

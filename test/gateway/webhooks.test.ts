@@ -1,4 +1,4 @@
-/** Webhooks over their endpoints, with real receivers. */
+/** The webhook endpoints with real receivers. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { Webhook } from "standardwebhooks"
@@ -8,7 +8,7 @@ import { serve, service } from "./inProcess.ts"
 import { exchange, requestText } from "./raw.ts"
 
 describe("webhooks", () => {
-  it.scopedLive("a match reaches the receiver as it is listed, signed, and the attempt is listed", () =>
+  it.scopedLive("delivers a signed match as it is listed, and lists the attempt", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       const { received, url } = yield* startReceiver((_, response) => void response.writeHead(200).end("thanks"))
@@ -40,7 +40,7 @@ describe("webhooks", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("test sends a signed message at once and tells what came back", () =>
+  it.scopedLive("test sends a signed message at once and returns the attempt", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       const statuses = [204, 500, 302]
@@ -62,11 +62,11 @@ describe("webhooks", () => {
       assert.lengthOf(listOf(rest.body["attempts"]), 1)
       assert.notProperty(rest.body, "next_cursor")
       const [listed] = listOf((yield* ask(ann, "/webhooks")).body["webhooks"])
-      assert.strictEqual(String(listed?.["state"]), "active", "a test changes nothing")
+      assert.strictEqual(String(listed?.["state"]), "active", "a test does not change the state")
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("after rotation both secrets verify; replay sends again; delete ends it", () =>
+  it.scopedLive("both secrets verify after rotation; replay sends again; delete stops delivery", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       const { received, url } = yield* startReceiver()
@@ -95,11 +95,11 @@ describe("webhooks", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("what is wrong with a webhook is said, and nothing is created", () =>
+  it.scopedLive("invalid requests are refused and create nothing", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
       const url = "https://example.com/"
-      const refusals: ReadonlyArray<readonly [unknown, RegExp]> = [
+      const cases: ReadonlyArray<readonly [unknown, RegExp]> = [
         [{}, /"url": Is missing/],
         [{ url: "example.com" }, /"url": Expected a URL like https/],
         [{ url: "ftp://example.com/" }, /"url": Expected a URL like https/],
@@ -116,7 +116,7 @@ describe("webhooks", () => {
         [{ url, description: "" }, /"description": Is empty/],
         [{ url, secret: "mine" }, /"secret": Is not a known field/]
       ]
-      for (const [body, message] of refusals) {
+      for (const [body, message] of cases) {
         assertError(yield* ask(ann, "/webhooks/create", body), 400, "invalid_argument", message)
       }
       const unknown = { url, rule_ids: [`rule_${"0".repeat(26)}`] }
@@ -133,7 +133,7 @@ describe("webhooks", () => {
     }).pipe(Effect.provide(service))
   )
 
-  it.scopedLive("a foreign webhook, match or rule answers byte for byte like an unknown one", () =>
+  it.scopedLive("a foreign webhook, match or rule gets the same response as an unknown one, byte for byte", () =>
     Effect.gen(function* () {
       const as = yield* serve
       const [ann, bob] = [yield* as("ann"), yield* as("bob")]
@@ -164,7 +164,7 @@ describe("webhooks", () => {
         assert.match(toForeign, /"status":404/, path)
         assert.strictEqual(toForeign, toUnknown, path)
       }
-      assert.lengthOf(received, 1, "and nothing was sent")
+      assert.lengthOf(received, 1, "nothing was sent")
       const mine = listOf((yield* ask(bob, "/webhooks")).body["webhooks"]).map((one) => String(one["id"]))
       assert.deepStrictEqual(mine, [bobsHook])
     }).pipe(Effect.provide(service))
@@ -178,7 +178,7 @@ const ask = (target: Target, path: string, body?: unknown): Effect.Effect<Answer
 
 const listOf = (found: Json | undefined): ReadonlyArray<Json> => [...(found ?? [])]
 
-/** What holds after a while. */
+/** Retries the check for 20 seconds. */
 const eventually = <A>(check: () => A | Promise<A>) =>
   Effect.tryPromise(async () => check()).pipe(
     Effect.retry(Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(400))),
@@ -188,7 +188,7 @@ const eventually = <A>(check: () => A | Promise<A>) =>
 const verified = (secret: string, received: Received | undefined): object =>
   new Webhook(secret).verify(received?.body ?? "", received?.headers ?? {}) as object
 
-/** The whole answer, without the time and the id that the caller sent. */
+/** The whole response, with the date and the caller's id masked. */
 const bytesOf = async (target: Target, path: string, body: unknown, id: string): Promise<string> => {
   const headers = { authorization: `Bearer ${target.key}`, "content-type": "application/json", "x-request-id": "same" }
   const answer = await exchange(target, requestText("POST", path, headers, JSON.stringify(body)))

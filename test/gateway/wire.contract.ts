@@ -1,4 +1,4 @@
-/** The wire itself: request ids, connections that are kept, shared or dropped, and bytes that are not HTTP. */
+/** Request ids, connection handling, and bytes that are not HTTP. */
 import { assert, describe, it } from "@effect/vitest"
 import type { RuntimeName } from "../program.ts"
 import { assertError, call, type Target } from "./client.ts"
@@ -11,8 +11,8 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
     ...headers
   })
 
-  describe("the wire", () => {
-    it("gives back a plain x-request-id, on success and on failure", async () => {
+  describe("HTTP connections", () => {
+    it("return a safe x-request-id, on success and on failure", async () => {
       for (const path of ["/api.ListRules", "/nowhere", "/trpc/rules.list"]) {
         for (const id of ["abc", "0192-ab.c:d_e", "a".repeat(128)]) {
           const answer = await exchange(target(), requestText("GET", path, keyed({ "x-request-id": id })))
@@ -21,7 +21,7 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
       }
     })
 
-    it("replaces a hostile x-request-id by one of its own, a new one each time", async () => {
+    it("replace an unsafe x-request-id with a new unique one", async () => {
       const hostile = ["", "a b", '"><script>', "a".repeat(129), "{}", "%0d%0aset-cookie:x", "é"]
       const ids = new Set<string>()
       for (const id of hostile) {
@@ -33,7 +33,7 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
       assert.strictEqual(ids.size, hostile.length)
     })
 
-    it("says the length of an answer before it comes, on success and on failure", async () => {
+    it("have a content-length, on success and on failure", async () => {
       for (const path of ["/api.ListRules", "/openapi.json", "/nowhere"]) {
         const answer = await exchange(target(), requestText("GET", path, keyed()))
         assert.strictEqual(answer?.headers["content-length"], String(Buffer.byteLength(answer?.body ?? "")), path)
@@ -41,7 +41,7 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
       }
     })
 
-    it("answers requests that are sent at once on one connection, in their order", async () => {
+    it("support pipelining, in order", async () => {
       const connection = await open(target())
       const ids = ["one", "two", "three", "four"]
       const requests = ids.map((id, index) =>
@@ -57,7 +57,7 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
       connection.destroy()
     })
 
-    it("keeps a connection after an error whose body was read", async () => {
+    it("stay open after an error if the body was read", async () => {
       const connection = await open(target())
       for (const body of ["{", "[1]", "{}"]) {
         connection.write(requestText("POST", "/matches", keyed(), body))
@@ -66,7 +66,7 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
       connection.destroy()
     })
 
-    it("is not hurt by clients that go away in the middle of a request", async () => {
+    it("may close in the middle of a request", async () => {
       for (let i = 0; i < 10; i++) {
         const halfHead = await open(target())
         halfHead.write("POST /matches HTTP/1.1\r\nhost: a\r\ncontent-ty")
@@ -81,7 +81,7 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
       assert.strictEqual((await call(target(), "/matches", {})).status, 200)
     })
 
-    it("does not let a length and chunks disagree", async () => {
+    it("refuse conflicting lengths", async () => {
       const headers = keyed({ "content-length": "4", "transfer-encoding": "chunked" })
       const answer = await exchange(target(), requestText("POST", "/matches", headers, `${chunk("{}")}0\r\n\r\n`))
       if (answer !== undefined) assert.include([200, 400], answer.status)
@@ -90,7 +90,7 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
       assert.strictEqual((await call(target(), "/matches", {})).status, 200)
     })
 
-    it("answers what is not HTTP or closes, and goes on", async () => {
+    it("survive bytes that are not HTTP", async () => {
       for (const bytes of [
         "\x16\x03\x01\x02\x00\x01",
         "hello\r\n\r\n",
@@ -108,8 +108,8 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
       assert.strictEqual((await call(target(), "/matches", {})).status, 200)
     })
 
-    const why = "on Node; Deno's server answers them itself, before the service sees them"
-    describe.skipIf(runtime === "deno")(`bytes that never become a request (${why})`, () => {
+    const reason = "on Node; Deno's server responds itself"
+    describe.skipIf(runtime === "deno")(`bytes that are not a request (${reason})`, () => {
       const refused = async (bytes: string, status: number) => {
         const answer = await exchange(target(), bytes)
         assert.isDefined(answer)
@@ -118,15 +118,15 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
         assertError({ status: answer.status, body: JSON.parse(answer.body) }, status, "invalid_argument")
       }
 
-      it("are answered with 400 when they are not HTTP", () => refused("hello\r\n\r\n", 400))
+      it("get 400 if they are not HTTP", () => refused("hello\r\n\r\n", 400))
 
-      it("are answered with 431 when the headers are too large", () =>
+      it("get 431 if the headers are too large", () =>
         refused(requestText("GET", "/api.ListRules", keyed({ "x-large": "a".repeat(20_000) })), 431))
 
-      it("are answered with 400 when the host is none", () =>
+      it("get 400 if the host is invalid", () =>
         refused(requestText("GET", "/api.ListRules", keyed({ host: "a b<>" })), 400))
 
-      it("are served when only the host is missing", async () => {
+      it("are served, or refused in JSON, if only the host is missing", async () => {
         const text = "GET /api.ListRules HTTP/1.1\r\n\r\n"
         const answer = await exchange(target(), text)
         assert.isDefined(answer)

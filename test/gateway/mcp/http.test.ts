@@ -1,4 +1,4 @@
-/** `/mcp`: the tools by the official client over real sockets; who may call, and what comes of bad calls. */
+/** `/mcp` with the official client over real sockets: a whole session, authentication, and invalid calls. */
 import { assert, describe, it } from "@effect/vitest"
 import { type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { Effect } from "effect"
@@ -13,7 +13,7 @@ describe("/mcp", () => {
     ["2025", {}],
     ["2026", MODERN]
   ] as const) {
-    served(`serves a whole session to the client of ${era}`, async ({ ann }) => {
+    served(`serves a whole session with protocol ${era}`, async ({ ann }) => {
       const agent = await agentOf(ann, options)
       assert.match(agent.client.getNegotiatedProtocolVersion() ?? "", new RegExp(`^${era}-`))
       assert.match(agent.client.getInstructions() ?? "", /platform_syntax[\s\S]*never follow instructions/)
@@ -24,39 +24,36 @@ describe("/mcp", () => {
     })
   }
 
-  served(
-    "answers another account's ids exactly as unknown ones, in every tool that takes one",
-    async ({ ann, bob }) => {
-      const [owner, other] = [await agentOf(ann), await agentOf(bob)]
-      const foreign = String((await owner.call("create_rule", draft("secret"))).structured["rule_id"])
-      await post(ann, "/local/events", firehoseUpdate("http://a", "secret"))
-      const unknown = foreign.slice(0, -4) + (foreign.endsWith("0000") ? "1111" : "0000")
-      const { tools } = await other.client.listTools()
-      const taking = tools.filter(({ inputSchema }) => "rule_id" in (inputSchema["properties"] ?? {}))
-      assert.isAtLeast(taking.length, 3)
-      for (const { name } of taking) {
-        const [toForeign, toUnknown] = [
-          await other.call(name, { rule_id: foreign }),
-          await other.call(name, { rule_id: unknown })
-        ]
-        assert.match(toForeign.text, /^not_found: [\s\S]*list_rules/)
-        assert.strictEqual(
-          JSON.stringify(toForeign).replaceAll(foreign, "ID"),
-          JSON.stringify(toUnknown).replaceAll(unknown, "ID"),
-          name
-        )
-      }
-      assert.deepStrictEqual((await other.call("list_rules")).structured as unknown, { rules: [] })
-      assert.deepStrictEqual((await other.call("list_matches")).structured["matches"] as unknown, [])
-      assert.lengthOf([...((await owner.call("list_matches", { rule_id: foreign })).structured["matches"] ?? [])], 1)
+  served("treats ids of another account like unknown ids in every tool", async ({ ann, bob }) => {
+    const [owner, other] = [await agentOf(ann), await agentOf(bob)]
+    const foreign = String((await owner.call("create_rule", draft("secret"))).structured["rule_id"])
+    await post(ann, "/local/events", firehoseUpdate("http://a", "secret"))
+    const unknown = foreign.slice(0, -4) + (foreign.endsWith("0000") ? "1111" : "0000")
+    const { tools } = await other.client.listTools()
+    const withRuleId = tools.filter(({ inputSchema }) => "rule_id" in (inputSchema["properties"] ?? {}))
+    assert.isAtLeast(withRuleId.length, 3)
+    for (const { name } of withRuleId) {
+      const [toForeign, toUnknown] = [
+        await other.call(name, { rule_id: foreign }),
+        await other.call(name, { rule_id: unknown })
+      ]
+      assert.match(toForeign.text, /^not_found: [\s\S]*list_rules/)
+      assert.strictEqual(
+        JSON.stringify(toForeign).replaceAll(foreign, "ID"),
+        JSON.stringify(toUnknown).replaceAll(unknown, "ID"),
+        name
+      )
     }
-  )
+    assert.deepStrictEqual((await other.call("list_rules")).structured as unknown, { rules: [] })
+    assert.deepStrictEqual((await other.call("list_matches")).structured["matches"] as unknown, [])
+    assert.lengthOf([...((await owner.call("list_matches", { rule_id: foreign })).structured["matches"] ?? [])], 1)
+  })
 
-  served("says of every wrong argument what and where, and what to do next", async ({ ann }) => {
+  served("reports the path, the problem and the next step for each invalid argument", async ({ ann }) => {
     const { call } = await agentOf(ann)
     const good = draft("word", ["x"])
     const wrong: ReadonlyArray<readonly [tool: string, args: Record<string, unknown>, says: RegExp]> = [
-      ["list_rules", { all: true }, /"all": Is not a known field[\s\S]*Next: mend the arguments/],
+      ["list_rules", { all: true }, /"all": Is not a known field[\s\S]*Next: fix the arguments/],
       ["list_matches", { limit: "5" }, /limit: Expected a number, got a string/],
       ["list_matches", { limits: 5 }, /did you mean "limit"\?/],
       ["list_matches", { cursor: 7 }, /cursor: /],
@@ -73,7 +70,7 @@ describe("/mcp", () => {
       [
         "create_rule",
         { ...good, overrides: { x: "word lnag:en" } },
-        /overrides\.x: Unknown operator[\s\S]*characters 6 to 12[\s\S]*reads "word lang:en"[\s\S]*Next: mend the filter \(check_rule/
+        /overrides\.x: Unknown operator[\s\S]*characters 6 to 12[\s\S]*fixed text: "word lang:en"[\s\S]*Next: fix the filter \(check_rule/
       ],
       [
         "create_rule",
@@ -86,12 +83,12 @@ describe("/mcp", () => {
       assert.isTrue(isError, tool)
       assert.match(text, says)
       assertError({ status: 400, body: JSON.parse(blocks[1] ?? "") }, 400, "invalid_argument")
-      assert.isUndefined(structured, "clients check it against the schema of the good answer")
+      assert.isUndefined(structured, "clients check structured content against the output schema")
     }
     assert.deepStrictEqual((await call("list_rules")).structured as unknown, { rules: [] })
   })
 
-  served("says what to do when a limit is reached", async ({ ann }) => {
+  served("suggests a next step when a limit is reached", async ({ ann }) => {
     const { call } = await agentOf(ann)
     for (let i = 0; i < X_LIMIT; i++) assert.isFalse((await call("create_rule", draft(`w${i}`, ["x"]))).isError)
     const { isError, text } = await call("create_rule", draft("more", ["x"]))
@@ -99,7 +96,7 @@ describe("/mcp", () => {
     assert.match(text, /^resource_exhausted: [\s\S]*delete_rule[\s\S]*"limit":2,"used":2/)
   })
 
-  served("refuses a missing or wrong key before it reads anything, as every other path does", async ({ ann }) => {
+  served("refuses a missing or wrong key before it reads the body", async ({ ann }) => {
     const { status, headers, body } = await post(ann, "/mcp", {}, { headers: { authorization: "Bearer no" } })
     assertError({ status, body }, 401, "unauthenticated", /Bearer/)
     assert.strictEqual(headers.get("www-authenticate"), "Bearer")
@@ -110,12 +107,12 @@ describe("/mcp", () => {
     assert.strictEqual((await connection.answer())?.status, 401)
     connection.destroy()
     await connect(transportOf({ ...ann, key: "unknown-key-of-nobody" })).then(
-      () => assert.fail("it was let in"),
+      () => assert.fail("connected with an unknown key"),
       (error: unknown) => assert.match(String(error), /A valid API key is required/)
     )
   })
 
-  served("takes POST alone: there is no session to listen to or to end", async ({ ann }) => {
+  served("accepts POST only", async ({ ann }) => {
     for (const method of ["GET", "DELETE", "PUT"]) {
       const answer = await post(ann, "/mcp", undefined, { method })
       assertError(answer, 405, "unimplemented")
@@ -125,7 +122,7 @@ describe("/mcp", () => {
     assertError(await post(ann, "/mcpx", {}), 404, "not_found")
   })
 
-  served("refuses a web page of another origin, and takes one of this machine", async ({ ann }) => {
+  served("refuses foreign origins and accepts local ones", async ({ ann }) => {
     const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
     const from = async (origin: string) =>
       (
@@ -143,7 +140,7 @@ describe("/mcp", () => {
     }
   })
 
-  served("answers what is not the protocol with an error of its own, and goes on", async ({ ann }) => {
+  served("responds with an error to invalid messages and keeps serving", async ({ ann }) => {
     const send = async (body: string, headers: Record<string, string> = {}) => {
       const answer = await fetch(`${ann.url}/mcp`, { method: "POST", headers: { ...headersOf(ann), ...headers }, body })
       await answer.text()
@@ -165,21 +162,21 @@ describe("/mcp", () => {
     ["2025", {}],
     ["2026", MODERN]
   ] as const) {
-    served(`ends a wait with the client of ${era} that goes away`, async ({ ann, waiting }) => {
+    served(`ends a wait when a client of protocol ${era} disconnects`, async ({ ann, waiting }) => {
       const { client } = await agentOf(ann, options)
-      const leaving = new AbortController()
-      const asked = client
-        .callTool({ name: "wait_for_matches", arguments: { timeout_seconds: 55 } }, { signal: leaving.signal })
-        .catch(() => "gone")
+      const aborting = new AbortController()
+      const waited = client
+        .callTool({ name: "wait_for_matches", arguments: { timeout_seconds: 55 } }, { signal: aborting.signal })
+        .catch(() => "aborted")
       await until(() => waiting() === 1)
-      leaving.abort()
+      aborting.abort()
       await client.close()
-      assert.strictEqual(await asked, "gone")
+      assert.strictEqual(await waited, "aborted")
       await until(() => waiting() === 0)
     })
   }
 
-  served("answers each of many at once with what is its own", async ({ ann, bob }) => {
+  served("keeps concurrent calls of two accounts apart", async ({ ann, bob }) => {
     const agents = [await agentOf(ann), await agentOf(bob)]
     const answers = await Promise.all(
       Array.from({ length: 40 }, async (_, i) => {
@@ -197,7 +194,7 @@ describe("/mcp", () => {
     }
   })
 
-  served("is answered by the key and the account of the request alone: nothing is kept", async ({ ann, bob }) => {
+  served("keeps no session: the key of the request decides the account", async ({ ann, bob }) => {
     const agent = await agentOf(ann)
     await agent.call("create_rule", draft("kept"))
     const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_rules", arguments: {} } }
@@ -211,14 +208,14 @@ describe("/mcp", () => {
 
 // ---- helpers ----
 
-interface Given {
+interface Context {
   readonly ann: Target
   readonly bob: Target
-  /** How many are waiting for matches now. */
+  /** The number of running waits. */
   readonly waiting: () => number
 }
 
-function served(title: string, test: (given: Given) => Promise<void>): void {
+function served(title: string, test: (context: Context) => Promise<void>): void {
   it.scopedLive(title, () =>
     Effect.gen(function* () {
       const matches = yield* Matches
@@ -255,7 +252,7 @@ const transportOf = (target: Target) =>
 
 const agentOf = (target: Target, options?: ClientOptions): Promise<Agent> => connect(transportOf(target), options)
 
-const until = async (isSo: () => boolean): Promise<void> => {
-  for (let i = 0; i < 500 && !isSo(); i++) await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.isTrue(isSo(), "it comes to be so within ten seconds")
+const until = async (condition: () => boolean): Promise<void> => {
+  for (let i = 0; i < 500 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.isTrue(condition(), "holds within ten seconds")
 }

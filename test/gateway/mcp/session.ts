@@ -1,11 +1,11 @@
-/** What an agent does with the tools from beginning to end, over any transport. */
+/** A whole session of an agent with the tools, over any transport. */
 import { assert } from "@effect/vitest"
 import { Client, type ClientOptions, type Transport } from "@modelcontextprotocol/client"
 import type { Json } from "../client.ts"
 
 export interface Called {
   readonly isError: boolean
-  /** The blocks of text. */
+  /** The blocks, joined. */
   readonly text: string
   readonly blocks: ReadonlyArray<string>
   readonly structured: Json
@@ -16,7 +16,7 @@ export interface Agent {
   readonly call: (name: string, args?: Record<string, unknown>) => Promise<Called>
 }
 
-/** The client checks every structured answer against the schema of its tool. */
+/** The client checks all structured content against the output schema of the tool. */
 export const connect = async (transport: Transport, options: ClientOptions = {}): Promise<Agent> => {
   const client = new Client({ name: "test", version: "1" }, options)
   await client.connect(transport)
@@ -33,13 +33,10 @@ export const connect = async (transport: Transport, options: ClientOptions = {})
   }
 }
 
-/** The newest revision of the protocol, which the client has to be told to try. */
+/** Makes the client try the newest revision of the protocol. */
 export const MODERN: ClientOptions = { versionNegotiation: { mode: "auto" } }
 
-/**
- * From the syntax of a platform to a rule, its first matches, and its end. `word` is what the rule looks for; `publish`
- * makes something match it. Calls every tool there is.
- */
+/** Calls every tool. The rule looks for `word`; `publish` publishes an event that matches it. */
 export const session = async (
   { client, call }: Agent,
   { word, publish }: { readonly word: string; readonly publish: () => Promise<unknown> }
@@ -75,7 +72,7 @@ export const session = async (
   const wrong = await use("check_rule", { overrides: { x: `${word} lnag:en` } })
   const checked = wrong.structured["platforms"]?.["x"]
   assert.isFalse(checked?.["valid"] as unknown)
-  assert.match(wrong.text, /not valid[\s\S]*characters[\s\S]*"lnag:en"[\s\S]*fix: [\s\S]*Next: mend the filter/)
+  assert.match(wrong.text, /not valid[\s\S]*characters[\s\S]*"lnag:en"[\s\S]*fix: [\s\S]*Next: fix the filter/)
   const [issue] = checked?.["issues"] ?? []
   assert.strictEqual(String(issue?.["fix"]?.["text"]), `${word} lang:en`)
   const right = await use("check_rule", { overrides: { x: word }, backtest: {} })
@@ -93,15 +90,15 @@ export const session = async (
     rule_id
   )
 
-  // At once or meanwhile: with the cursor of the new rule it makes no difference.
+  // The event may be published before or during the wait.
   const waiting = use("wait_for_matches", { rule_id, cursor, timeout_seconds: 55 })
   await publish()
-  const heard = await waiting
-  const [match] = heard.structured["matches"] ?? []
-  assert.deepStrictEqual([String(match?.["rule_id"]), heard.structured["timed_out"] as unknown], [rule_id, false])
-  assert.include(heard.text, `wait_for_matches with cursor "${heard.structured["cursor"]}"`)
-  const again = await use("wait_for_matches", { rule_id, cursor: heard.structured["cursor"], timeout_seconds: 1 })
-  assert.notInclude(JSON.stringify(again.structured["matches"]), String(match?.["id"]), "nothing comes twice")
+  const waited = await waiting
+  const [match] = waited.structured["matches"] ?? []
+  assert.deepStrictEqual([String(match?.["rule_id"]), waited.structured["timed_out"] as unknown], [rule_id, false])
+  assert.include(waited.text, `wait_for_matches with cursor "${waited.structured["cursor"]}"`)
+  const again = await use("wait_for_matches", { rule_id, cursor: waited.structured["cursor"], timeout_seconds: 1 })
+  assert.notInclude(JSON.stringify(again.structured["matches"]), String(match?.["id"]), "no match is repeated")
 
   const listed = await use("list_matches", { rule_id, limit: 500 })
   assert.include(
@@ -111,9 +108,9 @@ export const session = async (
   assert.match(listed.text, /begin untrusted content/)
 
   await use("delete_rule", { rule_id })
-  const gone = await call("delete_rule", { rule_id })
-  assert.isTrue(gone.isError)
-  assert.match(gone.text, /not_found[\s\S]*Next: list_rules/)
+  const repeated = await call("delete_rule", { rule_id })
+  assert.isTrue(repeated.isError)
+  assert.match(repeated.text, /not_found[\s\S]*Next: call list_rules/)
 
   assert.sameMembers(
     tools.map(({ name }) => name),

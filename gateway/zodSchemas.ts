@@ -1,39 +1,39 @@
 /**
- * Effect schemas in zod's clothes. The core's schemas are the single source of shapes; tRPC and trpc-to-openapi ask for
- * zod, so each schema travels inside a zod object that documents it field by field and decodes nothing itself.
+ * Wraps Effect schemas in zod schemas, because tRPC and trpc-to-openapi require zod. The zod objects carry the JSON
+ * Schema of each field; the Effect schema does the decoding.
  */
 import { Either, JSONSchema, type Schema } from "effect"
 import { z } from "zod"
 import { InvalidArgument } from "../core/model/Errors.ts"
 import { decoder } from "./decode.ts"
 
-/** JSON Schemas by name: `components.schemas` of the OpenAPI document. Carriers add to it. */
+/** JSON Schemas by name, for `components.schemas` of the OpenAPI document. The functions below add to it. */
 export type NamedSchemas = Record<string, JSONSchema.JsonSchema7>
 
 export const REFERENCE_PREFIX = "#/components/schemas/"
 
-/** For `.input(…)`: the resolver receives what the schema decodes; `refusalOf` finds why it did not. */
-export const inputCarrier = <A, I>(schema: Schema.Schema<A, I>, named: NamedSchemas): z.ZodType => {
+/** For `.input(…)`: decodes with the Effect schema. `decodeErrorOf` extracts the error. */
+export const zodInput = <A, I>(schema: Schema.Schema<A, I>, named: NamedSchemas): z.ZodType => {
   const decode = decoder(schema)
   const decoding = z.unknown().transform((data, context): unknown => {
     const decoded = decode(data ?? {})
     if (Either.isRight(decoded)) return decoded.right
-    context.issues.push({ code: "custom", input: data, params: { refusal: decoded.left } })
+    context.issues.push({ code: "custom", input: data, params: { error: decoded.left } })
     return z.NEVER
   })
-  return decoding.pipe(carrier(schema, "strict", named))
+  return decoding.pipe(zodObject(schema, "strict", named))
 }
 
-/** The core's own error inside what tRPC makes of a refused input. */
-export const refusalOf = (cause: unknown): InvalidArgument | undefined => {
+/** The error of a failed `zodInput`, from the cause of tRPC's error. */
+export const decodeErrorOf = (cause: unknown): InvalidArgument | undefined => {
   const issue = cause instanceof z.ZodError ? cause.issues[0] : undefined
-  const refusal = issue?.code === "custom" ? issue.params?.["refusal"] : undefined
-  return refusal instanceof InvalidArgument ? refusal : undefined
+  const error = issue?.code === "custom" ? issue.params?.["error"] : undefined
+  return error instanceof InvalidArgument ? error : undefined
 }
 
-/** For `.output(…)`: documents the answer, which may gain fields later. Nothing runs per response: the types of the use case have proved it. */
-export const outputCarrier = (schema: Schema.Schema.All, named: NamedSchemas): z.ZodType =>
-  Object.assign(carrier(schema, "allow", named), { parseAsync: (data: unknown) => Promise.resolve(data) })
+/** For `.output(…)`: documentation only. Responses are not validated, because the type checker did that. */
+export const zodOutput = (schema: Schema.Schema.All, named: NamedSchemas): z.ZodType =>
+  Object.assign(zodObject(schema, "allow", named), { parseAsync: (data: unknown) => Promise.resolve(data) })
 
 /** The fields of a struct, each with its JSON Schema. */
 export const fieldsOf = (
@@ -50,7 +50,11 @@ export const fieldsOf = (
 
 // ---- helpers ----
 
-const carrier = (schema: Schema.Schema.All, additionalPropertiesStrategy: "strict" | "allow", named: NamedSchemas) => {
+const zodObject = (
+  schema: Schema.Schema.All,
+  additionalPropertiesStrategy: "strict" | "allow",
+  named: NamedSchemas
+) => {
   const { properties, required = [] } = fieldsOf(schema, additionalPropertiesStrategy, named)
   const field = ([name, documentation]: [string, JSONSchema.JsonSchema7]) => {
     const documented = z.unknown().meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, documentation) })

@@ -1,8 +1,8 @@
-/** `/`: what this server is, and where to read on. No key is needed. */
+/** `GET /`: the name and version of the server, with links. No key is needed. */
 import { Effect } from "effect"
 import { json, type OpenRoute } from "./route.ts"
 
-export const rootRoute = (version: string): OpenRoute<never> => ({
+export const serverInfoRoute = (version: string): OpenRoute<never> => ({
   method: "GET",
   path: "/",
   reply: Effect.succeed(

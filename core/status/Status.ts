@@ -1,0 +1,87 @@
+/** The status use cases: readiness, the status of each platform, and the platform gauges. */
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { platformCoverage, snapshotOf } from "../coverage/coverageOf.ts"
+import { StreamStore } from "../coverage/StreamStore.ts"
+import { KeyStore } from "../keys/KeyStore.ts"
+import type { StorageUnavailable } from "../model/Errors.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
+import { type Platform, Platforms } from "../platforms/Platform.ts"
+import { Registrations } from "../rules/Registrations.ts"
+import { RuleStore } from "../rules/RuleStore.ts"
+import * as Metrics from "../telemetry/Metrics.ts"
+import { type PlatformStatus, statusOf } from "./PlatformStatus.ts"
+
+export interface Readiness {
+  readonly ready: boolean
+  readonly store: "ok" | "unavailable"
+  readonly platforms: ReadonlyArray<PlatformId>
+}
+
+export class Status extends Context.Tag("core/Status")<
+  Status,
+  {
+    /** Ready if the store responds within two seconds. */
+    readonly readiness: Effect.Effect<Readiness>
+    /** In the order in which the platforms were registered. */
+    readonly platforms: Effect.Effect<ReadonlyArray<PlatformStatus>, StorageUnavailable>
+    /** While the store is down, the gauges that depend on it keep their last value. */
+    readonly updateGauges: Effect.Effect<void>
+  }
+>() {
+  static readonly layer: Layer.Layer<Status, never, Platforms | Registrations | RuleStore | StreamStore | KeyStore> =
+    Layer.effect(
+      Status,
+      Effect.gen(function* () {
+        const registry = yield* Platforms
+        const registrations = yield* Registrations
+        const rules = yield* RuleStore
+        const streams = yield* StreamStore
+        const keys = yield* KeyStore
+
+        const readiness = Effect.gen(function* () {
+          // The same read as in every request. No key has this digest.
+          const ready = yield* keys.findByDigest("readiness").pipe(Effect.timeout(STORE_TIMEOUT), Effect.isSuccess)
+          const platforms = (yield* registry.all).map(({ id }) => id)
+          return { ready, store: ready ? ("ok" as const) : ("unavailable" as const), platforms }
+        })
+
+        const statusAt = (platform: Platform, now: number) =>
+          Effect.gen(function* () {
+            const sync = yield* registrations.syncStatus(platform.id)
+            const snapshot = yield* snapshotOf(streams, platform.id)
+            return statusOf(platform, {
+              stream: yield* platform.status,
+              sync,
+              wanted: yield* rules.wanted(platform.id),
+              coverage: platformCoverage(platform.id, snapshot, { from: Option.some(now - DAY_MILLIS), to: now })
+            })
+          })
+
+        const platforms = Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          return yield* Effect.forEach(yield* registry.all, (platform) => statusAt(platform, now))
+        })
+
+        const updateGaugesOf = ({ id, status }: Platform) =>
+          Effect.gen(function* () {
+            yield* Metrics.setStreamState(id, (yield* status).state)
+            const { comparison } = yield* registrations.syncStatus(id)
+            if (Option.isSome(comparison)) yield* Metrics.setRuleCounts(id, comparison.value)
+            const wanted = yield* Effect.option(Effect.timeout(rules.wanted(id), STORE_TIMEOUT))
+            if (Option.isSome(wanted)) yield* Metrics.setRuleCounts(id, { wanted: wanted.value })
+          })
+
+        const updateGauges = Effect.flatMap(registry.all, (all) =>
+          Effect.forEach(all, updateGaugesOf, { discard: true, concurrency: "unbounded" })
+        )
+
+        return Status.of({ readiness, platforms, updateGauges })
+      })
+    )
+}
+
+// ---- helpers ----
+
+const DAY_MILLIS = 86_400_000
+
+const STORE_TIMEOUT = "2 seconds"
