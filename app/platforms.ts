@@ -1,12 +1,12 @@
 /** The platforms of this program, one line each. */
 import { Effect } from "effect"
 import type { RecentEvents } from "../core/backtests/RecentEvents.ts"
+import { firehose } from "../core/languages/firehose.ts"
+import type { Language } from "../core/languages/Language.ts"
+import { x } from "../core/languages/x.ts"
 import type { Entropy } from "../core/model/Entropy.ts"
 import type { Installed, Platforms } from "../core/platforms/Platform.ts"
 import type { RuleStore } from "../core/rules/RuleStore.ts"
-import { firehose } from "../core/syntax/firehose/firehose.ts"
-import type { Language } from "../core/syntax/language.ts"
-import { x } from "../core/syntax/x/x.ts"
 import type { ServiceSettings } from "./settings.ts"
 
 /** A platform's adapter is loaded when a service starts; commands that only need the language do not load it. */

@@ -8,7 +8,7 @@ import { Addresses } from "../adapters/webhooks/addresses.ts"
 import { isMistyped } from "../core/keys/Key.ts"
 import { FAILPOINTS, type Failpoint } from "../core/model/Failpoints.ts"
 import { describeRange, parseWholeNumber } from "../core/model/wholeNumber.ts"
-import { nearest } from "../core/syntax/nearest.ts"
+import { nearest } from "../core/text/nearest.ts"
 
 export const MAX_RECENT_EVENTS = 1_000_000
 

@@ -1,5 +1,5 @@
 /** Draws issues for a terminal: message, underlined span, expected tokens and fix. */
-import type { Issue } from "../core/syntax/issue.ts"
+import type { Issue } from "../core/syntax/issues/issue.ts"
 import { type Cell, cellsOf, ELLIPSIS, visible, widthOf } from "./terminal.ts"
 
 /** Without colours. Control characters of the rule are made visible. */

@@ -1,7 +1,7 @@
 /** The command line: its commands, options and output. The caller passes in what the commands do. */
 import { Command } from "@effect/cli"
 import type { Effect } from "effect"
-import type { Language } from "../core/syntax/language.ts"
+import type { Language } from "../core/languages/Language.ts"
 import { type CommandInfo, commandInfo } from "./commandTree.ts"
 import { type DeadLettersActions, deadLettersCommand } from "./deadLetters.ts"
 import type { FilterActions } from "./filter.ts"

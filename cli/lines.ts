@@ -1,6 +1,7 @@
 /** The lines of a recorded stream, without blank ones. */
-import { joined, type Line, LineSplitter, withoutIndent } from "../core/model/LineSplitter.ts"
+
 import { MAX_EVENT_BYTES } from "../core/platforms/LocalFeed.ts"
+import { joined, type Line, LineSplitter, withoutIndent } from "../core/text/LineSplitter.ts"
 
 export interface EventLines {
   /** Returns the lines that end in this chunk. */

@@ -1,7 +1,7 @@
 /** A match in one line, with control characters made visible. */
 import { Option } from "effect"
+import type { Language } from "../core/languages/Language.ts"
 import type { Match } from "../core/matches/Match.ts"
-import type { Language } from "../core/syntax/language.ts"
 import { fitted, visible } from "./terminal.ts"
 
 /** Truncated to `columns`, if given. */

@@ -1,6 +1,6 @@
 /** The `--platform` option. */
 import { Options } from "@effect/cli"
-import type { Language } from "../core/syntax/language.ts"
+import type { Language } from "../core/languages/Language.ts"
 
 export const platformOption = (languages: ReadonlyArray<Language>) =>
   Options.choice(

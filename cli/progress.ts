@@ -1,6 +1,6 @@
 /** Progress on standard error: a bar that is redrawn in place, or without a terminal a line every ten seconds. */
 import { Console, Effect, Option, Schedule, type Scope } from "effect"
-import { counted } from "../core/model/counted.ts"
+import { counted } from "../core/text/counted.ts"
 
 export interface Progress {
   readonly doneBytes: number

@@ -1,9 +1,9 @@
 /** `earshot replay`: sends recorded events to a server, at full speed or at a given rate. */
 import { Args, Command, Options } from "@effect/cli"
 import { Clock, Console, Effect, Option, type Scope, Stream } from "effect"
-import type { Line } from "../core/model/LineSplitter.ts"
+import type { Language } from "../core/languages/Language.ts"
 import { isGzip } from "../core/platforms/LocalFeed.ts"
-import type { Language } from "../core/syntax/language.ts"
+import type { Line } from "../core/text/LineSplitter.ts"
 import { eventLines } from "./lines.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { count, duration, type Progress, plural, progressBar, type Screen } from "./progress.ts"

@@ -1,10 +1,10 @@
 /** `earshot rules`: creates, lists and deletes rules. */
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
+import type { Language } from "../core/languages/Language.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
+import { WireIssue } from "../core/model/wire.ts"
 import { Rule } from "../core/rules/Rule.ts"
-import type { Language } from "../core/syntax/language.ts"
-import { WireIssue } from "../core/syntax/wire.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
 import { draw } from "./drawing.ts"
 import { AlreadyReported, UsageError } from "./failures.ts"

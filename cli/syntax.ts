@@ -1,11 +1,11 @@
 /** `earshot check` and `earshot syntax`: check a filter and show the syntax, offline. */
 import { Args, Command, Options } from "@effect/cli"
 import { Array as Arr, Console, Effect } from "effect"
+import type { Language } from "../core/languages/Language.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
+import type { WireTranslation } from "../core/model/wire.ts"
 import { helpFor } from "../core/platforms/syntaxHelp.ts"
 import { type CheckedFilter, translations } from "../core/rules/RuleCheck.ts"
-import type { Language } from "../core/syntax/language.ts"
-import type { WireTranslation } from "../core/syntax/wire.ts"
 import { draw } from "./drawing.ts"
 import { AlreadyReported } from "./failures.ts"
 import { type FilterActions, filterText, STDIN_HELP } from "./filter.ts"

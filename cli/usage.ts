@@ -1,6 +1,6 @@
 /** Messages for wrong arguments, with suggestions. Those of @effect/cli do not name the option or command. */
 import { Option } from "effect"
-import { nearest } from "../core/syntax/nearest.ts"
+import { nearest } from "../core/text/nearest.ts"
 import type { CommandInfo, OptionInfo } from "./commandTree.ts"
 
 /** Undefined if the message of @effect/cli is good enough. */

@@ -1,7 +1,7 @@
 /** `earshot webhooks`: manages webhooks and lists their delivery attempts. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
-import type { Language } from "../core/syntax/language.ts"
+import type { Language } from "../core/languages/Language.ts"
 import { AttemptList, Webhook, WebhookAttempt, WebhookWithSecret } from "../core/webhooks/Webhook.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
 import { AlreadyReported, UsageError } from "./failures.ts"

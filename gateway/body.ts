@@ -1,6 +1,6 @@
 /** Reads request bodies within their size limit. */
 import { Either } from "effect"
-import { joined } from "../core/model/LineSplitter.ts"
+import { joined } from "../core/text/LineSplitter.ts"
 import { bodyTooLarge, type RequestError, unreadableBody, wrongContentType } from "./errors.ts"
 
 /** Limit of a JSON body. */

@@ -1,10 +1,10 @@
 /** Builds the handler of all doors. */
 import { Effect } from "effect"
 import type { Keys } from "../core/keys/Keys.ts"
+import type { Language } from "../core/languages/Language.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
-import type { Language } from "../core/syntax/language.ts"
 import { docsRoutes } from "./docs.ts"
 import type { Services } from "./endpoint.ts"
 import { type Handler, makeHandler } from "./handler.ts"

@@ -1,6 +1,5 @@
 /** `POST /local/events`: callers publish events to the platforms that run in process. */
 import { Effect, Either } from "effect"
-import { linesOf, withoutIndent } from "../core/model/LineSplitter.ts"
 import {
   isGzip,
   LocalFeed,
@@ -9,6 +8,7 @@ import {
   sentEvents,
   TOO_LONG
 } from "../core/platforms/LocalFeed.ts"
+import { linesOf, withoutIndent } from "../core/text/LineSplitter.ts"
 import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
 import { type DoorFailure, unreadableBody } from "./errors.ts"
 import { json, type KeyedRoute, type Work } from "./route.ts"

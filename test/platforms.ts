@@ -1,11 +1,11 @@
 /** The platforms that tests and benchmarks use, by id. */
 import { Effect, Layer, Option } from "effect"
 import * as Local from "../adapters/local/Local.ts"
+import { firehose } from "../core/languages/firehose.ts"
+import type { Checked, Language } from "../core/languages/Language.ts"
+import { x } from "../core/languages/x.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
-import { firehose } from "../core/syntax/firehose/firehose.ts"
-import type { Checked, Language } from "../core/syntax/language.ts"
 import { isTarget, type TargetLanguage } from "../core/syntax/translation/translate.ts"
-import { x } from "../core/syntax/x/x.ts"
 
 export type PlatformId = "x" | "firehose"
 

@@ -1,11 +1,11 @@
 /** A platform made up for the tests: earthquakes, with filters such as `"near the coast" region:chile magnitude>5`. */
 import { Either } from "effect"
+import type { Language } from "../core/languages/Language.ts"
 import { type FieldReader, LazyFields } from "../core/syntax/expression/eventFields.ts"
 import type { Expression } from "../core/syntax/expression/expression.ts"
-import type { Issue } from "../core/syntax/issue.ts"
-import { type JsonObject, numberOf, objectOf, textOf } from "../core/syntax/json.ts"
-import type { Language } from "../core/syntax/language.ts"
+import type { Issue } from "../core/syntax/issues/issue.ts"
 import { writeTokens } from "../core/syntax/words/wordBuffer.ts"
+import { type JsonObject, numberOf, objectOf, textOf } from "../core/text/json.ts"
 
 export const quakes: Language = {
   id: "quakes",

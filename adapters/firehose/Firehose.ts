@@ -1,6 +1,7 @@
 /** The platform `firehose` on the real service: the rules and the stream of one tap. */
 import { Clock, Effect, Either, Layer, Option, type Redacted } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { firehose } from "../../core/languages/firehose.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import {
   type Installed,
@@ -12,7 +13,6 @@ import {
 } from "../../core/platforms/Platform.ts"
 import { helpFor } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { firehose } from "../../core/syntax/firehose/firehose.ts"
 import { pages } from "../demo/pages.ts"
 import { Budget } from "../http/Budget.ts"
 import { KnownRules } from "../http/KnownRules.ts"

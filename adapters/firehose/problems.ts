@@ -7,9 +7,9 @@ import {
   PlatformRefused,
   PlatformUnavailable
 } from "../../core/model/Errors.ts"
-import { truncated } from "../../core/model/truncated.ts"
 import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
-import { jsonOf, listOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
+import { jsonOf, listOf, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
+import { truncated } from "../../core/text/truncated.ts"
 import type { Answer } from "../http/call.ts"
 
 /** For a response that refuses a rule text. */

@@ -2,7 +2,7 @@
 import { Effect, Either, Option } from "effect"
 import type { Delivery } from "../../core/platforms/Platform.ts"
 import { firehoseEventId } from "../../core/syntax/firehose/event.ts"
-import { isTooDeep, jsonOf, MAX_DEPTH, objectOf, textOf, textsOf } from "../../core/syntax/json.ts"
+import { isTooDeep, jsonOf, MAX_DEPTH, objectOf, textOf, textsOf } from "../../core/text/json.ts"
 import type { SseEvent } from "../http/sse.ts"
 
 /** Left is the reason why the update is not valid. `digest` makes the event id: Firehose has none for a page change. */

@@ -1,6 +1,6 @@
 /** Splits a byte stream into lines of text. */
 import { Stream } from "effect"
-import { LineSplitter } from "../../core/model/LineSplitter.ts"
+import { LineSplitter } from "../../core/text/LineSplitter.ts"
 
 /** Longer lines are skipped. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024

@@ -2,6 +2,7 @@
 import { Clock, Context, Effect, Either, Layer, Option, Queue, Stream } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { NamedRules } from "../../core/engine/NamedRules.ts"
+import type { Language } from "../../core/languages/Language.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { PlatformRefused } from "../../core/model/Errors.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
@@ -10,7 +11,6 @@ import { type Delivery, type Platform, Platforms, type Signal } from "../../core
 import { helpFor } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
-import type { Language } from "../../core/syntax/language.ts"
 import { type Outlet, publisher } from "./publish.ts"
 
 /** The in-process platforms, by id: where the feed sends their events. */

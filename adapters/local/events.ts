@@ -1,8 +1,8 @@
 /** Reads published events in the formats of all platforms. */
 import { Either, Predicate } from "effect"
+import type { Language } from "../../core/languages/Language.ts"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
-import { isTooDeep, MAX_DEPTH } from "../../core/syntax/json.ts"
-import type { Language } from "../../core/syntax/language.ts"
+import { isTooDeep, MAX_DEPTH } from "../../core/text/json.ts"
 
 /** A well-formed event, before its fields are read. */
 export interface CheckedEvent {

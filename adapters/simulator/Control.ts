@@ -1,7 +1,7 @@
 /** Controls the simulator: settings, faults, clock, events and state. Used by tests and by the control endpoints. */
 import { Effect, Either } from "effect"
-import { firehose } from "../../core/syntax/firehose/firehose.ts"
-import { x } from "../../core/syntax/x/x.ts"
+import { firehose } from "../../core/languages/firehose.ts"
+import { x } from "../../core/languages/x.ts"
 import { eventReader } from "../local/events.ts"
 import type { SimulatedPlatform } from "./endpoints.ts"
 import type { Fault, FaultRequest } from "./faults.ts"

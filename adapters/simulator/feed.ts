@@ -1,6 +1,6 @@
 /** Publishes generated events at the rates of the settings, with the generators of the demo feed. */
 import { Clock, Effect, type Scope } from "effect"
-import type { JsonObject } from "../../core/syntax/json.ts"
+import type { JsonObject } from "../../core/text/json.ts"
 import { pages } from "../demo/pages.ts"
 import { posts } from "../demo/posts.ts"
 import type { Settings } from "./settings.ts"

@@ -2,9 +2,9 @@
 
 import { Chunk, Clock, Effect, Option } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
-import { truncated } from "../../core/model/truncated.ts"
 import type { Delivery } from "../../core/platforms/Platform.ts"
 import * as Metrics from "../../core/telemetry/Metrics.ts"
+import { truncated } from "../../core/text/truncated.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import type { Ended } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"

@@ -1,10 +1,10 @@
 /** The platform `x` on the real service: rules and posts of its filtered stream. */
 import { Clock, Effect, Layer, Option, type Redacted } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { x } from "../../core/languages/x.ts"
 import { type Installed, Platforms } from "../../core/platforms/Platform.ts"
 import { helpFor } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { x } from "../../core/syntax/x/x.ts"
 import { posts } from "../demo/posts.ts"
 import { KnownRules } from "../http/KnownRules.ts"
 import { ownTag } from "../http/ownTag.ts"

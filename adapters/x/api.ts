@@ -2,7 +2,7 @@
 import { Array as Arr, Clock, Effect } from "effect"
 import { PlatformUnavailable } from "../../core/model/Errors.ts"
 import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
-import { type JsonObject, jsonOf, numberOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
+import { type JsonObject, jsonOf, numberOf, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
 import type { Budget } from "../http/Budget.ts"
 import type { Upstream, UpstreamCall } from "../http/Upstream.ts"
 import { applyRateLimit, callBudget } from "./limits.ts"

@@ -1,5 +1,5 @@
 /** Why a connection to X's stream ended or could not be opened. */
-import { jsonOf } from "../../core/syntax/json.ts"
+import { jsonOf } from "../../core/text/json.ts"
 import type { Answer, Unreachable } from "../http/call.ts"
 import { Ended } from "../http/supervised.ts"
 import { secondsUntilReset } from "./limits.ts"

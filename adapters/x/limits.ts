@@ -1,6 +1,6 @@
 /** X's rate limits: our own call budgets, and the limits in its response headers. */
 import { Clock, Effect } from "effect"
-import { numberOf } from "../../core/syntax/json.ts"
+import { numberOf } from "../../core/text/json.ts"
 import { Budget } from "../http/Budget.ts"
 
 /** Per 15 minutes. Keep it a little below X's limit, to leave room for manual calls with the same app. */

@@ -6,9 +6,9 @@ import {
   PlatformRefused,
   PlatformUnavailable
 } from "../../core/model/Errors.ts"
-import { truncated } from "../../core/model/truncated.ts"
 import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
-import { type JsonObject, jsonOf, objectOf, objectsOf, textOf, textsOf } from "../../core/syntax/json.ts"
+import { type JsonObject, jsonOf, objectOf, objectsOf, textOf, textsOf } from "../../core/text/json.ts"
+import { truncated } from "../../core/text/truncated.ts"
 import type { Answer } from "../http/call.ts"
 import { secondsUntilReset } from "./limits.ts"
 

@@ -1,5 +1,5 @@
 /** Parses lines of X's stream: posts, keep-alives, and problems that end the stream. */
-import { type JsonObject, jsonOf, objectOf, objectsOf, textOf } from "../../core/syntax/json.ts"
+import { type JsonObject, jsonOf, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
 import { type Problem, problemIn } from "./problems.ts"
 
 export interface PostRecord {

@@ -2,14 +2,14 @@
 
 import { Clock, Context, Effect, Either, Layer, Schema, Stream } from "effect"
 import { Fingerprints } from "../engine/fingerprints.ts"
+import type { EventFormat, Language } from "../languages/Language.ts"
 import type { StorageUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
 import { evaluate } from "../syntax/expression/evaluate.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
-import { jsonOf } from "../syntax/json.ts"
-import type { EventFormat, Language } from "../syntax/language.ts"
+import { jsonOf } from "../text/json.ts"
 import type { LoggedEvent } from "./EventLog.ts"
 import { RecentEvents } from "./RecentEvents.ts"
 

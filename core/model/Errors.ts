@@ -1,8 +1,8 @@
 /** Every error that a caller can act on. The gateway maps them by `_tag`; anything else is a defect. */
 import { Schema } from "effect"
-import { WireFix, WireSpan, WireTranslation } from "../syntax/wire.ts"
 import { PlatformId } from "./PlatformId.ts"
 import { Timestamp } from "./Timestamp.ts"
+import { WireFix, WireSpan, WireTranslation } from "./wire.ts"
 
 export const ArgumentIssue = Schema.Struct({
   /** Path in the request: `overrides.x`, `platforms.0`. Empty for the whole request. */

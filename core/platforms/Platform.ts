@@ -1,5 +1,6 @@
 /** The port to one platform: language, rules and live stream. Also the registry of platforms. */
 import { Context, Effect, type Either, Layer, type Option, Schema, type Scope, type Stream } from "effect"
+import type { Language } from "../languages/Language.ts"
 import {
   type PlatformLimitReached,
   PlatformNotConfigured,
@@ -8,7 +9,6 @@ import {
   type PlatformUnavailable
 } from "../model/Errors.ts"
 import { PlatformId } from "../model/PlatformId.ts"
-import type { Language } from "../syntax/language.ts"
 
 export const RuleType = Schema.Literal("premium", "regular").annotations({
   identifier: "RuleType",

@@ -1,5 +1,5 @@
 /** Builds a platform's help from its language and the deployment's limits. */
-import type { Language } from "../syntax/language.ts"
+import type { Language } from "../languages/Language.ts"
 import type { SyntaxHelp } from "./Platform.ts"
 
 /** `limits`: the deployment's limits by name. They override the language's. */

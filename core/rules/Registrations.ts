@@ -1,7 +1,6 @@
 /** Registers rules on the platforms and keeps platforms and store in sync. */
 
 import { Clock, Context, DateTime, Duration, Effect, Either, Fiber, Layer, Option, Queue, Stream } from "effect"
-import { counted } from "../model/counted.ts"
 import type {
   PlatformLimitReached,
   PlatformNotReady,
@@ -21,6 +20,7 @@ import {
   Platforms,
   type Registered
 } from "../platforms/Platform.ts"
+import { counted } from "../text/counted.ts"
 import { type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
 
 export interface Filter {

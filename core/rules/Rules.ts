@@ -1,5 +1,6 @@
 /** The rule use cases: the only way in for HTTP, tRPC, MCP and the CLI. */
 import { Array as Arr, Context, Effect, Layer, Option } from "effect"
+import type { Language } from "../languages/Language.ts"
 import {
   type ArgumentIssue,
   InvalidArgument,
@@ -10,11 +11,10 @@ import {
 import { type AccountId, asRuleId, Ids, type RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
+import { toWireTranslation } from "../model/wire.ts"
 import { Platforms, type Registered } from "../platforms/Platform.ts"
-import type { Issue } from "../syntax/issue.ts"
-import type { Language } from "../syntax/language.ts"
+import type { Issue } from "../syntax/issues/issue.ts"
 import { isTarget, translate } from "../syntax/translation/translate.ts"
-import { toWireTranslation } from "../syntax/wire.ts"
 import { type AddFailure, type Filter, Registrations } from "./Registrations.ts"
 import type { Rule, RuleDraft } from "./Rule.ts"
 import { RuleStore } from "./RuleStore.ts"

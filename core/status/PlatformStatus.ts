@@ -1,11 +1,11 @@
 /** The status of each platform: stream, rules, coverage and usage. */
 import { Option, Schema } from "effect"
 import { PlatformCoverage } from "../coverage/Coverage.ts"
-import { counted } from "../model/counted.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { type Platform, StreamState, type StreamStatus } from "../platforms/Platform.ts"
 import type { Comparison, SyncStatus } from "../rules/Registrations.ts"
+import { counted } from "../text/counted.ts"
 
 const optional = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
   Schema.optionalWith(schema, { exact: true }).annotations({ description })

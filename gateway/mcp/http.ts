@@ -8,8 +8,8 @@ import {
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
 import { Effect, Either } from "effect"
+import type { Language } from "../../core/languages/Language.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
-import type { Language } from "../../core/syntax/language.ts"
 import { readText } from "../body.ts"
 import type { Services } from "../endpoint.ts"
 import type { DoorFailure } from "../errors.ts"

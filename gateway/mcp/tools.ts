@@ -1,11 +1,11 @@
 /** The MCP tools. Each calls one operation; the texts are written for a language model. */
 import type { ToolAnnotations } from "@modelcontextprotocol/server"
 import { Effect, Schema } from "effect"
+import type { Language } from "../../core/languages/Language.ts"
 import { Match } from "../../core/matches/Match.ts"
 import { MatchList, WaitResult } from "../../core/matches/Matches.ts"
 import { firstMatchIdAt, MatchId, timeOf } from "../../core/model/Ids.ts"
 import { CheckResult } from "../../core/rules/RuleCheck.ts"
-import type { Language } from "../../core/syntax/language.ts"
 import { decoder } from "../decode.ts"
 import type { Endpoint } from "../endpoint.ts"
 import {

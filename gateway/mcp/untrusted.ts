@@ -1,7 +1,7 @@
 /** Prepares untrusted text for a language model: delimits it and reveals hidden characters. */
 import { Encoding, Schema } from "effect"
-import { codePointName } from "../../core/model/codePointName.ts"
 import type { Entropy } from "../../core/model/Entropy.ts"
+import { codePointName } from "../../core/text/codePointName.ts"
 
 export const HiddenCharacters = Schema.Struct({
   kind: Schema.Literal("zero_width", "bidi_control", "tag", "variation_selector", "control", "other"),

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { draw } from "../../cli/drawing.ts"
 import * as Firehose from "../../core/syntax/firehose/language.ts"
-import type { Issue } from "../../core/syntax/issue.ts"
+import type { Issue } from "../../core/syntax/issues/issue.ts"
 import * as X from "../../core/syntax/x/language.ts"
 
 const issue = (start: number, end: number, more: Partial<Issue> = {}): Issue => ({

@@ -2,7 +2,7 @@
 import { NamedRules } from "../../../core/engine/NamedRules.ts"
 import type { PlatformEvent } from "../../../core/syntax/expression/eventFields.ts"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
-import type { JsonObject } from "../../../core/syntax/json.ts"
+import type { JsonObject } from "../../../core/text/json.ts"
 import { passesFlags, type RuleFlags } from "./quality.ts"
 
 export interface FirehoseRule extends RuleFlags {

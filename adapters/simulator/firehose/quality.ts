@@ -1,6 +1,6 @@
 /** The filters that a rule's nsfw and quality flags turn on. */
 import { DAY_MILLIS } from "../../../core/model/Timestamp.ts"
-import { instantOf, type JsonObject, textOf, textsOf } from "../../../core/syntax/json.ts"
+import { instantOf, type JsonObject, textOf, textsOf } from "../../../core/text/json.ts"
 
 export interface RuleFlags {
   /** Lets adult pages through. */

@@ -1,5 +1,5 @@
 /** Selects the fields of a post that a connection requested. */
-import { type JsonObject, objectOf, objectsOf } from "../../../core/syntax/json.ts"
+import { type JsonObject, objectOf, objectsOf } from "../../../core/text/json.ts"
 import type { MatchedPost } from "./XState.ts"
 
 export interface Fields {

@@ -2,7 +2,7 @@
 
 import { Either } from "effect"
 import { DAY_MILLIS } from "../../../core/model/Timestamp.ts"
-import { instantOf } from "../../../core/syntax/json.ts"
+import { instantOf } from "../../../core/text/json.ts"
 import { byteStream } from "../byteStream.ts"
 import type { Reply } from "../wire.ts"
 import { type FieldList, type Fields, fieldLists } from "./fields.ts"

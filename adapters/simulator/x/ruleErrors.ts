@@ -1,5 +1,5 @@
 /** X's error messages for a refused rule. Positions count UTF-16 code units from 1. */
-import type { Issue } from "../../../core/syntax/issue.ts"
+import type { Issue } from "../../../core/syntax/issues/issue.ts"
 import { position } from "../../../core/syntax/x/language.ts"
 
 export const detailsOf = (text: string, issues: ReadonlyArray<Issue>, maxLength: number): ReadonlyArray<string> => [

@@ -1,5 +1,5 @@
 /** Describes a clause of a rule in one line. */
-import { counted } from "../../model/counted.ts"
+import { counted } from "../../text/counted.ts"
 import type { Bound, Expression, Field, PatternTarget, Predicate, WildcardSign } from "./expression.ts"
 import type { FieldNames } from "./FieldNames.ts"
 

@@ -1,6 +1,6 @@
 /** Explains why a rule matched an event or not: the result of each clause, and a smallest set of decisive clauses. */
 
-import type { Span } from "../issue.ts"
+import type { Span } from "../issues/issue.ts"
 import { describe, type Leaf } from "./describe.ts"
 import { evaluate } from "./evaluate.ts"
 import type { EventFields } from "./eventFields.ts"

@@ -2,7 +2,7 @@
  * The meaning of a rule, independent of its language: a Boolean tree over the fields of an event. The parsers lower to
  * it; the translator, the explainer and the engine read nothing else.
  */
-import type { Span } from "../issue.ts"
+import type { Span } from "../issues/issue.ts"
 
 /** A field of an event, named by its platform: `x.text`. */
 export type Field = string

@@ -1,6 +1,6 @@
 /** AST of a Firehose rule. Every node has its span in the text. */
 import type { WildcardSign } from "../expression/expression.ts"
-import type { Span } from "../issue.ts"
+import type { Span } from "../issues/issue.ts"
 
 /** Lucene has no operator precedence: each clause of a group is required, optional or prohibited. */
 export type Occur = "must" | "should" | "must_not"

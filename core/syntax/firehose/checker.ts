@@ -1,7 +1,7 @@
 /** Checks the fields, values and operators of a parsed rule. */
-import { codePointName } from "../../model/codePointName.ts"
-import { nearest } from "../nearest.ts"
-import type { Report } from "../Report.ts"
+import { codePointName } from "../../text/codePointName.ts"
+import { nearest } from "../../text/nearest.ts"
+import type { Report } from "../issues/Report.ts"
 import { Budget } from "../regex/nfa.ts"
 import type { FieldRef, Group, Query } from "./ast.ts"
 import {

@@ -1,6 +1,6 @@
 /** Parses the operators before a clause and reports operators without an operand. */
 
-import type { Report } from "../Report.ts"
+import type { Report } from "../issues/Report.ts"
 import { AND, CLOSE, END, type Lexer, MINUS, NOT, OR, PLUS, trimEnd } from "./lexer.ts"
 import { quoted } from "./quoted.ts"
 

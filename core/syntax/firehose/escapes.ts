@@ -1,6 +1,6 @@
 /** Resolves the escapes and wildcards of a term. */
 import type { WildcardSign } from "../expression/expression.ts"
-import type { Report } from "../Report.ts"
+import type { Report } from "../issues/Report.ts"
 
 /** The text between two offsets with its escapes resolved, including \u and four hexadecimal digits. */
 export const resolve = (report: Report, start: number, end: number, escaped: boolean): string => {

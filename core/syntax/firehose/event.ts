@@ -1,8 +1,8 @@
 /** Reads the fields of a Firehose update, `{document, matched_at}`. */
 import { Either } from "effect"
+import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../../text/json.ts"
 import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
 import type { Field } from "../expression/expression.ts"
-import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
 import type { Tokens } from "../words/tokens.ts"
 import { domainsOf } from "./domains.ts"
 import { anchorsOf } from "./markdown.ts"

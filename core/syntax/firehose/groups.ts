@@ -1,6 +1,6 @@
 /** Checks the clauses of one group together: operators, duplicates and the position of `recent:`. */
-import type { Fix } from "../issue.ts"
-import type { Report } from "../Report.ts"
+import type { Fix } from "../issues/issue.ts"
+import type { Report } from "../issues/Report.ts"
 import type { Clause, Group, Query } from "./ast.ts"
 import type { Field } from "./fields.ts"
 import { checkImplicitOr, checkMixedOperators, checkOptionalClause, checkOrNot } from "./operatorChecks.ts"

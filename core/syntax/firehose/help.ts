@@ -11,7 +11,7 @@ import {
   mistakeTable,
   section,
   table
-} from "../helpPage.ts"
+} from "../help/page.ts"
 import { type Field, fields, limits } from "./fields.ts"
 import { languages, pageCategories, pageCategoryChildren, pageTypeChildren, pageTypes } from "./labels.ts"
 import { operators } from "./operators.ts"

@@ -1,6 +1,6 @@
 /** Checks the values of keyword fields, which match whole values and are case-sensitive. */
-import { nearest } from "../nearest.ts"
-import type { Report } from "../Report.ts"
+import { nearest } from "../../text/nearest.ts"
+import type { Report } from "../issues/Report.ts"
 import type { Group, Phrase, Query, Range, Term, Wildcard } from "./ast.ts"
 import type { KeywordFieldInfo } from "./fields.ts"
 import {

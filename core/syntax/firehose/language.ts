@@ -1,8 +1,9 @@
 /** Firehose's rule language: checks, parses, prints and lowers a rule. */
+
+import type { Checked, CheckOptions } from "../../languages/Language.ts"
 import type { Expression } from "../expression/expression.ts"
-import type { Issue } from "../issue.ts"
-import type { Checked, CheckOptions } from "../language.ts"
-import { limited, Report, withValidFixes } from "../Report.ts"
+import type { Issue } from "../issues/issue.ts"
+import { limited, Report, withValidFixes } from "../issues/Report.ts"
 import type { Group } from "./ast.ts"
 import { checkRule } from "./checker.ts"
 import { limits } from "./fields.ts"

@@ -1,6 +1,6 @@
 /** Parses the leaves of a rule: words, wildcards, phrases, patterns and ranges, with their suffixes. */
 
-import type { Report } from "../Report.ts"
+import type { Report } from "../issues/Report.ts"
 import type { FieldRef, Query } from "./ast.ts"
 import { resolve, wildcardParts } from "./escapes.ts"
 import { type Field, fieldOf } from "./fields.ts"

@@ -1,6 +1,6 @@
 /** Lowers the AST of a Firehose rule to an expression. */
 import type { Bound, Expression } from "../expression/expression.ts"
-import type { Span } from "../issue.ts"
+import type { Span } from "../issues/issue.ts"
 import type { Group, Query, Range } from "./ast.ts"
 import { defaultField, type Field, fieldOf } from "./fields.ts"
 import { analyse, isPlainWord, lowerWord } from "./tokens.ts"

@@ -1,6 +1,6 @@
 /** Checks a group for operators that Lucene reads in an unexpected way. */
-import type { Fix } from "../issue.ts"
-import type { Report } from "../Report.ts"
+import type { Fix } from "../issues/issue.ts"
+import type { Report } from "../issues/Report.ts"
 import type { Clause, Group } from "./ast.ts"
 import type { Field } from "./fields.ts"
 import { quoted } from "./quoted.ts"

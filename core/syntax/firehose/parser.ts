@@ -3,7 +3,7 @@
  * `limits.maxDepth` bounds the recursion.
  */
 
-import type { Report } from "../Report.ts"
+import type { Report } from "../issues/Report.ts"
 import type { Clause, FieldRef, Group, Occur, Query, Spelling } from "./ast.ts"
 import { readConjunction, readModifier, rejectDangling, rejectRepeats } from "./connectives.ts"
 import { resolve } from "./escapes.ts"

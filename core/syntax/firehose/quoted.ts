@@ -1,5 +1,5 @@
 /** Quotes a part of the rule in a message. */
-import { truncated } from "../../model/truncated.ts"
+import { truncated } from "../../text/truncated.ts"
 
 /** In double quotes, truncated. */
 export const quoted = (text: string): string => {

@@ -1,6 +1,6 @@
 /** Parses a range: two ends with TO between them, in brackets or braces. */
-import type { Span } from "../issue.ts"
-import type { Report } from "../Report.ts"
+import type { Span } from "../issues/issue.ts"
+import type { Report } from "../issues/Report.ts"
 import type { FieldRef, RangeEnd } from "./ast.ts"
 import { resolve } from "./escapes.ts"
 import { isSpace } from "./lexer.ts"

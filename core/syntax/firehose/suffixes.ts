@@ -1,6 +1,6 @@
 /** Parses the suffixes of a value: `~` with a number, and `^` with a boost. */
-import type { Span } from "../issue.ts"
-import type { Report } from "../Report.ts"
+import type { Span } from "../issues/issue.ts"
+import type { Report } from "../issues/Report.ts"
 import { limits } from "./fields.ts"
 import { CARET, type Lexer, TILDE } from "./lexer.ts"
 import { quoted } from "./quoted.ts"

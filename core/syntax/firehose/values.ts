@@ -1,6 +1,6 @@
 /** Checks the values of text fields, numbers, ages and patterns. */
 
-import type { Report } from "../Report.ts"
+import type { Report } from "../issues/Report.ts"
 import { matcherOf } from "../regex/matcher.ts"
 import type { Budget } from "../regex/nfa.ts"
 import { parseRegex } from "../regex/parser.ts"

@@ -1,5 +1,5 @@
 /** The regex parser's cursor: the pattern, the offset reached, and the issues found so far. */
-import type { Span } from "../issue.ts"
+import type { Span } from "../issues/issue.ts"
 import { empty, type Sized } from "./tree.ts"
 
 /** The span counts from the start of the pattern. */

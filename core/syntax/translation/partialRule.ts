@@ -1,5 +1,5 @@
 /** A partly translated rule: Boolean structure over clauses in the target language. */
-import type { Span } from "../issue.ts"
+import type { Span } from "../issues/issue.ts"
 
 /** The translation result of one source clause. The translator updates it until the rule is complete. */
 export interface ClauseOutcome {

@@ -2,9 +2,10 @@
  * Translates a rule into another platform's language, and reports for each clause whether it was kept exactly, changed
  * or left out, and whether that makes the rule wider or narrower.
  */
+
+import type { Language } from "../../languages/Language.ts"
 import type { Expression, Predicate } from "../expression/expression.ts"
-import type { Span } from "../issue.ts"
-import type { Language } from "../language.ts"
+import type { Span } from "../issues/issue.ts"
 import {
   type ClauseOutcome,
   type Group,

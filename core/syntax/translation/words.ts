@@ -4,7 +4,7 @@
  * difference only if the clause itself contains one. Words of links and quoted posts, which X searches too, are ignored.
  */
 
-import { truncated } from "../../model/truncated.ts"
+import { truncated } from "../../text/truncated.ts"
 import { escapeTerm, quotePhrase } from "../firehose/printer.ts"
 import { analyse, isPlainWord } from "../firehose/tokens.ts"
 import { limits as xLimits } from "../x/operators.ts"

@@ -1,6 +1,7 @@
 /** A post of X's stream, resolved lazily: its author, originals, place, links and media. */
+
+import { type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../../text/json.ts"
 import type { Area } from "../expression/eventFields.ts"
-import { type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts"
 import { type Entities, entitiesOf, fullText, type Link, type Mention } from "./entities.ts"
 
 /** The post itself, its quoted original, or the original of a retweet. */

@@ -1,5 +1,5 @@
 /** The AST of a rule: one node per clause, with its span. Parentheses are kept only as structure. */
-import type { Span } from "../issue.ts"
+import type { Span } from "../issues/issue.ts"
 
 export type XNode = OrNode | AndNode | NotNode | Leaf
 

@@ -1,6 +1,6 @@
 /** Checks a parsed rule: clauses that cannot stand alone, and combinations that match nothing. */
 
-import type { Report } from "../Report.ts"
+import type { Report } from "../issues/Report.ts"
 import { type AndNode, isLeaf, type Leaf, type OperatorNode, type OrNode, type XNode } from "./ast.ts"
 import { checkLeaf } from "./leaves.ts"
 import { choiceOf, operatorNamed } from "./operators.ts"

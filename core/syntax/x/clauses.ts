@@ -1,7 +1,7 @@
 /** Parses keywords and operators. */
 
-import type { Fix } from "../issue.ts"
-import type { Edit } from "../Report.ts"
+import type { Fix } from "../issues/issue.ts"
+import type { Edit } from "../issues/Report.ts"
 import type { XNode } from "./ast.ts"
 import { startsKeyword } from "./characters.ts"
 import type { Cursor } from "./cursor.ts"

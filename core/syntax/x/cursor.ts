@@ -1,6 +1,6 @@
 /** The parser's cursor over the tokens of a rule. */
 
-import type { Report } from "../Report.ts"
+import type { Report } from "../issues/Report.ts"
 import { lex, type Token } from "./lexer.ts"
 
 export class Cursor {

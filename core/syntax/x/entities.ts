@@ -1,5 +1,5 @@
 /** Tags, mentions and links of one post: from its `entities`, or parsed from its text if it has none. */
-import { type JsonObject, objectOf, objectsOf, textOf } from "../json.ts"
+import { type JsonObject, objectOf, objectsOf, textOf } from "../../text/json.ts"
 
 /** In the original case. */
 export interface Entities {

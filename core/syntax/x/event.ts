@@ -1,8 +1,8 @@
 /** Reads the fields of a record of X's stream, `{data, includes}`. Accepts both the tweet and the post field names. */
 import { Either } from "effect"
+import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../../text/json.ts"
 import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
 import type { Field } from "../expression/expression.ts"
-import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../json.ts"
 import type { Tokens } from "../words/tokens.ts"
 import { Post } from "./Post.ts"
 import { tokens, withPositions, writeWords } from "./tokens.ts"

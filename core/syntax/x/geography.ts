@@ -1,7 +1,7 @@
 /** Checks the values of `point_radius:` and `bounding_box:`. The most common mistake is the order of the numbers. */
 
-import type { Fix } from "../issue.ts"
-import type { Report } from "../Report.ts"
+import type { Fix } from "../issues/issue.ts"
+import type { Report } from "../issues/Report.ts"
 import type { OperatorNode } from "./ast.ts"
 import { limits } from "./operators.ts"
 import { circleOf, kilometresOf, parts, rectangleOf, sidesOf } from "./values.ts"

@@ -11,7 +11,7 @@ import {
   mistakeTable,
   section,
   table
-} from "../helpPage.ts"
+} from "../help/page.ts"
 import { forms, limits, type Operator, operators } from "./operators.ts"
 import { unavailableOperators } from "./unavailable.ts"
 import { languages, stopWords } from "./vocabulary.ts"

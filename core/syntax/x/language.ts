@@ -1,9 +1,9 @@
 /** X's rule language: checks, parses, prints and lowers a rule. */
 
-import { codePointName } from "../../model/codePointName.ts"
-import type { Issue, Span } from "../issue.ts"
-import type { Checked, CheckOptions } from "../language.ts"
-import { inTextOrder, limited, Report, withValidFixes } from "../Report.ts"
+import type { Checked, CheckOptions } from "../../languages/Language.ts"
+import { codePointName } from "../../text/codePointName.ts"
+import type { Issue, Span } from "../issues/issue.ts"
+import { inTextOrder, limited, Report, withValidFixes } from "../issues/Report.ts"
 import type { XNode } from "./ast.ts"
 import { checkRule } from "./checker.ts"
 import { limits } from "./operators.ts"

@@ -1,6 +1,6 @@
 /** Checks single clauses: keywords, tags, phrases and the values of operators. */
-import type { Span } from "../issue.ts"
-import type { Report } from "../Report.ts"
+import type { Span } from "../issues/issue.ts"
+import type { Report } from "../issues/Report.ts"
 import type { Leaf, OperatorNode, PhraseNode, TagNode } from "./ast.ts"
 import { isAsciiAlphanumeric, isHashtag, trimPunctuation } from "./characters.ts"
 import { checkBox, checkRadius } from "./geography.ts"

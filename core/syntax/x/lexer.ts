@@ -1,7 +1,7 @@
 /** Splits a rule into tokens in one pass. An unknown character becomes an issue, and lexing continues after it. */
 
-import { codePointName } from "../../model/codePointName.ts"
-import type { Report } from "../Report.ts"
+import { codePointName } from "../../text/codePointName.ts"
+import type { Report } from "../issues/Report.ts"
 import {
   curlyQuotes,
   isAsciiAlphanumeric,

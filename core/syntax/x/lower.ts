@@ -1,6 +1,6 @@
 /** Lowers the AST to an expression. */
 import type { Expression, Field, WildcardSign } from "../expression/expression.ts"
-import type { Span } from "../issue.ts"
+import type { Span } from "../issues/issue.ts"
 import type { OperatorNode, TagNode, XNode } from "./ast.ts"
 import { choiceOf, type Operator, operatorNamed } from "./operators.ts"
 import { tokens } from "./tokens.ts"

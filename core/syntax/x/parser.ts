@@ -8,7 +8,7 @@
  *   atom     := "(" or ")" | phrase | tag | operator | keyword
  */
 
-import type { Report } from "../Report.ts"
+import type { Report } from "../issues/Report.ts"
 import { isLeaf, type XNode } from "./ast.ts"
 import { parseKeyword, parseOperator } from "./clauses.ts"
 import { Cursor } from "./cursor.ts"

@@ -1,7 +1,7 @@
 /** Lexer error recovery: characters that no clause begins with, mostly syntax of other search languages. */
 
-import { codePointName } from "../../model/codePointName.ts"
-import { truncated } from "../../model/truncated.ts"
+import { codePointName } from "../../text/codePointName.ts"
+import { truncated } from "../../text/truncated.ts"
 import { curlyQuotes, isDigit, isInvisible, isOddSpace, isSpace, singleQuotes } from "./characters.ts"
 import type { Lexer } from "./lexer.ts"
 import { removal } from "./removal.ts"

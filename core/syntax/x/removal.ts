@@ -1,6 +1,6 @@
 /** A fix that deletes a part of the rule. */
-import type { Fix } from "../issue.ts"
-import type { Report } from "../Report.ts"
+import type { Fix } from "../issues/issue.ts"
+import type { Report } from "../issues/Report.ts"
 import { isSpace } from "./characters.ts"
 
 /** Also deletes the white space that would be left over. */

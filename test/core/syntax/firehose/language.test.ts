@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { fields } from "../../../../core/syntax/firehose/fields.ts"
 import { check } from "../../../../core/syntax/firehose/language.ts"
 import { operators } from "../../../../core/syntax/firehose/operators.ts"
-import { hasErrors } from "../../../../core/syntax/issue.ts"
+import { hasErrors } from "../../../../core/syntax/issues/issue.ts"
 
 /** Valid rules from Firehose's documentation and its users. The one with a dashboard filter is rejected below. */
 const published = [

@@ -6,7 +6,7 @@ import type { Expression } from "../../../../core/syntax/expression/expression.t
 import type { Clause, FieldRef, Group, Occur, Query, RangeEnd } from "../../../../core/syntax/firehose/ast.ts"
 import { check, parse, print } from "../../../../core/syntax/firehose/language.ts"
 import { hasWords } from "../../../../core/syntax/firehose/tokens.ts"
-import type { Span } from "../../../../core/syntax/issue.ts"
+import type { Span } from "../../../../core/syntax/issues/issue.ts"
 import { parseRegex } from "../../../../core/syntax/regex/parser.ts"
 
 /** Timeout of one property, in milliseconds. */

@@ -1,7 +1,7 @@
 /** Checks every rule of the corpus: `ok` rules have no errors, the others have the issue that their line names. */
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { hasErrors, type Issue } from "../../../../core/syntax/issue.ts"
+import { hasErrors, type Issue } from "../../../../core/syntax/issues/issue.ts"
 import { check, lower, print } from "../../../../core/syntax/x/language.ts"
 import { withoutSpans } from "./trees.ts"
 

@@ -1,6 +1,6 @@
 /** Wire schemas of issues, translations and explanations. */
 import { Schema } from "effect"
-import type { Translation } from "./translation/translate.ts"
+import type { Translation } from "../syntax/translation/translate.ts"
 
 export const WireSpan = Schema.Struct({ start: Schema.Number, end: Schema.Number }).annotations({
   identifier: "Span",

@@ -1,11 +1,11 @@
 /** The part of a platform that needs no network: its filter language and its event format. */
 import type { Either } from "effect"
-import type { PlatformEvent } from "./expression/eventFields.ts"
-import type { Expression } from "./expression/expression.ts"
-import type { FieldNames } from "./expression/FieldNames.ts"
-import type { LanguageHelp } from "./helpPage.ts"
-import type { Issue } from "./issue.ts"
-import type { TranslationTarget } from "./translation/target.ts"
+import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
+import type { Expression } from "../syntax/expression/expression.ts"
+import type { FieldNames } from "../syntax/expression/FieldNames.ts"
+import type { LanguageHelp } from "../syntax/help/page.ts"
+import type { Issue } from "../syntax/issues/issue.ts"
+import type { TranslationTarget } from "../syntax/translation/target.ts"
 
 export interface Language {
   readonly id: string

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { nearest } from "../../../core/syntax/nearest.ts"
+import { nearest } from "../../../core/text/nearest.ts"
 
 const fields = ["name", "intent", "platforms", "overrides", "limit", "rule_id"]
 

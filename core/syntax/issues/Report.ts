@@ -1,6 +1,7 @@
 /** Collects the issues of one rule text, up to a limit, and verifies their fixes. Shared by both rule languages. */
+
+import { nearest } from "../../text/nearest.ts"
 import type { Fix, Issue, Span } from "./issue.ts"
-import { nearest } from "./nearest.ts"
 
 /** The maximum number of issues in the result of a check. */
 export const MAX_ISSUES = 20

@@ -1,14 +1,15 @@
 /** The filter language and event format of the platform `firehose`. */
-import { objectOf, textOf } from "../json.ts"
-import type { Language } from "../language.ts"
-import { isContradictory } from "../translation/partialRule.ts"
-import { printFirehose } from "../translation/print.ts"
-import { toFirehose } from "../translation/toFirehose.ts"
-import { firehoseEvent, firehoseEventId, firehoseEventTime } from "./event.ts"
-import { fieldNames } from "./fieldNames.ts"
-import { limits } from "./fields.ts"
-import { firehoseHelp } from "./help.ts"
-import { check } from "./language.ts"
+
+import { firehoseEvent, firehoseEventId, firehoseEventTime } from "../syntax/firehose/event.ts"
+import { fieldNames } from "../syntax/firehose/fieldNames.ts"
+import { limits } from "../syntax/firehose/fields.ts"
+import { firehoseHelp } from "../syntax/firehose/help.ts"
+import { check } from "../syntax/firehose/language.ts"
+import { isContradictory } from "../syntax/translation/partialRule.ts"
+import { printFirehose } from "../syntax/translation/print.ts"
+import { toFirehose } from "../syntax/translation/toFirehose.ts"
+import { objectOf, textOf } from "../text/json.ts"
+import type { Language } from "./Language.ts"
 
 export const firehose: Language = {
   id: "firehose",

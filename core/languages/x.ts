@@ -1,13 +1,14 @@
 /** The filter language and event format of the platform `x`. */
-import { objectOf, textOf } from "../json.ts"
-import type { Language } from "../language.ts"
-import { printX } from "../translation/print.ts"
-import { toX } from "../translation/toX.ts"
-import { xEvent, xEventId, xEventTime } from "./event.ts"
-import { fieldNames } from "./fieldNames.ts"
-import { xHelp } from "./help.ts"
-import { check, lower, print } from "./language.ts"
-import { limits } from "./operators.ts"
+
+import { printX } from "../syntax/translation/print.ts"
+import { toX } from "../syntax/translation/toX.ts"
+import { xEvent, xEventId, xEventTime } from "../syntax/x/event.ts"
+import { fieldNames } from "../syntax/x/fieldNames.ts"
+import { xHelp } from "../syntax/x/help.ts"
+import { check, lower, print } from "../syntax/x/language.ts"
+import { limits } from "../syntax/x/operators.ts"
+import { objectOf, textOf } from "../text/json.ts"
+import type { Language } from "./Language.ts"
 
 export const x: Language = {
   id: "x",
