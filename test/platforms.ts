@@ -2,9 +2,10 @@
 import { Effect, Layer, Option } from "effect"
 import * as Local from "../adapters/local/Local.ts"
 import { firehose } from "../core/languages/firehose.ts"
-import type { Checked, Language } from "../core/languages/Language.ts"
+import type { Language } from "../core/languages/Language.ts"
 import { x } from "../core/languages/x.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
+import type { Checked } from "../core/syntax/expression/checked.ts"
 import { isTarget, type TargetLanguage } from "../core/syntax/translation/translate.ts"
 
 export type PlatformId = "x" | "firehose"
@@ -15,7 +16,7 @@ export const LANGUAGES: ReadonlyArray<Language> = [x, firehose]
 
 const byId: Readonly<Record<PlatformId, Language>> = { x, firehose }
 
-export const languageOf = (id: PlatformId): TargetLanguage => {
+export const languageOf = (id: PlatformId): Language & TargetLanguage => {
   const language = byId[id]
   if (!isTarget(language)) throw new Error(`"${id}" is not a translation target`)
   return language

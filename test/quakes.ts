@@ -11,6 +11,7 @@ export const quakes: Language = {
   id: "quakes",
   name: "Quakes",
   watches: "earthquakes",
+  ruleType: "regular",
   check: (text) => {
     const clauses = Array.from(text.matchAll(/\S+/g), (found) => clauseOf(found[0], found.index))
     const issues = clauses.filter((clause) => "severity" in clause)

@@ -1,10 +1,9 @@
 /** The part of a platform that needs no network: its filter language and its event format. */
 import type { Either } from "effect"
+import type { Checked } from "../syntax/expression/checked.ts"
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
-import type { Expression } from "../syntax/expression/expression.ts"
 import type { FieldNames } from "../syntax/expression/FieldNames.ts"
 import type { LanguageHelp } from "../syntax/help/page.ts"
-import type { Issue } from "../syntax/issues/issue.ts"
 import type { TranslationTarget } from "../syntax/translation/target.ts"
 
 export interface Language {
@@ -13,6 +12,8 @@ export interface Language {
   readonly name: string
   /** Completes a sentence such as "Earshot watches X posts". */
   readonly watches: string
+  /** `premium`: the platform limits the number of rules. */
+  readonly ruleType: "premium" | "regular"
   /** Never throws. */
   readonly check: (text: string) => Checked
   readonly help: LanguageHelp
@@ -20,24 +21,6 @@ export interface Language {
   readonly fieldNames: FieldNames
   /** Absent: the language is not a translation target. */
   readonly target?: TranslationTarget
-}
-
-export interface ValidRule {
-  /** Equal for rules that differ only in spelling. The original text if the canonical text is too long. */
-  readonly canonical: string
-  readonly expression: Expression
-}
-
-export interface Checked<Rule = ValidRule> {
-  /** In text order, at most 20. */
-  readonly issues: ReadonlyArray<Issue>
-  /** Present if and only if no issue is an error. */
-  readonly rule: Rule | undefined
-}
-
-export interface CheckOptions {
-  /** In UTF-16 code units. A longer text is rejected without parsing. */
-  readonly maxLength?: number
 }
 
 /** The format of the records in a platform's stream. */

@@ -15,6 +15,7 @@ export const firehose: Language = {
   id: "firehose",
   name: "Firehose",
   watches: "web pages that change",
+  ruleType: "regular",
   check: (text) => {
     const { issues, rule } = check(text)
     if (rule === undefined) return { issues, rule }

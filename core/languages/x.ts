@@ -14,6 +14,7 @@ export const x: Language = {
   id: "x",
   name: "X",
   watches: "X posts",
+  ruleType: "premium",
   check: (text) => {
     const { issues, rule } = check(text)
     if (rule === undefined) return { issues, rule }

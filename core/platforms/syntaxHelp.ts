@@ -3,11 +3,11 @@ import type { Language } from "../languages/Language.ts"
 import type { SyntaxHelp } from "./Platform.ts"
 
 /** `limits`: the deployment's limits by name. They override the language's. */
-export const helpFor = ({ id, help }: Language, limits: Readonly<Record<string, number>>): SyntaxHelp => {
+export const helpFor = ({ id, ruleType, help }: Language, limits: Readonly<Record<string, number>>): SyntaxHelp => {
   const all = { ...help.limits, ...limits }
   return {
     platform: id,
-    rule_type: "rules_per_account" in limits ? "premium" : "regular",
+    rule_type: ruleType,
     summary: help.summary,
     syntax: help.page(all),
     operators: help.operators,

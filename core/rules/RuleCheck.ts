@@ -1,11 +1,12 @@
 /** The check use case: validates, translates, explains and backtests filters without storing anything. */
 import { Array as Arr, Clock, Effect, Either, Schema } from "effect"
 import { Backtest, BacktestRequest, Backtests } from "../backtests/Backtests.ts"
-import type { Language, ValidRule } from "../languages/Language.ts"
+import type { Language } from "../languages/Language.ts"
 import { type ArgumentIssue, InvalidArgument, type StorageUnavailable } from "../model/Errors.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { toWireTranslation, WireExplanation, WireIssue, WireTranslation } from "../model/wire.ts"
 import { type Platform, type PlatformFailure, Platforms } from "../platforms/Platform.ts"
+import type { ValidRule } from "../syntax/expression/checked.ts"
 import type { EventFields } from "../syntax/expression/eventFields.ts"
 import { explain } from "../syntax/expression/explain.ts"
 import type { FieldNames } from "../syntax/expression/FieldNames.ts"

@@ -1,6 +1,6 @@
 /** The state of Firehose: the taps of one organization, its open streams and its counters. */
 import { Either } from "effect"
-import type { Checked } from "../../../core/languages/Language.ts"
+import type { Checked } from "../../../core/syntax/expression/checked.ts"
 import { firehoseEvent } from "../../../core/syntax/firehose/event.ts"
 import * as Language from "../../../core/syntax/firehose/language.ts"
 import { type JsonObject, objectOf } from "../../../core/text/json.ts"

@@ -1,6 +1,6 @@
 /** Firehose's rule language: checks, parses, prints and lowers a rule. */
 
-import type { Checked, CheckOptions } from "../../languages/Language.ts"
+import type { Checked, CheckOptions } from "../expression/checked.ts"
 import type { Expression } from "../expression/expression.ts"
 import type { Issue } from "../issues/issue.ts"
 import { limited, Report, withValidFixes } from "../issues/Report.ts"

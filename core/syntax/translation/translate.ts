@@ -3,7 +3,7 @@
  * or left out, and whether that makes the rule wider or narrower.
  */
 
-import type { Language } from "../../languages/Language.ts"
+import type { Checked } from "../expression/checked.ts"
 import type { Expression, Predicate } from "../expression/expression.ts"
 import type { Span } from "../issues/issue.ts"
 import {
@@ -42,15 +42,22 @@ export interface Translation {
   readonly reason?: string
 }
 
-export interface TargetLanguage extends Language {
+interface SourceLanguage {
+  readonly check: (text: string) => Checked
+}
+
+export interface TargetLanguage extends SourceLanguage {
+  readonly name: string
   readonly target: TranslationTarget
 }
 
-export const isTarget = (language: Language): language is TargetLanguage => language.target !== undefined
+export const isTarget = <L extends { readonly target?: TranslationTarget }>(
+  language: L
+): language is L & { readonly target: TranslationTarget } => language.target !== undefined
 
 /** Never throws. An invalid source has no translation. */
 export const translate = (
-  rule: { readonly language: Language; readonly text: string },
+  rule: { readonly language: SourceLanguage; readonly text: string },
   to: TargetLanguage
 ): Translation => {
   const { language, text } = rule

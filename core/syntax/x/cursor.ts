@@ -1,7 +1,8 @@
 /** The parser's cursor over the tokens of a rule. */
 
 import type { Report } from "../issues/Report.ts"
-import { lex, type Token } from "./lexer.ts"
+import { lex } from "./lexer.ts"
+import type { Token } from "./token.ts"
 
 export class Cursor {
   readonly text: string

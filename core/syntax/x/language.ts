@@ -1,7 +1,7 @@
 /** X's rule language: checks, parses, prints and lowers a rule. */
 
-import type { Checked, CheckOptions } from "../../languages/Language.ts"
 import { codePointName } from "../../text/codePointName.ts"
+import type { Checked, CheckOptions } from "../expression/checked.ts"
 import type { Issue, Span } from "../issues/issue.ts"
 import { inTextOrder, limited, Report, withValidFixes } from "../issues/Report.ts"
 import type { XNode } from "./ast.ts"

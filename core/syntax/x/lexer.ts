@@ -15,29 +15,7 @@ import {
 import { limits } from "./operators.ts"
 import { lexUnknown, lexWrongQuotes } from "./recovery.ts"
 import { removal } from "./removal.ts"
-
-type TokenKind = "open" | "close" | "minus" | "or" | "word" | "phrase" | "operator" | "tag" | "end"
-
-/** How the value of an operator is written. */
-type ValueForm = "none" | "bare" | "quoted" | "bracket"
-
-export interface Token {
-  readonly kind: TokenKind
-  readonly start: number
-  readonly end: number
-  /** Offset of an operator's colon, else -1. */
-  readonly colon: number
-  /** Content of a phrase, tag or value, without quotes, brackets and signs; the whole of a word. */
-  readonly valueStart: number
-  readonly valueEnd: number
-  readonly form: ValueForm
-  /** A word or bare value of ASCII letters and digits only. */
-  readonly plain: boolean
-  /** Offset of the first colon inside a bare value, else -1. */
-  readonly innerColon: number
-  /** The N of `"…"~N`, else -1. */
-  readonly distance: number
-}
+import type { Token, TokenKind, ValueForm } from "./token.ts"
 
 /** The last token always has the kind `end`. */
 export const lex = (report: Report): ReadonlyArray<Token> => new Lexer(report).rule()

@@ -12,9 +12,9 @@ import type { Report } from "../issues/Report.ts"
 import { isLeaf, type XNode } from "./ast.ts"
 import { parseKeyword, parseOperator } from "./clauses.ts"
 import { Cursor } from "./cursor.ts"
-import type { Token } from "./lexer.ts"
 import { limits } from "./operators.ts"
 import { removal } from "./removal.ts"
+import type { Token } from "./token.ts"
 
 /** The AST of the readable clauses; `undefined` without any. */
 export const parseRule = (report: Report): XNode | undefined => new Parser(report).rule()

@@ -2,12 +2,25 @@
 
 import { codePointName } from "../../text/codePointName.ts"
 import { truncated } from "../../text/truncated.ts"
+import type { Report } from "../issues/Report.ts"
 import { curlyQuotes, isDigit, isInvisible, isOddSpace, isSpace, singleQuotes } from "./characters.ts"
-import type { Lexer } from "./lexer.ts"
 import { removal } from "./removal.ts"
+import type { Token, TokenKind } from "./token.ts"
+
+/** The parts of the lexer that error recovery uses. */
+export interface LexerState {
+  readonly text: string
+  readonly report: Report
+  readonly tokens: ReadonlyArray<Token>
+  at: number
+  readonly brackets: Array<{ text: string }>
+  noSingleQuote: boolean
+  readonly push: (kind: TokenKind, start: number, end: number, valueStart?: number, valueEnd?: number) => void
+  readonly wordEnd: (from: number) => number
+}
 
 /** Reports the character, and continues as if the intended one were there. */
-export const lexUnknown = (lexer: Lexer, start: number, code: number): void => {
+export const lexUnknown = (lexer: LexerState, start: number, code: number): void => {
   const { text, report } = lexer
   const char = text.charAt(start)
   if (singleQuotes.includes(char) || curlyQuotes.includes(char)) {
@@ -43,7 +56,7 @@ export const lexUnknown = (lexer: Lexer, start: number, code: number): void => {
 }
 
 /** Reports single or typographic quotes. Returns the offset of the closing one, or -1. */
-export const lexWrongQuotes = (lexer: Lexer, start: number): number => {
+export const lexWrongQuotes = (lexer: LexerState, start: number): number => {
   const { text, report } = lexer
   const single = singleQuotes.includes(text.charAt(start))
   const close = single ? closingSingle(lexer, start) : closingCurly(lexer, start)
@@ -65,7 +78,7 @@ export const lexWrongQuotes = (lexer: Lexer, start: number): number => {
 const dashes = "–—−"
 
 /** A quote inside a word is an apostrophe and does not close. */
-function closingSingle(lexer: Lexer, start: number): number {
+function closingSingle(lexer: LexerState, start: number): number {
   const { text } = lexer
   if (lexer.noSingleQuote) {
     return -1
@@ -82,7 +95,7 @@ function closingSingle(lexer: Lexer, start: number): number {
   return -1
 }
 
-function closingCurly(lexer: Lexer, start: number): number {
+function closingCurly(lexer: LexerState, start: number): number {
   const { text } = lexer
   for (let i = start + 1; i < text.length; i++) {
     if (curlyQuotes.includes(text.charAt(i)) || text.charCodeAt(i) === 34) {
@@ -92,7 +105,7 @@ function closingCurly(lexer: Lexer, start: number): number {
   return -1
 }
 
-function openBracket(lexer: Lexer, start: number): void {
+function openBracket(lexer: LexerState, start: number): void {
   const char = lexer.text.charAt(start)
   const fix = lexer.report.fix("Use parentheses", start, start + 1, "(")
   lexer.brackets.push(fix)
@@ -103,7 +116,7 @@ function openBracket(lexer: Lexer, start: number): void {
   lexer.push("open", start, start + 1)
 }
 
-function closeBracket(lexer: Lexer, start: number): void {
+function closeBracket(lexer: LexerState, start: number): void {
   const fix = lexer.brackets.pop()
   if (fix === undefined) {
     const char = lexer.text.charAt(start)
@@ -117,7 +130,7 @@ function closeBracket(lexer: Lexer, start: number): void {
 }
 
 /** AND, OR and NOT of other languages. */
-function symbol(lexer: Lexer, start: number, char: string): void {
+function symbol(lexer: LexerState, start: number, char: string): void {
   const { text, report } = lexer
   let end = start + 1
   while (text.charAt(end) === char) {
@@ -148,13 +161,13 @@ function symbol(lexer: Lexer, start: number, char: string): void {
   }
 }
 
-function spaced({ text }: Lexer, word: string, start: number, end: number): string {
+function spaced({ text }: LexerState, word: string, start: number, end: number): string {
   const before = start > 0 && !isSpace(text.charCodeAt(start - 1)) ? " " : ""
   const after = end < text.length && !isSpace(text.charCodeAt(end)) ? " " : ""
   return before + word + after
 }
 
-function strayColon(lexer: Lexer, start: number): void {
+function strayColon(lexer: LexerState, start: number): void {
   const { text, tokens, report } = lexer
   lexer.at = start + 1
   let to = lexer.at
@@ -171,7 +184,7 @@ function strayColon(lexer: Lexer, start: number): void {
 }
 
 /** Drops punctuation without a word. A word that begins with punctuation is read as if it were quoted. */
-function needsQuotes(lexer: Lexer, start: number): void {
+function needsQuotes(lexer: LexerState, start: number): void {
   const { text, report } = lexer
   const end = lexer.wordEnd(start + 1)
   lexer.at = end
