@@ -1,4 +1,7 @@
-/** Untrusted text on a terminal: makes control and invisible characters visible, and measures width in columns. */
+/**
+ * Untrusted text on a terminal: makes control and invisible characters visible, and measures width in columns. Not
+ * `string-width`, which measures only.
+ */
 
 export const ELLIPSIS = "…"
 

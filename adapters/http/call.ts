@@ -1,4 +1,7 @@
-/** HTTP calls, limited in time and size. Every failure is an `Unreachable`. */
+/**
+ * HTTP calls, limited in time and size. Every failure is an `Unreachable`. Not the `HttpClient` of `@effect/platform`,
+ * which does not limit the size of a response.
+ */
 import { Data, Duration, Effect, Option, type Scope, Stream } from "effect"
 import { Fetch } from "./Fetch.ts"
 import { reasonOf } from "./reasons.ts"

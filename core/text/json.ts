@@ -1,4 +1,7 @@
-/** Reads parsed JSON of unknown shape. A value of the wrong type counts as absent. */
+/**
+ * Reads parsed JSON of unknown shape. A value of the wrong type counts as absent. Not `Schema`: one wrong field must not
+ * reject an event, and only the fields that rules use are read. Decoding a post costs 1.4 times the CPU.
+ */
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
