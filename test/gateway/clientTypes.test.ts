@@ -16,11 +16,7 @@ const BUILT = readFileSync(join(ROOT, "dist/client.d.ts"), "utf8")
 describe("clientTypes", () => {
   /** One change each, with the expected difference. */
   const drifts: ReadonlyArray<readonly [from: string, to: string, found: string]> = [
-    [
-      "readonly intent: string\n        /** Where",
-      "readonly intent?: string\n        /** Where",
-      "input of rules.create"
-    ],
+    ["readonly intent: string\n        /**", "readonly intent?: string\n        /**", "input of rules.create"],
     [
       "readonly created_at: string\n  readonly platform:",
       "created_at: string\n  readonly platform:",
