@@ -163,7 +163,12 @@ const table = {
     })
   },
   client: {
-    url: optional({ name: "EARSHOT_URL", default: DEFAULT_URL, description: "Address of the server", parse: anyText }),
+    url: optional({
+      name: "EARSHOT_URL",
+      default: DEFAULT_URL,
+      description: "Address of the server; the default applies if only a key is set",
+      parse: anyText
+    }),
     key: optional({
       name: "EARSHOT_API_KEY",
       description: "API key that the server accepts",

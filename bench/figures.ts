@@ -6,14 +6,14 @@ export interface Figure {
   readonly value: number
   readonly unit: string
   readonly better: "lower" | "higher"
-  /** A maximum if lower is better, else a minimum. */
-  readonly floor?: number | undefined
+  /** At most this if lower is better, otherwise at least this. */
+  readonly target?: number | undefined
 }
 
 /** A run of a few seconds that only shows that everything works. */
 export const isSmoke: boolean = process.argv.includes("--smoke")
 
-/** bench/run.mjs checks the floors and compares with the last release. */
+/** bench/run.mjs checks the targets and compares with the last release. */
 export const reportFigures = (figures: ReadonlyArray<Figure>): void => {
   process.send?.(figures)
 }

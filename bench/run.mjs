@@ -1,4 +1,4 @@
-/** Builds and runs the benchmarks, checks their floors, and compares with the last release. */
+/** Builds and runs the benchmarks, checks their targets, and compares with the last release. */
 import { execFileSync, fork } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -22,7 +22,7 @@ const TOOLS = ["engine/churn", "engine/fuzz", "syntax/fuzz"]
 
 const HELP = `node bench/run.mjs [benchmark ...] [option ...]
 
-Builds and runs the benchmarks one after the other, checks their floors, and compares their figures with those of
+Builds and runs the benchmarks one after the other, checks their targets, and compares their figures with those of
 the last release in bench/results.md. Runs all of them if none is named:
   engine    the matching engine and its peers: more than an hour
   gateway   CPU per request of our gateway, node:http, Fastify and trpc-to-openapi, on Node and Deno
@@ -31,13 +31,13 @@ the last release in bench/results.md. Runs all of them if none is named:
   start     CPU, memory and disk of a start, compared with node -e 0
   syntax    parsing rules, compared with the Lucene parsers of npm
 
-  --smoke   run everything once, a few seconds each, to show that it works; floors are not checked
-  --quick   engine: up to 10,000 rules, about two minutes; floors are for more rules and are not checked
+  --smoke   run everything once, a few seconds each, to show that it works; targets are not checked
+  --quick   engine: up to 10,000 rules, about two minutes; targets are for more rules and are not checked
   --large   ingest: also list 10,000,000 matches: takes minutes and 25 GB in the temporary folder
   --save    write the figures to bench/results.md, for a release
   --help    show this text
 
-Exits with 1 if a floor is missed or a benchmark fails.`
+Exits with 1 if a target is missed or a benchmark fails.`
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const RESULTS = `${ROOT}bench/results.md`
@@ -88,11 +88,11 @@ async function main() {
   console.log("\n# summary\n")
   if (smoke) {
     console.log(tableOf(["benchmark", "figure", "value", "unit"], figures.map(cellsOf)))
-    console.log("\nSmoke run: the figures are not meaningful, and floors are not checked")
+    console.log("\nSmoke run: the figures are not meaningful, and targets are not checked")
   } else {
     console.log(comparisonOf(figures, names))
     const missed = figures.filter(isMissed)
-    for (const { benchmark, name } of missed) failures.push(`Benchmark "${benchmark}" missed the floor of "${name}"`)
+    for (const { benchmark, name } of missed) failures.push(`Benchmark "${benchmark}" missed the target of "${name}"`)
   }
   for (const failure of failures) console.log(failure)
   if (save) saveResults(figures.filter(({ value }) => Number.isFinite(value)))
@@ -152,12 +152,12 @@ function comparisonOf(figures, names) {
   const last = readResults().filter(({ benchmark }) => names.includes(benchmark))
   const measured = figures.map((figure) => {
     const before = last.find(isSame(figure))
-    return [...cellsOf(figure), before ? format(before.value) : "", changeOf(figure, before), ...floorOf(figure)]
+    return [...cellsOf(figure), before ? format(before.value) : "", changeOf(figure, before), ...targetOf(figure)]
   })
   const others = last
     .filter((figure) => !figures.some(isSame(figure)))
     .map((figure) => [figure.benchmark, figure.name, "", figure.unit, format(figure.value), "not measured", "", ""])
-  const headings = ["benchmark", "figure", "value", "unit", "last release", "change", "floor", ""]
+  const headings = ["benchmark", "figure", "value", "unit", "last release", "change", "target", ""]
   return tableOf(headings, [...measured, ...others])
 }
 
@@ -173,13 +173,16 @@ function changeOf({ value, better }, before) {
   return gain > 0 ? `${percent} better` : `${percent} ${gain > -NOTABLE ? "worse" : "WORSE"}`
 }
 
-function floorOf(figure) {
-  if (figure.floor === undefined) return ["", ""]
-  return [`${figure.better === "higher" ? "at least" : "at most"} ${figure.floor}`, isMissed(figure) ? "MISSED" : "met"]
+function targetOf(figure) {
+  if (figure.target === undefined) return ["", ""]
+  return [
+    `${figure.better === "higher" ? "at least" : "at most"} ${figure.target}`,
+    isMissed(figure) ? "MISSED" : "met"
+  ]
 }
 
-function isMissed({ value, better, floor }) {
-  return floor !== undefined && !(better === "higher" ? value >= floor : value <= floor)
+function isMissed({ value, better, target }) {
+  return target !== undefined && !(better === "higher" ? value >= target : value <= target)
 }
 
 function readResults() {
@@ -187,13 +190,13 @@ function readResults() {
     .split("\n")
     .map((line) => line.split("|").map((cell) => cell.trim()))
     .filter((cells) => cells.length === 8 && Number.isFinite(Number.parseFloat(cells[3])))
-    .map(([, benchmark, name, value, unit, better, floor]) => ({
+    .map(([, benchmark, name, value, unit, better, target]) => ({
       benchmark,
       name,
       value: Number(value),
       unit,
       better,
-      floor: floor === "" ? undefined : Number(floor)
+      target: target === "" ? undefined : Number(target)
     }))
 }
 
@@ -205,8 +208,8 @@ function saveResults(figures) {
   )
   const text = readFileSync(RESULTS, "utf8")
   const table = tableOf(
-    ["benchmark", "figure", "value", "unit", "better", "floor"],
-    rows.map((row) => [...cellsOf(row), row.better, String(row.floor ?? "")])
+    ["benchmark", "figure", "value", "unit", "better", "target"],
+    rows.map((row) => [...cellsOf(row), row.better, String(row.target ?? "")])
   )
   writeFileSync(RESULTS, `${text.slice(0, text.indexOf("|"))}${table}\n`)
 }

@@ -1,4 +1,4 @@
-/** `npm run settings`: writes what follows from the table in app/settings.ts, the page docs/settings.md and deno.json. */
+/** Generates docs/settings.md and the --allow-env list in deno.json from the table in app/settings.ts. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import process from "node:process"

@@ -26,10 +26,10 @@ export const differencesOf = (races: ReadonlyArray<Race>): ReadonlyArray<string>
     )
   )
 
-/** For the sizes with floors, else for the last size measured. */
+/** For the sizes with targets, else for the last size measured. */
 export const figuresOf = (races: ReadonlyArray<Race>): ReadonlyArray<Figure> => {
   const posts = races.filter(({ workload }) => workload === "posts")
-  const large = posts.filter(({ count }) => RATIO_FLOORS.has(count))
+  const large = posts.filter(({ count }) => RATIO_TARGETS.has(count))
   return (large.length > 0 ? large : posts.slice(-1)).flatMap(({ count, results }) => [
     ...[LUCENE, POSTGRES, CLOSURES].flatMap((peer) => ratioFigure(peer, count, results)),
     ...callFigures(count, results[0])
@@ -73,7 +73,7 @@ const ratioOf = (ours: Result, theirs: Result): number =>
   median(ours.micros.map((micros, round) => (theirs.micros[round] ?? Number.NaN) / micros))
 
 /** Minimum speed-up over a peer, by number of rules. */
-const RATIO_FLOORS: ReadonlyMap<number, Readonly<Record<string, number>>> = new Map([
+const RATIO_TARGETS: ReadonlyMap<number, Readonly<Record<string, number>>> = new Map([
   [100_000, { [LUCENE]: 200, [POSTGRES]: 400, [CLOSURES]: 15 }],
   [1_000_000, { [LUCENE]: 300 }]
 ])
@@ -84,8 +84,8 @@ const ratioFigure = (peer: string, count: number, results: ReadonlyArray<Result>
   const peers = others.filter(({ title }) => title.startsWith(peer))
   if (ours === undefined || peers.length === 0) return []
   const value = Math.min(...peers.map((one) => ratioOf(ours, one)))
-  const floor = RATIO_FLOORS.get(count)?.[peer]
-  return [{ name: `times as fast as ${peer} at ${count}`, value, unit: "×", better: "higher", floor }]
+  const target = RATIO_TARGETS.get(count)?.[peer]
+  return [{ name: `times as fast as ${peer} at ${count}`, value, unit: "×", better: "higher", target }]
 }
 
 const callFigures = (count: number, ours: Result | undefined): ReadonlyArray<Figure> => {
@@ -93,7 +93,7 @@ const callFigures = (count: number, ours: Result | undefined): ReadonlyArray<Fig
   const figure = (name: string, value: number | undefined, unit: string, most: number): ReadonlyArray<Figure> =>
     value === undefined
       ? []
-      : [{ name, value, unit, better: "lower", floor: RATIO_FLOORS.has(count) ? most : undefined }]
+      : [{ name, value, unit, better: "lower", target: RATIO_TARGETS.has(count) ? most : undefined }]
   return [
     ...figure(`bytes per rule at ${count}`, bytesPerRule, "bytes", 150),
     ...figure(`replace p99 at ${count}`, calls && 1_000 * calls.replaceP99, "µs", 30),

@@ -21,7 +21,7 @@ const SERVERS = [
 ] as const
 
 /** Maximum ratio of our time to that of trpc-to-openapi on the same runtime. */
-const FLOORS = { node: 0.65, deno: 0.5 }
+const TARGETS = { node: 0.65, deno: 0.5 }
 
 /** Results of one server for one endpoint, by round. */
 interface Measured {
@@ -114,7 +114,7 @@ function report(endpoint: Endpoint, all: ReadonlyArray<Measured>): ReadonlyArray
         value: ratio(ours, theirs),
         unit: "×",
         better: "lower",
-        floor: FLOORS[runtime]
+        target: TARGETS[runtime]
       },
       { name: `${name}: CPU per request`, value: median(microsOf(ours)), unit: "µs", better: "lower" }
     ]

@@ -56,7 +56,7 @@ export const report = (engine: string, results: ReadonlyArray<Result>): void => 
 
 const perSecond = (millis: number): number => (ROWS_PER_TURN / millis) * 1_000
 
-/** Shows the quartiles too: if they are far apart on a busy machine, a floor between them is inconclusive. */
+/** Shows the quartiles too: if they are far apart on a busy machine, a target between them is inconclusive. */
 const withQuartiles = (ratios: ReadonlyArray<number>): string => {
   const [lower, middle, upper] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share).toFixed(2))
   return `${middle} × (${lower}–${upper})`

@@ -35,9 +35,9 @@ reportFigures(figures)
 
 // ---- helpers ----
 
-function report(name: string, value: number, unit: string, floor: number): void {
-  console.log(`${name.padEnd(58)} ${value.toFixed(1).padStart(8)} ${unit.padEnd(3)} (at most ${floor})`)
-  figures.push({ name, value, unit, better: "lower", floor })
+function report(name: string, value: number, unit: string, target: number): void {
+  console.log(`${name.padEnd(58)} ${value.toFixed(1).padStart(8)} ${unit.padEnd(3)} (at most ${target})`)
+  figures.push({ name, value, unit, better: "lower", target })
 }
 
 function rounds(measure: () => number): ReadonlyArray<number> {

@@ -63,8 +63,8 @@ reportFigures([
   ...[...micros]
     .filter(([title]) => title.startsWith("earshot"))
     .map(([title, values]): Figure => {
-      const floor = title.endsWith("parse") ? MAX_MICROS : undefined
-      return { name: title.slice("earshot ".length), value: median(values), unit: "µs", better: "lower", floor }
+      const target = title.endsWith("parse") ? MAX_MICROS : undefined
+      return { name: title.slice("earshot ".length), value: median(values), unit: "µs", better: "lower", target }
     }),
   ...ratios.map(
     ({ peer, ratio }): Figure => ({
@@ -72,7 +72,7 @@ reportFigures([
       value: ratio,
       unit: "×",
       better: "higher",
-      floor: MIN_RATIO
+      target: MIN_RATIO
     })
   )
 ])
