@@ -29,9 +29,10 @@ export const connect = (account: string) =>
     const send = yield* gateway({ docsScript: Assets.docsScript, observeProcess: Effect.void, version: VERSION }).pipe(
       Effect.provide(Context.add(context, Keys, { ...keys, authenticate: () => Effect.succeed(accountId) }))
     )
-    const server = yield* Remote.connect({ url: "http://localhost", key: Option.some(Redacted.make("anything")) }).pipe(
-      Effect.provideService(Fetch, { send })
-    )
+    const server = yield* Remote.clientFor({
+      url: "http://localhost",
+      key: Option.some(Redacted.make("anything"))
+    }).pipe(Effect.provideService(Fetch, { send }))
     return { ...server, isLive: !options.isOnlyProcess }
   })
 

@@ -8,7 +8,7 @@ export const remote = (url: Option.Option<string>) =>
   Effect.gen(function* () {
     const settings = yield* remoteSettings
     const configured = Option.orElse(url, () => settings.url)
-    const server = yield* Remote.connect({
+    const server = yield* Remote.clientFor({
       url: Option.getOrElse(configured, () => DEFAULT_URL),
       key: settings.key
     })

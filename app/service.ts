@@ -43,7 +43,7 @@ export const serviceOptions = Effect.gen(function* () {
 export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions) => {
   const platforms = Local.feed.pipe(
     Layer.provideMerge(registered(options.platforms)),
-    Layer.provideMerge(Layer.merge(Platforms.layer, Local.Outlets.layer))
+    Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
   )
   const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer)
   return useCases.pipe(

@@ -2,13 +2,13 @@
 import type { Issue } from "../core/syntax/issues/issue.ts"
 import { type Cell, cellsOf, ELLIPSIS, visible, widthOf } from "./terminal.ts"
 
-/** Without colours. Control characters of the rule are made visible. */
+/** Without colours. Control characters of the filter are made visible. */
 export const draw = (text: string, issues: ReadonlyArray<Issue>): string =>
   issues.map((issue) => drawIssue(text, issue)).join("\n\n")
 
 // ---- helpers ----
 
-/** For the text of a rule, without the gutter. */
+/** For the text of a filter, without the gutter. */
 const MAX_COLUMNS = 76
 /** Columns shown before the span in a truncated line. */
 const MAX_COLUMNS_BEFORE = 24
@@ -37,7 +37,7 @@ function drawIssue(text: string, issue: Issue): string {
 interface Line {
   readonly start: number
   readonly end: number
-  /** Counted from 1; undefined if the rule has only one line. */
+  /** Counted from 1; undefined if the filter has only one line. */
   readonly number: number | undefined
 }
 
@@ -101,7 +101,7 @@ function firstShown(before: ReadonlyArray<Cell>): number {
   return 0
 }
 
-/** The fixed rule on one line, truncated around the first change. */
+/** The fixed filter on one line, truncated around the first change. */
 function firstChange(before: string, after: string): string {
   let same = 0
   while (same < before.length && same < after.length && before.charCodeAt(same) === after.charCodeAt(same)) {

@@ -36,10 +36,10 @@ const asErrorBody = Schema.decodeUnknownOption(
 
 const codes: Readonly<Record<string, string>> = {
   UsageError: "invalid_argument",
-  RemoteNotSet: "unauthenticated",
+  RemoteSettingsInvalid: "unauthenticated",
   RemoteUnreachable: "unavailable",
   StoreCannotOpen: "unavailable",
-  StorageUnavailable: "unavailable",
+  StoreUnavailable: "unavailable",
   CannotListen: "unavailable",
   KeyNotFound: "not_found",
   AccountNotFound: "not_found",

@@ -7,6 +7,7 @@ import type { Match } from "../core/matches/Match.ts"
 import { MatchList } from "../core/matches/Matches.ts"
 import { MatchId } from "../core/model/Ids.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
+import { DEFAULT_PAGE, MAX_PAGE } from "../core/model/paging.ts"
 import { Rule } from "../core/rules/Rule.ts"
 import { UsageError } from "./failures.ts"
 import { follow } from "./follow.ts"
@@ -34,8 +35,8 @@ export const matchesCommand = <E>(actions: MatchesActions<E>, languages: Readonl
         Options.withDescription("Only matches on this platform (default: all platforms)"),
         Options.optional
       ),
-      limit: wholeNumberOption("limit", { min: 1, max: 500 }).pipe(
-        Options.withDescription("Maximum number to list, 1 to 500 (default: 50)"),
+      limit: wholeNumberOption("limit", { min: 1, max: MAX_PAGE }).pipe(
+        Options.withDescription(`Maximum number to list, 1 to ${MAX_PAGE} (default: ${DEFAULT_PAGE})`),
         Options.optional
       ),
       cursor: Options.text("cursor").pipe(

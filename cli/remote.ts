@@ -2,7 +2,7 @@
 import { HelpDoc, Options } from "@effect/cli"
 import { Console, Data, Effect, type Option, type Schema, type Scope, type Stream } from "effect"
 import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
-import type { StorageUnavailable } from "../core/model/Errors.ts"
+import type { StoreUnavailable } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
 
 export interface Remote {
@@ -42,7 +42,7 @@ export interface RemoteRefused extends Error {
   readonly retryAfterSeconds: number | undefined
 }
 
-/** Nothing answered, or the server there is not Earshot. */
+/** There was no response, or it is not from Earshot. */
 export interface RemoteUnreachable extends Error {
   readonly _tag: "RemoteUnreachable"
   readonly message: string
@@ -92,14 +92,14 @@ export const targetHelp = (about: string): HelpDoc.HelpDoc =>
   HelpDoc.blocks([
     HelpDoc.p(about),
     HelpDoc.p(
-      "The command calls the server at --url or EARSHOT_URL with the key in EARSHOT_API_KEY. If none of the three is set, it uses the local store (EARSHOT_DATA_DIR or DATABASE_URL). Only one process at a time can use the embedded store."
+      "The command calls the server at --url or EARSHOT_URL with the key in EARSHOT_API_KEY. If all three are unset, it uses the local store (EARSHOT_DATA_DIR or DATABASE_URL). Only one process at a time can use the embedded store."
     )
   ])
 
 export class AccountNotFound extends Data.TaggedError("AccountNotFound")<{ readonly message: string }> {}
 
 /** The default account always exists; any other exists once it has a key. */
-export const findAccount = (name: string): Effect.Effect<AccountId, AccountNotFound | StorageUnavailable, Keys> =>
+export const findAccount = (name: string): Effect.Effect<AccountId, AccountNotFound | StoreUnavailable, Keys> =>
   Effect.gen(function* () {
     const keys = yield* Keys
     if (name === DEFAULT_ACCOUNT) return yield* keys.account(name)

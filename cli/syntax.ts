@@ -35,7 +35,7 @@ export const checkCommand = <E>(actions: FilterActions<E>, languages: ReadonlyAr
           if (issues.length > 0) yield* Console.log(draw(text, issues))
           if (rule !== undefined) {
             yield* Console.log(
-              `${issues.length > 0 ? "\n" : ""}The rule is valid on ${platform}: ${visible(rule.canonical)}`
+              `${issues.length > 0 ? "\n" : ""}The filter is valid on ${platform}: ${visible(rule.canonical)}`
             )
             for (const [other, translation] of Object.entries(translations({ language, text }, languages))) {
               yield* Console.log(`\n${describeTranslation(text, other, translation)}`)

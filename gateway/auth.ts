@@ -1,11 +1,11 @@
 /** Authentication by API key. */
 import { Effect } from "effect"
 import { Keys } from "../core/keys/Keys.ts"
-import { type StorageUnavailable, Unauthenticated } from "../core/model/Errors.ts"
+import { type StoreUnavailable, Unauthenticated } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
 
-/** Can run again after the request has ended. */
-export type Authentication = Effect.Effect<AccountId, Unauthenticated | StorageUnavailable, Keys>
+/** Live streams run it again to notice a revoked key. */
+export type Authentication = Effect.Effect<AccountId, Unauthenticated | StoreUnavailable, Keys>
 
 export const authenticate = (request: Request): Authentication =>
   authenticateHeader(request.headers.get("authorization"))

@@ -36,14 +36,14 @@ const IMPORTS = `import type {
 } from "@trpc/server"`
 
 /** Matches the router's error formatter. */
-const ERROR_SHAPE = `/** Every error of every procedure. */
+const ERROR_SHAPE = `/** The shape of all errors. */
 export type ErrorShape = {
   code: TRPC_ERROR_CODE_NUMBER
   message: string
   data: {
     code: ErrorCode
     message: string
-    /** Facts by name. For invalid_argument, issues lists each problem with its path. */
+    /** Additional fields of the error. For invalid_argument, issues lists each problem with its path. */
     details: Readonly<Record<string, unknown>>
     httpStatus: number
     path?: string
@@ -86,7 +86,7 @@ const inputOf = (ast: SchemaAST.AST, named: Named): string => {
   return encoded.propertySignatures.every(({ isOptional }) => isOptional) ? `${type} | void` : type
 }
 
-/** The type on the wire: its name, or its body if it has no name. */
+/** Refers to a type by its name, or by its body if it has no name. */
 const typeOf = (ast: SchemaAST.AST, named: Named): string => {
   const encoded = encodedOf(ast)
   const name = Option.getOrUndefined(SchemaAST.getIdentifierAnnotation(ast))
@@ -138,7 +138,7 @@ const fieldOf = (field: SchemaAST.PropertySignature, named: Named): string => {
   return `${comment(documentation)}readonly ${nameOf(field)}: ${type}`
 }
 
-/** The type on the wire: the input side of a transformation, without refinements. */
+/** The encoded side: the input of a transformation, without refinements. */
 const encodedOf = (ast: SchemaAST.AST): SchemaAST.AST =>
   SchemaAST.isRefinement(ast) || SchemaAST.isTransformation(ast) ? encodedOf(ast.from) : ast
 

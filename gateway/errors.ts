@@ -1,4 +1,4 @@
-/** Maps every failure to `{code, message, details}` and a status, for all doors. */
+/** Maps every failure to `{code, message, details}` and a status, for all interfaces. */
 import { Data } from "effect"
 import type { CoreError } from "../core/model/Errors.ts"
 
@@ -167,7 +167,7 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     details: { platform, ...(upstream !== undefined && { upstream }) },
     headers: { "retry-after": String(retryAfterSeconds) }
   }),
-  StorageUnavailable: ({ message }) => ({
+  StoreUnavailable: ({ message }) => ({
     status: 503,
     code: "unavailable",
     message,

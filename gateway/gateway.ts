@@ -1,4 +1,4 @@
-/** Builds the handler of all doors. */
+/** Builds the handler of all interfaces. */
 import { Effect } from "effect"
 import type { Keys } from "../core/keys/Keys.ts"
 import type { Language } from "../core/languages/Language.ts"
@@ -47,7 +47,7 @@ export const gateway = (options: {
 
 // ---- helpers ----
 
-// These doors need large libraries, which are loaded on their first request.
+// These interfaces need large libraries, which are loaded on their first request.
 
 const trpcMount = (schemas: PlatformSchemas): Effect.Effect<Mount<Services | Keys>> =>
   Effect.gen(function* () {

@@ -35,23 +35,25 @@ export type LivePuller = Puller<ReadonlyArray<LiveUpdate>, LiveFailure>
 
 /** Checks `key` repeatedly: revoking a key ends its streams. */
 export const pullLiveUpdates = (options: {
-  readonly door: "sse" | "trpc"
+  readonly transport: "sse" | "trpc"
   readonly account: AccountId
   readonly query: ResolvedWatchQuery
   readonly key: Authentication
 }): Effect.Effect<LivePuller, never, Matches | Keys> =>
   makePuller<ReadonlyArray<LiveUpdate>, LiveFailure, Matches | Keys>(
     Effect.gen(function* () {
-      const { door, account, query, key } = options
+      const { transport, account, query, key } = options
       const matches = yield* Matches
-      yield* Effect.acquireRelease(Metrics.changeLiveStreams(door, 1), () => Metrics.changeLiveStreams(door, -1))
+      yield* Effect.acquireRelease(Metrics.changeLiveStreams(transport, 1), () =>
+        Metrics.changeLiveStreams(transport, -1)
+      )
       const next = yield* matches.listen(account, query)
       let checkedAt = yield* Clock.currentTimeMillis
       const check = Effect.flatMap(Clock.currentTimeMillis, (now) => {
         if (now - checkedAt < KEY_CHECK_MILLIS) return Effect.void
         checkedAt = now
         // A store that is down for a while must not end the stream.
-        return Effect.catchTag(key, "StorageUnavailable", () => Effect.void)
+        return Effect.catchTag(key, "StoreUnavailable", () => Effect.void)
       })
       return Effect.zipLeft(next, check).pipe(
         Effect.tapErrorCause((cause) =>
@@ -96,7 +98,7 @@ const reply =
       const matches = yield* Matches
       const cursor = yield* matches.startCursor(account, query)
       if (isHead) return { status: 200, headers: HEADERS, body: null }
-      const puller = yield* pullLiveUpdates({ door: "sse", account, query: { ...query, cursor }, key })
+      const puller = yield* pullLiveUpdates({ transport: "sse", account, query: { ...query, cursor }, key })
       return { status: 200, headers: HEADERS, body: bodyOf(puller, encode(`id: ${cursor}\nretry: 1000\n: open\n\n`)) }
     })
 

@@ -105,7 +105,7 @@ const errorSchema = {
     message: { type: "string", description: "A description of the error" },
     details: {
       type: "object",
-      description: "Facts by name. For invalid_argument, issues lists each problem with its path",
+      description: "Additional fields of the error. For invalid_argument, issues lists each problem with its path",
       additionalProperties: true
     }
   }

@@ -280,7 +280,7 @@ const resolveWatch = async ({
       const matches = yield* Matches
       const cursor = yield* matches.startCursor(account, query)
       setStartId(cursor)
-      return yield* pullLiveUpdates({ door: "trpc", account, query: { ...query, cursor }, key })
+      return yield* pullLiveUpdates({ transport: "trpc", account, query: { ...query, cursor }, key })
     }),
     signal
   )

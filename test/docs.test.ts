@@ -24,7 +24,7 @@ describe("the documentation", () => {
     assert.isAtMost(statSync(join(ROOT, "README.md")).size, MAX_README_BYTES)
   })
 
-  it("has the two set-up commands in the README", () => {
+  it("has the two setup commands in the README", () => {
     assert.sameMembers(
       linesIn("README.md").filter((line) => line.startsWith("npm ci")),
       ["npm ci && npm start", "npm ci && npm run check"]

@@ -35,7 +35,7 @@ export const localPlatforms = (limits: Partial<Record<PlatformId, number>> = {})
         Local.platform(x, Option.fromNullable(limits.x))
       )
     ),
-    Layer.provideMerge(Layer.merge(Platforms.layer, Local.Outlets.layer))
+    Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
   )
 
 /** A registry with only the ids. */

@@ -1,4 +1,4 @@
-/** A platform that the program does not know, added by one layer: every use case and every door has it. */
+/** A platform that the program does not know, added by one layer: every use case and every interface has it. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import { assert, describe, it } from "@effect/vitest"
@@ -141,7 +141,7 @@ const post = (target: Target, path: string, body: unknown) => Effect.promise(() 
 const run = (target: Target, args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     let printed = ""
-    const remote = Remote.connect({ url: target.url, key: Option.some(Redacted.make(target.key)) }).pipe(
+    const remote = Remote.clientFor({ url: target.url, key: Option.some(Redacted.make(target.key)) }).pipe(
       Effect.provideService(Fetch, { send: fetch }),
       Effect.map((server) => ({ ...server, isLive: true }))
     )

@@ -11,7 +11,7 @@ export const TAP = "earshot-demo-feed"
 export const pages = (seed: number) => {
   const random = seeded(seed)
   const write = writer(random)
-  // Has its own decks: links to a topic do not delay pages on that topic.
+  // A separate writer, so that topics used in links do not count as used for pages.
   const linkWriter = writer(random)
   const idAt = ascendingIds()
 

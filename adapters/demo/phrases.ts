@@ -1,4 +1,4 @@
-/** Sentence templates of the demo feed in five languages. "{subject}" takes any subject. */
+/** Sentence templates of the demo feed in five languages. `{subject}` is replaced by a subject. */
 import type { Array as Arr } from "effect"
 
 type Texts = Arr.NonEmptyReadonlyArray<string>
@@ -228,7 +228,7 @@ export const phrases: Readonly<Record<Language, Phrases>> = {
   }
 }
 
-/** Templates for subjects. English subjects are a name and a thing. */
+/** Subject templates of the other languages; an English subject is built from a name and a thing (`topics.ts`). */
 export const subjects: Readonly<Record<OtherLanguage, Texts>> = {
   es: ["una charla sobre {noun}", "un libro sobre {noun}", "una exposición sobre {noun}", "un pódcast sobre {noun}"],
   // Feminine and neuter only: their article is the same in the accusative.

@@ -92,12 +92,12 @@ const MAX_CHARACTERS = 300
 /** Longer bodies are truncated, which also limits their nesting depth. */
 const MAX_UPSTREAM = 2_000
 
-const TOKEN_KIND = 'it must be the token of a tap ("fh_…"), not a management key ("fhm_…")'
+const TOKEN_REMEDY = 'set it to the token of a tap ("fh_…"), not a management key'
 
 const notReadyReasons: Readonly<Record<number, string>> = {
-  401: `it rejects the token in FIREHOSE_TAP_TOKEN: ${TOKEN_KIND}`,
+  401: `Firehose rejects FIREHOSE_TAP_TOKEN: ${TOKEN_REMEDY}`,
   402: "the credit is used up: top it up in the Firehose dashboard",
-  403: `the token in FIREHOSE_TAP_TOKEN has no access: ${TOKEN_KIND}`
+  403: `FIREHOSE_TAP_TOKEN has no access: ${TOKEN_REMEDY}`
 }
 
 /** Matches a limit on the number of rules, not a limit inside of one rule. */

@@ -97,18 +97,18 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
     })
 
     /** Runs outside of the connection: events that a closed connection still holds must not advance the position. */
-    const signalsOf = (sightings: Chunk.Chunk<StreamItem<SseEvent>>) =>
+    const signalsOf = (items: Chunk.Chunk<StreamItem<SseEvent>>) =>
       Effect.gen(function* () {
         const receivedAt = yield* Clock.currentTimeMillis
         const signals: Array<Signal> = []
         const payloads: Array<unknown> = []
         const unreadable: Array<string> = []
-        for (const sighting of sightings) {
-          if (sighting._tag !== "Record") {
-            signals.push(sighting)
+        for (const item of items) {
+          if (item._tag !== "Record") {
+            signals.push(item)
             continue
           }
-          const event = sighting.record
+          const event = item.record
           if (event.id !== undefined) position.advance(event.id)
           if (event.name !== "update") continue
           const found = deliveryOf(event, { digest, receivedAt })
@@ -133,26 +133,22 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
         return Chunk.unsafeFromArray(signals)
       })
 
-    const sightings = supervised({
+    const items = supervised({
       platform: "firehose",
       health,
       budget,
       known,
       connect,
-      stableAfterMillis: GOOD_AFTER,
+      stableAfterMillis: STABLE_AFTER_MILLIS,
       pause: backoff
     })
-    return Stream.chunks(sightings).pipe(
-      Stream.mapEffect(signalsOf),
-      Stream.filter(Chunk.isNonEmpty),
-      Stream.flattenChunks
-    )
+    return Stream.chunks(items).pipe(Stream.mapEffect(signalsOf), Stream.filter(Chunk.isNonEmpty), Stream.flattenChunks)
   })
 
 // ---- helpers ----
 
 const SECOND = 1_000
-const GOOD_AFTER = 10 * SECOND
+const STABLE_AFTER_MILLIS = 10 * SECOND
 const MAX_PAUSE = 300 * SECOND
 
 /** The maximum that Firehose allows. */
@@ -162,7 +158,9 @@ const GUARD_SECONDS = TIMEOUT_SECONDS * 1.2
 
 const guard = Effect.zipRight(
   Effect.sleep(GUARD_SECONDS * SECOND),
-  Effect.fail(new Ended({ kind: "stalled", reason: `It did not end the connection within ${GUARD_SECONDS} s` }))
+  Effect.fail(
+    new Ended({ kind: "stalled", reason: `The platform did not end the connection within ${GUARD_SECONDS} s` })
+  )
 )
 
 /** Events that end a connection. */
@@ -175,12 +173,12 @@ const endedBy = (last: SseEvent, livedMillis: number): Ended => {
   if (last.name === "end") {
     const reason = "The connection reached its time limit"
     // No wait, unless the connection ended right after it was opened.
-    return new Ended({ kind: "planned", reason, ...(livedMillis >= GOOD_AFTER && { waitMillis: 0 }) })
+    return new Ended({ kind: "planned", reason, ...(livedMillis >= STABLE_AFTER_MILLIS && { waitMillis: 0 }) })
   }
   const message = messageIn(last.data) ?? "it gave no reason"
   return saysNoRules(last)
-    ? new Ended({ kind: "unruled", reason: `It holds no rules: ${message}` })
-    : new Ended({ kind: "failed", reason: `It ended the connection with an error: ${message}` })
+    ? new Ended({ kind: "unruled", reason: `The platform holds no rules: ${message}` })
+    : new Ended({ kind: "failed", reason: `The platform ended the connection with an error: ${message}` })
 }
 
 const backoff = ({ kind, refusal, waitMillis }: Ended, inARow: number): number => {

@@ -13,7 +13,7 @@ export class Budget {
     this.windowMillis = options.windowMillis
   }
 
-  /** Takes one call and returns 0, or returns the milliseconds until a call is available. */
+  /** Uses one call of the budget and returns 0, or returns the milliseconds until a call is available. */
   readonly take: Effect.Effect<number> = Effect.map(Clock.currentTimeMillis, (now) => {
     while (this.times.length > 0 && (this.times[0] ?? 0) <= now - this.windowMillis) this.times.shift()
     const freeAt = this.times.length < this.limit ? now : (this.times[0] ?? now) + this.windowMillis
@@ -22,13 +22,13 @@ export class Budget {
     return Math.max(0, wait)
   })
 
-  /** Waits until a call is available, then takes it. */
+  /** Waits until a call is available, then uses it. */
   readonly wait: Effect.Effect<void> = Effect.repeat(
     Effect.tap(this.take, (millis) => (millis > 0 ? Effect.sleep(millis) : Effect.void)),
     { while: (millis) => millis > 0 }
   ).pipe(Effect.asVoid)
 
-  /** Returns the call taken last, when it did not reach the platform. */
+  /** Gives back the last call if it did not reach the platform. */
   readonly refund: Effect.Effect<void> = Effect.sync(() => {
     this.times.pop()
   })

@@ -10,12 +10,13 @@ import { NO_RULES, type StreamHealth } from "./StreamHealth.ts"
 /** Why a connection ended or could not be opened. */
 export class Ended extends Data.TaggedError("Ended")<{
   /**
-   * planned: a normal end. cut: the connection broke. stalled: we closed it after silence. failed: the platform
-   * answered with an error. limited: rate limited by the platform. unruled: the platform holds no rules.
+   * planned: a normal end. cut: the connection broke, or the platform closed it unexpectedly. stalled: we closed it
+   * after silence. failed: the platform answered with an error. limited: rate limited by the platform. unruled: the
+   * platform holds no rules (a metric has this word as a label).
    */
   readonly kind: "planned" | "cut" | "stalled" | "failed" | "limited" | "unruled"
   readonly reason: string
-  /** A problem that only the owner of the platform account can fix. */
+  /** The gap cause if only the owner of the platform account can fix the problem. `cap`: a usage limit is reached. */
   readonly refusal?: "cap" | "credit" | "not_configured"
   /** How long the platform asks to wait. */
   readonly waitMillis?: number
@@ -56,13 +57,16 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<StreamItem<
     const { platform, health, budget, known } = options
     let last: { readonly kind: Ended["kind"]; readonly inARow: number } | undefined
     let openedAt: number | undefined
-    /** The gap cause already emitted since the stream was last open; undefined while it is open. */
-    let blind: GapCause | "not emitted" | undefined = "not emitted"
+    /** Stays true across planned reconnects. */
+    let isWatching = false
+    /** The cause of the last gap; undefined while watching. */
+    let gapCause: GapCause | undefined
 
-    const emitBlind = (at: number, cause: GapCause, detail: string): Stream.Stream<StreamItem<A>> => {
-      if (blind === cause) return Stream.empty
-      blind = cause
-      return Stream.succeed<StreamItem<A>>({ _tag: "Blind", at, cause, detail })
+    const emitGap = (at: number, cause: GapCause, detail: string): Stream.Stream<StreamItem<A>> => {
+      if (gapCause === cause) return Stream.empty
+      isWatching = false
+      gapCause = cause
+      return Stream.succeed<StreamItem<A>>({ _tag: "GapStarted", at, cause, detail })
     }
 
     const waitForRules = Stream.unwrap(
@@ -70,7 +74,7 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<StreamItem<
         if (!known.isEmpty) return Stream.empty
         yield* health.enter("idle", NO_RULES)
         const now = yield* Clock.currentTimeMillis
-        return Stream.concat(emitBlind(now, "no_rules", NO_RULES), Stream.drain(Stream.fromEffect(known.awaitRules)))
+        return Stream.concat(emitGap(now, "no_rules", NO_RULES), Stream.drain(Stream.fromEffect(known.awaitRules)))
       })
     )
 
@@ -89,8 +93,9 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<StreamItem<
         known.awaitNoRules,
         Effect.fail(new Ended({ kind: "planned", reason: "The last rule was removed" }))
       )
-      const opened = blind === undefined ? Stream.empty : Stream.succeed<StreamItem<A>>({ _tag: "Watching", at, since })
-      blind = undefined
+      const opened = isWatching ? Stream.empty : Stream.succeed<StreamItem<A>>({ _tag: "Watching", at, since })
+      isWatching = true
+      gapCause = undefined
       return Stream.concat(
         opened,
         Stream.map(Stream.interruptWhen(records, unwatched), (record): StreamItem<A> => ({ _tag: "Record", record }))
@@ -120,14 +125,13 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<StreamItem<
       Stream.unwrap(
         Effect.map(Clock.currentTimeMillis, (now) => {
           const cause = ended.refusal ?? gapCauses[ended.kind]
-          const signal = cause === undefined ? Stream.empty : emitBlind(ended.silentSince ?? now, cause, ended.reason)
+          const signal = cause === undefined ? Stream.empty : emitGap(ended.silentSince ?? now, cause, ended.reason)
           return Stream.concat(signal, Stream.drain(Stream.fromEffect(backOff(ended))))
         })
       )
 
     const once = Stream.unwrapScoped(connect).pipe(
-      // The platform closed the connection without an error.
-      Stream.concat(Stream.fail(new Ended({ kind: "cut", reason: "It closed the stream" }))),
+      Stream.concat(Stream.fail(new Ended({ kind: "cut", reason: "The platform closed the connection" }))),
       Stream.catchAll(handleEnd)
     )
     return Stream.forever(Stream.concat(waitForRules, once))

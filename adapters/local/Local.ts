@@ -11,38 +11,37 @@ import { type Delivery, type Platform, Platforms, type Signal } from "../../core
 import { helpFor } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
-import { type Outlet, publisher } from "./publish.ts"
+import { publisher, type Sink } from "./publish.ts"
 
 /** The in-process platforms, by id: where the feed sends their events. */
-export class Outlets extends Context.Tag("adapters/local/Outlets")<Outlets, Map<PlatformId, Outlet>>() {
-  static readonly layer: Layer.Layer<Outlets> = Layer.sync(Outlets, () => new Map())
+export class Sinks extends Context.Tag("adapters/local/Sinks")<Sinks, Map<PlatformId, Sink>>() {
+  static readonly layer: Layer.Layer<Sinks> = Layer.sync(Sinks, () => new Map())
 }
 
-export const feed: Layer.Layer<LocalFeed, never, Outlets | Platforms | RuleStore | RecentEvents | Entropy> =
-  Layer.effect(
-    LocalFeed,
-    Effect.gen(function* () {
-      const { sha256 } = yield* Entropy
-      const options = {
-        platforms: yield* Platforms,
-        outlets: yield* Outlets,
-        rules: yield* RuleStore,
-        recent: yield* RecentEvents,
-        sha256
-      }
-      return LocalFeed.of({ publish: publisher(options) })
-    })
-  )
+export const feed: Layer.Layer<LocalFeed, never, Sinks | Platforms | RuleStore | RecentEvents | Entropy> = Layer.effect(
+  LocalFeed,
+  Effect.gen(function* () {
+    const { sha256 } = yield* Entropy
+    const options = {
+      platforms: yield* Platforms,
+      sinks: yield* Sinks,
+      rules: yield* RuleStore,
+      recent: yield* RecentEvents,
+      sha256
+    }
+    return LocalFeed.of({ publish: publisher(options) })
+  })
+)
 
 /** A platform that runs in process. `rulesPerAccount`: none for no limit. */
 export const platform = (
   language: Language,
   rulesPerAccount: Option.Option<number>
-): Layer.Layer<never, never, Outlets | Platforms | Entropy> =>
+): Layer.Layer<never, never, Sinks | Platforms | Entropy> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const platforms = yield* Platforms
-      const outlets = yield* Outlets
+      const sinks = yield* Sinks
       const { sha256, bytes } = yield* Entropy
       // A random seed: authors of rules and posts cannot provoke hash collisions.
       const named = new NamedRules({
@@ -50,9 +49,9 @@ export const platform = (
         largeCapacity: true,
         coarseFields: coarseFields(language.fieldNames)
       })
-      const { platform, outlet } = yield* makePlatform(language, named, sha256, rulesPerAccount)
+      const { platform, sink } = yield* makePlatform(language, named, sha256, rulesPerAccount)
       yield* platforms.register(platform)
-      outlets.set(language.id, outlet)
+      sinks.set(language.id, sink)
     })
   )
 
@@ -145,7 +144,7 @@ const makePlatform = (
       }))
     }
 
-    const outlet: Outlet = {
+    const sink: Sink = {
       match: (event) => {
         lastEventAt = clock.unsafeCurrentTimeMillis()
         return rules.match(event)
@@ -153,5 +152,5 @@ const makePlatform = (
       offer: (delivery) => Queue.offer(queue, delivery)
     }
 
-    return { platform, outlet }
+    return { platform, sink }
   })

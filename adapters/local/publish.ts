@@ -1,7 +1,7 @@
-/** Publishes events: checks all of them, matches them, and queues the matches at the speed of the store. */
+/** Publishes events: checks all events, matches them, and waits until the matches are stored. */
 import { Array as Arr, Clock, Deferred, Effect, Either, Option } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
-import { type ArgumentIssue, InvalidArgument, StorageUnavailable } from "../../core/model/Errors.ts"
+import { type ArgumentIssue, InvalidArgument, StoreUnavailable } from "../../core/model/Errors.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { type LocalFeed, NOT_LOCAL, type SentEvent } from "../../core/platforms/LocalFeed.ts"
@@ -11,7 +11,7 @@ import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import { type CheckedEvent, eventReader, type LocalEvent } from "./events.ts"
 
 /** The feed's connection to one in-process platform. */
-export interface Outlet {
+export interface Sink {
   /** Ids of the matching rules. Call it exactly once per event: it also records the time of the last event. */
   readonly match: (event: PlatformEvent) => ReadonlyArray<string>
   /** Queues a delivery to be stored. Waits while the store is behind. */
@@ -20,22 +20,22 @@ export interface Outlet {
 
 export const publisher = (options: {
   readonly platforms: Platforms["Type"]
-  readonly outlets: ReadonlyMap<PlatformId, Outlet>
+  readonly sinks: ReadonlyMap<PlatformId, Sink>
   readonly rules: RuleStore["Type"]
   readonly recent: RecentEvents["Type"]
   readonly sha256: (text: string) => string
 }): LocalFeed["Type"]["publish"] => {
-  const { platforms, outlets, rules, recent, sha256 } = options
+  const { platforms, sinks, rules, recent, sha256 } = options
 
   const isLocal = (event: CheckedEvent): Either.Either<CheckedEvent, string> =>
-    outlets.has(event.language.id) ? Either.right(event) : Either.left(`Platform "${event.language.id}" ${NOT_LOCAL}`)
+    sinks.has(event.language.id) ? Either.right(event) : Either.left(`Platform "${event.language.id}" ${NOT_LOCAL}`)
 
-  const offer = ({ event, outlet, platformRuleIds }: MatchedEvent) =>
+  const offer = ({ event, sink, platformRuleIds }: MatchedEvent) =>
     Effect.gen(function* () {
       const { platformPostId, payload } = event
       const stored = yield* Deferred.make<void>()
       const ack = Effect.asVoid(Deferred.succeed(stored, undefined))
-      yield* outlet.offer({
+      yield* sink.offer({
         platformPostId,
         payload,
         platformRuleIds,
@@ -51,7 +51,7 @@ export const publisher = (options: {
       Effect.timeoutFail({
         duration: "30 seconds",
         onTimeout: () =>
-          new StorageUnavailable({ operation: "LocalFeed.publish", cause: "Matches were not stored in time" })
+          new StoreUnavailable({ operation: "LocalFeed.publish", cause: "Matches were not stored in time" })
       })
     )
 
@@ -94,11 +94,11 @@ export const publisher = (options: {
       // Parsed a second time to save memory: parsed events are far larger than their text.
       for (const event of rights(events, decode)) {
         const { id } = event.language
-        const outlet = outlets.get(id)
-        if (outlet === undefined) continue
+        const sink = sinks.get(id)
+        if (sink === undefined) continue
         accepted[id] = (accepted[id] ?? 0) + 1
-        const platformRuleIds = outlet.match(event.fields)
-        if (platformRuleIds.length > 0) batch.push({ event, outlet, platformRuleIds })
+        const platformRuleIds = sink.match(event.fields)
+        if (platformRuleIds.length > 0) batch.push({ event, sink, platformRuleIds })
         if (batch.length === BATCH_SIZE) {
           matches += yield* countMatches(batch)
           yield* store(batch)
@@ -121,7 +121,7 @@ export const publisher = (options: {
 
 interface MatchedEvent {
   readonly event: LocalEvent
-  readonly outlet: Outlet
+  readonly sink: Sink
   readonly platformRuleIds: ReadonlyArray<string>
 }
 

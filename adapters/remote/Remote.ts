@@ -1,6 +1,6 @@
 /** HTTP client of a running Earshot. */
 import { Data, Effect, Option, Redacted, Schema, type Scope, Stream } from "effect"
-import { open, read, type Unreachable } from "../http/call.ts"
+import { type Answer, open, read, type Unreachable } from "../http/call.ts"
 import { Fetch } from "../http/Fetch.ts"
 import { lines } from "../http/lines.ts"
 import { CONNECTION_REFUSED, reasonOf } from "../http/reasons.ts"
@@ -14,7 +14,7 @@ export class RemoteRefused extends Data.TaggedError("RemoteRefused")<{
   readonly retryAfterSeconds: number | undefined
 }> {}
 
-/** Nothing answered, or the server there is not Earshot. */
+/** There was no response, or it is not from Earshot. */
 export class RemoteUnreachable extends Data.TaggedError("RemoteUnreachable")<{
   readonly url: string
   readonly reason: string
@@ -28,7 +28,7 @@ export class RemoteUnreachable extends Data.TaggedError("RemoteUnreachable")<{
 type RemoteFailure = RemoteRefused | RemoteUnreachable
 
 /** The URL or the key is missing or not valid. */
-export class RemoteNotSet extends Data.TaggedError("RemoteNotSet")<{ readonly message: string }> {}
+export class RemoteSettingsInvalid extends Data.TaggedError("RemoteSettingsInvalid")<{ readonly message: string }> {}
 
 export interface Call<A, I> {
   readonly method: "GET" | "POST"
@@ -38,7 +38,7 @@ export interface Call<A, I> {
 }
 
 /** Checks the settings and sends nothing. Requests use the `Fetch` in context at this point. */
-export const connect = (settings: { readonly url: string; readonly key: Option.Option<Redacted.Redacted> }) =>
+export const clientFor = (settings: { readonly url: string; readonly key: Option.Option<Redacted.Redacted> }) =>
   Effect.gen(function* () {
     const url = yield* checkedUrl(settings.url)
     const authorization = yield* checkedKey(settings.key)
@@ -68,7 +68,7 @@ export const connect = (settings: { readonly url: string; readonly key: Option.O
         return yield* Effect.mapError(
           // Fields of a newer server are kept.
           Schema.decodeUnknown(Schema.parseJson(answer), { onExcessProperty: "preserve" })(response.text),
-          () => new RemoteUnreachable({ url, reason: NOT_EARSHOT })
+          () => notEarshot(url, response.status)
         )
       })
 
@@ -89,7 +89,7 @@ export const connect = (settings: { readonly url: string; readonly key: Option.O
         const answer = yield* Effect.mapError(open(subscription), unreachable)
         if (answer.status !== 200) return yield* refusal(url, yield* Effect.mapError(read(answer), unreachable))
         if (!answer.headers.get("content-type")?.startsWith("text/event-stream")) {
-          return yield* new RemoteUnreachable({ url, reason: NOT_EARSHOT })
+          return yield* notEarshot(url, answer.status)
         }
         const bytes = Stream.mapError(answer.bytes, unreachable)
         const silent = () => new RemoteUnreachable({ url, reason: SILENT })
@@ -108,30 +108,33 @@ const SILENT = "the connection is open, but no data arrives"
 
 const START_SERVER = "start the server with npm start or earshot serve, or name another one with --url or EARSHOT_URL"
 
-const NOT_EARSHOT = "the server there is not Earshot; check the address"
+const notEarshot = (url: string, status: number) =>
+  new RemoteUnreachable({ url, reason: `the response is not from Earshot (status ${status}); check the address` })
 
 const wrongKey = (url: string) => `Earshot at ${url} rejects the key: set EARSHOT_API_KEY to a key of that server`
 
-const checkedUrl = (text: string): Effect.Effect<string, RemoteNotSet> => {
+const checkedUrl = (text: string): Effect.Effect<string, RemoteSettingsInvalid> => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   // A user, password, query or fragment could hold a secret, or would be silently dropped.
   const isPlain =
     url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === ""
   return isPlain
     ? Effect.succeed(url.href.replace(/\/+$/, ""))
-    : new RemoteNotSet({ message: "The address of Earshot is not valid: expected one like http://127.0.0.1:8787" })
+    : new RemoteSettingsInvalid({
+        message: "The address of Earshot is not valid: expected one like http://127.0.0.1:8787"
+      })
 }
 
-const checkedKey = (key: Option.Option<Redacted.Redacted>): Effect.Effect<Redacted.Redacted, RemoteNotSet> => {
+const checkedKey = (key: Option.Option<Redacted.Redacted>): Effect.Effect<Redacted.Redacted, RemoteSettingsInvalid> => {
   const secret = Option.match(key, { onNone: () => "", onSome: (value) => Redacted.value(value).trim() })
   if (secret === "")
-    return new RemoteNotSet({
+    return new RemoteSettingsInvalid({
       message:
-        "No API key: set EARSHOT_API_KEY to a key of the server. The server prints one on its first start; earshot keys create, run on its store, creates another"
+        'No API key: set EARSHOT_API_KEY to a key of the server. The server prints one on its first start; "earshot keys create" on the machine of the store creates another'
     })
   return /^[!-~]{1,512}$/.test(secret)
     ? Effect.succeed(Redacted.make(`Bearer ${secret}`))
-    : new RemoteNotSet({ message: "EARSHOT_API_KEY is not a key: it contains characters that no key has" })
+    : new RemoteSettingsInvalid({ message: "EARSHOT_API_KEY is not a key: it contains characters that no key has" })
 }
 
 const ErrorBody = Schema.parseJson(
@@ -142,11 +145,11 @@ const ErrorBody = Schema.parseJson(
   })
 )
 
-const refusal = (url: string, { headers, text }: { readonly headers: Headers; readonly text: string }) => {
+const refusal = (url: string, { status, headers, text }: Answer) => {
   const retryAfter = headers.get("retry-after")
   const retryAfterSeconds = /^\d{1,6}$/.test(retryAfter ?? "") ? Number(retryAfter) : undefined
   return Option.match(Schema.decodeOption(ErrorBody)(text), {
-    onNone: () => new RemoteUnreachable({ url, reason: NOT_EARSHOT }),
+    onNone: () => notEarshot(url, status),
     onSome: (error) =>
       new RemoteRefused({
         ...error,

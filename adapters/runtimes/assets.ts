@@ -10,7 +10,7 @@ export const storeImage: Effect.Effect<Uint8Array<ArrayBuffer>> = Effect.suspend
 
 // ---- helpers ----
 
-/** Tests run the sources and use the last build. */
+/** When run from sources (tests), read the assets of the last build. */
 const folder = new URL(import.meta.url.endsWith(".ts") ? "../../dist/assets/" : "./assets/", import.meta.url)
 
 const asset = (name: string) => Effect.promise(async () => new Uint8Array(await readFile(new URL(name, folder))))

@@ -72,7 +72,7 @@ const endable = (
           return controller.close()
         }
         controller.enqueue(value)
-        // Deno cannot close the connection from here; this frees everything behind it.
+        // Deno offers no way to close the connection here; ending the body at least frees the stream's resources.
         stallTimer = setTimeout(() => {
           forget()
           end()

@@ -49,7 +49,7 @@ const close = ({ server, open }: Listening) =>
   Effect.async<void>((resume) => {
     const deadline = setTimeout(() => server.closeAllConnections(), GRACE_MILLIS)
     for (const response of open) {
-      // Other responses are written in one piece.
+      // Only event streams are still open after their headers were sent; all other responses are written at once.
       const isStream = response.headersSent && !response.writableEnded
       if (isStream && response.writableNeedDrain) response.destroy()
       else if (isStream) response.end()

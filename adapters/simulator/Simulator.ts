@@ -42,7 +42,7 @@ export const make = (options: {
         if (/^\/control(\/|$)/.test(call.path)) return yield* answerControl(control, call)
         return jsonReply(404, {
           message:
-            "Unknown path: X is below /2, Firehose below /v1, and the simulator's state, settings and faults below /control"
+            "Unknown path: X is under /2, Firehose under /v1, and the simulator's state, settings and faults under /control"
         })
       }).pipe(
         // A bug of the simulator must not look like an injected fault.

@@ -1,4 +1,4 @@
-/** The bytes of an open stream: records, keep-alives between them, and the faults of streams. */
+/** The bytes of an open stream: records, keep-alives between them, and injected stream faults. */
 import { Effect, Option, Stream } from "effect"
 import type { SimulatedPlatform } from "./endpoints.ts"
 import type { World } from "./World.ts"

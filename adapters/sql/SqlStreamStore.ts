@@ -20,13 +20,13 @@ import { unavailable } from "./unavailable.ts"
  */
 export const progressCtes = (sql: SqlClient, progress: StreamProgress): Fragment => {
   const { platform, cursor, ledger, gaps, recoveredSince } = progress
-  const blind = Option.getOrUndefined(ledger.openGap)
+  const openGap = Option.getOrUndefined(ledger.openGap)
   const saved = sql`progress as (
       insert into streams (platform, cursor, watched_since, watched_until, blind_since, blind_cause, blind_detail)
       values (
         ${platform}, ${Option.getOrNull(cursor)}, ${time(Option.getOrUndefined(ledger.watchedSince))}::timestamptz,
-        ${time(ledger.watchedUntil)}::timestamptz, ${time(blind?.since)}::timestamptz, ${blind?.cause ?? null},
-        ${storableText(blind?.detail ?? null)}
+        ${time(ledger.watchedUntil)}::timestamptz, ${time(openGap?.since)}::timestamptz, ${openGap?.cause ?? null},
+        ${storableText(openGap?.detail ?? null)}
       )
       on conflict (platform) do update set
         cursor = coalesce(excluded.cursor, streams.cursor), watched_since = excluded.watched_since,

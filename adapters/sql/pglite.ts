@@ -1,4 +1,4 @@
-/** PGlite: an embedded Postgres in a folder, without any set-up. */
+/** PGlite: an embedded Postgres in a folder, without any setup. */
 import { existsSync, fsyncSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { setFlagsFromString } from "node:v8"

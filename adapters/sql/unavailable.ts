@@ -1,7 +1,7 @@
-/** Translates database errors to `StorageUnavailable`. */
+/** Translates database errors to `StoreUnavailable`. */
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Option, Predicate } from "effect"
-import { StorageUnavailable } from "../../core/model/Errors.ts"
+import { StoreUnavailable } from "../../core/model/Errors.ts"
 
 /**
  * Also for a defect with a driver error: when the connection is lost in a transaction, rollback and commit die with it.
@@ -9,11 +9,9 @@ import { StorageUnavailable } from "../../core/model/Errors.ts"
  */
 export const unavailable =
   (operation: string) =>
-  <A, E, R>(
-    effect: Effect.Effect<A, E | SqlError, R>
-  ): Effect.Effect<A, Exclude<E, SqlError> | StorageUnavailable, R> =>
+  <A, E, R>(effect: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, Exclude<E, SqlError> | StoreUnavailable, R> =>
     driverDefectsAsErrors(effect).pipe(
-      Effect.catchIf(isSqlError, (error) => new StorageUnavailable({ operation, cause: error.cause ?? error }))
+      Effect.catchIf(isSqlError, (error) => new StoreUnavailable({ operation, cause: error.cause ?? error }))
     )
 
 export const driverDefectsAsErrors = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>

@@ -1,4 +1,4 @@
-/** X's documented backoff between connections. */
+/** Backoff between connections: X's documented one, and 6 s after we closed the connection. */
 import { type Ended, exponential } from "../http/supervised.ts"
 
 /** Milliseconds before the next connection. `inARow` counts consecutive endings of this kind, from 1. */
@@ -6,7 +6,7 @@ export const backoff = ({ kind, waitMillis = 0 }: Ended, inARow: number): number
   switch (kind) {
     case "cut":
       return Math.min(250 * (inARow - 1), 16_000)
-    // We closed it. X takes some seconds to notice, and refuses another connection until then.
+    // X takes some seconds to notice that we closed it, and refuses another connection until then.
     case "planned":
     case "stalled":
       return Math.min(6_000 + 250 * (inARow - 1), 16_000)

@@ -45,7 +45,7 @@ export const failureOf = (answer: Answer, now: number): PlatformFailure | RuleRe
   const { status, headers } = answer
   const upstream = bodyOf(answer)
   const problem = problemIn(upstream)
-  const statusReason = `it answered ${status}${inBrackets(problem.detail)}`
+  const statusReason = `X answered ${status}${inBrackets(problem.detail)}`
   const notReady = notReadyReason(problem, status)
   if (notReady !== undefined) return new PlatformNotReady({ platform: "x", reason: notReady, upstream })
   if (isRuleCap(problem)) return new PlatformLimitReached({ platform: "x", reason: problem.detail, upstream })
@@ -61,7 +61,7 @@ export const failureOf = (answer: Answer, now: number): PlatformFailure | RuleRe
 /** For the error of one rule in a successful response. */
 export const refusalOf = (error: JsonObject): RuleRefusal => {
   const problem = problemIn(error)
-  const reason = problem.detail === "" ? "it gives no reason" : problem.detail
+  const reason = problem.detail === "" ? "X gave no reason" : problem.detail
   const refusal = { platform: "x", reason, upstream: error } as const
   return isRuleCap(problem) ? new PlatformLimitReached(refusal) : new PlatformRefused(refusal)
 }
@@ -80,9 +80,9 @@ export const notReadyReason = ({ kind, title, detail }: Problem, status?: number
   if (status === 402 || title === "CreditsDepleted") {
     return `the account is out of credit: add some in X's developer console${suffix}`
   }
-  if (status === 401) return `it rejects the token: check X_BEARER_TOKEN${suffix}`
+  if (status === 401) return `X rejects the token: check X_BEARER_TOKEN${suffix}`
   if (kind === "unsupported-authentication") {
-    return `it requires an app's bearer token, not a user's: check X_BEARER_TOKEN${suffix}`
+    return `X requires an app's bearer token, not a user's: check X_BEARER_TOKEN${suffix}`
   }
   return status === 403 ? `the app's plan has no access to the filtered stream${suffix}` : undefined
 }

@@ -41,5 +41,5 @@ const endOf = (body: JsonObject): Line => {
   const problem = problemIn(body)
   const name = textOf(body["disconnect_type"]) ?? problem.connectionIssue ?? problem.title
   const detail = [name, problem.detail].filter((part) => part !== "").join(": ")
-  return { kind: "end", problem, reason: `It ended the stream${detail === "" ? "" : ` (${detail})`}` }
+  return { kind: "end", problem, reason: `X ended the stream${detail === "" ? "" : ` (${detail})`}` }
 }

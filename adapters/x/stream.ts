@@ -85,25 +85,25 @@ export const makeWatch = (options: {
         return yield* ended
       })
 
-      const sightings = supervised({
+      const items = supervised({
         platform: "x",
         health,
         budget,
         known,
         connect,
-        stableAfterMillis: GOOD_AFTER_MILLIS,
+        stableAfterMillis: STABLE_AFTER_MILLIS,
         pause: backoff
       })
       return Stream.map(
-        sightings,
-        (sighting): Signal => (sighting._tag === "Record" ? { _tag: "Event", delivery: sighting.record } : sighting)
+        items,
+        (item): Signal => (item._tag === "Record" ? { _tag: "Event", delivery: item.record } : item)
       )
     })
 }
 
 // ---- helpers ----
 
-const GOOD_AFTER_MILLIS = 60_000
+const STABLE_AFTER_MILLIS = 60_000
 
 const MAX_BACKFILL_MINUTES = 5
 

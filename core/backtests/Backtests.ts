@@ -3,7 +3,7 @@
 import { Clock, Context, Effect, Either, Layer, Schema, Stream } from "effect"
 import { Fingerprints } from "../engine/fingerprints.ts"
 import type { EventFormat, Language } from "../languages/Language.ts"
-import type { StorageUnavailable } from "../model/Errors.ts"
+import type { StoreUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
@@ -60,7 +60,7 @@ export class Backtests extends Context.Tag("core/Backtests")<
     readonly run: (
       rule: { readonly language: Language; readonly expression: Expression },
       request: BacktestRequest
-    ) => Effect.Effect<Backtest, StorageUnavailable>
+    ) => Effect.Effect<Backtest, StoreUnavailable>
   }
 >() {
   static readonly layer: Layer.Layer<Backtests, never, RecentEvents> = Layer.effect(

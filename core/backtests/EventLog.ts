@@ -1,6 +1,6 @@
 /** Storage port for the log of recent events, with an in-memory layer. */
 import { Context, Effect, Layer, Stream } from "effect"
-import type { StorageUnavailable } from "../model/Errors.ts"
+import type { StoreUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 
 export interface LoggedEvent {
@@ -27,12 +27,12 @@ export class EventLog extends Context.Tag("core/EventLog")<
   EventLog,
   {
     /** Those that anything was logged of. */
-    readonly platforms: Effect.Effect<ReadonlyArray<PlatformId>, StorageUnavailable>
-    readonly append: (platform: PlatformId, segment: Segment) => Effect.Effect<void, StorageUnavailable>
+    readonly platforms: Effect.Effect<ReadonlyArray<PlatformId>, StoreUnavailable>
+    readonly append: (platform: PlatformId, segment: Segment) => Effect.Effect<void, StoreUnavailable>
     /** Deletes whole segments in small batches. The oldest segment may keep the total slightly above `events`. */
-    readonly trim: (platform: PlatformId, keep: Keep) => Effect.Effect<void, StorageUnavailable>
+    readonly trim: (platform: PlatformId, keep: Keep) => Effect.Effect<void, StoreUnavailable>
     /** The newest `limit` events (at least 1), newest segment first. The oldest segment is cut to the limit. */
-    readonly recent: (platform: PlatformId, limit: number) => Stream.Stream<Segment, StorageUnavailable>
+    readonly recent: (platform: PlatformId, limit: number) => Stream.Stream<Segment, StoreUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<EventLog> = Layer.sync(EventLog, () => {

@@ -1,6 +1,6 @@
 /** Buffers incoming events, writes them to the event log, and reads them for backtests. */
 import { Clock, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
-import type { StorageUnavailable } from "../model/Errors.ts"
+import type { StoreUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import { EventLog, type LoggedEvent, type Segment } from "./EventLog.ts"
 
@@ -15,7 +15,7 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
      */
     readonly record: (platform: PlatformId, records: ReadonlyArray<unknown>) => Effect.Effect<void>
     /** Up to `limit` events, newest segment first. Writes the buffer first. */
-    readonly newest: (platform: PlatformId, limit: number) => Stream.Stream<Segment, StorageUnavailable>
+    readonly newest: (platform: PlatformId, limit: number) => Stream.Stream<Segment, StoreUnavailable>
   }
 >() {
   /** Writes the buffer when its scope closes. `keep` 0 deletes the stored events. */

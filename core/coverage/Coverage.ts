@@ -49,8 +49,8 @@ export const afterSignal = (ledger: Ledger, signal: Signal): LedgerChange => {
   switch (signal._tag) {
     case "Event":
       return unchanged(advanceTo(ledger, signal.delivery.receivedAt))
-    case "Blind":
-      return afterBlind(ledger, signal)
+    case "GapStarted":
+      return afterGapStarted(ledger, signal)
     case "Watching":
       return afterWatching(ledger, signal)
   }
@@ -101,7 +101,10 @@ const PROCESS_DOWN = "The server was not running"
 
 const unchanged = (ledger: Ledger): LedgerChange => ({ ledger, gaps: [], recoveredSince: Option.none() })
 
-const afterBlind = (ledger: Ledger, { at, cause, detail }: Extract<Signal, { _tag: "Blind" }>): LedgerChange =>
+const afterGapStarted = (
+  ledger: Ledger,
+  { at, cause, detail }: Extract<Signal, { _tag: "GapStarted" }>
+): LedgerChange =>
   Option.match(ledger.openGap, {
     onNone: () => {
       const since = Math.max(

@@ -1,6 +1,6 @@
 /** Storage port for the stream state of each platform: cursor, coverage, gaps and dead letters. */
 import { Context, Effect, Layer, Option } from "effect"
-import type { StorageUnavailable } from "../model/Errors.ts"
+import type { StoreUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Gap, Ledger, LedgerChange } from "./Coverage.ts"
 
@@ -31,16 +31,16 @@ export interface DeadLetter {
 export class StreamStore extends Context.Tag("core/StreamStore")<
   StreamStore,
   {
-    readonly load: (platform: PlatformId) => Effect.Effect<Option.Option<StreamRecord>, StorageUnavailable>
-    readonly save: (progress: StreamProgress) => Effect.Effect<void, StorageUnavailable>
+    readonly load: (platform: PlatformId) => Effect.Effect<Option.Option<StreamRecord>, StoreUnavailable>
+    readonly save: (progress: StreamProgress) => Effect.Effect<void, StoreUnavailable>
     /** Closed gaps that overlap the window, newest first. Times in milliseconds. */
     readonly gaps: (
       platform: PlatformId,
       window: { readonly from: number; readonly to: number; readonly limit: number }
-    ) => Effect.Effect<ReadonlyArray<Gap>, StorageUnavailable>
-    readonly addDeadLetter: (letter: DeadLetter) => Effect.Effect<void, StorageUnavailable>
+    ) => Effect.Effect<ReadonlyArray<Gap>, StoreUnavailable>
+    readonly addDeadLetter: (letter: DeadLetter) => Effect.Effect<void, StoreUnavailable>
     /** Newest first. */
-    readonly deadLetters: (limit: number) => Effect.Effect<ReadonlyArray<DeadLetter>, StorageUnavailable>
+    readonly deadLetters: (limit: number) => Effect.Effect<ReadonlyArray<DeadLetter>, StoreUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<StreamStore> = Layer.sync(StreamStore, () => {

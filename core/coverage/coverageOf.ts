@@ -1,6 +1,6 @@
 /** Computes the coverage of a time window from the stored stream state. */
 import { Effect, Option } from "effect"
-import type { StorageUnavailable } from "../model/Errors.ts"
+import type { StoreUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import type { Coverage, Gap, PlatformCoverage } from "./Coverage.ts"
@@ -15,12 +15,12 @@ export interface Window {
 export type CoverageOf = (
   platforms: ReadonlyArray<PlatformId>,
   window: Window
-) => Effect.Effect<Coverage, StorageUnavailable>
+) => Effect.Effect<Coverage, StoreUnavailable>
 
 /** Queries the store at most once a second. Uninterruptible, because other callers may wait for the same query. */
 export const makeCoverageOf = (streams: StreamStore["Type"]): Effect.Effect<CoverageOf> =>
   Effect.gen(function* () {
-    const snapshots = new Map<PlatformId, Effect.Effect<Snapshot, StorageUnavailable>>()
+    const snapshots = new Map<PlatformId, Effect.Effect<Snapshot, StoreUnavailable>>()
     const cached = (id: PlatformId) =>
       Effect.tap(Effect.cachedWithTTL(Effect.uninterruptible(snapshotOf(streams, id)), "1 second"), (snapshot) =>
         Effect.sync(() => snapshots.set(id, snapshot))
@@ -48,7 +48,7 @@ export interface Snapshot {
   readonly hasOlder: boolean
 }
 
-export const snapshotOf = (streams: StreamStore["Type"], id: PlatformId): Effect.Effect<Snapshot, StorageUnavailable> =>
+export const snapshotOf = (streams: StreamStore["Type"], id: PlatformId): Effect.Effect<Snapshot, StoreUnavailable> =>
   Effect.gen(function* () {
     const record = yield* streams.load(id)
     const gaps = yield* streams.gaps(id, { from: 0, to: Number.MAX_SAFE_INTEGER, limit: MAX_GAPS + 1 })

@@ -1,7 +1,7 @@
 /** Fans out the events of a platform to matches of rules. */
 import { Array as Arr, Effect } from "effect"
 import type { Match } from "../matches/Match.ts"
-import type { StorageUnavailable } from "../model/Errors.ts"
+import type { StoreUnavailable } from "../model/Errors.ts"
 import type { Ids } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
@@ -20,7 +20,7 @@ export const fanOut = (
   { rules, registrations, ids }: FanOutServices,
   platform: PlatformId,
   deliveries: ReadonlyArray<Delivery>
-): Effect.Effect<ReadonlyArray<Match>, StorageUnavailable> =>
+): Effect.Effect<ReadonlyArray<Match>, StoreUnavailable> =>
   Effect.gen(function* () {
     if (deliveries.length === 0) return []
     const all = [...new Set(deliveries.flatMap(({ platformRuleIds }) => platformRuleIds))]

@@ -7,7 +7,7 @@ import { Array as Arr, Chunk, Clock, Duration, Effect, Option, Queue, Schedule, 
 import { advanceTo, afterRestart, afterSignal, type Gap, type Ledger, newLedger } from "../coverage/Coverage.ts"
 import type { StreamProgress, StreamStore } from "../coverage/StreamStore.ts"
 import type { MatchStore } from "../matches/MatchStore.ts"
-import type { MatchesUnstorable, StorageUnavailable } from "../model/Errors.ts"
+import type { MatchesUnstorable, StoreUnavailable } from "../model/Errors.ts"
 import type { Failpoints } from "../model/Failpoints.ts"
 import type { Delivery, Platform, Signal } from "../platforms/Platform.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
@@ -127,7 +127,7 @@ class Writer {
         }
         const signal = yield* this.withActualCause(item)
         const change = afterSignal(this.ledger, signal)
-        if (signal._tag === "Blind" && change.ledger !== this.ledger) {
+        if (signal._tag === "GapStarted" && change.ledger !== this.ledger) {
           yield* Metrics.gap(this.platform.id, signal.cause)
         }
         this.ledger = change.ledger
@@ -224,8 +224,8 @@ class Writer {
     })
   }
 
-  private retry<A>(effect: Effect.Effect<A, StorageUnavailable | MatchesUnstorable>) {
-    const wait = ({ cause }: StorageUnavailable) =>
+  private retry<A>(effect: Effect.Effect<A, StoreUnavailable | MatchesUnstorable>) {
+    const wait = ({ cause }: StoreUnavailable) =>
       Effect.gen(this, function* () {
         const at = yield* Clock.currentTimeMillis
         if (this.outage === undefined || this.outage.to < at - SAME_OUTAGE_MILLIS) {
@@ -234,17 +234,17 @@ class Writer {
         }
         this.outage.to = at
       })
-    return Effect.tapErrorTag(effect, "StorageUnavailable", wait).pipe(
-      Effect.retry({ schedule: retryForever, while: ({ _tag }) => _tag === "StorageUnavailable" }),
+    return Effect.tapErrorTag(effect, "StoreUnavailable", wait).pipe(
+      Effect.retry({ schedule: retryForever, while: ({ _tag }) => _tag === "StoreUnavailable" }),
       // Unreachable: the schedule does not end.
-      Effect.catchTag("StorageUnavailable", Effect.die)
+      Effect.catchTag("StoreUnavailable", Effect.die)
     )
   }
 
   /** The adapter sees only its stream. The cause may be an outage of the store, or rules that the platform lost. */
   private withActualCause(signal: Signal): Effect.Effect<Signal> {
     return Effect.gen(this, function* () {
-      if (signal._tag !== "Blind") return signal
+      if (signal._tag !== "GapStarted") return signal
       const { outage, platform } = this
       const { rules, registrations } = this.services
       if (outage !== undefined && signal.at >= outage.from && signal.at <= outage.to + SAME_OUTAGE_MILLIS) {

@@ -1,6 +1,6 @@
 /** Storage port for accounts and keys, with an in-memory layer. */
 import { Context, Effect, Layer, Option } from "effect"
-import type { StorageUnavailable } from "../model/Errors.ts"
+import type { StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, KeyId } from "../model/Ids.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
 import type { Key } from "./Key.ts"
@@ -24,16 +24,16 @@ export class KeyStore extends Context.Tag("core/KeyStore")<
   KeyStore,
   {
     /** Creates the account if no account has that name. Returns the stored key if the digest is already known. */
-    readonly insert: (key: NewKey) => Effect.Effect<Key, StorageUnavailable>
+    readonly insert: (key: NewKey) => Effect.Effect<Key, StoreUnavailable>
     /** Finds the account by name, or creates it with the given id. */
-    readonly account: (account: NewAccount) => Effect.Effect<AccountId, StorageUnavailable>
+    readonly account: (account: NewAccount) => Effect.Effect<AccountId, StoreUnavailable>
     /** Includes revoked keys. */
-    readonly findByDigest: (digest: string) => Effect.Effect<Option.Option<Key>, StorageUnavailable>
+    readonly findByDigest: (digest: string) => Effect.Effect<Option.Option<Key>, StoreUnavailable>
     /** Oldest first, including revoked keys. */
-    readonly list: Effect.Effect<ReadonlyArray<Key>, StorageUnavailable>
+    readonly list: Effect.Effect<ReadonlyArray<Key>, StoreUnavailable>
     /** None for an unknown id. A second call keeps the first revocation time. */
-    readonly revoke: (id: KeyId, at: Timestamp) => Effect.Effect<Option.Option<Key>, StorageUnavailable>
-    readonly touch: (id: KeyId, at: Timestamp) => Effect.Effect<void, StorageUnavailable>
+    readonly revoke: (id: KeyId, at: Timestamp) => Effect.Effect<Option.Option<Key>, StoreUnavailable>
+    readonly touch: (id: KeyId, at: Timestamp) => Effect.Effect<void, StoreUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<KeyStore> = Layer.sync(KeyStore, () => {

@@ -1,7 +1,7 @@
 /** The key use cases: authenticate, create, list and revoke. */
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Entropy } from "../model/Entropy.ts"
-import { KeyNotFound, type StorageUnavailable, Unauthenticated } from "../model/Errors.ts"
+import { KeyNotFound, type StoreUnavailable, Unauthenticated } from "../model/Errors.ts"
 import { type AccountId, Ids, KeyId } from "../model/Ids.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { hintOf, isMistyped, type Key, makeSecret } from "./Key.ts"
@@ -26,21 +26,21 @@ const NEVER = "1970-01-01T00:00:00.000Z"
 export class Keys extends Context.Tag("core/Keys")<
   Keys,
   {
-    readonly authenticate: (secret: string) => Effect.Effect<AccountId, Unauthenticated | StorageUnavailable>
+    readonly authenticate: (secret: string) => Effect.Effect<AccountId, Unauthenticated | StoreUnavailable>
     /** Creates the account if no account has that name. */
     readonly create: (options: {
       readonly account: string
       readonly name: string
-    }) => Effect.Effect<IssuedKey, StorageUnavailable>
+    }) => Effect.Effect<IssuedKey, StoreUnavailable>
     /** Finds or creates the account by name. For local callers, which need no key. */
-    readonly account: (name: string) => Effect.Effect<AccountId, StorageUnavailable>
-    readonly list: Effect.Effect<ReadonlyArray<Key>, StorageUnavailable>
+    readonly account: (name: string) => Effect.Effect<AccountId, StoreUnavailable>
+    readonly list: Effect.Effect<ReadonlyArray<Key>, StoreUnavailable>
     /** `id` may be any text; fails with `KeyNotFound` if it is not the id of a key. */
-    readonly revoke: (id: string) => Effect.Effect<Key, KeyNotFound | StorageUnavailable>
+    readonly revoke: (id: string) => Effect.Effect<Key, KeyNotFound | StoreUnavailable>
     /** None when the store already has keys. */
-    readonly issueFirst: Effect.Effect<Option.Option<IssuedKey>, StorageUnavailable>
+    readonly issueFirst: Effect.Effect<Option.Option<IssuedKey>, StoreUnavailable>
     /** Stores the operator's own secret as a key of the default account. Idempotent. */
-    readonly adopt: (secret: Redacted.Redacted) => Effect.Effect<Key, StorageUnavailable>
+    readonly adopt: (secret: Redacted.Redacted) => Effect.Effect<Key, StoreUnavailable>
   }
 >() {
   static readonly layer: Layer.Layer<Keys, never, KeyStore | Ids | Entropy> = Layer.effect(

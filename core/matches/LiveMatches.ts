@@ -1,6 +1,6 @@
 /** Live fan-out of new matches: one reader of the store serves all listeners. */
 import { Context, Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
-import type { CursorExpired, StorageUnavailable } from "../model/Errors.ts"
+import type { CursorExpired, StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, MatchId } from "../model/Ids.ts"
 import { checkResumeCursor } from "./checkCursor.ts"
 import type { Match } from "./Match.ts"
@@ -24,7 +24,7 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
     readonly listen: (
       selector: MatchSelector,
       start: Option.Option<MatchId>
-    ) => Effect.Effect<Next<CursorExpired | StorageUnavailable>, StorageUnavailable, Scope.Scope>
+    ) => Effect.Effect<Next<CursorExpired | StoreUnavailable>, StoreUnavailable, Scope.Scope>
   }
 >() {
   static readonly layer: Layer.Layer<LiveMatches, never, MatchStore> = Layer.scoped(
@@ -66,7 +66,7 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
         handedOut = Option.some(watermark)
       })
 
-      const guarded = <A>(effect: Effect.Effect<A, StorageUnavailable>) =>
+      const guarded = <A>(effect: Effect.Effect<A, StoreUnavailable>) =>
         lock
           .withPermits(1)(effect)
           .pipe(
@@ -122,7 +122,7 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
             return position.advance(page)
           })
 
-          const next: Next<CursorExpired | StorageUnavailable> = Effect.suspend(() => {
+          const next: Next<CursorExpired | StoreUnavailable> = Effect.suspend(() => {
             const matches = isBehind ? "overflow" : listener.take()
             if (matches === "overflow") {
               isBehind = true

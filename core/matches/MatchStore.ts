@@ -1,7 +1,7 @@
 /** Storage port for matches, with an in-memory layer. */
 import { Clock, Context, Effect, Layer, Option, PubSub, Stream } from "effect"
 import { type StreamProgress, StreamStore } from "../coverage/StreamStore.ts"
-import type { MatchesUnstorable, StorageUnavailable } from "../model/Errors.ts"
+import type { MatchesUnstorable, StoreUnavailable } from "../model/Errors.ts"
 import { type AccountId, firstMatchIdAt, type MatchId, matchIdsAfter, type RuleId, timeOf } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
@@ -49,35 +49,35 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
     readonly insert: (
       matches: ReadonlyArray<Match>,
       progress?: StreamProgress
-    ) => Effect.Effect<number, StorageUnavailable | MatchesUnstorable>
+    ) => Effect.Effect<number, StoreUnavailable | MatchesUnstorable>
     /** Newest first, down to the floor. The cost does not depend on the depth. */
-    readonly list: (page: MatchPage) => Effect.Effect<ReadonlyArray<Match>, StorageUnavailable>
+    readonly list: (page: MatchPage) => Effect.Effect<ReadonlyArray<Match>, StoreUnavailable>
     /** Oldest first, above the floor. The cost does not depend on the depth. */
-    readonly next: (page: NextPage) => Effect.Effect<ReadonlyArray<Match>, StorageUnavailable>
+    readonly next: (page: NextPage) => Effect.Effect<ReadonlyArray<Match>, StoreUnavailable>
     /** Like `next` for many accounts. Skips the matches of other accounts. */
     readonly nextForAccounts: (page: {
       readonly accounts: ReadonlyArray<AccountId>
       readonly after: Option.Option<MatchId>
       readonly limit: number
-    }) => Effect.Effect<ReadonlyArray<OwnedMatch>, StorageUnavailable>
+    }) => Effect.Effect<ReadonlyArray<OwnedMatch>, StoreUnavailable>
     /** Every match that becomes visible later has a larger id. */
-    readonly newest: Effect.Effect<Option.Option<MatchId>, StorageUnavailable>
+    readonly newest: Effect.Effect<Option.Option<MatchId>, StoreUnavailable>
     /**
      * Above every visible match and below every later one. No match has this id, so it reveals nothing about other
      * accounts.
      */
-    readonly watermark: Effect.Effect<MatchId, StorageUnavailable>
+    readonly watermark: Effect.Effect<MatchId, StoreUnavailable>
     /** Emits when any process may have stored matches. Notifications can be lost: also poll. */
     readonly changes: Stream.Stream<void>
     /** Across all accounts. */
-    readonly oldest: Effect.Effect<Option.Option<MatchId>, StorageUnavailable>
+    readonly oldest: Effect.Effect<Option.Option<MatchId>, StoreUnavailable>
     /**
      * Deletes the oldest matches and raises the floor in one transaction. Returns how many it deleted: 0 while another
      * process trims. The cost does not depend on the number of stored matches.
      */
-    readonly trim: (trim: Trim) => Effect.Effect<number, StorageUnavailable>
+    readonly trim: (trim: Trim) => Effect.Effect<number, StoreUnavailable>
     /** The newest match that `trim` deleted. It never decreases. */
-    readonly floor: Effect.Effect<Option.Option<MatchId>, StorageUnavailable>
+    readonly floor: Effect.Effect<Option.Option<MatchId>, StoreUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<MatchStore, never, RuleStore | StreamStore> = Layer.effect(

@@ -3,7 +3,7 @@ import { Clock, Context, Effect, identity, Layer, Option, Schema, type Scope } f
 import { Coverage } from "../coverage/Coverage.ts"
 import { makeCoverageOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
-import { type CursorExpired, RuleNotFound, type StorageUnavailable } from "../model/Errors.ts"
+import { type CursorExpired, RuleNotFound, type StoreUnavailable } from "../model/Errors.ts"
 import { type AccountId, asRuleId, MatchId, timeOf } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { cursorField, nextCursor, pageFields } from "../model/paging.ts"
@@ -66,7 +66,7 @@ export type WaitResult = typeof WaitResult.Type
 
 export type ResolvedWatchQuery = WatchQuery & { readonly cursor: MatchId }
 
-export type WatchFailure = RuleNotFound | CursorExpired | StorageUnavailable
+export type WatchFailure = RuleNotFound | CursorExpired | StoreUnavailable
 
 export const MatchList = Schema.Struct({
   matches: Schema.Array(Match),
@@ -87,7 +87,7 @@ export class Matches extends Context.Tag("core/Matches")<
     readonly list: (
       account: AccountId,
       query: MatchQuery
-    ) => Effect.Effect<MatchList, RuleNotFound | CursorExpired | StorageUnavailable>
+    ) => Effect.Effect<MatchList, RuleNotFound | CursorExpired | StoreUnavailable>
     /**
      * The cursor at which `listen` starts: the query's, or the current watermark. Fails like `listen`, so that a caller
      * can report the error before it opens a stream.
@@ -169,7 +169,7 @@ export class Matches extends Context.Tag("core/Matches")<
           const wanted = yield* selectorFor(account, query)
           const next = yield* live.listen(wanted, Option.some(query.cursor))
           // An outage of the store does not end the stream.
-          const checkRule = Effect.catchTag(selectorFor(account, query), "StorageUnavailable", () => Effect.void)
+          const checkRule = Effect.catchTag(selectorFor(account, query), "StoreUnavailable", () => Effect.void)
           return Effect.tap(next, ([first]) => (first?._tag === "Heartbeat" ? checkRule : Effect.void))
         })
 

@@ -1,6 +1,6 @@
 /** Checks that retention has not deleted the matches that a cursor needs. */
 import { Effect, Option } from "effect"
-import { CursorExpired, type StorageUnavailable } from "../model/Errors.ts"
+import { CursorExpired, type StoreUnavailable } from "../model/Errors.ts"
 import { type MatchId, timeOf } from "../model/Ids.ts"
 import { fromMillis } from "../model/Timestamp.ts"
 import type { MatchStore } from "./MatchStore.ts"
@@ -13,7 +13,7 @@ export const checkCursor = (floor: Option.Option<MatchId>, cursor: MatchId): Eff
 export const checkResumeCursor = (
   store: MatchStore["Type"],
   cursor: MatchId
-): Effect.Effect<void, CursorExpired | StorageUnavailable> =>
+): Effect.Effect<void, CursorExpired | StoreUnavailable> =>
   Effect.flatMap(store.floor, (floor) => check(floor, (floor) => cursor >= floor))
 
 // ---- helpers ----

@@ -111,7 +111,7 @@ export class PlatformRefused extends Schema.TaggedError<PlatformRefused>()("Plat
   upstream: Schema.Unknown
 }) {
   override get message() {
-    return `Platform "${this.platform}" refused the rule: ${this.reason}`
+    return `Platform "${this.platform}" rejected the filter: ${this.reason}`
   }
 }
 
@@ -149,8 +149,8 @@ export class PlatformUnavailable extends Schema.TaggedError<PlatformUnavailable>
   }
 }
 
-/** The operation failed and changed nothing. */
-export class StorageUnavailable extends Schema.TaggedError<StorageUnavailable>()("StorageUnavailable", {
+/** Nothing was changed, except that `LocalFeed.publish` may have stored part of the events. A retry is safe. */
+export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
   operation: Schema.String,
   cause: Schema.Defect
 }) {
@@ -183,4 +183,4 @@ export type CoreError =
   | PlatformLimitReached
   | PlatformNotReady
   | PlatformUnavailable
-  | StorageUnavailable
+  | StoreUnavailable

@@ -1,6 +1,9 @@
-/** Fields of lists that are read in pages. */
+/** Fields of the lists that are read in pages: matches, and the attempts of a webhook. */
 import { Schema } from "effect"
 import { wholeNumber } from "./wholeNumber.ts"
+
+export const MAX_PAGE = 500
+export const DEFAULT_PAGE = 50
 
 /** `expected`: error for a value that is not a cursor. */
 export const cursorField = <A>(
@@ -17,7 +20,7 @@ export const cursorField = <A>(
 
 /** Of a request. */
 export const pageFields = <A>(id: Schema.Schema<A, string>) => ({
-  limit: wholeNumber({ max: 500, fallback: 50 }),
+  limit: wholeNumber({ max: MAX_PAGE, fallback: DEFAULT_PAGE }),
   cursor: cursorField(id, {
     expected: "Expected the next_cursor of an earlier response",
     description: "The next_cursor of an earlier response: returns the page after it"

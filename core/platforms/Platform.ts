@@ -23,9 +23,9 @@ export const SyntaxHelp = Schema.Struct({
   syntax: Schema.String.annotations({ description: "The full reference in Markdown" }),
   operators: Schema.Array(
     Schema.Struct({ name: Schema.String, description: Schema.String, example: Schema.String })
-  ).annotations({ description: "Every operator, with an example that is a valid rule" }),
+  ).annotations({ description: "Every operator, with an example that is a valid filter" }),
   examples: Schema.Array(Schema.Struct({ rule: Schema.String, description: Schema.String })).annotations({
-    description: "Complete, valid rules"
+    description: "Complete, valid filters"
   }),
   limits: Schema.Record({ key: Schema.String, value: Schema.Number }).annotations({
     description: "Limits of this platform by name. An absent limit does not exist"
@@ -86,7 +86,7 @@ export const GapCause = Schema.Literal(
 ).annotations({
   identifier: "GapCause",
   description:
-    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. rules_dropped: the platform had lost some rules, at the earliest since the last comparison; the others were watched. store_down: matches could not be stored. process_down: this server was not running."
+    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage or rate limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. rules_dropped: the platform had lost some rules, at the earliest since the last comparison; the others were watched. store_down: matches could not be stored. process_down: this server was not running."
 })
 export type GapCause = typeof GapCause.Type
 
@@ -96,7 +96,7 @@ export type Signal =
   /** The platform is watched. Events since `since`, which may be before `at`, were delivered or will be. */
   | { readonly _tag: "Watching"; readonly at: number; readonly since: number }
   /** The platform is not watched from `at` on. */
-  | { readonly _tag: "Blind"; readonly at: number; readonly cause: GapCause; readonly detail: string }
+  | { readonly _tag: "GapStarted"; readonly at: number; readonly cause: GapCause; readonly detail: string }
 
 /**
  * idle: there are no rules to watch for. waiting: the stream broke and a reconnect is scheduled. refused: the platform

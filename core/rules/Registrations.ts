@@ -7,7 +7,7 @@ import type {
   PlatformRefused,
   PlatformUnavailable,
   RuleLimitReached,
-  StorageUnavailable
+  StoreUnavailable
 } from "../model/Errors.ts"
 import { Failpoints } from "../model/Failpoints.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
@@ -67,7 +67,7 @@ export type AddFailure =
   | PlatformLimitReached
   | PlatformNotReady
   | PlatformUnavailable
-  | StorageUnavailable
+  | StoreUnavailable
 
 export class Registrations extends Context.Tag("core/Registrations")<
   Registrations,
@@ -79,7 +79,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
       limits: ReadonlyMap<PlatformId, number>
     ) => Effect.Effect<ReadonlyMap<PlatformId, Registered>, AddFailure>
     /** False if the account has no such rule. If a platform is down, `reconcile` removes the rule there later. */
-    readonly remove: (account: AccountId, id: RuleId) => Effect.Effect<boolean, StorageUnavailable>
+    readonly remove: (account: AccountId, id: RuleId) => Effect.Effect<boolean, StoreUnavailable>
     /**
      * Compares each platform with the store and fixes the difference: finishes or rolls back abandoned changes, registers
      * missing rules, removes orphans. Never touches foreign rules. Idempotent.

@@ -2,7 +2,7 @@
 import { Array as Arr, Clock, Effect, Either, Schema } from "effect"
 import { Backtest, BacktestRequest, Backtests } from "../backtests/Backtests.ts"
 import type { Language } from "../languages/Language.ts"
-import { type ArgumentIssue, InvalidArgument, type StorageUnavailable } from "../model/Errors.ts"
+import { type ArgumentIssue, InvalidArgument, type StoreUnavailable } from "../model/Errors.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { toWireTranslation, WireExplanation, WireIssue, WireTranslation } from "../model/wire.ts"
 import { type Platform, type PlatformFailure, Platforms } from "../platforms/Platform.ts"
@@ -64,7 +64,7 @@ export const checkFilters = ({
   ask_platforms = false
 }: CheckRequest): Effect.Effect<
   CheckResult,
-  InvalidArgument | StorageUnavailable | PlatformFailure,
+  InvalidArgument | StoreUnavailable | PlatformFailure,
   Backtests | Platforms
 > =>
   Effect.gen(function* () {

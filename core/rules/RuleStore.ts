@@ -1,6 +1,6 @@
 /** Storage port for rules and their registrations, with an in-memory layer. */
 import { Context, Effect, Layer, Option } from "effect"
-import { RuleLimitReached, type StorageUnavailable } from "../model/Errors.ts"
+import { RuleLimitReached, type StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
@@ -46,45 +46,45 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly reserve: (
       rule: NewRule,
       limits: ReadonlyMap<PlatformId, number>
-    ) => Effect.Effect<void, RuleLimitReached | StorageUnavailable>
+    ) => Effect.Effect<void, RuleLimitReached | StoreUnavailable>
     /** A unique name of this store. Rules on platforms are tagged with it. */
-    readonly deployment: Effect.Effect<string, StorageUnavailable>
+    readonly deployment: Effect.Effect<string, StoreUnavailable>
     /** Atomic. Skips registrations that are being removed. */
     readonly activate: (
       id: RuleId,
       registered: ReadonlyMap<PlatformId, Registered>,
       at: Timestamp
-    ) => Effect.Effect<void, StorageUnavailable>
+    ) => Effect.Effect<void, StoreUnavailable>
     /** Only for an active or failed registration. */
     readonly fail: (
       id: RuleId,
       platform: PlatformId,
       reason: string,
       at: Timestamp
-    ) => Effect.Effect<void, StorageUnavailable>
+    ) => Effect.Effect<void, StoreUnavailable>
     /** Visible rules of the account, newest first. */
-    readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StorageUnavailable>
-    readonly exists: (account: AccountId, id: RuleId) => Effect.Effect<boolean, StorageUnavailable>
+    readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StoreUnavailable>
+    readonly exists: (account: AccountId, id: RuleId) => Effect.Effect<boolean, StoreUnavailable>
     /** False if no such rule is visible. Of two concurrent callers, one gets true. */
-    readonly hide: (account: AccountId, id: RuleId, at: Timestamp) => Effect.Effect<boolean, StorageUnavailable>
+    readonly hide: (account: AccountId, id: RuleId, at: Timestamp) => Effect.Effect<boolean, StoreUnavailable>
     /** Deletes the rule, its registrations and its matches, in any state. */
-    readonly remove: (id: RuleId) => Effect.Effect<void, StorageUnavailable>
-    readonly registrations: (rule: RuleId) => Effect.Effect<ReadonlyArray<StoredRegistration>, StorageUnavailable>
+    readonly remove: (id: RuleId) => Effect.Effect<void, StoreUnavailable>
+    readonly registrations: (rule: RuleId) => Effect.Effect<ReadonlyArray<StoredRegistration>, StoreUnavailable>
     /** All registrations on a platform, oldest rule first. */
     readonly registrationsOn: (
       platform: PlatformId
-    ) => Effect.Effect<ReadonlyArray<StoredRegistration>, StorageUnavailable>
+    ) => Effect.Effect<ReadonlyArray<StoredRegistration>, StoreUnavailable>
     /** The number of distinct texts of visible rules on the platform. */
-    readonly wanted: (platform: PlatformId) => Effect.Effect<number, StorageUnavailable>
+    readonly wanted: (platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
     /** Whether another rule has the same text on the platform. */
     readonly isShared: (
       registration: Pick<StoredRegistration, "ruleId" | "platform" | "text">
-    ) => Effect.Effect<boolean, StorageUnavailable>
+    ) => Effect.Effect<boolean, StoreUnavailable>
     /** Only visible rules. */
     readonly ruleLinks: (
       platform: PlatformId,
       platformRuleIds: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<RuleLink>, StorageUnavailable>
+    ) => Effect.Effect<ReadonlyArray<RuleLink>, StoreUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {

@@ -6,7 +6,7 @@ import {
   InvalidArgument,
   type PlatformNotConfigured,
   RuleNotFound,
-  type StorageUnavailable
+  type StoreUnavailable
 } from "../model/Errors.ts"
 import { type AccountId, asRuleId, Ids, type RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
@@ -34,9 +34,9 @@ export class Rules extends Context.Tag("core/Rules")<
       draft: RuleDraft
     ) => Effect.Effect<CreatedRule, InvalidArgument | PlatformNotConfigured | AddFailure>
     /** Newest first. */
-    readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StorageUnavailable>
+    readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StoreUnavailable>
     /** Deletes the rule and its matches. A malformed id and another account's id fail with `RuleNotFound` too. */
-    readonly delete: (account: AccountId, id: string) => Effect.Effect<RuleId, RuleNotFound | StorageUnavailable>
+    readonly delete: (account: AccountId, id: string) => Effect.Effect<RuleId, RuleNotFound | StoreUnavailable>
   }
 >() {
   static readonly layer: Layer.Layer<Rules, never, Registrations | RuleStore | Platforms | Ids> = Layer.effect(

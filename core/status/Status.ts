@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Option } from "effect"
 import { platformCoverage, snapshotOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
 import { KeyStore } from "../keys/KeyStore.ts"
-import type { StorageUnavailable } from "../model/Errors.ts"
+import type { StoreUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Registrations } from "../rules/Registrations.ts"
@@ -23,7 +23,7 @@ export class Status extends Context.Tag("core/Status")<
     /** Ready if the store responds within two seconds. */
     readonly readiness: Effect.Effect<Readiness>
     /** In the order in which the platforms were registered. */
-    readonly platforms: Effect.Effect<ReadonlyArray<PlatformStatus>, StorageUnavailable>
+    readonly platforms: Effect.Effect<ReadonlyArray<PlatformStatus>, StoreUnavailable>
     /** While the store is down, the gauges that depend on it keep their last value. */
     readonly updateGauges: Effect.Effect<void>
   }

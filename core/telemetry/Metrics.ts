@@ -90,10 +90,10 @@ export const answered = (answer: {
   requestSeconds(answer.seconds, answer.route)
 }
 
-export const changeLiveStreams = (door: LiveDoor, change: 1 | -1): Effect.Effect<void> =>
+export const changeLiveStreams = (transport: LiveTransport, change: 1 | -1): Effect.Effect<void> =>
   Effect.sync(() => {
-    openStreams[door] += change
-    liveStreams(openStreams[door], door)
+    openStreams[transport] += change
+    liveStreams(openStreams[transport], transport)
   })
 
 export const setBuildInfo = (build: { readonly version: string; readonly runtime: string }): Effect.Effect<void> =>
@@ -122,7 +122,7 @@ export const webhookAttempted = (outcome: string): Effect.Effect<void> => Effect
 /** Not an effect: spans can end outside of Effect. */
 export const exported = (outcome: "sent" | "dropped", spans: number): void => spansExported(spans, outcome)
 
-type LiveDoor = "sse" | "trpc"
+type LiveTransport = "sse" | "trpc"
 
 // ---- helpers ----
 
@@ -226,7 +226,7 @@ const requestSeconds = histogram(
 )
 
 const liveStreams = gauge("live_streams", "Clients that receive matches live", "door")
-const openStreams: Record<LiveDoor, number> = { sse: 0, trpc: 0 }
+const openStreams: Record<LiveTransport, number> = { sse: 0, trpc: 0 }
 const webhookAttempts = counter(
   "webhook_attempts_total",
   "Messages to webhooks by outcome; skipped: matches were deleted before they were sent",

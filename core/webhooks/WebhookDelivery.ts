@@ -113,7 +113,7 @@ export const layerWith = ({
         }).pipe(
           Effect.onInterrupt(() => Effect.ignore(store.release(first, Option.none()))),
           // When the lease expires, delivery resumes at the cursor.
-          Effect.catchTag("StorageUnavailable", ({ cause }) => Effect.logDebug(INTERRUPTED, cause)),
+          Effect.catchTag("StoreUnavailable", ({ cause }) => Effect.logDebug(INTERRUPTED, cause)),
           Effect.catchAllDefect((defect) => Effect.logError(INTERRUPTED, defect))
         )
       }

@@ -1,7 +1,7 @@
 /** Storage port for webhooks and their delivery state, with an in-memory layer. */
 import { Clock, Context, Effect, Layer, Option, PubSub, type Redacted, Stream } from "effect"
 import { MatchStore } from "../matches/MatchStore.ts"
-import { type StorageUnavailable, WebhookLimitReached } from "../model/Errors.ts"
+import { type StoreUnavailable, WebhookLimitReached } from "../model/Errors.ts"
 import type { AccountId, AttemptId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
@@ -48,36 +48,30 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
   WebhookStore,
   {
     /** Delivery starts after the newest match. */
-    readonly insert: (
-      webhook: NewWebhook,
-      limit: number
-    ) => Effect.Effect<void, WebhookLimitReached | StorageUnavailable>
+    readonly insert: (webhook: NewWebhook, limit: number) => Effect.Effect<void, WebhookLimitReached | StoreUnavailable>
     /** Newest first. */
-    readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<ListedWebhook>, StorageUnavailable>
-    readonly find: (
-      account: AccountId,
-      id: WebhookId
-    ) => Effect.Effect<Option.Option<ListedWebhook>, StorageUnavailable>
+    readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<ListedWebhook>, StoreUnavailable>
+    readonly find: (account: AccountId, id: WebhookId) => Effect.Effect<Option.Option<ListedWebhook>, StoreUnavailable>
     /** Deletes its attempts, too. False for an unknown id. */
-    readonly remove: (account: AccountId, id: WebhookId) => Effect.Effect<boolean, StorageUnavailable>
+    readonly remove: (account: AccountId, id: WebhookId) => Effect.Effect<boolean, StoreUnavailable>
     /** The current secret becomes the previous secret. */
     readonly rotate: (
       id: WebhookId,
       secret: Redacted.Redacted,
       previousUntil: Timestamp
-    ) => Effect.Effect<void, StorageUnavailable>
+    ) => Effect.Effect<void, StoreUnavailable>
     /** Clears the failures: the next attempt is due now. */
-    readonly enable: (id: WebhookId) => Effect.Effect<void, StorageUnavailable>
+    readonly enable: (id: WebhookId) => Effect.Effect<void, StoreUnavailable>
     /** Clears the failures: delivery continues after this match. */
-    readonly moveCursor: (id: WebhookId, after: MatchId) => Effect.Effect<void, StorageUnavailable>
+    readonly moveCursor: (id: WebhookId, after: MatchId) => Effect.Effect<void, StoreUnavailable>
     /** Newest first. */
     readonly attempts: (page: {
       readonly webhook: WebhookId
       readonly before: Option.Option<AttemptId>
       readonly limit: number
-    }) => Effect.Effect<ReadonlyArray<WebhookAttempt>, StorageUnavailable>
+    }) => Effect.Effect<ReadonlyArray<WebhookAttempt>, StoreUnavailable>
     /** Does not change the delivery state. No-op for a deleted webhook. */
-    readonly record: (attempt: WebhookAttempt) => Effect.Effect<void, StorageUnavailable>
+    readonly record: (attempt: WebhookAttempt) => Effect.Effect<void, StoreUnavailable>
 
     /**
      * Leases up to `limit` due webhooks for `millis`, those furthest behind first. Only webhooks without a lease that
@@ -90,7 +84,7 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       readonly limit: number
       /** All there are, for webhooks that name none. */
       readonly platforms: ReadonlyArray<PlatformId>
-    }) => Effect.Effect<ReadonlyArray<StoredWebhook>, StorageUnavailable>
+    }) => Effect.Effect<ReadonlyArray<StoredWebhook>, StoreUnavailable>
     /**
      * Records the attempt, saves the delivery state and renews the lease in one transaction. If a user has moved the
      * cursor meanwhile, the state is not saved. Returns the stored webhook, or none if the lease is lost or released:
@@ -101,11 +95,11 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       attempt: WebhookAttempt,
       state: DeliveryState,
       millis: number
-    ) => Effect.Effect<Option.Option<StoredWebhook>, StorageUnavailable>
+    ) => Effect.Effect<Option.Option<StoredWebhook>, StoreUnavailable>
     /** `reached`: there is nothing to deliver up to this match. */
-    readonly release: (lease: Lease, reached: Option.Option<MatchId>) => Effect.Effect<void, StorageUnavailable>
+    readonly release: (lease: Lease, reached: Option.Option<MatchId>) => Effect.Effect<void, StoreUnavailable>
     /** Releases the leases of a crashed process. Only for a store without other processes. */
-    readonly releaseAll: Effect.Effect<void, StorageUnavailable>
+    readonly releaseAll: Effect.Effect<void, StoreUnavailable>
     /**
      * Run periodically. Moves idle webhooks to the newest match, so that later deletions do not count as missed, and
      * deletes attempts beyond `attempts` per webhook or older than `since`.
@@ -114,7 +108,7 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       readonly attempts: number
       readonly since: Timestamp
       readonly platforms: ReadonlyArray<PlatformId>
-    }) => Effect.Effect<void, StorageUnavailable>
+    }) => Effect.Effect<void, StoreUnavailable>
     /** Emits when a change in this process may have made a webhook due. */
     readonly changes: Stream.Stream<void>
   }

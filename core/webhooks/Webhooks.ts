@@ -6,7 +6,7 @@ import {
   InvalidArgument,
   MatchNotFound,
   RuleNotFound,
-  type StorageUnavailable,
+  type StoreUnavailable,
   type WebhookLimitReached,
   WebhookNotFound
 } from "../model/Errors.ts"
@@ -36,34 +36,31 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
     readonly create: (
       account: AccountId,
       draft: WebhookDraft
-    ) => Effect.Effect<WebhookWithSecret, InvalidArgument | RuleNotFound | WebhookLimitReached | StorageUnavailable>
+    ) => Effect.Effect<WebhookWithSecret, InvalidArgument | RuleNotFound | WebhookLimitReached | StoreUnavailable>
     /** Newest first. */
-    readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Webhook>, StorageUnavailable>
-    readonly delete: (account: AccountId, id: string) => Effect.Effect<WebhookId, WebhookNotFound | StorageUnavailable>
+    readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Webhook>, StoreUnavailable>
+    readonly delete: (account: AccountId, id: string) => Effect.Effect<WebhookId, WebhookNotFound | StoreUnavailable>
     /** Sends a test message now. */
-    readonly test: (
-      account: AccountId,
-      id: string
-    ) => Effect.Effect<WebhookAttempt, WebhookNotFound | StorageUnavailable>
+    readonly test: (account: AccountId, id: string) => Effect.Effect<WebhookAttempt, WebhookNotFound | StoreUnavailable>
     /** For 24 hours, messages are signed with the previous secret, too. */
     readonly rotateSecret: (
       account: AccountId,
       id: string
-    ) => Effect.Effect<WebhookWithSecret, WebhookNotFound | StorageUnavailable>
+    ) => Effect.Effect<WebhookWithSecret, WebhookNotFound | StoreUnavailable>
     /** Retries at once the match that failed last. */
-    readonly enable: (account: AccountId, id: string) => Effect.Effect<Webhook, WebhookNotFound | StorageUnavailable>
+    readonly enable: (account: AccountId, id: string) => Effect.Effect<Webhook, WebhookNotFound | StoreUnavailable>
     /** Newest first. */
     readonly attempts: (
       account: AccountId,
       query: AttemptQuery
-    ) => Effect.Effect<AttemptList, WebhookNotFound | StorageUnavailable>
+    ) => Effect.Effect<AttemptList, WebhookNotFound | StoreUnavailable>
     /** Sends one match now, or moves the cursor so that delivery continues after a match. */
     readonly replay: (
       account: AccountId,
       request: ReplayRequest
     ) => Effect.Effect<
       { readonly webhook: Webhook; readonly attempt?: WebhookAttempt },
-      InvalidArgument | WebhookNotFound | MatchNotFound | StorageUnavailable
+      InvalidArgument | WebhookNotFound | MatchNotFound | StoreUnavailable
     >
   }
 >() {

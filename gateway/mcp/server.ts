@@ -37,7 +37,7 @@ export const toolServer = <R>({ version, toolbox, call, runtime, newSecret }: Se
 
 // ---- helpers ----
 
-/** Documentation only: the operation validates the arguments, with the same messages as in the other doors. */
+/** Documentation only: the operation validates the arguments, with the same messages as in the other interfaces. */
 const withoutCheck = (schema: JsonSchema): StandardSchemaWithJSON => ({
   "~standard": {
     version: 1,

@@ -164,7 +164,7 @@ describe("earshot replay", { timeout: 2 * START_MILLIS }, () => {
   it("fails when no server or another server answers, and for an invalid URL", async () => {
     const file = written("one.ndjson", JSON.stringify(xPost("k1", "calm")))
     const other = await scripted([(_, response) => response.end("<html>Hello</html>")])
-    assertPlain(await replay(["--url", other.url, file]).ended, /the server there is not Earshot/)
+    assertPlain(await replay(["--url", other.url, file]).ended, /the response is not from Earshot \(status \d+\)/)
     await other.close()
     for (const runtime of RUNTIMES) {
       const { ended } = startCommand(runtime, ["replay", "--url", other.url, file], { EARSHOT_API_KEY: KEY })

@@ -15,7 +15,7 @@ describe("earshot check", () => {
     for (const runtime of RUNTIMES) {
       const { code, stdout } = await runCommand(runtime, ["check", "-p", "x", "(Storm) from:nasa"])
       assert.strictEqual(code, 0)
-      assert.include(stdout, "The rule is valid on x: storm from:nasa")
+      assert.include(stdout, "The filter is valid on x: storm from:nasa")
       assert.include(stdout, "On firehose (wider): storm")
       assert.include(stdout, "impossible: from:nasa")
     }
@@ -45,7 +45,7 @@ describe("earshot syntax", () => {
   it("prints the syntax of a platform as Markdown", async () => {
     const { code, stdout } = await runCommand("deno", ["syntax", "firehose"])
     assert.strictEqual(code, 0)
-    assert.match(stdout, /^# Rules on Firehose/)
+    assert.match(stdout, /^# Filters on Firehose/)
   })
 
   it("prints operators as JSON", async () => {

@@ -38,8 +38,8 @@ const progress = (minutes: number, overrides: Partial<StreamProgress> = {}): Str
 /** For comparison: `deepStrictEqual` does not tell a none from a some. */
 const plain = (record: Option.Option<StreamRecord>) => {
   const { cursor, ledger } = Option.getOrThrow(record)
-  const { watchedSince, watchedUntil, openGap: blind } = ledger
-  return [Option.getOrNull(cursor), Option.getOrNull(watchedSince), watchedUntil, Option.getOrNull(blind)]
+  const { watchedSince, watchedUntil, openGap } = ledger
+  return [Option.getOrNull(cursor), Option.getOrNull(watchedSince), watchedUntil, Option.getOrNull(openGap)]
 }
 
 const all = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, limit: 100 }
@@ -51,8 +51,8 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
       Effect.gen(function* () {
         const streams = yield* StreamStore
         assert.isTrue(Option.isNone(yield* streams.load("firehose")))
-        const blind = Option.some({ since: START + 5, cause: "credit" as const, detail: "Nothing left \0 \uD800" })
-        const first = ledger(1, { watchedSince: Option.none(), openGap: blind })
+        const openGap = Option.some({ since: START + 5, cause: "credit" as const, detail: "Nothing left \0 \uD800" })
+        const first = ledger(1, { watchedSince: Option.none(), openGap })
         yield* streams.save(progress(1, { platform: "firehose", ledger: first, cursor: Option.some("0-1") }))
         const stored = Option.getOrThrow(yield* streams.load("firehose"))
         assert.deepStrictEqual(Option.getOrNull(stored.cursor), "0-1")

@@ -14,7 +14,7 @@ import {
   PlatformUnavailable,
   RuleLimitReached,
   RuleNotFound,
-  StorageUnavailable,
+  StoreUnavailable,
   Unauthenticated
 } from "../../core/model/Errors.ts"
 import { KeyId } from "../../core/model/Ids.ts"
@@ -76,7 +76,7 @@ const rows: ReadonlyArray<Row> = [
     { platform: "x", upstream: "busy" }
   ],
   [new PlatformUnavailable({ platform: "x", reason: "timed out" }), 503, "unavailable", { platform: "x" }],
-  [new StorageUnavailable({ operation: "rules.reserve", cause: new Error(SECRET) }), 503, "unavailable", {}]
+  [new StoreUnavailable({ operation: "rules.reserve", cause: new Error(SECRET) }), 503, "unavailable", {}]
 ]
 
 describe("a failure", () => {
@@ -109,7 +109,7 @@ describe("a failure", () => {
     }).pipe(
       Effect.provide(
         withKeys({
-          authenticate: () => Effect.fail(new StorageUnavailable({ operation: "keys", cause: new Error(SECRET) }))
+          authenticate: () => Effect.fail(new StoreUnavailable({ operation: "keys", cause: new Error(SECRET) }))
         })
       )
     )

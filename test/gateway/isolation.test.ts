@@ -1,6 +1,6 @@
 /**
- * Calls every operation of every door with another account and without a key. The operations are discovered, so new
- * ones are tested automatically.
+ * Calls every operation of every interface with another account and without a key. The operations are discovered, so
+ * new ones are tested automatically.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"

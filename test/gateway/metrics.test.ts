@@ -1,7 +1,7 @@
 /** The text format, and `/metrics` while the store is down. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Metric, MetricBoundaries } from "effect"
-import { StorageUnavailable } from "../../core/model/Errors.ts"
+import { StoreUnavailable } from "../../core/model/Errors.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Status } from "../../core/status/Status.ts"
 import { exposition } from "../../gateway/metrics.ts"
@@ -55,7 +55,7 @@ describe("GET /metrics", () => {
   it.live("responds without the gauges of the store while the store is down", () =>
     Effect.gen(function* () {
       const store = yield* RuleStore
-      const down = new StorageUnavailable({ operation: "rules.wanted", cause: new Error("down") })
+      const down = new StoreUnavailable({ operation: "rules.wanted", cause: new Error("down") })
       const failing = Layer.succeed(RuleStore, { ...store, wanted: () => Effect.fail(down) })
       const targetOf = yield* Effect.provide(serve, Layer.provide(Status.layer, failing))
       const { url } = yield* targetOf("someone")

@@ -1,4 +1,4 @@
-/** Clients that are disconnected often receive each match once and in order, over each live door and store. */
+/** Clients that are disconnected often receive each match once and in order, over each live transport and store. */
 import { assert, describe, it } from "@effect/vitest"
 import { createTRPCClient, httpSubscriptionLink } from "@trpc/client"
 import { Effect, Redacted } from "effect"
@@ -20,11 +20,11 @@ for (const [store, start] of [
   ["PGlite", Effect.map(startOne({}), (target) => [target])],
   ["two processes on one Postgres", Effect.suspend(startTwo)]
 ] as const) {
-  for (const [door, follow] of [
+  for (const [transport, follow] of [
     ["SSE", followSse],
     ["tRPC", followTrpc]
   ] as const) {
-    describe(`a client of ${door} with many disconnects, on ${store}`, () => {
+    describe(`a client of ${transport} with many disconnects, on ${store}`, () => {
       it.scopedLive("receives each match once and in order", () =>
         Effect.gen(function* () {
           const targets = yield* start

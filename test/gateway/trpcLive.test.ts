@@ -123,7 +123,7 @@ for (const runtime of RUNTIMES) {
       }
     })
 
-    it("ends streams of both doors cleanly when the service stops, so that clients reconnect", async () => {
+    it("ends streams of both transports cleanly when the service stops, so that clients reconnect", async () => {
       const words = "stopping"
       const rule_id = await newRule(words)
       const watched = watch(inBrowser(), { rule_id })

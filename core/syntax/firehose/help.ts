@@ -67,7 +67,7 @@ const mistakes: ReadonlyArray<Mistake> = [
   { wrong: "coca-cola", right: '"coca-cola"', why: "Unquoted, either word is enough" },
   { wrong: "tesla recent:24h", right: "tesla AND recent:24h", why: "Join `recent:` with AND, once, at the top level" },
   { wrong: "tesla AND recent:2w", right: "tesla AND recent:14d", why: "Ages are in `h`, `d` or `mo`" },
-  { wrong: 'page_types:"/Article"', right: 'page_type:"/Article"', why: "Singular in rules, plural in events" },
+  { wrong: 'page_types:"/Article"', right: 'page_type:"/Article"', why: "Singular in filters, plural in events" },
   { wrong: 'category:"/News"', right: 'page_category:"/News"', why: "The field is `page_category`" },
   {
     wrong: "page_category:/News",
@@ -116,15 +116,15 @@ export const firehoseHelp: LanguageHelp = {
   },
   page: (all) =>
     [
-      "# Rules on Firehose",
-      "A rule is a Lucene query (classic grammar). It is tested on every crawled page that has changed. A word without a field is searched in `added`, the text that was added to the page.",
+      "# Filters on Firehose",
+      "A filter is a Lucene query (classic grammar). It is tested on every crawled page that has changed. A word without a field is searched in `added`, the text that was added to the page.",
       section(
         "How clauses combine",
         bullets([
           "`a AND b`: both. `a OR b`: either. `a AND NOT b`: a but not b. Operators are upper case.",
           "**There is no precedence.** AND makes its two neighbours required, OR leaves its clause optional, and an optional clause next to a required one has no effect: `a AND b OR c` means `a AND b`. Use parentheses: `(a AND b) OR c`, `a AND (b OR c)`.",
           "`a b` means `a OR b`. Always write the operator.",
-          "NOT only excludes: a rule or group with only excluded clauses matches no page. `(*:* AND NOT a)` matches every page without a.",
+          "NOT only excludes: a filter or group with only excluded clauses matches no page. `(*:* AND NOT a)` matches every page without a.",
           "Use `recent:` once, at the top level, joined with AND: `(a OR b) AND recent:24h`."
         ])
       ),
@@ -161,7 +161,7 @@ export const firehoseHelp: LanguageHelp = {
       ),
       section(
         "Not possible here",
-        "No authors, accounts or tags (use `domain:`). No search in unchanged text: only added and removed text is searched. A rule does not cause a page to be crawled. No dashboard filters (`$name`). `quality` and `nsfw` are options of the rule, not part of its text."
+        "No authors, accounts or tags (use `domain:`). No search in unchanged text: only added and removed text is searched. A filter does not cause a page to be crawled. No dashboard filters (`$name`). `quality` and `nsfw` are options of the rule, not part of its text."
       ),
       section("Limits", limitList(all, limitNames)),
       section("Examples", exampleList(examples)),
@@ -185,8 +185,8 @@ function fieldRow({ name, kind, description, example }: Field): ReadonlyArray<st
 
 const limitNames: Readonly<Record<string, string>> = {
   rules_per_account: "Rules per account",
-  rule_length: "Characters per rule",
-  clauses: "Clauses per rule",
+  rule_length: "Characters per filter",
+  clauses: "Clauses per filter",
   nesting: "Levels of parentheses",
   phrase_slop: 'Largest n in `"a b"~n`'
 }

@@ -2,7 +2,7 @@
 import { languages as firehoseLanguages, isLanguage } from "../firehose/labels.ts"
 import { languages as xLanguages } from "../x/vocabulary.ts"
 
-/** `code`: the `lang` of a post in lower case. Posts have one code for both Chinese scripts, Firehose has two. */
+/** `code`: the `lang` of a post in lower case. `zh` stands for both of Firehose's Chinese scripts. */
 export const toFirehoseLanguages = (code: string): ReadonlyArray<string> => {
   if (code === "zh") {
     return firehoseLanguages.filter((language) => language.startsWith("zh-"))
@@ -13,7 +13,7 @@ export const toFirehoseLanguages = (code: string): ReadonlyArray<string> => {
 
 interface XLanguage {
   readonly code: string
-  /** Several Firehose languages map to the same code of posts. */
+  /** Posts carry only `zh`, so this code also selects the other Chinese script. */
   readonly shared: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Help for the X rule language. */
+/** Help for X's filter language. */
 
 import {
   bullets,
@@ -59,7 +59,7 @@ const mistakes: ReadonlyArray<Mistake> = [
   { wrong: "cats since:2025-01-01", right: "cats", why: "The stream delivers new posts only" },
   { wrong: "cats filter:images", right: "cats has:images", why: "`filter:` is for the search box only" },
   { wrong: "cats is:nullcast", right: "cats -is:nullcast", why: "`is:nullcast` can only be excluded" },
-  { wrong: "cat OR dog sample:10", right: "(cat OR dog) sample:10", why: "`sample:` applies to the whole rule" },
+  { wrong: "cat OR dog sample:10", right: "(cat OR dog) sample:10", why: "`sample:` applies to the whole filter" },
   {
     wrong: "nasa followers_count:>1000",
     right: "nasa followers_count:1001",
@@ -97,8 +97,8 @@ export const xHelp: LanguageHelp = {
   },
   page: (all) =>
     [
-      "# Rules on X",
-      "A rule is one line of clauses. It is tested on every new post, including retweets, replies and quotes.",
+      "# Filters on X",
+      "A filter is one line of clauses. It is tested on every new post, including retweets, replies and quotes.",
       section(
         "How clauses combine",
         bullets([

@@ -42,7 +42,7 @@ export interface Operator {
   /** A post has at most one such value, so two different ones joined by AND never match. */
   readonly single: boolean
   readonly matches: string
-  /** Complete, valid rules. */
+  /** Complete, valid filters. */
   readonly examples: ReadonlyArray<string>
   /** Plans of the X API. */
   readonly availability: string

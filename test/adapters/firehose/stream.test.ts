@@ -252,7 +252,12 @@ const faultCases: ReadonlyArray<FaultCase> = [
     faults: [{ kind: "cut", platform, count: 4 }],
     intervals: [1, 2, 4, 8]
   },
-  { title: "a silent close", faults: [{ kind: "close", platform }], intervals: [1], log: /It closed the stream/ },
+  {
+    title: "a silent close",
+    faults: [{ kind: "close", platform }],
+    intervals: [1],
+    log: /The platform closed the connection/
+  },
   {
     title: "an error event",
     faults: [{ kind: "stream-error", platform, message: "Kafka is away" }],
@@ -281,7 +286,7 @@ const faultCases: ReadonlyArray<FaultCase> = [
     faults: [{ kind: "stall", platform, keep_alives: true }],
     settings: { firehose: { keep_alive_seconds: 15 } },
     intervals: [361],
-    log: /It did not end the connection within 360 s/
+    log: /The platform did not end the connection within 360 s/
   },
   {
     title: "a silent stall",
@@ -485,7 +490,7 @@ describe("over real sockets", () => {
 
 describe("while Firehose denies access", () => {
   for (const [name, settings, detail] of [
-    ["an unknown token", { tap_token: `fh_${"x".repeat(40)}` }, /FIREHOSE_TAP_TOKEN.*fhm_/],
+    ["an unknown token", { tap_token: `fh_${"x".repeat(40)}` }, /FIREHOSE_TAP_TOKEN.*management key/],
     ["used up credit", { credits: 0 }, /credit/]
   ] as const) {
     it.scoped(`the state is refused and the stream retries with backoff, for ${name}`, () =>
@@ -526,7 +531,7 @@ describe("a tap without rules", () => {
     Effect.gen(function* () {
       const on = yield* watched({ before: ({ control }) => control.inject({ kind: "drop-rules", platform }) })
       yield* settle
-      assert.match(on.logs.join("\n"), /It holds no rules: No rules configured/)
+      assert.match(on.logs.join("\n"), /The platform holds no rules: No rules configured/)
       yield* passInSteps(3_600)
       const { connection_attempts, faults_fired } = yield* on.control.state
       assert.lengthOf(connection_attempts, 1)
@@ -563,7 +568,7 @@ describe("a tap without rules", () => {
       yield* on.control.inject({ kind: "drop-rules", platform })
       yield* passInSteps(10)
       assert.strictEqual((yield* on.platform.status).state, "idle")
-      assert.match(on.logs.join("\n"), /It holds no rules/)
+      assert.match(on.logs.join("\n"), /The platform holds no rules/)
     })
   )
 })

@@ -4,7 +4,7 @@ import { Deferred, Effect, Either, Exit, Layer, Logger, Scope, TestClock } from 
 import { pages } from "../../../adapters/demo/pages.ts"
 import { posts } from "../../../adapters/demo/posts.ts"
 import * as DemoFeed from "../../../adapters/local/DemoFeed.ts"
-import { StorageUnavailable } from "../../../core/model/Errors.ts"
+import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { LocalFeed } from "../../../core/platforms/LocalFeed.ts"
 import { call, type Json } from "../../gateway/client.ts"
 import { KEY, RUNTIMES, START_MILLIS, startService } from "../../program.ts"
@@ -35,7 +35,7 @@ describe("DemoFeed", () => {
   it.scoped("drops events while the store is down, retries with backoff, and then continues at the same rate", () =>
     Effect.gen(function* () {
       const store = { isDown: true }
-      const down = new StorageUnavailable({ operation: "LocalFeed.publish", cause: "down" })
+      const down = new StoreUnavailable({ operation: "LocalFeed.publish", cause: "down" })
       const { tried, events, layer } = recorder(() => (store.isDown ? down : Effect.void))
       yield* Layer.build(layer)
       yield* TestClock.adjust("10 minutes")
@@ -122,7 +122,7 @@ for (const runtime of RUNTIMES) {
 const quiet = Logger.remove(Logger.defaultLogger)
 
 /** A feed with a fake port: `tried` has all published events, `events` those that `accept` let through. */
-const recorder = (accept: () => Effect.Effect<void, StorageUnavailable>) => {
+const recorder = (accept: () => Effect.Effect<void, StoreUnavailable>) => {
   const tried: Array<unknown> = []
   const events: Array<unknown> = []
   const port = LocalFeed.of({

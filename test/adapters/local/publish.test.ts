@@ -1,7 +1,7 @@
 /** Publishing to a slow store: back-pressure per batch, and a timeout without progress. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber, Layer, Logger, Stream, TestClock } from "effect"
-import { type Outlet, publisher } from "../../../adapters/local/publish.ts"
+import { publisher, type Sink } from "../../../adapters/local/publish.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
@@ -40,7 +40,7 @@ describe("publisher", () => {
     }).pipe(Effect.provide(environment))
   )
 
-  it.effect("fails with StorageUnavailable when no batch becomes durable for 30 seconds", () =>
+  it.effect("fails with StoreUnavailable when no batch becomes durable for 30 seconds", () =>
     Effect.gen(function* () {
       const { publish, ackAll } = yield* slowPublisher
       const fiber = yield* Effect.fork(Effect.flip(publish(posts(300))))
@@ -51,7 +51,7 @@ describe("publisher", () => {
       yield* TestClock.adjust("29 seconds")
       assert.isNull(fiber.unsafePoll())
       yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "StorageUnavailable")
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "StoreUnavailable")
     }).pipe(Effect.provide(environment))
   )
 
@@ -80,9 +80,9 @@ const slowPublisher = Effect.gen(function* () {
   const platforms = yield* Platforms
   const rules = yield* RuleStore
   const inFlight: Array<Delivery> = []
-  const outlet: Outlet = { match: () => ["rule"], offer: (delivery) => Effect.sync(() => void inFlight.push(delivery)) }
-  const outlets = new Map<PlatformId, Outlet>(PLATFORM_IDS.map((id) => [id, outlet]))
-  const publish = publisher({ platforms, outlets, rules, recent: noLog, sha256: (text) => text })
+  const sink: Sink = { match: () => ["rule"], offer: (delivery) => Effect.sync(() => void inFlight.push(delivery)) }
+  const sinks = new Map<PlatformId, Sink>(PLATFORM_IDS.map((id) => [id, sink]))
+  const publish = publisher({ platforms, sinks, rules, recent: noLog, sha256: (text) => text })
   const ackAll = Effect.suspend(() => Effect.forEach(inFlight.splice(0), ({ ack }) => ack))
   return { publish, inFlight, ackAll }
 })

@@ -77,7 +77,7 @@ describe("postgres", () => {
     })
   )
 
-  it.scopedLive("reserve fails with StorageUnavailable and stores nothing when its connection is lost", () =>
+  it.scopedLive("reserve fails with StoreUnavailable and stores nothing when its connection is lost", () =>
     Effect.gen(function* () {
       const { url } = yield* temporaryDatabase
       yield* Effect.gen(function* () {
@@ -101,14 +101,14 @@ describe("postgres", () => {
           where datname = current_database() and wait_event_type = 'Lock'`
         yield* Effect.repeat(ended, { until: (rows) => rows.length > 0 })
         const error = yield* Fiber.join(fiber)
-        assert.strictEqual(error._tag, "StorageUnavailable")
+        assert.strictEqual(error._tag, "StoreUnavailable")
         assert.deepStrictEqual(yield* rules.registrations(rule.id), [])
       }).pipe(Effect.provide(Layer.provideMerge(stores.layer, postgres.layerWith({ url }))))
     })
   )
 
   it.scopedLive.skipIf(process.env["TEST_DATABASE_URL"])(
-    "operations fail with StorageUnavailable while the server is down, and work again afterwards (skipped with TEST_DATABASE_URL)",
+    "operations fail with StoreUnavailable while the server is down, and work again afterwards (skipped with TEST_DATABASE_URL)",
     () =>
       Effect.gen(function* () {
         const server = yield* Effect.acquireRelease(
@@ -143,7 +143,7 @@ describe("postgres", () => {
 
           yield* Effect.promise(server.stop)
           const whileDown = yield* Effect.forEach(operations, outcome)
-          assert.deepStrictEqual(new Set(whileDown), new Set(["StorageUnavailable"]))
+          assert.deepStrictEqual(new Set(whileDown), new Set(["StoreUnavailable"]))
 
           yield* Effect.promise(server.start)
           yield* Effect.forEach(operations, (operation) =>
@@ -151,7 +151,7 @@ describe("postgres", () => {
           )
           const afterRestart = yield* Effect.forEach(operations, outcome)
           assert.deepStrictEqual(new Set(afterRestart), new Set(["done"]))
-          assert.deepStrictEqual(outcomes, new Set(["done", "StorageUnavailable"]))
+          assert.deepStrictEqual(outcomes, new Set(["done", "StoreUnavailable"]))
         }).pipe(Effect.scoped, Effect.provide(Layer.provide(stores.layer, postgres.layerWith({ url }))))
       })
   )

@@ -260,7 +260,7 @@ describe("inventory", () => {
         const error = yield* Effect.flip(platform.inventory)
         assert.deepStrictEqual(
           [error._tag, error.reason],
-          ["PlatformUnavailable", "it answered 500 (Internal Server Error)"]
+          ["PlatformUnavailable", "X answered 500 (Internal Server Error)"]
         )
       })
     )
@@ -294,7 +294,7 @@ describe("a failing call", () => {
         const unknown = yield* failure
         assert.strictEqual(
           unknown.message,
-          'Platform "x" denies access to this server: it rejects the token: check X_BEARER_TOKEN (Unauthorized)'
+          'Platform "x" denies access to this server: X rejects the token: check X_BEARER_TOKEN (Unauthorized)'
         )
         assert.propertyVal(unknown.upstream, "status", 401)
         yield* on.control.patch({ x: { bearer_token: "simulator-x-bearer-token" } })

@@ -195,7 +195,7 @@ const refusals: ReadonlyArray<{
   {
     fault: { kind: "server-error", platform: "x", endpoint: "stream", status: 503, count: 3 },
     state: "waiting",
-    reason: /^It answered 503 \(Service Unavailable\)$/,
+    reason: /^X answered 503 \(Service Unavailable\)$/,
     next: "reconnecting in 5 s",
     attempts: [
       [0, 503],
@@ -321,7 +321,7 @@ describe("a refused connection", () => {
         )
         yield* on.control.patch({ x: { tier: "pro", bearer_token: "another" } })
         yield* pass(5)
-        assert.match(yield* detail, /^refused: It rejects the token: check X_BEARER_TOKEN/)
+        assert.match(yield* detail, /^refused: X rejects the token: check X_BEARER_TOKEN/)
         yield* on.control.patch({ x: { bearer_token: "simulator-x-bearer-token" } })
         yield* passInSteps(10)
         yield* assertRecovered(on, watcher)
@@ -501,18 +501,18 @@ const breaks: ReadonlyArray<{
   /** Seconds until the next connection. */
   readonly again: number
 }> = [
-  { fault: { kind: "close", platform: "x" }, reason: /^It closed the stream$/, again: 0 },
+  { fault: { kind: "close", platform: "x" }, reason: /^The platform closed the connection$/, again: 0 },
   { fault: { kind: "cut", platform: "x" }, reason: /^The connection failed: /, again: 0 },
   {
     fault: { kind: "disconnect", platform: "x", disconnect_type: "OperationalDisconnect" },
     reason:
-      /^It ended the stream \(OperationalDisconnect: This stream has been disconnected for operational reasons\.\)$/,
+      /^X ended the stream \(OperationalDisconnect: This stream has been disconnected for operational reasons\.\)$/,
     again: 0
   },
   {
     fault: { kind: "disconnect", platform: "x", disconnect_type: "SlowReader" },
     settings: { stream_errors: "bare" },
-    reason: /^It ended the stream \(SlowReader: /,
+    reason: /^X ended the stream \(SlowReader: /,
     again: 0
   },
   {
@@ -555,7 +555,7 @@ describe("a broken connection", () => {
         assert.deepStrictEqual(adapter.watcher.texts(), ["cat 1"])
         const { state, detail } = yield* adapter.platform.status
         assert.strictEqual(state, "refused")
-        assert.match(detail, /^It ended the stream \(UsageCapExceeded: Usage cap exceeded/)
+        assert.match(detail, /^X ended the stream \(UsageCapExceeded: Usage cap exceeded/)
         yield* on.control.patch({ x: { credits: null } })
         yield* passInSteps(5)
         yield* assertRecovered(on, adapter.watcher)

@@ -16,7 +16,7 @@ import {
 } from "effect"
 import { EventLog, type Segment, sizeOf } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
-import { StorageUnavailable } from "../../../core/model/Errors.ts"
+import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import type { PlatformId } from "../../platforms.ts"
 
 describe("RecentEvents", () => {
@@ -95,7 +95,7 @@ describe("RecentEvents", () => {
         yield* TestClock.adjust("1 second")
       }
       assert.deepStrictEqual(logs, ["WARN Cannot write recent events, retrying"])
-      assert.strictEqual((yield* Effect.flip(Stream.runDrain(recent.newest("x", 5))))._tag, "StorageUnavailable")
+      assert.strictEqual((yield* Effect.flip(Stream.runDrain(recent.newest("x", 5))))._tag, "StoreUnavailable")
       store.isAway = false
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(logs.slice(1), ["INFO Recent events are written again; 26 were dropped"])
@@ -210,7 +210,7 @@ const startedOn = (log: Log, keep: number) =>
     return { recent, log, store, logs }
   })
 
-const away = new StorageUnavailable({ operation: "events.append", cause: "down" })
+const away = new StoreUnavailable({ operation: "events.append", cause: "down" })
 
 const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
 

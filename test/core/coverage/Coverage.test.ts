@@ -5,7 +5,7 @@ import { advanceTo, afterRestart, afterSignal, type Ledger } from "../../../core
 
 const watched: Ledger = { watchedSince: Option.some(1_000), watchedUntil: 5_000, openGap: Option.none() }
 const outage = { since: 5_000, cause: "outage", detail: "It is down" } as const
-const blind: Ledger = { ...watched, openGap: Option.some(outage) }
+const unwatched: Ledger = { ...watched, openGap: Option.some(outage) }
 
 const eventAt = (receivedAt: number) => ({
   _tag: "Event" as const,
@@ -26,17 +26,17 @@ describe("Coverage", () => {
   })
 
   it("advanceTo does nothing while a gap is open", () => {
-    assert.deepStrictEqual(advanceTo(blind, 9_000), blind)
+    assert.deepStrictEqual(advanceTo(unwatched, 9_000), unwatched)
     assert.strictEqual(advanceTo(watched, 9_000).watchedUntil, 9_000)
   })
 
   it("afterRestart opens a gap at the end of the ledger, and keeps the cause of an open gap", () => {
     assert.deepInclude(Option.getOrThrow(afterRestart(watched).openGap), { since: 5_000, cause: "process_down" })
-    assert.deepStrictEqual(afterRestart(blind), blind)
+    assert.deepStrictEqual(afterRestart(unwatched), unwatched)
   })
 
   it("afterSignal closes the gap and opens another when the cause changes", () => {
-    const { ledger, gaps } = afterSignal(blind, { _tag: "Blind", at: 7_000, cause: "credit", detail: "Pay" })
+    const { ledger, gaps } = afterSignal(unwatched, { _tag: "GapStarted", at: 7_000, cause: "credit", detail: "Pay" })
     assert.deepStrictEqual(gaps, [
       { from: 5_000, to: 7_000, cause: "outage", detail: "It is down", isRecovered: false }
     ])
@@ -45,7 +45,7 @@ describe("Coverage", () => {
 
   it("afterSignal splits a gap into its recovered and lost parts", () => {
     const gapsSince = (since: number) =>
-      afterSignal(blind, { _tag: "Watching", at: 9_000, since }).gaps.map(({ from, to, isRecovered }) => [
+      afterSignal(unwatched, { _tag: "Watching", at: 9_000, since }).gaps.map(({ from, to, isRecovered }) => [
         from,
         to,
         isRecovered

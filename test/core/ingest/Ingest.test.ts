@@ -5,7 +5,7 @@ import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../../core/ingest/Ingest.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
-import { MatchesUnstorable, StorageUnavailable } from "../../../core/model/Errors.ts"
+import { MatchesUnstorable, StoreUnavailable } from "../../../core/model/Errors.ts"
 import { fromUuid, Ids } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import { Platforms, type Signal } from "../../../core/platforms/Platform.ts"
@@ -67,7 +67,7 @@ describe("Ingest", () => {
       const insert: typeof working.insert = (matches, progress) =>
         Effect.suspend(() =>
           failing.left-- > 0
-            ? new StorageUnavailable({ operation: "matches.insert", cause: "down" })
+            ? new StoreUnavailable({ operation: "matches.insert", cause: "down" })
             : working.insert(matches, progress)
         )
       yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
@@ -159,7 +159,7 @@ describe("Ingest", () => {
           yield* signal({ _tag: "Watching", at: 10_000, since: 10_000 })
           yield* TestClock.adjust("10 seconds")
           yield* deliver("1")
-          yield* signal({ _tag: "Blind", at: 20_000, cause: "outage", detail: "cut" })
+          yield* signal({ _tag: "GapStarted", at: 20_000, cause: "outage", detail: "cut" })
           yield* settled
           assert.deepStrictEqual(yield* gaps, [])
           yield* TestClock.adjust("10 seconds")
@@ -194,7 +194,7 @@ describe("Ingest", () => {
       const insert: typeof working.insert = (matches, progress) =>
         Effect.suspend(() =>
           state.isDown
-            ? new StorageUnavailable({ operation: "insert", cause: "down" })
+            ? new StoreUnavailable({ operation: "insert", cause: "down" })
             : working.insert(matches, progress)
         )
       yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
@@ -202,11 +202,11 @@ describe("Ingest", () => {
       yield* deliver("1")
       yield* settled
       yield* TestClock.adjust("20 seconds")
-      yield* signal({ _tag: "Blind", at: 20_000, cause: "outage", detail: "it hung up" })
+      yield* signal({ _tag: "GapStarted", at: 20_000, cause: "outage", detail: "it hung up" })
       state.isDown = false
       yield* TestClock.adjust("20 seconds")
       yield* signal({ _tag: "Watching", at: 40_000, since: 40_000 })
-      yield* signal({ _tag: "Blind", at: 100_000, cause: "no_rules", detail: "none" })
+      yield* signal({ _tag: "GapStarted", at: 100_000, cause: "no_rules", detail: "none" })
       yield* signal({ _tag: "Watching", at: 101_000, since: 101_000 })
       yield* settled
       const streams = yield* StreamStore

@@ -6,7 +6,7 @@ import * as RuntimeEntropy from "../../../adapters/runtimes/entropy.ts"
 import { isMistyped, makeSecret } from "../../../core/keys/Key.ts"
 import { KeyStore } from "../../../core/keys/KeyStore.ts"
 import { Keys } from "../../../core/keys/Keys.ts"
-import { StorageUnavailable } from "../../../core/model/Errors.ts"
+import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { fromUuid, Ids, KeyId } from "../../../core/model/Ids.ts"
 
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
@@ -185,7 +185,7 @@ describe("Keys", () => {
   )
 
   it.effect(
-    "authenticate writes the last use at most once a minute, and fails with StorageUnavailable while the store is down",
+    "authenticate writes the last use at most once a minute, and fails with StoreUnavailable while the store is down",
     () =>
       Effect.gen(function* () {
         const keys = yield* Keys
@@ -196,7 +196,7 @@ describe("Keys", () => {
         yield* keys.authenticate(secret)
         assert.strictEqual((yield* keys.list)[0]?.last_used_at, "1970-01-01T00:01:01.000Z")
 
-        const down = Effect.fail(new StorageUnavailable({ operation: "test", cause: "down" }))
+        const down = Effect.fail(new StoreUnavailable({ operation: "test", cause: "down" }))
         const failing = Keys.layer.pipe(
           Layer.provide(Layer.mock(KeyStore, { findByDigest: () => down })),
           Layer.provide(runtime)
@@ -204,7 +204,7 @@ describe("Keys", () => {
         const error = yield* Effect.flip(
           Effect.flatMap(Keys, (other) => other.authenticate(secret)).pipe(Effect.provide(failing))
         )
-        assert.strictEqual(error._tag, "StorageUnavailable")
+        assert.strictEqual(error._tag, "StoreUnavailable")
       }).pipe(Effect.provide(layer))
   )
 })

@@ -3,7 +3,7 @@ import { Chunk, Deferred, Effect, Fiber, Layer, Option, Stream, TestClock } from
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import { LiveMatches, type LiveUpdate } from "../../../core/matches/LiveMatches.ts"
 import { type MatchSelector, MatchStore } from "../../../core/matches/MatchStore.ts"
-import { StorageUnavailable } from "../../../core/model/Errors.ts"
+import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { type AccountId, firstMatchIdAt, fromUuid, type MatchId } from "../../../core/model/Ids.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { newMatch, visibleRule } from "../../contract/samples.ts"
@@ -203,7 +203,7 @@ describe("LiveMatches", () => {
         ...store,
         changes: Stream.never,
         watermark: Effect.suspend(() =>
-          isDown ? new StorageUnavailable({ operation: "matches.mark", cause: undefined }) : store.watermark
+          isDown ? new StoreUnavailable({ operation: "matches.mark", cause: undefined }) : store.watermark
         )
       })
       yield* Effect.gen(function* () {

@@ -4,7 +4,7 @@ import { Effect, Layer, Logger, Option, type Scope, TestClock } from "effect"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import { MatchStore, type Trim } from "../../../core/matches/MatchStore.ts"
 import * as Retention from "../../../core/matches/Retention.ts"
-import { StorageUnavailable } from "../../../core/model/Errors.ts"
+import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { firstMatchIdAt, fromUuid } from "../../../core/model/Ids.ts"
 import { fromDate } from "../../../core/model/Timestamp.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
@@ -103,7 +103,7 @@ describe("Retention", () => {
   test("continues after an outage of the store and after a defect", () =>
     Effect.gen(function* () {
       const store = yield* MatchStore
-      const answers = [new StorageUnavailable({ operation: "matches.trim", cause: "down" }), Effect.dieMessage("bug")]
+      const answers = [new StoreUnavailable({ operation: "matches.trim", cause: "down" }), Effect.dieMessage("bug")]
       const trim = (what: Trim) => answers.shift() ?? store.trim(what)
       yield* matchesAt(START - 31 * DAY, START)
       yield* Effect.provideService(run({ keepDays: 30, keepMatches: 0 }), MatchStore, { ...store, trim })

@@ -145,7 +145,7 @@ describe("Registrations.reconcile fixes the platform", () => {
       yield* registrations.reconcile
       const [failed] = yield* rules.list(ann)
       assert.strictEqual(failed?.platforms["x"]?.state, "failed")
-      assert.match(failed?.platforms["x"]?.reason ?? "", /refused the rule: no/)
+      assert.match(failed?.platforms["x"]?.reason ?? "", /rejected the filter: no/)
       assert.deepInclude((yield* registrations.syncStatus("x")).comparison.pipe(Option.getOrThrow), {
         missing: 1
       })

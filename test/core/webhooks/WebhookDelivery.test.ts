@@ -3,7 +3,7 @@ import { Clock, Deferred, Effect, Layer, Option, Redacted, type Scope, TestClock
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
-import { StorageUnavailable } from "../../../core/model/Errors.ts"
+import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { firstMatchIdAt, fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
@@ -412,7 +412,7 @@ describe("WebhookDelivery", () => {
 
   test("delivers everything after an outage of the store", ({ receivers, ...world }) =>
     Effect.gen(function* () {
-      const down = new StorageUnavailable({ operation: "webhooks.settle", cause: "down" })
+      const down = new StoreUnavailable({ operation: "webhooks.settle", cause: "down" })
       const { settle } = world.stores.webhooks
       let failing = 0
       Object.assign(world.stores.webhooks, {
