@@ -2,11 +2,11 @@ import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 /**
- * These leave nothing behind that another file could meet. They run one after the other in one thread, which loads
- * Effect once; all others have a process for each file.
+ * Test files without global side effects. They run one after the other in one thread, which loads Effect once. All other
+ * files run in a process of their own.
  */
 const SHARING = [
-  // Two read metrics, which are one set for the whole process.
+  // Not the two files that read metrics, which are global to the process.
   "test/core/**/!(Metrics).test.ts",
   "test/adapters/{demo,firehose,http,local,runtimes,simulator,telemetry,webhooks,x}/**/!(supervised).test.ts",
   "test/architecture.test.ts"
