@@ -34,26 +34,35 @@ export const runsUntilStopped = (args: ReadonlyArray<string>): boolean =>
 
 const ownStore = Effect.promise(() => import("./ownStore.ts"))
 
-/** The server, if one is configured, otherwise the local store. */
-const connectTo = ({ url, account }: Target) =>
+/** The server, if one is configured. */
+const server = ({ url, account }: Target) =>
   Effect.gen(function* () {
-    if (!(yield* isRemote(url))) {
-      const { connect } = yield* ownStore
-      return yield* connect(Option.getOrElse(account, () => DEFAULT_ACCOUNT))
-    }
+    if (!(yield* isRemote(url))) return Option.none()
     if (Option.isSome(account)) {
       return yield* new UsageError({
         message: "--account is for the local store only: on a server, the key determines the account"
       })
     }
-    return yield* remote(url)
+    return Option.some(yield* remote(url))
+  })
+
+/** The server, if one is configured, otherwise the local store. */
+const connectTo = (target: Target) =>
+  Effect.gen(function* () {
+    const configured = yield* server(target)
+    if (Option.isSome(configured)) return configured.value
+    const { connect } = yield* ownStore
+    return yield* connect(Option.getOrElse(target.account, () => DEFAULT_ACCOUNT))
   })
 
 /** Errors are `unknown`: all are reported the same way (run.ts). */
 const actions: Parameters<typeof earshot<unknown>>[0] = {
   languages,
   serve: Effect.promise(() => import("./serve.ts")).pipe(Effect.flatMap(({ serve }) => serve)),
-  keys: { withKeys: (effect, options) => Effect.flatMap(ownStore, ({ withKeys }) => withKeys(effect, options)) },
+  keys: {
+    server,
+    withKeys: (effect, options) => Effect.flatMap(ownStore, ({ withKeys }) => withKeys(effect, options))
+  },
   rules: { connectTo, open: FileInput.open },
   matches: { connectTo, columns: CliTerminal.columns },
   webhooks: { connectTo },

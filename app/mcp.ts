@@ -24,7 +24,7 @@ export const mcp = (url: Option.Option<string>) =>
       Effect.gen(function* () {
         yield* startDemoFeed(options)
         const keys = yield* Keys
-        yield* toolsOnStdio(callAs(yield* keys.account(DEFAULT_ACCOUNT)))
+        yield* toolsOnStdio(callAs({ account: yield* keys.account(DEFAULT_ACCOUNT), scope: "admin" }))
       })
     ).pipe(Effect.mapError(asStoreInUse(USE_SERVER)))
   })

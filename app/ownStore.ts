@@ -27,7 +27,12 @@ export const connect = (account: string) =>
     const keys = Context.get(context, Keys)
     const accountId = yield* Effect.provideService(findAccount(account), Keys, keys)
     const send = yield* gateway({ docsScript: Assets.docsScript, observeProcess: Effect.void, version: VERSION }).pipe(
-      Effect.provide(Context.add(context, Keys, { ...keys, authenticate: () => Effect.succeed(accountId) }))
+      Effect.provide(
+        Context.add(context, Keys, {
+          ...keys,
+          authenticate: () => Effect.succeed({ account: accountId, scope: "admin" })
+        })
+      )
     )
     const server = yield* Remote.clientFor({
       url: "http://localhost",

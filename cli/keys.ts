@@ -1,12 +1,26 @@
-/** `earshot keys`: creates, lists and revokes API keys, directly in the store. */
+/** `earshot keys`: manages API keys: of one's own account on a server, or of any account in the local store. */
 import { Args, Command, Options } from "@effect/cli"
-import { Console, Effect, Redacted, Schema } from "effect"
-import type { Key } from "../core/keys/Key.ts"
-import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
-import { jsonOption, printJson } from "./remote.ts"
+import { Console, Effect, Option, Redacted, Schema } from "effect"
+import { Key, Scope } from "../core/keys/Key.ts"
+import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, type IssuedKey, Keys } from "../core/keys/Keys.ts"
+import * as Timestamp from "../core/model/Timestamp.ts"
+import { UsageError } from "./failures.ts"
+import { wholeNumberOption } from "./numberOption.ts"
+import {
+  jsonOption,
+  post,
+  printJson,
+  type Remote,
+  type RemoteFailure,
+  targetHelp,
+  targetOptions,
+  type Target
+} from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export interface KeysActions<E> {
+  /** The configured server, if there is one; `url` overrides the setting. */
+  readonly server: (target: Target) => Effect.Effect<Option.Option<Remote>, E>
   /** Provides the keys of the configured store. A missing store is created only if `createsStore`. */
   readonly withKeys: <A, E2>(
     effect: Effect.Effect<A, E2, Keys>,
@@ -16,90 +30,204 @@ export interface KeysActions<E> {
 
 export const keysCommand = <E>(actions: KeysActions<E>) =>
   Command.make("keys").pipe(
-    Command.withDescription(
-      "Create, list and revoke API keys in the embedded store (EARSHOT_DATA_DIR), which no server may be using, or in DATABASE_URL"
-    ),
-    Command.withSubcommands([createKey(actions), listKeys(actions), revokeKey(actions)])
+    Command.withDescription("Create, list, rotate and revoke API keys"),
+    Command.withSubcommands([createKey(actions), listKeys(actions), rotateKey(actions), revokeKey(actions)])
   )
 
 // ---- helpers ----
 
-const Name = Schema.Trim.pipe(
-  Schema.filter((text) => (text.length > 0 && text.length <= 200) || "Expected 1 to 200 characters")
-)
+const { url } = targetOptions
 
-const createKey = <E>({ withKeys }: KeysActions<E>) =>
+const keyId = Args.text({ name: "key-id" }).pipe(Args.withDescription("Id of the key, as shown by keys list"))
+
+const createKey = <E>(actions: KeysActions<E>) =>
   Command.make(
     "create",
     {
-      account: Options.text("account").pipe(
-        Options.withSchema(Name),
+      url,
+      account: nameOption("account").pipe(
         Options.withPseudoName("name"),
-        Options.withDescription(`Account of the key; created if it does not exist (default: ${DEFAULT_ACCOUNT})`),
-        Options.withDefault(DEFAULT_ACCOUNT)
+        Options.withDescription(
+          `Account in the local store, created if it does not exist; on a server, the key determines it (default: ${DEFAULT_ACCOUNT})`
+        ),
+        Options.optional
       ),
-      name: Options.text("name").pipe(
-        Options.withSchema(Name),
+      name: nameOption("name").pipe(
         Options.withPseudoName("text"),
         Options.withDescription("Name of the key, shown by keys list (default: key)"),
         Options.withDefault("key")
       ),
+      scope: Options.choice("scope", Scope.literals).pipe(
+        Options.withDescription(
+          "What the key allows: read (lists, streams, status), write (also rules, webhooks, events) or admin (also keys) (default: admin)"
+        ),
+        Options.withDefault("admin" as const)
+      ),
+      expires: Options.text("expires").pipe(
+        Options.withSchema(Timestamp.FromRequest),
+        Options.withPseudoName("time"),
+        Options.withDescription("The key stops working at this time, such as 2027-01-31 (default: never)"),
+        Options.optional
+      ),
       json: jsonOption("Print the key and its metadata as JSON")
     },
-    ({ json, ...options }) =>
-      withKeys(
-        Effect.gen(function* () {
-          const keys = yield* Keys
-          const { key, secret } = yield* keys.create(options)
-          if (json) return yield* printJson({ ...key, key: Redacted.value(secret) })
-          yield* Console.error(`Key ${key.id} of account "${visible(key.account)}", shown only once:`)
-          yield* Console.log(Redacted.value(secret))
-        }),
-        { createsStore: true }
+    ({ url, account, expires, json, ...rest }) => {
+      const draft = { ...rest, ...(Option.isSome(expires) && { expires_at: expires.value }) }
+      return either(
+        actions,
+        { url, account },
+        {
+          onServer: (server) =>
+            Effect.map(server.request(post("/keys/create", draft, WithSecret)), ({ key, secret }) => ({
+              key,
+              secret: Redacted.make(secret)
+            })),
+          inStore: Effect.gen(function* () {
+            const keys = yield* Keys
+            return yield* keys.create(yield* keys.account(Option.getOrElse(account, () => DEFAULT_ACCOUNT)), draft)
+          }),
+          createsStore: true
+        }
+      ).pipe(Effect.flatMap(printSecret(json)))
+    }
+  ).pipe(Command.withDescription(targetHelp("Create a key and print it.")))
+
+const listKeys = <E>(actions: KeysActions<E>) =>
+  Command.make("list", { url, json: jsonOption("Print the metadata of each key as JSON") }, ({ url, json }) =>
+    Effect.gen(function* () {
+      const all = yield* either(
+        actions,
+        { url, account: Option.none() },
+        {
+          onServer: (server) =>
+            Effect.map(server.request({ method: "GET", path: "/keys", answer: KeyList }), ({ keys }) => keys),
+          inStore: Effect.flatMap(Keys, (keys) => keys.list(EVERY_ACCOUNT))
+        }
       )
-  ).pipe(Command.withDescription("Create a key and print it"))
+      if (json) return yield* printJson({ keys: all })
+      yield* Console.log(
+        all.length === 0 ? "No keys yet: create one with: earshot keys create" : table(all, yield* Timestamp.now)
+      )
+    })
+  ).pipe(
+    Command.withDescription(targetHelp("List the keys of the account on a server, or all keys of the local store."))
+  )
 
-const listKeys = <E>({ withKeys }: KeysActions<E>) =>
-  Command.make("list", { json: jsonOption("Print the metadata of each key as JSON") }, ({ json }) =>
-    withKeys(
-      Effect.gen(function* () {
-        const keys = yield* Keys
-        const all = yield* keys.list
-        if (json) return yield* printJson({ keys: all })
-        yield* Console.log(all.length === 0 ? "No keys yet: create one with: earshot keys create" : table(all))
-      })
-    )
-  ).pipe(Command.withDescription("List all keys"))
+const rotateKey = <E>(actions: KeysActions<E>) =>
+  Command.make(
+    "rotate",
+    {
+      id: keyId,
+      overlap: wholeNumberOption("overlap", { min: 0, max: 30 * 86_400 }).pipe(
+        Options.withPseudoName("seconds"),
+        Options.withDescription("How long the previous secret works (default: 86400, a day)"),
+        Options.withDefault(86_400)
+      ),
+      url,
+      json: jsonOption("Print the key and its metadata as JSON")
+    },
+    ({ id, overlap, url, json }) =>
+      either(
+        actions,
+        { url, account: Option.none() },
+        {
+          onServer: (server) =>
+            Effect.map(
+              server.request(post("/keys/rotate", { key_id: id, overlap_seconds: overlap }, WithSecret)),
+              ({ key, secret }) => ({ key, secret: Redacted.make(secret) })
+            ),
+          inStore: Effect.flatMap(Keys, (keys) => keys.rotate(id, { ...EVERY_ACCOUNT, overlapSeconds: overlap }))
+        }
+      ).pipe(Effect.flatMap(printSecret(json)))
+  ).pipe(
+    Command.withDescription(targetHelp("Replace the secret of a key and print the new one. Both work for a while."))
+  )
 
-const revokeKey = <E>({ withKeys }: KeysActions<E>) =>
+const revokeKey = <E>(actions: KeysActions<E>) =>
   Command.make(
     "revoke",
     {
-      id: Args.text({ name: "key-id" }).pipe(Args.withDescription("Id of the key, as shown by keys list")),
+      id: keyId,
+      force: Options.boolean("force").pipe(
+        Options.withDescription("Revoke even the last admin key of an account; only in the local store")
+      ),
+      url,
       json: jsonOption("Print the metadata of the key as JSON")
     },
-    ({ id, json }) =>
-      withKeys(
-        Effect.gen(function* () {
-          const keys = yield* Keys
-          const key = yield* keys.revoke(id)
-          if (json) return yield* printJson(key)
-          yield* Console.log(`Revoked ${key.id} ("${visible(key.name)}" of account "${visible(key.account)}")`)
+    ({ id, force, url, json }) =>
+      Effect.gen(function* () {
+        const key = yield* either(
+          actions,
+          { url, account: Option.none() },
+          {
+            onServer: (server): Effect.Effect<Key, UsageError | RemoteFailure> =>
+              force
+                ? new UsageError({ message: "--force is for the local store only" })
+                : Effect.map(server.request(post("/keys/revoke", { key_id: id }, OneKey)), ({ key }) => key),
+            inStore: Effect.flatMap(Keys, (keys) => keys.revoke(id, { ...EVERY_ACCOUNT, force }))
+          }
+        )
+        if (json) return yield* printJson(key)
+        yield* Console.log(`Revoked ${key.id} ("${visible(key.name)}" of account "${visible(key.account)}")`)
+      })
+  ).pipe(Command.withDescription(targetHelp("Revoke a key. Running servers reject it within seconds.")))
+
+/** Unlike a plain schema, its error names the option. */
+const nameOption = (option: string) =>
+  Options.text(option).pipe(
+    Options.withSchema(
+      Schema.String.pipe(
+        Schema.filter((text) => /^.{1,200}$/su.test(text.trim()), {
+          message: () => `Expected --${option} to be 1 to 200 characters`
         })
       )
-  ).pipe(Command.withDescription("Revoke a key. Running servers reject it within seconds"))
+    ),
+    Options.map((text) => text.trim())
+  )
 
-const table = (keys: ReadonlyArray<Key>): string => {
+const WithSecret = Schema.Struct({ key: Key, secret: Schema.String })
+const KeyList = Schema.Struct({ keys: Schema.Array(Key) })
+const OneKey = Schema.Struct({ key: Key })
+
+/** Runs on the configured server, or in the local store if there is none. */
+const either = <E, A, E1, E2>(
+  { server, withKeys }: KeysActions<E>,
+  target: Target,
+  run: {
+    readonly onServer: (server: Remote) => Effect.Effect<A, E1>
+    readonly inStore: Effect.Effect<A, E2, Keys>
+    readonly createsStore?: boolean
+  }
+): Effect.Effect<A, E | E1 | E2> =>
+  Effect.gen(function* () {
+    const found = yield* server(target)
+    if (Option.isSome(found)) return yield* run.onServer(found.value)
+    return yield* withKeys(run.inStore, { createsStore: run.createsStore ?? false })
+  })
+
+const printSecret =
+  (asJson: boolean) =>
+  ({ key, secret }: IssuedKey) =>
+    asJson
+      ? printJson({ ...key, key: Redacted.value(secret) })
+      : Effect.zipRight(
+          Console.error(`Key ${key.id} of account "${visible(key.account)}", shown only once:`),
+          Console.log(Redacted.value(secret))
+        )
+
+const table = (keys: ReadonlyArray<Key>, now: Timestamp.Timestamp): string => {
   const rows = [
-    ["ID", "ACCOUNT", "NAME", "KEY", "CREATED", "LAST USED", "STATE"],
+    ["ID", "ACCOUNT", "NAME", "SCOPE", "KEY", "CREATED", "LAST USED", "EXPIRES", "STATE"],
     ...keys.map((key) => [
       key.id,
       visible(key.account),
       visible(key.name),
+      key.scope,
       key.hint,
       key.created_at,
       key.last_used_at ?? "never",
-      key.revoked_at === null ? "active" : `revoked ${key.revoked_at}`
+      key.expires_at ?? "never",
+      stateOf(key, now)
     ])
   ]
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
@@ -111,4 +239,12 @@ const table = (keys: ReadonlyArray<Key>): string => {
         .trimEnd()
     )
     .join("\n")
+}
+
+const stateOf = ({ revoked_at, expires_at, previous_secret_until }: Key, now: Timestamp.Timestamp): string => {
+  if (revoked_at !== null) return `revoked ${revoked_at}`
+  if (expires_at !== null && expires_at <= now) return "expired"
+  return previous_secret_until !== null && previous_secret_until > now
+    ? `active, previous secret until ${previous_secret_until}`
+    : "active"
 }

@@ -1,7 +1,7 @@
 /** Port to Earshot for client commands: a server, or the local store. */
 import { HelpDoc, Options } from "@effect/cli"
 import { Console, Data, Effect, type Option, type Schema, type Scope, type Stream } from "effect"
-import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
+import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import type { StoreUnavailable } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
 
@@ -103,7 +103,7 @@ export const findAccount = (name: string): Effect.Effect<AccountId, AccountNotFo
   Effect.gen(function* () {
     const keys = yield* Keys
     if (name === DEFAULT_ACCOUNT) return yield* keys.account(name)
-    const all = yield* keys.list
+    const all = yield* keys.list(EVERY_ACCOUNT)
     const found = all.find((key) => key.account === name)
     if (found !== undefined) return found.account_id
     const names = [...new Set(all.map((key) => `"${key.account}"`))]

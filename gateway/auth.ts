@@ -1,11 +1,11 @@
-/** Authentication by API key. */
-import { Effect } from "effect"
+/** Authentication by API key, and what its scope allows. */
+import { Effect, Either } from "effect"
+import { allows, type Caller, type Scope } from "../core/keys/Key.ts"
 import { Keys } from "../core/keys/Keys.ts"
-import { type StoreUnavailable, Unauthenticated } from "../core/model/Errors.ts"
-import type { AccountId } from "../core/model/Ids.ts"
+import { PermissionDenied, type StoreUnavailable, Unauthenticated } from "../core/model/Errors.ts"
 
 /** Live streams run it again to notice a revoked key. */
-export type Authentication = Effect.Effect<AccountId, Unauthenticated | StoreUnavailable, Keys>
+export type Authentication = Effect.Effect<Caller, Unauthenticated | StoreUnavailable, Keys>
 
 export const authenticate = (request: Request): Authentication =>
   authenticateHeader(request.headers.get("authorization"))
@@ -15,6 +15,10 @@ export const authenticateHeader = (authorization: string | null): Authentication
   const secret = bearer(authorization)
   return secret === undefined ? new Unauthenticated() : Effect.flatMap(Keys, (keys) => keys.authenticate(secret))
 }
+
+/** Before the request is read: the answer must not depend on what it asks for. */
+export const checkScope = ({ scope }: Caller, needed: Scope): Either.Either<void, PermissionDenied> =>
+  allows(scope, needed) ? Either.void : Either.left(new PermissionDenied({ scope, needed }))
 
 // ---- helpers ----
 

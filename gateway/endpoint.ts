@@ -1,6 +1,8 @@
 /** The shape of an operation, and the use cases that operations call. */
 import type { Effect, Schema } from "effect"
 import type { Backtests } from "../core/backtests/Backtests.ts"
+import type { Scope } from "../core/keys/Key.ts"
+import type { Keys } from "../core/keys/Keys.ts"
 import type { Matches } from "../core/matches/Matches.ts"
 import type { CoreError } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
@@ -9,11 +11,12 @@ import type { Rules } from "../core/rules/Rules.ts"
 import type { Status } from "../core/status/Status.ts"
 import type { Webhooks } from "../core/webhooks/Webhooks.ts"
 
-export type Services = Rules | Matches | Platforms | Backtests | Status | Webhooks
+export type Services = Rules | Matches | Platforms | Backtests | Status | Webhooks | Keys
 
 /** `A` and `O` are the decoded input and output; `I` and `OI` are what the client sends and receives. */
 export interface Operation<A, I, O, OI> {
   readonly name: string
+  readonly scope: Scope
   readonly input: Schema.Schema<A, I>
   readonly output: Schema.Schema<O, OI>
   readonly handle: (account: AccountId, input: A) => Effect.Effect<O, CoreError, Services>
@@ -23,7 +26,7 @@ export interface Operation<A, I, O, OI> {
 export interface Endpoint<A, I, O, OI> extends Operation<A, I, O, OI> {
   readonly method: "GET" | "POST"
   readonly path: `/${string}`
-  readonly tag: "rules" | "matches" | "platforms" | "webhooks"
+  readonly tag: "rules" | "matches" | "platforms" | "webhooks" | "keys"
   readonly summary: string
   readonly description: string
   /** Without `request` if there is no body. */

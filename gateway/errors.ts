@@ -5,6 +5,7 @@ import type { CoreError } from "../core/model/Errors.ts"
 export const ERROR_CODES = [
   "invalid_argument",
   "unauthenticated",
+  "permission_denied",
   "not_found",
   "unimplemented",
   "resource_exhausted",
@@ -109,6 +110,12 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     details: {},
     headers: { "www-authenticate": "Bearer" }
   }),
+  PermissionDenied: ({ message, scope, needed }) => ({
+    status: 403,
+    code: "permission_denied",
+    message,
+    details: { scope, needed }
+  }),
   RuleNotFound: ({ message, ruleId }) => ({ status: 404, code: "not_found", message, details: { rule_id: ruleId } }),
   WebhookNotFound: ({ message, webhookId }) => ({
     status: 404,
@@ -130,6 +137,18 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
   }),
   CursorExpired: ({ message, floor }) => ({ status: 400, code: "failed_precondition", message, details: { floor } }),
   KeyNotFound: ({ message, keyId }) => ({ status: 404, code: "not_found", message, details: { key_id: keyId } }),
+  KeyInactive: ({ message, keyId }) => ({
+    status: 400,
+    code: "failed_precondition",
+    message,
+    details: { key_id: keyId }
+  }),
+  LastAdminKey: ({ message, keyId }) => ({
+    status: 400,
+    code: "failed_precondition",
+    message,
+    details: { key_id: keyId }
+  }),
   RuleLimitReached: ({ message, platform, limit, used }) => ({
     status: 429,
     code: "resource_exhausted",

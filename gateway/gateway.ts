@@ -1,6 +1,5 @@
 /** Builds the handler of all interfaces. */
 import { Effect } from "effect"
-import type { Keys } from "../core/keys/Keys.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
@@ -19,7 +18,7 @@ import { restRoutes } from "./rest.ts"
 import { json, type KeyedRoute, type Mount, type OpenRoute, type Route } from "./route.ts"
 import { serverInfoRoute } from "./serverInfo.ts"
 
-type DoorServices = Services | Keys | LocalFeed
+type DoorServices = Services | LocalFeed
 
 /** `docsScript` loads the script of the docs page; `observeProcess` updates the metrics of the process. */
 export const gateway = (options: {
@@ -49,7 +48,7 @@ export const gateway = (options: {
 
 // These interfaces need large libraries, which are loaded on their first request.
 
-const trpcMount = (schemas: PlatformSchemas): Effect.Effect<Mount<Services | Keys>> =>
+const trpcMount = (schemas: PlatformSchemas): Effect.Effect<Mount<Services>> =>
   Effect.gen(function* () {
     const loaded = yield* Effect.cached(
       Effect.promise(async () => {
@@ -69,6 +68,8 @@ const mcpRoute = (options: HttpOptions): KeyedRoute<Services> => {
   return {
     method: "POST",
     path: "/mcp",
+    // Each tool checks the scope that it needs.
+    scope: "read",
     read: async (request) => {
       reader ??= import("./mcp/http.ts").then(({ makeReader }) => makeReader(options))
       return (await reader)(request)

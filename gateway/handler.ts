@@ -4,7 +4,7 @@ import type { Keys } from "../core/keys/Keys.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import { RequestId } from "../core/model/RequestId.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
-import { authenticate } from "./auth.ts"
+import { authenticate, checkScope } from "./auth.ts"
 import { canceled, type DoorFailure, internal, methodNotAllowed, noSuchPath, toWire } from "./errors.ts"
 import { errorReply, type Mount, type Reply, type Route } from "./route.ts"
 import { requestSpans } from "./tracing.ts"
@@ -39,10 +39,12 @@ export const makeHandler = <R>(
       if (route === undefined) return Exit.fail(methodNotAllowed(request.method, path, [...methods.keys()]))
       if ("reply" in route) return run(route.reply)
       // Reads the body outside of Effect, for speed: a suspended fiber costs more than the rest of a request.
-      const account = await run(authenticate(request))
-      if (Exit.isFailure(account)) return Exit.failCause(account.cause)
+      const caller = await run(authenticate(request))
+      if (Exit.isFailure(caller)) return Exit.failCause(caller.cause)
+      const allowed = checkScope(caller.value, route.scope)
+      if (Either.isLeft(allowed)) return Exit.fail(allowed.left)
       const work = await route.read(request)
-      return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right(account.value))
+      return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right(caller.value))
     }
 
     return async (request) => {

@@ -24,6 +24,7 @@ export const liveRoute = (schemas: PlatformSchemas): KeyedRoute<Matches | Keys> 
   return {
     method: "GET",
     path: STREAM_PATH,
+    scope: "read",
     read: async (request) =>
       Either.map(readQuery(request), (query) => reply(query, authenticate(request), request.method === "HEAD"))
   }
@@ -93,7 +94,7 @@ const HEADERS = {
 
 const reply =
   (query: WatchQuery, key: Authentication, isHead: boolean): Work<Matches | Keys> =>
-  (account) =>
+  ({ account }) =>
     Effect.gen(function* () {
       const matches = yield* Matches
       const cursor = yield* matches.startCursor(account, query)

@@ -23,6 +23,7 @@ export const localRoutes: ReadonlyArray<KeyedRoute<LocalFeed>> = [
   {
     method: "POST",
     path: EVENTS_PATH,
+    scope: "write",
     read: async (request) => Either.map(await readEvents(request), publish)
   }
 ]
@@ -31,7 +32,7 @@ export const localRoutes: ReadonlyArray<KeyedRoute<LocalFeed>> = [
 
 const publish =
   (events: Iterable<SentEvent>): Work<LocalFeed> =>
-  (account) =>
+  ({ account }) =>
     Effect.gen(function* () {
       const feed = yield* LocalFeed
       return json(200, yield* feed.publish(events, account))

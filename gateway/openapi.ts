@@ -93,6 +93,7 @@ const tags = [
   { name: "matches", description: "Events that matched a rule" },
   { name: "platforms", description: "Filter syntax and status of each platform" },
   { name: "webhooks", description: "URLs that receive matches as they are stored" },
+  { name: "keys", description: "API keys of the account" },
   { name: "local", description: "Events for the platforms that run in process" }
 ]
 
@@ -120,6 +121,7 @@ const errors = {
     headers: {}
   },
   401: { name: "Unauthenticated", description: "The key is missing or not valid", headers: {} },
+  403: { name: "PermissionDenied", description: "The scope of the key does not allow this", headers: {} },
   404: {
     name: "NotFound",
     description: "The path does not exist, or the account has nothing with this id",

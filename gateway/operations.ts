@@ -13,6 +13,7 @@ import { PlatformStatus } from "../core/status/PlatformStatus.ts"
 import { Status } from "../core/status/Status.ts"
 import type { Issue } from "../core/syntax/issues/issue.ts"
 import { type AnyEndpoint, endpoint } from "./endpoint.ts"
+import { keyEndpoints } from "./keyOperations.ts"
 import { webhookEndpoints } from "./webhookOperations.ts"
 
 const EXAMPLE_RULE = "rule_01kzyn3v8jf9g8w3q5r7t2x4c6"
@@ -25,6 +26,7 @@ export const createRule = endpoint({
   method: "POST",
   path: "/api.CreateRule",
   name: "createRule",
+  scope: "write",
   tag: "rules",
   summary: "Create a rule",
   description:
@@ -74,6 +76,7 @@ export const listRules = endpoint({
   method: "GET",
   path: "/api.ListRules",
   name: "listRules",
+  scope: "read",
   tag: "rules",
   summary: "List the rules",
   description: "All rules of the account, newest first.",
@@ -103,6 +106,7 @@ export const deleteRule = endpoint({
   method: "POST",
   path: "/api.DeleteRule",
   name: "deleteRule",
+  scope: "write",
   tag: "rules",
   summary: "Delete a rule",
   description: "Removes the rule from its platforms and deletes its matches.",
@@ -120,6 +124,7 @@ export const listMatches = endpoint({
   method: "POST",
   path: "/matches",
   name: "listMatches",
+  scope: "read",
   tag: "matches",
   summary: "List matches",
   description:
@@ -169,6 +174,7 @@ export const waitForMatches = endpoint({
   method: "POST",
   path: "/matches/wait",
   name: "waitForMatches",
+  scope: "read",
   tag: "matches",
   summary: "Wait for matches",
   description:
@@ -199,6 +205,7 @@ export const platformSyntax = endpoint({
   method: "POST",
   path: "/platforms/syntax",
   name: "platformSyntax",
+  scope: "read",
   tag: "platforms",
   summary: "Get the filter syntax of platforms",
   description:
@@ -231,6 +238,7 @@ export const platformStatus = endpoint({
   method: "GET",
   path: "/platforms/status",
   name: "platformStatus",
+  scope: "read",
   tag: "platforms",
   summary: "Get the status of the platforms",
   description:
@@ -279,6 +287,7 @@ export const checkRule = endpoint({
   method: "POST",
   path: "/rules/check",
   name: "checkRule",
+  scope: "read",
   tag: "rules",
   summary: "Check filters before a rule is created",
   description:
@@ -336,7 +345,8 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   waitForMatches,
   platformSyntax,
   platformStatus,
-  ...webhookEndpoints
+  ...webhookEndpoints,
+  ...keyEndpoints
 ]
 
 // ---- helpers ----

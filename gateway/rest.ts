@@ -25,7 +25,7 @@ export const queryOf = (request: Request): Readonly<Record<string, string | Read
 // ---- helpers ----
 
 function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Services> {
-  const { method, path, handle } = endpoint
+  const { method, path, scope, handle } = endpoint
   const decode = decoder(schemas(endpoint.input))
   const allIsOptional = Either.isRight(decode({}))
   const readBody = (request: Request) => readJson(request, { allIsOptional })
@@ -33,11 +33,12 @@ function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Se
   return {
     method,
     path,
+    scope,
     read: async (request) =>
       Either.map(
         Either.flatMap(await readInput(request), decode),
         (input): Work<Services> =>
-          (account) =>
+          ({ account }) =>
             Effect.map(handle(account, input), (output) => json(200, output))
       )
   }

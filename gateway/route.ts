@@ -1,6 +1,6 @@
 /** Routes and replies of the gateway. */
 import type { Effect, Either } from "effect"
-import type { AccountId } from "../core/model/Ids.ts"
+import type { Caller, Scope } from "../core/keys/Key.ts"
 import type { DoorFailure, WireError } from "./errors.ts"
 
 /** Becomes a `Response` in the handler. */
@@ -11,12 +11,13 @@ export interface Reply {
 }
 
 /** Handles a request that was read. */
-export type Work<R> = (account: AccountId) => Effect.Effect<Reply, DoorFailure, R>
+export type Work<R> = (caller: Caller) => Effect.Effect<Reply, DoorFailure, R>
 
-/** Requires a key, which is checked before `read` is called. */
+/** Requires a key with the scope, which is checked before `read` is called. */
 export interface KeyedRoute<R> {
   readonly method: "GET" | "POST"
   readonly path: string
+  readonly scope: Scope
   readonly read: (request: Request) => Promise<Either.Either<Work<R>, DoorFailure>>
 }
 

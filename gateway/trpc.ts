@@ -11,11 +11,11 @@ import {
 } from "@trpc/server"
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch"
 import { Cause, Effect, Either, Exit, Option, Predicate, Runtime, Schema } from "effect"
-import type { Keys } from "../core/keys/Keys.ts"
+import type { Caller, Scope } from "../core/keys/Key.ts"
 import { Match } from "../core/matches/Match.ts"
 import { Matches, WatchQuery } from "../core/matches/Matches.ts"
-import { type AccountId, MatchId } from "../core/model/Ids.ts"
-import { type Authentication, authenticateHeader } from "./auth.ts"
+import { MatchId } from "../core/model/Ids.ts"
+import { type Authentication, authenticateHeader, checkScope } from "./auth.ts"
 import { parseJson, readText } from "./body.ts"
 import type { Endpoint, Operation, Services } from "./endpoint.ts"
 import {
@@ -27,6 +27,7 @@ import {
   toWire,
   type WireError
 } from "./errors.ts"
+import { createKey, listKeys, revokeKey, rotateKey } from "./keyOperations.ts"
 import { type LiveFailure, type LivePuller, pullLiveUpdates } from "./live.ts"
 import {
   checkRule,
@@ -70,8 +71,8 @@ export type Meta = {
 }
 
 interface Context {
-  readonly account: AccountId
-  readonly runtime: Runtime.Runtime<Services | Keys>
+  readonly caller: Caller
+  readonly runtime: Runtime.Runtime<Services>
   readonly key: Authentication
   /** Sets the id from which a client resumes if it disconnects before the first match. */
   readonly setStartId: (id: MatchId) => void
@@ -127,6 +128,12 @@ export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) =
       enable: mutation(enableWebhook),
       attempts: query(listWebhookAttempts),
       replay: mutation(replayWebhook)
+    }),
+    keys: t.router({
+      create: mutation(createKey),
+      list: query(listKeys),
+      revoke: mutation(revokeKey),
+      rotate: mutation(rotateKey)
     })
   })
 }
@@ -134,11 +141,11 @@ export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) =
 export type AppRouter = ReturnType<typeof makeRouter>
 
 /** Handles `/trpc/*`. Checks the key before it reads the body, and limits the body. */
-export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<Reply, DoorFailure, Services | Keys> =>
+export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<Reply, DoorFailure, Services> =>
   Effect.gen(function* () {
     // `new Request` throws for some other methods.
     if (!METHODS.includes(request.method)) return yield* methodNotAllowed(request.method, "/trpc", METHODS)
-    const runtime = yield* Effect.runtime<Services | Keys>()
+    const runtime = yield* Effect.runtime<Services>()
     const key = authenticateHeader(authorizationOf(request))
     let start = Option.none<MatchId>()
     const setStartId = (id: MatchId) => {
@@ -146,9 +153,9 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
     }
     const ready = yield* Effect.either(
       Effect.gen(function* () {
-        const account = yield* key
-        if (request.body === null) return { account, body: null }
-        return { account, body: yield* yield* Effect.promise(() => readText(request)) }
+        const caller = yield* key
+        if (request.body === null) return { caller, body: null }
+        return { caller, body: yield* yield* Effect.promise(() => readText(request)) }
       })
     )
     const body = ready._tag === "Right" ? ready.right.body : null
@@ -166,7 +173,7 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
         maxBatchSize: 20,
         createContext: () => {
           if (ready._tag === "Left") throw toTrpc(ready.left)
-          return { account: ready.right.account, runtime, key, setStartId }
+          return { caller: ready.right.caller, runtime, key, setStartId }
         }
       })
     )
@@ -193,10 +200,18 @@ const authorizationOf = (request: Request): string | null => {
 /** `void` lets clients omit an argument without fields, or with optional fields only. */
 type InputOf<I> = keyof I extends never ? void : Record<never, never> extends I ? I | void : I
 
+/** Checks the scope before the input. */
+const withScope = (needed: Scope) =>
+  t.procedure.use(({ ctx, next }) => {
+    const allowed = checkScope(ctx.caller, needed)
+    if (Either.isLeft(allowed)) throw toTrpc(allowed.left)
+    return next()
+  })
+
 const procedures = (schemas: PlatformSchemas, named: NamedSchemas) => {
   const documented = <A, I, O, OI>(operation: Operation<A, I, O, OI> | Endpoint<A, I, O, OI>) => {
     const [input, output] = [schemas(operation.input), schemas(operation.output)]
-    const procedure = t.procedure.input(zodInput(input, named)).output(zodOutput(output, named))
+    const procedure = withScope(operation.scope).input(zodInput(input, named)).output(zodOutput(output, named))
     if (!("path" in operation)) return procedure.meta({ input, output })
     const { name, method, path, tag, summary, description } = operation
     const openapi = { operationId: name, method, path, tags: [tag], summary, description }
@@ -222,7 +237,7 @@ const procedures = (schemas: PlatformSchemas, named: NamedSchemas) => {
     }> => {
       const [input, output] = [schemas(WatchInput), schemas(WatchMessage)]
       const meta = { input, output, description: WATCH_DESCRIPTION }
-      return t.procedure.meta(meta).input(zodInput(input, named)).subscription(resolveWatch) as never
+      return withScope("read").meta(meta).input(zodInput(input, named)).subscription(resolveWatch) as never
     }
   }
 }
@@ -238,7 +253,7 @@ function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
     signal: AbortSignal | undefined
   }): Promise<unknown> => {
     // `input` was decoded with the operation's schema.
-    const effect = Effect.tapErrorCause(operation.handle(ctx.account, input as A), (cause) =>
+    const effect = Effect.tapErrorCause(operation.handle(ctx.caller.account, input as A), (cause) =>
       Cause.isDie(cause) ? Effect.logError(`${operation.name} failed`, cause) : Effect.void
     )
     return runOrThrow(ctx.runtime, effect, signal)
@@ -263,7 +278,12 @@ const WATCH_DESCRIPTION =
   "Receive each match once, as it is stored, in the order of ids. A client that reconnects resumes after its last match."
 
 const resolveWatch = async ({
-  ctx: { account, runtime, key, setStartId },
+  ctx: {
+    caller: { account },
+    runtime,
+    key,
+    setStartId
+  },
   input,
   signal
 }: {
@@ -338,6 +358,7 @@ const trpcCode = (status: number): TRPC_ERROR_CODE_KEY => trpcCodes[status] ?? "
 const trpcCodes: Readonly<Record<number, TRPC_ERROR_CODE_KEY>> = {
   400: "BAD_REQUEST",
   401: "UNAUTHORIZED",
+  403: "FORBIDDEN",
   404: "NOT_FOUND",
   405: "METHOD_NOT_SUPPORTED",
   413: "PAYLOAD_TOO_LARGE",

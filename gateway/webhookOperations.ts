@@ -45,6 +45,7 @@ export const createWebhook = endpoint({
   method: "POST",
   path: "/webhooks/create",
   name: "createWebhook",
+  scope: "write",
   tag: "webhooks",
   summary: "Create a webhook",
   description:
@@ -62,6 +63,7 @@ export const listWebhooks = endpoint({
   method: "GET",
   path: "/webhooks",
   name: "listWebhooks",
+  scope: "read",
   tag: "webhooks",
   summary: "List the webhooks",
   description: "All webhooks of the account, newest first, each with its state.",
@@ -79,6 +81,7 @@ export const deleteWebhook = endpoint({
   method: "POST",
   path: "/webhooks/delete",
   name: "deleteWebhook",
+  scope: "write",
   tag: "webhooks",
   summary: "Delete a webhook",
   description: "Stops delivery and deletes the attempts of the webhook.",
@@ -96,6 +99,7 @@ export const testWebhook = endpoint({
   method: "POST",
   path: "/webhooks/test",
   name: "testWebhook",
+  scope: "write",
   tag: "webhooks",
   summary: "Send a test message to a webhook",
   description:
@@ -127,6 +131,7 @@ export const rotateWebhookSecret = endpoint({
   method: "POST",
   path: "/webhooks/rotate-secret",
   name: "rotateWebhookSecret",
+  scope: "write",
   tag: "webhooks",
   summary: "Give a webhook a new secret",
   description:
@@ -142,6 +147,7 @@ export const enableWebhook = endpoint({
   method: "POST",
   path: "/webhooks/enable",
   name: "enableWebhook",
+  scope: "write",
   tag: "webhooks",
   summary: "Enable a webhook, or retry it now",
   description:
@@ -160,6 +166,7 @@ export const listWebhookAttempts = endpoint({
   method: "POST",
   path: "/webhooks/attempts",
   name: "listWebhookAttempts",
+  scope: "read",
   tag: "webhooks",
   summary: "List the attempts of a webhook",
   description:
@@ -174,6 +181,7 @@ export const replayWebhook = endpoint({
   method: "POST",
   path: "/webhooks/replay",
   name: "replayWebhook",
+  scope: "write",
   tag: "webhooks",
   summary: "Send matches to a webhook again",
   description:

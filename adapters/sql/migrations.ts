@@ -247,6 +247,18 @@ const migrations = {
       response text
     )`
     yield* sql`create index attempts_of_webhook on webhook_attempts (webhook_id, id desc)`
+  }),
+
+  "0008_key_scopes": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // Earlier keys could do everything.
+    yield* sql`alter table keys
+      add column scope text not null default 'admin' check (scope in ('read', 'write', 'admin')),
+      add column expires_at timestamptz(3),
+      add column previous_digest text unique,
+      add column previous_secret_until timestamptz(3)`
+    yield* sql`alter table keys alter column scope drop default`
+    yield* sql`create index keys_of_account on keys (account_id, id)`
   })
 }
 

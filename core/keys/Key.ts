@@ -3,18 +3,43 @@ import { Schema } from "effect"
 import { AccountId, KeyId } from "../model/Ids.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 
+/** From the least to the most. Each scope allows everything that the scopes before it allow. */
+export const SCOPES = ["read", "write", "admin"] as const
+
+export const Scope = Schema.Literal(...SCOPES).annotations({
+  identifier: "Scope",
+  description: "read: lists, streams and status. write: also rules, webhooks and events. admin: also keys."
+})
+export type Scope = typeof Scope.Type
+
+export const allows = (scope: Scope, needed: Scope): boolean => SCOPES.indexOf(scope) >= SCOPES.indexOf(needed)
+
 export const Key = Schema.Struct({
   id: KeyId,
   account_id: AccountId,
-  account: Schema.String,
+  account: Schema.String.annotations({ description: "Name of the account" }),
   name: Schema.String,
-  /** The first characters of the key, so that its owner can recognize it. */
-  hint: Schema.String,
+  scope: Scope,
+  hint: Schema.String.annotations({ description: "The first characters of the secret, to recognize it by" }),
   created_at: Timestamp,
-  last_used_at: Schema.NullOr(Timestamp),
+  last_used_at: Schema.NullOr(Timestamp).annotations({ description: "Accurate to a minute; null: never used" }),
+  expires_at: Schema.NullOr(Timestamp).annotations({ description: "The key stops working at this time; null: never" }),
+  previous_secret_until: Schema.NullOr(Timestamp).annotations({
+    description: "After a rotation: the previous secret works until this time"
+  }),
   revoked_at: Schema.NullOr(Timestamp)
-})
+}).annotations({ identifier: "Key" })
 export type Key = typeof Key.Type
+
+/** Neither revoked nor expired. */
+export const isActive = ({ revoked_at, expires_at }: Key, now: Timestamp): boolean =>
+  revoked_at === null && (expires_at === null || expires_at > now)
+
+/** Who sends a request, by the key of the request. */
+export interface Caller {
+  readonly account: AccountId
+  readonly scope: Scope
+}
 
 const SECRET_LENGTH = 32
 const CHECKSUM_LENGTH = 6

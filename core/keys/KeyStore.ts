@@ -1,9 +1,9 @@
 /** Storage port for accounts and keys, with an in-memory layer. */
 import { Context, Effect, Layer, Option } from "effect"
-import type { StoreUnavailable } from "../model/Errors.ts"
+import { LastAdminKey, type StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, KeyId } from "../model/Ids.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
-import type { Key } from "./Key.ts"
+import { isActive, type Key, type Scope } from "./Key.ts"
 
 export interface NewAccount {
   readonly id: AccountId
@@ -13,35 +13,56 @@ export interface NewAccount {
 
 export interface NewKey {
   readonly id: KeyId
-  readonly account: Pick<NewAccount, "id" | "name">
+  readonly accountId: AccountId
   readonly name: string
+  readonly scope: Scope
   readonly hint: string
   readonly digest: string
   readonly createdAt: Timestamp
+  readonly expiresAt: Option.Option<Timestamp>
+}
+
+/** A key, of this account if one is given. */
+export interface KeySelector {
+  readonly id: KeyId
+  readonly account: Option.Option<AccountId>
 }
 
 export class KeyStore extends Context.Tag("core/KeyStore")<
   KeyStore,
   {
-    /** Creates the account if no account has that name. Returns the stored key if the digest is already known. */
+    /** The account must exist. Returns the stored key if the digest is already known. */
     readonly insert: (key: NewKey) => Effect.Effect<Key, StoreUnavailable>
     /** Finds the account by name, or creates it with the given id. */
     readonly account: (account: NewAccount) => Effect.Effect<AccountId, StoreUnavailable>
-    /** Includes revoked keys. */
-    readonly findByDigest: (digest: string) => Effect.Effect<Option.Option<Key>, StoreUnavailable>
-    /** Oldest first, including revoked keys. */
-    readonly list: Effect.Effect<ReadonlyArray<Key>, StoreUnavailable>
-    /** None for an unknown id. A second call keeps the first revocation time. */
-    readonly revoke: (id: KeyId, at: Timestamp) => Effect.Effect<Option.Option<Key>, StoreUnavailable>
+    /** Includes revoked and expired keys. Finds a previous secret until its time is over. */
+    readonly findByDigest: (digest: string, at: Timestamp) => Effect.Effect<Option.Option<Key>, StoreUnavailable>
+    /** Of one account or of all, oldest first, including revoked and expired keys. */
+    readonly list: (account: Option.Option<AccountId>) => Effect.Effect<ReadonlyArray<Key>, StoreUnavailable>
+    /**
+     * None for an unknown id. A second call keeps the first revocation time. Fails with `LastAdminKey` if the account
+     * would have no active admin key left, unless `force`.
+     */
+    readonly revoke: (
+      key: KeySelector,
+      options: { readonly at: Timestamp; readonly force: boolean }
+    ) => Effect.Effect<Option.Option<Key>, LastAdminKey | StoreUnavailable>
+    /** Replaces the secret of an active key. The present secret becomes the previous one. None for any other key. */
+    readonly rotate: (
+      key: KeySelector,
+      to: { readonly digest: string; readonly hint: string; readonly at: Timestamp; readonly previousUntil: Timestamp }
+    ) => Effect.Effect<Option.Option<Key>, StoreUnavailable>
     readonly touch: (id: KeyId, at: Timestamp) => Effect.Effect<void, StoreUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<KeyStore> = Layer.sync(KeyStore, () => {
     const keys = new Map<KeyId, Key>()
     const digests = new Map<string, KeyId>()
+    const previousDigests = new Map<string, { readonly id: KeyId; readonly until: Timestamp }>()
     const accounts = new Map<string, AccountId>()
+    const nameOf = (account: AccountId) => [...accounts].find(([, id]) => id === account)?.[0] ?? ""
 
-    const account = ({ id, name }: Pick<NewAccount, "id" | "name">) => {
+    const account = ({ id, name }: NewAccount) => {
       const known = accounts.get(name) ?? id
       accounts.set(name, known)
       return known
@@ -51,15 +72,17 @@ export class KeyStore extends Context.Tag("core/KeyStore")<
       Effect.sync(() => {
         const existing = keys.get(digests.get(key.digest) ?? key.id)
         if (existing !== undefined) return existing
-        const accountId = account(key.account)
         const stored: Key = {
           id: key.id,
-          account_id: accountId,
-          account: key.account.name,
+          account_id: key.accountId,
+          account: nameOf(key.accountId),
           name: key.name,
+          scope: key.scope,
           hint: key.hint,
           created_at: key.createdAt,
           last_used_at: null,
+          expires_at: Option.getOrNull(key.expiresAt),
+          previous_secret_until: null,
           revoked_at: null
         }
         digests.set(key.digest, key.id)
@@ -67,22 +90,70 @@ export class KeyStore extends Context.Tag("core/KeyStore")<
         return stored
       })
 
-    const change = (id: KeyId, f: (key: Key) => Key) =>
-      Effect.sync(() => {
-        const key = keys.get(id)
-        if (key === undefined) return Option.none()
-        keys.set(id, f(key))
-        return Option.some(f(key))
-      })
+    const select = ({ id, account }: KeySelector) =>
+      Option.filter(
+        Option.fromNullable(keys.get(id)),
+        (key) => !Option.exists(account, (own) => own !== key.account_id)
+      )
+
+    const replace = (key: Key) => {
+      keys.set(key.id, key)
+      return Option.some(key)
+    }
+
+    const isLastAdmin = (key: Key, at: Timestamp) =>
+      key.scope === "admin" &&
+      isActive(key, at) &&
+      ![...keys.values()].some(
+        (other) =>
+          other.id !== key.id && other.account_id === key.account_id && other.scope === "admin" && isActive(other, at)
+      )
 
     return KeyStore.of({
       insert,
       account: (wanted) => Effect.sync(() => account(wanted)),
-      findByDigest: (digest) =>
-        Effect.sync(() => Option.flatMapNullable(Option.fromNullable(digests.get(digest)), (id) => keys.get(id))),
-      list: Effect.sync(() => [...keys.values()].sort((a, b) => (a.id < b.id ? -1 : 1))),
-      revoke: (id, at) => change(id, (key) => ({ ...key, revoked_at: key.revoked_at ?? at })),
-      touch: (id, at) => Effect.asVoid(change(id, (key) => ({ ...key, last_used_at: at })))
+      findByDigest: (digest, at) =>
+        Effect.sync(() => {
+          const current = Option.fromNullable(digests.get(digest))
+          const previous = Option.filter(Option.fromNullable(previousDigests.get(digest)), ({ until }) => until > at)
+          return Option.orElse(current, () => Option.map(previous, ({ id }) => id)).pipe(
+            Option.flatMapNullable((id) => keys.get(id))
+          )
+        }),
+      list: (account) =>
+        Effect.sync(() =>
+          [...keys.values()]
+            .filter(({ account_id }) => !Option.exists(account, (own) => own !== account_id))
+            .sort((a, b) => (a.id < b.id ? -1 : 1))
+        ),
+      revoke: (selector, { at, force }) =>
+        Effect.suspend(() => {
+          const key = Option.getOrUndefined(select(selector))
+          if (key === undefined) return Effect.succeedNone
+          if (!force && isLastAdmin(key, at)) return new LastAdminKey({ keyId: key.id })
+          return Effect.succeed(replace({ ...key, revoked_at: key.revoked_at ?? at }))
+        }),
+      rotate: (selector, { digest, hint, at, previousUntil }) =>
+        Effect.sync(() =>
+          Option.flatMap(
+            Option.filter(select(selector), (key) => isActive(key, at)),
+            (key) => {
+              for (const [old, { id }] of previousDigests) if (id === key.id) previousDigests.delete(old)
+              for (const [old, id] of digests) {
+                if (id !== key.id) continue
+                digests.delete(old)
+                previousDigests.set(old, { id, until: previousUntil })
+              }
+              digests.set(digest, key.id)
+              return replace({ ...key, hint, previous_secret_until: previousUntil })
+            }
+          )
+        ),
+      touch: (id, at) =>
+        Effect.sync(() => {
+          const key = keys.get(id)
+          if (key !== undefined) replace({ ...key, last_used_at: at })
+        })
     })
   })
 }

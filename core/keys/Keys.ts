@@ -1,11 +1,40 @@
-/** The key use cases: authenticate, create, list and revoke. */
+/** The key use cases: authenticate, create, list, revoke and rotate. */
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Entropy } from "../model/Entropy.ts"
-import { KeyNotFound, type StoreUnavailable, Unauthenticated } from "../model/Errors.ts"
+import {
+  InvalidArgument,
+  KeyInactive,
+  KeyNotFound,
+  type LastAdminKey,
+  type StoreUnavailable,
+  Unauthenticated
+} from "../model/Errors.ts"
 import { type AccountId, Ids, KeyId } from "../model/Ids.ts"
 import * as Timestamp from "../model/Timestamp.ts"
-import { hintOf, isMistyped, type Key, makeSecret } from "./Key.ts"
+import { trimmedText } from "../model/trimmedText.ts"
+import { wholeNumber } from "../model/wholeNumber.ts"
+import { type Caller, hintOf, isActive, isMistyped, type Key, makeSecret, Scope } from "./Key.ts"
 import { KeyStore } from "./KeyStore.ts"
+
+export const KeyDraft = Schema.Struct({
+  name: trimmedText(200).annotations({
+    jsonSchema: { type: "string", minLength: 1, maxLength: 200, description: "A name to recognize the key by" }
+  }),
+  scope: Scope,
+  expires_at: Schema.optionalWith(
+    Timestamp.FromRequest.annotations({ description: "The key stops working at this time. Without it: never" }),
+    { exact: true }
+  )
+})
+export type KeyDraft = typeof KeyDraft.Type
+
+/** Of a request to rotate a key: how long the previous secret works. */
+export const overlapSeconds = wholeNumber({
+  min: 0,
+  max: 30 * 86_400,
+  fallback: 86_400,
+  description: "How long the previous secret works"
+})
 
 /** A new key with its secret, which is not stored. */
 export interface IssuedKey {
@@ -23,23 +52,39 @@ const TOUCH_INTERVAL_MILLIS = 60_000
 const CACHE_LIMIT = 10_000
 const NEVER = "1970-01-01T00:00:00.000Z"
 
+/** Whose keys: of one account, or of all. */
+export interface KeyOwner {
+  readonly account: Option.Option<AccountId>
+}
+
+/** For the operator. */
+export const EVERY_ACCOUNT: KeyOwner = { account: Option.none() }
+
 export class Keys extends Context.Tag("core/Keys")<
   Keys,
   {
-    readonly authenticate: (secret: string) => Effect.Effect<AccountId, Unauthenticated | StoreUnavailable>
-    /** Creates the account if no account has that name. */
-    readonly create: (options: {
-      readonly account: string
-      readonly name: string
-    }) => Effect.Effect<IssuedKey, StoreUnavailable>
+    readonly authenticate: (secret: string) => Effect.Effect<Caller, Unauthenticated | StoreUnavailable>
+    readonly create: (
+      account: AccountId,
+      draft: KeyDraft
+    ) => Effect.Effect<IssuedKey, InvalidArgument | StoreUnavailable>
     /** Finds or creates the account by name. For local callers, which need no key. */
     readonly account: (name: string) => Effect.Effect<AccountId, StoreUnavailable>
-    readonly list: Effect.Effect<ReadonlyArray<Key>, StoreUnavailable>
-    /** `id` may be any text; fails with `KeyNotFound` if it is not the id of a key. */
-    readonly revoke: (id: string) => Effect.Effect<Key, KeyNotFound | StoreUnavailable>
+    /** Oldest first, including revoked and expired keys. */
+    readonly list: (owner: KeyOwner) => Effect.Effect<ReadonlyArray<Key>, StoreUnavailable>
+    /** `id` may be any text. Fails for the last admin key of an account, unless `force`. */
+    readonly revoke: (
+      id: string,
+      owner: KeyOwner & { readonly force: boolean }
+    ) => Effect.Effect<Key, KeyNotFound | LastAdminKey | StoreUnavailable>
+    /** Replaces the secret. The previous one works for `overlapSeconds` more. */
+    readonly rotate: (
+      id: string,
+      owner: KeyOwner & { readonly overlapSeconds: number }
+    ) => Effect.Effect<IssuedKey, KeyNotFound | KeyInactive | StoreUnavailable>
     /** None when the store already has keys. */
     readonly issueFirst: Effect.Effect<Option.Option<IssuedKey>, StoreUnavailable>
-    /** Stores the operator's own secret as a key of the default account. Idempotent. */
+    /** Stores the operator's own secret as an admin key of the default account. Idempotent. */
     readonly adopt: (secret: Redacted.Redacted) => Effect.Effect<Key, StoreUnavailable>
   }
 >() {
@@ -50,40 +95,31 @@ export class Keys extends Context.Tag("core/Keys")<
       const ids = yield* Ids
       const entropy = yield* Entropy
       // Keyed by the secret itself: a digest per request would cost more than the rest of the check.
-      const cache = new Map<string, { readonly key: Key; readonly until: number }>()
+      const cache = new Map<string, { readonly caller: Caller; readonly until: number }>()
 
       const lookUp = (secret: string, now: number) =>
         Effect.gen(function* () {
-          const found = yield* store.findByDigest(entropy.sha256(secret))
-          if (Option.isNone(found) || found.value.revoked_at !== null) {
+          const at = Timestamp.fromMillis(now)
+          const key = Option.getOrUndefined(yield* store.findByDigest(entropy.sha256(secret), at))
+          if (key === undefined || !isActive(key, at)) {
             cache.delete(secret)
             return yield* new Unauthenticated()
           }
+          const caller = { account: key.account_id, scope: key.scope }
+          const ends = [key.expires_at, key.previous_secret_until].flatMap((end) =>
+            end === null || end <= at ? [] : [Date.parse(end)]
+          )
           if (cache.size >= CACHE_LIMIT) cache.clear()
-          cache.set(secret, { key: found.value, until: now + CACHE_MILLIS })
-          if (now - Date.parse(found.value.last_used_at ?? NEVER) > TOUCH_INTERVAL_MILLIS) {
-            yield* store.touch(found.value.id, Timestamp.fromMillis(now))
-          }
-          return found.value.account_id
+          cache.set(secret, { caller, until: Math.min(now + CACHE_MILLIS, ...ends) })
+          if (now - Date.parse(key.last_used_at ?? NEVER) > TOUCH_INTERVAL_MILLIS) yield* store.touch(key.id, at)
+          return caller
         })
 
       const authenticate = (secret: string) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           const known = cache.get(secret)
-          if (known !== undefined && now < known.until) return Effect.succeed(known.key.account_id)
+          if (known !== undefined && now < known.until) return Effect.succeed(known.caller)
           return isMistyped(secret) ? new Unauthenticated() : lookUp(secret, now)
-        })
-
-      const insert = (secret: Redacted.Redacted, account: string, name: string) =>
-        Effect.gen(function* () {
-          return yield* store.insert({
-            id: yield* ids.key,
-            account: { id: yield* ids.account, name: account },
-            name,
-            hint: hintOf(Redacted.value(secret)),
-            digest: entropy.sha256(Redacted.value(secret)),
-            createdAt: yield* Timestamp.now
-          })
         })
 
       const account = (name: string) =>
@@ -91,27 +127,86 @@ export class Keys extends Context.Tag("core/Keys")<
           return yield* store.account({ id: yield* ids.account, name, createdAt: yield* Timestamp.now })
         })
 
-      const create = Effect.fn("Keys.create")(function* (options: { account: string; name: string }) {
-        const secret = Redacted.make(makeSecret(entropy.bytes))
-        return { secret, key: yield* insert(secret, options.account, options.name) }
+      const insert = (accountId: AccountId, secret: Redacted.Redacted, draft: KeyDraft) =>
+        Effect.gen(function* () {
+          return yield* store.insert({
+            id: yield* ids.key,
+            accountId,
+            name: draft.name,
+            scope: draft.scope,
+            hint: hintOf(Redacted.value(secret)),
+            digest: entropy.sha256(Redacted.value(secret)),
+            createdAt: yield* Timestamp.now,
+            expiresAt: Option.fromNullable(draft.expires_at)
+          })
+        })
+
+      const issue = (accountId: AccountId, draft: KeyDraft) =>
+        Effect.gen(function* () {
+          const secret = Redacted.make(makeSecret(entropy.bytes))
+          return { secret, key: yield* insert(accountId, secret, draft) }
+        })
+
+      const create = Effect.fn("Keys.create")(function* (accountId: AccountId, draft: KeyDraft) {
+        if (draft.expires_at !== undefined && draft.expires_at <= (yield* Timestamp.now)) {
+          return yield* new InvalidArgument({
+            issues: [{ path: "expires_at", message: "Expected a time in the future" }]
+          })
+        }
+        return yield* issue(accountId, draft)
       })
 
-      const revoke = Effect.fn("Keys.revoke")(function* (id: string) {
-        const keyId = asKeyId(id)
-        const revoked = Option.isSome(keyId) ? yield* store.revoke(keyId.value, yield* Timestamp.now) : Option.none()
+      const revoke = Effect.fn("Keys.revoke")(function* (text: string, owner: KeyOwner & { readonly force: boolean }) {
+        const id = Option.getOrUndefined(asKeyId(text))
+        if (id === undefined) return yield* new KeyNotFound({ keyId: text })
+        const { account, force } = owner
+        const revoked = yield* store.revoke({ id, account }, { at: yield* Timestamp.now, force })
         cache.clear()
-        return Option.isSome(revoked) ? revoked.value : yield* new KeyNotFound({ keyId: id })
+        return Option.isSome(revoked) ? revoked.value : yield* new KeyNotFound({ keyId: text })
+      })
+
+      const rotate = Effect.fn("Keys.rotate")(function* (
+        text: string,
+        { account, overlapSeconds }: KeyOwner & { readonly overlapSeconds: number }
+      ) {
+        const id = Option.getOrUndefined(asKeyId(text))
+        if (id === undefined) return yield* new KeyNotFound({ keyId: text })
+        const secret = Redacted.make(makeSecret(entropy.bytes))
+        const now = yield* Clock.currentTimeMillis
+        const rotated = yield* store.rotate(
+          { id, account },
+          {
+            digest: entropy.sha256(Redacted.value(secret)),
+            hint: hintOf(Redacted.value(secret)),
+            at: Timestamp.fromMillis(now),
+            previousUntil: Timestamp.fromMillis(now + overlapSeconds * 1_000)
+          }
+        )
+        cache.clear()
+        if (Option.isSome(rotated)) return { secret, key: rotated.value }
+        const isKnown = (yield* store.list(account)).some((key) => key.id === id)
+        return yield* isKnown ? new KeyInactive({ keyId: text }) : new KeyNotFound({ keyId: text })
       })
 
       const issueFirst = Effect.gen(function* () {
-        const existing = yield* store.list
+        const existing = yield* store.list(Option.none())
         if (existing.length > 0) return Option.none()
-        return Option.some(yield* create({ account: DEFAULT_ACCOUNT, name: "first key" }))
+        return Option.some(yield* issue(yield* account(DEFAULT_ACCOUNT), { name: "first key", scope: "admin" }))
       })
 
-      const adopt = (secret: Redacted.Redacted) => insert(secret, DEFAULT_ACCOUNT, "bootstrap key")
+      const adopt = (secret: Redacted.Redacted) =>
+        Effect.flatMap(account(DEFAULT_ACCOUNT), (id) => insert(id, secret, { name: "bootstrap key", scope: "admin" }))
 
-      return Keys.of({ authenticate, create, account, list: store.list, revoke, issueFirst, adopt })
+      return Keys.of({
+        authenticate,
+        create,
+        account,
+        list: ({ account }) => store.list(account),
+        revoke,
+        rotate,
+        issueFirst,
+        adopt
+      })
     })
   )
 }

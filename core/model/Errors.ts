@@ -28,10 +28,20 @@ export class InvalidArgument extends Schema.TaggedError<InvalidArgument>()("Inva
   }
 }
 
-/** The same for a missing, malformed, unknown or revoked key, so that keys cannot be probed. */
+/** The same for a missing, malformed, unknown, expired or revoked key, so that keys cannot be probed. */
 export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", {}) {
   override get message() {
     return "A valid API key is required: send it as the header Authorization: Bearer <API_KEY>"
+  }
+}
+
+/** Decided before the request is read, so it is the same for every id. */
+export class PermissionDenied extends Schema.TaggedError<PermissionDenied>()("PermissionDenied", {
+  scope: Schema.String,
+  needed: Schema.String
+}) {
+  override get message() {
+    return `The key has the scope "${this.scope}", but "${this.needed}" is needed: use another key, or ask an admin of the account for one`
   }
 }
 
@@ -77,9 +87,23 @@ export class CursorExpired extends Schema.TaggedError<CursorExpired>()("CursorEx
   }
 }
 
+/** The same for an unknown or malformed id and for another account's. */
 export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", { keyId: Schema.String }) {
   override get message() {
     return `Cannot find key "${this.keyId}"`
+  }
+}
+
+/** Revoked or expired. */
+export class KeyInactive extends Schema.TaggedError<KeyInactive>()("KeyInactive", { keyId: Schema.String }) {
+  override get message() {
+    return `Cannot rotate key "${this.keyId}": it is revoked or expired; create a new key`
+  }
+}
+
+export class LastAdminKey extends Schema.TaggedError<LastAdminKey>()("LastAdminKey", { keyId: Schema.String }) {
+  override get message() {
+    return `Cannot revoke key "${this.keyId}": it is the last active admin key of the account; create another admin key first`
   }
 }
 
@@ -171,12 +195,15 @@ export class MatchesUnstorable extends Schema.TaggedError<MatchesUnstorable>()("
 export type CoreError =
   | InvalidArgument
   | Unauthenticated
+  | PermissionDenied
   | RuleNotFound
   | WebhookNotFound
   | WebhookLimitReached
   | MatchNotFound
   | CursorExpired
   | KeyNotFound
+  | KeyInactive
+  | LastAdminKey
   | RuleLimitReached
   | PlatformNotConfigured
   | PlatformRefused

@@ -1,11 +1,27 @@
 /** The time format of the wire and the domain: RFC 3339, UTC, milliseconds, `Z`. */
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, ParseResult, Schema } from "effect"
+import { instantOf } from "../text/json.ts"
 
 export const Timestamp = Schema.String.pipe(
   Schema.pattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   Schema.brand("Timestamp")
 ).annotations({ jsonSchema: { type: "string", format: "date-time" } })
 export type Timestamp = typeof Timestamp.Type
+
+/** A time in a request: any RFC 3339 time, or a date, which means its start in UTC. */
+export const FromRequest: Schema.Schema<Timestamp, string> = Schema.transformOrFail(Schema.String, Timestamp, {
+  strict: true,
+  decode: (text, _, ast) => {
+    const millis = instantOf(text)
+    return millis === undefined
+      ? ParseResult.fail(new ParseResult.Type(ast, text))
+      : ParseResult.succeed(fromMillis(millis))
+  },
+  encode: ParseResult.succeed
+}).annotations({
+  message: () => ({ message: "Expected a time such as 2027-01-31T12:00:00Z", override: true }),
+  jsonSchema: { type: "string", format: "date-time" }
+})
 
 /** The year must have four digits. */
 export const fromDate = (date: Date): Timestamp => date.toISOString() as Timestamp

@@ -5,6 +5,7 @@ import { StreamStore } from "../coverage/StreamStore.ts"
 import { KeyStore } from "../keys/KeyStore.ts"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
+import * as Timestamp from "../model/Timestamp.ts"
 import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Registrations } from "../rules/Registrations.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
@@ -40,7 +41,9 @@ export class Status extends Context.Tag("core/Status")<
 
         const readiness = Effect.gen(function* () {
           // The same read as in every request. No key has this digest.
-          const ready = yield* keys.findByDigest("readiness").pipe(Effect.timeout(STORE_TIMEOUT), Effect.isSuccess)
+          const ready = yield* keys
+            .findByDigest("readiness", NEVER)
+            .pipe(Effect.timeout(STORE_TIMEOUT), Effect.isSuccess)
           const platforms = (yield* registry.all).map(({ id }) => id)
           return { ready, store: ready ? ("ok" as const) : ("unavailable" as const), platforms }
         })
@@ -83,5 +86,7 @@ export class Status extends Context.Tag("core/Status")<
 // ---- helpers ----
 
 const DAY_MILLIS = 86_400_000
+
+const NEVER = Timestamp.fromMillis(0)
 
 const STORE_TIMEOUT = "2 seconds"

@@ -4,7 +4,7 @@ import { AttemptId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { nextCursor, pageFields } from "../model/paging.ts"
 import { Timestamp } from "../model/Timestamp.ts"
-import { trimmedText } from "../rules/Rule.ts"
+import { trimmedText } from "../model/trimmedText.ts"
 
 export const WEBHOOKS_PER_ACCOUNT = 20
 

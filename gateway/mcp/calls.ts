@@ -1,7 +1,8 @@
 /** Calls operations for tools: in this process, or on a remote server. */
 import { Effect, type Either, Predicate, type Schema } from "effect"
+import type { Caller } from "../../core/keys/Key.ts"
 import type { InvalidArgument } from "../../core/model/Errors.ts"
-import type { AccountId } from "../../core/model/Ids.ts"
+import { checkScope } from "../auth.ts"
 import type { Endpoint, Services } from "../endpoint.ts"
 import { toWire } from "../errors.ts"
 
@@ -21,11 +22,12 @@ export interface Callee<A, I, O, OI> {
 }
 
 export const callAs =
-  (account: AccountId): Call<Services> =>
+  (caller: Caller): Call<Services> =>
   ({ endpoint, decode }, args) =>
     Effect.gen(function* () {
+      yield* checkScope(caller, endpoint.scope)
       const input = yield* decode(args)
-      return yield* endpoint.handle(account, input)
+      return yield* endpoint.handle(caller.account, input)
     }).pipe(Effect.mapError(toWire))
 
 /** A client of a running Earshot. */

@@ -180,6 +180,8 @@ const nextStep = (code: string, details: CallError["details"]): string => {
         : "leave that platform out, or tell the user that the operator of the server must set it up"
     case "unavailable":
       return "wait a few seconds and call again; if it still fails, tell the user"
+    case "permission_denied":
+      return "tell the user that this needs a key with a wider scope; another call cannot fix this"
     case "unauthenticated":
       return "tell the user that the API key is not valid; another call cannot fix this"
     default:

@@ -8,8 +8,8 @@ import {
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
 import { Effect, Either } from "effect"
+import type { Caller } from "../../core/keys/Key.ts"
 import type { Language } from "../../core/languages/Language.ts"
-import type { AccountId } from "../../core/model/Ids.ts"
 import { readText } from "../body.ts"
 import type { Services } from "../endpoint.ts"
 import type { DoorFailure } from "../errors.ts"
@@ -29,7 +29,7 @@ export const makeReader = ({ languages, ...rest }: HttpOptions): Reader => {
   return async (request) => {
     const originError = originValidationResponse(request, localhostAllowedOrigins())
     if (originError !== undefined) return Either.right(() => Effect.succeed(replyOf(originError)))
-    return Either.map(await readText(request), (text) => (account) => respond(options, request, text, account))
+    return Either.map(await readText(request), (text) => (caller) => respond(options, request, text, caller))
   }
 }
 
@@ -39,11 +39,11 @@ const respond = (
   options: Pick<ServerOptions<never>, "version" | "newSecret" | "toolbox">,
   { url, headers, signal }: Request,
   text: string,
-  account: AccountId
+  caller: Caller
 ): Effect.Effect<Reply, never, Services> =>
   Effect.gen(function* () {
     const runtime = yield* Effect.runtime<Services>()
-    const server = toolServer({ ...options, call: callAs(account), runtime })
+    const server = toolServer({ ...options, call: callAs(caller), runtime })
     const copy = new Request(url, { method: "POST", headers, body: text, signal })
     return replyOf(yield* Effect.promise(() => exchange(server, copy)))
   })

@@ -134,10 +134,10 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     assert.deepStrictEqual(serve.names, namesIn(false))
     assert.strictEqual(serve.names[0], "PORT")
     assert.include(serve.stdout, "      Port to listen on; 0 picks a free port (default: 8787)\n")
-    for (const command of ["rules create", "matches", "webhooks list", "platforms", "replay", "mcp"]) {
+    for (const command of ["rules create", "matches", "webhooks list", "keys list", "platforms", "replay", "mcp"]) {
       assert.deepStrictEqual((await named(command)).names, namesIn(true), command)
     }
-    assert.deepStrictEqual((await named("keys list")).names, [])
+    assert.deepStrictEqual((await named("check")).names, [])
   })
 
   it("rejects unknown commands, options and arguments, and missing options", async () => {
@@ -172,7 +172,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
   it("keys create rejects an account without a name", async () => {
     const { code, stdout, stderr } = await node(["keys", "create", "--account", "  "])
     assert.deepStrictEqual([code, stdout], [2, ""])
-    assert.include(stderr, "Expected 1 to 200 characters")
+    assert.include(stderr, "Expected --account to be 1 to 200 characters")
   })
 
   it("keys --json prints keys and errors as JSON", async () => {

@@ -1,5 +1,5 @@
 /** Accounts, rules and matches for tests. Every call makes new ones, so tests can share a store. */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { v7 } from "uuid"
 import { KeyStore, type NewKey } from "../../core/keys/KeyStore.ts"
 import type { Match } from "../../core/matches/Match.ts"
@@ -13,18 +13,20 @@ export const at = (minutes: number): Timestamp => fromDate(new Date(Date.UTC(202
 
 export const newKey = (overrides: Partial<NewKey> = {}): NewKey => ({
   id: fromUuid("key", v7()),
-  account: { id: fromUuid("acct", v7()), name: `account ${v7()}` },
+  accountId: fromUuid("acct", v7()),
   name: "a key",
+  scope: "admin",
   hint: "es_abcde…",
   digest: `digest ${v7()}`,
   createdAt: at(0),
+  expiresAt: Option.none(),
   ...overrides
 })
 
 /** Stored in the key store. */
 export const newAccount = Effect.gen(function* () {
   const keys = yield* KeyStore
-  return (yield* keys.insert(newKey())).account_id
+  return yield* keys.account({ id: fromUuid("acct", v7()), name: `account ${v7()}`, createdAt: at(0) })
 })
 
 export const newRule = (accountId: AccountId, overrides: Partial<NewRule> = {}): NewRule => ({

@@ -1,7 +1,7 @@
 /** Two accounts on one server: isolation, and limits per account. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Keys } from "../../core/keys/Keys.ts"
+import { EVERY_ACCOUNT, Keys } from "../../core/keys/Keys.ts"
 import { assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, service, X_LIMIT } from "./inProcess.ts"
 import { exchange, requestText } from "./raw.ts"
@@ -67,7 +67,7 @@ describe("two accounts", () => {
       const ann = yield* as("ann")
       assert.strictEqual((yield* ask(ann, "/api.ListRules")).status, 200)
       const keys = yield* Keys
-      for (const { id } of yield* keys.list) yield* keys.revoke(id)
+      for (const { id } of yield* keys.list(EVERY_ACCOUNT)) yield* keys.revoke(id, { ...EVERY_ACCOUNT, force: true })
       const list = requestText("GET", "/api.ListRules", { authorization: `Bearer ${ann.key}`, "x-request-id": "same" })
       const none = requestText("GET", "/api.ListRules", { "x-request-id": "same" })
       const revoked = yield* Effect.promise(() => exchange(ann, list))

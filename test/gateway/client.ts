@@ -32,7 +32,11 @@ export const OPERATIONS = [
   ["POST", "/webhooks/rotate-secret"],
   ["POST", "/webhooks/enable"],
   ["POST", "/webhooks/attempts"],
-  ["POST", "/webhooks/replay"]
+  ["POST", "/webhooks/replay"],
+  ["POST", "/keys/create"],
+  ["GET", "/keys"],
+  ["POST", "/keys/revoke"],
+  ["POST", "/keys/rotate"]
 ] as const
 
 export const POST_PATHS: ReadonlyArray<string> = OPERATIONS.flatMap(([method, path]) =>

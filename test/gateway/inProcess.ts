@@ -9,6 +9,7 @@ import { EventLog } from "../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { StreamStore } from "../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
+import type { Scope } from "../../core/keys/Key.ts"
 import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { Keys } from "../../core/keys/Keys.ts"
 import { LiveMatches } from "../../core/matches/LiveMatches.ts"
@@ -66,11 +67,16 @@ export const serve = Effect.gen(function* () {
     version: "0.0.0"
   })
   const port = yield* NodeServer.serve({ host: HOST, port: 0, handler, unreadable: unreadableRequest })
-  return (account: string) => Effect.map(newKey(account), ({ secret }) => targetOf(port, Redacted.value(secret)))
+  return (account: string, scope: Scope = "admin") =>
+    Effect.map(newKey(account, scope), ({ secret }) => targetOf(port, Redacted.value(secret)))
 })
 
 // ---- helpers ----
 
-const newKey = (account: string) => Effect.flatMap(Keys, (keys) => keys.create({ account, name: "test" }))
+const newKey = (account: string, scope: Scope) =>
+  Effect.gen(function* () {
+    const keys = yield* Keys
+    return yield* keys.create(yield* keys.account(account), { name: "test", scope })
+  })
 
 const targetOf = (port: number, key: string): Target => ({ url: `http://${HOST}:${port}`, host: HOST, port, key })

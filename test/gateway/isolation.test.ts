@@ -92,12 +92,13 @@ const createOneOfEach = async (target: Target): Promise<ReadonlyMap<string, stri
 
 /** All data of the account, without parts that change with time. */
 const everythingOf = async (target: Target): Promise<ReadonlyArray<string>> => {
-  const [rules, matches, webhooks] = [
+  const [rules, matches, webhooks, keys] = [
     await call(target, "/api.ListRules"),
     await call(target, "/matches", {}),
-    await call(target, "/webhooks")
+    await call(target, "/webhooks"),
+    await call(target, "/keys")
   ]
-  return [rules.body, matches.body["matches"], webhooks.body].map((part) => JSON.stringify(part))
+  return [rules.body, matches.body["matches"], webhooks.body, keys.body].map((part) => JSON.stringify(part))
 }
 
 const operationsOf = async (target: Target): Promise<ReadonlyArray<Operation>> => [
@@ -230,6 +231,7 @@ const masked = (answer: string): string =>
   answer
     .replaceAll(/\b[a-z]+_[0-9a-z]{26}\b/g, "ID")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replaceAll(/\bes_\w+…?/g, "KEY")
     // The secret around untrusted text is new in each response.
     .replaceAll(/\b[0-9a-f]{16,}\b/g, "SECRET")
 

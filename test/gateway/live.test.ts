@@ -3,7 +3,7 @@ import { channel } from "node:diagnostics_channel"
 import { connect, type Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, TestClock, TestServices } from "effect"
-import { Keys } from "../../core/keys/Keys.ts"
+import { EVERY_ACCOUNT, Keys } from "../../core/keys/Keys.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { firstMatchIdAt } from "../../core/model/Ids.ts"
@@ -198,8 +198,9 @@ describe("GET /matches/stream", () => {
         "is later than the match of the other account"
       )
       const keys = yield* Keys
-      for (const { id, account_id } of yield* keys.list) {
-        if (account_id !== (yield* keys.authenticate(bob.key))) yield* keys.revoke(id)
+      for (const { id, account_id } of yield* keys.list(EVERY_ACCOUNT)) {
+        if (account_id === (yield* keys.authenticate(bob.key)).account) continue
+        yield* keys.revoke(id, { ...EVERY_ACCOUNT, force: true })
       }
       yield* pass(16)
       yield* assertEnds(stream, 401, "unauthenticated")

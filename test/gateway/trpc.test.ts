@@ -165,7 +165,9 @@ describe("AppRouter", () => {
     type Inputs = inferRouterInputs<AppRouter>
     type Outputs = inferRouterOutputs<AppRouter>
 
-    expectTypeOf<keyof AppRouter["_def"]["record"]>().toEqualTypeOf<"rules" | "webhooks" | "matches" | "platforms">()
+    expectTypeOf<keyof AppRouter["_def"]["record"]>().toEqualTypeOf<
+      "rules" | "webhooks" | "matches" | "platforms" | "keys"
+    >()
     expectTypeOf<Inputs["rules"]["create"]>().toEqualTypeOf<{
       readonly name: string
       readonly intent: string

@@ -47,9 +47,7 @@ const write = Effect.gen(function* () {
   const keys = yield* KeyStore
   const rules = yield* RuleStore
   const matches = yield* MatchStore
-  const account = { id: fromUuid("acct", v7()), name: "writer" }
-  const key = { id: fromUuid("key", v7()), account, name: "", hint: "", digest: "writer", createdAt: at }
-  const { account_id } = yield* keys.insert(key)
+  const account_id = yield* keys.account({ id: fromUuid("acct", v7()), name: "writer", createdAt: at })
   for (const { id } of yield* rules.list(account_id)) yield* print(`has rule ${id}`)
   const all = {
     account: account_id,

@@ -5,12 +5,14 @@ import * as fc from "fast-check"
 import * as RuntimeEntropy from "../../../adapters/runtimes/entropy.ts"
 import { isMistyped, makeSecret } from "../../../core/keys/Key.ts"
 import { KeyStore } from "../../../core/keys/KeyStore.ts"
-import { Keys } from "../../../core/keys/Keys.ts"
+import { EVERY_ACCOUNT, Keys } from "../../../core/keys/Keys.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { fromUuid, Ids, KeyId } from "../../../core/model/Ids.ts"
 
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 const layer = Keys.layer.pipe(Layer.provideMerge(KeyStore.layerMemory), Layer.provide(runtime))
+
+const FORCED = { ...EVERY_ACCOUNT, force: true }
 
 /** Another process on the same store. */
 const otherProcess = Effect.gen(function* () {
@@ -23,7 +25,7 @@ const otherProcess = Effect.gen(function* () {
 const create = (account = "default") =>
   Effect.gen(function* () {
     const keys = yield* Keys
-    const { key, secret } = yield* keys.create({ account, name: "test" })
+    const { key, secret } = yield* keys.create(yield* keys.account(account), { name: "test", scope: "admin" })
     return { key, secret: Redacted.value(secret) }
   })
 
@@ -68,9 +70,9 @@ describe("Keys", () => {
     Effect.gen(function* () {
       const keys = yield* Keys
       const [first, second, other] = [yield* create("ann"), yield* create("ann"), yield* create("bob")]
-      assert.strictEqual(yield* keys.authenticate(first.secret), first.key.account_id)
-      assert.strictEqual(yield* keys.authenticate(second.secret), first.key.account_id)
-      assert.notStrictEqual(yield* keys.authenticate(other.secret), first.key.account_id)
+      assert.strictEqual((yield* keys.authenticate(first.secret)).account, first.key.account_id)
+      assert.strictEqual((yield* keys.authenticate(second.secret)).account, first.key.account_id)
+      assert.notStrictEqual((yield* keys.authenticate(other.secret)).account, first.key.account_id)
     }).pipe(Effect.provide(layer))
   )
 
@@ -90,10 +92,10 @@ describe("Keys", () => {
       const queries = yield* Ref.make(0)
       const counting = KeyStore.of({
         ...store,
-        findByDigest: (digest) =>
+        findByDigest: (...args) =>
           Effect.zipRight(
             Ref.update(queries, (n) => n + 1),
-            store.findByDigest(digest)
+            store.findByDigest(...args)
           )
       })
       yield* Effect.gen(function* () {
@@ -115,14 +117,14 @@ describe("Keys", () => {
       const here = yield* Keys
       const other = yield* otherProcess
       const { key, secret } = yield* create()
-      assert.strictEqual(yield* other.authenticate(secret), key.account_id)
+      assert.strictEqual((yield* other.authenticate(secret)).account, key.account_id)
       yield* here.authenticate(secret)
-      const revoked = yield* here.revoke(key.id)
+      const revoked = yield* here.revoke(key.id, FORCED)
       assert.isNotNull(revoked.revoked_at)
 
       assert.strictEqual((yield* Effect.flip(here.authenticate(secret)))._tag, "Unauthenticated")
       yield* TestClock.adjust("4999 millis")
-      assert.strictEqual(yield* other.authenticate(secret), key.account_id, "still cached")
+      assert.strictEqual((yield* other.authenticate(secret)).account, key.account_id, "still cached")
       yield* TestClock.adjust("1 millis")
       assert.strictEqual((yield* Effect.flip(other.authenticate(secret)))._tag, "Unauthenticated")
     }).pipe(Effect.provide(layer))
@@ -132,10 +134,10 @@ describe("Keys", () => {
     Effect.gen(function* () {
       const keys = yield* Keys
       const [one, two] = [yield* create("ann"), yield* create("ann")]
-      const first = yield* keys.revoke(one.key.id)
+      const first = yield* keys.revoke(one.key.id, FORCED)
       yield* TestClock.adjust("1 hour")
-      assert.strictEqual((yield* keys.revoke(one.key.id)).revoked_at, first.revoked_at)
-      assert.strictEqual(yield* keys.authenticate(two.secret), two.key.account_id)
+      assert.strictEqual((yield* keys.revoke(one.key.id, FORCED)).revoked_at, first.revoked_at)
+      assert.strictEqual((yield* keys.authenticate(two.secret)).account, two.key.account_id)
     }).pipe(Effect.provide(layer))
   )
 
@@ -143,7 +145,7 @@ describe("Keys", () => {
     Effect.gen(function* () {
       const keys = yield* Keys
       const unknown = KeyId.make(fromUuid("key", "01890000-0000-7000-8000-000000000000"))
-      assert.strictEqual((yield* Effect.flip(keys.revoke(unknown)))._tag, "KeyNotFound")
+      assert.strictEqual((yield* Effect.flip(keys.revoke(unknown, FORCED)))._tag, "KeyNotFound")
     }).pipe(Effect.provide(layer))
   )
 
@@ -162,8 +164,8 @@ describe("Keys", () => {
       const secret = Redacted.make("a key of the operator")
       const adopted = yield* keys.adopt(secret)
       assert.strictEqual((yield* keys.adopt(secret)).id, adopted.id)
-      assert.lengthOf(yield* keys.list, 1)
-      yield* keys.revoke(adopted.id)
+      assert.lengthOf(yield* keys.list(EVERY_ACCOUNT), 1)
+      yield* keys.revoke(adopted.id, FORCED)
       yield* keys.adopt(secret)
       assert.strictEqual((yield* Effect.flip(keys.authenticate(Redacted.value(secret))))._tag, "Unauthenticated")
     }).pipe(Effect.provide(layer))
@@ -191,10 +193,10 @@ describe("Keys", () => {
         const keys = yield* Keys
         const { secret } = yield* create()
         yield* keys.authenticate(secret)
-        assert.isNull((yield* keys.list)[0]?.last_used_at)
+        assert.isNull((yield* keys.list(EVERY_ACCOUNT))[0]?.last_used_at)
         yield* TestClock.adjust("61 seconds")
         yield* keys.authenticate(secret)
-        assert.strictEqual((yield* keys.list)[0]?.last_used_at, "1970-01-01T00:01:01.000Z")
+        assert.strictEqual((yield* keys.list(EVERY_ACCOUNT))[0]?.last_used_at, "1970-01-01T00:01:01.000Z")
 
         const down = Effect.fail(new StoreUnavailable({ operation: "test", cause: "down" }))
         const failing = Keys.layer.pipe(
