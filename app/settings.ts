@@ -68,7 +68,7 @@ const table = {
       name: "EARSHOT_RECENT_EVENTS",
       default: "10000",
       description:
-        "Number of recent events to keep per platform for backtests, up to 1,000,000 and 64 Mi characters; 0 keeps none and deletes the stored ones",
+        "Number of recent events to keep per platform for backtests, and per account of those that it sent, up to 1,000,000 and 64 Mi characters; 0 keeps none and deletes the stored ones",
       parse: wholeNumber(0, MAX_RECENT_EVENTS)
     }),
     webhookAddresses: setting({

@@ -50,7 +50,7 @@ export const replayCommand = <E>(actions: ReplayActions<E>, languages: ReadonlyA
     (options) => replay(actions, languages, options)
   ).pipe(
     Command.withDescription(
-      "Send recorded events to a server whose platforms run in process. A replay can be repeated: stored events are not duplicated."
+      "Send recorded events to a server whose platforms run in process. They match the rules of your account only. A replay can be repeated: stored events are not duplicated."
     )
   )
 

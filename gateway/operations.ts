@@ -291,7 +291,7 @@ export const checkRule = endpoint({
   tag: "rules",
   summary: "Check filters before a rule is created",
   description:
-    "Returns the issues of each filter and its translation to the other platform. On request it also explains the filter on an event of yours (`events`), tests it on the newest events that the server received (`backtest`), and validates it on the platform itself (`ask_platforms`). Nothing is saved. Recent events are public posts and pages and belong to no account: a backtest uses, and shows as samples, events that any account published.",
+    "Returns the issues of each filter and its translation to the other platform. On request it also explains the filter on an event of yours (`events`), tests it on the newest events (`backtest`), and validates it on the platform itself (`ask_platforms`). Nothing is saved. A backtest uses, and shows as samples, the events that all accounts share and those that your account sent.",
   input: CheckRequest,
   output: CheckResult,
   example: {
@@ -333,7 +333,7 @@ export const checkRule = endpoint({
       }
     }
   },
-  handle: (_account, request) => checkFilters(request)
+  handle: checkFilters
 })
 
 export const endpoints: ReadonlyArray<AnyEndpoint> = [

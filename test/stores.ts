@@ -41,7 +41,7 @@ export const postgresClient: Layer.Layer<SqlClient | Announcements, StoreCannotO
   Effect.map(temporaryDatabase, ({ url }) => postgres.layerWith({ url }))
 )
 
-const memory: Layer.Layer<Stores> = Layer.mergeAll(
+export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
   WebhookStore.layerMemory,
   KeyStore.layerMemory,
   EventLog.layerMemory
@@ -52,7 +52,7 @@ const memory: Layer.Layer<Stores> = Layer.mergeAll(
 
 /** The stores that every contract suite runs on. */
 export const everyStore: ReadonlyArray<readonly [name: string, layer: Layer.Layer<Stores, StoreCannotOpen>]> = [
-  ["memory", memory],
+  ["memory", memoryStores],
   ["PGlite", Layer.provide(stores.layer, pgliteClient)],
   ["Postgres", Layer.provide(stores.layer, postgresClient)]
 ]

@@ -1,5 +1,6 @@
 /** Publishes events: checks all events, matches them, and waits until the matches are stored. */
 import { Array as Arr, Clock, Deferred, Effect, Either, Option } from "effect"
+import { ownLog } from "../../core/backtests/EventLog.ts"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { type ArgumentIssue, InvalidArgument, StoreUnavailable } from "../../core/model/Errors.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
@@ -30,7 +31,7 @@ export const publisher = (options: {
   const isLocal = (event: CheckedEvent): Either.Either<CheckedEvent, string> =>
     sinks.has(event.language.id) ? Either.right(event) : Either.left(`Platform "${event.language.id}" ${NOT_LOCAL}`)
 
-  const offer = ({ event, sink, platformRuleIds }: MatchedEvent) =>
+  const offer = ({ event, sink, platformRuleIds }: MatchedEvent, sender: AccountId | undefined) =>
     Effect.gen(function* () {
       const { platformPostId, payload } = event
       const stored = yield* Deferred.make<void>()
@@ -39,6 +40,7 @@ export const publisher = (options: {
         platformPostId,
         payload,
         platformRuleIds,
+        ...(sender !== undefined && { sender }),
         cursor: Option.none(),
         receivedAt: yield* Clock.currentTimeMillis,
         ack
@@ -46,8 +48,9 @@ export const publisher = (options: {
       return Deferred.await(stored)
     })
 
-  const store = (batch: ReadonlyArray<MatchedEvent>) =>
-    Effect.flatMap(Effect.forEach(batch, offer), (acks) => Effect.all(acks, { discard: true })).pipe(
+  const store = (batch: ReadonlyArray<MatchedEvent>, sender: AccountId | undefined) =>
+    Effect.forEach(batch, (matched) => offer(matched, sender)).pipe(
+      Effect.flatMap((acks) => Effect.all(acks, { discard: true })),
       Effect.timeoutFail({
         duration: "30 seconds",
         onTimeout: () =>
@@ -55,12 +58,12 @@ export const publisher = (options: {
       })
     )
 
-  const record = (unrecorded: ReadonlyArray<LocalEvent>) =>
+  const record = (unrecorded: ReadonlyArray<LocalEvent>, sender: AccountId | undefined) =>
     Effect.forEach(
       Object.entries(Arr.groupBy(unrecorded, ({ language }) => language.id)),
       ([id, events]) =>
         recent.record(
-          id,
+          sender === undefined ? id : ownLog(id, sender),
           events.map(({ payload }) => payload)
         ),
       { discard: true }
@@ -101,18 +104,18 @@ export const publisher = (options: {
         if (platformRuleIds.length > 0) batch.push({ event, sink, platformRuleIds })
         if (batch.length === BATCH_SIZE) {
           matches += yield* countMatches(batch)
-          yield* store(batch)
+          yield* store(batch, sender)
           batch = []
         }
         if (unrecorded.push(event) === BATCH_SIZE) {
-          yield* record(unrecorded)
+          yield* record(unrecorded, sender)
           unrecorded = []
         }
         yield* yieldIfDue
       }
       matches += yield* countMatches(batch)
-      yield* store(batch)
-      yield* record(unrecorded)
+      yield* store(batch, sender)
+      yield* record(unrecorded, sender)
       return { accepted, matches }
     })
 }

@@ -1,65 +1,74 @@
-/** `EventLog` in SQL: one row per segment, with one line of text per event. */
+/** `EventLog` in SQL: one row per segment, with one line of text per event. The column `platform` holds the log's id. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
-import { EventLog, type Keep, type LoggedEvent, newestOf, type Segment, sizeOf } from "../../core/backtests/EventLog.ts"
-import type { PlatformId } from "../../core/model/PlatformId.ts"
+import {
+  EventLog,
+  type Keep,
+  type LoggedEvent,
+  type LogId,
+  newestOf,
+  type Segment,
+  sizeOf
+} from "../../core/backtests/EventLog.ts"
 import { unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient
 
-  const platforms = sql<{ readonly platform: PlatformId }>`select platform from event_logs`.pipe(
-    Effect.map((rows) => rows.map(({ platform }) => platform)),
-    unavailable("events.platforms")
-  )
+  // A segment starts with the receive time of its first event. The text is not compressed, so reading its start is cheap.
+  const logs = sql<{ readonly log: LogId; readonly newestAt: number }>`
+    select platform as log, split_part(left(newest.lines, 20), ' ', 1)::float8 as "newestAt"
+    from event_logs cross join lateral (
+      select lines from event_segments s where s.platform = event_logs.platform order by last_event desc limit 1
+    ) newest`.pipe(unavailable("events.logs"))
 
-  const insert = (platform: PlatformId, { events, missed }: Segment, size: number) => sql`
+  const insert = (log: LogId, { events, missed }: Segment, size: number) => sql`
     with log as (
-      insert into event_logs (platform, events, size) values (${platform}, ${events.length}, ${size})
+      insert into event_logs (platform, events, size) values (${log}, ${events.length}, ${size})
       on conflict (platform) do update
         set events = event_logs.events + excluded.events, size = event_logs.size + excluded.size
       returning events, size
     )
     insert into event_segments (platform, last_event, last_size, events, size, missed, lines)
-    select ${platform}, log.events, log.size, ${events.length}, ${size}, ${missed}, ${toLines(events)} from log`
+    select ${log}, log.events, log.size, ${events.length}, ${size}, ${missed}, ${toLines(events)} from log`
 
-  const append = (platform: PlatformId, segment: Segment) =>
-    insert(platform, segment, sizeOf(segment)).pipe(Effect.asVoid, unavailable("events.append"))
+  const append = (log: LogId, segment: Segment) =>
+    insert(log, segment, sizeOf(segment)).pipe(Effect.asVoid, unavailable("events.append"))
 
   // Deletes from the old end. Without anything to delete it takes no lock and writes nothing.
-  const deleteBatch = (platform: PlatformId, keep: Keep) => sql`
-    delete from event_segments where platform = ${platform} and last_event <= (
+  const deleteBatch = (log: LogId, keep: Keep) => sql`
+    delete from event_segments where platform = ${log} and last_event <= (
       select max(last_event) from (
         select last_event, last_size, size from event_segments
-        where platform = ${platform} order by last_event limit ${DELETE_BATCH}
+        where platform = ${log} order by last_event limit ${DELETE_BATCH}
       ) oldest
-      cross join (select events as total_events, size as total_size from event_logs where platform = ${platform}) log
+      cross join (select events as total_events, size as total_size from event_logs where platform = ${log}) log
       where last_event <= total_events - ${keep.events} or last_size - size < total_size - ${keep.size}
     )
     returning 1`
 
-  const trim = (platform: PlatformId, keep: Keep) =>
-    deleteBatch(platform, keep).pipe(
+  const trim = (log: LogId, keep: Keep) =>
+    deleteBatch(log, keep).pipe(
       Effect.repeat({ while: (deleted) => deleted.length === DELETE_BATCH }),
       Effect.asVoid,
       unavailable("events.trim")
     )
 
-  const newest = (platform: PlatformId) => sql<LogOffset>`
-    select events::float8 as event, size::float8 as size from event_logs where platform = ${platform}`
+  const newest = (log: LogId) => sql<LogOffset>`
+    select events::float8 as event, size::float8 as size from event_logs where platform = ${log}`
 
-  const pageUpTo = (platform: PlatformId, { event, size }: LogOffset) => sql<SegmentRow>`
+  const pageUpTo = (log: LogId, { event, size }: LogOffset) => sql<SegmentRow>`
     select (last_event - events)::float8 as event, (last_size - size)::float8 as size, missed, lines
     from event_segments
-    where platform = ${platform} and last_event <= ${event} and last_event > ${event - PAGE_EVENTS}
+    where platform = ${log} and last_event <= ${event} and last_event > ${event - PAGE_EVENTS}
       and last_size > ${size - PAGE_SIZE}
     order by last_event desc`
 
   // Reads from the new end to the old, because segments at the old end may be deleted meanwhile.
-  const recent = (platform: PlatformId, limit: number) => {
-    const start = Effect.map(newest(platform), ([offset]) => offset ?? { event: 0, size: 0 })
+  const recent = (log: LogId, limit: number) => {
+    const start = Effect.map(newest(log), ([offset]) => offset ?? { event: 0, size: 0 })
     const page = (offset: LogOffset) =>
-      Effect.map(pageUpTo(platform, offset), (rows) =>
+      Effect.map(pageUpTo(log, offset), (rows) =>
         Option.map(
           Option.fromNullable(rows.at(-1)),
           (oldest) => [Chunk.unsafeFromArray(rows.map(toSegment)), { event: oldest.event, size: oldest.size }] as const
@@ -71,7 +80,7 @@ const make = Effect.gen(function* () {
     return newestOf(segments, limit)
   }
 
-  return EventLog.of({ platforms, append, trim, recent })
+  return EventLog.of({ logs, append, trim, recent })
 })
 
 export const layer: Layer.Layer<EventLog, never, SqlClient> = Layer.effect(EventLog, make)

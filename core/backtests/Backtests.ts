@@ -1,16 +1,17 @@
-/** Backtests: tests a filter against the recent events of its platform. */
+/** Backtests: tests a filter against the recent events of its platform that the account may see. */
 
 import { Clock, Context, Effect, Either, Layer, Schema, Stream } from "effect"
 import { Fingerprints } from "../engine/fingerprints.ts"
 import type { EventFormat, Language } from "../languages/Language.ts"
 import type { StoreUnavailable } from "../model/Errors.ts"
+import type { AccountId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
 import { evaluate } from "../syntax/expression/evaluate.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
 import { jsonOf } from "../text/json.ts"
-import type { LoggedEvent } from "./EventLog.ts"
+import { type LoggedEvent, ownLog } from "./EventLog.ts"
 import { RecentEvents } from "./RecentEvents.ts"
 
 export const BacktestRequest = Schema.Struct({
@@ -53,14 +54,18 @@ export const Backtest = Schema.Struct({
 }).annotations({ identifier: "Backtest" })
 export type Backtest = typeof Backtest.Type
 
+/** A rule of an account, stored or not. */
+export interface OwnedRule {
+  readonly account: AccountId
+  readonly language: Language
+  readonly expression: Expression
+}
+
 export class Backtests extends Context.Tag("core/Backtests")<
   Backtests,
   {
-    /** Takes at most ten seconds and yields to other fibers every few milliseconds. */
-    readonly run: (
-      rule: { readonly language: Language; readonly expression: Expression },
-      request: BacktestRequest
-    ) => Effect.Effect<Backtest, StoreUnavailable>
+    /** On shared events and the account's own. Takes at most ten seconds and yields to other fibers every few milliseconds. */
+    readonly run: (rule: OwnedRule, request: BacktestRequest) => Effect.Effect<Backtest, StoreUnavailable>
   }
 >() {
   static readonly layer: Layer.Layer<Backtests, never, RecentEvents> = Layer.effect(
@@ -73,7 +78,7 @@ export class Backtests extends Context.Tag("core/Backtests")<
         lock.withPermits(1)(Effect.zipRight(Effect.sync(work), Effect.sleep(0)))
 
       const run = Effect.fn("Backtests.run")(function* (
-        { language, expression }: { readonly language: Language; readonly expression: Expression },
+        { account, language, expression }: OwnedRule,
         { events, samples }: BacktestRequest
       ) {
         const end = (yield* Clock.currentTimeMillis) + MAX_MILLIS
@@ -81,7 +86,7 @@ export class Backtests extends Context.Tag("core/Backtests")<
         const tally = new Tally(language.events, expression, samples)
         let isLate = false
 
-        yield* recent.newest(platform, events).pipe(
+        yield* recent.newest([platform, ownLog(platform, account)], events).pipe(
           Stream.takeUntilEffect((segment) =>
             Effect.gen(function* () {
               for (const slice of slicesOf(segment.events.toReversed())) {

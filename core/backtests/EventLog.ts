@@ -1,7 +1,15 @@
-/** Storage port for the log of recent events, with an in-memory layer. */
+/** Storage port for the logs of recent events, with an in-memory layer. */
 import { Context, Effect, Layer, Stream } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
+import type { AccountId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
+
+/** `x` for the events of a platform that all accounts share, `x/acct_…` for those that one account sent. */
+export type LogId = string
+
+export const ownLog = (platform: PlatformId, account: AccountId): LogId => `${platform}/${account}`
+
+export const isOwnLog = (log: LogId): boolean => log.includes("/")
 
 export interface LoggedEvent {
   /** In milliseconds. */
@@ -17,7 +25,7 @@ export interface Segment {
   readonly missed: number
 }
 
-/** Limits per platform. `size` is in characters. */
+/** Limits of one log. `size` is in characters. */
 export interface Keep {
   readonly events: number
   readonly size: number
@@ -26,29 +34,34 @@ export interface Keep {
 export class EventLog extends Context.Tag("core/EventLog")<
   EventLog,
   {
-    /** Those that anything was logged of. */
-    readonly platforms: Effect.Effect<ReadonlyArray<PlatformId>, StoreUnavailable>
-    readonly append: (platform: PlatformId, segment: Segment) => Effect.Effect<void, StoreUnavailable>
+    /** The logs that hold events. `newestAt` is the receive time of an event of the newest segment. */
+    readonly logs: Effect.Effect<ReadonlyArray<{ readonly log: LogId; readonly newestAt: number }>, StoreUnavailable>
+    readonly append: (log: LogId, segment: Segment) => Effect.Effect<void, StoreUnavailable>
     /** Deletes whole segments in small batches. The oldest segment may keep the total slightly above `events`. */
-    readonly trim: (platform: PlatformId, keep: Keep) => Effect.Effect<void, StoreUnavailable>
+    readonly trim: (log: LogId, keep: Keep) => Effect.Effect<void, StoreUnavailable>
     /** The newest `limit` events (at least 1), newest segment first. The oldest segment is cut to the limit. */
-    readonly recent: (platform: PlatformId, limit: number) => Stream.Stream<Segment, StoreUnavailable>
+    readonly recent: (log: LogId, limit: number) => Stream.Stream<Segment, StoreUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<EventLog> = Layer.sync(EventLog, () => {
-    const logs = new Map<PlatformId, Array<Segment>>()
-    const segmentsOf = (platform: PlatformId) => logs.get(platform) ?? []
+    const logs = new Map<LogId, Array<Segment>>()
+    const segmentsOf = (log: LogId) => logs.get(log) ?? []
 
     return EventLog.of({
-      platforms: Effect.sync(() => [...logs.keys()]),
-      append: (platform, segment) =>
+      logs: Effect.sync(() =>
+        [...logs].flatMap(([log, segments]) => {
+          const newestAt = segments.at(-1)?.events[0]?.receivedAt
+          return newestAt === undefined ? [] : [{ log, newestAt }]
+        })
+      ),
+      append: (log, segment) =>
         Effect.sync(() => {
-          logs.set(platform, [...segmentsOf(platform), segment])
+          logs.set(log, [...segmentsOf(log), segment])
         }),
-      trim: (platform, keep) =>
+      trim: (log, keep) =>
         Effect.sync(() => {
           let { events, size } = keep
-          const kept = segmentsOf(platform)
+          const kept = segmentsOf(log)
             .toReversed()
             .filter((segment) => {
               const isKept = events > 0 && sizeOf(segment) <= size
@@ -56,11 +69,11 @@ export class EventLog extends Context.Tag("core/EventLog")<
               size -= sizeOf(segment)
               return isKept
             })
-          logs.set(platform, kept.reverse())
+          logs.set(log, kept.reverse())
         }),
-      recent: (platform, limit) =>
+      recent: (log, limit) =>
         newestOf(
-          Stream.suspend(() => Stream.fromIterable(segmentsOf(platform).toReversed())),
+          Stream.suspend(() => Stream.fromIterable(segmentsOf(log).toReversed())),
           limit
         )
     })

@@ -7,7 +7,7 @@ import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import type { Delivery } from "../platforms/Platform.ts"
 import type { Registrations } from "../rules/Registrations.ts"
-import type { RuleStore } from "../rules/RuleStore.ts"
+import type { RuleLink, RuleStore } from "../rules/RuleStore.ts"
 
 export interface FanOutServices {
   readonly rules: RuleStore["Type"]
@@ -15,7 +15,7 @@ export interface FanOutServices {
   readonly ids: Ids["Type"]
 }
 
-/** One match per event and rule. Several rules can share one rule of the platform. */
+/** One match per event and rule. Several rules, of several accounts, can share one rule of the platform. */
 export const fanOut = (
   { rules, registrations, ids }: FanOutServices,
   platform: PlatformId,
@@ -24,17 +24,17 @@ export const fanOut = (
   Effect.gen(function* () {
     if (deliveries.length === 0) return []
     const all = [...new Set(deliveries.flatMap(({ platformRuleIds }) => platformRuleIds))]
-    const ruleIds = new Map<string, Array<Match["rule_id"]>>()
+    const linksOf = new Map<string, Array<RuleLink>>()
     const addLinks = (platformRuleIds: ReadonlyArray<string>) =>
       Effect.map(rules.ruleLinks(platform, platformRuleIds), (links) => {
-        for (const { platformRuleId, ruleId } of links) {
-          const known = ruleIds.get(platformRuleId)
-          if (known === undefined) ruleIds.set(platformRuleId, [ruleId])
-          else known.push(ruleId)
+        for (const link of links) {
+          const known = linksOf.get(link.platformRuleId)
+          if (known === undefined) linksOf.set(link.platformRuleId, [link])
+          else known.push(link)
         }
       })
     yield* addLinks(all)
-    const unknown = all.filter((id) => !ruleIds.has(id))
+    const unknown = all.filter((id) => !linksOf.has(id))
     if (unknown.length > 0) {
       // A new rule is on the platform before it is active in the store.
       yield* registrations.awaitIdle(platform)
@@ -42,8 +42,10 @@ export const fanOut = (
     }
     const created_at = yield* Timestamp.now
     const pairs = deliveries.flatMap((delivery) => {
-      const matched = [...new Set(delivery.platformRuleIds)].flatMap((id) => ruleIds.get(id) ?? [])
-      return matched.map((rule_id) => ({ delivery, rule_id }))
+      const { platformRuleIds, sender } = delivery
+      const matched = [...new Set(platformRuleIds)].flatMap((id) => linksOf.get(id) ?? [])
+      const links = sender === undefined ? matched : matched.filter(({ accountId }) => accountId === sender)
+      return links.map(({ ruleId }) => ({ delivery, rule_id: ruleId }))
     })
     const newIds = yield* ids.matches(pairs.length)
     return Arr.zipWith(newIds, pairs, (id, { delivery: { platformPostId, payload }, rule_id }) => ({

@@ -24,7 +24,8 @@ export class LocalFeed extends Context.Tag("core/LocalFeed")<
     /**
      * Publishes events in their platform's format. Iterates twice: it checks all events first, and publishes none if
      * one is invalid. Returns once all matches are durable; fails if the store makes no progress. Idempotent, so a
-     * caller may retry. Without a sender, `matches` is 0.
+     * caller may retry. The events of a sender match the rules of that account only. Events without a sender are
+     * shared: they match the rules of every account, and `matches` is 0.
      */
     readonly publish: (
       events: Iterable<SentEvent>,

@@ -8,6 +8,7 @@ import {
   type PlatformRefused,
   type PlatformUnavailable
 } from "../model/Errors.ts"
+import type { AccountId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 
 export const RuleType = Schema.Literal("premium", "regular").annotations({
@@ -64,6 +65,8 @@ export interface Delivery {
   readonly platformPostId: string
   readonly payload: Record<string, unknown>
   readonly platformRuleIds: ReadonlyArray<string>
+  /** The account that sent the event: only its rules match. Absent for an event that all accounts share. */
+  readonly sender?: AccountId
   /** Resume position once this delivery is durable. None if the platform cannot replay. */
   readonly cursor: Option.Option<string>
   /** In milliseconds. */

@@ -1,8 +1,9 @@
 /** The check use case: validates, translates, explains and backtests filters without storing anything. */
 import { Array as Arr, Clock, Effect, Either, Schema } from "effect"
-import { Backtest, BacktestRequest, Backtests } from "../backtests/Backtests.ts"
+import { Backtest, BacktestRequest, Backtests, type OwnedRule } from "../backtests/Backtests.ts"
 import type { Language } from "../languages/Language.ts"
 import { type ArgumentIssue, InvalidArgument, type StoreUnavailable } from "../model/Errors.ts"
+import type { AccountId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { toWireTranslation, WireExplanation, WireIssue, WireTranslation } from "../model/wire.ts"
 import { type Platform, type PlatformFailure, Platforms } from "../platforms/Platform.ts"
@@ -57,16 +58,10 @@ export const CheckResult = Schema.Struct({
 export type CheckResult = typeof CheckResult.Type
 
 /** An invalid filter only gets its issues: no translations, explanation, backtest or verdict. */
-export const checkFilters = ({
-  overrides,
-  events = {},
-  backtest,
-  ask_platforms = false
-}: CheckRequest): Effect.Effect<
-  CheckResult,
-  InvalidArgument | StoreUnavailable | PlatformFailure,
-  Backtests | Platforms
-> =>
+export const checkFilters = (
+  account: AccountId,
+  { overrides, events = {}, backtest, ask_platforms = false }: CheckRequest
+): Effect.Effect<CheckResult, InvalidArgument | StoreUnavailable | PlatformFailure, Backtests | Platforms> =>
   Effect.gen(function* () {
     const { all } = yield* Platforms
     const platforms = yield* all
@@ -89,7 +84,7 @@ export const checkFilters = ({
                 platforms.map(({ language }) => language)
               ),
               ...explanationOf(rule, samples.get(id), language.fieldNames),
-              ...(yield* backtestOf(language, rule, backtest)),
+              ...(yield* backtestOf({ account, language, expression: rule.expression }, backtest)),
               ...(ask_platforms ? yield* verdictOf(platform, rule.canonical) : {})
             }
     }
@@ -125,11 +120,11 @@ const readSamples = (platforms: ReadonlyArray<Platform>, events: NonNullable<Che
 const explanationOf = (rule: ValidRule, sample: EventFields | undefined, names: FieldNames) =>
   sample === undefined ? {} : { explanation: explain(rule.expression, sample, names) }
 
-const backtestOf = (language: Language, { expression }: ValidRule, request: BacktestRequest | undefined) =>
+const backtestOf = (rule: OwnedRule, request: BacktestRequest | undefined) =>
   Effect.gen(function* () {
     if (request === undefined) return {}
     const backtests = yield* Backtests
-    return { backtest: yield* backtests.run({ language, expression }, request) }
+    return { backtest: yield* backtests.run(rule, request) }
   })
 
 const verdictOf = (platform: Platform, text: string) =>

@@ -2,8 +2,8 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Chunk, Effect, type Layer, Stream } from "effect"
 import * as fc from "fast-check"
-import { EventLog, type LoggedEvent, type Segment, sizeOf } from "../../core/backtests/EventLog.ts"
-import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
+import { EventLog, type LoggedEvent, type LogId, type Segment, sizeOf } from "../../core/backtests/EventLog.ts"
+import { PLATFORM_IDS } from "../platforms.ts"
 import type { Stores } from "../stores.ts"
 
 export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
@@ -27,6 +27,29 @@ export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>)
         yield* log.append("x", segmentOf(2))
         yield* log.trim("x", { events: 0, size: LARGE })
         assert.deepStrictEqual(yield* recent("x", 1), [])
+      })
+    )
+
+    it.effect("logs lists the logs with events, with the time of their newest segment", () =>
+      Effect.gen(function* () {
+        const log = yield* emptied
+        const own = "x/acct_1"
+        yield* log.trim(own, { events: 0, size: 0 })
+        assert.deepStrictEqual(yield* log.logs, [])
+        yield* log.append("x", segmentOf(2))
+        yield* log.append("x", segmentOf(3))
+        const newestAt = received - 2
+        yield* log.append(own, { events: [{ receivedAt: 1_763_200_000_000, json: "{}" }], missed: 0 })
+        assert.sameDeepMembers(
+          [...(yield* log.logs)],
+          [
+            { log: "x", newestAt },
+            { log: own, newestAt: 1_763_200_000_000 }
+          ]
+        )
+        assert.lengthOf(yield* recent(own, 100), 1)
+        yield* log.trim(own, { events: 0, size: 0 })
+        assert.deepStrictEqual(yield* log.logs, [{ log: "x", newestAt }])
       })
     )
 
@@ -167,10 +190,10 @@ const emptied = Effect.gen(function* () {
   return log
 })
 
-const recent = (platform: PlatformId, limit: number) =>
+const recent = (id: LogId, limit: number) =>
   Effect.gen(function* () {
     const log = yield* EventLog
-    return Chunk.toReadonlyArray(yield* Stream.runCollect(log.recent(platform, limit)))
+    return Chunk.toReadonlyArray(yield* Stream.runCollect(log.recent(id, limit)))
   })
 
 let received = 0

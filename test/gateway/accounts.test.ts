@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { EVERY_ACCOUNT, Keys } from "../../core/keys/Keys.ts"
+import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
 import { assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, service, X_LIMIT } from "./inProcess.ts"
 import { exchange, requestText } from "./raw.ts"
@@ -38,7 +39,8 @@ describe("two accounts", () => {
       const as = yield* serve
       const [ann, bob] = [yield* as("ann"), yield* as("bob")]
       for (const owner of [ann, bob]) yield* ask(owner, "/api.CreateRule", draft("shared"))
-      for (const page of [1, 2]) yield* ask(ann, "/local/events", firehoseUpdate(`http://${page}`, "shared"))
+      const feed = yield* LocalFeed
+      yield* feed.publish(sentEvents([1, 2].map((page) => firehoseUpdate(`http://${page}`, "shared"))))
       const [newest] = [...((yield* ask(ann, "/matches", {})).body["matches"] ?? [])]
       const seen = [...((yield* ask(bob, "/matches", { cursor: newest?.["id"] })).body["matches"] ?? [])]
       const own = [...((yield* ask(bob, "/api.ListRules")).body["rules"] ?? [])].map((rule) => rule["id"])

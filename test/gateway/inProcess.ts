@@ -2,30 +2,26 @@
 import { Effect, Either, Layer, Redacted } from "effect"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
+import type { StoreCannotOpen } from "../../adapters/sql/StoreCannotOpen.ts"
 import { Addresses } from "../../adapters/webhooks/addresses.ts"
 import * as HttpSender from "../../adapters/webhooks/HttpSender.ts"
 import { Backtests } from "../../core/backtests/Backtests.ts"
-import { EventLog } from "../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
-import { StreamStore } from "../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
 import type { Scope } from "../../core/keys/Key.ts"
-import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { Keys } from "../../core/keys/Keys.ts"
 import { LiveMatches } from "../../core/matches/LiveMatches.ts"
 import { Matches } from "../../core/matches/Matches.ts"
-import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { Ids } from "../../core/model/Ids.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
-import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
 import { Status } from "../../core/status/Status.ts"
 import * as WebhookDelivery from "../../core/webhooks/WebhookDelivery.ts"
-import { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { Webhooks } from "../../core/webhooks/Webhooks.ts"
 import { unreadableRequest } from "../../gateway/errors.ts"
 import { gateway } from "../../gateway/gateway.ts"
 import { localPlatforms } from "../platforms.ts"
+import { memoryStores, type Stores } from "../stores.ts"
 import type { Target } from "./client.ts"
 
 const HOST = "127.0.0.1"
@@ -37,18 +33,17 @@ export const X_LIMIT = 2
 const LOOPBACK = Either.getOrThrow(Addresses.parse("127.0.0.0/8"))
 
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
-const stores = WebhookStore.layerMemory.pipe(
-  Layer.provideMerge(MatchStore.layerMemory),
-  Layer.provideMerge(Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, KeyStore.layerMemory))
-)
-const recent = Layer.provide(RecentEvents.layerWith({ keep: 1_000 }), EventLog.layerMemory)
+const recent = RecentEvents.layerWith({ keep: 1_000 })
 const useCases = Layer.provideMerge(
   Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer),
   Layer.mergeAll(Registrations.layerWith({ isOnlyProcess: true }), LiveMatches.layer, HttpSender.layerWith(LOOPBACK))
 )
 
 /** Everything that the gateway calls, composed as in the program. */
-export const serviceOn = (platforms: ReturnType<typeof localPlatforms>) =>
+export const serviceOn = (
+  platforms: ReturnType<typeof localPlatforms>,
+  stores: Layer.Layer<Stores, StoreCannotOpen> = memoryStores
+) =>
   Layer.merge(Ingest.layer, WebhookDelivery.layerWith({ isOnlyProcess: true })).pipe(
     Layer.provideMerge(useCases),
     Layer.provideMerge(platforms),

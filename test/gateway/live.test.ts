@@ -7,6 +7,7 @@ import { EVERY_ACCOUNT, Keys } from "../../core/keys/Keys.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { firstMatchIdAt } from "../../core/model/Ids.ts"
+import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
 import { parseMetrics, valueIn } from "../prometheus.ts"
 import { assertError, call, draft, firehoseUpdate, type Json, type Target, xPost } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
@@ -52,8 +53,9 @@ describe("GET /matches/stream", () => {
       const byRule = yield* listen(ann, `?rule_id=${one}`)
       const byPlatform = yield* listen(ann, "?platform=firehose")
       const none = yield* listen(bob, "?platform=firehose")
-      yield* publish(ann, [xPost("1", "other"), xPost("2", "one other")])
-      yield* publish(ann, [firehoseUpdate("http://a", "one")])
+      const feed = yield* LocalFeed
+      yield* feed.publish(sentEvents([xPost("1", "other"), xPost("2", "one other")]))
+      yield* feed.publish(sentEvents([firehoseUpdate("http://a", "one")]))
       const posts = (stream: EventStream, count: number) =>
         promise(async () => {
           const found: Array<string | undefined> = []

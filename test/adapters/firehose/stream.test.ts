@@ -65,7 +65,7 @@ describe("the stream", () => {
       assert.match(both?.platformPostId ?? "", /^[0-9a-f]{64}$/)
       assert.notStrictEqual(both?.platformPostId, one?.platformPostId)
       assert.isTrue(Option.isSome((yield* on.platform.status).lastEventAt))
-      const kept = yield* Stream.runCollect(on.recent.newest("firehose", 10))
+      const kept = yield* Stream.runCollect(on.recent.newest(["firehose"], 10))
       assert.deepStrictEqual(
         Chunk.toReadonlyArray(kept).flatMap(({ events }) => events.map(({ json }) => JSON.parse(json))),
         on.deliveries.map(({ payload }) => payload)

@@ -2,13 +2,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Stream, TestClock } from "effect"
 import { Backtests } from "../../../core/backtests/Backtests.ts"
-import { EventLog, type LoggedEvent, type Segment } from "../../../core/backtests/EventLog.ts"
+import { EventLog, type LoggedEvent, type LogId, ownLog, type Segment } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
+import { fromUuid } from "../../../core/model/Ids.ts"
 import { fromDate } from "../../../core/model/Timestamp.ts"
 import { checkRule, languageOf, type PlatformId } from "../../platforms.ts"
 
 const NOON = Date.parse("2026-11-15T12:00:00.000Z")
 const MINUTE = 60_000
+
+const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
+const ben = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
 
 const recentEvents = Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)
 
@@ -80,6 +84,25 @@ describe("Backtests", () => {
       const result = yield* backtest("x", "storm", [minute(5), minute(6), minute(7)])
       assert.strictEqual(result.missed, 1_300)
       assert.strictEqual(result.per_hour, (3 + 1_300) * 30)
+    })
+  )
+
+  it.scoped("run sees shared events and the account's own, newest first, and none of another account", () =>
+    Effect.gen(function* () {
+      const at = (n: number, missed = 0) => segment([event(post(n, "A storm"), NOON + n * MINUTE)], missed)
+      const log = yield* logWith({
+        x: [at(1, 50), at(4, 10)],
+        [ownLog("x", ann)]: [at(2, 5), at(5, 1)],
+        [ownLog("x", ben)]: [at(3, 1_000), at(6, 1_000)]
+      })
+      const result = yield* runOn(log, "x", "storm")
+      assert.deepStrictEqual([result.tested, result.missed], [4, 16], "nothing is known of the time before the oldest")
+      assert.deepStrictEqual(
+        result.samples,
+        [5, 4, 2].map((n) => post(n, "A storm"))
+      )
+      const newest = yield* runOn(log, "x", "storm", { events: 3, samples: 0 })
+      assert.deepStrictEqual([newest.tested, newest.missed, newest.from], [3, 11, time(NOON + 2 * MINUTE)])
     })
   )
 
@@ -159,7 +182,7 @@ describe("Backtests", () => {
       const others = setInterval(() => turns++, 0)
       const results = yield* Effect.all(
         Array.from({ length: 5 }, () =>
-          backtests.run({ language: languageOf("x"), expression }, { events: 2_000, samples: 0 })
+          backtests.run({ account: ann, language: languageOf("x"), expression }, { events: 2_000, samples: 0 })
         ),
         { concurrency: "unbounded" }
       )
@@ -192,12 +215,18 @@ const backtest = (
   text: string,
   segments: ReadonlyArray<Segment>,
   request = { events: 1_000, samples: 3 }
-) =>
+) => Effect.flatMap(logWith({ [platform]: segments }), (recent) => runOn(recent, platform, text, request))
+
+/** The segments of each log, oldest first. */
+const logWith = (logs: Readonly<Record<LogId, ReadonlyArray<Segment>>>) =>
   Effect.gen(function* () {
-    const log = yield* Layer.build(EventLog.layerMemory)
-    for (const one of segments) yield* Context.get(log, EventLog).append(platform, one)
-    const recent = Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), Layer.succeedContext(log))
-    return yield* runOn(recent, platform, text, request)
+    yield* TestClock.setTime(NOON)
+    const context = yield* Layer.build(EventLog.layerMemory)
+    const { append } = Context.get(context, EventLog)
+    for (const [log, segments] of Object.entries(logs)) {
+      for (const one of segments) yield* append(log, one)
+    }
+    return Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), Layer.succeedContext(context))
   })
 
 const runOn = (
@@ -208,7 +237,10 @@ const runOn = (
 ) =>
   Effect.gen(function* () {
     const backtests = yield* Backtests
-    return yield* backtests.run({ language: languageOf(platform), expression: ruleOf(platform, text) }, request)
+    return yield* backtests.run(
+      { account: ann, language: languageOf(platform), expression: ruleOf(platform, text) },
+      request
+    )
   }).pipe(Effect.provide(Layer.provide(Backtests.layer, recent)))
 
 const ruleOf = (platform: PlatformId, text: string) => {

@@ -14,10 +14,9 @@ import {
   Stream,
   TestClock
 } from "effect"
-import { EventLog, type Segment, sizeOf } from "../../../core/backtests/EventLog.ts"
+import { EventLog, type LogId, type Segment, sizeOf } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
-import type { PlatformId } from "../../platforms.ts"
 
 describe("RecentEvents", () => {
   it.scoped("record writes within about a second, in order of arrival", () =>
@@ -38,7 +37,7 @@ describe("RecentEvents", () => {
       const { recent } = yield* started(100)
       yield* TestClock.setTime(5_000)
       yield* recent.record("x", records(1, 2))
-      const [segment] = yield* Stream.runCollect(recent.newest("x", 10))
+      const [segment] = yield* Stream.runCollect(recent.newest(["x"], 10))
       assert.deepStrictEqual(segment?.events, [
         { receivedAt: 5_000, json: '{"n":1}' },
         { receivedAt: 5_000, json: '{"n":2}' }
@@ -52,8 +51,8 @@ describe("RecentEvents", () => {
       for (let n = 1; n <= 30; n++) {
         yield* recent.record("x", records(n, n))
         if (n % 4 === 0) yield* TestClock.adjust("1 second")
-        assert.deepStrictEqual(yield* numbers(recent.newest("x", 1_000)), from(Math.max(1, n - 6), n))
-        assert.deepStrictEqual(yield* numbers(recent.newest("x", 3)), from(Math.max(1, n - 2), n))
+        assert.deepStrictEqual(yield* numbers(recent.newest(["x"], 1_000)), from(Math.max(1, n - 6), n))
+        assert.deepStrictEqual(yield* numbers(recent.newest(["x"], 3)), from(Math.max(1, n - 2), n))
       }
       yield* TestClock.adjust("11 seconds")
       assert.deepStrictEqual(yield* stored(log, "x"), from(24, 30), "the store keeps no more")
@@ -79,7 +78,7 @@ describe("RecentEvents", () => {
       const circle: Record<string, unknown> = {}
       circle["self"] = circle
       yield* recent.record("x", [{ n: 1 }, circle, undefined, { n: 2 }])
-      const [segment] = yield* Stream.runCollect(recent.newest("x", 10))
+      const [segment] = yield* Stream.runCollect(recent.newest(["x"], 10))
       assert.deepStrictEqual([segment?.events.length, segment?.missed], [2, 2])
     })
   )
@@ -95,12 +94,12 @@ describe("RecentEvents", () => {
         yield* TestClock.adjust("1 second")
       }
       assert.deepStrictEqual(logs, ["WARN Cannot write recent events, retrying"])
-      assert.strictEqual((yield* Effect.flip(Stream.runDrain(recent.newest("x", 5))))._tag, "StoreUnavailable")
+      assert.strictEqual((yield* Effect.flip(Stream.runDrain(recent.newest(["x"], 5))))._tag, "StoreUnavailable")
       store.isAway = false
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(logs.slice(1), ["INFO Recent events are written again; 26 were dropped"])
       assert.deepStrictEqual(yield* stored(log, "x"), [...from(1, 4), ...from(31, 40)])
-      const [newest] = yield* Stream.runCollect(recent.newest("x", 10))
+      const [newest] = yield* Stream.runCollect(recent.newest(["x"], 10))
       assert.strictEqual(newest?.missed, 26)
       store.isAway = true
       yield* recent.record("x", records(41, 41))
@@ -164,6 +163,65 @@ describe("RecentEvents", () => {
     })
   )
 
+  it.scoped("newest merges logs in the order of arrival", () =>
+    Effect.gen(function* () {
+      const { recent } = yield* started(100)
+      for (let n = 1; n <= 30; n++) {
+        yield* recent.record(n % 3 === 0 ? own(1) : "x", records(n, n))
+        yield* TestClock.adjust("300 millis")
+      }
+      assert.deepStrictEqual(yield* numbers(recent.newest(["x", own(1)], 100)), from(1, 30))
+      assert.deepStrictEqual(yield* numbers(recent.newest(["x", own(1)], 7)), from(24, 30))
+      assert.deepStrictEqual(yield* numbers(recent.newest(["x", own(2)], 3)), [26, 28, 29])
+    })
+  )
+
+  it.scoped("keeps an equal share for each of many accounts; one that sends more pushes out only its own", () =>
+    Effect.gen(function* () {
+      const { recent, log } = yield* started(100)
+      yield* recent.record("x", records(1, 100))
+      for (let account = 1; account <= 8; account++) yield* recent.record(own(account), records(1, 20))
+      for (let n = 21; n <= 1_000; n++) {
+        yield* recent.record(own(1), records(n, n))
+        if (n % 10 === 0) yield* TestClock.adjust("1 second")
+      }
+      yield* TestClock.adjust("11 seconds")
+      assert.deepStrictEqual(yield* stored(log, "x"), from(1, 100))
+      assert.deepStrictEqual(yield* stored(log, own(2)), from(1, 20))
+      assert.deepStrictEqual(yield* stored(log, own(1)), from(951, 1_000), "a half: four full logs for eight accounts")
+    })
+  )
+
+  it.scoped("buffers the events of all accounts together in bounded memory", () =>
+    Effect.gen(function* () {
+      const { recent, store } = yield* started(100)
+      store.isAway = true
+      const text = "y".repeat(4 * 1024 * 1024)
+      for (let n = 1; n <= 4; n++) {
+        for (let account = 1; account <= 8; account++) yield* recent.record(own(account), [{ n, text }])
+      }
+      store.isAway = false
+      // 8 Mi characters for each: one event, because two with their braces are more.
+      assert.deepStrictEqual(yield* numbers(recent.newest([own(1)], 100)), [4])
+      assert.deepStrictEqual(yield* numbers(recent.newest([own(8)], 100)), [4])
+    })
+  )
+
+  it.scoped("deletes the log of an account that has sent nothing for a week", () =>
+    Effect.gen(function* () {
+      const log = yield* memoryLog
+      const day = 24 * 60 * 60 * 1_000
+      const on = (receivedAt: number): Segment => ({ events: [{ receivedAt, json: '{"n":1}' }], missed: 0 })
+      for (const id of ["x", own(1), own(2)]) yield* log.append(id, on(day))
+      yield* log.append(own(2), on(3 * day))
+      yield* TestClock.setTime(9 * day)
+      yield* startedOn(log, 100)
+      assert.deepStrictEqual(yield* stored(log, "x"), [1])
+      assert.deepStrictEqual(yield* stored(log, own(1)), [])
+      assert.deepStrictEqual(yield* stored(log, own(2)), [1, 1])
+    })
+  )
+
   it.scoped("keep 0 writes nothing and deletes the stored events", () =>
     Effect.gen(function* () {
       const log = yield* memoryLog
@@ -172,7 +230,7 @@ describe("RecentEvents", () => {
       yield* recent.record("x", records(2, 3))
       yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual(yield* stored(log, "x"), [])
-      assert.deepStrictEqual(yield* numbers(recent.newest("x", 10)), [])
+      assert.deepStrictEqual(yield* numbers(recent.newest(["x"], 10)), [])
     })
   )
 })
@@ -214,6 +272,9 @@ const away = new StoreUnavailable({ operation: "events.append", cause: "down" })
 
 const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
 
+/** The log of an account. */
+const own = (account: number): LogId => `x/acct_${account}`
+
 const records = (first: number, last: number) => from(first, last).map((n) => ({ n }))
 
 /** The numbers of the events, in order of arrival. */
@@ -224,4 +285,4 @@ const numbers = <E>(newestFirst: Stream.Stream<Segment, E>) =>
       .flatMap(({ events }) => events.map(({ json }) => JSON.parse(json).n as number))
   )
 
-const stored = (log: Log, platform: PlatformId) => numbers(log.recent(platform, 1_000_000))
+const stored = (log: Log, id: LogId) => numbers(log.recent(id, 1_000_000))

@@ -6,7 +6,7 @@ import * as Ingest from "../../../core/ingest/Ingest.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { MatchesUnstorable, StoreUnavailable } from "../../../core/model/Errors.ts"
-import { fromUuid, Ids } from "../../../core/model/Ids.ts"
+import { type AccountId, fromUuid, Ids } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import { Platforms, type Signal } from "../../../core/platforms/Platform.ts"
 import { Registrations } from "../../../core/rules/Registrations.ts"
@@ -16,6 +16,7 @@ import { languageOf } from "../../platforms.ts"
 import { parseMetrics, valueIn } from "../../prometheus.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
+const ben = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
 const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))
 const base = Layer.provideMerge(
   Registrations.layerWith({ isOnlyProcess: true }),
@@ -38,6 +39,26 @@ describe("Ingest", () => {
       yield* deliver("1")
       yield* settled
       assert.lengthOf(yield* stored, 2, "a duplicate post adds nothing")
+    }).pipe(Effect.provide(base))
+  )
+
+  it.scoped("stores matches of the sender's rules only, and acknowledges an event that matches none of them", () =>
+    Effect.gen(function* () {
+      const { deliver, acked } = yield* platformX
+      yield* activeRuleOf(ann)
+      const rule = yield* activeRuleOf(ben)
+      yield* Layer.build(Ingest.layer)
+      yield* deliver("1", ben)
+      yield* deliver("2", fromUuid("acct", "01890000-0000-7000-8000-00000000000c"))
+      yield* settled
+      assert.deepStrictEqual(yield* acked, ["1", "2"])
+      assert.deepStrictEqual(yield* stored, [])
+      const [match, ...others] = yield* storedOf(ben)
+      assert.deepStrictEqual([match?.rule_id, match?.platform_post_id, others.length], [rule, "1", 0])
+      yield* deliver("1")
+      yield* settled
+      assert.lengthOf(yield* stored, 1, "the id of a sent event does not suppress the shared event")
+      assert.lengthOf(yield* storedOf(ben), 1)
     }).pipe(Effect.provide(base))
   )
 
@@ -96,7 +117,7 @@ describe("Ingest", () => {
         return working.insert(matches, progress)
       }
       const all = ["1", "2", "bad", "3", "4"]
-      yield* Effect.forEach(all, deliver)
+      yield* Effect.forEach(all, (id) => deliver(id))
       yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
       yield* settled
       assert.deepStrictEqual(yield* acked, ["1", "2", "3", "4"])
@@ -259,12 +280,13 @@ const platformX = Effect.gen(function* () {
     },
     status: Effect.dieMessage("not used")
   })
-  const deliver = (platformPostId: string) =>
+  const deliver = (platformPostId: string, sender?: AccountId) =>
     Effect.flatMap(Clock.currentTimeMillis, (receivedAt) => {
       const delivery = {
         platformPostId,
         payload: { data: { id: platformPostId } },
         platformRuleIds: ["shared", "unknown"],
+        ...(sender !== undefined && { sender }),
         cursor: Option.some(`after ${platformPostId}`),
         receivedAt,
         ack: Ref.update(acked, (ids) => [...ids, platformPostId])
@@ -275,17 +297,20 @@ const platformX = Effect.gen(function* () {
   return { deliver, signal, acked: Ref.get(acked), from }
 })
 
-const activeRule = Effect.gen(function* () {
-  const store = yield* RuleStore
-  const { rule } = yield* Ids
-  const id = yield* rule
-  const createdAt = yield* Timestamp.now
-  const filters = [{ platform: "x" as const, text: "storm" }]
-  yield* store.reserve({ id, accountId: ann, name: "n", intent: "i", createdAt, filters }, new Map())
-  const registered = { platformRuleId: "shared", translatedValue: "storm" }
-  yield* store.activate(id, new Map([["x" as const, registered]]), createdAt)
-  return id
-})
+const activeRuleOf = (accountId: AccountId) =>
+  Effect.gen(function* () {
+    const store = yield* RuleStore
+    const { rule } = yield* Ids
+    const id = yield* rule
+    const createdAt = yield* Timestamp.now
+    const filters = [{ platform: "x" as const, text: "storm" }]
+    yield* store.reserve({ id, accountId, name: "n", intent: "i", createdAt, filters }, new Map())
+    const registered = { platformRuleId: "shared", translatedValue: "storm" }
+    yield* store.activate(id, new Map([["x" as const, registered]]), createdAt)
+    return id
+  })
+
+const activeRule = activeRuleOf(ann)
 
 /** The number of process_down gaps. */
 const timesDown = Effect.map(Metric.snapshot, (snapshot) => {
@@ -293,9 +318,12 @@ const timesDown = Effect.map(Metric.snapshot, (snapshot) => {
   return valueIn(parseMetrics(exposition(snapshot)), "earshot_coverage_gaps_total", labels) ?? 0
 })
 
-const stored = Effect.flatMap(MatchStore, (store) =>
-  store.list({ account: ann, rule: Option.none(), platforms: ["x"], before: Option.none(), limit: 100 })
-)
+const storedOf = (account: AccountId) =>
+  Effect.flatMap(MatchStore, (store) =>
+    store.list({ account, rule: Option.none(), platforms: ["x"], before: Option.none(), limit: 100 })
+  )
+
+const stored = storedOf(ann)
 
 /** Runs the other fibers until they are idle. */
 const settled = Effect.repeatN(Effect.yieldNow(), 500)

@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { Backtests } from "../../../core/backtests/Backtests.ts"
 import { EventLog } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
+import { fromUuid } from "../../../core/model/Ids.ts"
 import { Platforms } from "../../../core/platforms/Platform.ts"
 import { checkFilters } from "../../../core/rules/RuleCheck.ts"
 import { Fakes, fakes } from "../world.ts"
@@ -11,10 +12,12 @@ import { Fakes, fakes } from "../world.ts"
 const recent = Layer.provide(RecentEvents.layerWith({ keep: 100 }), EventLog.layerMemory)
 const layer = Layer.provideMerge(Layer.merge(Backtests.layer, fakes), Layer.merge(recent, Platforms.layer))
 
+const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
+
 describe("checkFilters", () => {
   it.effect("returns the issues of an invalid filter, with span and fix", () =>
     Effect.gen(function* () {
-      const { platforms } = yield* checkFilters({ overrides: { x: "storm AND flood" } })
+      const { platforms } = yield* checkFilters(ann, { overrides: { x: "storm AND flood" } })
       assert.isFalse(platforms["x"]?.valid)
       assert.notProperty(platforms["x"], "canonical")
       const [issue] = platforms["x"]?.issues ?? []
@@ -27,7 +30,7 @@ describe("checkFilters", () => {
 
   it.effect("returns the canonical text and the translation with the fidelity of each clause", () =>
     Effect.gen(function* () {
-      const { platforms } = yield* checkFilters({ overrides: { x: "(Storm) from:NASA" } })
+      const { platforms } = yield* checkFilters(ann, { overrides: { x: "(Storm) from:NASA" } })
       assert.isTrue(platforms["x"]?.valid)
       assert.strictEqual(platforms["x"]?.canonical, "storm from:nasa")
       const translation = platforms["x"]?.translations["firehose"]
@@ -44,14 +47,14 @@ describe("checkFilters", () => {
     Effect.gen(function* () {
       const { x } = yield* Fakes
       const overrides = { x: "storm" }
-      assert.notProperty((yield* checkFilters({ overrides })).platforms["x"], "platform_verdict")
-      const taken = yield* checkFilters({ overrides, ask_platforms: true })
+      assert.notProperty((yield* checkFilters(ann, { overrides })).platforms["x"], "platform_verdict")
+      const taken = yield* checkFilters(ann, { overrides, ask_platforms: true })
       assert.deepStrictEqual(taken.platforms["x"]?.platform_verdict, { accepted: true })
       x.state = "refused"
-      const refused = yield* checkFilters({ overrides, ask_platforms: true })
+      const refused = yield* checkFilters(ann, { overrides, ask_platforms: true })
       assert.deepStrictEqual(refused.platforms["x"]?.platform_verdict, { accepted: false, reason: "no" })
       x.state = "away"
-      const error = yield* Effect.flip(checkFilters({ overrides, ask_platforms: true }))
+      const error = yield* Effect.flip(checkFilters(ann, { overrides, ask_platforms: true }))
       assert.strictEqual(error._tag, "PlatformUnavailable")
     }).pipe(Effect.provide(layer))
   )
@@ -62,7 +65,7 @@ describe("checkFilters", () => {
         x: { data: { id: "1", text: "A storm is coming", lang: "fr" } },
         firehose: { document: { url: "https://example.com/", title: "Storm", diff: { chunks: [] } } }
       }
-      const { platforms } = yield* checkFilters({
+      const { platforms } = yield* checkFilters(ann, {
         overrides: { x: "storm lang:en", firehose: "title:storm" },
         events
       })
@@ -80,7 +83,7 @@ describe("checkFilters", () => {
   it.effect("fails with InvalidArgument for a sample that is not an event of its platform", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
-        checkFilters({ overrides: { x: "storm" }, events: { x: { data: { id: "1" } } } })
+        checkFilters(ann, { overrides: { x: "storm" }, events: { x: { data: { id: "1" } } } })
       )
       assert.strictEqual(error.message, 'Request is not valid: "events.x": Not an X post: "data" has no "text"')
     }).pipe(Effect.provide(layer))
@@ -92,12 +95,12 @@ describe("checkFilters", () => {
       const posts = ["A storm", "Calm"].map((text, n) => ({ data: { id: String(n), text } }))
       yield* events.record("x", posts)
       const backtest = { events: 1_000, samples: 3 }
-      const { platforms } = yield* checkFilters({ overrides: { x: "storm", firehose: "storm" }, backtest })
+      const { platforms } = yield* checkFilters(ann, { overrides: { x: "storm", firehose: "storm" }, backtest })
       assert.deepInclude(platforms["x"]?.backtest, { tested: 2, matched: 1, share: 0.5, samples: [posts[0]] })
       assert.deepInclude(platforms["firehose"]?.backtest, { tested: 0, matched: 0 })
-      const wrong = yield* checkFilters({ overrides: { x: "storm AND" }, backtest })
+      const wrong = yield* checkFilters(ann, { overrides: { x: "storm AND" }, backtest })
       assert.notProperty(wrong.platforms["x"], "backtest")
-      const unasked = yield* checkFilters({ overrides: { x: "storm" } })
+      const unasked = yield* checkFilters(ann, { overrides: { x: "storm" } })
       assert.notProperty(unasked.platforms["x"], "backtest")
     }).pipe(Effect.provide(layer))
   )
