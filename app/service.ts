@@ -68,7 +68,8 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
     return yield* Effect.gen(function* () {
       yield* Layer.build(Reconciler.layer)
       yield* Layer.build(Ingest.layer)
-      yield* Layer.build(Retention.layerWith(settings))
+      const limits = { matches: settings.limitMatches, bytes: settings.limitBytes }
+      yield* Layer.build(Retention.layerWith({ ...settings, limitsOf: () => Effect.succeed(limits) }))
       yield* Layer.build(WebhookDelivery.layerWith(options))
       return yield* gateway(options)
     }).pipe(

@@ -64,6 +64,19 @@ const table = {
       description: "Maximum number of matches to keep in total, oldest deleted first; 0 means no limit",
       parse: wholeNumber(0, 999_999_999)
     }),
+    limitMatches: setting({
+      name: "EARSHOT_LIMIT_MATCHES",
+      default: "1000000",
+      description: "Maximum number of stored matches per account, oldest deleted first; 0 means no limit",
+      parse: wholeNumber(0, 999_999_999)
+    }),
+    limitBytes: setting({
+      name: "EARSHOT_LIMIT_BYTES",
+      default: "10737418240",
+      description:
+        "Maximum size of the stored matches of an account in bytes (default: 10 GiB), payloads only, oldest deleted first; 0 means no limit",
+      parse: wholeNumber(0, Number.MAX_SAFE_INTEGER)
+    }),
     recentEvents: setting({
       name: "EARSHOT_RECENT_EVENTS",
       default: "10000",

@@ -6,16 +6,18 @@ import { Clock, Effect, Layer, Option, Predicate, PubSub, Stream } from "effect"
 import type { StreamProgress } from "../../core/coverage/StreamStore.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import {
+  type AccountTrim,
   type MatchPage,
   type MatchSelector,
   MatchStore,
   type NextPage,
   type Trim,
+  type Usage,
   watermarkAt,
   withIdsAfter
 } from "../../core/matches/MatchStore.ts"
 import { MatchesUnstorable } from "../../core/model/Errors.ts"
-import { fromUuid, type MatchId, toUuid } from "../../core/model/Ids.ts"
+import { type AccountId, fromUuid, type MatchId, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate } from "../../core/model/Timestamp.ts"
 import { Announcements, CHANNEL } from "./Announcements.ts"
@@ -51,7 +53,7 @@ const make = Effect.gen(function* () {
   const nextForAccounts: MatchStore["Type"]["nextForAccounts"] = ({ accounts, after, limit }) =>
     sql<MatchRow & { readonly account_id: string }>`
       select m.account_id, ${columns(sql)} from matches m
-      where m.id > ${lowerBound(after)} and ${aboveFloor(sql)} and m.account_id = any(${accounts.map(toUuid)}::uuid[])
+      where m.id > ${lowerBound(after)} and m.id > (select floor from retention) and m.account_id = any(${accounts.map(toUuid)}::uuid[])
         and ${ofVisibleRule(sql, "m.rule_id")}
       order by m.id limit ${limit}`.pipe(
       Effect.map((rows) => rows.map((row) => ({ account: fromUuid("acct", row.account_id), match: toMatch(row) }))),
@@ -78,9 +80,38 @@ const make = Effect.gen(function* () {
       return row?.deleted ?? 0
     }).pipe(sql.withTransaction, unavailable("matches.trim"))
 
-  const floor = sql<{ readonly floor: string }>`select floor from retention where floor > ${BEFORE_ALL}`.pipe(
-    Effect.map(([row]) => Option.map(Option.fromNullable(row?.floor), (id) => fromUuid("match", id))),
-    unavailable("matches.floor")
+  // Shares the lock of `trim`: one process deletes at a time.
+  const trimAccount = (options: AccountTrim) =>
+    Effect.gen(function* () {
+      const locked = yield* sql`select 1 from retention for update skip locked`
+      if (locked.length === 0) return 0
+      const [row] = yield* trimAccountStatement(sql, options)
+      return row?.deleted ?? 0
+    }).pipe(sql.withTransaction, unavailable("matches.trimAccount"))
+
+  const floor = (account: AccountId) =>
+    sql<{ readonly floor: string }>`select ${floorOf(sql, sql`${toUuid(account)}`)} as floor`.pipe(
+      Effect.map(([row]) =>
+        Option.filter(Option.fromNullable(row?.floor), (id) => id > BEFORE_ALL).pipe(
+          Option.map((id) => fromUuid("match", id))
+        )
+      ),
+      unavailable("matches.floor")
+    )
+
+  const usage = (account: AccountId) =>
+    sql<Usage>`select ${totals(sql)} from account_usage where account_id = ${toUuid(account)}`.pipe(
+      Effect.map(([row]) => row ?? { matches: 0, bytes: 0 }),
+      unavailable("matches.usage")
+    )
+
+  const usages = sql<Usage & { readonly account_id: string }>`
+    select account_id, ${totals(sql)} from account_usage group by account_id having sum(matches) > 0`.pipe(
+    Effect.map(
+      (rows) =>
+        new Map(rows.map(({ account_id, matches, bytes }) => [fromUuid("acct", account_id), { matches, bytes }]))
+    ),
+    unavailable("matches.usages")
   )
 
   const watermarkFrom = (candidate: MatchId): Effect.Effect<MatchId, SqlError> =>
@@ -98,7 +129,21 @@ const make = Effect.gen(function* () {
 
   const changes = Stream.merge(Stream.fromPubSub(news), received)
 
-  return MatchStore.of({ insert, list, next, nextForAccounts, newest, watermark, changes, oldest, trim, floor })
+  return MatchStore.of({
+    insert,
+    list,
+    next,
+    nextForAccounts,
+    newest,
+    watermark,
+    changes,
+    oldest,
+    trim,
+    trimAccount,
+    floor,
+    usage,
+    usages
+  })
 })
 
 export const layer: Layer.Layer<MatchStore, never, SqlClient | Announcements> = Layer.effect(MatchStore, make)
@@ -122,8 +167,9 @@ export const insertStatement = (
     // The insert reads from `turn`, so `take_turn` runs first.
     onSome: ({ json, first, last }) => sql<Added>`with turn as materialized (select take_turn(${first}, ${last})),
       added as (
-        insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, created_at)
-        select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, x.created_at
+        insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, bytes, created_at)
+        select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, pg_column_size(x.payload),
+          x.created_at
         from turn cross join jsonb_to_recordset(${json}::jsonb) as x(
           id uuid, rule_id uuid, platform text, platform_post_id text, payload jsonb, created_at timestamptz
         )
@@ -170,7 +216,7 @@ export const trimStatement = (
   const limit = Option.match(keep, {
     onNone: () => sql`${atMost}`,
     onSome: (keep) =>
-      sql`least(${atMost}::bigint, greatest(0, (select sum(matches)::bigint from match_counts) - ${keep}::bigint))`
+      sql`least(${atMost}::bigint, greatest(0, (select sum(matches)::bigint from account_usage) - ${keep}::bigint))`
   })
   return sql`
     with doomed as materialized (
@@ -186,7 +232,54 @@ export const trimStatement = (
     select count(*)::int as deleted from deleted`
 }
 
+/** The oldest matches of the account, until what remains is within both limits. Skips locked matches as `trim` does. */
+export const trimAccountStatement = (
+  sql: SqlClient,
+  { account, platforms, before, limits, atMost }: AccountTrim
+): Statement<{ readonly deleted: number }> => {
+  const id = toUuid(account)
+  return sql`
+    with used as materialized (
+      select ${totals(sql)} from account_usage where account_id = ${id}
+    ), oldest as materialized (
+      select m.id, m.bytes from used cross join unnest(${[...new Set(platforms)]}::text[]) as p(platform) cross join lateral (
+        select m.id, m.bytes from matches m
+        where m.account_id = ${id} and m.platform = p.platform and m.id < ${toUuid(before)}
+          and m.id > ${floorOf(sql, sql`${id}`)}
+        order by m.id limit ${atMost}
+        for update skip locked
+      ) m
+      where ${exceeds(sql, limits, { matches: sql`used.matches`, bytes: sql`used.bytes` })}
+      order by m.id limit ${atMost}
+    ), doomed as materialized (
+      select id from (
+        select id, used.matches - row_number() over (order by id) + 1 as matches,
+          used.bytes - sum(oldest.bytes) over (order by id) + oldest.bytes as bytes
+        from oldest cross join used
+      ) rest
+      where ${exceeds(sql, limits, { matches: sql`rest.matches`, bytes: sql`rest.bytes` })}
+    ), deleted as (
+      delete from matches where id = any(array(select id from doomed)) returning 1
+    ), moved as (
+      insert into account_floors as f (account_id, floor) select ${id}, id from doomed order by id desc limit 1
+      on conflict (account_id) do update set floor = excluded.floor
+    )
+    select count(*)::int as deleted from deleted`
+}
+
+/** The newest match that retention has deleted of an account, or `BEFORE_ALL`. */
+export const floorOf = (sql: SqlClient, account: Fragment): Fragment =>
+  sql`(select greatest(floor, (select a.floor from account_floors a where a.account_id = ${account})) from retention)`
+
 // ---- helpers ----
+
+const totals = (sql: SqlClient) =>
+  sql.literal("coalesce(sum(matches), 0)::float8 as matches, coalesce(sum(bytes), 0)::float8 as bytes")
+
+const exceeds = (sql: SqlClient, limits: Usage, used: { readonly matches: Fragment; readonly bytes: Fragment }) => {
+  const isOver = (used: Fragment, limit: number) => (limit > 0 ? sql`${used} > ${limit}::float8` : sql`false`)
+  return sql`(${isOver(used.matches, limits.matches)} or ${isOver(used.bytes, limits.bytes)})`
+}
 
 /**
  * Reads at most `limit` rows per platform in index order, then sorts these few. The only rows read and filtered out are
@@ -198,12 +291,14 @@ const orderedStatement = (
   { range, order, limit }: { readonly range: Fragment; readonly order: Fragment; readonly limit: number }
 ): Statement<MatchRow> => {
   const account = toUuid(wanted.account)
+  // Skips index entries of rows deleted since the last vacuum, which may be millions.
+  const isKept = sql`m.id > ${floorOf(sql, sql`${account}`)}`
   const platforms = sql`unnest(${[...new Set(wanted.platforms)]}::text[]) as p(platform)`
   return Option.match(wanted.rule, {
     onNone: () => sql<MatchRow>`
       select m.* from ${platforms} cross join lateral (
         select ${columns(sql)} from matches m
-        where m.account_id = ${account} and m.platform = p.platform and ${range} and ${aboveFloor(sql)}
+        where m.account_id = ${account} and m.platform = p.platform and ${range} and ${isKept}
           and ${ofVisibleRule(sql, "m.rule_id")}
         order by ${order} limit ${limit}
       ) m
@@ -212,7 +307,7 @@ const orderedStatement = (
     onSome: (rule) => sql<MatchRow>`
       select m.* from rules r cross join ${platforms} cross join lateral (
         select ${columns(sql)} from matches m
-        where m.rule_id = r.id and m.platform = p.platform and ${range} and ${aboveFloor(sql)}
+        where m.rule_id = r.id and m.platform = p.platform and ${range} and ${isKept}
         order by ${order} limit ${limit}
       ) m
       where r.id = ${toUuid(rule)} and r.account_id = ${account} and ${ofVisibleRule(sql, "r.id")}
@@ -222,9 +317,6 @@ const orderedStatement = (
 
 const columns = (sql: SqlClient) =>
   sql.literal("m.id, m.rule_id, m.created_at, m.platform, m.platform_post_id, m.payload")
-
-/** Skips index entries of rows deleted since the last vacuum, which may be millions. */
-const aboveFloor = (sql: SqlClient) => sql.literal("m.id > (select floor from retention)")
 
 const ofVisibleRule = (sql: SqlClient, rule: "m.rule_id" | "r.id") =>
   sql.literal(

@@ -20,7 +20,7 @@ const make = Effect.gen(function* () {
     "not exists (select 1 from registrations h where h.rule_id = r.id and h.state in ('pending', 'removing'))"
   )
   const registrations = sql.literal(
-    "select rule_id, platform, text, platform_rule_id, translated_value, state, since from registrations"
+    "select rule_id, account_id, platform, text, platform_rule_id, translated_value, state, since from registrations"
   )
 
   const checkLimits = (account: string, limits: ReadonlyMap<PlatformId, number>) =>
@@ -181,6 +181,7 @@ const toRule = (row: RuleRow): Rule => ({
 
 interface RegistrationRow {
   readonly rule_id: string
+  readonly account_id: string
   readonly platform: PlatformId
   readonly text: string
   readonly platform_rule_id: string | null
@@ -191,6 +192,7 @@ interface RegistrationRow {
 
 const toRegistration = (row: RegistrationRow): StoredRegistration => ({
   ruleId: fromUuid("rule", row.rule_id),
+  accountId: fromUuid("acct", row.account_id),
   platform: row.platform,
   text: row.text,
   platformRuleId: Option.fromNullable(row.platform_rule_id),

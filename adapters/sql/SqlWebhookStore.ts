@@ -14,7 +14,7 @@ import {
   type StoredWebhook,
   WebhookStore
 } from "../../core/webhooks/WebhookStore.ts"
-import { AFTER_ALL, BEFORE_ALL, lowerBound } from "./SqlMatchStore.ts"
+import { AFTER_ALL, BEFORE_ALL, floorOf, lowerBound } from "./SqlMatchStore.ts"
 import { storableText } from "./storable.ts"
 import { codeOf, unavailable } from "./unavailable.ts"
 
@@ -103,7 +103,7 @@ const make = Effect.gen(function* () {
         order by m.id desc limit 1
       ) m limit 1)
     ) m)`
-  const isBelowFloor = sql.literal("w.cursor < (select floor from retention)")
+  const isBelowFloor = sql`w.cursor < ${floorOf(sql, sql.literal("w.account_id"))}`
   const isFree = sql.literal("(w.claimed_until is null or w.claimed_until <= clock_timestamp())")
   const leaseEnd = (millis: number) => sql`clock_timestamp() + ${millis} * interval '1 millisecond'`
 

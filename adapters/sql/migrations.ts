@@ -259,6 +259,47 @@ const migrations = {
       add column previous_secret_until timestamptz(3)`
     yield* sql`alter table keys alter column scope drop default`
     yield* sql`create index keys_of_account on keys (account_id, id)`
+  }),
+
+  "0011_usage_of_accounts": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // The size of the payload when it was stored, before compression. An average for older matches: a constant does not
+    // rewrite the table.
+    const [old] = yield* sql<{ readonly bytes: number }>`
+      select coalesce(avg(pg_column_size(payload)), 0)::int as bytes from matches`
+    yield* sql`alter table matches add column bytes integer not null default ${sql.literal(String(old?.bytes ?? 0))}`
+    yield* sql`alter table matches alter column bytes drop default`
+    // The usage of an account is the sum of its parts: 0 for inserts, which take turns anyway, and one per backend for
+    // deletes, so that they block neither inserts nor each other. Free space on the page keeps updates HOT.
+    yield* sql`create table account_usage (
+      account_id uuid not null,
+      part integer not null,
+      matches bigint not null,
+      bytes bigint not null,
+      primary key (account_id, part)
+    ) with (fillfactor = 50)`
+    yield* sql`insert into account_usage
+      select account_id, 0, count(*), sum(bytes) from matches group by account_id`
+    // All matches of the account up to `floor` are deleted.
+    yield* sql`create table account_floors (account_id uuid primary key, floor uuid not null)`
+    yield* sql`create or replace function matches_changed() returns trigger language plpgsql as $$
+      begin
+        if tg_op = 'TRUNCATE' then
+          delete from account_usage;
+          return null;
+        end if;
+        insert into account_usage as u (account_id, part, matches, bytes)
+        select account_id, part, sign * count(*), sign * sum(bytes) from changed, (
+          select case tg_op when 'INSERT' then 0 else 1 + pg_backend_pid() % 64 end as part,
+            case tg_op when 'INSERT' then 1 else -1 end as sign
+        ) change
+        -- In one order, so that two deletes cannot deadlock.
+        group by account_id, part, sign order by account_id
+        on conflict (account_id, part) do update
+          set matches = u.matches + excluded.matches, bytes = u.bytes + excluded.bytes;
+        return null;
+      end $$`
+    yield* sql`drop table match_counts`
   })
 }
 

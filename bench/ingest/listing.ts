@@ -75,11 +75,11 @@ const fill = ({ account, rules }: AccountRules, rows: number) =>
       yield* sql`set local session_replication_role = replica`
       yield* sql`
         with samples as materialized (select array_agg(value) as payloads from jsonb_array_elements(${payloads}::jsonb))
-        insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, created_at)
+        insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, bytes, created_at)
         select
           ('${sql.literal(UUID_START)}' || lpad(to_hex(n), 12, '0'))::uuid,
           (${rules.map(toUuid)}::uuid[])[1 + (hashint8(n) & 2147483647) % ${rules.length}::int],
-          ${toUuid(account)}::uuid, 'x', (1800000000000000000 + n * 65536)::text, payloads[1 + n % 64], now()
+          ${toUuid(account)}::uuid, 'x', (1800000000000000000 + n * 65536)::text, payloads[1 + n % 64], 1000, now()
         from generate_series(1::bigint, ${rows}::bigint) n, samples`
     })
     yield* sql.withTransaction(insertAll)

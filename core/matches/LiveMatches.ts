@@ -117,7 +117,7 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
           const nextPage = Effect.gen(function* () {
             const after = position.seen
             const page = yield* store.next({ ...selector, after, limit: PAGE })
-            if (Option.isSome(after)) yield* checkResumeCursor(store, after.value)
+            if (Option.isSome(after)) yield* checkResumeCursor(store, selector.account, after.value)
             isBehind = page.length === PAGE
             return position.advance(page)
           })

@@ -36,6 +36,21 @@ export interface Trim {
   readonly atMost: number
 }
 
+/** Stored matches, and the bytes of their payloads in the encoding of the store. As a limit, 0 means none. */
+export interface Usage {
+  readonly matches: number
+  readonly bytes: number
+}
+
+export interface AccountTrim {
+  readonly account: AccountId
+  readonly platforms: ReadonlyArray<PlatformId>
+  /** Deletes only matches before this id. */
+  readonly before: MatchId
+  readonly limits: Usage
+  readonly atMost: number
+}
+
 export class MatchStore extends Context.Tag("core/MatchStore")<
   MatchStore,
   {
@@ -76,8 +91,13 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
      * process trims. The cost does not depend on the number of stored matches.
      */
     readonly trim: (trim: Trim) => Effect.Effect<number, StoreUnavailable>
-    /** The newest match that `trim` deleted. It never decreases. */
-    readonly floor: Effect.Effect<Option.Option<MatchId>, StoreUnavailable>
+    /** Like `trim`, but deletes only matches of one account, and only while it exceeds its limits. */
+    readonly trimAccount: (trim: AccountTrim) => Effect.Effect<number, StoreUnavailable>
+    /** The newest match that `trim` deleted, or `trimAccount` for this account. It never decreases. */
+    readonly floor: (account: AccountId) => Effect.Effect<Option.Option<MatchId>, StoreUnavailable>
+    readonly usage: (account: AccountId) => Effect.Effect<Usage, StoreUnavailable>
+    /** Of all accounts with matches. */
+    readonly usages: Effect.Effect<ReadonlyMap<AccountId, Usage>, StoreUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<MatchStore, never, RuleStore | StreamStore> = Layer.effect(
@@ -89,9 +109,12 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
       const changes = yield* PubSub.sliding<void>(1)
       let newestFirst: ReadonlyArray<Match> = []
       let floor = Option.none<MatchId>()
+      const accountFloors = new Map<AccountId, MatchId>()
       let newest = Option.none<MatchId>()
 
-      const ruleExists = (id: RuleId) => Effect.map(rules.registrations(id), (found) => found.length > 0)
+      const ownerOf = (id: RuleId) =>
+        Effect.map(rules.registrations(id), (found) => Option.fromNullable(found[0]?.accountId))
+      const ruleExists = (id: RuleId) => Effect.map(ownerOf(id), Option.isSome)
 
       const insert = (matches: ReadonlyArray<Match>, progress?: StreamProgress) =>
         Effect.gen(function* () {
@@ -114,12 +137,14 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
           ? Effect.map(rules.exists(account, rule.value), (exists) => new Set(exists ? [rule.value] : []))
           : Effect.map(rules.list(account), (all) => new Set(all.map(({ id }) => id)))
 
-      const isKept = ({ id }: Match) => !Option.exists(floor, (floor) => id <= floor)
+      const floorOf = (account: AccountId) =>
+        [...Option.toArray(floor), ...Option.toArray(Option.fromNullable(accountFloors.get(account)))].sort().at(-1)
 
       const visibleTo = (selector: Pick<MatchSelector, "account" | "rule">) =>
-        Effect.map(ownedRules(selector), (owned) =>
-          newestFirst.filter((match) => owned.has(match.rule_id) && isKept(match))
-        )
+        Effect.map(ownedRules(selector), (owned) => {
+          const floor = floorOf(selector.account) ?? ""
+          return newestFirst.filter((match) => owned.has(match.rule_id) && match.id > floor)
+        })
 
       const selected = (selector: MatchSelector) =>
         Effect.map(visibleTo(selector), (visible) =>
@@ -157,16 +182,54 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
 
       const oldest = Effect.map(oldestFirst, (stored) => Option.fromNullable(stored[0]?.id))
 
+      /** Returns the id of the last one. */
+      const remove = (oldestFirst: ReadonlyArray<Match>) => {
+        const removed = new Set(oldestFirst)
+        for (const [key, match] of byKey) if (removed.has(match)) byKey.delete(key)
+        newestFirst = newestFirst.filter((match) => !removed.has(match))
+        return oldestFirst.at(-1)?.id
+      }
+
       const trimLock = yield* Effect.makeSemaphore(1)
       const trim = ({ before, keep, atMost }: Trim) =>
         Effect.map(oldestFirst, (stored) => {
           const excess = Math.max(0, stored.length - Option.getOrElse(keep, () => 0))
           const deleted = stored.slice(0, Math.min(atMost, excess)).filter(({ id }) => id < before)
-          const deletedSet = new Set(deleted)
-          for (const [key, match] of byKey) if (deletedSet.has(match)) byKey.delete(key)
-          newestFirst = newestFirst.filter((match) => !deletedSet.has(match))
-          const last = deleted.at(-1)?.id
+          const last = remove(deleted)
           if (last !== undefined && !Option.exists(floor, (current) => current > last)) floor = Option.some(last)
+          return deleted.length
+        }).pipe(trimLock.withPermits(1))
+
+      const oldestFirstOf = (account: AccountId) =>
+        Effect.flatMap(oldestFirst, (stored) =>
+          Effect.filter(stored, ({ rule_id }) => Effect.map(ownerOf(rule_id), Option.contains(account)))
+        )
+
+      const usage = (account: AccountId) => Effect.map(oldestFirstOf(account), usageOf)
+
+      const usages = Effect.gen(function* () {
+        const accounts = new Set<AccountId>()
+        for (const { rule_id } of yield* oldestFirst) {
+          for (const account of Option.toArray(yield* ownerOf(rule_id))) accounts.add(account)
+        }
+        const found = yield* Effect.forEach(accounts, (account) =>
+          Effect.map(usage(account), (used) => [account, used] as const)
+        )
+        return new Map(found)
+      })
+
+      const trimAccount = ({ account, platforms, before, limits, atMost }: AccountTrim) =>
+        Effect.map(oldestFirstOf(account), (stored) => {
+          let { matches, bytes } = usageOf(stored)
+          const deleted: Array<Match> = []
+          for (const match of stored.filter(({ platform, id }) => platforms.includes(platform) && id < before)) {
+            if (!isOver({ matches, bytes }, limits) || deleted.length === atMost) break
+            deleted.push(match)
+            matches--
+            bytes -= bytesOf(match)
+          }
+          const last = remove(deleted)
+          if (last !== undefined) accountFloors.set(account, last)
           return deleted.length
         }).pipe(trimLock.withPermits(1))
 
@@ -184,11 +247,24 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
         changes: Stream.fromPubSub(changes),
         oldest,
         trim,
-        floor: Effect.sync(() => floor)
+        trimAccount,
+        floor: (account) => Effect.sync(() => Option.fromNullable(floorOf(account))),
+        usage,
+        usages
       })
     })
   )
 }
+
+export const isOver = (used: Usage, limits: Usage): boolean =>
+  (limits.matches > 0 && used.matches > limits.matches) || (limits.bytes > 0 && used.bytes > limits.bytes)
+
+const bytesOf = ({ payload }: Match): number => JSON.stringify(payload).length
+
+const usageOf = (stored: ReadonlyArray<Match>): Usage => ({
+  matches: stored.length,
+  bytes: stored.reduce((bytes, match) => bytes + bytesOf(match), 0)
+})
 
 /** Cannot collide with the id of a match: those are random. */
 export const watermarkAt = (now: number, newest: Option.Option<MatchId>): MatchId => {

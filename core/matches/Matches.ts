@@ -139,7 +139,7 @@ export class Matches extends Context.Tag("core/Matches")<
             () => Option.map(rule, timeOf)
           )
           // Read after the page: see `checkCursor`.
-          const floor = Option.isSome(before) || Option.isNone(next) ? yield* store.floor : Option.none()
+          const floor = Option.isSome(before) || Option.isNone(next) ? yield* store.floor(account) : Option.none()
           if (Option.isSome(before)) yield* checkCursor(floor, before.value)
           const keptSince = Option.map(floor, timeOf).pipe(
             Option.filter((floor) => Option.isNone(next) && !Option.exists(from, (from) => from > floor))
@@ -161,7 +161,7 @@ export class Matches extends Context.Tag("core/Matches")<
         const startCursor = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
           yield* selectorFor(account, query)
           if (query.cursor === undefined) return yield* store.watermark
-          yield* checkResumeCursor(store, query.cursor)
+          yield* checkResumeCursor(store, account, query.cursor)
           return query.cursor
         })
 

@@ -1,29 +1,39 @@
-/** Deletes matches beyond the age or count limit, in small batches every minute. */
+/** Deletes matches beyond the limits of the server and of each account, in small batches every minute. */
 import { Clock, Duration, Effect, Layer, Option, Schedule } from "effect"
-import { firstMatchIdAt, timeOf } from "../model/Ids.ts"
-import { MatchStore, type Trim } from "./MatchStore.ts"
+import type { StoreUnavailable } from "../model/Errors.ts"
+import { type AccountId, firstMatchIdAt, timeOf } from "../model/Ids.ts"
+import { Platforms } from "../platforms/Platform.ts"
+import { isOver, MatchStore, type Trim, type Usage } from "./MatchStore.ts"
 
 export interface Options {
   /** 0 means no limit. */
   readonly keepDays: number
   /** 0 means no limit. */
   readonly keepMatches: number
+  readonly limitsOf: (account: AccountId) => Effect.Effect<Usage, StoreUnavailable>
 }
 
 /** Safe to run in several processes on one store. */
-export const layerWith = ({ keepDays, keepMatches }: Options): Layer.Layer<never, never, MatchStore> =>
+export const layerWith = ({
+  keepDays,
+  keepMatches,
+  limitsOf
+}: Options): Layer.Layer<never, never, MatchStore | Platforms> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const store = yield* MatchStore
+      const { ids } = yield* Platforms
       const age = Duration.toMillis(Duration.days(keepDays))
       let isBehind = false
 
-      const trim = (what: Omit<Trim, "atMost">) =>
+      const inBatches = (trim: Effect.Effect<number, StoreUnavailable>) =>
         Effect.gen(function* () {
-          const [took, deleted] = yield* Effect.timed(store.trim({ ...what, atMost: BATCH }))
+          const [took, deleted] = yield* Effect.timed(trim)
           yield* Effect.sleep(Duration.times(took, REST_FACTOR))
           return deleted
         }).pipe(Effect.repeat({ while: (deleted) => deleted === BATCH }))
+
+      const trim = (what: Omit<Trim, "atMost">) => inBatches(store.trim({ ...what, atMost: BATCH }))
 
       const trimByAge = Effect.gen(function* () {
         const cutoff = (yield* Clock.currentTimeMillis) - age
@@ -40,9 +50,20 @@ export const layerWith = ({ keepDays, keepMatches }: Options): Layer.Layer<never
         yield* trim({ before: firstMatchIdAt(now - GRACE_MILLIS), keep: Option.some(keepMatches) })
       })
 
+      const trimAccounts = Effect.gen(function* () {
+        const before = firstMatchIdAt((yield* Clock.currentTimeMillis) - GRACE_MILLIS)
+        const platforms = yield* ids
+        for (const [account, used] of yield* store.usages) {
+          const limits = yield* limitsOf(account)
+          if (!isOver(used, limits)) continue
+          yield* inBatches(store.trimAccount({ account, platforms, before, limits, atMost: BATCH }))
+        }
+      })
+
       yield* Effect.gen(function* () {
         if (keepDays > 0) yield* trimByAge
         if (keepMatches > 0) yield* trimByCount
+        yield* trimAccounts
       }).pipe(
         // Debug level: other services report that the store is down.
         Effect.catchAll(({ cause }) => Effect.logDebug("Cannot delete old matches", cause)),

@@ -1,7 +1,7 @@
 /** Checks that retention has not deleted the matches that a cursor needs. */
 import { Effect, Option } from "effect"
 import { CursorExpired, type StoreUnavailable } from "../model/Errors.ts"
-import { type MatchId, timeOf } from "../model/Ids.ts"
+import { type AccountId, type MatchId, timeOf } from "../model/Ids.ts"
 import { fromMillis } from "../model/Timestamp.ts"
 import type { MatchStore } from "./MatchStore.ts"
 
@@ -12,9 +12,10 @@ export const checkCursor = (floor: Option.Option<MatchId>, cursor: MatchId): Eff
 /** For reading newer matches: everything up to the cursor may be deleted. */
 export const checkResumeCursor = (
   store: MatchStore["Type"],
+  account: AccountId,
   cursor: MatchId
 ): Effect.Effect<void, CursorExpired | StoreUnavailable> =>
-  Effect.flatMap(store.floor, (floor) => check(floor, (floor) => cursor >= floor))
+  Effect.flatMap(store.floor(account), (floor) => check(floor, (floor) => cursor >= floor))
 
 // ---- helpers ----
 

@@ -20,6 +20,7 @@ export interface NewRule {
 /** The registration of one rule on one platform, of any account. */
 export interface StoredRegistration {
   readonly ruleId: RuleId
+  readonly accountId: AccountId
   readonly platform: PlatformId
   /** Canonical form. Registrations with the same text share one rule of the platform. */
   readonly text: string
@@ -107,6 +108,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
         }
         const registrations = rule.filters.map(({ platform, text }) => ({
           ruleId: rule.id,
+          accountId: rule.accountId,
           platform,
           text,
           platformRuleId: Option.none<string>(),

@@ -44,7 +44,7 @@ export const layerWith = ({
         const inOrder = found.flat().sort((a, b) => (a.id < b.id ? -1 : 1))
         const page = inOrder.filter(({ id }) => Option.exists(newest, (newest) => id <= newest)).slice(0, PAGE)
         // Read last, or a deletion during the reads goes unnoticed.
-        const floor = yield* matches.floor
+        const floor = yield* matches.floor(account)
         const missed = Option.filter(floor, (floor) => !Option.exists(after, (after) => after >= floor))
         return { page, newest, missed }
       })

@@ -153,8 +153,8 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
             .map(listed)
         )
 
-      const isBelowFloor = ({ cursor }: StoredWebhook) =>
-        Effect.map(matches.floor, (floor) =>
+      const isBelowFloor = ({ account, cursor }: StoredWebhook) =>
+        Effect.map(matches.floor(account), (floor) =>
           Option.exists(floor, (floor) => !Option.exists(cursor, (cursor) => cursor >= floor))
         )
 

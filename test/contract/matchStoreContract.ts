@@ -4,7 +4,14 @@ import { Deferred, Effect, Fiber, FiberStatus, type Layer, Option, Schedule, Str
 import * as fc from "fast-check"
 import { v7 } from "uuid"
 import type { Match } from "../../core/matches/Match.ts"
-import { type MatchPage, MatchStore, type NextPage, type Trim } from "../../core/matches/MatchStore.ts"
+import {
+  type AccountTrim,
+  type MatchPage,
+  MatchStore,
+  type NextPage,
+  type Trim,
+  type Usage
+} from "../../core/matches/MatchStore.ts"
 import { type AccountId, firstMatchIdAt, fromUuid, type MatchId, type RuleId } from "../../core/model/Ids.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
@@ -369,7 +376,10 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
       Effect.gen(function* () {
         const store = yield* MatchStore
         assert.strictEqual(yield* store.trim(everything), 0)
-        assert.deepStrictEqual([yield* store.floor, yield* store.oldest], [Option.none(), Option.none()])
+        const account = yield* newAccount
+        assert.deepStrictEqual([yield* store.floor(account), yield* store.oldest], [Option.none(), Option.none()])
+        assert.deepStrictEqual(yield* store.usage(account), { matches: 0, bytes: 0 })
+        assert.strictEqual((yield* store.usages).size, 0)
       })
     )
 
@@ -381,11 +391,11 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
         assert.deepStrictEqual(yield* store.oldest, Option.some(nth(ids, 0)))
         assert.strictEqual(yield* trim(5), 5)
         assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(5).reverse())
-        assert.deepStrictEqual(yield* store.floor, Option.some(nth(ids, 4)))
+        assert.deepStrictEqual(yield* store.floor(account), Option.some(nth(ids, 4)))
         assert.deepStrictEqual(yield* store.oldest, Option.some(nth(ids, 5)))
         assert.deepStrictEqual([yield* trim(5), yield* trim(5)], [2, 0])
         assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(7).reverse())
-        assert.deepStrictEqual(yield* store.floor, Option.some(nth(ids, 6)), "the last deleted match")
+        assert.deepStrictEqual(yield* store.floor(account), Option.some(nth(ids, 6)), "the last deleted match")
       })
     )
 
@@ -421,6 +431,73 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
       })
     )
 
+    it.effect("usage counts what is stored of an account, without duplicates and deleted matches", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const rules = yield* RuleStore
+        const { account, rule } = yield* filledWith(4)
+        const { bytes } = yield* store.usage(account)
+        assert.isAbove(bytes, 0)
+        const doomed = yield* visibleRule(account)
+        const batch = [newMatch(rule), newMatch(doomed.id), newMatch(doomed.id)]
+        yield* store.insert(batch)
+        yield* store.insert(batch)
+        assert.strictEqual((yield* store.usage(account)).matches, 7)
+        yield* rules.remove(doomed.id)
+        assert.strictEqual((yield* store.usage(account)).matches, 5)
+        yield* store.insert([newMatch(rule, { payload: { text: "y".repeat(100_000) } })])
+        const used = yield* store.usage(account)
+        assert.isTrue(used.bytes > 100_000 && used.bytes < 101_000 + 2 * bytes, `${used.bytes} bytes`)
+        assert.deepStrictEqual(yield* store.usages, new Map([[account, used]]))
+        yield* store.trim(everything)
+        assert.deepStrictEqual(yield* store.usage(account), { matches: 0, bytes: 0 })
+      })
+    )
+
+    it.effect("trimAccount deletes the oldest matches of one account over its limit, and raises its floor only", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const { account, rule, ids } = yield* filledWith(6)
+        const other = yield* newAccount
+        const foreignRule = (yield* visibleRule(other)).id
+        const foreign = Array.from({ length: 6 }, () => newMatch(foreignRule))
+        yield* store.insert(foreign)
+        const young = newMatch(rule, { platform: "firehose" })
+        yield* store.insert([young])
+        const all = [...ids, young.id]
+        const trim = (limits: Usage, options: Partial<AccountTrim> = {}) =>
+          store.trimAccount({
+            account,
+            platforms: PLATFORM_IDS,
+            before: everything.before,
+            limits,
+            atMost: 100,
+            ...options
+          })
+        const left = (count: number) =>
+          Effect.gen(function* () {
+            assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), all.slice(-count).reverse())
+            const after = nextForAccounts(account, { rule: Option.some(rule) })
+            assert.deepStrictEqual(idsOf(yield* store.next(after)), all.slice(-count))
+            assert.deepStrictEqual(yield* store.floor(account), Option.some(nth(all, 6 - count)))
+          })
+        const before = yield* store.floor(other)
+        assert.deepStrictEqual([yield* trim({ matches: 0, bytes: 0 }), yield* trim({ matches: 7, bytes: 0 })], [0, 0])
+        assert.strictEqual(yield* trim({ matches: 1, bytes: 0 }, { atMost: 2 }), 2)
+        yield* left(5)
+        assert.strictEqual(yield* trim({ matches: 1, bytes: 0 }, { before: nth(ids, 3) }), 1)
+        yield* left(4)
+        const { bytes } = yield* store.usage(account)
+        assert.strictEqual(yield* trim({ matches: 0, bytes }), 0)
+        assert.strictEqual(yield* trim({ matches: 100, bytes: bytes - 1 }), 1)
+        yield* left(3)
+        assert.strictEqual(yield* trim({ matches: 1, bytes: 1_000_000 }), 2)
+        yield* left(1)
+        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(other))), idsOf(foreign).reverse())
+        assert.deepStrictEqual(yield* store.floor(other), before)
+      })
+    )
+
     it.effect("concurrent trims never leave fewer than the number to keep", () =>
       Effect.gen(function* () {
         const store = yield* MatchStore
@@ -431,7 +508,7 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
           { concurrency: "unbounded" }
         )
         assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account, { limit: 500 }))), ids.slice(-100).reverse())
-        assert.deepStrictEqual(yield* store.floor, Option.some(nth(ids, 299)))
+        assert.deepStrictEqual(yield* store.floor(account), Option.some(nth(ids, 299)))
       })
     )
 
@@ -497,7 +574,7 @@ const readPages = (account: AccountId, rule: RuleId, inserted: ReadonlyArray<Mat
     for (;;) {
       const limit = 13
       const page = idsOf(yield* store.list(pageOf(account, { rule: Option.some(rule), before, limit })))
-      const floor = yield* store.floor
+      const floor = yield* store.floor(account)
       if (Option.exists(before, (id) => Option.exists(floor, (floor) => id <= floor))) return
       const [first, last] = [page[0], page.at(-1)]
       if (first === undefined || last === undefined) return

@@ -1,8 +1,10 @@
 /** Matches that were deleted by retention. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { Keys } from "../../core/keys/Keys.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { firstMatchIdAt } from "../../core/model/Ids.ts"
+import { PLATFORM_IDS } from "../platforms.ts"
 import { assertError, call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 
@@ -42,6 +44,36 @@ describe("deleted matches", () => {
       const all = yield* ask(ann, "/matches", {})
       assert.deepStrictEqual(all.body["matches"], first.body["matches"])
       assert.isUndefined(all.body["next_cursor"])
+    }).pipe(Effect.provide(service))
+  )
+
+  it.scopedLive("a limit of the account expires its cursors only, and kept_since tells of it", () =>
+    Effect.gen(function* () {
+      const as = yield* serve
+      const [ann, bob] = [yield* as("ann"), yield* as("bob")]
+      for (const owner of [ann, bob]) {
+        yield* ask(owner, "/api.CreateRule", draft("cat"))
+        for (const page of [1, 2, 3]) yield* ask(owner, "/local/events", firehoseUpdate(`http://${page}`, "cat"))
+      }
+      const oldestOf = (owner: Target) =>
+        Effect.map(ask(owner, "/matches", {}), ({ body }) => [...(body["matches"] ?? [])].at(-1)?.["id"])
+      const [annsOldest, bobsOldest] = [yield* oldestOf(ann), yield* oldestOf(bob)]
+      const { usages, trimAccount } = yield* MatchStore
+      const { authenticate } = yield* Keys
+      const { account } = yield* authenticate(ann.key)
+      assert.strictEqual((yield* usages).get(account)?.matches, 3)
+      const limits = { matches: 1, bytes: 0 }
+      yield* trimAccount({ account, platforms: PLATFORM_IDS, before: firstMatchIdAt(2 ** 47), limits, atMost: 100 })
+
+      for (const path of ["/matches", "/matches/wait"]) {
+        assertError(yield* ask(ann, path, { cursor: annsOldest }), 400, "failed_precondition", /no longer kept/)
+      }
+      const left = yield* ask(ann, "/matches", {})
+      assert.lengthOf([...(left.body["matches"] ?? [])], 1)
+      assert.match(String(left.body["coverage"]?.["kept_since"]), /^20/)
+      const other = yield* ask(bob, "/matches/wait", { cursor: bobsOldest })
+      assert.lengthOf([...(other.body["matches"] ?? [])], 2)
+      assert.isUndefined((yield* ask(bob, "/matches", {})).body["coverage"]?.["kept_since"])
     }).pipe(Effect.provide(service))
   )
 })

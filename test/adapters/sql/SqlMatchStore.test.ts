@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import type { Fragment, Statement } from "@effect/sql/Statement"
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { pageStatement, trimStatement } from "../../../adapters/sql/SqlMatchStore.ts"
+import { BEFORE_ALL, pageStatement, trimAccountStatement, trimStatement } from "../../../adapters/sql/SqlMatchStore.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
 import { type MatchPage, MatchStore } from "../../../core/matches/MatchStore.ts"
 import { type AccountId, fromUuid, type RuleId, toUuid } from "../../../core/model/Ids.ts"
@@ -87,7 +87,7 @@ for (const [name, client] of [
           const trim = { before, keep: Option.none(), atMost: 500 }
           for (let left = 20_000; left > 0; left -= 500) assert.strictEqual(yield* store.trim(trim), 500)
           const from = uuidOf(rule, 20_000)
-          assert.deepStrictEqual(yield* store.floor, Option.some(fromUuid("match", from)))
+          assert.deepStrictEqual(yield* store.floor(account), Option.some(fromUuid("match", from)))
           for (const keep of [Option.none(), Option.some(100)]) {
             const nodes = yield* explainStatement(trimStatement(sql, { ...trim, keep, from }))
             const shown = JSON.stringify(nodes[0], null, 1)
@@ -103,6 +103,36 @@ for (const [name, client] of [
             const pages = scans.map((scan) => scan["Shared Hit Blocks"] + scan["Shared Read Blocks"])
             assert.isAtMost(Math.min(...pages), 50, shown)
           }
+        })
+      )
+
+      it.effect("trimAccount reads only matches of the account, from an index, and no deleted rows", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient
+          const store = yield* MatchStore
+          yield* sql`truncate matches`
+          // Ids start again at the same number.
+          yield* sql`update retention set floor = ${BEFORE_ALL}, oldest = ${BEFORE_ALL}`
+          const [account, other] = [yield* newAccount, yield* newAccount]
+          const rule = (yield* visibleRule(account)).id
+          yield* fill({ rule, owner: account, rows: 20_000 })
+          yield* fill({ rule: (yield* visibleRule(other)).id, owner: other, rows: 20_000 })
+          yield* sql`analyze matches`
+          const limits = { matches: 5_000, bytes: 0 }
+          const trim = { account, platforms: PLATFORM_IDS, before: AFTER_ALL, limits, atMost: 500 }
+          for (let left = 10_000; left > 0; left -= 500) assert.strictEqual(yield* store.trimAccount(trim), 500)
+          const nodes = yield* explainStatement(trimAccountStatement(sql, trim))
+          const shown = JSON.stringify(nodes[0], null, 1)
+          const scans = nodes.filter(
+            (node) => node["Relation Name"] === "matches" && node["Node Type"] !== "ModifyTable"
+          )
+          assert.lengthOf(scans, 2, shown)
+          for (const scan of scans) {
+            assert.match(scan["Node Type"], /^Index (Only )?Scan$/, shown)
+            assert.isAtMost(scan["Actual Rows"] * scan["Actual Loops"], 1_000, "500 for each platform")
+          }
+          const pages = scans.map((scan) => scan["Shared Hit Blocks"] + scan["Shared Read Blocks"])
+          assert.isAtMost(Math.min(...pages), 1_500, shown)
         })
       )
 
@@ -175,10 +205,10 @@ const uuidOf = (rule: RuleId, n: number) =>
 const fill = ({ rule, owner, rows }: { rule: RuleId; owner: AccountId; rows: number }) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient
-    yield* sql`insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, created_at)
+    yield* sql`insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, bytes, created_at)
       select ('01900000-0000-7000-8000-' || lpad(to_hex(n), 8, '0') || ${toUuid(rule).slice(-4)}::text)::uuid,
         ${toUuid(rule)}, ${toUuid(owner)}, case when n % 10 = 0 then 'x' else 'firehose' end, n::text,
-        jsonb_build_object('text', repeat('cat ', 20)), now()
+        jsonb_build_object('text', repeat('cat ', 20)), 100, now()
       from generate_series(1, ${rows}::int) n`
   })
 

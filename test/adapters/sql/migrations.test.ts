@@ -4,6 +4,9 @@ import { Effect, Layer } from "effect"
 import * as postgres from "../../../adapters/sql/postgres.ts"
 import { emptyDatabase } from "../../stores.ts"
 
+/** The size of a stored `{}`, in bytes. */
+const EMPTY_JSON = 5
+
 describe("migrations", () => {
   it.scopedLive("migrateAt succeeds in six processes that start at once on an empty database", () =>
     Effect.gen(function* () {
@@ -41,11 +44,14 @@ describe("migrations", () => {
     Effect.gen(function* () {
       const { url } = yield* emptyDatabase
       const downgrade = Effect.flatMap(SqlClient, (sql) =>
-        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, match_counts, match_order, webhook_attempts, webhooks;
+        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, account_usage, account_floors, match_order, webhook_attempts, webhooks;
           drop function matches_changed cascade;
           drop function take_turn;
           drop index registrations_hidden;
           alter table registrations drop column reason;
+          alter table matches drop column bytes;
+          alter table keys drop column scope, drop column expires_at, drop column previous_digest, drop column previous_secret_until;
+          drop index keys_of_account;
           create index registrations_not_active on registrations (rule_id) where state <> 'active';
           delete from earshot_migrations where migration_id > 1;
           insert into accounts values (gen_random_uuid(), 'ann', now());
@@ -57,10 +63,12 @@ describe("migrations", () => {
         SqlClient,
         (sql) => sql`select (select count(*)::int as accounts from accounts),
           (select count(*)::int as logs from event_logs), (select count(*)::int as names from deployment),
-          (select sum(matches)::int as matches from match_counts)`
+          (select json_build_object('matches', matches, 'part', part, 'bytes', bytes) as usage from account_usage)`
       )
       const found = yield* Effect.provide(counts, postgres.layerWith({ url }))
-      assert.deepStrictEqual(found, [{ accounts: 1, logs: 0, names: 1, matches: 3 }])
+      assert.deepStrictEqual(found, [
+        { accounts: 1, logs: 0, names: 1, usage: { matches: 3, part: 0, bytes: 3 * EMPTY_JSON } }
+      ])
     })
   )
 

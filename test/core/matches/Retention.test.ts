@@ -1,13 +1,15 @@
-/** Retention by age and by count, on the test clock and memory stores. */
+/** Retention by age, by count and by the limits of each account, on the test clock and memory stores. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, type Scope, TestClock } from "effect"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
-import { MatchStore, type Trim } from "../../../core/matches/MatchStore.ts"
+import { MatchStore, type Trim, type Usage } from "../../../core/matches/MatchStore.ts"
 import * as Retention from "../../../core/matches/Retention.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
-import { firstMatchIdAt, fromUuid } from "../../../core/model/Ids.ts"
+import { type AccountId, firstMatchIdAt, fromUuid } from "../../../core/model/Ids.ts"
 import { fromDate } from "../../../core/model/Timestamp.ts"
+import type { Platforms } from "../../../core/platforms/Platform.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { idsOnly } from "../../platforms.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const rule = fromUuid("rule", "01890000-0000-7000-8000-00000000000b")
@@ -100,6 +102,33 @@ describe("Retention", () => {
       assert.deepStrictEqual(yield* times, [START])
     }))
 
+  test("deletes the oldest matches of an account beyond its limits, and none of the last minute", () =>
+    Effect.gen(function* () {
+      const old = Array.from({ length: 1_200 }, (_, n) => START - 10 * MINUTE + n)
+      yield* matchesAt(...old, START - 1)
+      yield* run({ keepDays: 0, keepMatches: 0, limits: { matches: 101, bytes: 0 } })
+      assert.deepStrictEqual(yield* times, [...old.slice(-100), START - 1])
+      const store = yield* MatchStore
+      const young = Array.from({ length: 200 }, (_, n) => START + 1 + n)
+      yield* matchesAt(...young)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* times, young, "all within the last minute")
+      assert.deepStrictEqual(yield* store.floor(ann), Option.some(firstMatchIdAt(START - 1)))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* times, young.slice(-101))
+    }))
+
+  test("deletes by the bytes of an account, too", () =>
+    Effect.gen(function* () {
+      yield* matchesAt(...[5, 4, 3, 2].map((minutes) => START - minutes * MINUTE))
+      const { bytes } = yield* Effect.flatMap(MatchStore, (store) => store.usage(ann))
+      yield* run({ keepDays: 0, keepMatches: 0, limits: { matches: 0, bytes: bytes / 2 } })
+      assert.deepStrictEqual(
+        yield* times,
+        [3, 2].map((minutes) => START - minutes * MINUTE)
+      )
+    }))
+
   test("continues after an outage of the store and after a defect", () =>
     Effect.gen(function* () {
       const store = yield* MatchStore
@@ -119,7 +148,9 @@ describe("Retention", () => {
 /** Starts in November 2026 with one rule, and collects warnings and errors. */
 function test(
   title: string,
-  body: (logged: ReadonlyArray<unknown>) => Effect.Effect<void, unknown, MatchStore | RuleStore | Scope.Scope>
+  body: (
+    logged: ReadonlyArray<unknown>
+  ) => Effect.Effect<void, unknown, MatchStore | RuleStore | Platforms | Scope.Scope>
 ) {
   const logged: Array<unknown> = []
   const logger = Logger.replace(
@@ -139,6 +170,7 @@ function test(
     }).pipe(
       Effect.provide([
         Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory)),
+        idsOnly,
         logger
       ])
     )
@@ -146,8 +178,10 @@ function test(
 }
 
 /** Completes after the first round. */
-function run(options: Retention.Options) {
-  return Effect.zipRight(Layer.build(Retention.layerWith(options)), TestClock.adjust(0))
+function run(options: Omit<Retention.Options, "limitsOf"> & { readonly limits?: Usage }) {
+  const { limits = { matches: 0, bytes: 0 } } = options
+  const limitsOf = (account: AccountId) => Effect.succeed(account === ann ? limits : { matches: 1, bytes: 1 })
+  return Effect.zipRight(Layer.build(Retention.layerWith({ ...options, limitsOf })), TestClock.adjust(0))
 }
 
 function matchesAt(...times: ReadonlyArray<number>) {
