@@ -34,10 +34,10 @@ export class Addresses {
   }
 }
 
-// ---- helpers ----
-
-const ONLY_PUBLIC =
+export const ONLY_PUBLIC =
   "but webhooks may only call public addresses: use one, or ask the operator to allow its range with EARSHOT_WEBHOOK_ALLOW"
+
+// ---- helpers ----
 
 const familyOf = (address: string): "ipv4" | "ipv6" => (isIPv4(address) ? "ipv4" : "ipv6")
 

@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { Data, Effect, Option, type Scope } from "effect"
 import { reasonOf } from "../http/reasons.ts"
-import type { Addresses } from "./addresses.ts"
+import { type Addresses, ONLY_PUBLIC } from "./addresses.ts"
 import { Resolver } from "./Resolver.ts"
 
 /** Nothing was sent. */
@@ -15,8 +15,9 @@ const CONNECT_TIMEOUT = "5 seconds"
 /** The reason why the host is refused, if its text alone decides it. No DNS lookup. */
 export const literalRefusal = (addresses: Addresses, { hostname }: URL): Option.Option<string> => {
   const host = hostOf(hostname)
-  if (/(^|\.)localhost$/.test(host)) return addresses.refusal("127.0.0.1")
-  return isIP(host) === 0 ? Option.none() : addresses.refusal(host)
+  if (isIP(host) !== 0) return addresses.refusal(host)
+  const refused = /(^|\.)localhost$/.test(host) ? addresses.refusal("127.0.0.1") : Option.none()
+  return Option.as(refused, refusedName(host))
 }
 
 /** The socket is closed with the scope. */
@@ -26,10 +27,10 @@ export const connect = (url: URL, addresses: Addresses): Effect.Effect<Socket, N
     const found = isIP(host) === 0 ? yield* addressesOf(host) : [host]
     // One refused address refuses the name.
     const refused = Option.firstSomeOf(found.map((address) => addresses.refusal(address)))
-    if (Option.isSome(refused)) return yield* new NotConnected({ reason: `Not allowed: ${refused.value}` })
+    if (Option.isSome(refused)) return yield* notAllowed(host, refused.value)
     const isSecure = url.protocol === "https:"
     const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port)
-    const open = (address: string) => openTcp({ host: address, port, addresses })
+    const open = (address: string) => openTcp({ host, address, port, addresses })
     const socket = yield* Effect.firstSuccessOf(found.map(open))
     return isSecure ? yield* secure(socket, host) : socket
   })
@@ -49,16 +50,28 @@ const addressesOf = (name: string) =>
     return found.length > 0 ? found : yield* new NotConnected({ reason: "Cannot be reached: its name has no address" })
   })
 
+/** The name, never the address behind it: a caller must not learn addresses of the operator's network. */
+const refusedName = (name: string): string => `"${name}" has an address that is not public, ${ONLY_PUBLIC}`
+
+/** Only the log, at debug level, has the address behind a name. */
+const notAllowed = (host: string, refusal: string) =>
+  Effect.zipRight(
+    Effect.logDebug(`A webhook to "${host}" is not allowed: ${refusal}`),
+    new NotConnected({ reason: `Not allowed: ${isIP(host) === 0 ? refusedName(host) : refusal}` })
+  )
+
 const openTcp = ({
   host,
+  address,
   port,
   addresses
 }: {
   readonly host: string
+  readonly address: string
   readonly port: number
   readonly addresses: Addresses
 }) =>
-  once(() => connectTcp({ host, port }), "connect").pipe(
+  once(() => connectTcp({ host: address, port }), "connect").pipe(
     Effect.timeoutFail({
       duration: CONNECT_TIMEOUT,
       onTimeout: () => new NotConnected({ reason: "Cannot be reached: it did not answer in time" })
@@ -66,7 +79,7 @@ const openTcp = ({
     // Check the actual peer before anything is sent.
     Effect.filterOrElse(
       (socket) => Option.isNone(addresses.refusal(socket.remoteAddress ?? "")),
-      ({ remoteAddress }) => new NotConnected({ reason: `Not allowed: connected to "${remoteAddress ?? "nowhere"}"` })
+      ({ remoteAddress }) => notAllowed(host, `connected to "${remoteAddress ?? "nowhere"}"`)
     )
   )
 
