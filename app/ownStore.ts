@@ -26,7 +26,12 @@ export const connect = (account: string) =>
     const context = yield* Effect.mapError(Layer.build(layer), asStoreInUse(USE_SERVER))
     const keys = Context.get(context, Keys)
     const accountId = yield* Effect.provideService(findAccount(account), Keys, keys)
-    const send = yield* gateway({ docsScript: Assets.docsScript, observeProcess: Effect.void, version: VERSION }).pipe(
+    const send = yield* gateway({
+      host: Option.none(),
+      docsScript: Assets.docsScript,
+      observeProcess: Effect.void,
+      version: VERSION
+    }).pipe(
       Effect.provide(
         Context.add(context, Keys, {
           ...keys,

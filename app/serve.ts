@@ -37,6 +37,7 @@ const open = running((options) =>
     if (Option.isSome(settings.bootstrapKey)) yield* keys.adopt(settings.bootstrapKey.value)
 
     const handler = yield* gateway({
+      host: Option.some(settings.host),
       docsScript: Assets.docsScript,
       observeProcess: yield* Vitals.watch(VERSION),
       version: VERSION

@@ -50,6 +50,15 @@ export const methodNotAllowed = (method: string, path: string, allowed: Readonly
     headers: { allow: allowed.join(", ") }
   })
 
+/** A request that a web page of another site sent through the user's browser. */
+export const foreignCaller = (header: "Host" | "Origin", value: string | null) =>
+  new RequestError({
+    status: 403,
+    code: "permission_denied",
+    message: `${header} ${value === null ? "is missing" : `"${value.slice(0, 100)}" is not allowed`}: call this server as localhost, 127.0.0.1 or [::1]`,
+    details: { header }
+  })
+
 /** Closes the connection, because the rest of the upload is not read. */
 export const bodyTooLarge = (limit: number) =>
   new RequestError({

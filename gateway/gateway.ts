@@ -1,5 +1,5 @@
 /** Builds the handler of all interfaces. */
-import { Effect } from "effect"
+import { Effect, type Option } from "effect"
 import type { Language } from "../core/languages/Language.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
@@ -20,24 +20,29 @@ import { serverInfoRoute } from "./serverInfo.ts"
 
 type DoorServices = Services | LocalFeed
 
-/** `docsScript` loads the script of the docs page; `observeProcess` updates the metrics of the process. */
+/**
+ * `docsScript` loads the script of the docs page; `observeProcess` updates the metrics of the process; `host` is the
+ * address that the server listens on, if it does.
+ */
 export const gateway = (options: {
+  readonly host: Option.Option<string>
   readonly docsScript: Effect.Effect<Uint8Array<ArrayBuffer>>
   readonly observeProcess: Effect.Effect<void>
   readonly version: string
 }): Effect.Effect<Handler, never, DoorServices | Entropy> =>
   Effect.gen(function* () {
+    const { host, version } = options
     const platforms = yield* Platforms
     const languages = (yield* platforms.all).map(({ language }) => language)
     const schemas = platformSchemas(languages.map(({ id }) => id))
     const routes: ReadonlyArray<Route<DoorServices>> = [
-      serverInfoRoute(options.version),
+      serverInfoRoute(version),
       ...restRoutes(schemas),
       liveRoute(schemas),
       ...localRoutes,
       ...healthRoutes,
       metricsRoute(options.observeProcess),
-      mcpRoute({ version: options.version, newSecret: newSecret(yield* Entropy), languages }),
+      mcpRoute({ host, version, newSecret: newSecret(yield* Entropy), languages }),
       yield* openApiRoute(languages),
       ...docsRoutes(yield* Effect.cached(options.docsScript))
     ]

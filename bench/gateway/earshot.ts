@@ -1,5 +1,5 @@
 /** Our gateway, composed as in `main.ts`, over in-memory stores. */
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Option, Redacted } from "effect"
 import * as Assets from "../../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as Log from "../../adapters/runtimes/log.ts"
@@ -61,5 +61,10 @@ export const handler = Effect.gen(function* () {
     yield* ruleStore.activate(id, new Map([["x", registered]]), created_at)
   }
   yield* matchStore.insert(matches)
-  return yield* gateway({ docsScript: Assets.docsScript, observeProcess: Effect.void, version: "0.0.0" })
+  return yield* gateway({
+    host: Option.none(),
+    docsScript: Assets.docsScript,
+    observeProcess: Effect.void,
+    version: "0.0.0"
+  })
 })

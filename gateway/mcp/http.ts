@@ -2,17 +2,19 @@
 import {
   createMcpHandler,
   isLegacyRequest,
+  localhostAllowedHostnames,
   localhostAllowedOrigins,
   type McpServer,
-  originValidationResponse,
+  validateHostHeader,
+  validateOriginHeader,
   WebStandardStreamableHTTPServerTransport
 } from "@modelcontextprotocol/server"
-import { Effect, Either } from "effect"
+import { Effect, Either, Option } from "effect"
 import type { Caller } from "../../core/keys/Key.ts"
 import type { Language } from "../../core/languages/Language.ts"
 import { readText } from "../body.ts"
 import type { Services } from "../endpoint.ts"
-import type { DoorFailure } from "../errors.ts"
+import { type DoorFailure, foreignCaller } from "../errors.ts"
 import type { Reply, Work } from "../route.ts"
 import { callAs } from "./calls.ts"
 import { type ServerOptions, toolServer } from "./server.ts"
@@ -20,20 +22,44 @@ import { toolbox } from "./tools.ts"
 
 export interface HttpOptions extends Pick<ServerOptions<never>, "version" | "newSecret"> {
   readonly languages: ReadonlyArray<Language>
+  /** The address that the server listens on; none if it does not listen. */
+  readonly host: Option.Option<string>
 }
 
 export type Reader = (request: Request) => Promise<Either.Either<Work<Services>, DoorFailure>>
 
-export const makeReader = ({ languages, ...rest }: HttpOptions): Reader => {
+export const makeReader = ({ languages, host, ...rest }: HttpOptions): Reader => {
   const options = { ...rest, toolbox: toolbox(languages) }
+  const hosts = Option.map(Option.filter(host, isLoopback), (host) => [
+    ...localhostAllowedHostnames(),
+    hostnameOf(host)
+  ])
   return async (request) => {
-    const originError = originValidationResponse(request, localhostAllowedOrigins())
-    if (originError !== undefined) return Either.right(() => Effect.succeed(replyOf(originError)))
+    const foreign = foreignHeader(request, hosts)
+    if (Option.isSome(foreign)) return Either.left(foreign.value)
     return Either.map(await readText(request), (text) => (caller) => respond(options, request, text, caller))
   }
 }
 
 // ---- helpers ----
+
+/**
+ * Against DNS rebinding: a web page can make the browser send requests to a local server, but under the page's own host
+ * and origin. `hosts`: the allowed ones, with any port; none if the server is public, under names that it does not know.
+ */
+const foreignHeader = ({ headers }: Request, hosts: Option.Option<Array<string>>): Option.Option<DoorFailure> => {
+  const [host, origin] = [headers.get("host"), headers.get("origin")]
+  if (Option.exists(hosts, (hosts) => !validateHostHeader(host, hosts).ok)) {
+    return Option.some(foreignCaller("Host", host))
+  }
+  return validateOriginHeader(origin, localhostAllowedOrigins()).ok
+    ? Option.none()
+    : Option.some(foreignCaller("Origin", origin))
+}
+
+const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127\.[\d.]+$/.test(host)
+
+const hostnameOf = (host: string): string => (host.includes(":") ? `[${host}]` : host)
 
 const respond = (
   options: Pick<ServerOptions<never>, "version" | "newSecret" | "toolbox">,

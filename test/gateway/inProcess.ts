@@ -1,5 +1,5 @@
 /** The gateway in this process with memory stores and a real socket, for tests that replace services. */
-import { Effect, Either, Layer, Redacted } from "effect"
+import { Effect, Either, Layer, Option, Redacted } from "effect"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
 import type { StoreCannotOpen } from "../../adapters/sql/StoreCannotOpen.ts"
@@ -57,6 +57,7 @@ export const service = serviceOn(localPlatforms({ x: X_LIMIT }))
 /** Serves until the scope closes. Returns a function that creates a key for an account. */
 export const serve = Effect.gen(function* () {
   const handler = yield* gateway({
+    host: Option.some(HOST),
     docsScript: Effect.succeed(new TextEncoder().encode("// Scalar")),
     observeProcess: Effect.void,
     version: "0.0.0"

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { Matches } from "../../../core/matches/Matches.ts"
 import { answerOf, assertError, draft, firehoseUpdate, call as post, type Target, xPost } from "../client.ts"
 import { serve, service, X_LIMIT } from "../inProcess.ts"
-import { chunk, open, requestText } from "../raw.ts"
+import { chunk, exchange, open, requestText } from "../raw.ts"
 import { type Agent, connect, MODERN, session } from "./session.ts"
 
 describe("/mcp", () => {
@@ -124,19 +124,32 @@ describe("/mcp", () => {
 
   served("refuses foreign origins and accepts local ones", async ({ ann }) => {
     const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
-    const from = async (origin: string) =>
-      (
-        await fetch(`${ann.url}/mcp`, {
-          method: "POST",
-          headers: { ...headersOf(ann), origin },
-          body: JSON.stringify(ping)
-        })
-      ).status
+    const from = (origin: string) => post(ann, "/mcp", ping, { headers: { ...headersOf(ann), origin } })
     for (const origin of ["http://evil.example", "https://localhost.evil.example", "null", "file://", "nonsense"]) {
-      assert.strictEqual(await from(origin), 403, origin)
+      assertError(await from(origin), 403, "permission_denied", /^Origin ".*" is not allowed/)
     }
     for (const origin of ["http://localhost:6274", "http://127.0.0.1", "http://[::1]:3000"]) {
-      assert.strictEqual(await from(origin), 200, origin)
+      assert.strictEqual((await from(origin)).status, 200, origin)
+    }
+  })
+
+  served("refuses foreign hosts on loopback and accepts local ones with any port", async ({ ann }) => {
+    const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })
+    const to = async (host: string) => {
+      const answer = await exchange(ann, requestText("POST", "/mcp", { ...headersOf(ann), host }, ping))
+      return { status: answer?.status ?? 0, body: JSON.parse(answer?.body ?? "{}") as unknown }
+    }
+    for (const host of [
+      "evil.example",
+      "localhost.evil.example:8787",
+      "127.0.0.1.nip.io",
+      "169.254.169.254",
+      "[::2]"
+    ]) {
+      assertError(await to(host), 403, "permission_denied", /^Host ".*" is not allowed: call this server as localhost/)
+    }
+    for (const host of ["localhost", "LOCALHOST:1", `127.0.0.1:${ann.port}`, "[::1]:3000"]) {
+      assert.strictEqual((await to(host)).status, 200, host)
     }
   })
 
