@@ -6,46 +6,48 @@ import { ArgumentIssue } from "../../core/model/Errors.ts"
 import type { Rule } from "../../core/rules/Rule.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { counted } from "../../core/text/counted.ts"
-import type { createRule } from "../operations.ts"
+import { checkRule, type createRule, listMatches, type listRules } from "../operations.ts"
 import type { CallError } from "./calls.ts"
-import { delimit, inlineJson, inlineText } from "./untrusted.ts"
+import { delimit, type Treatment, treatMatch } from "./untrusted.ts"
 
-export const describeCheck = ({ platforms }: CheckResult, args: unknown, secret: string): string => {
+export const describeCheck = ({ platforms }: CheckResult, treatment: Treatment, args: unknown): string => {
   const checked = Object.entries(platforms)
   const isValid = checked.every(([, filter]) => filter?.valid === true)
   const samples = checked.flatMap(([, filter]) => filter?.backtest?.samples ?? [])
   return [
     ...checked.flatMap(([platform, filter]) =>
-      filter === undefined ? [] : [describeFilter(platform, filter, sentFilter(args, platform))]
+      filter === undefined ? [] : [describeFilter({ platform, filter, sent: sentFilter(args, platform) }, treatment)]
     ),
-    ...(samples.length === 0 ? [] : [`Samples of the matches:\n${delimit(secret, samples)}`]),
+    ...(samples.length === 0 ? [] : [`Samples of the matches:\n${describeSamples(samples, treatment)}`]),
     isValid ? "Next: create_rule, if this is what the user wants" : "Next: fix the filter and call check_rule again"
   ].join("\n\n")
 }
 
-export const describeCreated = ({ rule_id, platforms }: Created, cursor: string): string =>
+export const describeCreated = ({ rule_id, platforms }: Created, cursor: string, treatment: Treatment): string =>
   [
     `Created ${rule_id}. It is active with these filters:`,
     ...Object.entries(platforms).flatMap(([platform, registered]) =>
       registered === undefined
         ? []
         : [
-            `- ${platform}: ${inlineJson(registered.translated_value, MAX_FILTER_CHARACTERS)}`,
-            ...(registered.warnings ?? []).map((issue) => `  ${describeIssue(issue)}`)
+            `- ${platform}: ${treatment.quoted(registered.translated_value)}`,
+            ...(registered.warnings ?? []).map((issue) => `  ${describeIssue(issue, treatment)}`)
           ]
     ),
     `Next: wait_for_matches with {"rule_id": "${rule_id}", "cursor": "${cursor}"}`
   ].join("\n")
 
-export const describeRules = (rules: ReadonlyArray<Rule>): string =>
+export const describeRules = ({ rules }: RuleList, treatment: Treatment): string =>
   rules.length === 0
     ? "There are no rules yet. Next: platform_syntax and check_rule, then create_rule"
-    : [`${counted(rules.length, "rule")}, newest first:`, ...rules.map(describeRule)].join("\n")
+    : [`${counted(rules.length, "rule")}, newest first:`, ...rules.map((rule) => describeRule(rule, treatment))].join(
+        "\n"
+      )
 
-export const describeMatches = ({ matches, next_cursor, coverage }: MatchList, secret: string): string => {
+export const describeMatches = ({ matches, next_cursor, coverage }: MatchList, treatment: Treatment): string => {
   const newest = matches[0]?.id
   return [
-    describeItems(matches, "newest first", secret),
+    describeItems(matches, "newest first", treatment),
     `Watched: ${coverage.platforms.map(describeCoverage).join("; ")}`,
     ...(coverage.kept_since === undefined
       ? []
@@ -57,48 +59,54 @@ export const describeMatches = ({ matches, next_cursor, coverage }: MatchList, s
   ].join("\n\n")
 }
 
-export const describeWait = ({ matches, cursor }: WaitResult, secret: string): string =>
+export const describeWait = ({ matches, cursor }: WaitResult, treatment: Treatment): string =>
   [
     matches.length === 0
       ? "No match in this time. This is not an error"
-      : describeItems(matches, "oldest first", secret),
+      : describeItems(matches, "oldest first", treatment),
     `Next: to keep waiting, wait_for_matches with cursor "${cursor}"`
   ].join("\n\n")
 
-export const describeError = ({ code, message, details }: CallError): string =>
+export const describeError = ({ code, message, details }: CallError, treatment: Treatment): string =>
   [
-    `${code}: ${inlineText(message)}`,
-    ...issuesIn(details).map((issue) => `- ${issue.path === "" ? "" : `${issue.path}: `}${describeIssue(issue)}`),
+    `${code}: ${treatment.line(message)}`,
+    ...issuesIn(details).map(
+      (issue) =>
+        `- ${issue.path === "" ? "" : `${treatment.line(issue.path, MAX_NAME_CHARACTERS)}: `}${describeIssue(issue, treatment)}`
+    ),
     `Next: ${nextStep(code, details)}`
   ].join("\n")
 
 // ---- helpers ----
 
 type Created = (typeof createRule)["output"]["Type"]
+type RuleList = (typeof listRules)["output"]["Type"]
 
-const MAX_FILTER_CHARACTERS = 2_000
 const MAX_NAME_CHARACTERS = 1_000
 
-const describeFilter = (platform: string, filter: CheckedFilter, sent: string): string =>
+const describeFilter = (
+  { platform, filter, sent }: { readonly platform: string; readonly filter: CheckedFilter; readonly sent: string },
+  treatment: Treatment
+): string =>
   [
     filter.canonical === undefined
       ? `${platform}: not valid`
-      : `${platform}: valid; it would be registered as ${inlineJson(filter.canonical, MAX_FILTER_CHARACTERS)}`,
-    ...filter.issues.map((issue) => `- ${issue.severity}: ${describeIssue(issue, sent)}`),
+      : `${platform}: valid; it would be registered as ${treatment.quoted(filter.canonical)}`,
+    ...filter.issues.map((issue) => `- ${issue.severity}: ${describeIssue(issue, treatment, sent)}`),
     ...Object.entries(filter.translations).flatMap(([other, translation]) =>
       translation === undefined
         ? []
         : [
             translation.text === undefined
-              ? `- cannot be translated to ${other}${translation.reason === undefined ? "" : `: ${translation.reason}`}`
-              : `- translation to ${other} (${translation.fidelity}): ${inlineJson(translation.text, MAX_FILTER_CHARACTERS)}`
+              ? `- cannot be translated to ${other}${translation.reason === undefined ? "" : `: ${treatment.line(translation.reason)}`}`
+              : `- translation to ${other} (${translation.fidelity}): ${treatment.quoted(translation.text)}`
           ]
     ),
     ...(filter.explanation === undefined
       ? []
       : [
           `- ${filter.explanation.matched ? "matches" : "does not match"} your event: ${filter.explanation.clauses
-            .map(({ held, description }) => `${held ? "yes" : "no"}, ${description}`)
+            .map(({ held, description }) => `${held ? "yes" : "no"}, ${treatment.line(description)}`)
             .join("; ")}`
         ]),
     ...(filter.backtest === undefined ? [] : [`- ${describeBacktest(filter.backtest)}`]),
@@ -107,7 +115,7 @@ const describeFilter = (platform: string, filter: CheckedFilter, sent: string): 
       : [
           filter.platform_verdict.accepted
             ? `- ${platform} itself would accept it`
-            : `- ${platform} itself would refuse it: ${inlineText(filter.platform_verdict.reason ?? "no reason given")}`
+            : `- ${platform} itself would refuse it: ${treatment.line(filter.platform_verdict.reason ?? "no reason given")}`
         ])
   ].join("\n")
 
@@ -119,41 +127,55 @@ const describeBacktest = ({ tested, matched, per_hour, note }: NonNullable<Check
   ].join("; ")
 
 /** The span refers to the text `sent`. */
-const describeIssue = ({ message, span, expected, fix, suggestion }: AnyIssue, sent?: string): string =>
+const describeIssue = (
+  { message, span, expected, fix, suggestion }: AnyIssue,
+  treatment: Treatment,
+  sent = ""
+): string =>
   [
-    message,
-    ...(span === undefined ? [] : [describeSpan(span, sent)]),
-    ...(expected === undefined || expected.length === 0 ? [] : [`expected ${expected.slice(0, 12).join(", ")}`]),
-    ...(fix === undefined ? [] : [`fix: ${fix.message}; fixed text: ${inlineJson(fix.text, MAX_FILTER_CHARACTERS)}`]),
+    treatment.line(message),
+    ...(span === undefined
+      ? []
+      : [`${describeSpan(span)}${sent === "" ? "" : `: ${treatment.quoted(sent.slice(span.start, span.end), 100)}`}`]),
+    ...(expected === undefined || expected.length === 0
+      ? []
+      : [`expected ${treatment.line(expected.slice(0, 12).join(", "))}`]),
+    ...(fix === undefined ? [] : [`fix: ${treatment.line(fix.message)}; fixed text: ${treatment.quoted(fix.text)}`]),
     ...(suggestion?.text === undefined
       ? []
-      : [`suggestion (${suggestion.fidelity}): ${inlineJson(suggestion.text, MAX_FILTER_CHARACTERS)}`])
+      : [`suggestion (${suggestion.fidelity}): ${treatment.quoted(suggestion.text)}`])
   ].join("; ")
 
 type AnyIssue = Partial<ArgumentIssue> & { readonly message: string }
 
 /** Counts from 1, as the messages do. */
-const describeSpan = ({ start, end }: { readonly start: number; readonly end: number }, sent = ""): string =>
-  start === end
-    ? `after character ${start}`
-    : `at characters ${start + 1} to ${end}${sent === "" ? "" : `: ${inlineJson(sent.slice(start, end), 100)}`}`
+const describeSpan = ({ start, end }: { readonly start: number; readonly end: number }): string =>
+  start === end ? `after character ${start}` : `at characters ${start + 1} to ${end}`
 
-const describeRule = ({ id, name, intent, platforms, created_at }: Rule): string =>
+const describeRule = ({ id, name, intent, platforms, created_at }: Rule, treatment: Treatment): string =>
   [
-    `- ${id}, ${inlineJson(name, MAX_NAME_CHARACTERS)}, created ${created_at}; intent: ${inlineJson(intent, MAX_NAME_CHARACTERS)}`,
+    `- ${id}, ${treatment.quoted(name, MAX_NAME_CHARACTERS)}, created ${created_at}; intent: ${treatment.quoted(intent, MAX_NAME_CHARACTERS)}`,
     ...Object.entries(platforms).flatMap(([platform, held]) =>
       held === undefined
         ? []
         : [
-            `  ${platform}, ${held.state}${held.reason === undefined ? "" : ` (${inlineText(held.reason)})`}: ${inlineJson(held.translated_value, MAX_FILTER_CHARACTERS)}`
+            `  ${platform}, ${held.state}${held.reason === undefined ? "" : ` (${treatment.line(held.reason)})`}: ${treatment.quoted(held.translated_value)}`
           ]
     )
   ].join("\n")
 
-const describeItems = (matches: ReadonlyArray<Match>, order: string, secret: string): string =>
+const describeItems = (matches: ReadonlyArray<Match>, order: string, { secret }: Treatment): string =>
   matches.length === 0
     ? "No matches"
-    : `${counted(matches.length, "match", `matches, ${order}`)}\n${delimit(secret, matches)}`
+    : `${counted(matches.length, "match", `matches, ${order}`)}\n${delimit({ secret, items: matches, treat: treatMatch, whole: listMatches })}`
+
+const describeSamples = (samples: ReadonlyArray<unknown>, { secret }: Treatment): string =>
+  delimit({
+    secret,
+    items: samples,
+    treat: (sample, treatment, max) => treatment.json(sample, max),
+    whole: checkRule
+  })
 
 const describeCoverage = ({ platform, watched_since, gaps }: MatchList["coverage"]["platforms"][number]): string => {
   if (watched_since === undefined) return `${platform} not yet`

@@ -6,7 +6,7 @@ import type { Call, CallError } from "./calls.ts"
 import { describeError } from "./describe.ts"
 import type { JsonSchema } from "./schemas.ts"
 import type { Tool, Toolbox } from "./tools.ts"
-import { inlineJson } from "./untrusted.ts"
+import { Treatment } from "./untrusted.ts"
 
 export interface ServerOptions<R> {
   readonly version: string
@@ -57,22 +57,29 @@ const resultOf = <R>(
       content: [{ type: "text" as const, text }],
       structuredContent: structured
     })),
-    Effect.catchAll((error) => Effect.succeed(errorResult(error))),
+    Effect.catchAll((error) => Effect.succeed(errorResult(error, secret))),
     Effect.catchAllDefect((defect) =>
-      Effect.as(Effect.logError(`The tool ${tool.name} failed`, defect), errorResult(internal))
+      Effect.as(Effect.logError(`The tool ${tool.name} failed`, defect), errorResult(internal, secret))
     )
   )
 
 /** Without structured content, which clients check against the tool's output schema even for an error. */
-const errorResult = (error: CallError): CallToolResult => {
+const errorResult = (error: CallError, secret: string): CallToolResult => {
   const { code, message, details } = error
+  const [described, json] = [new Treatment(secret), new Treatment(secret)]
+  const description = describeError(error, described)
+  const body = {
+    code,
+    message: json.text(message, MAX_ERROR_CHARACTERS),
+    details: json.json(details, MAX_ERROR_CHARACTERS)
+  }
   return {
     isError: true,
     content: [
-      { type: "text", text: describeError(error) },
-      { type: "text", text: inlineJson({ code, message, details }, MAX_ERROR_CHARACTERS) }
+      { type: "text", text: [description, ...described.remarks].join("\n") },
+      { type: "text", text: JSON.stringify(body) }
     ]
   }
 }
 
-const MAX_ERROR_CHARACTERS = 20_000
+const MAX_ERROR_CHARACTERS = 10_000
