@@ -2,6 +2,7 @@
 import process from "node:process"
 import { Cause, ConfigError, Effect, Exit, Fiber, Option } from "effect"
 import { AlreadyReported, errorBodyOf, exitCodeOf } from "../cli/failures.ts"
+import { visibleJson, visibleLines } from "../cli/terminal.ts"
 import { describeConfigError } from "./settings.ts"
 
 export interface RunOptions {
@@ -67,6 +68,6 @@ const failureOf = (cause: Cause.Cause<unknown>): unknown =>
 const reportOf = (failure: unknown, asJson: boolean): string => {
   const messages = ConfigError.isConfigError(failure) ? describeConfigError(failure) : [errorBodyOf(failure).message]
   return asJson
-    ? `${JSON.stringify({ ...errorBodyOf(failure), message: messages.join("; ") })}\n`
-    : messages.map((message) => `earshot: ${message}\n`).join("")
+    ? `${visibleJson({ ...errorBodyOf(failure), message: messages.join("; ") })}\n`
+    : messages.map((message) => `earshot: ${visibleLines(message)}\n`).join("")
 }

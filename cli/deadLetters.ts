@@ -4,7 +4,7 @@ import { Console, Effect } from "effect"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { jsonOption } from "./remote.ts"
-import { visible } from "./terminal.ts"
+import { visible, visibleJson } from "./terminal.ts"
 
 export interface DeadLettersActions<E> {
   /** Runs an effect with the dead letters of the configured store. */
@@ -32,7 +32,7 @@ export const deadLettersCommand = <E>({ withDeadLetters }: DeadLettersActions<E>
             const { platform, platformPostId, reason } = event
             yield* Console.log(
               json
-                ? JSON.stringify({ at: time, ...event })
+                ? visibleJson({ at: time, ...event })
                 : `${time}  ${platform}  ${visible(platformPostId)}  ${visible(reason)}`
             )
           }

@@ -3,6 +3,7 @@ import { Args } from "@effect/cli"
 import { Console, Effect, Either, Schema } from "effect"
 import { AlreadyReported, errorBodyOf } from "./failures.ts"
 import { jsonOption, post, printJson, type Remote } from "./remote.ts"
+import { visible, visibleJson } from "./terminal.ts"
 
 /** `kind` is `rule` or `webhook`. */
 export const deletionOptions = (kind: string) => ({
@@ -29,7 +30,9 @@ export const deleteEach = (
     for (const id of ids) {
       const outcome = yield* Effect.either(remote.request(post(path, { [field]: id }, Schema.Unknown)))
       if (Either.isLeft(outcome)) {
-        yield* Console.error(json ? JSON.stringify(errorBodyOf(outcome.left)) : `earshot: ${outcome.left.message}`)
+        yield* Console.error(
+          json ? visibleJson(errorBodyOf(outcome.left)) : `earshot: ${visible(outcome.left.message)}`
+        )
       } else {
         deleted.push(id)
         if (!json) yield* Console.log(`Deleted ${id}`)

@@ -4,6 +4,7 @@ import { Match } from "../core/matches/Match.ts"
 import { MatchList, type WatchQuery } from "../core/matches/Matches.ts"
 import { errorBodyOf } from "./failures.ts"
 import { post, type Remote, type RemoteEvent, type RemoteFailure } from "./remote.ts"
+import { visible, visibleJson } from "./terminal.ts"
 
 /** A retry would not help. */
 export class CannotFollow extends Data.TaggedError("CannotFollow")<{
@@ -64,7 +65,7 @@ export const follow = ({
       const wait = Math.min(2 ** failures++, MAX_WAIT_SECONDS)
       const message = `${reason}. Trying again in ${wait} s`
       const body = { code: "unavailable", message, details: { retry_in_seconds: wait } }
-      yield* Console.error(json ? JSON.stringify(body) : message)
+      yield* Console.error(json ? visibleJson(body) : visible(message))
       yield* Effect.sleep(wait * 1_000)
     }
   })

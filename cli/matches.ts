@@ -15,7 +15,7 @@ import { matchLine } from "./matchLine.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { platformOption } from "./platformOption.ts"
 import { jsonOption, post, printJson, type Remote, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
-import { visible } from "./terminal.ts"
+import { visible, visibleJson } from "./terminal.ts"
 
 export interface MatchesActions<E> extends TargetActions<E> {
   /** Width of standard output, if it is a terminal. */
@@ -92,7 +92,7 @@ export const matchesCommand = <E>(actions: MatchesActions<E>, languages: Readonl
 
 const isMatchId = Schema.is(MatchId)
 
-const printJsonLine = (match: Match) => Console.log(JSON.stringify(match))
+const printJsonLine = (match: Match) => Console.log(visibleJson(match))
 
 /** With the name of each match's rule. The names are read again when a rule is unknown. */
 const printLines = (

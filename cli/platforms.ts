@@ -4,6 +4,7 @@ import { Console, Effect, type Option, Schema } from "effect"
 import { PlatformStatus } from "../core/status/PlatformStatus.ts"
 import { plural } from "./progress.ts"
 import { jsonOption, printJson, type Remote, urlOption } from "./remote.ts"
+import { visible } from "./terminal.ts"
 
 export interface PlatformsActions<E> {
   /** The configured server; `url` overrides the setting. */
@@ -32,14 +33,16 @@ const Answer = Schema.Struct({ platforms: Schema.Array(PlatformStatus) })
 const describe = ({ platform, source, stream, rules, coverage, usage }: PlatformStatus): string =>
   [
     `${platform}  ${stream.state}${source === "local" ? " (in process)" : ""} since ${stream.since}`,
-    `  ${stream.detail}`,
+    `  ${visible(stream.detail)}`,
     `  Last event: ${stream.last_event_at ?? "none since the start"}`,
-    ...(stream.last_error === undefined ? [] : [`  Last error, ${stream.last_error.at}: ${stream.last_error.message}`]),
+    ...(stream.last_error === undefined
+      ? []
+      : [`  Last error, ${stream.last_error.at}: ${visible(stream.last_error.message)}`]),
     `  Watched: ${describeCoverage(coverage)}`,
     `  Rules: ${describeRules(rules)}`,
     ...(rules.error === undefined || rules.error.message === stream.detail
       ? []
-      : [`  Cannot compare rules, ${rules.error.at}: ${rules.error.message}`]),
+      : [`  Cannot compare rules, ${rules.error.at}: ${visible(rules.error.message)}`]),
     ...(usage === undefined ? [] : [`  Events in this billing period: ${usage.used} of ${usage.limit}`])
   ].join("\n")
 

@@ -4,6 +4,7 @@ import { Console, Data, Effect, type Option, type Schema, type Scope, type Strea
 import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import type { StoreUnavailable } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
+import { visibleJson } from "./terminal.ts"
 
 export interface Remote {
   /** Returns the decoded response. */
@@ -85,7 +86,7 @@ export const targetOptions = {
 
 export const jsonOption = (about: string) => Options.boolean("json").pipe(Options.withDescription(about))
 
-export const printJson = (value: unknown) => Console.log(JSON.stringify(value, undefined, 2))
+export const printJson = (value: unknown) => Console.log(visibleJson(value, 2))
 
 /** For the help of commands that use a server or the local store. */
 export const targetHelp = (about: string): HelpDoc.HelpDoc =>

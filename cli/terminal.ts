@@ -10,6 +10,16 @@ export function visible(text: string): string {
   return hidden.test(text) ? text.replace(everyHidden, placeholder) : text
 }
 
+/** `visible` for text of several lines. */
+export function visibleLines(text: string): string {
+  return text.split("\n").map(visible).join("\n")
+}
+
+/** JSON with escapes for what `visible` would replace. `JSON.stringify` leaves some control characters as they are. */
+export function visibleJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(unescaped, escaped)
+}
+
 /** `visible`, truncated to these columns with an ellipsis. */
 export function fitted(text: string, columns: number): string {
   // Bounds the work for a very long line.
@@ -98,6 +108,13 @@ function isWide(code: number): boolean {
 const hidden =
   /\p{Cc}|\p{Surrogate}|\p{Zl}|\p{Zp}|^[\p{M}\u200c\u200d]|[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/u
 const everyHidden = new RegExp(hidden.source, "gu")
+
+/** The line feeds are those of the indentation. */
+const unescaped = /(?!\n)\p{Cc}|[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e0fff}]/gu
+
+function escaped(character: string): string {
+  return character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+}
 
 function placeholder(character: string): string {
   const code = character.codePointAt(0) ?? 0
