@@ -1,7 +1,7 @@
 /** Untrusted text on a terminal: no control characters, everything visible, and no line too wide. */
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { cellsOf, fitted, visible, widthOf } from "../../cli/terminal.ts"
+import { cellsOf, fitted, visible, visibleJson, visibleLines, widthOf } from "../../cli/terminal.ts"
 
 const HIDDEN =
   /\p{Cc}|[\u2028\u2029\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/u
@@ -24,6 +24,26 @@ describe("visible", () => {
   it.prop("leaves no control or invisible character in any text", [FastCheck.string({ unit: "binary" })], ([text]) => {
     assert.notMatch(visible(text), HIDDEN)
   })
+})
+
+describe("visibleLines", () => {
+  it("keeps the line feeds", () => assert.strictEqual(visibleLines("a\n\u001b[2Jb"), "a\n␛[2Jb"))
+})
+
+describe("visibleJson", () => {
+  it("escapes what JSON.stringify leaves as it is", () => {
+    assert.strictEqual(visibleJson({ a: "\u001b\u009b\u202e\u{e0041}" }), '{"a":"\\u001b\\u009b\\u202e\\udb40\\udc41"}')
+  })
+
+  it.prop(
+    "is the same JSON without control or invisible characters",
+    [FastCheck.jsonValue({ stringUnit: "binary" })],
+    ([value]) => {
+      const json = visibleJson(value, 2)
+      assert.deepStrictEqual(JSON.parse(json), JSON.parse(JSON.stringify(value)))
+      assert.notMatch(json.replaceAll("\n", ""), HIDDEN)
+    }
+  )
 })
 
 describe("fitted", () => {
