@@ -68,6 +68,7 @@ const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
 /** Adapters that may import another adapter. */
 const allowedAdapters: Readonly<Record<string, ReadonlyArray<string>>> = {
   local: ["demo"],
+  sql: ["runtimes"],
   simulator: ["local", "demo"],
   x: ["http", "demo"],
   firehose: ["http", "demo"],

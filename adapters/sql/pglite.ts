@@ -15,7 +15,7 @@ import { Announcements } from "./Announcements.ts"
 import * as FolderLock from "./FolderLock.ts"
 import { migrateAt } from "./migrations.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
-import { syncPath, unpack } from "./storeImage.ts"
+import { FOLDER_MODE, syncPath, unpack } from "./storeImage.ts"
 import { codeOf } from "./unavailable.ts"
 
 export interface Options {
@@ -48,7 +48,7 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
     SqlClient,
     Effect.gen(function* () {
       const folder = resolve(options.dataDir)
-      yield* Effect.try({
+      const modeBefore = yield* Effect.try({
         try: () => makeFolder(folder),
         catch: (cause) =>
           isRefusedByDeno(cause)
@@ -57,6 +57,7 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
               ? notAFolder(folder, cause)
               : cannotWrite(folder, cause)
       })
+      if ((modeBefore & OTHERS) !== 0) yield* Effect.logWarning(openToOthers(folder, modeBefore))
       yield* lock(folder)
       if (!existsSync(databaseIn(folder))) yield* prepare(folder, options.image)
       yield* checkVersion(folder)
@@ -70,15 +71,24 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
-/** Not `recursive`: below a folder such as /proc Node would retry forever. */
-const makeFolder = (folder: string): void => {
+/** Returns the folder's mode. Not `recursive`: below a folder such as /proc Node would retry forever. */
+const makeFolder = (folder: string): number => {
   if (existsSync(folder)) {
-    if (!statSync(folder).isDirectory()) throw new NotAFolder(`"${folder}" is a file`)
-    return
+    const found = statSync(folder)
+    if (!found.isDirectory()) throw new NotAFolder(`"${folder}" is a file`)
+    return found.mode
   }
   if (dirname(folder) !== folder) makeFolder(dirname(folder))
-  mkdirSync(folder)
+  mkdirSync(folder, { mode: FOLDER_MODE })
+  return FOLDER_MODE
 }
+
+/** The permissions of all users but the owner. */
+const OTHERS = 0o077
+
+/** Not changed here: the operator may have given access on purpose. */
+const openToOthers = (folder: string, mode: number) =>
+  `Other users of this machine may access the store in "${folder}" (mode ${(mode & 0o777).toString(8)}), which holds secrets: run chmod -R go-rwx '${folder}'`
 
 const lock = (folder: string) =>
   FolderLock.acquire(folder).pipe(
@@ -133,6 +143,7 @@ const prepare = (folder: string, image: Options["image"]) =>
   })
 
 const initialise = async (database: string) => {
+  mkdirSync(database, { mode: FOLDER_MODE })
   const first = await start(database)
   await first.close()
   syncTree(database)
@@ -211,24 +222,45 @@ const wasmTierUp = {
   }
 }
 
-/** Adds fsync to PGlite's file system: without it a commit survives a killed process, but not a power cut. */
+/**
+ * Adds two things to PGlite's file system. Fsync: without it a commit survives a killed process, but not a power cut.
+ * And private files, regardless of the umask, which Deno may not set.
+ */
 class DurableNodeFS extends NodeFS {
   override async init(...args: Parameters<NodeFS["init"]>) {
     const { emscriptenOpts } = await super.init(...args)
-    const addFsync = (mod: { readonly NODEFS: NodeFsInternals }) => {
-      mod.NODEFS.stream_ops.fsync = ({ nfd, node }) => {
-        if (nfd === undefined) syncPath(mod.NODEFS.realPath(node))
+    const addFsync = ({ NODEFS }: { readonly NODEFS: NodeFsInternals }) => {
+      NODEFS.stream_ops.fsync = ({ nfd, node }) => {
+        if (nfd === undefined) syncPath(NODEFS.realPath(node))
         else fsyncSync(nfd)
         return 0
       }
     }
-    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), addFsync] } }
+    const makePrivate = ({ NODEFS }: { readonly NODEFS: NodeFsInternals }) => {
+      const { mknod } = NODEFS.node_ops
+      NODEFS.node_ops.mknod = (parent, name, mode, device) => mknod(parent, name, mode & ~OTHERS, device)
+      const { doSetAttr } = NODEFS
+      NODEFS.doSetAttr = (target, node, { mode, ...others }, ...operations) =>
+        doSetAttr(target, node, mode === undefined ? others : { mode: mode & ~OTHERS, ...others }, ...operations)
+    }
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), addFsync, makePrivate] } }
   }
 }
 
 /** The part of Emscripten's NODEFS used here. */
 interface NodeFsInternals {
   readonly realPath: (node: unknown) => string
+  /** Changes the mode, among others: the engine sets it on each new file. */
+  doSetAttr: (
+    target: unknown,
+    node: unknown,
+    attributes: { readonly mode?: number | undefined },
+    ...operations: ReadonlyArray<unknown>
+  ) => void
+  readonly node_ops: {
+    /** Creates a file or a folder. */
+    mknod: (parent: unknown, name: string, mode: number, device: number) => unknown
+  }
   readonly stream_ops: {
     /** `nfd` is a file descriptor; undefined for a folder. */
     fsync: (stream: { readonly nfd?: number; readonly node: unknown }) => number

@@ -6,6 +6,9 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, s
 import { join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
 
+/** For the owner only. */
+export const FOLDER_MODE = 0o700
+
 /** A gzipped tar archive of the folder's content. */
 export const pack = (folder: string): Uint8Array => {
   const blocks = entriesBelow(folder, "").flatMap((entry) => [header(entry), ...padded(entry.content)])
@@ -44,7 +47,6 @@ export const syncPath = (path: string): void => {
 const BLOCK = 512
 const SIZE_AT = 124
 const CHECKSUM_AT = 148
-const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
 
 interface Entry {

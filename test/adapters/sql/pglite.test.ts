@@ -113,13 +113,21 @@ describe("pglite", () => {
     })
   )
 
-  it.scopedLive("only the owner can read the files of a new store", () =>
-    Effect.gen(function* () {
-      const dataDir = yield* preparedFolder
-      assert.strictEqual(statSync(join(dataDir, "pg")).mode & 0o777, 0o700)
-      assert.strictEqual(statSync(join(dataDir, "pg", "PG_VERSION")).mode & 0o777, 0o600)
-    })
-  )
+  for (const [name, options] of Object.entries({ "an image": { image: storeImage }, "no image": {} })) {
+    it.scopedLive(`only the owner can access a new store made from ${name}, whatever the umask`, () =>
+      Effect.gen(function* () {
+        const dataDir = join(yield* temporaryFolder, "new", "store")
+        yield* Effect.acquireRelease(
+          Effect.sync(() => process.umask(0)),
+          (before) => Effect.sync(() => process.umask(before))
+        )
+        const layer = Layer.provide(stores.layer, pglite.layerWith({ dataDir, ...options }))
+        const write = Effect.andThen(newAccount, Effect.sync(() => openToOthers(dataDir)))
+        assert.deepStrictEqual(yield* Effect.provide(write, layer), [])
+        assert.deepStrictEqual(openToOthers(dataDir), [])
+      })
+    )
+  }
 
   it.scopedLive("every commit is followed by an fsync", () =>
     Effect.gen(function* () {
@@ -318,6 +326,12 @@ const killAfter = async (child: ChildProcess, lines: number) => {
   child.kill("SIGKILL")
   return output
 }
+
+/** Files, folders and sockets, with their mode. */
+const openToOthers = (folder: string): ReadonlyArray<string> =>
+  [folder, ...readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name))]
+    .map((path) => `${(statSync(path).mode & 0o777).toString(8)} ${path}`)
+    .filter((line) => !/^[67]00 /.test(line))
 
 const inStore = <A, E>(dataDir: string, effect: Effect.Effect<A, E, RuleStore | MatchStore | KeyStore>) =>
   Effect.provide(effect, Layer.provide(stores.layer, pglite.layerWith({ dataDir, image: storeImage })))
