@@ -1,5 +1,6 @@
 /** `earshot mcp`: MCP tools on standard input and output, for a remote server or a service in this process. */
-import { Effect, type Option } from "effect"
+import { Effect, Option } from "effect"
+import * as Assets from "../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import { Entropy } from "../core/model/Entropy.ts"
@@ -18,15 +19,21 @@ export const mcp = (url: Option.Option<string>) =>
       return yield* Effect.provide(toolsOnStdio(callRemote(request)), RuntimeEntropy.layer)
     }
     // Imported here: a remote server makes them unnecessary.
+    const { asStoreInUse, connectToServer } = yield* Effect.promise(() => import("./ownStore.ts"))
+    const server = yield* connectToServer(DEFAULT_ACCOUNT)
+    if (Option.isSome(server)) {
+      return yield* Effect.provide(toolsOnStdio(callRemote(server.value.request)), RuntimeEntropy.layer)
+    }
     const { running, startDemoFeed } = yield* Effect.promise(() => import("./service.ts"))
-    const { USE_SERVER, asStoreInUse } = yield* Effect.promise(() => import("./ownStore.ts"))
+    const { serveOperator } = yield* Effect.promise(() => import("./operator.ts"))
     yield* running((options) =>
       Effect.gen(function* () {
+        yield* serveOperator({ docsScript: Assets.docsScript, observeProcess: Effect.void, version: VERSION })
         yield* startDemoFeed(options)
         const keys = yield* Keys
         yield* toolsOnStdio(callAs({ account: yield* keys.account(DEFAULT_ACCOUNT), scope: "admin" }))
       })
-    ).pipe(Effect.mapError(asStoreInUse(USE_SERVER)))
+    ).pipe(Effect.mapError(asStoreInUse))
   })
 
 // ---- helpers ----

@@ -1,5 +1,5 @@
-/** Commands on the local store: they run the service in this process, without a server. */
-import { Context, Data, Effect, Layer, Option, Redacted } from "effect"
+/** Commands on the local store: through the server that uses it, or in this process if there is none. */
+import { Data, Effect, Layer, Option, Redacted, Schedule } from "effect"
 import { Fetch } from "../adapters/http/Fetch.ts"
 import * as Remote from "../adapters/remote/Remote.ts"
 import * as Assets from "../adapters/runtimes/assets.ts"
@@ -7,78 +7,112 @@ import { FolderInUse } from "../adapters/sql/FolderLock.ts"
 import * as Pglite from "../adapters/sql/pglite.ts"
 import { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
 import { findAccount } from "../cli/remote.ts"
+import type { StreamStore } from "../core/coverage/StreamStore.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import { Keys } from "../core/keys/Keys.ts"
-import { gateway } from "../gateway/gateway.ts"
+import type { KeyStore } from "../core/keys/KeyStore.ts"
+import { operatorGateway } from "../gateway/operator.ts"
+import { operatorClient, operatorUseCases, runningServer } from "./operator.ts"
 import { service, serviceOptions } from "./service.ts"
-import { DEFAULT_URL, MAX_RECENT_EVENTS, storeSettings } from "./settings.ts"
+import { MAX_RECENT_EVENTS, storeSettings } from "./settings.ts"
 import { runtime, stores } from "./stores.ts"
 import { VERSION } from "./version.ts"
 
-/** The gateway on the configured store, in this process. Every request is authenticated as the account. */
+/** The gateway on the configured store. Every request acts as the account. */
 export const connect = (account: string) =>
-  Effect.gen(function* () {
-    yield* checkExists
-    const options = yield* serviceOptions
-    // The maximum: a command must not delete events that a server with other settings keeps.
-    const settings = { ...options.settings, recentEvents: MAX_RECENT_EVENTS }
-    const layer = service({ ...options, settings })
-    const context = yield* Effect.mapError(Layer.build(layer), asStoreInUse(USE_SERVER))
-    const keys = Context.get(context, Keys)
-    const accountId = yield* Effect.provideService(findAccount(account), Keys, keys)
-    const send = yield* gateway({
-      host: Option.none(),
-      docsScript: Assets.docsScript,
-      observeProcess: Effect.void,
-      version: VERSION
-    }).pipe(
-      Effect.provide(
-        Context.add(context, Keys, {
-          ...keys,
-          authenticate: () => Effect.succeed({ account: accountId, scope: "admin" })
-        })
+  inServerOrHere(
+    (fetch) => Effect.map(clientOf(fetch, account), (client) => ({ ...client, isLive: true })),
+    Effect.gen(function* () {
+      yield* checkExists
+      const options = yield* serviceOptions
+      // The maximum: a command must not delete events that a server with other settings keeps.
+      const settings = { ...options.settings, recentEvents: MAX_RECENT_EVENTS }
+      const context = yield* Layer.build(service({ ...options, settings }))
+      const send = yield* Effect.provide(
+        operatorGateway({
+          host: Option.none(),
+          docsScript: Assets.docsScript,
+          observeProcess: Effect.void,
+          version: VERSION
+        }),
+        context
       )
-    )
-    const server = yield* Remote.clientFor({
-      url: "http://localhost",
-      key: Option.some(Redacted.make("anything"))
-    }).pipe(Effect.provideService(Fetch, { send }))
-    return { ...server, isLive: !options.isOnlyProcess }
-  })
+      return { ...(yield* clientOf({ send }, account)), isLive: !options.isOnlyProcess }
+    })
+  )
+
+/** The same, only if a server uses the store. */
+export const connectToServer = (account: string) =>
+  Effect.flatMap(runningServer, (server) =>
+    Effect.transposeOption(Option.map(server, (fetch) => clientOf(fetch, account)))
+  )
+
+/** For requests of the operator, which need a server. */
+export const connectAsOperator = Effect.gen(function* () {
+  const server = yield* runningServer
+  if (Option.isNone(server)) return yield* new NoServer({ dataDir: (yield* storeSettings).dataDir })
+  const client = yield* Effect.provideService(operatorClient, Fetch, server.value)
+  return { ...client, isLive: true }
+})
 
 /** Creates a missing store only if `createsStore`. */
 export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>, { createsStore = false } = {}) =>
-  Effect.provide(
-    effect,
-    Keys.layer.pipe(Layer.provide(createsStore ? storesAlone : existingStores), Layer.provide(runtime))
-  )
+  withUseCases(effect, createsStore ? stores : existingStores)
 
-export const withDeadLetters = <A, E>(effect: Effect.Effect<A, E, DeadLetters>) =>
-  Effect.provide(effect, Layer.provide(DeadLetters.layer, existingStores))
-
-export const USE_SERVER = `to use the server, set EARSHOT_API_KEY to one of its keys (and EARSHOT_URL, if it is not at ${DEFAULT_URL})`
+export const withDeadLetters = <A, E>(effect: Effect.Effect<A, E, DeadLetters>) => withUseCases(effect, existingStores)
 
 /** Replaces the advice to choose another folder, for commands that need this store. */
-export const asStoreInUse =
-  (remedy: string) =>
-  <E>(error: E): E | StoreInUse =>
-    error instanceof StoreCannotOpen && error.cause instanceof FolderInUse
-      ? new StoreInUse({ location: error.location, remedy })
-      : error
+export const asStoreInUse = <E>(error: E): E | StoreInUse =>
+  error instanceof StoreCannotOpen && error.cause instanceof FolderInUse
+    ? new StoreInUse({ location: error.location })
+    : error
 
 // ---- helpers ----
 
-class StoreInUse extends Data.TaggedError("StoreInUse")<{ readonly location: string; readonly remedy: string }> {
+class StoreInUse extends Data.TaggedError("StoreInUse")<{ readonly location: string }> {
   override get message() {
-    return `Another process, such as a server, uses the store in "${this.location}": ${this.remedy}`
+    return `Another process uses the store in "${this.location}" and does not answer on its operator socket: if it is a server that starts or stops, try again shortly; otherwise stop it`
   }
 }
 
-/** For commands that a server does not offer. */
-const STOP_SERVER =
-  "stop it first, because only one process at a time can use the embedded store; with Postgres (DATABASE_URL) this command works beside a server"
+class NoServer extends Data.TaggedError("NoServer")<{ readonly dataDir: string }> {
+  override get message() {
+    return `No server uses the store in "${this.dataDir}": start one, set EARSHOT_DATA_DIR to its folder, or use one with --url and EARSHOT_OPERATOR_KEY`
+  }
+}
 
-const storesAlone = Layer.mapError(stores, asStoreInUse(STOP_SERVER))
+/** Retries while another process uses the store and does not answer: a server that starts or stops, or a command. */
+const inServerOrHere = <A, E, E2, R, R2>(
+  inServer: (fetch: Fetch["Type"]) => Effect.Effect<A, E, R>,
+  here: Effect.Effect<A, E2, R2>
+) =>
+  Effect.gen(function* () {
+    const server = yield* runningServer
+    return Option.isSome(server) ? yield* inServer(server.value) : yield* Effect.mapError(here, asStoreInUse)
+  }).pipe(
+    Effect.retry({
+      while: (error) => error instanceof StoreInUse || error instanceof Remote.RemoteUnreachable,
+      schedule: Schedule.upTo(Schedule.spaced("200 millis"), "10 seconds")
+    })
+  )
+
+const withUseCases = <A, E, E2>(
+  effect: Effect.Effect<A, E, Keys | DeadLetters>,
+  stores: Layer.Layer<KeyStore | StreamStore, E2>
+) =>
+  inServerOrHere(
+    (fetch) => Effect.provideService(Layer.build(operatorUseCases), Fetch, fetch),
+    Layer.build(Layer.merge(Keys.layer, DeadLetters.layer).pipe(Layer.provide(stores), Layer.provide(runtime)))
+  ).pipe(
+    Effect.flatMap((useCases) => Effect.provide(effect, useCases)),
+    Effect.scoped
+  )
+
+const clientOf = (fetch: Fetch["Type"], account: string) =>
+  Effect.gen(function* () {
+    const accountId = yield* Effect.provide(findAccount(account), operatorUseCases)
+    return yield* Remote.clientFor({ url: "http://localhost", key: Option.some(Redacted.make(accountId)) })
+  }).pipe(Effect.provideService(Fetch, fetch))
 
 /** A Postgres database is never created here, so it needs no check. */
 const checkExists = Effect.flatMap(storeSettings, ({ databaseUrl, dataDir }) =>
@@ -86,13 +120,13 @@ const checkExists = Effect.flatMap(storeSettings, ({ databaseUrl, dataDir }) =>
 )
 
 const existingStores = Layer.unwrapEffect(
-  Effect.as(checkExists, storesAlone).pipe(
+  Effect.as(checkExists, stores).pipe(
     Effect.catchTag("StoreCannotOpen", ({ location, reason, cause }) =>
       Effect.fail(new StoreCannotOpen({ location, reason, cause, remedy: CREATE_STORE }))
     )
   )
 )
 
-/** Without the advice to use a server, which does not offer these commands. */
+/** Without the advice to use a server by its address, which does not offer these commands. */
 const CREATE_STORE =
   "Start the service once (earshot serve), create a key (earshot keys create), or set EARSHOT_DATA_DIR to the folder of a store"

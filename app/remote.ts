@@ -1,7 +1,7 @@
 /** The configured server, for client commands. */
 import { Effect, Option } from "effect"
 import * as Remote from "../adapters/remote/Remote.ts"
-import { DEFAULT_URL, remoteSettings } from "./settings.ts"
+import { DEFAULT_URL, operatorKey, remoteSettings } from "./settings.ts"
 
 /** `url` overrides the setting. */
 export const remote = (url: Option.Option<string>) =>
@@ -11,6 +11,32 @@ export const remote = (url: Option.Option<string>) =>
     const server = yield* Remote.clientFor({
       url: Option.getOrElse(configured, () => DEFAULT_URL),
       key: settings.key
+    })
+    return { ...server, isLive: true }
+  })
+
+/**
+ * Where shared events go: to the server at a URL or with the operator's key, otherwise to the one that uses the data
+ * folder.
+ */
+export const sharedRemote = (url: Option.Option<string>) =>
+  Effect.gen(function* () {
+    const settings = yield* remoteSettings
+    const key = yield* operatorKey
+    const configured = Option.orElse(url, () => settings.url)
+    if (Option.isNone(configured) && Option.isNone(key)) {
+      const { connectAsOperator } = yield* Effect.promise(() => import("./ownStore.ts"))
+      return yield* connectAsOperator
+    }
+    if (Option.isNone(key)) {
+      return yield* new Remote.RemoteSettingsInvalid({
+        message: "No operator key: set EARSHOT_OPERATOR_KEY to the one that the server has"
+      })
+    }
+    const server = yield* Remote.clientFor({
+      url: Option.getOrElse(configured, () => DEFAULT_URL),
+      key,
+      keySetting: "EARSHOT_OPERATOR_KEY"
     })
     return { ...server, isLive: true }
   })

@@ -8,6 +8,8 @@ import * as Vitals from "../adapters/runtimes/vitals.ts"
 import { Keys } from "../core/keys/Keys.ts"
 import { unreadableRequest } from "../gateway/errors.ts"
 import { gateway } from "../gateway/gateway.ts"
+import { withOperatorKey } from "../gateway/operator.ts"
+import { serveOperator } from "./operator.ts"
 import { output } from "./output.ts"
 import { running, type ServiceOptions, startDemoFeed } from "./service.ts"
 import { misspelt, outputSettings, serviceSettings, storeSettings, variables } from "./settings.ts"
@@ -36,14 +38,19 @@ const open = running((options) =>
     const keys = yield* Keys
     if (Option.isSome(settings.bootstrapKey)) yield* keys.adopt(settings.bootstrapKey.value)
 
-    const handler = yield* gateway({
+    const gatewayOptions = {
       host: Option.some(settings.host),
       docsScript: Assets.docsScript,
       observeProcess: yield* Vitals.watch(VERSION),
       version: VERSION
-    })
+    }
+    const keyed = yield* gateway(gatewayOptions)
+    const handler = Option.isSome(settings.operatorKey)
+      ? yield* withOperatorKey(settings.operatorKey.value, keyed)
+      : keyed
     const listen = "Deno" in globalThis ? DenoServer.serve : NodeServer.serve
     const port = yield* listen({ ...settings, handler, unreadable: unreadableRequest })
+    yield* serveOperator({ ...gatewayOptions, host: Option.none() })
 
     const url = `http://${reachable(settings.host)}:${port}`
     const where = wildcards.has(settings.host) ? `all addresses, port ${port}: ${url}` : url

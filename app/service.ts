@@ -8,6 +8,7 @@ import * as Otlp from "../adapters/telemetry/otlp.ts"
 import * as HttpSender from "../adapters/webhooks/HttpSender.ts"
 import { Backtests } from "../core/backtests/Backtests.ts"
 import { RecentEvents } from "../core/backtests/RecentEvents.ts"
+import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import * as Ingest from "../core/ingest/Ingest.ts"
 import { Keys } from "../core/keys/Keys.ts"
 import { LiveMatches } from "../core/matches/LiveMatches.ts"
@@ -45,7 +46,15 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions)
     Layer.provideMerge(registered(options.platforms)),
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
   )
-  const useCases = Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer)
+  const useCases = Layer.mergeAll(
+    Rules.layer,
+    Matches.layer,
+    Keys.layer,
+    Backtests.layer,
+    Webhooks.layer,
+    Status.layer,
+    DeadLetters.layer
+  )
   return useCases.pipe(
     Layer.provideMerge(LiveMatches.layer),
     Layer.provideMerge(HttpSender.layerWith(settings.webhookAddresses)),

@@ -45,6 +45,12 @@ const table = {
       description: "API key that the server accepts from the start, for automated setups: 16 to 512 characters",
       parse: bootstrapKey
     }),
+    operatorKey: optional({
+      name: "EARSHOT_OPERATOR_KEY",
+      description:
+        "Key with which POST /local/events publishes shared events, for the rules of all accounts: 16 to 512 characters",
+      parse: bootstrapKey
+    }),
     demoFeed: setting({
       name: "EARSHOT_DEMO_FEED",
       default: "on",
@@ -192,6 +198,9 @@ const table = {
 
 export const serviceSettings = valuesOf(table.service)
 export type ServiceSettings = Config.Config.Success<typeof serviceSettings>
+
+/** The client sends it, too (`replay --shared`). */
+export const operatorKey = table.service.operatorKey.config
 
 export const storeSettings = valuesOf(table.store)
 

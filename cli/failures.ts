@@ -41,6 +41,8 @@ const codes: Readonly<Record<string, string>> = {
   StoreCannotOpen: "unavailable",
   StoreUnavailable: "unavailable",
   CannotListen: "unavailable",
+  StoreInUse: "unavailable",
+  NoServer: "unavailable",
   KeyNotFound: "not_found",
   AccountNotFound: "not_found",
   CannotRead: "not_found"

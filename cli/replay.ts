@@ -22,6 +22,8 @@ export interface Input<E> {
 export interface ReplayActions<E> {
   /** The configured server; `url` overrides the setting. */
   readonly remote: (url: Option.Option<string>) => Effect.Effect<Remote, E>
+  /** Accepts shared events, as the operator. */
+  readonly sharedRemote: (url: Option.Option<string>) => Effect.Effect<Remote, E>
   /** `-` is standard input. */
   readonly open: (path: string) => Effect.Effect<Input<E>, E, Scope.Scope>
   /** Standard error, if it is a terminal. */
@@ -38,6 +40,11 @@ export const replayCommand = <E>(actions: ReplayActions<E>, languages: ReadonlyA
         )
       ),
       url: urlOption,
+      shared: Options.boolean("shared").pipe(
+        Options.withDescription(
+          "Send the events to the rules of all accounts, as the operator: through the server that uses EARSHOT_DATA_DIR, or with the key in EARSHOT_OPERATOR_KEY"
+        )
+      ),
       rate: wholeNumberOption("rate", { min: 1, max: 1_000_000 }).pipe(
         Options.withDescription("Events per second (default: as fast as the server accepts them)"),
         Options.optional
@@ -59,6 +66,7 @@ export const replayCommand = <E>(actions: ReplayActions<E>, languages: ReadonlyA
 interface ReplayOptions {
   readonly file: string
   readonly url: Option.Option<string>
+  readonly shared: boolean
   readonly rate: Option.Option<number>
   readonly skipBadLines: boolean
   readonly json: boolean
@@ -75,7 +83,7 @@ const MAX_BEHIND_SECONDS = 1
 
 const replay = <E>(actions: ReplayActions<E>, languages: ReadonlyArray<Language>, options: ReplayOptions) =>
   Effect.gen(function* () {
-    const remote = yield* actions.remote(options.url)
+    const remote = yield* (options.shared ? actions.sharedRemote : actions.remote)(options.url)
     const input = yield* actions.open(options.file)
     const accepted = Object.fromEntries(languages.map(({ id }) => [id, 0]))
     const tally: Tally = { accepted, matches: 0, skipped: 0, doneBytes: 0, doneLine: 0 }
@@ -148,6 +156,7 @@ const resumeHint = (options: ReplayOptions, { doneLine }: Tally): string => {
   if (options.file === "-") return `\nTo resume, start with line ${doneLine + 1} of the input`
   const flags = [
     ...Option.toArray(options.url).map((url) => `--url ${quoted(url)} `),
+    ...(options.shared ? ["--shared "] : []),
     ...Option.toArray(options.rate).map((rate) => `--rate ${rate} `),
     ...(options.skipBadLines ? ["--skip-bad-lines "] : [])
   ]

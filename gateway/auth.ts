@@ -20,7 +20,5 @@ export const authenticateHeader = (authorization: string | null): Authentication
 export const checkScope = ({ scope }: Caller, needed: Scope): Either.Either<void, PermissionDenied> =>
   allows(scope, needed) ? Either.void : Either.left(new PermissionDenied({ scope, needed }))
 
-// ---- helpers ----
-
-/** HTTP scheme names are case-insensitive. */
-const bearer = (header: string | null): string | undefined => /^bearer +([!-~]{1,512})$/i.exec(header ?? "")?.[1]
+/** The key in the value of the header. HTTP scheme names are case-insensitive. */
+export const bearer = (header: string | null): string | undefined => /^bearer +([!-~]{1,512})$/i.exec(header ?? "")?.[1]

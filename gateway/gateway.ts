@@ -18,18 +18,19 @@ import { restRoutes } from "./rest.ts"
 import { json, type KeyedRoute, type Mount, type OpenRoute, type Route } from "./route.ts"
 import { serverInfoRoute } from "./serverInfo.ts"
 
-type DoorServices = Services | LocalFeed
+export type DoorServices = Services | LocalFeed
 
-/**
- * `docsScript` loads the script of the docs page; `observeProcess` updates the metrics of the process; `host` is the
- * address that the server listens on, if it does.
- */
-export const gateway = (options: {
+export interface GatewayOptions {
+  /** The address that the server listens on, if it listens on one. */
   readonly host: Option.Option<string>
+  /** Loads the script of the docs page. */
   readonly docsScript: Effect.Effect<Uint8Array<ArrayBuffer>>
+  /** Updates the metrics of the process. */
   readonly observeProcess: Effect.Effect<void>
   readonly version: string
-}): Effect.Effect<Handler, never, DoorServices | Entropy> =>
+}
+
+export const gateway = (options: GatewayOptions): Effect.Effect<Handler, never, DoorServices | Entropy> =>
   Effect.gen(function* () {
     const { host, version } = options
     const platforms = yield* Platforms

@@ -38,6 +38,10 @@ export const makeHandler = <R>(
       const route = methods.get(request.method === "HEAD" ? "GET" : request.method)
       if (route === undefined) return Exit.fail(methodNotAllowed(request.method, path, [...methods.keys()]))
       if ("reply" in route) return run(route.reply)
+      if ("readOperators" in route) {
+        const work = await route.readOperators(request)
+        return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right)
+      }
       // Reads the body outside of Effect, for speed: a suspended fiber costs more than the rest of a request.
       const caller = await run(authenticate(request))
       if (Exit.isFailure(caller)) return Exit.failCause(caller.cause)
@@ -73,6 +77,14 @@ export const makeHandler = <R>(
       return toResponse(request.method === "HEAD" ? { ...reply, body: null } : reply, id)
     }
   })
+
+/** The path of an absolute URL. Faster than parsing the URL. */
+export const pathOf = (url: string): string => {
+  const start = url.indexOf("/", url.indexOf("//") + 2)
+  if (start < 0) return "/"
+  const end = url.indexOf("?", start)
+  return end < 0 ? url.slice(start) : url.slice(start, end)
+}
 
 // ---- helpers ----
 
@@ -127,12 +139,4 @@ const requestIds = (process: string): (() => string) => {
 const requestId = (request: Request): string | undefined => {
   const given = request.headers.get("x-request-id")
   return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : undefined
-}
-
-/** The path of an absolute URL. Faster than parsing the URL. */
-const pathOf = (url: string): string => {
-  const start = url.indexOf("/", url.indexOf("//") + 2)
-  if (start < 0) return "/"
-  const end = url.indexOf("?", start)
-  return end < 0 ? url.slice(start) : url.slice(start, end)
 }

@@ -1,5 +1,6 @@
 /** `POST /local/events`: callers publish events to the platforms that run in process. */
 import { Effect, Either } from "effect"
+import type { AccountId } from "../core/model/Ids.ts"
 import {
   isGzip,
   LocalFeed,
@@ -11,7 +12,7 @@ import {
 import { linesOf, withoutIndent } from "../core/text/LineSplitter.ts"
 import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
 import { type DoorFailure, unreadableBody } from "./errors.ts"
-import { json, type KeyedRoute, type Work } from "./route.ts"
+import { json, type KeyedRoute, type OperatorRoute } from "./route.ts"
 
 export const EVENTS_PATH = "/local/events"
 
@@ -24,19 +25,30 @@ export const localRoutes: ReadonlyArray<KeyedRoute<LocalFeed>> = [
     method: "POST",
     path: EVENTS_PATH,
     scope: "write",
-    read: async (request) => Either.map(await readEvents(request), publish)
+    read: async (request) =>
+      Either.map(
+        await readEvents(request),
+        (events) =>
+          ({ account }) =>
+            publish(events, account)
+      )
   }
 ]
 
+/** Events for the rules of all accounts. */
+export const sharedEventsRoute: OperatorRoute<LocalFeed> = {
+  method: "POST",
+  path: EVENTS_PATH,
+  readOperators: async (request) => Either.map(await readEvents(request), (events) => publish(events))
+}
+
 // ---- helpers ----
 
-const publish =
-  (events: Iterable<SentEvent>): Work<LocalFeed> =>
-  ({ account }) =>
-    Effect.gen(function* () {
-      const feed = yield* LocalFeed
-      return json(200, yield* feed.publish(events, account))
-    })
+const publish = (events: Iterable<SentEvent>, sender?: AccountId) =>
+  Effect.gen(function* () {
+    const feed = yield* LocalFeed
+    return json(200, yield* feed.publish(events, sender))
+  })
 
 const readEvents = async (request: Request): Promise<Either.Either<Iterable<SentEvent>, DoorFailure>> => {
   const type = contentType(request, [LINES_TYPE, JSON_TYPE], AS_LINES)

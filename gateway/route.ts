@@ -28,7 +28,16 @@ export interface OpenRoute<R> {
   readonly reply: Effect.Effect<Reply, DoorFailure, R>
 }
 
-export type Route<R> = KeyedRoute<R> | OpenRoute<R>
+/** Requires no key: the caller of the handler has checked that the request is the operator's. */
+export interface OperatorRoute<R> {
+  readonly method: "POST"
+  readonly path: string
+  readonly readOperators: (
+    request: Request
+  ) => Promise<Either.Either<Effect.Effect<Reply, DoorFailure, R>, DoorFailure>>
+}
+
+export type Route<R> = KeyedRoute<R> | OpenRoute<R> | OperatorRoute<R>
 
 /** Handles all paths below a prefix and all methods. */
 export interface Mount<R> {

@@ -38,11 +38,30 @@ export interface Call<A, I> {
 }
 
 /** Checks the settings and sends nothing. Requests use the `Fetch` in context at this point. */
-export const clientFor = (settings: { readonly url: string; readonly key: Option.Option<Redacted.Redacted> }) =>
+export const clientFor = (settings: {
+  readonly url: string
+  readonly key: Option.Option<Redacted.Redacted>
+  /** The setting that holds the key, for messages. */
+  readonly keySetting?: string
+}) =>
   Effect.gen(function* () {
     const url = yield* checkedUrl(settings.url)
     const authorization = yield* checkedKey(settings.key)
+    return yield* client(url, Option.some(authorization), settings.keySetting)
+  })
+
+/** For a door that needs no key, reached by the `Fetch` in context. */
+export const keylessClient = Effect.suspend(() => client("http://localhost", Option.none()))
+
+// ---- helpers ----
+
+const client = (url: string, authorization: Option.Option<Redacted.Redacted>, keySetting = "EARSHOT_API_KEY") =>
+  Effect.gen(function* () {
     const { send } = yield* Fetch
+    const key = Option.match(authorization, {
+      onNone: () => ({}),
+      onSome: (secret) => ({ authorization: Redacted.value(secret) })
+    })
 
     const request = <A, I>({ method, path, body, answer }: Call<A, I>) =>
       Effect.gen(function* () {
@@ -51,10 +70,7 @@ export const clientFor = (settings: { readonly url: string; readonly key: Option
             const response = await send(
               new Request(`${url}${path}`, {
                 method,
-                headers: {
-                  authorization: Redacted.value(authorization),
-                  ...(body === undefined ? {} : { "content-type": body.type })
-                },
+                headers: { ...key, ...(body === undefined ? {} : { "content-type": body.type }) },
                 body: body?.content ?? null,
                 redirect: "manual",
                 signal
@@ -64,7 +80,7 @@ export const clientFor = (settings: { readonly url: string; readonly key: Option
           },
           catch: (cause) => new RemoteUnreachable({ url, reason: reasonOf(cause) })
         })
-        if (response.status !== 200) return yield* refusal(url, response)
+        if (response.status !== 200) return yield* refusal(url, response, keySetting)
         return yield* Effect.mapError(
           // Fields of a newer server are kept.
           Schema.decodeUnknown(Schema.parseJson(answer), { onExcessProperty: "preserve" })(response.text),
@@ -81,13 +97,14 @@ export const clientFor = (settings: { readonly url: string; readonly key: Option
       Effect.gen(function* () {
         const subscription = new Request(`${url}${path}`, {
           headers: {
-            authorization: Redacted.value(authorization),
+            ...key,
             accept: "text/event-stream",
             ...(Option.isSome(after) && { "last-event-id": after.value })
           }
         })
         const answer = yield* Effect.mapError(open(subscription), unreachable)
-        if (answer.status !== 200) return yield* refusal(url, yield* Effect.mapError(read(answer), unreachable))
+        if (answer.status !== 200)
+          return yield* refusal(url, yield* Effect.mapError(read(answer), unreachable), keySetting)
         if (!answer.headers.get("content-type")?.startsWith("text/event-stream")) {
           return yield* notEarshot(url, answer.status)
         }
@@ -99,8 +116,6 @@ export const clientFor = (settings: { readonly url: string; readonly key: Option
     return { request, events }
   })
 
-// ---- helpers ----
-
 /** Three heartbeat intervals of the server. */
 const SILENCE_TIMEOUT = "45 seconds"
 
@@ -111,7 +126,8 @@ const START_SERVER = "start the server with npm start or earshot serve, or name 
 const notEarshot = (url: string, status: number) =>
   new RemoteUnreachable({ url, reason: `the response is not from Earshot (status ${status}); check the address` })
 
-const wrongKey = (url: string) => `Earshot at ${url} rejects the key: set EARSHOT_API_KEY to a key of that server`
+const wrongKey = (url: string, keySetting: string) =>
+  `Earshot at ${url} rejects the key: set ${keySetting} to a key of that server`
 
 const checkedUrl = (text: string): Effect.Effect<string, RemoteSettingsInvalid> => {
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -145,7 +161,7 @@ const ErrorBody = Schema.parseJson(
   })
 )
 
-const refusal = (url: string, { status, headers, text }: Answer) => {
+const refusal = (url: string, { status, headers, text }: Answer, keySetting: string) => {
   const retryAfter = headers.get("retry-after")
   const retryAfterSeconds = /^\d{1,6}$/.test(retryAfter ?? "") ? Number(retryAfter) : undefined
   return Option.match(Schema.decodeOption(ErrorBody)(text), {
@@ -154,7 +170,7 @@ const refusal = (url: string, { status, headers, text }: Answer) => {
       new RemoteRefused({
         ...error,
         // The server's message names a header; the user has a setting.
-        message: error.code === "unauthenticated" ? wrongKey(url) : error.message,
+        message: error.code === "unauthenticated" ? wrongKey(url, keySetting) : error.message,
         retryAfterSeconds
       })
   })

@@ -1,10 +1,24 @@
 /** HTTP server on Deno. */
 import { Effect, type Scope } from "effect"
-import { CannotListen, GRACE_MILLIS, type ServeOptions, STALLED_MILLIS } from "./server.ts"
+import {
+  CannotListen,
+  GRACE_MILLIS,
+  type Handling,
+  type ServeOptions,
+  type SocketOptions,
+  STALLED_MILLIS
+} from "./server.ts"
 
 /** Serves as `node.ts` does, and returns the port. */
 export const serve = (options: ServeOptions): Effect.Effect<number, CannotListen, Scope.Scope> =>
-  Effect.map(Effect.acquireRelease(listen(options), close), ({ server }) => server.addr.port)
+  Effect.acquireRelease(listen({ hostname: options.host, port: options.port }, options), close).pipe(
+    Effect.mapError((cause) => new CannotListen({ ...options, cause })),
+    Effect.map(({ server }) => server.addr.port)
+  )
+
+/** Serves on a Unix socket. Fails with the operating system's error. */
+export const serveSocket = (options: SocketOptions): Effect.Effect<void, unknown, Scope.Scope> =>
+  Effect.asVoid(Effect.acquireRelease(listen({ path: options.path }, options), close))
 
 // ---- helpers ----
 
@@ -14,8 +28,10 @@ interface DenoServer {
   readonly shutdown: () => Promise<void>
 }
 
+type Address = { readonly hostname: string; readonly port: number } | { readonly path: string }
+
 type DenoServe = (
-  options: { readonly hostname: string; readonly port: number; readonly onListen: () => void },
+  options: Address & { readonly onListen: () => void },
   handler: (request: Request) => Promise<Response>
 ) => DenoServer
 
@@ -25,12 +41,12 @@ interface Listening {
   readonly streams: ReadonlySet<() => void>
 }
 
-const listen = ({ host, port, handler, stalledMillis = STALLED_MILLIS }: ServeOptions) =>
+const listen = (address: Address, { handler, stalledMillis = STALLED_MILLIS }: Handling) =>
   Effect.try({
     try: (): Listening => {
       const { Deno } = globalThis as unknown as { readonly Deno: { readonly serve: DenoServe } }
       const streams = new Set<() => void>()
-      const server = Deno.serve({ hostname: host, port, onListen: () => {} }, async (request) => {
+      const server = Deno.serve({ ...address, onListen: () => {} }, async (request) => {
         const response = await handler(request)
         const isStream = response.headers.get("content-type") === "text/event-stream"
         // Reading `body` makes it a stream, which is sent in chunks without a Content-Length. So check the type first.
@@ -39,7 +55,7 @@ const listen = ({ host, port, handler, stalledMillis = STALLED_MILLIS }: ServeOp
       })
       return { server, streams }
     },
-    catch: (cause) => new CannotListen({ host, port, cause })
+    catch: (cause) => cause
   })
 
 const close = ({ server, streams }: Listening) =>

@@ -4,14 +4,28 @@ import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { Effect, type Scope } from "effect"
-import { CannotListen, GRACE_MILLIS, type ServeOptions, STALLED_MILLIS } from "./server.ts"
+import {
+  CannotListen,
+  GRACE_MILLIS,
+  type Handling,
+  type ServeOptions,
+  type SocketOptions,
+  STALLED_MILLIS
+} from "./server.ts"
 
 /**
  * Serves until the scope closes, and returns the port. On close it refuses new connections, lets requests in flight
  * finish and ends the event streams.
  */
 export const serve = (options: ServeOptions): Effect.Effect<number, CannotListen, Scope.Scope> =>
-  Effect.map(Effect.acquireRelease(listen(options), close), ({ server }) => (server.address() as AddressInfo).port)
+  Effect.acquireRelease(listen({ host: options.host, port: options.port }, options), close).pipe(
+    Effect.mapError((cause) => new CannotListen({ ...options, cause })),
+    Effect.map(({ server }) => (server.address() as AddressInfo).port)
+  )
+
+/** Serves on a Unix socket, in the same way. Fails with the operating system's error. */
+export const serveSocket = (options: SocketOptions): Effect.Effect<void, unknown, Scope.Scope> =>
+  Effect.asVoid(Effect.acquireRelease(listen({ path: options.path }, options), close))
 
 // ---- helpers ----
 
@@ -21,8 +35,11 @@ interface Listening {
   readonly open: ReadonlySet<ServerResponse>
 }
 
-const listen = ({ host, port, handler, unreadable, stalledMillis = STALLED_MILLIS }: ServeOptions) =>
-  Effect.async<Listening, CannotListen>((resume) => {
+const listen = (
+  address: Pick<ServeOptions, "host" | "port"> | Pick<SocketOptions, "path">,
+  { handler, unreadable, stalledMillis = STALLED_MILLIS }: Handling
+) =>
+  Effect.async<Listening, unknown>((resume) => {
     const listener = getRequestListener(handler, {
       errorHandler: () =>
         new Response(unreadable, {
@@ -32,7 +49,7 @@ const listen = ({ host, port, handler, unreadable, stalledMillis = STALLED_MILLI
     })
     const server = createServer({ requireHostHeader: false }, listener)
     server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket, unreadable))
-    server.once("error", (cause) => resume(new CannotListen({ host, port, cause })))
+    server.once("error", (cause) => resume(Effect.fail(cause)))
     const open = new Set<ServerResponse>()
     server.on("request", (_, response) => {
       open.add(response)
@@ -42,7 +59,7 @@ const listen = ({ host, port, handler, unreadable, stalledMillis = STALLED_MILLI
         if (response.writableLength > 0) response.destroy()
       })
     })
-    server.listen(port, host, () => resume(Effect.succeed({ server, open })))
+    server.listen(address, () => resume(Effect.succeed({ server, open })))
   })
 
 const close = ({ server, open }: Listening) =>

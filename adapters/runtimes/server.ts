@@ -2,14 +2,22 @@
 import { createServer } from "node:net"
 import { Data, Effect } from "effect"
 
-export interface ServeOptions {
-  readonly host: string
-  readonly port: number
+export interface Handling {
   readonly handler: (request: Request) => Promise<Response>
   /** The JSON error body for bytes that cannot be parsed as a `Request`. */
   readonly unreadable: string
   /** A client that reads nothing for this long while data waits is disconnected. Default: two minutes. */
   readonly stalledMillis?: number
+}
+
+export interface ServeOptions extends Handling {
+  readonly host: string
+  readonly port: number
+}
+
+/** A Unix socket. */
+export interface SocketOptions extends Handling {
+  readonly path: string
 }
 
 export const STALLED_MILLIS = 120_000

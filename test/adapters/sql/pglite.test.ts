@@ -122,7 +122,10 @@ describe("pglite", () => {
           (before) => Effect.sync(() => process.umask(before))
         )
         const layer = Layer.provide(stores.layer, pglite.layerWith({ dataDir, ...options }))
-        const write = Effect.andThen(newAccount, Effect.sync(() => openToOthers(dataDir)))
+        const write = Effect.andThen(
+          newAccount,
+          Effect.sync(() => openToOthers(dataDir))
+        )
         assert.deepStrictEqual(yield* Effect.provide(write, layer), [])
         assert.deepStrictEqual(openToOthers(dataDir), [])
       })

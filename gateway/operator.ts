@@ -1,0 +1,165 @@
+/**
+ * The operator's door. It needs no key, so its transport must let in the operator only. A request with
+ * `Authorization: Bearer <account id>` acts as that account, on all paths of the gateway.
+ */
+import { Effect, Either, Redacted, Schema } from "effect"
+import { DeadLetters } from "../core/ingest/DeadLetters.ts"
+import { type Caller, Key } from "../core/keys/Key.ts"
+import { KeyDraft, Keys } from "../core/keys/Keys.ts"
+import { Entropy } from "../core/model/Entropy.ts"
+import {
+  InvalidArgument,
+  KeyInactive,
+  KeyNotFound,
+  LastAdminKey,
+  StoreUnavailable,
+  Unauthenticated
+} from "../core/model/Errors.ts"
+import { AccountId } from "../core/model/Ids.ts"
+import { PlatformId } from "../core/model/PlatformId.ts"
+import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
+import { bearer } from "./auth.ts"
+import { readJson } from "./body.ts"
+import { decoder } from "./decode.ts"
+import { type DoorServices, type GatewayOptions, gateway } from "./gateway.ts"
+import { type Handler, makeHandler, pathOf } from "./handler.ts"
+import { EVENTS_PATH, sharedEventsRoute } from "./local.ts"
+import { json, type OperatorRoute } from "./route.ts"
+import { serverInfoRoute } from "./serverInfo.ts"
+
+/** How the arguments, the result and the failure of a use case travel. */
+export interface Operation<Args, A, E> {
+  readonly args: Json<Args>
+  readonly result: Json<A>
+  readonly failure: Json<E>
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what the value looks like in JSON does not matter here
+type Json<A> = Schema.Schema<A, any>
+
+// biome-ignore lint/suspicious/noExplicitAny: operations in a table have different types; each is checked in its table
+export type AnyOperation = Operation<any, any, any>
+
+/** Operations by the name of the method that they call, whose type their schemas must have. */
+type OperationsOf<Service> = {
+  readonly [Method in keyof Service]?: Service[Method] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
+    ? Operation<Readonly<Args>, A, E>
+    : never
+}
+
+const IssuedKey = Schema.Struct({ key: Key, secret: Schema.Redacted(Schema.String) })
+const owner = { account: Schema.OptionFromNullOr(AccountId) }
+
+const keys = {
+  create: {
+    args: Schema.Tuple(AccountId, KeyDraft),
+    result: IssuedKey,
+    failure: Schema.Union(InvalidArgument, StoreUnavailable)
+  },
+  account: { args: Schema.Tuple(Schema.String), result: AccountId, failure: StoreUnavailable },
+  list: { args: Schema.Tuple(Schema.Struct(owner)), result: Schema.Array(Key), failure: StoreUnavailable },
+  revoke: {
+    args: Schema.Tuple(Schema.String, Schema.Struct({ ...owner, force: Schema.Boolean })),
+    result: Key,
+    failure: Schema.Union(KeyNotFound, LastAdminKey, StoreUnavailable)
+  },
+  rotate: {
+    args: Schema.Tuple(Schema.String, Schema.Struct({ ...owner, overlapSeconds: Schema.Number })),
+    result: IssuedKey,
+    failure: Schema.Union(KeyNotFound, KeyInactive, StoreUnavailable)
+  }
+} satisfies OperationsOf<Keys["Type"]>
+
+const deadLetters = {
+  list: {
+    args: Schema.Tuple(Schema.Number),
+    result: Schema.Array(
+      Schema.Struct({
+        platform: PlatformId,
+        platformPostId: Schema.String,
+        at: Schema.Number,
+        reason: Schema.String,
+        payload: Schema.String
+      })
+    ),
+    failure: StoreUnavailable
+  }
+} satisfies OperationsOf<DeadLetters["Type"]>
+
+/** All operations, by service and method. */
+export const operatorOperations = { keys, deadLetters }
+
+export const operationPath = (service: string, method: string) => `/operator/${service}/${method}`
+
+/** The answer of an operation. */
+export const answerOf = <Args, A, E>({ result, failure }: Operation<Args, A, E>) =>
+  Schema.Either({ left: failure, right: result })
+
+export const operatorGateway = (
+  options: GatewayOptions
+): Effect.Effect<Handler, never, DoorServices | DeadLetters | Entropy> =>
+  Effect.gen(function* () {
+    const service = yield* Keys
+    const authenticate = (text: string) =>
+      Effect.mapBoth(Schema.decode(AccountId)(text), {
+        onFailure: () => new Unauthenticated(),
+        onSuccess: (account): Caller => ({ account, scope: "admin" })
+      })
+    const asAccount = yield* Effect.provideService(gateway(options), Keys, { ...service, authenticate })
+    const asOperator = yield* makeHandler<LocalFeed>(
+      [
+        serverInfoRoute(options.version),
+        sharedEventsRoute,
+        ...routesOf("keys", keys, service),
+        ...routesOf("deadLetters", deadLetters, yield* DeadLetters)
+      ],
+      []
+    )
+    return (request) => (request.headers.has("authorization") ? asAccount(request) : asOperator(request))
+  })
+
+/** Adds the operator's key to a handler: with it, `POST /local/events` publishes shared events. */
+export const withOperatorKey = (
+  key: Redacted.Redacted,
+  handler: Handler
+): Effect.Effect<Handler, never, Keys | LocalFeed | Entropy> =>
+  Effect.gen(function* () {
+    const { sha256 } = yield* Entropy
+    const expected = sha256(Redacted.value(key))
+    const asOperator = yield* makeHandler<LocalFeed>([sharedEventsRoute], [])
+    const isOperators = (request: Request) =>
+      isSameDigest(sha256(bearer(request.headers.get("authorization")) ?? ""), expected)
+    return (request) =>
+      pathOf(request.url) === EVENTS_PATH && isOperators(request) ? asOperator(request) : handler(request)
+  })
+
+// ---- helpers ----
+
+const routesOf = (
+  name: string,
+  operations: Readonly<Record<string, AnyOperation>>,
+  service: object
+): ReadonlyArray<OperatorRoute<never>> =>
+  Object.entries(operations).map(([method, operation]) => {
+    const decode = decoder(operation.args)
+    const encode = Schema.encodeSync(answerOf(operation))
+    // `OperationsOf` has checked that the service has such a method.
+    const call = (service as Readonly<Record<string, Method>>)[method] as Method
+    return {
+      method: "POST",
+      path: operationPath(name, method),
+      readOperators: async (request) =>
+        Either.map(Either.flatMap(await readJson(request, { allIsOptional: false }), decode), (args) =>
+          Effect.map(Effect.either(call(...args)), (answer) => json(200, encode(answer)))
+        )
+    }
+  })
+
+type Method = (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
+
+/** Takes the same time wherever they differ. */
+const isSameDigest = (a: string, b: string): boolean => {
+  let difference = a.length ^ b.length
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
+  return difference === 0
+}
