@@ -31,7 +31,7 @@ export const follow = ({
     if (!remote.isLive) {
       return yield* new CannotFollow({
         code: "failed_precondition",
-        message: "Cannot follow a store without a server: start one with earshot serve, and set EARSHOT_API_KEY",
+        message: "Cannot follow a store without a server: start one with earshot serve",
         details: {}
       })
     }

@@ -22,6 +22,6 @@ export const mcpCommand = <E>(actions: McpActions<E>) =>
 const help = HelpDoc.blocks([
   HelpDoc.p("Give an agent the tools of Earshot over standard input and output (MCP)."),
   HelpDoc.p(
-    "With --url or one of these settings, the tools use a running server. Otherwise the service runs in this process, with the store and settings of earshot serve and the account default, without a port, until standard input ends."
+    "With --url or one of these settings, the tools use a running server. Without them they use the server that uses EARSHOT_DATA_DIR, if there is one. Otherwise the service runs in this process, with the store and settings of earshot serve and the account default, without a port, until standard input ends."
   )
 ])

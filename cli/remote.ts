@@ -93,7 +93,7 @@ export const targetHelp = (about: string): HelpDoc.HelpDoc =>
   HelpDoc.blocks([
     HelpDoc.p(about),
     HelpDoc.p(
-      "The command calls the server at --url or EARSHOT_URL with the key in EARSHOT_API_KEY. If all three are unset, it uses the local store (EARSHOT_DATA_DIR or DATABASE_URL). Only one process at a time can use the embedded store."
+      "The command calls the server at --url or EARSHOT_URL with the key in EARSHOT_API_KEY. If all three are unset, it uses the local store (EARSHOT_DATA_DIR or DATABASE_URL), through the server that uses the store if there is one."
     )
   ])
 

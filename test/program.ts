@@ -40,15 +40,16 @@ export interface Running {
 /** Undefined removes a setting. */
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Serves on a free port. Resolves when it listens. */
-export const startService = async (runtime: RuntimeName, settings: Environment = {}): Promise<Running> => {
+/** Serves on a free port. Resolves when it listens. `umask` is octal; by default that of the tests. */
+export const startService = async (
+  runtime: RuntimeName,
+  settings: Environment = {},
+  { umask }: { readonly umask?: string } = {}
+): Promise<Running> => {
   const folder = await mkdtemp(join(tmpdir(), "earshot-test-"))
-  const { child, ended, output } = launch(runtime, ["serve"], {
-    PORT: "0",
-    EARSHOT_DATA_DIR: folder,
-    EARSHOT_BOOTSTRAP_KEY: KEY,
-    ...settings
-  })
+  const environment = { PORT: "0", EARSHOT_DATA_DIR: folder, EARSHOT_BOOTSTRAP_KEY: KEY, ...settings }
+  const shell = umask === undefined ? [] : ["sh", "-c", `umask ${umask}; exec "$0" "$@"`]
+  const { child, ended, output } = launch(runtime, ["serve"], environment, shell)
   const signal = (name: NodeJS.Signals) => void child.kill(name)
   const cleaned = ended.finally(() => rm(folder, { recursive: true, force: true }))
   const url = await Promise.race([
@@ -144,9 +145,15 @@ const runtimeCommands: Readonly<Record<RuntimeName, readonly [string, ...Readonl
   deno: ["node_modules/.bin/deno", "run", "-A", "dist/main.js"]
 }
 
-const launch = (runtime: RuntimeName, args: ReadonlyArray<string>, settings: Environment) => {
-  const [command, ...first] = runtimeCommands[runtime]
-  const child = spawn(command, [...first, ...args], {
+/** `shell` is a command that runs the one that follows it. */
+const launch = (
+  runtime: RuntimeName,
+  args: ReadonlyArray<string>,
+  settings: Environment,
+  shell: ReadonlyArray<string> = []
+) => {
+  const [command = "", ...rest] = [...shell, ...runtimeCommands[runtime], ...args]
+  const child = spawn(command, rest, {
     cwd: ROOT,
     // Settings of the developer must not leak in.
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...baseSettings, ...settings },

@@ -66,11 +66,14 @@ describe("earshot mcp", () => {
     await again.client.close()
   })
 
-  it("fails with advice while another process uses the store", async () => {
+  it("uses the process that already uses the store, through its operator socket", async () => {
     const holder = await connect(transport({}))
-    const { code, stdout, stderr } = await runCommand("node", ["mcp"], { EARSHOT_DATA_DIR: folder })
-    assert.deepStrictEqual([code, stdout], [1, ""])
-    assert.match(stderr, /uses the store in .*: to use the server, set EARSHOT_API_KEY .*EARSHOT_URL/)
+    const second = await connect(transport({}))
+    assert.isFalse((await second.call("create_rule", { ...NASA, name: "Of the second" })).isError)
+    assert.match((await holder.call("list_rules")).text, /"Of the second"/)
+    const listed = await runCommand("node", ["rules", "list"], { EARSHOT_DATA_DIR: folder })
+    assert.match(listed.stdout, /Of the second/)
+    await second.client.close()
     await holder.client.close()
   })
 

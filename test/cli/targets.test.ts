@@ -232,26 +232,27 @@ describe("on the local store", { timeout: 2 * START_MILLIS }, () => {
   })
 
   for (const runtime of RUNTIMES) {
-    it(`fails with advice while a server uses the store, on ${runtime}`, async () => {
+    it(`goes through the server that uses the store, on ${runtime}`, async () => {
       const service = await startService("node", local)
-      const held = await on(runtime, "rules", "list")
-      assert.strictEqual(held.code, 1)
-      assert.match(
-        held.stderr,
-        /^earshot: Another process, such as a server, uses the store in ".*": to use the server, set EARSHOT_API_KEY to one of its keys \(and EARSHOT_URL, if it is not at http:\/\/127.0.0.1:8787\)\n$/
-      )
-      const json = await on(runtime, "rules", "list", "--json")
-      assert.deepInclude(JSON.parse(json.stderr), { code: "failed_precondition" })
-      for (const command of [["keys", "list"], ["dead-letters"]]) {
-        const { code, stderr } = await on(runtime, ...command)
-        assert.strictEqual(code, 1)
-        assert.match(
-          stderr,
-          /^earshot: Another process, such as a server, uses the store in ".*": stop it first, .*; with Postgres \(DATABASE_URL\) this command works beside a server\n$/
-        )
+      const created = await on(runtime, ...CREATE, "--x", "squall")
+      assert.strictEqual(created.code, 0, created.stderr)
+      const id = created.stdout.split("\n")[0] ?? ""
+      const target = { ...service, key: KEY }
+      assert.include(JSON.stringify((await call(target, "/api.ListRules")).body), id)
+      const following = startCommand(runtime, ["matches", "--follow"], local)
+      let isPrinted = false
+      const printed = following.printed(/a squall\n/).then(() => {
+        isPrinted = true
+      })
+      // It prints nothing when the stream opens, so events are sent until one arrives.
+      for (let count = 0; !isPrinted; count++) {
+        await call(target, "/local/events", [xPost(`q${count}`, "a squall")])
+        await Promise.race([printed, new Promise((resume) => setTimeout(resume, 300))])
       }
-      service.signal("SIGKILL")
-      await service.ended.catch(() => undefined)
+      following.signal("SIGINT")
+      await following.ended
+      assert.strictEqual((await on(runtime, "rules", "delete", id)).stdout, `Deleted ${id}\n`)
+      await service.stop()
     })
   }
 

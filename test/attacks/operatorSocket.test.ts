@@ -1,0 +1,185 @@
+/** Commands reach a running server by the socket in its data folder, and nobody but the folder's owner does. */
+import { spawnSync } from "node:child_process"
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import * as net from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { storeImage } from "../../adapters/runtimes/assets.ts"
+import * as pglite from "../../adapters/sql/pglite.ts"
+import * as stores from "../../adapters/sql/stores.ts"
+import { StreamStore } from "../../core/coverage/StreamStore.ts"
+import { call, xPost } from "../gateway/client.ts"
+import { KEY, RUNTIMES, type Running, runCommand, runInProcess, START_MILLIS, startService } from "../program.ts"
+
+const root = mkdtempSync(join(tmpdir(), "earshot-operator-"))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+const OPERATOR_KEY = "key-of-the-operator-of-this-server"
+
+const RULE = { name: "Storms", intent: "Hear of storms", platforms: ["x"], overrides: { x: "storm" } }
+
+for (const runtime of RUNTIMES) {
+  describe(`a server on ${runtime}`, { timeout: 2 * START_MILLIS }, () => {
+    const dataDir = mkdtempSync(join(root, "data-"))
+    // Others may enter: the socket must protect itself.
+    chmodSync(root, 0o755)
+    chmodSync(dataDir, 0o755)
+    const socket = join(dataDir, "operator", "sock")
+    const local = { EARSHOT_DATA_DIR: dataDir, LOG_LEVEL: "error" }
+    const run = (...args: ReadonlyArray<string>) => runInProcess(args, local)
+    let service: Running
+    const as = (key: string) => ({ ...service, key })
+
+    beforeAll(async () => {
+      await Effect.runPromise(addDeadLetter(dataDir))
+      service = await startService(runtime, { ...local, EARSHOT_OPERATOR_KEY: OPERATOR_KEY }, { umask: "000" })
+    }, START_MILLIS)
+    afterAll(async () => void (await service.stop()), START_MILLIS)
+
+    it("accepts a key at once that keys create made, and rejects it at once after keys revoke", async () => {
+      const created = await run("keys", "create", "--account", "acme", "--name", "dashboard", "--json")
+      assert.strictEqual(created.code, 0, created.stderr)
+      const { id, key } = JSON.parse(created.stdout)
+      assert.strictEqual((await call(as(key), "/api.ListRules")).status, 200)
+      assert.match((await run("keys", "list")).stdout, new RegExp(`\n${id}  acme +dashboard .* active\n`))
+
+      assert.match((await run("keys", "revoke", id)).stdout, new RegExp(`^Revoked ${id} `))
+      assert.strictEqual((await call(as(key), "/api.ListRules")).status, 401)
+      const unknown = await run("keys", "revoke", "key_of_nobody", "--json")
+      assert.strictEqual(unknown.code, 1)
+      assert.deepInclude(JSON.parse(unknown.stderr), { code: "not_found", message: 'Cannot find key "key_of_nobody"' })
+    })
+
+    it("serves commands of both runtimes", async () => {
+      for (const client of RUNTIMES) {
+        const listed = await runCommand(client, ["keys", "list"], local)
+        assert.deepStrictEqual([listed.code, listed.stderr], [0, ""])
+        assert.match(listed.stdout, /bootstrap key/)
+      }
+    })
+
+    it("shows the dead letters", async () => {
+      assert.match((await run("dead-letters")).stdout, /^20\S+Z {2}x {2}lost {2}It cannot be stored\n$/)
+      assert.deepInclude(JSON.parse((await run("dead-letters", "--json")).stdout), { payload: '{"text":"lost"}' })
+    })
+
+    it("serves rules and matches of an account, and hides other accounts", async () => {
+      await run("keys", "create", "--account", "team")
+      const filter = ["--name", "Gales", "--intent", "Hear of gales", "--x", "gale"]
+      const created = await run("rules", "create", ...filter, "--account", "team")
+      assert.strictEqual(created.code, 0, created.stderr)
+      assert.match((await run("rules", "list", "--account", "team")).stdout, /Gales/)
+      assert.notMatch((await run("rules", "list")).stdout, /Gales/)
+      assert.match((await run("matches", "--account", "team")).stderr, /^No matches\n/)
+      assert.match((await run("matches", "--account", "nobody")).stderr, /Cannot find account "nobody": there are /)
+    })
+
+    it("publishes shared events from replay --shared, by the socket and with the operator's key", async () => {
+      const { body } = await call(as(KEY), "/api.CreateRule", RULE)
+      const rule = String(body["rule_id"])
+      const file = join(root, `${runtime}.ndjson`)
+      const replay = async (id: string, settings: Readonly<Record<string, string>>) => {
+        writeFileSync(file, `${JSON.stringify(xPost(id, "storm and gale"))}\n`)
+        return runInProcess(["replay", "--shared", file], settings)
+      }
+      const bySocket = await replay("socket", local)
+      assert.match(bySocket.stdout, /^Replayed 1 event \(x 1\)/, bySocket.stderr)
+      const byKey = await replay("key", { EARSHOT_URL: service.url, EARSHOT_OPERATOR_KEY: OPERATOR_KEY })
+      assert.match(byKey.stdout, /^Replayed 1 event \(x 1\)/, byKey.stderr)
+      const matches = await call(as(KEY), "/matches", { rule_id: rule })
+      assert.sameMembers(
+        [...(matches.body["matches"] ?? [])].map((match) => String(match["platform_post_id"])),
+        ["socket", "key"]
+      )
+      const { matches: teams } = JSON.parse((await run("matches", "--account", "team", "--json")).stdout)
+      assert.lengthOf(teams, 2, "the rules of every account see them")
+
+      const wrong = await replay("wrong", { EARSHOT_URL: service.url, EARSHOT_OPERATOR_KEY: `${OPERATOR_KEY}.` })
+      assert.match(wrong.stderr, /rejects the key: set EARSHOT_OPERATOR_KEY/)
+      const without = await replay("without", { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY })
+      assert.match(without.stderr, /No operator key: set EARSHOT_OPERATOR_KEY/)
+    })
+
+    it("accepts the operator's key for events only, and offers no operator path on its port", async () => {
+      for (const path of ["/api.ListRules", "/webhooks"]) {
+        assert.strictEqual((await call(as(OPERATOR_KEY), path)).status, 401)
+      }
+      assert.strictEqual((await call(as(OPERATOR_KEY), "/local/events")).status, 405)
+      for (const key of [KEY, OPERATOR_KEY]) {
+        assert.strictEqual((await call(as(key), "/operator/keys/list", null)).status, 404)
+      }
+    })
+
+    it("lets no other user open the socket", async ({ skip }) => {
+      if (process.getuid?.() !== 0) return skip("only root can become another user")
+      const connected = spawnSync("setpriv", [...NOBODY, process.execPath, "-e", CONNECT, socket], { encoding: "utf8" })
+      if (connected.error !== undefined || !/^(EACCES|open)/.test(connected.stdout)) {
+        return skip(`cannot run Node as nobody: ${connected.error?.message ?? connected.stderr}`)
+      }
+      assert.strictEqual(connected.stdout, "EACCES\n")
+      chmodSync(join(dataDir, "operator"), 0o755)
+      const inside = spawnSync("setpriv", [...NOBODY, process.execPath, "-e", CONNECT, socket], { encoding: "utf8" })
+      chmodSync(join(dataDir, "operator"), 0o700)
+      assert.strictEqual(inside.stdout, "EACCES\n", "the socket itself is closed, too")
+    })
+
+    it("leaves a socket behind when killed, which neither commands nor the next server mind", async () => {
+      service.signal("SIGKILL")
+      await service.ended
+      assert.isTrue(existsSync(socket))
+      const offline = await run("keys", "list")
+      assert.deepStrictEqual([offline.code, offline.stderr], [0, ""])
+      const shared = await run("replay", "--shared", join(root, `${runtime}.ndjson`))
+      assert.match(shared.stderr, /^earshot: No server uses the store in ".*": start one/)
+
+      // The command waits for a server that starts.
+      const starting = startService(runtime, local)
+      while (!existsLock(dataDir)) await new Promise((resume) => setTimeout(resume, 20))
+      const listed = await run("keys", "list")
+      assert.strictEqual(listed.code, 0, listed.stderr)
+      service = await starting
+      await service.stop()
+      assert.isFalse(existsSync(join(dataDir, "operator")))
+    })
+  })
+}
+
+describe("a command", { timeout: START_MILLIS }, () => {
+  it("says what is wrong if the process that uses the store never answers", async () => {
+    const dataDir = mkdtempSync(join(root, "held-"))
+    const holder = net.createServer((socket) => socket.destroy())
+    await new Promise<void>((resume) => holder.listen(join(dataDir, "lock-0badf00d"), resume))
+    const { code, stderr } = await runInProcess(["keys", "create", "--json"], { EARSHOT_DATA_DIR: dataDir })
+    holder.close()
+    assert.strictEqual(code, 1)
+    assert.deepStrictEqual(JSON.parse(stderr), {
+      code: "unavailable",
+      message: `Another process uses the store in "${dataDir}" and does not answer on its operator socket: if it is a server that starts or stops, try again shortly; otherwise stop it`,
+      details: {}
+    })
+  })
+})
+
+// ---- helpers ----
+
+const NOBODY = ["--reuid=65534", "--regid=65534", "--clear-groups"]
+
+const CONNECT = `require("node:net").connect(process.argv[1])
+  .on("connect", () => { console.log("open"); process.exit() })
+  .on("error", ({ code }) => console.log(code))`
+
+const existsLock = (dataDir: string) =>
+  spawnSync("find", [dataDir, "-maxdepth", "1", "-name", "lock-*"], { encoding: "utf8" }).stdout !== ""
+
+const addDeadLetter = (dataDir: string) =>
+  Effect.flatMap(StreamStore, (streams) =>
+    streams.addDeadLetter({
+      platform: "x",
+      platformPostId: "lost",
+      at: 1_800_000_000_000,
+      reason: "It cannot be stored",
+      payload: '{"text":"lost"}'
+    })
+  ).pipe(Effect.provide(Layer.provide(stores.layer, pglite.layerWith({ dataDir, image: storeImage }))))
