@@ -170,7 +170,11 @@ const revokeKey = <E>(actions: KeysActions<E>) =>
         if (json) return yield* printJson(key)
         yield* Console.log(`Revoked ${key.id} ("${visible(key.name)}" of account "${visible(key.account)}")`)
       })
-  ).pipe(Command.withDescription(targetHelp("Revoke a key. Running servers reject it within seconds.")))
+  ).pipe(
+    Command.withDescription(
+      targetHelp("Revoke a key. A server on the embedded store rejects it at once, servers on Postgres within seconds.")
+    )
+  )
 
 /** Unlike a plain schema, its error names the option. */
 const nameOption = (option: string) =>

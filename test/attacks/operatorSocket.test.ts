@@ -45,8 +45,16 @@ for (const runtime of RUNTIMES) {
       assert.strictEqual((await call(as(key), "/api.ListRules")).status, 200)
       assert.match((await run("keys", "list")).stdout, new RegExp(`\n${id}  acme +dashboard .* active\n`))
 
-      assert.match((await run("keys", "revoke", id)).stdout, new RegExp(`^Revoked ${id} `))
+      const rotated = JSON.parse((await run("keys", "rotate", id, "--overlap", "0", "--json")).stdout)
       assert.strictEqual((await call(as(key), "/api.ListRules")).status, 401)
+      assert.strictEqual((await call(as(rotated.key), "/api.ListRules")).status, 200)
+
+      assert.match(
+        (await run("keys", "revoke", id)).stderr,
+        /^earshot: Cannot revoke key .*: it is the last active admin/
+      )
+      assert.match((await run("keys", "revoke", "--force", id)).stdout, new RegExp(`^Revoked ${id} `))
+      assert.strictEqual((await call(as(rotated.key), "/api.ListRules")).status, 401)
       const unknown = await run("keys", "revoke", "key_of_nobody", "--json")
       assert.strictEqual(unknown.code, 1)
       assert.deepInclude(JSON.parse(unknown.stderr), { code: "not_found", message: 'Cannot find key "key_of_nobody"' })
