@@ -127,7 +127,7 @@ const replyOf = (exit: Exit.Exit<Reply, DoorFailure>): Reply => {
 }
 
 const toResponse = ({ status, headers, body }: Reply, id: string): Response =>
-  new Response(body, { status, headers: { ...headers, "x-request-id": id } })
+  new Response(body, { status, headers: { ...headers, "x-content-type-options": "nosniff", "x-request-id": id } })
 
 /** The prefix is unique to the process, the counter within it. */
 const requestIds = (process: string): (() => string) => {

@@ -44,7 +44,12 @@ const listen = (
       errorHandler: () =>
         new Response(unreadable, {
           status: 400,
-          headers: { "content-type": "application/json", connection: "close", "x-request-id": randomUUID() }
+          headers: {
+            "content-type": "application/json",
+            "x-content-type-options": "nosniff",
+            connection: "close",
+            "x-request-id": randomUUID()
+          }
         })
     })
     const server = createServer({ requireHostHeader: false }, listener)
@@ -90,6 +95,6 @@ const refuse = (error: NodeJS.ErrnoException, socket: Socket, body: string) => {
         ? "408 Request Timeout"
         : "400 Bad Request"
   return socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\nx-request-id: ${randomUUID()}\r\n\r\n${body}`
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\nx-content-type-options: nosniff\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\nx-request-id: ${randomUUID()}\r\n\r\n${body}`
   )
 }

@@ -56,10 +56,11 @@ export const call = async (target: Target, path: string, body?: unknown, init: R
   return answerOf(await fetch(target.url + path, { ...sent, ...init, headers }))
 }
 
-/** Checks that the response is JSON and has a request id. */
+/** Checks the headers that every response has. */
 export const answerOf = async (response: Response): Promise<Answer> => {
   assert.strictEqual(response.headers.get("content-type"), "application/json")
   assert.match(response.headers.get("x-request-id") ?? "", /^[\w.:-]{1,128}$/)
+  assert.strictEqual(response.headers.get("x-content-type-options"), "nosniff")
   return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) as Json }
 }
 

@@ -49,6 +49,7 @@ export const pathsContract = (target: () => Target, runtime: RuntimeName): void 
     assert.isDefined(answer, `${method} ${path.slice(0, 80)} gets a response`)
     assert.strictEqual(answer.headers["content-type"], "application/json", `${method} ${path.slice(0, 80)}`)
     assert.isDefined(answer.headers["x-request-id"])
+    assert.strictEqual(answer.headers["x-content-type-options"], "nosniff")
     return { ...answer, body: method === "HEAD" ? {} : (JSON.parse(answer.body) as unknown) }
   }
 

@@ -115,6 +115,7 @@ export const wireContract = (target: () => Target, runtime: RuntimeName): void =
         assert.isDefined(answer)
         assert.strictEqual(answer.headers["content-type"], "application/json")
         assert.isDefined(answer.headers["x-request-id"])
+        assert.strictEqual(answer.headers["x-content-type-options"], "nosniff")
         assertError({ status: answer.status, body: JSON.parse(answer.body) }, status, "invalid_argument")
       }
 
