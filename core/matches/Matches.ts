@@ -3,7 +3,7 @@ import { Clock, Context, Effect, identity, Layer, Option, Schema, type Scope } f
 import { Coverage } from "../coverage/Coverage.ts"
 import { makeCoverageOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
-import { type CursorExpired, RuleNotFound, type StoreUnavailable } from "../model/Errors.ts"
+import { type CursorExpired, type InvalidArgument, RuleNotFound, type StoreUnavailable } from "../model/Errors.ts"
 import { type AccountId, asRuleId, MatchId, timeOf } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { cursorField, nextCursor, pageFields } from "../model/paging.ts"
@@ -11,7 +11,7 @@ import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
-import { checkCursor, checkResumeCursor } from "./checkCursor.ts"
+import { checkCursor, checkNotInFuture, checkResumeCursor } from "./checkCursor.ts"
 import { LiveMatches, type Next } from "./LiveMatches.ts"
 import { Match } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
@@ -66,7 +66,7 @@ export type WaitResult = typeof WaitResult.Type
 
 export type ResolvedWatchQuery = WatchQuery & { readonly cursor: MatchId }
 
-export type WatchFailure = RuleNotFound | CursorExpired | StoreUnavailable
+export type WatchFailure = InvalidArgument | RuleNotFound | CursorExpired | StoreUnavailable
 
 export const MatchList = Schema.Struct({
   matches: Schema.Array(Match),
@@ -84,10 +84,7 @@ export class Matches extends Context.Tag("core/Matches")<
      * Newest first. Without `rule_id`: all rules of the account. Fails with `CursorExpired` if the next page
      * was deleted.
      */
-    readonly list: (
-      account: AccountId,
-      query: MatchQuery
-    ) => Effect.Effect<MatchList, RuleNotFound | CursorExpired | StoreUnavailable>
+    readonly list: (account: AccountId, query: MatchQuery) => Effect.Effect<MatchList, WatchFailure>
     /**
      * The cursor at which `listen` starts: the query's, or the current watermark. Fails like `listen`, so that a caller
      * can report the error before it opens a stream.
@@ -131,6 +128,7 @@ export class Matches extends Context.Tag("core/Matches")<
           const { rule, platforms } = yield* selectorFor(account, query)
           const now = yield* Clock.currentTimeMillis
           const before = Option.fromNullable(query.cursor)
+          if (Option.isSome(before)) yield* checkNotInFuture(store, before.value)
           const found = yield* store.list({ account, rule, platforms, before, limit: query.limit + 1 })
           const matches = found.slice(0, query.limit)
           const next = found.length > query.limit ? Option.fromNullable(matches.at(-1)) : Option.none()
@@ -161,6 +159,7 @@ export class Matches extends Context.Tag("core/Matches")<
         const startCursor = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
           yield* selectorFor(account, query)
           if (query.cursor === undefined) return yield* store.watermark
+          yield* checkNotInFuture(store, query.cursor)
           yield* checkResumeCursor(store, account, query.cursor)
           return query.cursor
         })
