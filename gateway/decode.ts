@@ -1,6 +1,6 @@
 /** Decodes client data with the schemas of core and reports every problem as an issue. */
 import { Array as Arr, Either, Option, ParseResult, Predicate, type Schema, SchemaAST } from "effect"
-import { type ArgumentIssue, InvalidArgument } from "../core/model/Errors.ts"
+import { type ArgumentIssue, InvalidArgument, MAX_ISSUES } from "../core/model/Errors.ts"
 import { nearest } from "../core/text/nearest.ts"
 
 /** The decoder of a struct. It refuses unknown fields: a typo must not silently widen a query. */
@@ -8,15 +8,14 @@ export const decoder = <A, I>(schema: Schema.Schema<A, I>): ((data: unknown) => 
   const decode = ParseResult.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })
   const fields = fieldsOf(schema.ast)
   return (data) => {
-    // An Effect struct without fields accepts any value except null.
-    if (fields.length === 0 && Predicate.isRecord(data) && Object.keys(data).length > 0) {
-      return Either.left(
-        invalid(Object.keys(data).map((name) => ({ path: name, message: unknownField(name, fields) })))
-      )
-    }
-    const protoIssues = protoFieldIssues(data)
-    if (protoIssues.length > 0) return Either.left(invalid(protoIssues))
-    return Either.mapLeft(decode(data), (issue) => invalid(issuesOf(issue, [], fields)))
+    const issues = new Issues()
+    addOversized(data, issues)
+    if (issues.count === 0) addLost(data, fields, issues)
+    if (issues.count > 0) return Either.left(issues.error)
+    return Either.mapLeft(decode(data), (issue) => {
+      addIssues(issue, { path: [], fields, issues })
+      return issues.error
+    })
   }
 }
 
@@ -24,42 +23,82 @@ export const decoder = <A, I>(schema: Schema.Schema<A, I>): ((data: unknown) => 
 
 type Path = ReadonlyArray<PropertyKey>
 
-const invalid = (issues: ReadonlyArray<ArgumentIssue>) =>
-  new InvalidArgument({
-    issues: Arr.isNonEmptyReadonlyArray(issues) ? issues : [{ path: "", message: "Is not valid" }]
-  })
+/** Counts all issues and keeps the first ones. */
+class Issues {
+  count = 0
+  private readonly kept: Array<ArgumentIssue> = []
 
-/** Decoding copies records by assignment, which silently drops a field with this name. */
-const protoFieldIssues = (data: unknown): ReadonlyArray<ArgumentIssue> =>
-  Predicate.isRecord(data)
-    ? Object.entries(data).flatMap(([field, value]) =>
-        Predicate.isRecord(value) && Object.hasOwn(value, "__proto__")
-          ? [{ path: `${field}.__proto__`, message: "Is not a known field" }]
-          : []
-      )
-    : []
+  add(path: Path, message: () => string): void {
+    if (++this.count <= MAX_ISSUES) this.kept.push({ path: path.map(String).join("."), message: message() })
+  }
+
+  get error(): InvalidArgument {
+    const [first = { path: "", message: "Is not valid" }, ...rest] = this.kept
+    return new InvalidArgument({ issues: [first, ...rest], omitted: Math.max(0, this.count - MAX_ISSUES) })
+  }
+}
+
+/** More than any valid object or array of a request has. Decoding costs up to 10 µs per entry. */
+const MAX_ENTRIES = 1_000
+
+/** Only the levels that schemas decode: sample events lie deeper. */
+const addOversized = (data: unknown, issues: Issues): void => {
+  const check = (value: unknown, path: Path): boolean => {
+    if (typeof value !== "object" || value === null) return true
+    const size = Array.isArray(value) ? value.length : Object.keys(value).length
+    if (size > MAX_ENTRIES) issues.add(path, () => `Has ${size} entries: at most ${MAX_ENTRIES} are allowed`)
+    return size <= MAX_ENTRIES
+  }
+  if (!check(data, []) || !Predicate.isRecord(data)) return
+  for (const [field, value] of Object.entries(data)) check(value, [field])
+}
+
+/** Fields that decoding would lose without an error. */
+const addLost = (data: unknown, fields: ReadonlyArray<string>, issues: Issues): void => {
+  if (!Predicate.isRecord(data)) return
+  for (const [field, value] of Object.entries(data)) {
+    // An Effect struct without fields accepts any value except null.
+    if (fields.length === 0) issues.add([field], () => unknownField(field, fields))
+    // Decoding copies records by assignment, which drops a field with this name.
+    else if (Predicate.isRecord(value) && Object.hasOwn(value, "__proto__")) {
+      issues.add([field, "__proto__"], () => "Is not a known field")
+    }
+  }
+}
 
 const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
   SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ name }) => String(name))
 
-/** `fields` are those of the enclosing object. */
-const issuesOf = (issue: ParseResult.ParseIssue, path: Path, fields: ReadonlyArray<string>): Array<ArgumentIssue> => {
-  const one = (message: string): Array<ArgumentIssue> => [{ path: path.map(String).join("."), message }]
-  if (issue._tag === "Pointer") return issuesOf(issue.issue, path.concat(issue.path), fields)
-  if (issue._tag === "Missing") return one("Is missing")
-  if (issue._tag === "Unexpected") return one(unknownField(String(path.at(-1)), fields))
+interface Context {
+  readonly path: Path
+  /** Of the enclosing object. */
+  readonly fields: ReadonlyArray<string>
+  readonly issues: Issues
+}
+
+const addIssues = (issue: ParseResult.ParseIssue, context: Context): void => {
+  const { path, fields, issues } = context
+  if (issue._tag === "Pointer") return addIssues(issue.issue, { ...context, path: path.concat(issue.path) })
+  if (issue._tag === "Missing") return issues.add(path, () => "Is missing")
+  if (issue._tag === "Unexpected") return issues.add(path, () => unknownField(String(path.at(-1)), fields))
   const annotated = annotatedMessage(issue)
-  if (annotated !== undefined) return one(annotated)
+  if (annotated !== undefined) return issues.add(path, () => annotated)
   switch (issue._tag) {
-    case "Composite":
-      return Arr.ensure(issue.issues).flatMap((inner) => issuesOf(inner, path, fieldsOf(issue.ast)))
+    case "Composite": {
+      const inner = { ...context, fields: fieldsOf(issue.ast) }
+      for (const one of Arr.ensure(issue.issues)) addIssues(one, inner)
+      return
+    }
     case "Refinement":
     case "Transformation":
-      return issuesOf(issue.issue, path, fields)
+      return addIssues(issue.issue, context)
     case "Type":
-      return one(issue.message ?? `Expected ${kindOfSchema(issue.ast)}, got ${kindOfValue(issue.actual)}`)
+      return issues.add(
+        path,
+        () => issue.message ?? `Expected ${kindOfSchema(issue.ast)}, got ${kindOfValue(issue.actual)}`
+      )
     case "Forbidden":
-      return one(issue.message ?? "Is not allowed")
+      return issues.add(path, () => issue.message ?? "Is not allowed")
   }
 }
 

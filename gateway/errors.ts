@@ -1,6 +1,7 @@
 /** Maps every failure to `{code, message, details}` and a status, for all interfaces. */
-import { Data } from "effect"
+import { Data, Record as Rec } from "effect"
 import type { CoreError } from "../core/model/Errors.ts"
+import { truncated } from "../core/text/truncated.ts"
 
 export const ERROR_CODES = [
   "invalid_argument",
@@ -31,7 +32,7 @@ export type DoorFailure = CoreError | RequestError
 
 export const toWire = (failure: DoorFailure): WireError =>
   // The table has an entry for every `_tag`; TypeScript cannot relate the entry to the member of the union.
-  (wire[failure._tag] as (failure: DoorFailure) => WireError)(failure)
+  bounded((wire[failure._tag] as (failure: DoorFailure) => WireError)(failure))
 
 export const noSuchPath = (path: string) =>
   new RequestError({
@@ -109,9 +110,23 @@ export const canceled: WireError = {
 
 const RETRY_AFTER_SECONDS = 5
 
+/** In characters. Messages and details repeat ids from the request, which may be of any length. */
+const MAX_TEXT = 1_000
+
+const bounded = (error: WireError): WireError => ({
+  ...error,
+  message: truncated(error.message, MAX_TEXT),
+  details: Rec.map(error.details, (value) => (typeof value === "string" ? truncated(value, MAX_TEXT) : value))
+})
+
 const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailure, { _tag: Tag }>) => WireError } = {
   RequestError: (error) => error,
-  InvalidArgument: ({ message, issues }) => ({ status: 400, code: "invalid_argument", message, details: { issues } }),
+  InvalidArgument: ({ message, shown }) => ({
+    status: 400,
+    code: "invalid_argument",
+    message,
+    details: { issues: shown }
+  }),
   Unauthenticated: ({ message }) => ({
     status: 401,
     code: "unauthenticated",

@@ -2,6 +2,7 @@
 import { generateOpenApiDocument } from "trpc-to-openapi"
 import type { Language } from "../core/languages/Language.ts"
 import { WatchQuery } from "../core/matches/Matches.ts"
+import { MAX_ISSUES } from "../core/model/Errors.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
 import { ERROR_CODES } from "./errors.ts"
 import { STREAM_PATH, STREAM_TYPE } from "./live.ts"
@@ -152,7 +153,7 @@ const localEvents = (languages: ReadonlyArray<Language>) => {
     operationId: "publishLocalEvents",
     tags: ["local"],
     summary: "Publish events to the local platforms",
-    description: `Each event has the form in which its platform streams it: ${shapes}. Send many events as NDJSON: one event per line, at most 1 MiB per line and 32 MiB in total. The events match the rules of your account only. All events are checked first: if one is invalid, none is published, and details.issues names the first 100 invalid lines (such as "line 17"). Responds when all matches of the events are stored, which gives back-pressure. After unavailable, send the same events again: no match is stored twice.`,
+    description: `Each event has the form in which its platform streams it: ${shapes}. Send many events as NDJSON: one event per line, at most 1 MiB per line and 32 MiB in total. The events match the rules of your account only. All events are checked first: if one is invalid, none is published, and details.issues names the first ${MAX_ISSUES} invalid lines (such as "line 17"). Responds when all matches of the events are stored, which gives back-pressure. After unavailable, send the same events again: no match is stored twice.`,
     security: [{ apiKey: [] }],
     requestBody: {
       required: true,

@@ -14,12 +14,13 @@ export const restRoutes = (schemas: PlatformSchemas): ReadonlyArray<KeyedRoute<S
 export const queryOf = (request: Request): Readonly<Record<string, string | ReadonlyArray<string>>> => {
   const start = request.url.indexOf("?")
   const params = new URLSearchParams(start < 0 ? "" : request.url.slice(start + 1))
-  return Object.fromEntries(
-    [...new Set(params.keys())].map((name) => {
-      const [value = "", ...more] = params.getAll(name)
-      return [name, more.length === 0 ? value : [value, ...more]]
-    })
-  )
+  const query = new Map<string, string | Array<string>>()
+  for (const [name, value] of params) {
+    const before = query.get(name)
+    if (Array.isArray(before)) before.push(value)
+    else query.set(name, before === undefined ? value : [before, value])
+  }
+  return Object.fromEntries(query)
 }
 
 // ---- helpers ----

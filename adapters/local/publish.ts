@@ -2,7 +2,7 @@
 import { Array as Arr, Clock, Deferred, Effect, Either, Option } from "effect"
 import { ownLog } from "../../core/backtests/EventLog.ts"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
-import { type ArgumentIssue, InvalidArgument, StoreUnavailable } from "../../core/model/Errors.ts"
+import { type ArgumentIssue, InvalidArgument, MAX_ISSUES, StoreUnavailable } from "../../core/model/Errors.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { type LocalFeed, NOT_LOCAL, type SentEvent } from "../../core/platforms/LocalFeed.ts"
@@ -86,8 +86,9 @@ export const publisher = (options: {
         if (Either.isLeft(event) && ++invalid <= MAX_ISSUES) issues.push({ path: sent.location, message: event.left })
         yield* yieldIfDue
       }
-      if (invalid > MAX_ISSUES) issues.push({ path: "", message: `${invalid - MAX_ISSUES} more events are not valid` })
-      if (Arr.isNonEmptyArray(issues)) return yield* new InvalidArgument({ issues })
+      if (Arr.isNonEmptyArray(issues)) {
+        return yield* new InvalidArgument({ issues, omitted: invalid - issues.length })
+      }
 
       const countMatches = matchCounter(rules, sender)
       const accepted: Record<PlatformId, number> = {}
@@ -130,8 +131,6 @@ interface MatchedEvent {
 
 /** Small: the embedded store blocks the process while it writes. */
 const BATCH_SIZE = 200
-
-const MAX_ISSUES = 100
 
 /** How long one sender may block the process. */
 const MAX_TURN_MILLIS = 10

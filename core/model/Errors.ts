@@ -1,8 +1,12 @@
 /** Every error that a caller can act on. The gateway maps them by `_tag`; anything else is a defect. */
 import { Schema } from "effect"
+import { truncated } from "../text/truncated.ts"
 import { PlatformId } from "./PlatformId.ts"
 import { Timestamp } from "./Timestamp.ts"
 import { WireFix, WireSpan, WireTranslation } from "./wire.ts"
+
+/** The maximum number of issues in an error. */
+export const MAX_ISSUES = 20
 
 export const ArgumentIssue = Schema.Struct({
   /** Path in the request: `overrides.x`, `platforms.0`. Empty for the whole request. */
@@ -18,13 +22,27 @@ export const ArgumentIssue = Schema.Struct({
 export type ArgumentIssue = typeof ArgumentIssue.Type
 
 export class InvalidArgument extends Schema.TaggedError<InvalidArgument>()("InvalidArgument", {
-  issues: Schema.NonEmptyArray(ArgumentIssue)
+  issues: Schema.NonEmptyArray(ArgumentIssue),
+  /** Further issues that were only counted. */
+  omitted: Schema.optionalWith(Schema.Number, { default: () => 0 })
 }) {
   override get message() {
     const [first, ...rest] = this.issues
-    const location = first.path === "" ? "" : `"${first.path}": `
-    const more = rest.length === 0 ? "" : ` (and ${rest.length} more, see details)`
-    return `Request is not valid: ${location}${first.message}${more}`
+    const location = first.path === "" ? "" : `"${truncated(first.path, MAX_PATH)}": `
+    const others = rest.length + this.omitted
+    const more = others === 0 ? "" : ` (and ${others} more, see details)`
+    return `Request is not valid: ${location}${truncated(first.message, MAX_MESSAGE)}${more}`
+  }
+
+  /** The issues as a caller sees them: limited in number and length. */
+  get shown(): ReadonlyArray<ArgumentIssue> {
+    const shown = this.issues.slice(0, MAX_ISSUES).map((issue) => ({
+      ...issue,
+      path: truncated(issue.path, MAX_PATH),
+      message: truncated(issue.message, MAX_MESSAGE)
+    }))
+    const others = this.issues.length - shown.length + this.omitted
+    return others === 0 ? shown : [...shown, { path: "", message: `${others} more issues are not shown` }]
   }
 }
 
@@ -211,3 +229,9 @@ export type CoreError =
   | PlatformNotReady
   | PlatformUnavailable
   | StoreUnavailable
+
+// ---- helpers ----
+
+/** In characters, per issue. */
+const MAX_PATH = 200
+const MAX_MESSAGE = 500
