@@ -28,7 +28,12 @@ export const mcp = (url: Option.Option<string>) =>
     const { serveOperator } = yield* Effect.promise(() => import("./operator.ts"))
     yield* running((options) =>
       Effect.gen(function* () {
-        yield* serveOperator({ docsScript: Assets.docsScript, observeProcess: Effect.void, version: VERSION })
+        yield* serveOperator({
+          host: Option.none(),
+          docsScript: Assets.docsScript,
+          observeProcess: Effect.void,
+          version: VERSION
+        })
         yield* startDemoFeed(options)
         const keys = yield* Keys
         yield* toolsOnStdio(callAs({ account: yield* keys.account(DEFAULT_ACCOUNT), scope: "admin" }))

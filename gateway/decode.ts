@@ -8,14 +8,11 @@ export const decoder = <A, I>(schema: Schema.Schema<A, I>): ((data: unknown) => 
   const decode = ParseResult.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })
   const fields = fieldsOf(schema.ast)
   return (data) => {
-    const issues = new Issues()
-    addOversized(data, issues)
-    if (issues.count === 0) addLost(data, fields, issues)
-    if (issues.count > 0) return Either.left(issues.error)
-    return Either.mapLeft(decode(data), (issue) => {
-      addIssues(issue, { path: [], fields, issues })
-      return issues.error
-    })
+    const oversized = oversizedParts(data)
+    if (oversized.length > 0) return Either.left(invalid(oversized))
+    const lost = lostFields(data, fields)
+    if (lost.length > 0) return Either.left(invalid(lost))
+    return Either.mapLeft(decode(data), (issue) => invalid(problemsOf(issue, [], fields)))
   }
 }
 
@@ -23,82 +20,75 @@ export const decoder = <A, I>(schema: Schema.Schema<A, I>): ((data: unknown) => 
 
 type Path = ReadonlyArray<PropertyKey>
 
-/** Counts all issues and keeps the first ones. */
-class Issues {
-  count = 0
-  private readonly kept: Array<ArgumentIssue> = []
+interface Problem {
+  readonly path: Path
+  /** Lazy: a request can have far more problems than an error shows. */
+  readonly message: () => string
+}
 
-  add(path: Path, message: () => string): void {
-    if (++this.count <= MAX_ISSUES) this.kept.push({ path: path.map(String).join("."), message: message() })
-  }
-
-  get error(): InvalidArgument {
-    const [first = { path: "", message: "Is not valid" }, ...rest] = this.kept
-    return new InvalidArgument({ issues: [first, ...rest], omitted: Math.max(0, this.count - MAX_ISSUES) })
-  }
+const invalid = (problems: ReadonlyArray<Problem>): InvalidArgument => {
+  const [first = { path: "", message: "Is not valid" }, ...rest] = problems
+    .slice(0, MAX_ISSUES)
+    .map(({ path, message }): ArgumentIssue => ({ path: path.map(String).join("."), message: message() }))
+  return new InvalidArgument({ issues: [first, ...rest], omitted: Math.max(0, problems.length - MAX_ISSUES) })
 }
 
 /** More than any valid object or array of a request has. Decoding costs up to 10 µs per entry. */
 const MAX_ENTRIES = 1_000
 
-/** Only the levels that schemas decode: sample events lie deeper. */
-const addOversized = (data: unknown, issues: Issues): void => {
-  const check = (value: unknown, path: Path): boolean => {
-    if (typeof value !== "object" || value === null) return true
+/** Checks only the two levels that schemas decode: sample events lie deeper. */
+const oversizedParts = (data: unknown): ReadonlyArray<Problem> => {
+  const check = (value: unknown, path: Path): ReadonlyArray<Problem> => {
+    if (typeof value !== "object" || value === null) return []
     const size = Array.isArray(value) ? value.length : Object.keys(value).length
-    if (size > MAX_ENTRIES) issues.add(path, () => `Has ${size} entries: at most ${MAX_ENTRIES} are allowed`)
-    return size <= MAX_ENTRIES
+    const message = () => `Has ${size} entries: at most ${MAX_ENTRIES} are allowed`
+    return size > MAX_ENTRIES ? [{ path, message }] : []
   }
-  if (!check(data, []) || !Predicate.isRecord(data)) return
-  for (const [field, value] of Object.entries(data)) check(value, [field])
+  const whole = check(data, [])
+  if (whole.length > 0 || !Predicate.isRecord(data)) return whole
+  return Object.entries(data).flatMap(([field, value]) => check(value, [field]))
 }
 
-/** Fields that decoding would lose without an error. */
-const addLost = (data: unknown, fields: ReadonlyArray<string>, issues: Issues): void => {
-  if (!Predicate.isRecord(data)) return
-  for (const [field, value] of Object.entries(data)) {
-    // An Effect struct without fields accepts any value except null.
-    if (fields.length === 0) issues.add([field], () => unknownField(field, fields))
-    // Decoding copies records by assignment, which drops a field with this name.
-    else if (Predicate.isRecord(value) && Object.hasOwn(value, "__proto__")) {
-      issues.add([field, "__proto__"], () => "Is not a known field")
-    }
+/** Fields that decoding would drop without an error. */
+const lostFields = (data: unknown, fields: ReadonlyArray<string>): ReadonlyArray<Problem> => {
+  if (!Predicate.isRecord(data)) return []
+  // An Effect struct without fields accepts any value except null.
+  if (fields.length === 0) {
+    return Object.keys(data).map((name) => ({ path: [name], message: () => unknownField(name, fields) }))
   }
+  // Decoding copies records by assignment, which drops a field with this name.
+  return Object.entries(data)
+    .filter(([, value]) => Predicate.isRecord(value) && Object.hasOwn(value, "__proto__"))
+    .map(([field]) => ({ path: [field, "__proto__"], message: () => "Is not a known field" }))
 }
 
 const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
   SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ name }) => String(name))
 
-interface Context {
-  readonly path: Path
-  /** Of the enclosing object. */
-  readonly fields: ReadonlyArray<string>
-  readonly issues: Issues
-}
-
-const addIssues = (issue: ParseResult.ParseIssue, context: Context): void => {
-  const { path, fields, issues } = context
-  if (issue._tag === "Pointer") return addIssues(issue.issue, { ...context, path: path.concat(issue.path) })
-  if (issue._tag === "Missing") return issues.add(path, () => "Is missing")
-  if (issue._tag === "Unexpected") return issues.add(path, () => unknownField(String(path.at(-1)), fields))
+/** `fields` are those of the enclosing object. */
+const problemsOf = (
+  issue: ParseResult.ParseIssue,
+  path: Path,
+  fields: ReadonlyArray<string>
+): ReadonlyArray<Problem> => {
+  const one = (message: () => string): ReadonlyArray<Problem> => [{ path, message }]
+  if (issue._tag === "Pointer") return problemsOf(issue.issue, path.concat(issue.path), fields)
+  if (issue._tag === "Missing") return one(() => "Is missing")
+  if (issue._tag === "Unexpected") return one(() => unknownField(String(path.at(-1)), fields))
   const annotated = annotatedMessage(issue)
-  if (annotated !== undefined) return issues.add(path, () => annotated)
+  if (annotated !== undefined) return one(() => annotated)
   switch (issue._tag) {
     case "Composite": {
-      const inner = { ...context, fields: fieldsOf(issue.ast) }
-      for (const one of Arr.ensure(issue.issues)) addIssues(one, inner)
-      return
+      const inner = fieldsOf(issue.ast)
+      return Arr.ensure(issue.issues).flatMap((one) => problemsOf(one, path, inner))
     }
     case "Refinement":
     case "Transformation":
-      return addIssues(issue.issue, context)
+      return problemsOf(issue.issue, path, fields)
     case "Type":
-      return issues.add(
-        path,
-        () => issue.message ?? `Expected ${kindOfSchema(issue.ast)}, got ${kindOfValue(issue.actual)}`
-      )
+      return one(() => issue.message ?? `Expected ${kindOfSchema(issue.ast)}, got ${kindOfValue(issue.actual)}`)
     case "Forbidden":
-      return issues.add(path, () => issue.message ?? "Is not allowed")
+      return one(() => issue.message ?? "Is not allowed")
   }
 }
 

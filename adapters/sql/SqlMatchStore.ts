@@ -7,10 +7,12 @@ import type { StreamProgress } from "../../core/coverage/StreamStore.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import {
   type AccountTrim,
+  MAX_PAGE_BYTES,
   type MatchPage,
   type MatchSelector,
   MatchStore,
   type NextPage,
+  type Page,
   type Trim,
   type Usage,
   watermarkAt,
@@ -45,20 +47,21 @@ const make = Effect.gen(function* () {
     )
 
   const list = (page: MatchPage) =>
-    Effect.map(pageStatement(sql, page), (rows) => rows.map(toMatch)).pipe(unavailable("matches.list"))
+    Effect.map(pageStatement(sql, page), (rows) => toPage(rows, toMatch)).pipe(unavailable("matches.list"))
 
   const next = (page: NextPage) =>
-    Effect.map(nextPageStatement(sql, page), (rows) => rows.map(toMatch)).pipe(unavailable("matches.next"))
+    Effect.map(nextPageStatement(sql, page), (rows) => toPage(rows, toMatch)).pipe(unavailable("matches.next"))
 
-  const nextForAccounts: MatchStore["Type"]["nextForAccounts"] = ({ accounts, after, limit }) =>
-    sql<MatchRow & { readonly account_id: string }>`
-      select m.account_id, ${columns(sql)} from matches m
+  const nextForAccounts: MatchStore["Type"]["nextForAccounts"] = ({ accounts, after, limit }) => {
+    const rows = sql`
+      select ${columns(sql)} from matches m
       where m.id > ${lowerBound(after)} and m.id > (select floor from retention) and m.account_id = any(${accounts.map(toUuid)}::uuid[])
         and ${ofVisibleRule(sql, "m.rule_id")}
-      order by m.id limit ${limit}`.pipe(
-      Effect.map((rows) => rows.map((row) => ({ account: fromUuid("acct", row.account_id), match: toMatch(row) }))),
-      unavailable("matches.nextForAccounts")
-    )
+      order by m.id limit ${limit + 1}`
+    return Effect.map(boundedStatement(sql, rows, { order: sql.literal("m.id"), limit }), (found) =>
+      toPage(found, (row) => ({ account: fromUuid("acct", row.account_id), match: toMatch(row), bytes: row.bytes }))
+    ).pipe(unavailable("matches.nextForAccounts"))
+  }
 
   const newest = sql<{ readonly newest: string }>`select newest from match_order where newest > ${BEFORE_ALL}`.pipe(
     Effect.map(([row]) => Option.map(Option.fromNullable(row?.newest), (id) => fromUuid("match", id))),
@@ -168,10 +171,10 @@ export const insertStatement = (
     onSome: ({ json, first, last }) => sql<Added>`with turn as materialized (select take_turn(${first}, ${last})),
       added as (
         insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, bytes, created_at)
-        select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, pg_column_size(x.payload),
+        select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, x.bytes,
           x.created_at
         from turn cross join jsonb_to_recordset(${json}::jsonb) as x(
-          id uuid, rule_id uuid, platform text, platform_post_id text, payload jsonb, created_at timestamptz
+          id uuid, rule_id uuid, platform text, platform_post_id text, payload jsonb, bytes integer, created_at timestamptz
         )
         join rules r on r.id = x.rule_id
         order by x.id
@@ -282,8 +285,8 @@ const exceeds = (sql: SqlClient, limits: Usage, used: { readonly matches: Fragme
 }
 
 /**
- * Reads at most `limit` rows per platform in index order, then sorts these few. The only rows read and filtered out are
- * matches of hidden rules.
+ * Reads at most `limit + 1` rows per rule and platform in index order, then sorts these few. The only rows read and
+ * filtered out are matches of hidden rules.
  */
 const orderedStatement = (
   sql: SqlClient,
@@ -294,29 +297,45 @@ const orderedStatement = (
   // Skips index entries of rows deleted since the last vacuum, which may be millions.
   const isKept = sql`m.id > ${floorOf(sql, sql`${account}`)}`
   const platforms = sql`unnest(${[...new Set(wanted.platforms)]}::text[]) as p(platform)`
-  return Option.match(wanted.rule, {
-    onNone: () => sql<MatchRow>`
+  const rows = Option.match(wanted.rules, {
+    onNone: () => sql`
       select m.* from ${platforms} cross join lateral (
         select ${columns(sql)} from matches m
         where m.account_id = ${account} and m.platform = p.platform and ${range} and ${isKept}
           and ${ofVisibleRule(sql, "m.rule_id")}
-        order by ${order} limit ${limit}
+        order by ${order} limit ${limit + 1}
       ) m
-      order by ${order} limit ${limit}`,
+      order by ${order} limit ${limit + 1}`,
     // Checks the owner on the rule: a check on the matches would read all matches of a foreign rule.
-    onSome: (rule) => sql<MatchRow>`
+    onSome: (rules) => sql`
       select m.* from rules r cross join ${platforms} cross join lateral (
         select ${columns(sql)} from matches m
         where m.rule_id = r.id and m.platform = p.platform and ${range} and ${isKept}
-        order by ${order} limit ${limit}
+        order by ${order} limit ${limit + 1}
       ) m
-      where r.id = ${toUuid(rule)} and r.account_id = ${account} and ${ofVisibleRule(sql, "r.id")}
-      order by ${order} limit ${limit}`
+      where r.id = any(${rules.map(toUuid)}::uuid[]) and r.account_id = ${account} and ${ofVisibleRule(sql, "r.id")}
+      order by ${order} limit ${limit + 1}`
   })
+  return boundedStatement(sql, rows, { order, limit })
 }
 
+/** Ends the page at `MAX_PAGE_BYTES`. `rows` are at most `limit + 1`, in order. Payloads of later rows are not loaded. */
+const boundedStatement = (
+  sql: SqlClient,
+  rows: Fragment,
+  { order, limit }: { readonly order: Fragment; readonly limit: number }
+): Statement<MatchRow> => sql<MatchRow>`
+  select m.* from (
+    select m.*, (count(*) over ())::int as available, row_number() over page as place,
+      sum(m.bytes) over page - m.bytes as bytes_before
+    from (${rows}) m
+    window page as (order by ${order} rows unbounded preceding)
+  ) m
+  where m.place <= ${limit} and m.bytes_before < ${MAX_PAGE_BYTES}
+  order by ${order}`
+
 const columns = (sql: SqlClient) =>
-  sql.literal("m.id, m.rule_id, m.created_at, m.platform, m.platform_post_id, m.payload")
+  sql.literal("m.id, m.rule_id, m.account_id, m.created_at, m.platform, m.platform_post_id, m.payload, m.bytes")
 
 const ofVisibleRule = (sql: SqlClient, rule: "m.rule_id" | "r.id") =>
   sql.literal(
@@ -347,11 +366,21 @@ interface Added {
 export interface MatchRow {
   readonly id: string
   readonly rule_id: string
+  readonly account_id: string
   readonly created_at: Date
   readonly platform: PlatformId
   readonly platform_post_id: string
   readonly payload: Record<string, unknown>
+  /** The size of the payload. */
+  readonly bytes: number
+  /** The number of rows up to `limit + 1`, those beyond the page included. */
+  readonly available: number
 }
+
+const toPage = <A>(rows: ReadonlyArray<MatchRow>, toItem: (row: MatchRow) => A): Page<A> => ({
+  items: rows.map(toItem),
+  hasMore: (rows[0]?.available ?? 0) > rows.length
+})
 
 const toMatch = (row: MatchRow): Match => ({
   id: fromUuid("match", row.id),
@@ -370,7 +399,12 @@ const recordsOf = (matches: ReadonlyArray<Match>): Option.Option<Records> => {
     if (id < first) first = id
     if (id > last) last = id
   }
-  return Option.some({ json: storableJson(matches.map(toRecord)), first: toUuid(first), last: toUuid(last) })
+  return Option.some({ json: `[${matches.map(toRecord).join()}]`, first: toUuid(first), last: toUuid(last) })
 }
 
-const toRecord = (match: Match) => ({ ...match, id: toUuid(match.id), rule_id: toUuid(match.rule_id) })
+/** As JSON. Joined from its parts to know the size of the payload. */
+const toRecord = ({ payload, ...match }: Match): string => {
+  const rest = storableJson({ ...match, id: toUuid(match.id), rule_id: toUuid(match.rule_id) })
+  const json = storableJson(payload)
+  return `${rest.slice(0, -1)},"payload":${json},"bytes":${Buffer.byteLength(json)}}`
+}

@@ -261,10 +261,9 @@ const migrations = {
     yield* sql`create index keys_of_account on keys (account_id, id)`
   }),
 
-  "0011_usage_of_accounts": Effect.gen(function* () {
+  "0009_usage_of_accounts": Effect.gen(function* () {
     const sql = yield* SqlClient
-    // The size of the payload when it was stored, before compression. An average for older matches: a constant does not
-    // rewrite the table.
+    // The size of the payload as JSON. An average for older matches: a constant does not rewrite the table.
     const [old] = yield* sql<{ readonly bytes: number }>`
       select coalesce(avg(pg_column_size(payload)), 0)::int as bytes from matches`
     yield* sql`alter table matches add column bytes integer not null default ${sql.literal(String(old?.bytes ?? 0))}`

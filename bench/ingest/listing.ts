@@ -108,16 +108,16 @@ const listPages = ({ account, rules }: AccountRules, { rows, random, isDeep }: P
         ? Option.some(fromUuid("match", UUID_START + row.toString(16).padStart(12, "0")))
         : Option.none()
       const start = performance.now()
-      const found = yield* store.list({
+      const { items } = yield* store.list({
         account,
-        rule: Option.some(random.pick(rules)),
+        rules: Option.some([random.pick(rules)]),
         platforms: ["x"],
         before,
         limit: PAGE
       })
       millis.push(performance.now() - start)
-      if (found.length !== PAGE)
-        return yield* Effect.dieMessage(`A page has ${found.length} matches instead of ${PAGE}`)
+      if (items.length !== PAGE)
+        return yield* Effect.dieMessage(`A page has ${items.length} matches instead of ${PAGE}`)
     }
     return millis
   })

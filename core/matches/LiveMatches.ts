@@ -4,7 +4,7 @@ import type { CursorExpired, StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, MatchId } from "../model/Ids.ts"
 import { checkResumeCursor } from "./checkCursor.ts"
 import type { Match } from "./Match.ts"
-import { type MatchSelector, MatchStore } from "./MatchStore.ts"
+import { MAX_PAGE_BYTES, type MatchSelector, MatchStore } from "./MatchStore.ts"
 
 /** A heartbeat comes after a quiet period. All matches up to its id have been delivered. */
 export type LiveUpdate =
@@ -41,13 +41,16 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
       /** True if there may be more. */
       const readPage = Effect.fnUntraced(function* (newest: MatchId) {
         if (Option.exists(readUpTo, (id) => id >= newest)) return false
-        const found = yield* store.nextForAccounts({ accounts: [...listeners.keys()], after: readUpTo, limit: BATCH })
-        for (const { account, match } of found) {
-          for (const listener of listeners.get(account) ?? []) listener.push(match)
+        const { items, hasMore } = yield* store.nextForAccounts({
+          accounts: [...listeners.keys()],
+          after: readUpTo,
+          limit: BATCH
+        })
+        for (const { account, match, bytes } of items) {
+          for (const listener of listeners.get(account) ?? []) listener.push(match, bytes)
         }
-        const hasMore = found.length === BATCH
-        const last = found.at(-1)?.match.id ?? newest
-        // After a short page, nothing up to `newest` remains for these accounts.
+        const last = items.at(-1)?.match.id ?? newest
+        // After the last page, nothing up to `newest` remains for these accounts.
         readUpTo = Option.some(hasMore || last > newest ? last : newest)
         return hasMore
       })
@@ -118,8 +121,8 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
             const after = position.seen
             const page = yield* store.next({ ...selector, after, limit: PAGE })
             if (Option.isSome(after)) yield* checkResumeCursor(store, selector.account, after.value)
-            isBehind = page.length === PAGE
-            return position.advance(page)
+            isBehind = page.hasMore
+            return position.advance(page.items)
           })
 
           const next: Next<CursorExpired | StoreUnavailable> = Effect.suspend(() => {
@@ -154,6 +157,7 @@ const HEARTBEAT_SECONDS = 15
 
 /** Per listener. Listeners share the match objects. */
 const MAX_QUEUED = 1_000
+const MAX_QUEUED_BYTES = 2 * MAX_PAGE_BYTES
 
 class Position {
   seen: Option.Option<MatchId>
@@ -184,6 +188,7 @@ class Position {
 class Listener {
   readonly selector: MatchSelector
   private queue: Array<Match> = []
+  private queuedBytes = 0
   private hasOverflowed = false
   private idleSeconds = 0
   private wake = () => {}
@@ -192,15 +197,15 @@ class Listener {
     this.selector = selector
   }
 
-  push(match: Match): void {
-    const { rule, platforms } = this.selector
+  push(match: Match, bytes: number): void {
+    const { rules, platforms } = this.selector
     if (this.hasOverflowed || !platforms.includes(match.platform)) return
-    if (Option.exists(rule, (id) => id !== match.rule_id)) return
-    if (this.queue.length === MAX_QUEUED) {
+    if (Option.exists(rules, (ids) => !ids.includes(match.rule_id))) return
+    this.queue.push(match)
+    this.queuedBytes += bytes
+    if (this.queue.length > MAX_QUEUED || this.queuedBytes > MAX_QUEUED_BYTES) {
       this.hasOverflowed = true
       this.queue = []
-    } else {
-      this.queue.push(match)
     }
     this.wake()
   }
@@ -211,6 +216,7 @@ class Listener {
     if (queue.length > 0) this.idleSeconds = 0
     this.hasOverflowed = false
     this.queue = []
+    this.queuedBytes = 0
     return hasOverflowed ? "overflow" : queue
   }
 

@@ -9,7 +9,8 @@ import type { Match } from "./Match.ts"
 
 export interface MatchSelector {
   readonly account: AccountId
-  readonly rule: Option.Option<RuleId>
+  /** None: all rules of the account. */
+  readonly rules: Option.Option<ReadonlyArray<RuleId>>
   readonly platforms: ReadonlyArray<PlatformId>
 }
 
@@ -26,7 +27,18 @@ export interface NextPage extends MatchSelector {
 export interface OwnedMatch {
   readonly account: AccountId
   readonly match: Match
+  /** The size of the payload. */
+  readonly bytes: number
 }
+
+/** A page has up to `limit` items. It ends early once its payloads reach `MAX_PAGE_BYTES`. */
+export interface Page<A> {
+  readonly items: ReadonlyArray<A>
+  readonly hasMore: boolean
+}
+
+/** The last match may exceed it: a page has at least one match. Small: large pages would block other requests. */
+export const MAX_PAGE_BYTES = 1_048_576
 
 export interface Trim {
   /** Deletes only matches before this id. */
@@ -36,7 +48,7 @@ export interface Trim {
   readonly atMost: number
 }
 
-/** Stored matches, and the bytes of their payloads in the encoding of the store. As a limit, 0 means none. */
+/** Stored matches, and the bytes of their payloads as JSON. As a limit, 0 means none. */
 export interface Usage {
   readonly matches: number
   readonly bytes: number
@@ -66,15 +78,15 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
       progress?: StreamProgress
     ) => Effect.Effect<number, StoreUnavailable | MatchesUnstorable>
     /** Newest first, down to the floor. The cost does not depend on the depth. */
-    readonly list: (page: MatchPage) => Effect.Effect<ReadonlyArray<Match>, StoreUnavailable>
+    readonly list: (page: MatchPage) => Effect.Effect<Page<Match>, StoreUnavailable>
     /** Oldest first, above the floor. The cost does not depend on the depth. */
-    readonly next: (page: NextPage) => Effect.Effect<ReadonlyArray<Match>, StoreUnavailable>
+    readonly next: (page: NextPage) => Effect.Effect<Page<Match>, StoreUnavailable>
     /** Like `next` for many accounts. Skips the matches of other accounts. */
     readonly nextForAccounts: (page: {
       readonly accounts: ReadonlyArray<AccountId>
       readonly after: Option.Option<MatchId>
       readonly limit: number
-    }) => Effect.Effect<ReadonlyArray<OwnedMatch>, StoreUnavailable>
+    }) => Effect.Effect<Page<OwnedMatch>, StoreUnavailable>
     /** Every match that becomes visible later has a larger id. */
     readonly newest: Effect.Effect<Option.Option<MatchId>, StoreUnavailable>
     /**
@@ -106,6 +118,12 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
       const rules = yield* RuleStore
       const streams = yield* StreamStore
       const byKey = new Map<string, Match>()
+      const sizes = new WeakMap<Match, number>()
+      const bytesOf = (match: Match) => sizes.get(match) ?? 0
+      const usageOf = (stored: ReadonlyArray<Match>): Usage => ({
+        matches: stored.length,
+        bytes: stored.reduce((bytes, match) => bytes + bytesOf(match), 0)
+      })
       const changes = yield* PubSub.sliding<void>(1)
       let newestFirst: ReadonlyArray<Match> = []
       let floor = Option.none<MatchId>()
@@ -124,6 +142,7 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
             const key = JSON.stringify([match.rule_id, match.platform, match.platform_post_id])
             if (byKey.has(key) || !(yield* ruleExists(match.rule_id))) continue
             byKey.set(key, match)
+            sizes.set(match, new TextEncoder().encode(JSON.stringify(match.payload)).length)
             added++
           }
           if (progress !== undefined) yield* streams.save(progress)
@@ -132,15 +151,16 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
           return added
         })
 
-      const ownedRules = ({ account, rule }: Pick<MatchSelector, "account" | "rule">) =>
-        Option.isSome(rule)
-          ? Effect.map(rules.exists(account, rule.value), (exists) => new Set(exists ? [rule.value] : []))
-          : Effect.map(rules.list(account), (all) => new Set(all.map(({ id }) => id)))
+      const ownedRules = (selector: Pick<MatchSelector, "account" | "rules">) =>
+        Effect.map(rules.list(selector.account), (all) => {
+          const owned = all.map(({ id }) => id)
+          return new Set(owned.filter((id) => Option.getOrElse(selector.rules, () => owned).includes(id)))
+        })
 
       const floorOf = (account: AccountId) =>
         [...Option.toArray(floor), ...Option.toArray(Option.fromNullable(accountFloors.get(account)))].sort().at(-1)
 
-      const visibleTo = (selector: Pick<MatchSelector, "account" | "rule">) =>
+      const visibleTo = (selector: Pick<MatchSelector, "account" | "rules">) =>
         Effect.map(ownedRules(selector), (owned) => {
           const floor = floorOf(selector.account) ?? ""
           return newestFirst.filter((match) => owned.has(match.rule_id) && match.id > floor)
@@ -153,26 +173,33 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
 
       const list = (page: MatchPage) =>
         Effect.map(selected(page), (visible) =>
-          visible.filter(({ id }) => !Option.exists(page.before, (before) => id >= before)).slice(0, page.limit)
+          firstPage(
+            visible.filter(({ id }) => !Option.exists(page.before, (before) => id >= before)),
+            page.limit,
+            bytesOf
+          )
         )
 
       const isAfter = (after: Option.Option<MatchId>) => (match: Match) => !Option.exists(after, (id) => match.id <= id)
 
       const next = (page: NextPage) =>
-        Effect.map(selected(page), (visible) => visible.toReversed().filter(isAfter(page.after)).slice(0, page.limit))
+        Effect.map(selected(page), (visible) =>
+          firstPage(visible.toReversed().filter(isAfter(page.after)), page.limit, bytesOf)
+        )
 
       const nextForAccounts: MatchStore["Type"]["nextForAccounts"] = ({ accounts, after, limit }) =>
         Effect.map(
           Effect.forEach(accounts, (account) =>
-            Effect.map(visibleTo({ account, rule: Option.none() }), (visible) =>
-              visible.filter(isAfter(after)).map((match) => ({ account, match }))
+            Effect.map(visibleTo({ account, rules: Option.none() }), (visible) =>
+              visible.filter(isAfter(after)).map((match) => ({ account, match, bytes: bytesOf(match) }))
             )
           ),
           (found) =>
-            found
-              .flat()
-              .sort((a, b) => (a.match.id < b.match.id ? -1 : 1))
-              .slice(0, limit)
+            firstPage(
+              found.flat().sort((a, b) => (a.match.id < b.match.id ? -1 : 1)),
+              limit,
+              ({ bytes }) => bytes
+            )
         )
 
       // Deleting a rule deletes its matches.
@@ -259,13 +286,6 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
 export const isOver = (used: Usage, limits: Usage): boolean =>
   (limits.matches > 0 && used.matches > limits.matches) || (limits.bytes > 0 && used.bytes > limits.bytes)
 
-const bytesOf = ({ payload }: Match): number => JSON.stringify(payload).length
-
-const usageOf = (stored: ReadonlyArray<Match>): Usage => ({
-  matches: stored.length,
-  bytes: stored.reduce((bytes, match) => bytes + bytesOf(match), 0)
-})
-
 /** Cannot collide with the id of a match: those are random. */
 export const watermarkAt = (now: number, newest: Option.Option<MatchId>): MatchId => {
   const first = firstMatchIdAt(now)
@@ -280,4 +300,14 @@ export const withIdsAfter = (matches: ReadonlyArray<Match>, newest: Option.Optio
   if (Option.isNone(newest) || matches.every(({ id }) => id > newest.value)) return matches
   const ids = matchIdsAfter(newest.value, matches.length)
   return matches.map((match, i) => ({ ...match, id: ids[i] ?? match.id }))
+}
+
+// ---- helpers ----
+
+const firstPage = <A>(all: ReadonlyArray<A>, limit: number, bytesOf: (item: A) => number): Page<A> => {
+  let end = 0
+  for (let bytes = 0; end < Math.min(limit, all.length) && bytes < MAX_PAGE_BYTES; end++) {
+    bytes += bytesOf(all[end] as A)
+  }
+  return { items: all.slice(0, end), hasMore: end < all.length }
 }

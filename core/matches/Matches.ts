@@ -1,5 +1,5 @@
 /** The match use cases. The gateway and the CLI call nothing below this. */
-import { Clock, Context, Effect, identity, Layer, Option, Schema, type Scope } from "effect"
+import { Array as Arr, Clock, Context, Effect, identity, Layer, Option, Schema, type Scope } from "effect"
 import { Coverage } from "../coverage/Coverage.ts"
 import { makeCoverageOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
@@ -120,21 +120,21 @@ export class Matches extends Context.Tag("core/Matches")<
           if (rule_id !== undefined && !(Option.isSome(rule) && (yield* rules.exists(account, rule.value)))) {
             return yield* new RuleNotFound({ ruleId: rule_id })
           }
-          return { account, rule, platforms: platform === undefined ? yield* registry.ids : [platform] }
+          const platforms = platform === undefined ? yield* registry.ids : [platform]
+          return { account, rules: Option.map(rule, Arr.of), platforms }
         })
 
         // Untraced: a span would cost as much as the rest of the request.
         const list = Effect.fnUntraced(function* (account: AccountId, query: MatchQuery) {
-          const { rule, platforms } = yield* selectorFor(account, query)
+          const selector = yield* selectorFor(account, query)
           const now = yield* Clock.currentTimeMillis
           const before = Option.fromNullable(query.cursor)
           if (Option.isSome(before)) yield* checkNotInFuture(store, before.value)
-          const found = yield* store.list({ account, rule, platforms, before, limit: query.limit + 1 })
-          const matches = found.slice(0, query.limit)
-          const next = found.length > query.limit ? Option.fromNullable(matches.at(-1)) : Option.none()
+          const { items: matches, hasMore } = yield* store.list({ ...selector, before, limit: query.limit })
+          const next = hasMore ? Option.fromNullable(matches.at(-1)) : Option.none()
           const from = Option.orElse(
             Option.map(next, ({ id }) => timeOf(id)),
-            () => Option.map(rule, timeOf)
+            () => Option.map(selector.rules, ([rule]) => timeOf(rule))
           )
           // Read after the page: see `checkCursor`.
           const floor = Option.isSome(before) || Option.isNone(next) ? yield* store.floor(account) : Option.none()
@@ -142,7 +142,7 @@ export class Matches extends Context.Tag("core/Matches")<
           const keptSince = Option.map(floor, timeOf).pipe(
             Option.filter((floor) => Option.isNone(next) && !Option.exists(from, (from) => from > floor))
           )
-          const coverage = yield* coverageOf(platforms, {
+          const coverage = yield* coverageOf(selector.platforms, {
             from,
             to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })
           })

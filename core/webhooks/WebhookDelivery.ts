@@ -31,22 +31,17 @@ export const layerWith = ({
       const wakeUps = yield* Queue.sliding<void>(1)
       let running = 0
 
-      /** `newest`: the page is complete up to here. `missed`: the floor, if it has passed the cursor. */
+      /** `newest`: an empty page is complete up to here. `missed`: the floor, if it has passed the cursor. */
       const nextPage = Effect.fnUntraced(function* ({ account, rules, platforms, cursor: after }: StoredWebhook) {
-        // Read first: matches stored while the rules are read one by one would break the order.
+        // Read first: if the page is empty, no match up to here is left.
         const newest = yield* matches.newest
         const ids = yield* registry.ids
-        const found = yield* Effect.forEach(
-          Option.match(rules, { onNone: () => [Option.none()], onSome: (all) => all.map(Option.some) }),
-          (rule) =>
-            matches.next({ account, rule, platforms: Option.getOrElse(platforms, () => ids), after, limit: PAGE })
-        )
-        const inOrder = found.flat().sort((a, b) => (a.id < b.id ? -1 : 1))
-        const page = inOrder.filter(({ id }) => Option.exists(newest, (newest) => id <= newest)).slice(0, PAGE)
+        const selector = { account, rules, platforms: Option.getOrElse(platforms, () => ids) }
+        const { items } = yield* matches.next({ ...selector, after, limit: PAGE })
         // Read last, or a deletion during the reads goes unnoticed.
         const floor = yield* matches.floor(account)
         const missed = Option.filter(floor, (floor) => !Option.exists(after, (after) => after >= floor))
-        return { page, newest, missed }
+        return { page: items, newest, missed }
       })
 
       const settle = Effect.fnUntraced(function* (lease: HeldLease, attempt: WebhookAttempt, state: DeliveryState) {

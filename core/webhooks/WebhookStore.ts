@@ -159,12 +159,15 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
         )
 
       const hasMatches = ({ account, rules, platforms, cursor }: StoredWebhook, all: ReadonlyArray<PlatformId>) =>
-        Effect.exists(
-          Option.match(rules, { onNone: () => [Option.none<RuleId>()], onSome: (ids) => ids.map(Option.some) }),
-          (rule) => {
-            const selector = { account, rule, platforms: Option.getOrElse(platforms, () => all) }
-            return Effect.map(matches.next({ ...selector, after: cursor, limit: 1 }), (found) => found.length > 0)
-          }
+        Effect.map(
+          matches.next({
+            account,
+            rules,
+            platforms: Option.getOrElse(platforms, () => all),
+            after: cursor,
+            limit: 1
+          }),
+          ({ items }) => items.length > 0
         )
 
       const isFree = (id: WebhookId, now: number) => (claims.get(id)?.until ?? 0) <= now

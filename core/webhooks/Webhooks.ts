@@ -98,8 +98,8 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
         const id = asMatchId(matchId)
         if (Option.isNone(id)) return yield* new MatchNotFound({ matchId })
         const before = Option.fromNullable(matchIdsAfter(id.value, 1)[0])
-        const page = { account, rule: Option.none(), platforms: yield* platforms.ids, before, limit: 1 }
-        const [match] = yield* matches.list(page)
+        const page = { account, rules: Option.none(), platforms: yield* platforms.ids, before, limit: 1 }
+        const [match] = (yield* matches.list(page)).items
         return match?.id === id.value ? match : yield* new MatchNotFound({ matchId })
       })
 

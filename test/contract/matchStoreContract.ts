@@ -6,12 +6,15 @@ import { v7 } from "uuid"
 import type { Match } from "../../core/matches/Match.ts"
 import {
   type AccountTrim,
+  MAX_PAGE_BYTES,
   type MatchPage,
   MatchStore,
   type NextPage,
+  type Page,
   type Trim,
   type Usage
 } from "../../core/matches/MatchStore.ts"
+import type { StoreUnavailable } from "../../core/model/Errors.ts"
 import { type AccountId, firstMatchIdAt, fromUuid, type MatchId, type RuleId } from "../../core/model/Ids.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
@@ -32,7 +35,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         })
         assert.strictEqual(yield* store.insert([newer, older]), 2)
         assert.strictEqual(yield* store.insert([]), 0)
-        assert.deepStrictEqual(yield* store.list(pageOf(account)), [newer, older])
+        assert.deepStrictEqual((yield* store.list(pageOf(account))).items, [newer, older])
       })
     )
 
@@ -50,7 +53,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const batch = [newMatch(rule.id, { ...samePost, payload: {} }), onOtherPlatform, ofOtherRule]
         assert.strictEqual(yield* store.insert(batch), 2)
         assert.strictEqual(yield* store.insert([first, ...batch]), 0)
-        assert.deepStrictEqual(yield* store.list(pageOf(account)), [ofOtherRule, onOtherPlatform, first])
+        assert.deepStrictEqual((yield* store.list(pageOf(account))).items, [ofOtherRule, onOtherPlatform, first])
       })
     )
 
@@ -63,7 +66,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const matches = ["a", "b"].map((end) => newMatch(rule.id, { platform_post_id: `${long}/${end}` }))
         assert.strictEqual(yield* store.insert(matches), 2)
         assert.strictEqual(yield* store.insert(matches.map((match) => ({ ...match, id: fromUuid("match", v7()) }))), 0)
-        assert.deepStrictEqual(yield* store.list(pageOf(account)), [...matches].reverse())
+        assert.deepStrictEqual((yield* store.list(pageOf(account))).items, [...matches].reverse())
       })
     )
 
@@ -78,7 +81,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const kept = newMatch(rule.id)
         const batch = [newMatch(gone.id), kept, newMatch(fromUuid("rule", v7()))]
         assert.strictEqual(yield* store.insert(batch), 1)
-        assert.deepStrictEqual(yield* store.list(pageOf(account)), [kept])
+        assert.deepStrictEqual((yield* store.list(pageOf(account))).items, [kept])
       })
     )
 
@@ -103,7 +106,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
             }
           )
         }
-        const listed = yield* store.list({ ...pageOf(account), limit: 500 })
+        const listed = (yield* store.list({ ...pageOf(account), limit: 500 })).items
         assert.deepStrictEqual(new Set(postsOf(listed)), new Set(postsOf(keptMatches)))
       })
     )
@@ -123,7 +126,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
           added.reduce((sum, n) => sum + n, 0),
           100
         )
-        const listed = yield* store.list({ ...pageOf(account), limit: 500 })
+        const listed = (yield* store.list({ ...pageOf(account), limit: 500 })).items
         assert.deepStrictEqual(new Set(postsOf(listed)), new Set(posts))
       })
     )
@@ -143,13 +146,16 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         yield* store.insert([match, ...[theirs, hidden, pending].map(({ id }) => newMatch(id))])
         yield* rules.hide(account, hidden.id, at(4))
         yield* store.insert([newMatch(hidden.id)])
-        assert.deepStrictEqual(yield* store.list(pageOf(account)), [match])
+        assert.deepStrictEqual((yield* store.list(pageOf(account))).items, [match])
         for (const { id } of [theirs, hidden, pending]) {
-          assert.deepStrictEqual(yield* store.list(pageOf(account, { rule: Option.some(id) })), [])
+          assert.deepStrictEqual((yield* store.list(pageOf(account, { rules: Option.some([id]) }))).items, [])
         }
-        assert.strictEqual((yield* store.list(pageOf(other))).length, 1)
-        assert.deepStrictEqual(yield* store.list(pageOf(fromUuid("acct", v7()))), [])
-        assert.deepStrictEqual(yield* store.list(pageOf(account, { rule: Option.some(fromUuid("rule", v7())) })), [])
+        assert.strictEqual((yield* store.list(pageOf(other))).items.length, 1)
+        assert.deepStrictEqual((yield* store.list(pageOf(fromUuid("acct", v7())))).items, [])
+        assert.deepStrictEqual(
+          (yield* store.list(pageOf(account, { rules: Option.some([fromUuid("rule", v7())]) }))).items,
+          []
+        )
       })
     )
 
@@ -160,10 +166,11 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const rule = yield* visibleRule(account)
         const [first, second, third] = [newMatch(rule.id), newMatch(rule.id), newMatch(rule.id)]
         yield* store.insert([first, third])
-        const after = (id: MatchId) => store.list(pageOf(account, { before: Option.some(id) }))
-        assert.deepStrictEqual(idsOf(yield* after(third.id)), [first.id])
-        assert.deepStrictEqual(idsOf(yield* after(second.id)), [first.id])
-        assert.deepStrictEqual(idsOf(yield* after(first.id)), [])
+        const after = (id: MatchId) =>
+          Effect.map(store.list(pageOf(account, { before: Option.some(id) })), ({ items }) => idsOf(items))
+        assert.deepStrictEqual(yield* after(third.id), [first.id])
+        assert.deepStrictEqual(yield* after(second.id), [first.id])
+        assert.deepStrictEqual(yield* after(first.id), [])
       })
     )
 
@@ -176,7 +183,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const first = newMatch(rule.id)
         yield* store.insert([first])
         assert.strictEqual(yield* store.insert(late), 3)
-        const listed = yield* store.next(nextForAccounts(account))
+        const listed = (yield* store.next(nextForAccounts(account))).items
         assert.deepStrictEqual(postsOf(listed), postsOf([first, ...late]))
         assert.deepStrictEqual(yield* store.newest, Option.fromNullable(listed.at(-1)?.id))
         const later = newMatch(rule.id)
@@ -201,21 +208,56 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         yield* rules.hide(account, hidden.id, at(4))
         for (const wanted of [
           {},
-          { rule: Option.some(rule.id) },
+          { rules: Option.some([rule.id]) },
           { platforms: ["x"] as const },
-          { rule: Option.some(foreign.id) }
+          { rules: Option.some([foreign.id]) }
         ]) {
-          const all = idsOf(yield* store.list(pageOf(account, wanted))).reverse()
-          assert.deepStrictEqual(idsOf(yield* store.next(nextForAccounts(account, wanted))), all)
+          const all = idsOf((yield* store.list(pageOf(account, wanted))).items).reverse()
+          assert.deepStrictEqual(idsOf((yield* store.next(nextForAccounts(account, wanted))).items), all)
           const seen: Array<MatchId> = []
           for (;;) {
             const after = Option.fromNullable(seen.at(-1))
-            const page = idsOf(yield* store.next(nextForAccounts(account, { ...wanted, after, limit: 3 })))
+            const page = idsOf((yield* store.next(nextForAccounts(account, { ...wanted, after, limit: 3 }))).items)
             if (page.length === 0) break
             seen.push(...page)
           }
           assert.deepStrictEqual(seen, all)
         }
+      })
+    )
+
+    it.effect("a page ends early once its payloads reach the byte limit, and the next one continues", () =>
+      Effect.gen(function* () {
+        const store = yield* MatchStore
+        const account = yield* newAccount
+        const start = yield* store.newest
+        const rule = yield* visibleRule(account)
+        const sizes = [0.4, 0.4, 0.4, 0.01, 3, 0.01, 0.98]
+        const all = sizes.map((size) =>
+          // Compresses well: the limit applies to the uncompressed size.
+          newMatch(rule.id, { payload: { text: "é".repeat((size * MAX_PAGE_BYTES) / 2) } })
+        )
+        yield* store.insert(all)
+        const pages = <A>(read: (last: Option.Option<MatchId>) => Effect.Effect<Page<A>, StoreUnavailable>) =>
+          Effect.gen(function* () {
+            const lengths: Array<number> = []
+            for (let done = 0; ; ) {
+              const { items, hasMore } = yield* read(Option.fromNullable(done === 0 ? undefined : all[done - 1]?.id))
+              lengths.push(items.length)
+              done += items.length
+              assert.strictEqual(hasMore, done < all.length)
+              if (!hasMore) return lengths
+            }
+          })
+        const next = (after: Option.Option<MatchId>) => store.next(nextForAccounts(account, { after }))
+        assert.deepStrictEqual(yield* pages(next), [3, 2, 2])
+        const forAccounts = (after: Option.Option<MatchId>) =>
+          store.nextForAccounts({ accounts: [account], after: Option.orElse(after, () => start), limit: 100 })
+        assert.deepStrictEqual(yield* pages(forAccounts), [3, 2, 2])
+        const first = yield* store.list(pageOf(account))
+        assert.deepStrictEqual([idsOf(first.items), first.hasMore], [idsOf(all).reverse().slice(0, 3), true])
+        const largest = yield* store.list(pageOf(account, { before: Option.fromNullable(all[5]?.id) }))
+        assert.deepStrictEqual([idsOf(largest.items), largest.hasMore], [idsOf(all.slice(4, 5)), true])
       })
     )
 
@@ -231,15 +273,15 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const expected = batch
           .map((match) => ({ account: owners.get(match.rule_id), match }))
           .filter(({ account }) => account !== eve)
-        const all = yield* store.nextForAccounts({ accounts: [ann, bob], after: start, limit: 100 })
-        assert.deepStrictEqual<ReadonlyArray<unknown>>(all, expected)
-        const rest = yield* store.nextForAccounts({
-          accounts: [ann, bob],
-          after: Option.fromNullable(all[1]?.match.id),
-          limit: 2
-        })
-        assert.deepStrictEqual<ReadonlyArray<unknown>>(rest, expected.slice(2, 4))
-        assert.deepStrictEqual(yield* store.nextForAccounts({ accounts: [], after: start, limit: 100 }), [])
+        const read = (accounts: ReadonlyArray<AccountId>, after: Option.Option<MatchId>, limit: number) =>
+          Effect.map(store.nextForAccounts({ accounts, after, limit }), ({ items, hasMore }) => ({
+            found: items.map(({ account, match }): unknown => ({ account, match })),
+            hasMore
+          }))
+        assert.deepStrictEqual(yield* read([ann, bob], start, 100), { found: expected, hasMore: false })
+        const second = Option.fromNullable(expected[1]?.match.id)
+        assert.deepStrictEqual(yield* read([ann, bob], second, 2), { found: expected.slice(2, 4), hasMore: true })
+        assert.deepStrictEqual(yield* read([], start, 100), { found: [], hasMore: false })
       })
     )
 
@@ -252,7 +294,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const seen: Array<Match> = []
         const readPage = Effect.gen(function* () {
           const after = Option.fromNullable(seen.at(-1)?.id)
-          const found = yield* store.next(nextForAccounts(account, { after, limit: 50 }))
+          const found = (yield* store.next(nextForAccounts(account, { after, limit: 50 }))).items
           seen.push(...found)
           return found.length
         })
@@ -287,7 +329,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
           // Ids from before the mark, inserted after it.
           const mark = yield* store.watermark
           yield* store.insert(matches)
-          const [second, first] = idsOf(yield* store.list(pageOf(account, { limit: 2 })))
+          const [second, first] = idsOf((yield* store.list(pageOf(account, { limit: 2 }))).items)
           assert(first !== undefined && second !== undefined)
           ids.push(mark, first, second)
         }
@@ -337,21 +379,22 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
             assert.strictEqual(yield* store.insert(batch), expected)
           })
 
-        const run = ({ batches, between, rule, platforms, limit }: Scenario) =>
+        const run = ({ batches, between, selected, platforms, limit }: Scenario) =>
           Effect.gen(function* () {
             for (const batch of batches) yield* insert(batch)
             const wanted = {
-              rule: Option.map(Option.fromNullable(rule), (index) => rules[index] ?? theirs.id),
+              rules: Option.map(Option.fromNullable(selected), (all) => all.map((index) => rules[index] ?? theirs.id)),
               platforms
             }
             const expected = idsOf(expectedOf(model, new Set(mine.map(({ id }) => id)), wanted))
             const seen: Array<MatchId> = []
             let before = Option.none<MatchId>()
             for (let page = 0; ; page++) {
-              const found = yield* store.list({ account, ...wanted, before, limit })
-              seen.push(...idsOf(found))
-              if (found.length < limit || seen.length > expected.length) break
-              before = Option.fromNullable(found.at(-1)?.id)
+              const { items, hasMore } = yield* store.list({ account, ...wanted, before, limit })
+              seen.push(...idsOf(items))
+              assert.strictEqual(hasMore, seen.length < expected.length)
+              if (!hasMore) break
+              before = Option.fromNullable(items.at(-1)?.id)
               // Newer than all pages so far: they must not shift the next pages.
               const newer = between[page]
               if (newer !== undefined) yield* insert(newer)
@@ -390,11 +433,11 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
         const trim = (atMost: number) => store.trim({ before: nth(ids, 7), keep: Option.none(), atMost })
         assert.deepStrictEqual(yield* store.oldest, Option.some(nth(ids, 0)))
         assert.strictEqual(yield* trim(5), 5)
-        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(5).reverse())
+        assert.deepStrictEqual(idsOf((yield* store.list(pageOf(account))).items), ids.slice(5).reverse())
         assert.deepStrictEqual(yield* store.floor(account), Option.some(nth(ids, 4)))
         assert.deepStrictEqual(yield* store.oldest, Option.some(nth(ids, 5)))
         assert.deepStrictEqual([yield* trim(5), yield* trim(5)], [2, 0])
-        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(7).reverse())
+        assert.deepStrictEqual(idsOf((yield* store.list(pageOf(account))).items), ids.slice(7).reverse())
         assert.deepStrictEqual(yield* store.floor(account), Option.some(nth(ids, 6)), "the last deleted match")
       })
     )
@@ -407,9 +450,9 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
           store.trim({ before, keep: Option.some(keep), atMost: 100 })
         assert.deepStrictEqual([yield* keep(11), yield* keep(10)], [0, 0])
         assert.deepStrictEqual([yield* keep(8), yield* keep(8)], [2, 0])
-        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(2).reverse())
+        assert.deepStrictEqual(idsOf((yield* store.list(pageOf(account))).items), ids.slice(2).reverse())
         assert.strictEqual(yield* keep(0, nth(ids, 4)), 2, "only matches before the id")
-        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(4).reverse())
+        assert.deepStrictEqual(idsOf((yield* store.list(pageOf(account))).items), ids.slice(4).reverse())
       })
     )
 
@@ -423,11 +466,11 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
         yield* store.insert(batch)
         yield* store.insert(batch)
         yield* rules.remove(doomed.id)
-        const [again] = yield* store.list(pageOf(account))
+        const [again] = (yield* store.list(pageOf(account))).items
         yield* store.insert([newMatch(rule, { platform_post_id: again?.platform_post_id ?? "" })])
         assert.strictEqual(yield* store.trim({ ...everything, keep: Option.some(5) }), 0)
         assert.strictEqual(yield* store.trim({ ...everything, keep: Option.some(4) }), 1)
-        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), ids.slice(1).reverse())
+        assert.deepStrictEqual(idsOf((yield* store.list(pageOf(account))).items), ids.slice(1).reverse())
       })
     )
 
@@ -476,9 +519,9 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
           })
         const left = (count: number) =>
           Effect.gen(function* () {
-            assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account))), all.slice(-count).reverse())
-            const after = nextForAccounts(account, { rule: Option.some(rule) })
-            assert.deepStrictEqual(idsOf(yield* store.next(after)), all.slice(-count))
+            assert.deepStrictEqual(idsOf((yield* store.list(pageOf(account))).items), all.slice(-count).reverse())
+            const after = nextForAccounts(account, { rules: Option.some([rule]) })
+            assert.deepStrictEqual(idsOf((yield* store.next(after)).items), all.slice(-count))
             assert.deepStrictEqual(yield* store.floor(account), Option.some(nth(all, 6 - count)))
           })
         const before = yield* store.floor(other)
@@ -493,7 +536,7 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
         yield* left(3)
         assert.strictEqual(yield* trim({ matches: 1, bytes: 1_000_000 }), 2)
         yield* left(1)
-        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(other))), idsOf(foreign).reverse())
+        assert.deepStrictEqual(idsOf((yield* store.list(pageOf(other))).items), idsOf(foreign).reverse())
         assert.deepStrictEqual(yield* store.floor(other), before)
       })
     )
@@ -507,7 +550,10 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
           Array.from({ length: 4 }, () => trims),
           { concurrency: "unbounded" }
         )
-        assert.deepStrictEqual(idsOf(yield* store.list(pageOf(account, { limit: 500 }))), ids.slice(-100).reverse())
+        assert.deepStrictEqual(
+          idsOf((yield* store.list(pageOf(account, { limit: 500 }))).items),
+          ids.slice(-100).reverse()
+        )
         assert.deepStrictEqual(yield* store.floor(account), Option.some(nth(ids, 299)))
       })
     )
@@ -538,7 +584,7 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
           const last = newMatch(rule)
           yield* store.insert([last])
           yield* store.trim({ ...everything, keep: Option.some(100) })
-          const left = idsOf(yield* store.list(pageOf(account, { limit: 500 })))
+          const left = idsOf((yield* store.list(pageOf(account, { limit: 500 }))).items)
           assert.deepStrictEqual(left, [...inserted.slice(-99), last.id].reverse())
         })
     )
@@ -573,7 +619,7 @@ const readPages = (account: AccountId, rule: RuleId, inserted: ReadonlyArray<Mat
     let before = Option.none<MatchId>()
     for (;;) {
       const limit = 13
-      const page = idsOf(yield* store.list(pageOf(account, { rule: Option.some(rule), before, limit })))
+      const page = idsOf((yield* store.list(pageOf(account, { rules: Option.some([rule]), before, limit }))).items)
       const floor = yield* store.floor(account)
       if (Option.exists(before, (id) => Option.exists(floor, (floor) => id <= floor))) return
       const [first, last] = [page[0], page.at(-1)]
@@ -594,7 +640,7 @@ const readPages = (account: AccountId, rule: RuleId, inserted: ReadonlyArray<Mat
 
 const pageOf = (account: AccountId, overrides: Partial<MatchPage> = {}): MatchPage => ({
   account,
-  rule: Option.none(),
+  rules: Option.none(),
   platforms: PLATFORM_IDS,
   before: Option.none(),
   limit: 100,
@@ -603,7 +649,7 @@ const pageOf = (account: AccountId, overrides: Partial<MatchPage> = {}): MatchPa
 
 const nextForAccounts = (account: AccountId, overrides: Partial<NextPage> = {}): NextPage => ({
   account,
-  rule: Option.none(),
+  rules: Option.none(),
   platforms: PLATFORM_IDS,
   after: Option.none(),
   limit: 100,
@@ -619,13 +665,13 @@ const newestFirst = (matches: ReadonlyArray<Match>) => [...matches].sort((a, b) 
 const expectedOf = (
   model: ReadonlyMap<string, Match>,
   owned: ReadonlySet<RuleId>,
-  wanted: Pick<MatchPage, "rule" | "platforms">
+  wanted: Pick<MatchPage, "rules" | "platforms">
 ) =>
   newestFirst(
     [...model.values()].filter(
       (match) =>
         owned.has(match.rule_id) &&
-        Option.getOrElse(wanted.rule, () => match.rule_id) === match.rule_id &&
+        !Option.exists(wanted.rules, (rules) => !rules.includes(match.rule_id)) &&
         wanted.platforms.includes(match.platform)
     )
   )
@@ -640,7 +686,7 @@ type Seed = typeof seed extends fc.Arbitrary<infer A> ? A : never
 const scenario = fc.record({
   batches: fc.array(fc.array(seed, { maxLength: 20 }), { maxLength: 3 }),
   between: fc.array(fc.array(seed, { maxLength: 5 }), { maxLength: 3 }),
-  rule: fc.option(fc.nat({ max: 2 })),
+  selected: fc.option(fc.uniqueArray(fc.nat({ max: 2 }), { minLength: 1 })),
   platforms: fc.constantFrom(PLATFORM_IDS, ...PLATFORM_IDS.map((platform) => [platform])),
   limit: fc.integer({ min: 1, max: 30 })
 })

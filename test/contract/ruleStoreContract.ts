@@ -289,8 +289,8 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           assert.deepStrictEqual(yield* rules.registrations(id), [])
         }
         yield* rules.remove(fromUuid("rule", v7()))
-        const page = { account, rule: Option.none(), platforms: PLATFORM_IDS, before: Option.none(), limit: 10 }
-        assert.deepStrictEqual(yield* matches.list(page), [keptMatch])
+        const page = { account, rules: Option.none(), platforms: PLATFORM_IDS, before: Option.none(), limit: 10 }
+        assert.deepStrictEqual((yield* matches.list(page)).items, [keptMatch])
         assert.isTrue(yield* rules.exists(account, kept.id))
       })
     )

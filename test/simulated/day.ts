@@ -177,15 +177,20 @@ export class Day {
 
   private readMatches(rule: TrackedRule): Effect.Effect<void> {
     return Effect.gen(this, function* () {
-      const all = yield* Effect.orDie(
-        this.service.matches.list({
-          account: accounts[rule.owner],
-          rule: Option.some(rule.id),
-          platforms: PLATFORM_IDS,
-          before: Option.none(),
-          limit: Number.POSITIVE_INFINITY
-        })
-      )
+      const all: Array<Match> = []
+      for (let hasMore = true; hasMore; ) {
+        const page = yield* Effect.orDie(
+          this.service.matches.list({
+            account: accounts[rule.owner],
+            rules: Option.some([rule.id]),
+            platforms: PLATFORM_IDS,
+            before: Option.fromNullable(all.at(-1)?.id),
+            limit: 10_000
+          })
+        )
+        all.push(...page.items)
+        hasMore = page.hasMore
+      }
       rule.stored = all.map(nameOf)
       for (const match of all)
         this.service.addToLog(`MATCH ${rule.id} ${match.created_at} ${match.id} ${nameOf(match)}`)

@@ -55,7 +55,7 @@ describe("Announcements", () => {
       const matches = Array.from({ length: 5 }, () => newMatch(rule))
 
       const { listen } = yield* Effect.provide(LiveMatches, reader)
-      const next = yield* listen({ account, rule: Option.none(), platforms: PLATFORM_IDS }, Option.none())
+      const next = yield* listen({ account, rules: Option.none(), platforms: PLATFORM_IDS }, Option.none())
       const ids: Array<string> = []
       const reading = yield* next.pipe(
         Effect.map((some) => ids.push(...some.map((one) => (one._tag === "Matched" ? one.match.id : one._tag)))),

@@ -28,8 +28,8 @@ for (const [name, client] of [
             payload: { text: "a\0b\ud800c", list: [["\udfff\ud800"]], "key\0": { inner: "\0" }, n: 1, none: null }
           })
           assert.strictEqual(yield* store.insert([untouched, broken]), 2)
-          const page = { account, rule: Option.none(), platforms: PLATFORM_IDS, before: Option.none(), limit: 10 }
-          assert.deepStrictEqual(yield* store.list(page), [
+          const page = { account, rules: Option.none(), platforms: PLATFORM_IDS, before: Option.none(), limit: 10 }
+          assert.deepStrictEqual((yield* store.list(page)).items, [
             {
               ...broken,
               platform_post_id: "id\uFFFD\uFFFD",
@@ -61,10 +61,10 @@ for (const [name, client] of [
             yield* fill({ rule, owner, rows })
           }
           const middle = fromUuid("match", uuidOf(busy, 20_000))
-          const rules = [Option.none(), Option.some(busy), Option.some(quiet), Option.some(foreign)]
-          const pages = rules.flatMap((rule) =>
+          const selections = [Option.none(), ...[[busy], [quiet], [foreign], [busy, quiet, foreign]].map(Option.some)]
+          const pages = selections.flatMap((rules) =>
             [PLATFORM_IDS, ["x" as const], ["firehose" as const]].flatMap((platforms) =>
-              [Option.none(), Option.some(middle)].map((before) => ({ account, rule, platforms, before, limit: 50 }))
+              [Option.none(), Option.some(middle)].map((before) => ({ account, rules, platforms, before, limit: 50 }))
             )
           )
           // First without planner statistics, then with them.
@@ -240,7 +240,9 @@ const explainStatement = (statement: Fragment) =>
 const nodesOf = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 
 const checkPlan = (page: MatchPage, nodes: ReadonlyArray<Plan>) => {
-  const most = page.limit * page.platforms.length
+  const selected = Option.match(page.rules, { onNone: () => 1, onSome: (rules) => rules.length })
+  // One more row tells whether there is another page.
+  const most = (page.limit + 1) * page.platforms.length * selected
   const shown = JSON.stringify(nodes[0], null, 1)
   for (const node of nodes) {
     if (node["Relation Name"] === "matches") assert.match(node["Node Type"], /^Index (Only )?Scan$/, shown)

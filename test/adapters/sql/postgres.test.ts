@@ -121,7 +121,7 @@ describe("postgres", () => {
           const matches = yield* MatchStore
           const account = yield* newAccount
           const rule = yield* visibleRule(account)
-          const page = { account, rule: Option.none(), platforms: PLATFORM_IDS, before: Option.none(), limit: 10 }
+          const page = { account, rules: Option.none(), platforms: PLATFORM_IDS, before: Option.none(), limit: 10 }
           const operations: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
             Effect.suspend(() => matches.insert([newMatch(rule.id)])),
             matches.list(page),

@@ -51,12 +51,12 @@ const write = Effect.gen(function* () {
   for (const { id } of yield* rules.list(account_id)) yield* print(`has rule ${id}`)
   const all = {
     account: account_id,
-    rule: Option.none(),
+    rules: Option.none(),
     platforms: ["x" as const],
     before: Option.none(),
     limit: 1_000_000
   }
-  for (const { id } of yield* matches.list(all)) yield* print(`has match ${id}`)
+  for (const { id } of (yield* matches.list(all)).items) yield* print(`has match ${id}`)
   yield* print("open")
   const before = fsyncs
   for (let i = 0; i < Number(commits); i += 3) {

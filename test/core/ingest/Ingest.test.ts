@@ -320,7 +320,10 @@ const timesDown = Effect.map(Metric.snapshot, (snapshot) => {
 
 const storedOf = (account: AccountId) =>
   Effect.flatMap(MatchStore, (store) =>
-    store.list({ account, rule: Option.none(), platforms: ["x"], before: Option.none(), limit: 100 })
+    Effect.map(
+      store.list({ account, rules: Option.none(), platforms: ["x"], before: Option.none(), limit: 100 }),
+      ({ items }) => items
+    )
   )
 
 const stored = storedOf(ann)

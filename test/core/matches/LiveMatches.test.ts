@@ -17,7 +17,7 @@ const layer = Layer.provideMerge(LiveMatches.layer, stores)
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const bob = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
 
-const everythingOf = (account: AccountId): MatchSelector => ({ account, rule: Option.none(), platforms: PLATFORM_IDS })
+const everythingOf = (account: AccountId): MatchSelector => ({ account, rules: Option.none(), platforms: PLATFORM_IDS })
 
 const from = (wanted: MatchSelector, start: Option.Option<MatchId>) =>
   Stream.unwrapScoped(
@@ -121,11 +121,10 @@ describe("LiveMatches", () => {
     Effect.gen(function* () {
       const [wanted, other, foreign] = [yield* visibleRule(ann), yield* visibleRule(ann), yield* visibleRule(bob)]
       const store = yield* MatchStore
-      const reading = yield* from({ account: ann, rule: Option.some(wanted.id), platforms: ["x"] }, Option.none()).pipe(
-        Stream.take(3),
-        Stream.runCollect,
-        Effect.fork
-      )
+      const reading = yield* from(
+        { account: ann, rules: Option.some([wanted.id]), platforms: ["x"] },
+        Option.none()
+      ).pipe(Stream.take(3), Stream.runCollect, Effect.fork)
       const expected: Array<MatchId> = []
       for (let i = 0; i < 3; i++) {
         yield* Effect.sleep(5)

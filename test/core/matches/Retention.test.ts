@@ -202,6 +202,6 @@ function matchesAt(...times: ReadonlyArray<number>) {
 /** Of the stored matches, oldest first. */
 const times = Effect.gen(function* () {
   const store = yield* MatchStore
-  const page = { account: ann, rule: Option.none(), platforms: ["x" as const], before: Option.none(), limit: 10_000 }
-  return (yield* store.list(page)).map(({ created_at }) => Date.parse(created_at)).reverse()
+  const page = { account: ann, rules: Option.none(), platforms: ["x" as const], before: Option.none(), limit: 10_000 }
+  return (yield* store.list(page)).items.map(({ created_at }) => Date.parse(created_at)).reverse()
 })
