@@ -10,6 +10,7 @@ import {
   TOO_LONG
 } from "../core/platforms/LocalFeed.ts"
 import { linesOf, withoutIndent } from "../core/text/LineSplitter.ts"
+import { numberProblem } from "../core/text/numbers.ts"
 import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
 import { type DoorFailure, unreadableBody } from "./errors.ts"
 import { json, type KeyedRoute, type OperatorRoute } from "./route.ts"
@@ -60,10 +61,13 @@ const readEvents = async (request: Request): Promise<Either.Either<Iterable<Sent
   return Either.filterOrLeft(events, isNotEmpty, () => unreadableBody(NO_EVENT))
 }
 
-const parseEvents = (text: string): Either.Either<unknown, DoorFailure> =>
-  Either.mapLeft(parseJson(text), (error) =>
+const parseEvents = (text: string): Either.Either<unknown, DoorFailure> => {
+  const parsed = Either.mapLeft(parseJson(text), (error) =>
     isJsonSequence(text) ? unreadableBody(`${error.message}: ${AS_LINES}`) : error
   )
+  const problem = Either.isRight(parsed) ? numberProblem(text) : undefined
+  return problem === undefined ? parsed : Either.left(unreadableBody(problem))
+}
 
 const eventsOf = (value: unknown): Iterable<SentEvent> => sentEvents(Array.isArray(value) ? value : [value])
 
@@ -85,10 +89,12 @@ const parseLine = (bytes: Uint8Array): Either.Either<unknown, string> => {
   if (bytes.length > MAX_EVENT_BYTES) return Either.left(TOO_LONG)
   const text = decodeText(bytes)
   if (Either.isLeft(text)) return Either.left("Is not valid UTF-8")
-  return Either.try({
+  const parsed = Either.try({
     try: (): unknown => JSON.parse(text.right),
     catch: () => `Is not valid JSON: ${isJsonSequence(text.right) ? AS_LINES : "send one event per line"}`
   })
+  const problem = Either.isRight(parsed) ? numberProblem(text.right) : undefined
+  return problem === undefined ? parsed : Either.left(problem)
 }
 
 /** Several objects in a row: NDJSON with the wrong content type, or without its line ends. */

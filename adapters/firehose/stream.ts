@@ -114,7 +114,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           const found = deliveryOf(event, { digest, receivedAt })
           if (Either.isRight(found)) {
             signals.push({ _tag: "Event", delivery: found.right })
-            payloads.push(found.right.payload)
+            if (found.right.damaged === undefined) payloads.push(found.right.payload)
           } else {
             unreadable.push(`${found.left}: "${oneLine(upstream.scrubbed(event.data))}"`)
           }

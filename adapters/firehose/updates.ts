@@ -3,6 +3,7 @@ import { Effect, Either, Option } from "effect"
 import type { Delivery } from "../../core/platforms/Platform.ts"
 import { firehoseEventId } from "../../core/syntax/firehose/event.ts"
 import { isTooDeep, jsonOf, MAX_DEPTH, objectOf, textOf, textsOf } from "../../core/text/json.ts"
+import { numberProblem } from "../../core/text/numbers.ts"
 import type { SseEvent } from "../http/sse.ts"
 
 /** Left is the reason why the update is not valid. `digest` makes the event id: Firehose has none for a page change. */
@@ -17,9 +18,11 @@ export const deliveryOf = (
   const { tap_id: _, query_id, query_ids, ...payload } = update
   const platformRuleIds = textsOf(query_ids ?? [textOf(query_id)])
   if (platformRuleIds.length === 0) return Either.left("No rule ids")
+  const reason = numberProblem(data)
   return Either.map(firehoseEventId(payload, digest), (platformPostId) => ({
     platformPostId,
     payload,
+    ...(reason !== undefined && { damaged: { reason, text: data } }),
     platformRuleIds,
     cursor: Option.fromNullable(id),
     receivedAt,

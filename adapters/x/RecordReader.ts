@@ -4,6 +4,7 @@ import { Chunk, Clock, Effect, Option } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import type { Delivery } from "../../core/platforms/Platform.ts"
 import * as Metrics from "../../core/telemetry/Metrics.ts"
+import { numberProblem } from "../../core/text/numbers.ts"
 import { truncated } from "../../core/text/truncated.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import type { Ended } from "../http/supervised.ts"
@@ -63,11 +64,13 @@ export class RecordReader {
         const { postId, ruleIds, payload } = record
         const novelty = this.seen.add(postId, ruleIds)
         if (novelty === "repeat") continue
-        if (novelty === "new post") posts.push(payload)
+        const reason = numberProblem(line)
+        if (novelty === "new post" && reason === undefined) posts.push(payload)
         this.rate.postReceived(now)
         deliveries.push({
           platformPostId: postId,
           payload,
+          ...(reason !== undefined && { damaged: { reason, text: line } }),
           platformRuleIds: ruleIds,
           cursor: Option.some(String(now)),
           receivedAt: now,

@@ -136,7 +136,9 @@ class Writer {
       }
       const deliveries = items.flatMap((item) => (item._tag === "Event" ? [item.delivery] : []))
       const last = Arr.findLast(deliveries, ({ cursor }) => Option.isSome(cursor))
-      yield* this.store(deliveries, {
+      const [intact, damaged] = Arr.partition(deliveries, (delivery) => delivery.damaged !== undefined)
+      for (const delivery of damaged) yield* this.storeHalves([delivery], undefined, delivery.damaged?.reason)
+      yield* this.store(intact, {
         platform: this.platform.id,
         ledger: this.ledger,
         gaps,
@@ -206,7 +208,7 @@ class Writer {
     }).pipe(Effect.catchAllCause((cause) => Effect.logError(`Lost events of "${this.platform.id}"`, cause)))
   }
 
-  private deadLetterOf({ platformPostId, payload }: Delivery, reason: unknown) {
+  private deadLetterOf({ platformPostId, payload, damaged }: Delivery, reason: unknown) {
     return Effect.gen(this, function* () {
       const message = reason instanceof Error ? reason.message : String(reason)
       yield* Metrics.deadLettered(this.platform.id, "unstorable")
@@ -219,7 +221,7 @@ class Writer {
         platformPostId,
         at: yield* Clock.currentTimeMillis,
         reason: message,
-        payload: JSON.stringify(payload).slice(0, MAX_PAYLOAD)
+        payload: (damaged?.text ?? JSON.stringify(payload)).slice(0, MAX_PAYLOAD)
       }
     })
   }

@@ -64,6 +64,8 @@ export interface Inventory {
 export interface Delivery {
   readonly platformPostId: string
   readonly payload: Record<string, unknown>
+  /** Set if the payload is not what the platform sent: the event becomes a dead letter, with its text. */
+  readonly damaged?: { readonly reason: string; readonly text: string }
   readonly platformRuleIds: ReadonlyArray<string>
   /** The account that sent the event: only its rules match. Absent for an event that all accounts share. */
   readonly sender?: AccountId
