@@ -47,7 +47,8 @@ export const connect = (dataDir: string): Effect.Effect<Option.Option<Send>, Ope
     const address = yield* socketAddress(join(folderIn(dataDir), NAME))
     const error = yield* connectionError(address)
     if (error === undefined) return Option.some((request: Request) => send(address, request))
-    return error.code === "ENOENT" || error.code === "ECONNREFUSED" ? Option.none() : yield* Effect.fail(error)
+    // ENOTDIR: the data folder is a file, which the store reports better.
+    return ["ENOENT", "ECONNREFUSED", "ENOTDIR"].includes(error.code ?? "") ? Option.none() : yield* Effect.fail(error)
   }).pipe(Effect.mapError((cause) => new OperatorSocketFailed({ path: join(folderIn(dataDir), NAME), cause })))
 
 export type Send = (request: Request) => Promise<Response>
