@@ -140,7 +140,8 @@ const columnsOf = (row: ReturnType<ReturnType<typeof rowOf>>): ReadonlyArray<str
   row.platform,
   row.platform_post_id,
   JSON.stringify(row.payload),
-  row.created_at
+  row.created_at,
+  String(JSON.stringify(row.payload).length)
 ]
 
 const batchesOf = <A>(all: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
