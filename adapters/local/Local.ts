@@ -11,6 +11,10 @@ import { type Delivery, type Platform, Platforms, type Signal } from "../../core
 import { helpFor } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
+import { evaluateInTurns } from "../../core/syntax/expression/evaluate.ts"
+import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
+import type { Expression } from "../../core/syntax/expression/expression.ts"
+import { Pace, type Turns } from "../../core/work/turns.ts"
 import { publisher, type Sink } from "./publish.ts"
 
 /** The in-process platforms, by id: where the feed sends their events. */
@@ -69,6 +73,8 @@ const makePlatform = (
     const queue = yield* Effect.acquireRelease(Queue.bounded<Delivery>(1_000), Queue.shutdown)
 
     const textById = new Map<string, string>()
+    /** The rules that the engine has left undecided at least once. */
+    const expensive = new Map<string, Expression>()
     const clock = yield* Effect.clock
     const since = clock.unsafeCurrentTimeMillis()
     let lastEventAt: number | undefined
@@ -115,6 +121,7 @@ const makePlatform = (
           for (const platformRuleId of platformRuleIds) {
             rules.delete(platformRuleId)
             textById.delete(platformRuleId)
+            expensive.delete(platformRuleId)
           }
         }),
       inventory: Effect.sync(() => ({
@@ -144,10 +151,31 @@ const makePlatform = (
       }))
     }
 
+    const expressionOf = (platformRuleId: string): Expression | undefined => {
+      const text = textById.get(platformRuleId)
+      if (text === undefined) return undefined
+      const expression = expensive.get(platformRuleId) ?? language.check(text).rule?.expression
+      if (expression !== undefined) expensive.set(platformRuleId, expression)
+      return expression
+    }
+
+    /** The evaluator can pause within a test, which the engine cannot. */
+    function* match(event: PlatformEvent): Turns<ReadonlyArray<string>> {
+      const { matched, undecided } = yield* rules.matchInTurns(event)
+      const all = [...matched]
+      const pace = new Pace()
+      for (const platformRuleId of undecided) {
+        const expression = expressionOf(platformRuleId)
+        if (expression !== undefined && (yield* evaluateInTurns(expression, event, pace))) all.push(platformRuleId)
+        yield
+      }
+      return all
+    }
+
     const sink: Sink = {
       match: (event) => {
         lastEventAt = clock.unsafeCurrentTimeMillis()
-        return rules.match(event)
+        return match(event)
       },
       offer: (delivery) => Queue.offer(queue, delivery)
     }

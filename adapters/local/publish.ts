@@ -9,12 +9,13 @@ import { type LocalFeed, NOT_LOCAL, type SentEvent } from "../../core/platforms/
 import type { Delivery, Platforms } from "../../core/platforms/Platform.ts"
 import type { RuleStore } from "../../core/rules/RuleStore.ts"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
+import { inTurns, type Turns, yieldRegularly } from "../../core/work/turns.ts"
 import { type CheckedEvent, eventReader, type LocalEvent } from "./events.ts"
 
 /** The feed's connection to one in-process platform. */
 export interface Sink {
   /** Ids of the matching rules. Call it exactly once per event: it also records the time of the last event. */
-  readonly match: (event: PlatformEvent) => ReadonlyArray<string>
+  readonly match: (event: PlatformEvent) => Turns<ReadonlyArray<string>>
   /** Queues a delivery to be stored. Waits while the store is behind. */
   readonly offer: (delivery: Delivery) => Effect.Effect<void>
 }
@@ -71,9 +72,8 @@ export const publisher = (options: {
 
   return (events, sender) =>
     Effect.gen(function* () {
-      const clock = yield* Effect.clock
-      const now = clock.unsafeCurrentTimeMillis()
-      const yieldIfDue = yieldRegularly(() => clock.unsafeCurrentTimeMillis())
+      const now = yield* Clock.currentTimeMillis
+      const yieldIfDue = yield* yieldRegularly
       const languages = (yield* platforms.all).map(({ language }) => language)
       const reader = eventReader(languages, sha256)
       const decode = ({ data }: SentEvent) => Either.flatMap(data, (value) => reader.decode(value, now))
@@ -101,7 +101,7 @@ export const publisher = (options: {
         const sink = sinks.get(id)
         if (sink === undefined) continue
         accepted[id] = (accepted[id] ?? 0) + 1
-        const platformRuleIds = sink.match(event.fields)
+        const platformRuleIds = yield* inTurns(sink.match(event.fields), yieldIfDue)
         if (platformRuleIds.length > 0) batch.push({ event, sink, platformRuleIds })
         if (batch.length === BATCH_SIZE) {
           matches += yield* countMatches(batch)
@@ -132,17 +132,6 @@ interface MatchedEvent {
 /** Small: the embedded store blocks the process while it writes. */
 const BATCH_SIZE = 200
 
-/** How long one sender may block the process. */
-const MAX_TURN_MILLIS = 10
-
-/** Yields to other fibers once `MAX_TURN_MILLIS` have passed. Run it between two units of work. */
-const yieldRegularly = (now: () => number): Effect.Effect<void> => {
-  let since = now()
-  const next = Effect.map(Effect.sleep(0), () => {
-    since = now()
-  })
-  return Effect.suspend(() => (now() - since < MAX_TURN_MILLIS ? Effect.void : next))
-}
 
 function* rights<A, B>(all: Iterable<A>, decode: (one: A) => Either.Either<B, unknown>): Iterable<B> {
   for (const one of all) {

@@ -8,9 +8,10 @@ import type { AccountId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
-import { evaluate } from "../syntax/expression/evaluate.ts"
+import { evaluateInTurns } from "../syntax/expression/evaluate.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
 import { jsonOf } from "../text/json.ts"
+import { inTurns, Pace, type Turns } from "../work/turns.ts"
 import { type LoggedEvent, ownLog } from "./EventLog.ts"
 import { RecentEvents } from "./RecentEvents.ts"
 
@@ -74,8 +75,7 @@ export class Backtests extends Context.Tag("core/Backtests")<
       const recent = yield* RecentEvents
       // One slice of one backtest at a time, followed by a yield to the rest of the process.
       const lock = yield* Effect.makeSemaphore(1)
-      const runExclusive = (work: () => void) =>
-        lock.withPermits(1)(Effect.zipRight(Effect.sync(work), Effect.sleep(0)))
+      const runExclusive = (work: Turns<void>) => lock.withPermits(1)(Effect.zipRight(inTurns(work), Effect.sleep(0)))
 
       const run = Effect.fn("Backtests.run")(function* (
         { account, language, expression }: OwnedRule,
@@ -91,7 +91,7 @@ export class Backtests extends Context.Tag("core/Backtests")<
             Effect.gen(function* () {
               for (const slice of slicesOf(segment.events.toReversed())) {
                 if (isLate) break
-                yield* runExclusive(() => tally.test(slice))
+                yield* runExclusive(tally.test(slice))
                 isLate = (yield* Clock.currentTimeMillis) >= end
               }
               tally.endSegment(segment.missed)
@@ -144,6 +144,7 @@ class Tally {
   /** Hashes of event ids, because an id can be a whole page. */
   private readonly seen = new Set<string>()
   private readonly fingerprints = new Fingerprints(1)
+  private readonly pace = new Pace()
   private tested = 0
   private matched = 0
   private unreadable = 0
@@ -162,8 +163,8 @@ class Tally {
     return this.tested + this.unreadable === 0
   }
 
-  test(events: ReadonlyArray<LoggedEvent>): void {
-    for (const event of events) this.testOne(event)
+  *test(events: ReadonlyArray<LoggedEvent>): Turns<void> {
+    for (const event of events) yield* this.testOne(event)
   }
 
   /** Events missed before the oldest segment are outside of the tested period. */
@@ -203,7 +204,7 @@ class Tally {
     return isDuplicate
   }
 
-  private testOne({ receivedAt, json }: LoggedEvent): void {
+  private *testOne({ receivedAt, json }: LoggedEvent): Turns<void> {
     const record = jsonOf(json)
     const event = this.format.read(record, receivedAt)
     if (Either.isLeft(event)) {
@@ -216,7 +217,7 @@ class Tally {
     const time = own !== undefined && own >= 0 && own <= LAST_MILLIS ? own : receivedAt
     this.from = Math.min(this.from, time)
     this.to = Math.max(this.to, time)
-    if (!evaluate(this.expression, event.right)) return
+    if (!(yield* evaluateInTurns(this.expression, event.right, this.pace))) return
     this.matched++
     if (this.samples.length < this.maxSamples) this.samples.push(record)
   }

@@ -14,10 +14,11 @@
  */
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { Expression, Field } from "../syntax/expression/expression.ts"
+import { finish, STEPS_PER_TURN, type Turns } from "../work/turns.ts"
 import { AnchorIndex } from "./AnchorIndex.ts"
 import { ANCHOR_WORDS, AnchorSelector } from "./AnchorSelector.ts"
 import { Compiler, layout } from "./code.ts"
-import { passAllGuards, readTerms } from "./eventTerms.ts"
+import { eventsRead, passAllGuards, readTerms } from "./eventTerms.ts"
 import { Frequencies } from "./Frequencies.ts"
 import { Fingerprints } from "./fingerprints.ts"
 import { Pool } from "./Pool.ts"
@@ -26,6 +27,7 @@ import { ReanchorSchedule } from "./ReanchorSchedule.ts"
 import { RuleTable } from "./RuleTable.ts"
 import { EVERY_EVENT, isPrefixSpace, prefixCell, Spaces } from "./spaces.ts"
 import { verify } from "./verify.ts"
+import { Work } from "./Work.ts"
 
 const { TERM, PHRASE, TEST } = layout
 const { tagOf, spaceOf, prefixCellOf, gramOf, isAnchor, withoutAnchor, lengthOf, leafStep } = layout
@@ -49,6 +51,9 @@ export interface EngineOptions {
   readonly coarseFields?: ReadonlySet<Field>
 }
 
+/** Called for each rule that matches, or that is undecided. */
+export type Found = (rule: number, isDecided: boolean) => void
+
 /** A program is [seen mark, rule], then the code. */
 const HEADER_WORDS = 2
 
@@ -68,6 +73,8 @@ export class Engine {
   private readonly selector: AnchorSelector
   private readonly schedule = new ReanchorSchedule()
   private stamp = 0
+  /** How often rules were added or removed. */
+  private changes = 0
 
   constructor({ seed, largeCapacity = false, coarseFields = new Set() }: EngineOptions) {
     this.index = new AnchorIndex(this.pool, largeCapacity)
@@ -91,6 +98,7 @@ export class Engine {
   /** Returns the rule's number. Numbers of removed rules are reused. */
   add(expression: Expression): number {
     const { compiler, pool } = this
+    this.changes++
     compiler.compile(expression)
     if (!this.selector.hasAnchors(compiler.code, 0)) compiler.requireEveryEvent()
     const { code, length } = compiler
@@ -112,6 +120,7 @@ export class Engine {
   remove(rule: number): void {
     const program = this.rules.programOf(rule)
     if (program === 0) return
+    this.changes++
     const words = this.pool.chunkOf(program)
     const start = this.pool.offsetOf(program) + HEADER_WORDS
     const length = lengthOf(words, start)
@@ -126,24 +135,76 @@ export class Engine {
   /** Numbers of the matching rules, without duplicates, in no particular order. */
   match(event: PlatformEvent): ReadonlyArray<number> {
     const matched: Array<number> = []
-    if (this.rules.count === 0) return matched
+    finish(this.run(event, false, (rule) => matched.push(rule)))
+    return matched
+  }
+
+  /**
+   * Like `match`, for any event and any rules. Rules can be changed and other events matched between two turns. The tests
+   * of one event get a limited amount of work; a rule that needs more is reported as undecided.
+   */
+  matchInTurns(event: PlatformEvent, found: Found): Turns<void> {
+    return this.run(event, true, found)
+  }
+
+  private *run(event: PlatformEvent, isLimited: boolean, found: Found): Turns<void> {
+    if (this.rules.count === 0) return
     const terms = readTerms(event, this)
     this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
-    const { index, pool, predicates, stamp } = this
+    const work = new Work(this.stamp, isLimited)
+    const rest = this.verifyCandidates(event, terms, work, found)
+    this.frequencies.learn(terms)
+    if (this.schedule.isDue()) this.reanchor(terms)
+    if (rest.length > 0) yield* this.verifyRest(rest, event, terms, work, found)
+  }
+
+  /** Verifies candidates until the turn ends. Returns the numbers of the other rules. */
+  private verifyCandidates(event: PlatformEvent, terms: number, work: Work, found: Found): ReadonlyArray<number> {
+    const { index, pool } = this
     const count = index.findCandidates(terms)
     this.postingsScanned = index.scanned
     const { candidates } = index
+    const rest: Array<number> = []
     for (let program = 0; program < count; program++) {
       const address = candidates[program] ?? 0
       // A rule can be a candidate by several terms.
       if (pool.markSeen(address)) continue
-      const words = pool.chunkOf(address)
-      const at = pool.offsetOf(address)
-      if (verify(words, at + HEADER_WORDS, event, predicates, stamp)) matched.push(words[at + 1] ?? 0)
+      if (work.steps < STEPS_PER_TURN) this.verifyProgram(address, event, terms, work, found)
+      else rest.push(pool.chunkOf(address)[pool.offsetOf(address) + 1] ?? 0)
     }
-    this.frequencies.learn(terms)
-    if (this.schedule.isDue()) this.reanchor(terms)
-    return matched
+    return rest
+  }
+
+  private *verifyRest(
+    rest: ReadonlyArray<number>,
+    event: PlatformEvent,
+    firstTerms: number,
+    work: Work,
+    found: Found
+  ): Turns<void> {
+    let terms = firstTerms
+    for (const rule of rest) {
+      if (work.steps >= STEPS_PER_TURN) {
+        work.steps = 0
+        const { changes } = this
+        const reads = eventsRead()
+        yield
+        // The table is shared, and added rules may use other fields.
+        if (changes !== this.changes || reads !== eventsRead()) terms = readTerms(event, this)
+      }
+      const program = this.rules.programOf(rule)
+      if (program !== 0) this.verifyProgram(program, event, terms, work, found)
+    }
+  }
+
+  private verifyProgram(program: number, event: PlatformEvent, terms: number, work: Work, found: Found): void {
+    const words = this.pool.chunkOf(program)
+    const at = this.pool.offsetOf(program)
+    work.isUndecided = false
+    // In a large event the chains of `eventTerms` are long.
+    work.steps += lengthOf(words, at + HEADER_WORDS) * (1 + (terms >> 10))
+    const isMatch = verify(words, at + HEADER_WORDS, event, this.predicates, work)
+    if (isMatch || work.isUndecided) found(words[at + 1] ?? 0, !work.isUndecided)
   }
 
   /** Selects anchors and prefetches their buckets. Do other work before `addPostings`, to hide the latency. */

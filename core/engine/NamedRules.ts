@@ -1,6 +1,7 @@
 /** An engine whose rules are identified by name. */
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
+import type { Turns } from "../work/turns.ts"
 import { Engine, type EngineOptions, type EngineStats } from "./Engine.ts"
 
 export class NamedRules {
@@ -38,5 +39,17 @@ export class NamedRules {
   /** Names of the matching rules, in no particular order. */
   match(event: PlatformEvent): ReadonlyArray<string> {
     return this.engine.match(event).map((number) => this.names[number] ?? "")
+  }
+
+  /** Names of the matching rules, and of those whose tests need more work. See `Engine.matchInTurns`. */
+  *matchInTurns(event: PlatformEvent): Turns<{ matched: ReadonlyArray<string>; undecided: ReadonlyArray<string> }> {
+    const matched: Array<string> = []
+    const undecided: Array<string> = []
+    // Named at once: rule numbers are reused.
+    yield* this.engine.matchInTurns(event, (number, isDecided) => {
+      const names = isDecided ? matched : undecided
+      names.push(this.names[number] ?? "")
+    })
+    return { matched, undecided }
   }
 }

@@ -1,10 +1,11 @@
 /** Predicates that are not a term lookup. Equal predicates share one entry, evaluated at most once per event. */
-import { evaluatePredicate } from "../syntax/expression/evaluate.ts"
+import { testInTurns } from "../syntax/expression/evaluate.ts"
 import type { EventFields } from "../syntax/expression/eventFields.ts"
 import type { Predicate } from "../syntax/expression/expression.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { gramsOf } from "./grams.ts"
 import type { Spaces } from "./spaces.ts"
+import type { Work } from "./Work.ts"
 
 interface Entry {
   readonly key: string
@@ -58,15 +59,22 @@ export class Predicates {
     return this.entries[number]?.grams ?? noGrams
   }
 
-  /** `stamp` is unique per event. */
-  evaluate(number: number, event: EventFields, stamp: number): boolean {
+  /** Returns false and marks the rule as undecided if the event has used up its work for tests. */
+  evaluate(number: number, event: EventFields, work: Work): boolean {
     const entry = this.entries[number]
     if (entry === undefined) return false
-    if (entry.stamp !== stamp) {
-      entry.stamp = stamp
-      entry.result = evaluatePredicate(entry.predicate, event)
+    if (entry.stamp === work.stamp) return entry.result
+    if (work.hasTests) {
+      const turn = testInTurns(entry.predicate, event, work.tests).next()
+      if (turn.done === true) {
+        entry.stamp = work.stamp
+        entry.result = turn.value
+        return turn.value
+      }
+      work.hasTests = false
     }
-    return entry.result
+    work.isUndecided = true
+    return false
   }
 }
 

@@ -101,6 +101,9 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
   return count
 }
 
+/** How many events were read: the table holds another event if this has changed. */
+export const eventsRead = (): number => reads
+
 /** Adds a term to the current event. */
 export const addTerm = (high: number, low: number): void => {
   if (count === maxTerms) return
@@ -133,6 +136,7 @@ const slotMask = 0xfff
  */
 const slots = new Int32Array(slotMask + 1)
 let stamp = 0
+let reads = 0
 let mark = 0
 let count = 0
 /** Active words: those that may have a prefix that some rule uses, as word numbers in the word buffer. */
@@ -145,6 +149,7 @@ const activeLows = new Int32Array(MAX_WORDS)
 
 const begin = (): void => {
   count = 0
+  reads++
   if (++stamp > MAX_STAMP) {
     slots.fill(0)
     stamp = 1

@@ -9,9 +9,10 @@ import { toWireTranslation, WireExplanation, WireIssue, WireTranslation } from "
 import { type Platform, type PlatformFailure, Platforms } from "../platforms/Platform.ts"
 import type { ValidRule } from "../syntax/expression/checked.ts"
 import type { EventFields } from "../syntax/expression/eventFields.ts"
-import { explain } from "../syntax/expression/explain.ts"
+import { explainInTurns } from "../syntax/expression/explain.ts"
 import type { FieldNames } from "../syntax/expression/FieldNames.ts"
 import { isTarget, translate } from "../syntax/translation/translate.ts"
+import { inTurns } from "../work/turns.ts"
 
 export const CheckRequest = Schema.Struct({
   overrides: Schema.Record({ key: PlatformId, value: Schema.String })
@@ -83,7 +84,7 @@ export const checkFilters = (
                 { language, text },
                 platforms.map(({ language }) => language)
               ),
-              ...explanationOf(rule, samples.get(id), language.fieldNames),
+              ...(yield* explanationOf(rule, samples.get(id), language.fieldNames)),
               ...(yield* backtestOf({ account, language, expression: rule.expression }, backtest)),
               ...(ask_platforms ? yield* verdictOf(platform, rule.canonical) : {})
             }
@@ -118,7 +119,9 @@ const readSamples = (platforms: ReadonlyArray<Platform>, events: NonNullable<Che
 }
 
 const explanationOf = (rule: ValidRule, sample: EventFields | undefined, names: FieldNames) =>
-  sample === undefined ? {} : { explanation: explain(rule.expression, sample, names) }
+  sample === undefined
+    ? Effect.succeed({})
+    : Effect.map(inTurns(explainInTurns(rule.expression, sample, names)), (explanation) => ({ explanation }))
 
 const backtestOf = (rule: OwnedRule, request: BacktestRequest | undefined) =>
   Effect.gen(function* () {

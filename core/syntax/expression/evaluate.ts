@@ -1,44 +1,90 @@
 /** Evaluates a rule on an event directly on the expression tree. The engine must agree with this reference. */
 
-import { containsPhrase } from "../words/phrase.ts"
+import { finish, Pace, type Turns } from "../../work/turns.ts"
+import { findPhrase } from "../words/phrase.ts"
 import type { EventFields } from "./eventFields.ts"
 import type { Bound, Expression, Predicate } from "./expression.ts"
 import { areaInBox, areaInCircle } from "./geometry.ts"
-import { patternOf } from "./patterns.ts"
+import { type PatternPredicate, patternOf } from "./patterns.ts"
 
-export const evaluate = (expression: Expression, event: EventFields): boolean => {
+export const evaluate = (expression: Expression, event: EventFields): boolean =>
+  finish(evaluateInTurns(expression, event, new Pace()))
+
+export function* evaluateInTurns(expression: Expression, event: EventFields, pace: Pace): Turns<boolean> {
   switch (expression._tag) {
     case "And":
-      return expression.clauses.every((clause) => evaluate(clause, event))
+      for (const clause of expression.clauses) {
+        if (!(yield* evaluateInTurns(clause, event, pace))) return false
+      }
+      return true
     case "Or":
-      return expression.clauses.some((clause) => evaluate(clause, event))
+      for (const clause of expression.clauses) {
+        if (yield* evaluateInTurns(clause, event, pace)) return true
+      }
+      return false
     case "Not":
-      return !evaluate(expression.clause, event)
+      return !(yield* evaluateInTurns(expression.clause, event, pace))
     case "Everything":
       return true
     case "Nothing":
       return false
     default:
-      return evaluatePredicate(expression, event)
+      return yield* testInTurns(expression, event, pace)
   }
 }
 
-/** A missing field matches no predicate. */
-export const evaluatePredicate = (predicate: Predicate, event: EventFields): boolean => {
+/** Tests one predicate. A missing field matches no predicate. */
+export function* testInTurns(predicate: Predicate, event: EventFields, pace: Pace): Turns<boolean> {
   switch (predicate._tag) {
     case "Phrase":
-      return event.text(predicate.field).some((tokens) => containsPhrase(tokens, predicate))
+      for (const tokens of event.text(predicate.field)) {
+        if (yield* findPhrase(tokens, predicate, pace)) return true
+      }
+      return false
     case "Wildcard":
     case "Fuzzy":
-    case "Regex": {
-      const { field, over } = predicate
-      const { fits } = patternOf(predicate)
-      return over === "words"
-        ? event.text(field).some(({ words }) => words.some(fits))
-        : event.keywords(field).some(fits)
-    }
+    case "Regex":
+      if (predicate.over === "values") return yield* fitsAny(predicate, event.keywords(predicate.field), pace)
+      for (const { words } of event.text(predicate.field)) {
+        if (yield* fitsAny(predicate, words, pace)) return true
+      }
+      return false
     case "Contains":
-      return event.keywords(predicate.field).some(patternOf(predicate).fits)
+      return yield* fitsAny(predicate, event.keywords(predicate.field), pace)
+    default:
+      return testAtOnce(predicate, event)
+  }
+}
+
+/** A number from 0 to 99 that depends only on the id. Consecutive ids are spread evenly. */
+export const sampleOf = (id: string): number => {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < id.length; at++) {
+    hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193)
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) % 100
+}
+
+// ---- helpers ----
+
+function* fitsAny(predicate: PatternPredicate, values: ReadonlyArray<string>, pace: Pace): Turns<boolean> {
+  const { fits, stepsPerCharacter } = patternOf(predicate)
+  for (const value of values) {
+    if (fits(value)) return true
+    if (pace.endsTurn(STEPS_PER_VALUE + stepsPerCharacter * value.length)) yield
+  }
+  return false
+}
+
+const STEPS_PER_VALUE = 10
+
+const testAtOnce = (
+  predicate: Exclude<Predicate, PatternPredicate | { readonly _tag: "Phrase" }>,
+  event: EventFields
+): boolean => {
+  switch (predicate._tag) {
     case "Equals":
       return event.keywords(predicate.field).includes(predicate.value)
     case "NumberRange": {
@@ -57,19 +103,6 @@ export const evaluatePredicate = (predicate: Predicate, event: EventFields): boo
       return event.ageHours !== undefined && event.ageHours <= predicate.hours
   }
 }
-
-/** A number from 0 to 99 that depends only on the id. Consecutive ids are spread evenly. */
-export const sampleOf = (id: string): number => {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < id.length; at++) {
-    hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193)
-  }
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return ((hash ^ (hash >>> 16)) >>> 0) % 100
-}
-
-// ---- helpers ----
 
 const isInRange = <A extends number | string>(
   value: A,

@@ -16,7 +16,7 @@ export interface EventFields {
   readonly id: string
   /** One entry per value of the field. A phrase never matches across two values. */
   readonly text: (field: Field) => ReadonlyArray<Tokens>
-  /** Lower case on `x`. No duplicates. */
+  /** Lower case on `x`. No duplicates, and no values longer than `MAX_VALUE_LENGTH`. */
   readonly keywords: (field: Field) => ReadonlyArray<string>
   readonly number: (field: Field) => number | undefined
   /** A point, the area of a place, or both. */
@@ -84,7 +84,7 @@ export class LazyFields implements PlatformEvent {
   }
 
   values(field: Field): ReadonlyArray<string> {
-    return distinct(this.reader.values(field))
+    return distinct(this.reader.values(field).filter(isIndexable))
   }
 
   texts(field: Field): ReadonlyArray<string> {
@@ -109,6 +109,11 @@ export class LazyFields implements PlatformEvent {
 }
 
 // ---- helpers ----
+
+/** Longer values exceed Lucene's limit of 32,766 bytes for a term if every character takes four bytes. */
+const MAX_VALUE_LENGTH = 8_191
+
+const isIndexable = (value: string): boolean => value.length <= MAX_VALUE_LENGTH
 
 const distinct = (values: ReadonlyArray<string>): ReadonlyArray<string> =>
   values.length < 2 ? values : [...new Set(values)]

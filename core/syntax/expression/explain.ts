@@ -1,8 +1,9 @@
 /** Explains why a rule matched an event or not: the result of each clause, and a smallest set of decisive clauses. */
 
+import { Pace, type Turns } from "../../work/turns.ts"
 import type { Span } from "../issues/issue.ts"
 import { describe, type Leaf } from "./describe.ts"
-import { evaluate } from "./evaluate.ts"
+import { evaluateInTurns } from "./evaluate.ts"
 import type { EventFields } from "./eventFields.ts"
 import type { Expression } from "./expression.ts"
 import type { FieldNames } from "./FieldNames.ts"
@@ -25,10 +26,11 @@ export interface ExplainedClause {
   readonly description: string
 }
 
-export const explain = (expression: Expression, event: EventFields, names: FieldNames): Explanation => {
+export function* explainInTurns(expression: Expression, event: EventFields, names: FieldNames): Turns<Explanation> {
   const clauses: Array<ExplainedClause> = []
-  const root = evaluateNode(expression, (leaf) => {
-    const held = evaluate(leaf, event)
+  const pace = new Pace()
+  const root = yield* evaluateNode(expression, function* (leaf) {
+    const held = yield* evaluateInTurns(leaf, event, pace)
     clauses.push({ span: leaf.span, held, description: describe(leaf, names) })
     return held
   })
@@ -63,16 +65,17 @@ type Shape =
 
 type Cost = "proof" | "flip"
 
-const evaluateNode = (expression: Expression, test: (leaf: Leaf) => boolean): EvaluatedNode => {
+function* evaluateNode(expression: Expression, test: (leaf: Leaf) => Turns<boolean>): Turns<EvaluatedNode> {
   switch (expression._tag) {
     case "Not": {
-      const part = evaluateNode(expression.clause, test)
+      const part = yield* evaluateNode(expression.clause, test)
       return { held: !part.held, proof: part.proof, flip: part.flip, shape: { _tag: "Not", part } }
     }
     case "And":
     case "Or": {
       const isOr = expression._tag === "Or"
-      const all = expression.clauses.map((clause) => evaluateNode(clause, test))
+      const all: Array<EvaluatedNode> = []
+      for (const clause of expression.clauses) all.push(yield* evaluateNode(clause, test))
       const held = isOr ? all.some((part) => part.held) : all.every((part) => part.held)
       const parts = all.filter((part) => part.held === held)
       // One part proves that a disjunction is true or a conjunction is false. To flip that, every such part must flip.
@@ -81,7 +84,7 @@ const evaluateNode = (expression: Expression, test: (leaf: Leaf) => boolean): Ev
       return { held, proof: cost("proof"), flip: cost("flip"), shape: { _tag: "Group", parts, oneFor } }
     }
     default:
-      return { held: test(expression), proof: 1, flip: 1, shape: { _tag: "Leaf", span: expression.span } }
+      return { held: yield* test(expression), proof: 1, flip: 1, shape: { _tag: "Leaf", span: expression.span } }
   }
 }
 

@@ -13,6 +13,8 @@ export interface Pattern {
   readonly prefix: string
   /** Every matching value contains each of these. Never empty strings, never substrings of `prefix`. */
   readonly substrings: ReadonlyArray<string>
+  /** Estimated cost of `fits`: see `Pace`. */
+  readonly stepsPerCharacter: number
 }
 
 export type PatternPredicate = Predicate & { readonly _tag: "Wildcard" | "Fuzzy" | "Regex" | "Contains" }
@@ -37,27 +39,45 @@ const compile = (predicate: PatternPredicate): Pattern => {
     case "Wildcard":
       return wildcard(predicate.parts)
     case "Fuzzy":
-      return { fits: withinEdits(predicate.word, predicate.distance), prefix: "", substrings: [] }
+      return {
+        fits: withinEdits(predicate.word, predicate.distance),
+        prefix: "",
+        substrings: [],
+        stepsPerCharacter: steps.fuzzy
+      }
     case "Regex":
       return regex(predicate.pattern)
     case "Contains": {
       const { text } = predicate
-      return { fits: (value) => value.includes(text), prefix: "", substrings: text === "" ? [] : [text] }
+      return {
+        fits: (value) => value.includes(text),
+        prefix: "",
+        substrings: text === "" ? [] : [text],
+        stepsPerCharacter: steps.literal
+      }
     }
   }
 }
 
 type Fits = Pattern["fits"]
 
+const steps = { literal: 1, fuzzy: 20, wildcard: 3 } as const
+
 /** A pattern that cannot be parsed or run matches nothing. */
 const regex = (pattern: string): Pattern => {
   const { tree } = parseRegex(pattern)
-  const runs = tree && matcherOf(tree, new Budget())
+  const budget = new Budget()
+  const runs = tree && matcherOf(tree, budget)
   if (tree === undefined || runs === undefined) {
-    return { fits: () => false, prefix: "", substrings: [] }
+    return { fits: () => false, prefix: "", substrings: [], stepsPerCharacter: 0 }
   }
   const { start: prefix, inner: substrings } = literalsOf(tree)
-  return { fits: withLiteralCheck(runs, prefix, substrings), prefix, substrings }
+  return {
+    fits: withLiteralCheck(runs, prefix, substrings),
+    prefix,
+    substrings,
+    stepsPerCharacter: budget.stepsPerCharacter
+  }
 }
 
 /** Checks literals first: a substring search is several times as fast as a pattern, and most values fail it. */
@@ -77,10 +97,18 @@ const wildcard = (parts: WildcardParts): Pattern => {
   const prefix = typeof first === "string" ? first : ""
   const substrings = [...new Set(prefix === "" ? texts : texts.slice(1))].filter((text) => !prefix.includes(text))
   if (hasQuestionMark || texts.some(hasSplitSurrogate)) {
-    return { fits: withLiteralCheck(fitsByCharacter(parts), prefix, substrings), prefix, substrings }
+    return {
+      fits: withLiteralCheck(fitsByCharacter(parts), prefix, substrings),
+      prefix,
+      substrings,
+      stepsPerCharacter: steps.wildcard * wildcardLength(parts)
+    }
   }
-  return { fits: fitsSegments(segmentsOf(parts)), prefix, substrings }
+  return { fits: fitsSegments(segmentsOf(parts)), prefix, substrings, stepsPerCharacter: steps.literal }
 }
+
+const wildcardLength = (parts: WildcardParts): number =>
+  parts.reduce((length, part) => length + (typeof part === "string" ? part.length : 1), 0)
 
 /** Half of a surrogate pair could match inside a character. */
 const hasSplitSurrogate = (text: string): boolean => /^[\udc00-\udfff]|[\ud800-\udbff]$/.test(text)

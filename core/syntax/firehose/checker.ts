@@ -4,6 +4,7 @@ import { nearest } from "../../text/nearest.ts"
 import type { Report } from "../issues/Report.ts"
 import { Budget } from "../regex/nfa.ts"
 import type { FieldRef, Group, Query } from "./ast.ts"
+import { costOf } from "./cost.ts"
 import {
   defaultField,
   type Field,
@@ -20,17 +21,22 @@ import { quotePhrase } from "./printer.ts"
 import { quoted } from "./quoted.ts"
 import { checkNumber, checkPattern, checkText, rejectRecentValue } from "./values.ts"
 
-/** After a syntax error it skips the checks of groups and `recent:`, which would report consequences of the error. */
-export const checkRule = (report: Report, ast: Group): void => {
+/**
+ * After a syntax error it skips the checks of groups and `recent:`, which would report consequences of the error. Returns
+ * whether the check was cheap enough to check many variants of the rule.
+ */
+export const checkRule = (report: Report, ast: Group): boolean => {
   checkCharacters(report)
   const parsed = report.errors === 0
+  const budget = new Budget()
   if (parsed && ast.clauses.length === 0 && ast.dropped.length === 0) {
     report.error("empty-rule", 0, report.text.length, "The rule is empty", {
       expected: ["a word", "a phrase", "a field"]
     })
-    return
+    return true
   }
-  walk({ report, budget: new Budget(), parsed, recents: 0 }, ast, fieldOf(defaultField), 0)
+  walk({ report, budget, parsed, recents: 0 }, ast, fieldOf(defaultField), 0)
+  return budget.isCheap
 }
 
 // ---- helpers ----
@@ -119,6 +125,14 @@ const checkValue = ({ report, budget }: Walk, query: Exclude<Query, Group>, fiel
   if (query._tag === "Regex" && field.kind !== "number") {
     checkPattern(report, budget, query, field)
     return
+  }
+  if (budget.spendActive(costOf(query, field))) {
+    report.error(
+      "too-much-work",
+      query.value.start,
+      query.value.end,
+      "From here on the rule takes too much work per event: use fewer fuzzy words, wildcards and long or sloppy phrases, or split it into several rules"
+    )
   }
   switch (field.kind) {
     case "text":

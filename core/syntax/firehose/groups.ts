@@ -66,6 +66,7 @@ export const checkRecentPlacement = (
 
 /** Removes a clause and its operator; `undefined` if it is the only clause of its group. */
 export const withoutClause = (report: Report, group: Group, query: Query, message: string): Fix | undefined => {
+  if (report.overflowed) return undefined
   const all = [...group.clauses, ...group.dropped].sort((a, b) => a.span.start - b.span.start)
   const index = all.findIndex((clause) => clause.query === query)
   const clause = all[index]

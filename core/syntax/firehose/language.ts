@@ -27,9 +27,10 @@ export interface Parsed {
 
 /** Checks grammar, fields and values. Never throws. */
 export const check = (text: string, options?: CheckOptions): Checked<Rule> => {
-  const { issues, ast } = run(text, options, true)
+  const { issues, ast, isFixable } = run(text, options, true)
   const rule = ast === undefined ? undefined : { text, ast, canonical: print(ast), expression: lower(ast) }
-  return { issues: withValidFixes(issues, issues, (fixed) => run(fixed, options, true).issues), rule }
+  const checkAgain = (fixed: string) => (isFixable ? run(fixed, options, true).issues : undefined)
+  return { issues: withValidFixes(issues, issues, checkAgain), rule }
 }
 
 /** Checks the grammar only, not fields and values. */
@@ -39,18 +40,27 @@ export { lower, print }
 
 // ---- helpers ----
 
-const run = (text: string, { maxLength = limits.maxLength }: CheckOptions = {}, checksValues: boolean): Parsed => {
+const run = (
+  text: string,
+  { maxLength = limits.maxLength }: CheckOptions = {},
+  checksValues: boolean
+): Parsed & { readonly isFixable: boolean } => {
   const report = new Report(text)
   if (text.length > maxLength) {
     const message = `The rule has ${text.length} characters: at most ${maxLength} are allowed`
     report.error("too-long", maxLength, text.length, message)
-    return { issues: report.found, ast: undefined }
+    return { issues: report.found, ast: undefined, isFixable: false }
   }
   const ast = parseRule(report)
-  if (checksValues) checkRule(report, ast)
+  const isCheap = !checksValues || checkRule(report, ast)
   // A warning that overlaps an error is a consequence of it.
   const issues = report.found.filter(
     ({ severity, span }) => severity === "error" || !report.hasErrorIn(span.start, span.end)
   )
-  return { issues: limited(issues), ast: report.errors > 0 ? undefined : ast }
+  return {
+    issues: limited(issues),
+    ast: report.errors > 0 ? undefined : ast,
+    // Verifying fixes checks the text once per issue. If some issues were discarded, the counts tell nothing.
+    isFixable: isCheap && !report.overflowed
+  }
 }

@@ -30,7 +30,7 @@ export interface Layout {
 /** `undefined` if the budget is spent. */
 export const layoutOf = (nfa: Nfa, budget: Budget): Layout | undefined => {
   const { targets, labelOf, labels, leaving } = positionsOf(nfa)
-  budget.spendPositions(targets.length)
+  budget.spendPositions(targets.length, mostActive(labels, labelOf))
   const words = Math.ceil(targets.length / 32)
   const chained = new Int32Array(words)
   const isEnd = new Int32Array(words)
@@ -39,7 +39,14 @@ export const layoutOf = (nfa: Nfa, budget: Budget): Layout | undefined => {
   const acceptsAll = nfa.edges.map((edges, state) => edges.some(isLoop(state)) && closure([state]).includes(nfa.end))
   const links = new Map<string, Link>()
   for (let position = 0; position < targets.length && !budget.isSpent; position++) {
-    const reached = closure([targets[position] ?? 0])
+    const state = targets[position] ?? 0
+    // Most positions only lead to the next one.
+    if (state !== nfa.end && nfa.epsilons[state]?.length === 0 && isOnly(leaving[state], position + 1)) {
+      budget.spend(2)
+      setBit(chained, position)
+      continue
+    }
+    const reached = closure([state])
     const next = new Set(reached.flatMap((state) => leaving[state] ?? []))
     budget.spend(reached.length + next.size)
     if (reached.includes(nfa.end)) setBit(isEnd, position)
@@ -126,6 +133,29 @@ const positionsOf = (nfa: Nfa): Positions => {
 }
 
 const MAX_LABELS = 2 ** 24
+
+/** The largest number of positions that read the same character. */
+const mostActive = (labels: ReadonlyArray<ReadonlyArray<CharacterRange>>, labelOf: Int32Array): number => {
+  const counts = new Int32Array(labels.length)
+  for (const label of labelOf) counts[label] = (counts[label] ?? 0) + 1
+  const changes = labels.flatMap((ranges, label) =>
+    ranges.flatMap(({ from, to }) => [
+      { at: from, change: counts[label] ?? 0 },
+      { at: to + 1, change: -(counts[label] ?? 0) }
+    ])
+  )
+  changes.sort((one, other) => one.at - other.at || one.change - other.change)
+  let active = 0
+  let most = 0
+  for (const { change } of changes) {
+    active += change
+    most = Math.max(most, active)
+  }
+  return most
+}
+
+const isOnly = (positions: ReadonlyArray<number> | undefined, position: number): boolean =>
+  positions?.length === 1 && positions[0] === position
 
 const byTarget = (edges: ReadonlyArray<Edge>): ReadonlyMap<number, ReadonlyArray<CharacterRange>> => {
   const found = new Map<number, Array<CharacterRange>>()

@@ -3,9 +3,10 @@ import { CharacterKinds } from "./characterKinds.ts"
 import type { Layout } from "./layout.ts"
 
 /**
- * A cached transition costs one table lookup. A new one costs four passes over the bitset words, one over the links, and
- * one over the positions if the readers of the character kind are not cached. The limits of a rule allow 1,300 words,
- * 5,000 links and 10,000 positions. Each value is read once, and a full cache is cleared.
+ * A cached transition costs one table lookup. A new one costs several passes over the bitset words, one over the links,
+ * and one over the positions if the readers of the character kind are not cached; `nfaLimits` limits all three. Each
+ * value is read once, and a full cache is cleared. While most transitions are new, caching costs more than it saves:
+ * then the NFA is simulated instead.
  */
 export class LazyDfa {
   private readonly layout: Layout
@@ -26,6 +27,8 @@ export class LazyDfa {
   private readonly target: Int32Array
   private startSet = UNKNOWN
   private clears = 0
+  /** Grows with each character and shrinks with each new transition. Below 0 the cache is not worth its cost. */
+  private credit = MAX_CREDIT
 
   /** `maxCells` limits the cache, in 32-bit integers. */
   constructor(layout: Layout, maxCells: number) {
@@ -55,14 +58,42 @@ export class LazyDfa {
         kind = kinds.of(character)
       }
       const known = moves[set * count + kind] ?? UNKNOWN
-      if (known === UNKNOWN) {
-        set = this.move(set, kind)
-        moves = this.moves
-      } else {
+      if (known !== UNKNOWN) {
         set = known
+        continue
+      }
+      if (this.credit < 0) {
+        const end = Math.min(at + SIMULATED, value.length)
+        at = this.simulate(value, character > 0xffff ? at - 1 : at, end, set) - 1
+        set = this.targetSet()
+      } else {
+        set = this.move(set, kind)
+      }
+      moves = this.moves
+    }
+    this.credit = Math.min(this.credit + value.length, MAX_CREDIT)
+    return this.accepts[set] === true
+  }
+
+  /** Reads the value from `start` up to about `end` without the cache. Returns where it stopped. */
+  private simulate(value: string, start: number, end: number, set: number): number {
+    const { kinds, source, target } = this
+    const { words } = this.layout
+    this.load(set)
+    let at = start
+    while (at < end) {
+      const character = value.codePointAt(at) ?? 0
+      at += character > 0xffff ? 2 : 1
+      this.shift()
+      this.followLinks()
+      const readers = this.readersOf(character < 128 ? (kinds.ascii[character] ?? 0) : kinds.of(character))
+      for (let word = 0; word < words; word++) {
+        const bits = (target[word] ?? 0) & (readers[word] ?? 0)
+        target[word] = bits
+        source[word] = bits
       }
     }
-    return this.accepts[set] === true
+    return at
   }
 
   private start(): number {
@@ -74,19 +105,11 @@ export class LazyDfa {
 
   /** Computes a transition that is not cached. */
   private move(set: number, kind: number): number {
-    const { source, target, sets } = this
-    const { words, chained } = this.layout
-    source.fill(0)
-    const last = this.setAt[set + 1] ?? 0
-    for (let at = this.setAt[set] ?? 0; at < last; at += 2) {
-      source[sets[at] ?? 0] = sets[at + 1] ?? 0
-    }
-    let carry = 0
-    for (let word = 0; word < words; word++) {
-      const bits = (source[word] ?? 0) & (chained[word] ?? 0)
-      target[word] = (bits << 1) | carry
-      carry = bits >>> 31
-    }
+    const { target } = this
+    const { words } = this.layout
+    this.credit -= COST_OF_MOVE
+    this.load(set)
+    this.shift()
     this.followLinks()
     const readers = this.readersOf(kind)
     for (let word = 0; word < words; word++) {
@@ -98,6 +121,28 @@ export class LazyDfa {
       this.moves[set * this.kinds.count + kind] = found
     }
     return found
+  }
+
+  /** Makes a cached set the source set. */
+  private load(set: number): void {
+    const { source, sets } = this
+    source.fill(0)
+    const last = this.setAt[set + 1] ?? 0
+    for (let at = this.setAt[set] ?? 0; at < last; at += 2) {
+      source[sets[at] ?? 0] = sets[at + 1] ?? 0
+    }
+  }
+
+  /** Makes the next positions of the source set the target set. */
+  private shift(): void {
+    const { source, target } = this
+    const { words, chained } = this.layout
+    let carry = 0
+    for (let word = 0; word < words; word++) {
+      const bits = (source[word] ?? 0) & (chained[word] ?? 0)
+      target[word] = (bits << 1) | carry
+      carry = bits >>> 31
+    }
   }
 
   /** Adds the targets of the links to the target set. */
@@ -215,6 +260,12 @@ const UNKNOWN = 0
 const DEAD = 1
 /** Any rest of the value matches. */
 const ACCEPTING = 2
+
+/** In cached transitions. */
+const MAX_CREDIT = 10_000
+const COST_OF_MOVE = 20
+/** How many characters are simulated before the cache is tried again. */
+const SIMULATED = 256
 
 const grown = (cells: Int32Array, count: number): Int32Array => {
   if (count <= cells.length) return cells

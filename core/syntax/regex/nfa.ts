@@ -15,36 +15,61 @@ export interface Nfa {
   readonly end: number
 }
 
-/** Limits for all patterns of one rule together. */
+/** Limits for all patterns of one rule together. They bound the cost of a character in the worst case. */
 export const nfaLimits = {
   /** Positions of all layouts; a transition handles 32 of them at once. */
-  maxPositions: 10_000,
+  maxPositions: 8_192,
+  /**
+   * Positions that read the same character: as many can be active at once. Wildcards, fuzzy words and phrases count as
+   * the number of positions that cost as much.
+   */
+  maxActive: 1_500,
   /** Transitions to a position other than the next one, as packed by `Layout`. */
-  maxLinks: 5_000,
+  maxLinks: 750,
   /** DFA states of the subset construction for a `~` inside a pattern. */
-  maxSubsets: 5_000,
+  maxSubsets: 1_000,
   /** Steps to build the automata. */
-  maxWork: 200_000,
+  maxWork: 40_000,
   /** Size of the transition table of one `LazyDfa`, in 32-bit integers. */
-  maxCells: 65_536
+  maxCells: 16_384
 } as const
 
 /** What remains of `nfaLimits`. */
 export class Budget {
   private work: number = nfaLimits.maxWork
   private positions: number = nfaLimits.maxPositions
+  private active: number = nfaLimits.maxActive
   private links: number = nfaLimits.maxLinks
 
+  /** Building the automata took so little that the rule can be checked many times. */
+  get isCheap(): boolean {
+    return this.work > 0.9 * nfaLimits.maxWork
+  }
+
   get isSpent(): boolean {
-    return this.work <= 0 || this.positions < 0 || this.links < 0
+    return this.work <= 0 || this.positions < 0 || this.active < 0 || this.links < 0
+  }
+
+  /** Estimated cost of the patterns so far: see `Pace`. */
+  get stepsPerCharacter(): number {
+    const positions = nfaLimits.maxPositions - this.positions
+    return 20 + positions / 4 + 5 * (nfaLimits.maxLinks - this.links)
   }
 
   spend(work: number): void {
     this.work -= work
   }
 
-  spendPositions(count: number): void {
+  spendPositions(count: number, active: number): void {
     this.positions -= count
+    this.active -= active
+  }
+
+  /** Returns whether this exceeds the budget. */
+  spendActive(count: number): boolean {
+    const wasSpent = this.isSpent
+    this.active -= count
+    return this.isSpent && !wasSpent
   }
 
   spendLinks(count: number): void {

@@ -1,6 +1,7 @@
 /** Parses a pattern in Lucene's regular-expression dialect. A pattern matches the whole value. */
 import { readCharacter, readClass, readInterval, readString } from "./atoms.ts"
 import { Cursor, escapeSign, type RegexIssue } from "./cursor.ts"
+import { nfaLimits } from "./nfa.ts"
 import { empty, type RegexNode, type Sized } from "./tree.ts"
 
 export interface ParsedRegex {
@@ -13,8 +14,6 @@ export const parseRegex = (pattern: string): ParsedRegex => new Parser(pattern).
 
 // ---- helpers ----
 
-/** Limit on the number of automaton states of a pattern. */
-const MAX_SIZE = 10_000
 /** Limit on the nesting of groups. */
 const MAX_DEPTH = 50
 
@@ -38,8 +37,10 @@ class Parser {
       const message = 'This ")" has no matching "(" in the pattern; write \\) for the character'
       cursor.error("regex-syntax", cursor.at, cursor.at + 1, message, escapeSign(")"))
     }
-    if (tree.size > MAX_SIZE) {
-      const message = `The pattern needs more than ${MAX_SIZE} automaton states: lower its repeat counts`
+    // Repeats make it larger than its text. Found here, before the automaton is built.
+    const maxSize = nfaLimits.maxActive + length
+    if (tree.size > maxSize) {
+      const message = `The pattern needs more than ${maxSize} automaton states: lower its repeat counts`
       cursor.error("regex-too-large", 0, length, message)
     }
     return { tree: cursor.failed ? undefined : tree.node, issues: cursor.issues }

@@ -1,4 +1,5 @@
 /** Finds phrases with slop in a text. */
+import { finish, Pace, type Turns } from "../../work/turns.ts"
 import type { Tokens } from "./tokens.ts"
 
 export interface Phrase {
@@ -11,15 +12,19 @@ export interface Phrase {
  * Lucene's slop: move each word of the phrase to a position where the text has it, no two words to the same one. The
  * phrase matches if the moves differ by at most `slop`. An extra word between two costs 1, swapping two neighbours 2.
  */
-export const containsPhrase = (text: Tokens, phrase: Phrase): boolean => {
-  const byWord = positionsOf(text, phrase.words)
+export const containsPhrase = (text: Tokens, phrase: Phrase): boolean => finish(findPhrase(text, phrase, new Pace()))
+
+/** Takes at most (words of the phrase) steps per word of the text. */
+export function* findPhrase(text: Tokens, phrase: Phrase, pace: Pace): Turns<boolean> {
+  const byWord = yield* positionsOf(text, phrase.words, pace)
   if (byWord === undefined) {
     return false
   }
   const words = phrase.words.map((word, index) => ({
     word,
     offset: phrase.offsets?.[index] ?? index,
-    positions: byWord.get(word) ?? []
+    positions: byWord.get(word) ?? [],
+    next: 0
   }))
   if (words.length === 1) {
     return true
@@ -30,9 +35,11 @@ export const containsPhrase = (text: Tokens, phrase: Phrase): boolean => {
   for (const position of rarest.positions) {
     const last = position - rarest.offset
     for (let start = Math.max(next, last - phrase.slop); start <= last; start++) {
-      if (fitsAt(words, start, phrase.slop)) {
+      const tried = wordsThatFit(words, start, phrase.slop)
+      if (tried === words.length) {
         return true
       }
+      if (pace.endsTurn(STEPS_PER_WORD * (tried + 1))) yield
     }
     next = last + 1
   }
@@ -41,14 +48,23 @@ export const containsPhrase = (text: Tokens, phrase: Phrase): boolean => {
 
 // ---- helpers ----
 
+/** Of looking a word up, and of comparing its positions. */
+const STEPS_PER_LOOKUP = 30
+const STEPS_PER_WORD = 30
+
 /** Ascending positions of each word; `undefined` if a word is missing. */
-const positionsOf = (text: Tokens, words: ReadonlyArray<string>): ReadonlyMap<string, Array<number>> | undefined => {
+function* positionsOf(
+  text: Tokens,
+  words: ReadonlyArray<string>,
+  pace: Pace
+): Turns<ReadonlyMap<string, Array<number>> | undefined> {
   const byWord = new Map<string, Array<number>>()
   for (const word of words) {
     byWord.set(word, [])
   }
   for (let index = 0; index < text.words.length; index++) {
     byWord.get(text.words[index] ?? "")?.push(text.positions[index] ?? 0)
+    if (pace.endsTurn(STEPS_PER_LOOKUP)) yield
   }
   for (const positions of byWord.values()) {
     if (positions.length === 0) {
@@ -62,26 +78,37 @@ interface PhraseWord {
   readonly word: string
   readonly offset: number
   readonly positions: ReadonlyArray<number>
+  /** Index of the first position that is not before the word's own place. Start positions only grow, and so does it. */
+  next: number
 }
 
-/** Whether each word has a position within `slop` after its own, if the phrase starts at `start`. */
-const fitsAt = (words: ReadonlyArray<PhraseWord>, start: number, slop: number): boolean => {
+/** How many words have a position within `slop` after their own, in order, if the phrase starts at `start`. */
+const wordsThatFit = (words: ReadonlyArray<PhraseWord>, start: number, slop: number): number => {
   // A repeated word takes the first position left. This greedy choice is safe, as later ranges never start earlier.
   const taken = new Map<string, number>()
-  for (const { word, offset, positions } of words) {
-    const earliest = Math.max(start + offset, (taken.get(word) ?? Number.NEGATIVE_INFINITY) + 1)
-    const position = positions[lowerBound(positions, earliest)]
+  for (let index = 0; index < words.length; index++) {
+    const entry = words[index]
+    if (entry === undefined) return index
+    const { word, offset, positions } = entry
+    entry.next = indexFrom(positions, start + offset, entry.next)
+    const at = Math.max(entry.next, taken.get(word) ?? 0)
+    const position = positions[at]
     if (position === undefined || position > start + offset + slop) {
-      return false
+      return index
     }
-    taken.set(word, position)
+    taken.set(word, at + 1)
   }
-  return true
+  return words.length
 }
 
-const lowerBound = (positions: ReadonlyArray<number>, earliest: number): number => {
-  let low = 0
-  let high = positions.length
+/** Index of the first position at or after `earliest`, not before `from`. It is mostly `from` or the next one. */
+const indexFrom = (positions: ReadonlyArray<number>, earliest: number, from: number): number => {
+  let low = from
+  let high = Math.min(from + 2, positions.length)
+  if ((positions[high - 1] ?? Number.POSITIVE_INFINITY) < earliest) {
+    low = high
+    high = positions.length
+  }
   while (low < high) {
     const middle = (low + high) >> 1
     if ((positions[middle] ?? 0) < earliest) {

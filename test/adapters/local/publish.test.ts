@@ -80,7 +80,13 @@ const slowPublisher = Effect.gen(function* () {
   const platforms = yield* Platforms
   const rules = yield* RuleStore
   const inFlight: Array<Delivery> = []
-  const sink: Sink = { match: () => ["rule"], offer: (delivery) => Effect.sync(() => void inFlight.push(delivery)) }
+  const sink: Sink = {
+    // biome-ignore lint/correctness/useYield: a single turn
+    *match() {
+      return ["rule"]
+    },
+    offer: (delivery) => Effect.sync(() => void inFlight.push(delivery))
+  }
   const sinks = new Map<PlatformId, Sink>(PLATFORM_IDS.map((id) => [id, sink]))
   const publish = publisher({ platforms, sinks, rules, recent: noLog, sha256: (text) => text })
   const ackAll = Effect.suspend(() => Effect.forEach(inFlight.splice(0), ({ ack }) => ack))

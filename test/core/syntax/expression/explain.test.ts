@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import fc from "fast-check"
 import type { EventFields } from "../../../../core/syntax/expression/eventFields.ts"
-import { explain as explainWith } from "../../../../core/syntax/expression/explain.ts"
+import { explainInTurns } from "../../../../core/syntax/expression/explain.ts"
 import type { Expression } from "../../../../core/syntax/expression/expression.ts"
 import { firehoseEvent } from "../../../../core/syntax/firehose/event.ts"
 import { fieldNames as firehoseNames } from "../../../../core/syntax/firehose/fieldNames.ts"
@@ -10,14 +10,17 @@ import { check as checkFirehose } from "../../../../core/syntax/firehose/languag
 import { xEvent } from "../../../../core/syntax/x/event.ts"
 import { fieldNames as xNames } from "../../../../core/syntax/x/fieldNames.ts"
 import { check as checkX, lower } from "../../../../core/syntax/x/language.ts"
+import { finish } from "../../../../core/work/turns.ts"
 
 /** With the names of both platforms. */
 const explain = (expression: Expression, event: EventFields) =>
-  explainWith(expression, event, {
-    text: { ...xNames.text, ...firehoseNames.text },
-    keyword: { ...xNames.keyword, ...firehoseNames.keyword },
-    number: { ...xNames.number, ...firehoseNames.number }
-  })
+  finish(
+    explainInTurns(expression, event, {
+      text: { ...xNames.text, ...firehoseNames.text },
+      keyword: { ...xNames.keyword, ...firehoseNames.keyword },
+      number: { ...xNames.number, ...firehoseNames.number }
+    })
+  )
 
 const x = (text: string): Expression => {
   const { rule } = checkX(text)

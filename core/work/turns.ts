@@ -1,0 +1,60 @@
+/** Long work in turns: generators that yield after a little work, so that the rest of the process can run in between. */
+import { Effect } from "effect"
+
+export const STEPS_PER_TURN = 200_000
+
+/** Yields at the end of each turn, which takes well under a millisecond, and returns the result. */
+export type Turns<A> = Generator<void, A>
+
+/** Divides work into turns. One step takes about a nanosecond. */
+export class Pace {
+  private readonly stepsPerTurn: number
+  private left: number
+
+  constructor(stepsPerTurn = STEPS_PER_TURN) {
+    this.stepsPerTurn = stepsPerTurn
+    this.left = stepsPerTurn
+  }
+
+  /** Whether the turn ends with this piece of work. */
+  endsTurn(steps: number): boolean {
+    this.left -= steps
+    if (this.left > 0) return false
+    this.left = this.stepsPerTurn
+    return true
+  }
+}
+
+/** Runs all turns at once. */
+export const finish = <A>(turns: Turns<A>): A => {
+  let turn = turns.next()
+  while (turn.done !== true) turn = turns.next()
+  return turn.value
+}
+
+/** Runs the turns, and yields to other fibers every few milliseconds. `yieldIfDue`: from `yieldRegularly`. */
+export const inTurns = <A>(turns: Turns<A>, yieldIfDue?: Effect.Effect<void>): Effect.Effect<A> =>
+  Effect.gen(function* () {
+    const pause = yieldIfDue ?? (yield* yieldRegularly)
+    let turn = turns.next()
+    while (turn.done !== true) {
+      yield* pause
+      turn = turns.next()
+    }
+    return turn.value
+  })
+
+/** Gives an effect to run between two pieces of work: it yields to other fibers once `MAX_MILLIS` have passed. */
+export const yieldRegularly: Effect.Effect<Effect.Effect<void>> = Effect.map(Effect.clock, (clock) => {
+  const now = () => clock.unsafeCurrentTimeMillis()
+  let since = now()
+  const next = Effect.map(Effect.sleep(0), () => {
+    since = now()
+  })
+  return Effect.suspend(() => (now() - since < MAX_MILLIS ? Effect.void : next))
+})
+
+// ---- helpers ----
+
+/** How long one caller may block the process. */
+const MAX_MILLIS = 10
