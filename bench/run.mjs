@@ -18,7 +18,7 @@ const BENCHMARKS = {
 }
 
 /** Built and run the same way, with their own arguments and without figures. */
-const TOOLS = ["engine/churn", "engine/fuzz", "syntax/fuzz"]
+const TOOLS = ["engine/churn", "engine/fuzz", "engine/worst", "syntax/fuzz"]
 
 const HELP = `node bench/run.mjs [benchmark ...] [option ...]
 

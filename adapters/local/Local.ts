@@ -11,10 +11,7 @@ import { type Delivery, type Platform, Platforms, type Signal } from "../../core
 import { helpFor } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
-import { evaluateInTurns } from "../../core/syntax/expression/evaluate.ts"
-import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
-import { Pace, type Turns } from "../../core/work/turns.ts"
 import { publisher, type Sink } from "./publish.ts"
 
 /** The in-process platforms, by id: where the feed sends their events. */
@@ -159,23 +156,10 @@ const makePlatform = (
       return expression
     }
 
-    /** The evaluator can pause within a test, which the engine cannot. */
-    function* match(event: PlatformEvent): Turns<ReadonlyArray<string>> {
-      const { matched, undecided } = yield* rules.matchInTurns(event)
-      const all = [...matched]
-      const pace = new Pace()
-      for (const platformRuleId of undecided) {
-        const expression = expressionOf(platformRuleId)
-        if (expression !== undefined && (yield* evaluateInTurns(expression, event, pace))) all.push(platformRuleId)
-        yield
-      }
-      return all
-    }
-
     const sink: Sink = {
       match: (event) => {
         lastEventAt = clock.unsafeCurrentTimeMillis()
-        return match(event)
+        return rules.matchInTurns(event, expressionOf)
       },
       offer: (delivery) => Queue.offer(queue, delivery)
     }

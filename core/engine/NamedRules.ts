@@ -1,7 +1,8 @@
 /** An engine whose rules are identified by name. */
+import { evaluateInTurns } from "../syntax/expression/evaluate.ts"
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
-import type { Turns } from "../work/turns.ts"
+import { Pace, type Turns } from "../work/turns.ts"
 import { Engine, type EngineOptions, type EngineStats } from "./Engine.ts"
 
 export class NamedRules {
@@ -41,15 +42,27 @@ export class NamedRules {
     return this.engine.match(event).map((number) => this.names[number] ?? "")
   }
 
-  /** Names of the matching rules, and of those whose tests need more work. See `Engine.matchInTurns`. */
-  *matchInTurns(event: PlatformEvent): Turns<{ matched: ReadonlyArray<string>; undecided: ReadonlyArray<string> }> {
+  /**
+   * Like `match`, for any event and any rules: see `Engine.matchInTurns`. Rules that the engine leaves undecided are
+   * evaluated, which can pause within a test. `expressionOf`: `undefined` if the rule was deleted in the meantime.
+   */
+  *matchInTurns(
+    event: PlatformEvent,
+    expressionOf: (name: string) => Expression | undefined
+  ): Turns<ReadonlyArray<string>> {
     const matched: Array<string> = []
     const undecided: Array<string> = []
-    // Named at once: rule numbers are reused.
     yield* this.engine.matchInTurns(event, (number, isDecided) => {
+      // Named at once: rule numbers are reused.
       const names = isDecided ? matched : undecided
       names.push(this.names[number] ?? "")
     })
-    return { matched, undecided }
+    const pace = new Pace()
+    for (const name of undecided) {
+      yield
+      const expression = expressionOf(name)
+      if (expression !== undefined && (yield* evaluateInTurns(expression, event, pace))) matched.push(name)
+    }
+    return matched
   }
 }

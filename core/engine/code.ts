@@ -10,6 +10,7 @@
  *   never      [tag]
  */
 import type { Expression, Field, Predicate } from "../syntax/expression/expression.ts"
+import { isShort } from "../syntax/words/phrase.ts"
 import { groupAt, writeWord } from "../syntax/words/wordBuffer.ts"
 import type { Fingerprints } from "./fingerprints.ts"
 import { type Prefix, prefixOf } from "./grams.ts"
@@ -209,7 +210,7 @@ export class Compiler {
       this.emitTerm(space, text, likelihood, negated)
       return "node"
     }
-    if (predicate._tag !== "Phrase" || !isIndexable(predicate)) {
+    if (predicate._tag !== "Phrase" || !isShort(predicate)) {
       this.emitTest(predicate, negated)
       return "node"
     }
@@ -286,13 +287,6 @@ type Outcome = "node" | "always" | "never"
 
 const NEGATED = 8
 const ANCHORED = 1 << 14
-
-/** Longer phrases are evaluated as tests: their gaps between values would use up the term numbers of a long event. */
-const MAX_PHRASE_LENGTH = 32
-
-/** A single word, or a short phrase without slop. */
-const isIndexable = ({ words, offsets, slop }: Predicate & { _tag: "Phrase" }): boolean =>
-  words.length === 1 || (slop === 0 && Math.max(words.length, ...(offsets ?? [])) <= MAX_PHRASE_LENGTH)
 
 interface RequiredTerm {
   readonly space: number

@@ -44,13 +44,15 @@ export function* testInTurns(predicate: Predicate, event: EventFields, pace: Pac
     case "Wildcard":
     case "Fuzzy":
     case "Regex":
-      if (predicate.over === "values") return yield* fitsAny(predicate, event.keywords(predicate.field), pace)
-      for (const { words } of event.text(predicate.field)) {
-        if (yield* fitsAny(predicate, words, pace)) return true
-      }
-      return false
+      return yield* fitsAny(
+        predicate,
+        predicate.over === "words"
+          ? event.text(predicate.field).map(({ words }) => words)
+          : [event.keywords(predicate.field)],
+        pace
+      )
     case "Contains":
-      return yield* fitsAny(predicate, event.keywords(predicate.field), pace)
+      return yield* fitsAny(predicate, [event.keywords(predicate.field)], pace)
     default:
       return testAtOnce(predicate, event)
   }
@@ -69,14 +71,28 @@ export const sampleOf = (id: string): number => {
 
 // ---- helpers ----
 
-function* fitsAny(predicate: PatternPredicate, values: ReadonlyArray<string>, pace: Pace): Turns<boolean> {
+/** Stops after `MAX_STEPS`. The steps depend on the pattern and the values alone, so the result is the same everywhere. */
+function* fitsAny(
+  predicate: PatternPredicate,
+  lists: ReadonlyArray<ReadonlyArray<string>>,
+  pace: Pace
+): Turns<boolean> {
   const { fits, stepsPerCharacter } = patternOf(predicate)
-  for (const value of values) {
-    if (fits(value)) return true
-    if (pace.endsTurn(STEPS_PER_VALUE + stepsPerCharacter * value.length)) yield
+  let left = MAX_STEPS
+  for (const values of lists) {
+    for (const value of values) {
+      const steps = STEPS_PER_VALUE + stepsPerCharacter * value.length
+      left -= steps
+      if (left < 0) return false
+      if (fits(value)) return true
+      if (pace.endsTurn(steps)) yield
+    }
   }
   return false
 }
+
+/** Of one pattern on one event. Only large patterns reach it, and only in very long texts. */
+const MAX_STEPS = 50_000_000
 
 const STEPS_PER_VALUE = 10
 

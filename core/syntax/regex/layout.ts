@@ -30,7 +30,7 @@ export interface Layout {
 /** `undefined` if the budget is spent. */
 export const layoutOf = (nfa: Nfa, budget: Budget): Layout | undefined => {
   const { targets, labelOf, labels, leaving } = positionsOf(nfa)
-  budget.spendPositions(targets.length, mostActive(labels, labelOf))
+  budget.spendPositions(targets.length, COST_OF_LAYOUT + mostActive(labels, labelOf))
   const words = Math.ceil(targets.length / 32)
   const chained = new Int32Array(words)
   const isEnd = new Int32Array(words)
@@ -133,6 +133,9 @@ const positionsOf = (nfa: Nfa): Positions => {
 }
 
 const MAX_LABELS = 2 ** 24
+
+/** What even a small automaton costs, in active positions. */
+const COST_OF_LAYOUT = 32
 
 /** The largest number of positions that read the same character. */
 const mostActive = (labels: ReadonlyArray<ReadonlyArray<CharacterRange>>, labelOf: Int32Array): number => {

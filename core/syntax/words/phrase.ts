@@ -14,7 +14,14 @@ export interface Phrase {
  */
 export const containsPhrase = (text: Tokens, phrase: Phrase): boolean => finish(findPhrase(text, phrase, new Pace()))
 
-/** Takes at most (words of the phrase) steps per word of the text. */
+/** A single word, or a short exact phrase: the engine looks it up. */
+export const isShort = ({ words, offsets, slop }: Phrase): boolean =>
+  words.length === 1 || (slop === 0 && Math.max(words.length, ...(offsets ?? [])) <= MAX_SHORT)
+
+/** Longer phrases would use up the engine's term numbers in a long event: it leaves gaps between values. */
+const MAX_SHORT = 32
+
+/** Takes at most (words of the phrase) steps per word of the text. Gives up after `MAX_STEPS` if it is not short. */
 export function* findPhrase(text: Tokens, phrase: Phrase, pace: Pace): Turns<boolean> {
   const byWord = yield* positionsOf(text, phrase.words, pace)
   if (byWord === undefined) {
@@ -32,6 +39,7 @@ export function* findPhrase(text: Tokens, phrase: Phrase, pace: Pace): Turns<boo
   // Only try start positions with the rarest word in reach, each once.
   const rarest = words.reduce((one, other) => (other.positions.length < one.positions.length ? other : one))
   let next = Number.NEGATIVE_INFINITY
+  let left = isShort(phrase) ? Number.POSITIVE_INFINITY : MAX_STEPS
   for (const position of rarest.positions) {
     const last = position - rarest.offset
     for (let start = Math.max(next, last - phrase.slop); start <= last; start++) {
@@ -39,7 +47,10 @@ export function* findPhrase(text: Tokens, phrase: Phrase, pace: Pace): Turns<boo
       if (tried === words.length) {
         return true
       }
-      if (pace.endsTurn(STEPS_PER_WORD * (tried + 1))) yield
+      const steps = STEPS_PER_WORD * (tried + 1)
+      left -= steps
+      if (left < 0) return false
+      if (pace.endsTurn(steps)) yield
     }
     next = last + 1
   }
@@ -47,6 +58,9 @@ export function* findPhrase(text: Tokens, phrase: Phrase, pace: Pace): Turns<boo
 }
 
 // ---- helpers ----
+
+/** Of one phrase in one text. */
+const MAX_STEPS = 50_000_000
 
 /** Of looking a word up, and of comparing its positions. */
 const STEPS_PER_LOOKUP = 30

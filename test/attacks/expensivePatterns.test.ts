@@ -1,0 +1,168 @@
+/** Filters that need much work per character, on events that are as long as possible. */
+import { monitorEventLoopDelay } from "node:perf_hooks"
+import process from "node:process"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either, Layer, Stream } from "effect"
+import { Backtests } from "../../core/backtests/Backtests.ts"
+import { EventLog } from "../../core/backtests/EventLog.ts"
+import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { firehose } from "../../core/languages/firehose.ts"
+import { Entropy } from "../../core/model/Entropy.ts"
+import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
+import { Platforms } from "../../core/platforms/Platform.ts"
+import { checkFilters } from "../../core/rules/RuleCheck.ts"
+import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { localPlatforms } from "../platforms.ts"
+
+/** The filter of the attack, and the most expensive one of its kind that is accepted. */
+const attack = (count: number) => `title:/.*a.{${count}}/`
+const LARGEST = 1_400
+
+/** Each character needs a new state. */
+const letters = (length: number): string => {
+  let seed = 1
+  return Array.from({ length }, () => {
+    seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff
+    return seed & 0x10000 ? "a" : "b"
+  }).join("")
+}
+
+const page = (title: string) => ({ document: { url: "https://example.com", title } })
+
+describe("a filter with a huge pattern", () => {
+  it("is refused, which costs no more than checking an ordinary filter", () => {
+    const refused = () => {
+      for (let n = 0; n < 200; n++) {
+        assert.strictEqual(firehose.check(attack(9_900 - n)).issues[0]?.code, "regex-too-large")
+      }
+    }
+    const accepted = () => {
+      for (let n = 0; n < 200; n++) assert.isDefined(firehose.check(`title:tesla AND NOT url:*\\/tag\\/${n}*`).rule)
+    }
+    cpuOf(accepted)
+    cpuOf(refused)
+    const ordinary = cpuOf(accepted)
+    const millis = cpuOf(refused)
+    assert.isBelow(millis, 5 * ordinary + 20, `${ordinary} ms for 200 ordinary filters`)
+  })
+
+  it("is refused in other forms too", () => {
+    const codes = (text: string) => firehose.check(text).issues.map(({ code }) => code)
+    assert.include(codes(`title:(${Array.from({ length: 200 }, (_, n) => `tesla${n}~2`).join(" OR ")})`), TOO_MUCH)
+    assert.include(codes(`title:(${Array.from({ length: 500 }, (_, n) => `*a${n}*`).join(" OR ")})`), TOO_MUCH)
+    assert.include(codes(`url:*${"a".repeat(4_000)}?*`), TOO_MUCH)
+    assert.include(codes(`title:"${"a b ".repeat(1_000)}a a"`), TOO_MUCH)
+    assert.include(codes(`title:"${"a ".repeat(1_000)}b b"~1000`), TOO_MUCH)
+  })
+
+  it("has ordinary relatives, which are accepted", () => {
+    const ordinary = [
+      `title:(${Array.from({ length: 50 }, (_, n) => `tesla${n}~2`).join(" OR ")})`,
+      `url:(${Array.from({ length: 300 }, (_, n) => `*\\/tag\\/${n}*`).join(" OR ")})`,
+      `title:/(${Array.from({ length: 400 }, (_, n) => `word${n}`).join("|")})s?/`,
+      `"${"a long quotation of words ".repeat(6)}"`,
+      '"electric vehicle tesla"~100',
+      "title:te?la OR title:*electri?it*"
+    ]
+    for (const text of ordinary)
+      assert.deepStrictEqual(
+        firehose.check(text).issues.map(({ message }) => message),
+        []
+      )
+  })
+
+  it.live("does not stall the process when it is checked with a large event", () =>
+    Effect.gen(function* () {
+      const { value, stall } = yield* stallOf(
+        checkFilters({ overrides: { firehose: attack(LARGEST) }, events: { firehose: page(letters(900_000)) } })
+      )
+      assert.isTrue(value.platforms["firehose"]?.valid)
+      assert.isFalse(value.platforms["firehose"]?.explanation?.matched)
+      assert.isBelow(stall, MAX_STALL)
+    }).pipe(Effect.provide(services))
+  )
+
+  it.live("does not stall the process when many such rules are stored", () =>
+    Effect.gen(function* () {
+      const { register } = yield* (yield* Platforms).get("firehose")
+      const texts = Array.from({ length: 10 }, (_, n) => attack(LARGEST - n))
+      const rules = yield* register([...texts, "title:aab*"])
+      assert.isTrue(rules.every(Either.isRight))
+      const feed = yield* LocalFeed
+      const { stall } = yield* stallOf(feed.publish(sentEvents([page(letters(100_000))])))
+      assert.isBelow(stall, MAX_STALL)
+    }).pipe(Effect.scoped, Effect.provide(services))
+  )
+
+  it.live("does not stall the process in a backtest", () =>
+    Effect.gen(function* () {
+      const { rule } = firehose.check(attack(LARGEST))
+      if (rule === undefined) return assert.fail("The filter is not accepted")
+      const log = Layer.mock(RecentEvents, {
+        keep: 100,
+        newest: () =>
+          Stream.make({ events: [{ receivedAt: 0, json: JSON.stringify(page(letters(900_000))) }], missed: 0 })
+      })
+      const { value, stall } = yield* stallOf(
+        Effect.flatMap(Backtests, ({ run }) =>
+          run({ language: firehose, expression: rule.expression }, { events: 100, samples: 0 })
+        ).pipe(Effect.provide(Layer.provide(Backtests.layer, log)))
+      )
+      assert.strictEqual(value.tested, 1)
+      assert.isBelow(stall, MAX_STALL)
+    })
+  )
+})
+
+describe("a filter with very many problems", () => {
+  it("is checked about as fast as one with few", () => {
+    const few = `${Array.from({ length: 1_000 }, (_, n) => `word${n % 995}`).join(" OR ")}`
+    const many = `${Array.from({ length: 1_000 }, (_, n) => `word${n % 10}`).join(" OR ")}`
+    const time = (text: string) => cpuOf(() => firehose.check(text))
+    time(few)
+    time(many)
+    // Each of the few problems has a fix, which is verified with another check.
+    assert.isBelow(time(many), time(few) + 50)
+  })
+})
+
+// ---- helpers ----
+
+const TOO_MUCH = "too-much-work"
+
+/** In milliseconds. Before, the process stalled for seconds; a busy machine alone stalls it for some milliseconds. */
+const MAX_STALL = 150
+
+const recent = Layer.provide(RecentEvents.layerWith({ keep: 0 }), EventLog.layerMemory)
+
+const services = Layer.provideMerge(
+  Layer.merge(localPlatforms({}), Backtests.layer),
+  Layer.mergeAll(Platforms.layer, RuleStore.layerMemory, Layer.provideMerge(recent, Entropy.layerCounting))
+)
+
+/** CPU time in milliseconds. */
+const cpuOf = (work: () => void): number => {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
+}
+
+/** The result, and by how much the longest delay of the event loop exceeds that of an idle process. */
+const stallOf = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const idle = yield* longestDelay(Effect.sleep(500))
+    const busy = yield* longestDelay(work)
+    return { value: busy.value, stall: busy.delay - idle.delay }
+  })
+
+const longestDelay = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const histogram = monitorEventLoopDelay({ resolution: 1 })
+    histogram.enable()
+    const value = yield* work
+    // A stall is counted by the next timer.
+    yield* Effect.sleep(20)
+    histogram.disable()
+    return { value, delay: histogram.max / 1e6 }
+  })
