@@ -132,7 +132,6 @@ interface MatchedEvent {
 /** Small: the embedded store blocks the process while it writes. */
 const BATCH_SIZE = 200
 
-
 function* rights<A, B>(all: Iterable<A>, decode: (one: A) => Either.Either<B, unknown>): Iterable<B> {
   for (const one of all) {
     const decoded = decode(one)

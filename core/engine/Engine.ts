@@ -14,7 +14,7 @@
  */
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { Expression, Field } from "../syntax/expression/expression.ts"
-import { finish, STEPS_PER_TURN, type Turns } from "../work/turns.ts"
+import { finish, Pace, STEPS_PER_TURN, type Turns } from "../work/turns.ts"
 import { AnchorIndex } from "./AnchorIndex.ts"
 import { ANCHOR_WORDS, AnchorSelector } from "./AnchorSelector.ts"
 import { Compiler, layout } from "./code.ts"
@@ -149,6 +149,7 @@ export class Engine {
 
   private *run(event: PlatformEvent, isLimited: boolean, found: Found): Turns<void> {
     if (this.rules.count === 0) return
+    if (isLimited) yield* this.readLongTexts(event)
     const terms = readTerms(event, this)
     this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
     const work = new Work(this.stamp, isLimited)
@@ -156,6 +157,11 @@ export class Engine {
     this.frequencies.learn(terms)
     if (this.schedule.isDue()) this.reanchor(terms)
     if (rest.length > 0) yield* this.verifyRest(rest, event, terms, work, found)
+  }
+
+  private *readLongTexts(event: PlatformEvent): Turns<void> {
+    const pace = new Pace()
+    for (const { field } of this.spaces.textPlans) yield* event.readLongTexts(field, pace)
   }
 
   /** Verifies candidates until the turn ends. Returns the numbers of the other rules. */

@@ -1,8 +1,9 @@
 /** How much work one event has caused, to divide it into turns. In steps of about a nanosecond. */
 import { Pace } from "../work/turns.ts"
 
-/** About ten milliseconds. */
-const STEPS_OF_TESTS = 10_000_000
+/** A few milliseconds. */
+const STEPS_OF_TESTS = 5_000_000
+const STEPS_OF_PHRASES = 2_000_000
 
 export class Work {
   /** Unique per event. */
@@ -11,13 +12,15 @@ export class Work {
   readonly tests: Pace
   /** Whether tests are still run. */
   hasTests = true
-  /** A test of the current rule was not run. */
+  /** A test or phrase of the current rule was skipped. */
   isUndecided = false
-  /** Steps of terms and phrases in this turn. */
+  /** Steps of terms and phrases in this turn. Above `maxSteps`, phrases are skipped. */
   steps = 0
+  readonly maxSteps: number
 
   constructor(stamp: number, isLimited: boolean) {
     this.stamp = stamp
+    this.maxSteps = isLimited ? STEPS_OF_PHRASES : Number.POSITIVE_INFINITY
     this.tests = new Pace(isLimited ? STEPS_OF_TESTS : Number.POSITIVE_INFINITY)
   }
 }

@@ -14,6 +14,7 @@ import {
   type FieldPlan,
   GEO_EVENT,
   GRAM_BYTES,
+  GRAM_CELLS,
   gramCell,
   gramSpace,
   MAX_PREFIX_LENGTH,
@@ -325,12 +326,22 @@ const linkTerms = (first: number, last: number): void => {
   count = last
 }
 
+/** The last gram of each cell, and the event and space that it was added to. */
+const lastGrams = new Int32Array(GRAM_CELLS)
+const lastGramReads = new Float64Array(GRAM_CELLS)
+
 const addGrams = ({ spaces, fingerprints }: Source, space: number, words: number): void => {
+  const source = 256 * reads + space
   for (let word = 0; word < words; word++) {
     const end = bounds[2 * word + 1] ?? 0
     for (let at = bounds[2 * word] ?? 0; at + GRAM_BYTES <= end; at++) {
       const gram = tail(at, at + GRAM_BYTES)
-      if (spaces.gramCounts[gramCell(gram)] === 0) continue
+      const cell = gramCell(gram)
+      if (spaces.gramCounts[cell] === 0) continue
+      // A gram has no position: once per event is enough.
+      if (lastGrams[cell] === gram && lastGramReads[cell] === source) continue
+      lastGrams[cell] = gram
+      lastGramReads[cell] = source
       fingerprints.hashGroup(gramSpace(space), gram)
       addTerm(fingerprints.high, fingerprints.low)
     }

@@ -17,7 +17,7 @@ export const GEO_EVENT = 255
 /** Length of a gram, in bytes of the word buffer. */
 export const GRAM_BYTES = 3
 
-const GRAM_CELLS = 1 << 13
+export const GRAM_CELLS = 1 << 13
 const PREFIX_CELL_BITS = 16
 /** Longer prefixes share this entry of `prefixLengths`. */
 export const MAX_PREFIX_LENGTH = 1_023

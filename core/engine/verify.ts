@@ -45,19 +45,19 @@ export const verify = verifyNode
 
 const matchesPhrase = (words: Int32Array, at: number, work: Work): boolean => {
   const end = at + lengthOf(words, at)
+  const most = work.maxSteps - work.steps
   let compared = 0
   let isFound = false
-  for (
-    let position = lastOf(words[at + 1] ?? 0, words[at + 2] ?? 0);
-    position > 0 && !isFound;
-    position = previous(position)
-  ) {
+  let position = lastOf(words[at + 1] ?? 0, words[at + 2] ?? 0)
+  while (position > 0 && !isFound && compared < most) {
     const start = position - (words[at + 3] ?? 0)
     let word = at + 4
     while (word < end && isTermThere(start + (words[word + 2] ?? 0), words[word] ?? 0, words[word + 1] ?? 0)) word += 3
     compared += word - at
     isFound = word >= end
+    position = previous(position)
   }
   work.steps += compared
+  if (position > 0 && !isFound) work.isUndecided = true
   return isFound
 }

@@ -12,6 +12,7 @@ import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
 import { checkFilters } from "../../core/rules/RuleCheck.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { ann } from "../core/world.ts"
 import { localPlatforms } from "../platforms.ts"
 
 /** The filter of the attack, and the most expensive one of its kind that is accepted. */
@@ -74,7 +75,7 @@ describe("a filter with a huge pattern", () => {
   it.live("does not stall the process when it is checked with a large event", () =>
     Effect.gen(function* () {
       const { value, stall } = yield* stallOf(
-        checkFilters({ overrides: { firehose: attack(LARGEST) }, events: { firehose: page(letters(900_000)) } })
+        checkFilters(ann, { overrides: { firehose: attack(LARGEST) }, events: { firehose: page(letters(900_000)) } })
       )
       assert.isTrue(value.platforms["firehose"]?.valid)
       assert.isFalse(value.platforms["firehose"]?.explanation?.matched)
@@ -86,7 +87,7 @@ describe("a filter with a huge pattern", () => {
     Effect.gen(function* () {
       const { register } = yield* (yield* Platforms).get("firehose")
       const texts = Array.from({ length: 10 }, (_, n) => attack(LARGEST - n))
-      const rules = yield* register([...texts, "title:aab*"])
+      const rules = yield* register(texts)
       assert.isTrue(rules.every(Either.isRight))
       const feed = yield* LocalFeed
       const { stall } = yield* stallOf(feed.publish(sentEvents([page(letters(100_000))])))
@@ -105,7 +106,7 @@ describe("a filter with a huge pattern", () => {
       })
       const { value, stall } = yield* stallOf(
         Effect.flatMap(Backtests, ({ run }) =>
-          run({ language: firehose, expression: rule.expression }, { events: 100, samples: 0 })
+          run({ account: ann, language: firehose, expression: rule.expression }, { events: 100, samples: 0 })
         ).pipe(Effect.provide(Layer.provide(Backtests.layer, log)))
       )
       assert.strictEqual(value.tested, 1)
@@ -116,8 +117,8 @@ describe("a filter with a huge pattern", () => {
 
 describe("a filter with very many problems", () => {
   it("is checked about as fast as one with few", () => {
-    const few = `${Array.from({ length: 1_000 }, (_, n) => `word${n % 995}`).join(" OR ")}`
-    const many = `${Array.from({ length: 1_000 }, (_, n) => `word${n % 10}`).join(" OR ")}`
+    const few = `${Array.from({ length: 600 }, (_, n) => `word${n % 595}`).join(" OR ")}`
+    const many = `${Array.from({ length: 600 }, (_, n) => `word${n % 10}`).join(" OR ")}`
     const time = (text: string) => cpuOf(() => firehose.check(text))
     time(few)
     time(many)

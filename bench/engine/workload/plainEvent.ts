@@ -5,6 +5,7 @@ import { analyse } from "../../../core/syntax/firehose/tokens.ts"
 import { writeWords } from "../../../core/syntax/firehose/writeWords.ts"
 import type { Tokens } from "../../../core/syntax/words/tokens.ts"
 import { tokens, withPositions, writeWords as writePostWords } from "../../../core/syntax/x/tokens.ts"
+import type { Turns } from "../../../core/work/turns.ts"
 import type { PlatformId } from "../../../test/platforms.ts"
 import { readPlain } from "./event.ts"
 import type { FieldName } from "./rule.ts"
@@ -27,6 +28,11 @@ export class PlainEvent implements PlatformEvent {
       if (isFieldName(name)) this.fields[name] = [...this.fields[name], field.slice(at + 1)]
     }
   }
+
+  /** Its texts are short. */
+  *readText(): Turns<void> {}
+
+  *readLongTexts(): Turns<void> {}
 
   texts(field: Field): ReadonlyArray<string> {
     switch (field) {

@@ -37,6 +37,7 @@ export function* evaluateInTurns(expression: Expression, event: EventFields, pac
 export function* testInTurns(predicate: Predicate, event: EventFields, pace: Pace): Turns<boolean> {
   switch (predicate._tag) {
     case "Phrase":
+      yield* event.readText(predicate.field, pace)
       for (const tokens of event.text(predicate.field)) {
         if (yield* findPhrase(tokens, predicate, pace)) return true
       }
@@ -44,6 +45,7 @@ export function* testInTurns(predicate: Predicate, event: EventFields, pace: Pac
     case "Wildcard":
     case "Fuzzy":
     case "Regex":
+      if (predicate.over === "words") yield* event.readText(predicate.field, pace)
       return yield* fitsAny(
         predicate,
         predicate.over === "words"
@@ -94,7 +96,7 @@ function* fitsAny(
 /** Of one pattern on one event. Only large patterns reach it, and only in very long texts. */
 const MAX_STEPS = 50_000_000
 
-const STEPS_PER_VALUE = 10
+const STEPS_PER_VALUE = 30
 
 const testAtOnce = (
   predicate: Exclude<Predicate, PatternPredicate | { readonly _tag: "Phrase" }>,

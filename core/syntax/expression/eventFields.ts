@@ -1,6 +1,8 @@
 /** The fields of an event as rules see them, computed on first use and cached. */
 
+import type { Pace, Turns } from "../../work/turns.ts"
 import type { Tokens } from "../words/tokens.ts"
+import { writeTokens } from "../words/wordBuffer.ts"
 import type { Field } from "./expression.ts"
 
 /** In degrees. `west` is greater than `east` across the 180th meridian. A point is an area of size 0. */
@@ -16,6 +18,8 @@ export interface EventFields {
   readonly id: string
   /** One entry per value of the field. A phrase never matches across two values. */
   readonly text: (field: Field) => ReadonlyArray<Tokens>
+  /** Reads the field in turns, ahead of `text`. */
+  readonly readText: (field: Field, pace: Pace) => Turns<void>
   /** Lower case on `x`. No duplicates, and no values longer than `MAX_VALUE_LENGTH`. */
   readonly keywords: (field: Field) => ReadonlyArray<string>
   readonly number: (field: Field) => number | undefined
@@ -31,6 +35,8 @@ export interface PlatformEvent extends EventFields {
   readonly values: (field: Field) => ReadonlyArray<string>
   /** The raw values of `text`. */
   readonly texts: (field: Field) => ReadonlyArray<string>
+  /** Reads long texts in turns, ahead of `writeWords`. */
+  readonly readLongTexts: (field: Field, pace: Pace) => Turns<void>
   /** Writes the words of one such value to the word buffer and returns their number. Same words as `text`. */
   readonly writeWords: (text: string, field: Field) => number
 }
@@ -40,6 +46,8 @@ export interface FieldReader {
   readonly id: () => string
   readonly texts: (field: Field) => ReadonlyArray<string>
   readonly analyse: (text: string, field: Field) => Tokens
+  /** Like `analyse`, for long texts. Absent: there are none. */
+  readonly analyseInTurns?: (text: string, field: Field, pace: Pace) => Turns<Tokens>
   readonly writeWords: (text: string, field: Field) => number
   readonly values: (field: Field) => ReadonlyArray<string>
   readonly number: (field: Field) => number | undefined
@@ -73,6 +81,23 @@ export class LazyFields implements PlatformEvent {
     return found
   }
 
+  *readText(field: Field, pace: Pace): Turns<void> {
+    if (this.cachedTexts?.has(field)) return
+    const { reader } = this
+    const found: Array<Tokens> = []
+    for (const text of this.texts(field)) {
+      const isLong = text.length >= LONG && reader.analyseInTurns !== undefined
+      found.push(isLong ? yield* reader.analyseInTurns(text, field, pace) : reader.analyse(text, field))
+    }
+    this.cachedTexts ??= new Map()
+    this.cachedTexts.set(field, found)
+  }
+
+  *readLongTexts(field: Field, pace: Pace): Turns<void> {
+    // `writeWords` is fast for plain ASCII.
+    if (this.texts(field).some((text) => text.length >= LONG && notPlain.test(text))) yield* this.readText(field, pace)
+  }
+
   keywords(field: Field): ReadonlyArray<string> {
     this.cachedValues ??= new Map()
     let found = this.cachedValues.get(field)
@@ -92,7 +117,9 @@ export class LazyFields implements PlatformEvent {
   }
 
   writeWords(text: string, field: Field): number {
-    return this.reader.writeWords(text, field)
+    const read = text.length < LONG ? undefined : this.cachedTexts?.get(field)
+    const tokens = read?.[this.texts(field).indexOf(text)]
+    return tokens === undefined ? this.reader.writeWords(text, field) : writeTokens(tokens)
   }
 
   number(field: Field): number | undefined {
@@ -109,6 +136,11 @@ export class LazyFields implements PlatformEvent {
 }
 
 // ---- helpers ----
+
+/** In UTF-16 code units: shorter texts take less than a millisecond. */
+const LONG = 4_096
+
+const notPlain = /[^\0-\x7f]|_/
 
 /** Longer values exceed Lucene's limit of 32,766 bytes for a term if every character takes four bytes. */
 const MAX_VALUE_LENGTH = 8_191

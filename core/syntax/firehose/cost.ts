@@ -14,7 +14,8 @@ export const costOf = (query: Query, field: Field): number => {
     case "Phrase": {
       if (field.kind !== "text") return 0
       const words = analyse(query.text, field.keepsStopWords).words.length
-      return words > 1 && (query.slop > 0 || words > MAX_INDEXED_WORDS) ? 8 * words : 0
+      if (query.slop > 0 || words > MAX_INDEXED_WORDS) return words > 1 ? 8 * words : 0
+      return words > MAX_CHEAP_WORDS ? words : 0
     }
     default:
       return 0
@@ -25,6 +26,7 @@ export const costOf = (query: Query, field: Field): number => {
 
 /** The engine looks up phrases of at most this many words. */
 const MAX_INDEXED_WORDS = 32
+const MAX_CHEAP_WORDS = 8
 
 const costOfWildcard = (parts: ReadonlyArray<string | WildcardSign>): number => {
   const signs = parts.map((part) => (typeof part === "string" ? "" : part.sign))

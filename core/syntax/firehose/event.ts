@@ -1,12 +1,13 @@
 /** Reads the fields of a Firehose update, `{document, matched_at}`. */
 import { Either } from "effect"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf, textsOf } from "../../text/json.ts"
+import type { Pace, Turns } from "../../work/turns.ts"
 import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
 import type { Field } from "../expression/expression.ts"
 import type { Tokens } from "../words/tokens.ts"
 import { domainsOf } from "./domains.ts"
 import { anchorsOf } from "./markdown.ts"
-import { analyse } from "./tokens.ts"
+import { analyse, analyseInTurns } from "./tokens.ts"
 import { writeWords } from "./writeWords.ts"
 
 /** `now`, in milliseconds, replaces a missing `matched_at`. Left is a message. */
@@ -69,6 +70,10 @@ class PageReader implements FieldReader {
 
   analyse(text: string, field: Field): Tokens {
     return analyse(text, field === "firehose.title")
+  }
+
+  analyseInTurns(text: string, field: Field, pace: Pace): Turns<Tokens> {
+    return analyseInTurns(text, field === "firehose.title", pace)
   }
 
   writeWords(text: string, field: Field): number {

@@ -2,6 +2,7 @@
  * Firehose's text analysis, for rules and pages: word boundaries of Lucene's standard tokenizer, lower case, English stop
  * words removed. A removed stop word leaves a gap in the positions.
  */
+import { finish, Pace, type Turns } from "../../work/turns.ts"
 import type { Tokens } from "../words/tokens.ts"
 
 /** Lucene's English stop words. */
@@ -14,7 +15,10 @@ export const stopWords: ReadonlyArray<string> =
 export const MAX_TOKEN_LENGTH = 255
 
 /** `keepStopWords` is true only for `title`. */
-export const analyse = (text: string, keepStopWords: boolean): Tokens => {
+export const analyse = (text: string, keepStopWords: boolean): Tokens =>
+  finish(analyseInTurns(text, keepStopWords, new Pace()))
+
+export function* analyseInTurns(text: string, keepStopWords: boolean, pace: Pace): Turns<Tokens> {
   const words: Array<string> = []
   const positions: Array<number> = []
   let position = -1
@@ -35,6 +39,7 @@ export const analyse = (text: string, keepStopWords: boolean): Tokens => {
           positions.push(position)
         }
       }
+      if (pace.endsTurn(STEPS_PER_WORD + STEPS_PER_CHARACTER * (end - at))) yield
       at = end
     } else {
       at = skip(text, at, kind)
@@ -42,6 +47,9 @@ export const analyse = (text: string, keepStopWords: boolean): Tokens => {
   }
   return { words, positions }
 }
+
+const STEPS_PER_WORD = 200
+const STEPS_PER_CHARACTER = 10
 
 /** Analysis leaves at least one word. */
 export const hasWords = (text: string, keepStopWords: boolean): boolean =>

@@ -1,11 +1,12 @@
 /** Reads the fields of a record of X's stream, `{data, includes}`. Accepts both the tweet and the post field names. */
 import { Either } from "effect"
 import { instantOf, type JsonObject, numberOf, objectOf, objectsOf, textOf } from "../../text/json.ts"
+import type { Pace, Turns } from "../../work/turns.ts"
 import { type FieldReader, LazyFields, type PlatformEvent } from "../expression/eventFields.ts"
 import type { Field } from "../expression/expression.ts"
 import type { Tokens } from "../words/tokens.ts"
 import { Post } from "./Post.ts"
-import { tokens, withPositions, writeWords } from "./tokens.ts"
+import { analyseInTurns, tokens, withPositions, writeWords } from "./tokens.ts"
 
 /** Left is the reason why the record is not a post. */
 export const xEvent = (record: unknown): Either.Either<PlatformEvent, string> =>
@@ -47,6 +48,10 @@ class PostReader implements FieldReader {
 
   analyse(text: string): Tokens {
     return withPositions(tokens(text))
+  }
+
+  analyseInTurns(text: string, _: Field, pace: Pace): Turns<Tokens> {
+    return analyseInTurns(text, pace)
   }
 
   writeWords(text: string): number {

@@ -6,6 +6,7 @@
  */
 
 import { digitsIn, encodeAscii, lettersIn, lowerCased, BLOCK as MANY, packBits } from "../words/ascii.ts"
+import type { Pace, Turns } from "../../work/turns.ts"
 import type { Tokens } from "../words/tokens.ts"
 import { addBounds, GROUP as FOUR, wordView, writeTokens } from "../words/wordBuffer.ts"
 
@@ -53,6 +54,22 @@ export const writeWords = (text: string): number => {
   }
   return count >> 1
 }
+
+/** Like `tokens`, piece by piece: a space always ends a word. */
+export function* analyseInTurns(text: string, pace: Pace): Turns<Tokens> {
+  const words: Array<string> = []
+  for (let start = 0; start < text.length; ) {
+    const space = text.indexOf(" ", start + PIECE)
+    const end = space === -1 ? text.length : space
+    for (const word of tokens(text.slice(start, end))) words.push(word)
+    if (pace.endsTurn(STEPS_PER_CHARACTER * (end - start))) yield
+    start = end
+  }
+  return withPositions(words)
+}
+
+const PIECE = 1_000
+const STEPS_PER_CHARACTER = 100
 
 /** Consecutive positions: unlike Firehose, X drops no words. `positions` is shared and may be longer than `words`. */
 export const withPositions = (words: ReadonlyArray<string>): Tokens => {

@@ -10,6 +10,7 @@ const span = { start: 0, end: 0 }
 const bare: EventFields = {
   id: "1",
   text: () => [],
+  *readText() {},
   keywords: () => [],
   number: () => undefined,
   places: () => [],

@@ -205,6 +205,7 @@ describe("explain, compared with every set of clauses", () => {
     const event: EventFields = {
       id: "1",
       text: () => [],
+      *readText() {},
       keywords: () => ["there"],
       number: () => undefined,
       places: () => [],
