@@ -178,6 +178,25 @@ describe("a line of the stream", () => {
   )
 })
 
+describe("a number that a double cannot hold", () => {
+  it.scoped("marks the delivery as damaged, with the text of the record", () => {
+    const record = (id: string, number: string) =>
+      `{"data":{"id":"${id}","text":"cat","n":${number}},"matching_rules":[{"id":"1"}]}`
+    const { send } = fakeX(() => open(`${record("1", "1.5")}\r\n${record("2", "12345678901234567890")}\r\n`))
+    return withX(send, ({ platform, recorded }) =>
+      Effect.gen(function* () {
+        yield* platform.inventory
+        const deliveries = yield* Stream.runCollect(Stream.take(deliveriesOf(platform), 2))
+        const [intact, damaged] = Chunk.toReadonlyArray(deliveries).map((delivery) => delivery.damaged)
+        assert.isUndefined(intact)
+        assert.strictEqual(damaged?.text, record("2", "12345678901234567890"))
+        assert.match(damaged?.reason ?? "", /^The number 12345678901234567890 at "data\.n" has more digits/)
+        assert.lengthOf(recorded, 1, "only intact events are kept for backtests")
+      })
+    )
+  })
+})
+
 describe("records in one chunk", () => {
   it.scoped("are delivered in one chunk, also before a disconnect message", () => {
     const ids = Array.from({ length: 50 }, (_, at) => String(at + 100))

@@ -136,6 +136,38 @@ describe("Ingest", () => {
     }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
   )
 
+  it.scoped("moves a damaged event to the dead letters with its text, and stores the rest", () =>
+    Effect.gen(function* () {
+      const { deliver, signal } = yield* platformX
+      yield* activeRule
+      yield* deliver("1")
+      const damaged = { reason: "The number 1e400 is too large", text: '{"n":1e400}' }
+      yield* signal({
+        _tag: "Event",
+        delivery: {
+          platformPostId: "2",
+          payload: { n: Number.POSITIVE_INFINITY },
+          damaged,
+          platformRuleIds: ["shared"],
+          cursor: Option.some("after 2"),
+          receivedAt: yield* Clock.currentTimeMillis,
+          ack: Effect.void
+        }
+      })
+      yield* Layer.build(Ingest.layer)
+      yield* settled
+      assert.deepStrictEqual(
+        (yield* stored).map(({ platform_post_id }) => platform_post_id),
+        ["1"]
+      )
+      const streams = yield* StreamStore
+      const [letter] = yield* streams.deadLetters(10)
+      assert.deepInclude(letter, { platformPostId: "2", reason: damaged.reason, payload: damaged.text })
+      const record = Option.getOrThrow(yield* streams.load("x"))
+      assert.deepStrictEqual(Option.getOrNull(record.cursor), "after 2")
+    }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
+  )
+
   it.scoped("a dead letter at the end of a batch advances the cursor, too", () =>
     Effect.gen(function* () {
       const { deliver } = yield* platformX
