@@ -47,10 +47,12 @@ const make = Effect.gen(function* () {
     )
 
   const list = (page: MatchPage) =>
-    Effect.map(pageStatement(sql, page), (rows) => toPage(rows, toMatch)).pipe(unavailable("matches.list"))
+    Effect.map(pageStatement(sql, page), (rows) => toPage(rows, page.limit, toMatch)).pipe(unavailable("matches.list"))
 
   const next = (page: NextPage) =>
-    Effect.map(nextPageStatement(sql, page), (rows) => toPage(rows, toMatch)).pipe(unavailable("matches.next"))
+    Effect.map(nextPageStatement(sql, page), (rows) => toPage(rows, page.limit, toMatch)).pipe(
+      unavailable("matches.next")
+    )
 
   const nextForAccounts: MatchStore["Type"]["nextForAccounts"] = ({ accounts, after, limit }) => {
     const rows = sql`
@@ -58,8 +60,12 @@ const make = Effect.gen(function* () {
       where m.id > ${lowerBound(after)} and m.id > (select floor from retention) and m.account_id = any(${accounts.map(toUuid)}::uuid[])
         and ${ofVisibleRule(sql, "m.rule_id")}
       order by m.id limit ${limit + 1}`
-    return Effect.map(boundedStatement(sql, rows, { order: sql.literal("m.id"), limit }), (found) =>
-      toPage(found, (row) => ({ account: fromUuid("acct", row.account_id), match: toMatch(row), bytes: row.bytes }))
+    return Effect.map(boundedStatement(sql, rows, sql.literal("m.id")), (found) =>
+      toPage(found, limit, (row) => ({
+        account: fromUuid("acct", row.account_id),
+        match: toMatch(row),
+        bytes: row.bytes
+      }))
     ).pipe(unavailable("matches.nextForAccounts"))
   }
 
@@ -316,22 +322,15 @@ const orderedStatement = (
       where r.id = any(${rules.map(toUuid)}::uuid[]) and r.account_id = ${account} and ${ofVisibleRule(sql, "r.id")}
       order by ${order} limit ${limit + 1}`
   })
-  return boundedStatement(sql, rows, { order, limit })
+  return boundedStatement(sql, rows, order)
 }
 
-/** Ends the page at `MAX_PAGE_BYTES`. `rows` are at most `limit + 1`, in order. Payloads of later rows are not loaded. */
-const boundedStatement = (
-  sql: SqlClient,
-  rows: Fragment,
-  { order, limit }: { readonly order: Fragment; readonly limit: number }
-): Statement<MatchRow> => sql<MatchRow>`
-  select m.* from (
-    select m.*, (count(*) over ())::int as available, row_number() over page as place,
-      sum(m.bytes) over page - m.bytes as bytes_before
-    from (${rows}) m
-    window page as (order by ${order} rows unbounded preceding)
-  ) m
-  where m.place <= ${limit} and m.bytes_before < ${MAX_PAGE_BYTES}
+/** `rows` are at most one more than the page has, in order. Rows beyond `MAX_PAGE_BYTES` get no payload: it is not loaded. */
+const boundedStatement = (sql: SqlClient, rows: Fragment, order: Fragment): Statement<MatchRow> => sql<MatchRow>`
+  select m.id, m.rule_id, m.account_id, m.created_at, m.platform, m.platform_post_id, m.bytes,
+    case when sum(m.bytes) over (order by ${order} rows unbounded preceding) - m.bytes < ${MAX_PAGE_BYTES}
+      then m.payload end as payload
+  from (${rows}) m
   order by ${order}`
 
 const columns = (sql: SqlClient) =>
@@ -370,19 +369,22 @@ export interface MatchRow {
   readonly created_at: Date
   readonly platform: PlatformId
   readonly platform_post_id: string
-  readonly payload: Record<string, unknown>
+  /** Null beyond the end of the page. */
+  readonly payload: Record<string, unknown> | null
   /** The size of the payload. */
   readonly bytes: number
-  /** The number of rows up to `limit + 1`, those beyond the page included. */
-  readonly available: number
 }
 
-const toPage = <A>(rows: ReadonlyArray<MatchRow>, toItem: (row: MatchRow) => A): Page<A> => ({
-  items: rows.map(toItem),
-  hasMore: (rows[0]?.available ?? 0) > rows.length
-})
+type FullRow = MatchRow & { readonly payload: Record<string, unknown> }
 
-const toMatch = (row: MatchRow): Match => ({
+const isOnPage = (row: MatchRow): row is FullRow => row.payload !== null
+
+const toPage = <A>(rows: ReadonlyArray<MatchRow>, limit: number, toItem: (row: FullRow) => A): Page<A> => {
+  const items = rows.slice(0, limit).filter(isOnPage).map(toItem)
+  return { items, hasMore: items.length < rows.length }
+}
+
+const toMatch = (row: FullRow): Match => ({
   id: fromUuid("match", row.id),
   rule_id: fromUuid("rule", row.rule_id),
   created_at: fromDate(row.created_at),
