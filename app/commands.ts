@@ -63,6 +63,7 @@ const actions: Parameters<typeof earshot<unknown>>[0] = {
     server,
     withKeys: (effect, options) => Effect.flatMap(ownStore, ({ withKeys }) => withKeys(effect, options))
   },
+  accounts: { withAccounts: (effect) => Effect.flatMap(ownStore, ({ withAccounts }) => withAccounts(effect)) },
   rules: { connectTo, open: FileInput.open },
   matches: { connectTo, columns: CliTerminal.columns },
   webhooks: { connectTo },

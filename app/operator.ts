@@ -2,6 +2,7 @@
 import { Data, Effect, Layer, Option, Schema } from "effect"
 import * as Remote from "../adapters/remote/Remote.ts"
 import * as OperatorSocket from "../adapters/runtimes/operatorSocket.ts"
+import { Accounts } from "../core/accounts/Accounts.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import { Keys } from "../core/keys/Keys.ts"
 import { StoreUnavailable } from "../core/model/Errors.ts"
@@ -39,8 +40,8 @@ export const operatorClient = Effect.gen(function* () {
 /** The use cases of commands, in the server behind `Fetch`. */
 export const operatorUseCases = Layer.unwrapEffect(
   Effect.map(operatorClient, (client) => {
-    const { keys, deadLetters } = operatorOperations
-    return Layer.merge(
+    const { keys, deadLetters, accounts } = operatorOperations
+    return Layer.mergeAll(
       Layer.succeed(Keys, {
         ...methodsOf<Keys["Type"], keyof typeof keys>(client, "keys", keys),
         // No command calls these.
@@ -51,7 +52,8 @@ export const operatorUseCases = Layer.unwrapEffect(
       Layer.succeed(
         DeadLetters,
         methodsOf<DeadLetters["Type"], keyof typeof deadLetters>(client, "deadLetters", deadLetters)
-      )
+      ),
+      Layer.succeed(Accounts, methodsOf<Accounts["Type"], keyof typeof accounts>(client, "accounts", accounts))
     )
   })
 )

@@ -7,10 +7,11 @@ import { FolderInUse } from "../adapters/sql/FolderLock.ts"
 import * as Pglite from "../adapters/sql/pglite.ts"
 import { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
 import { findAccount } from "../cli/remote.ts"
+import type { Accounts } from "../core/accounts/Accounts.ts"
 import type { StreamStore } from "../core/coverage/StreamStore.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
-import { Keys } from "../core/keys/Keys.ts"
 import type { KeyStore } from "../core/keys/KeyStore.ts"
+import { Keys } from "../core/keys/Keys.ts"
 import { operatorGateway } from "../gateway/operator.ts"
 import { operatorClient, operatorUseCases, runningServer } from "./operator.ts"
 import { service, serviceOptions } from "./service.ts"
@@ -58,6 +59,19 @@ export const connectAsOperator = Effect.gen(function* () {
 /** Creates a missing store only if `createsStore`. */
 export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>, { createsStore = false } = {}) =>
   withUseCases(effect, createsStore ? stores : existingStores)
+
+/** `Keys` finds the account by its name. */
+export const withAccounts = <A, E>(effect: Effect.Effect<A, E, Accounts | Keys>) =>
+  inServerOrHere(
+    (fetch) => Effect.provideService(Layer.build(operatorUseCases), Fetch, fetch),
+    Effect.zipRight(
+      checkExists,
+      Effect.flatMap(serviceOptions, (options) => Layer.build(service(options)))
+    )
+  ).pipe(
+    Effect.flatMap((useCases) => Effect.provide(effect, useCases)),
+    Effect.scoped
+  )
 
 export const withDeadLetters = <A, E>(effect: Effect.Effect<A, E, DeadLetters>) => withUseCases(effect, existingStores)
 

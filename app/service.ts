@@ -6,6 +6,7 @@ import * as Local from "../adapters/local/Local.ts"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
 import * as Otlp from "../adapters/telemetry/otlp.ts"
 import * as HttpSender from "../adapters/webhooks/HttpSender.ts"
+import { Accounts } from "../core/accounts/Accounts.ts"
 import { Backtests } from "../core/backtests/Backtests.ts"
 import { RecentEvents } from "../core/backtests/RecentEvents.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
@@ -15,7 +16,10 @@ import { LiveMatches } from "../core/matches/LiveMatches.ts"
 import { Matches } from "../core/matches/Matches.ts"
 import * as Retention from "../core/matches/Retention.ts"
 import { type Failpoint, Failpoints } from "../core/model/Failpoints.ts"
+import type { AccountId } from "../core/model/Ids.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
+import type { Defaults } from "../core/quotas/Limit.ts"
+import { Quotas } from "../core/quotas/Quotas.ts"
 import * as Reconciler from "../core/rules/Reconciler.ts"
 import { Registrations } from "../core/rules/Registrations.ts"
 import { Rules } from "../core/rules/Rules.ts"
@@ -42,7 +46,8 @@ export const serviceOptions = Effect.gen(function* () {
 
 /** The use cases, on the platforms and the store. */
 export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions) => {
-  const platforms = Local.feed.pipe(
+  const quotas = Quotas.layerWith({ defaults: defaultLimits(settings), isOnlyProcess })
+  const platforms = Layer.provideMerge(Local.feed, quotas).pipe(
     Layer.provideMerge(registered(options.platforms)),
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
   )
@@ -53,7 +58,8 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions)
     Backtests.layer,
     Webhooks.layer,
     Status.layer,
-    DeadLetters.layer
+    DeadLetters.layer,
+    Accounts.layer
   )
   return useCases.pipe(
     Layer.provideMerge(LiveMatches.layer),
@@ -77,8 +83,10 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
     return yield* Effect.gen(function* () {
       yield* Layer.build(Reconciler.layer)
       yield* Layer.build(Ingest.layer)
-      const limits = { matches: settings.limitMatches, bytes: settings.limitBytes }
-      yield* Layer.build(Retention.layerWith({ ...settings, limitsOf: () => Effect.succeed(limits) }))
+      const { limitOf } = yield* Quotas
+      const limitsOf = (account: AccountId) =>
+        Effect.all({ matches: limitOf(account, "matches"), bytes: limitOf(account, "bytes") })
+      yield* Layer.build(Retention.layerWith({ ...settings, limitsOf }))
       yield* Layer.build(WebhookDelivery.layerWith(options))
       return yield* gateway(options)
     }).pipe(
@@ -97,6 +105,16 @@ export const startDemoFeed = ({ settings, platforms }: ServiceOptions) =>
     : Effect.succeed(false)
 
 // ---- helpers ----
+
+const defaultLimits = (settings: ServiceSettings): Defaults => ({
+  requests: settings.limitRequests,
+  checks: settings.limitChecks,
+  events: settings.limitEvents,
+  streams: settings.limitStreams,
+  webhooks: settings.limitWebhooks,
+  matches: settings.limitMatches,
+  bytes: settings.limitBytes
+})
 
 /** Sequential: platforms are listed in the order of registration. */
 const registered = (platforms: ReadonlyArray<InstalledPlatform>) =>

@@ -70,18 +70,40 @@ const table = {
       description: "Maximum number of matches to keep in total, oldest deleted first; 0 means no limit",
       parse: wholeNumber(0, 999_999_999)
     }),
-    limitMatches: setting({
+    limitRequests: limit({
+      name: "EARSHOT_LIMIT_REQUESTS",
+      default: "600",
+      description: "Maximum number of requests of an account per minute"
+    }),
+    limitChecks: limit({
+      name: "EARSHOT_LIMIT_CHECKS",
+      default: "20",
+      description: "Maximum time that checks and backtests of an account may work per minute, in seconds"
+    }),
+    limitEvents: limit({
+      name: "EARSHOT_LIMIT_EVENTS",
+      default: "600000",
+      description: "Maximum number of events that an account may send per minute"
+    }),
+    limitStreams: limit({
+      name: "EARSHOT_LIMIT_STREAMS",
+      default: "100",
+      description: "Maximum number of live streams and waits that an account may have open on this server"
+    }),
+    limitWebhooks: limit({
+      name: "EARSHOT_LIMIT_WEBHOOKS",
+      default: "20",
+      description: "Maximum number of webhooks of an account"
+    }),
+    limitMatches: limit({
       name: "EARSHOT_LIMIT_MATCHES",
       default: "1000000",
-      description: "Maximum number of stored matches per account, oldest deleted first; 0 means no limit",
-      parse: wholeNumber(0, 999_999_999)
+      description: "Maximum number of stored matches of an account, oldest deleted first"
     }),
-    limitBytes: setting({
+    limitBytes: limit({
       name: "EARSHOT_LIMIT_BYTES",
       default: "10737418240",
-      description:
-        "Maximum size of the stored matches of an account in bytes (default: 10 GiB), payloads only, oldest deleted first; 0 means no limit",
-      parse: wholeNumber(0, Number.MAX_SAFE_INTEGER)
+      description: "Maximum size of the stored matches of an account in bytes, payloads only, oldest deleted first"
     }),
     recentEvents: setting({
       name: "EARSHOT_RECENT_EVENTS",
@@ -112,7 +134,7 @@ const table = {
     xRulesPerAccount: setting({
       name: "X_RULES_PER_ACCOUNT",
       default: "25",
-      description: "Maximum number of rules on x per account",
+      description: "Maximum number of rules on x per account; 0 means no limit",
       parse: wholeNumber(0, 1_000_000)
     }),
     firehoseToken: optional({
@@ -125,6 +147,12 @@ const table = {
       default: "https://api.firehose.com",
       description: "Base URL of the Firehose API; change it for a simulator or a proxy",
       parse: address
+    }),
+    firehoseRulesPerAccount: setting({
+      name: "FIREHOSE_RULES_PER_ACCOUNT",
+      default: "0",
+      description: "Maximum number of rules on firehose per account; 0 means no limit",
+      parse: wholeNumber(0, 1_000_000)
     }),
     otlpEndpoint: optional({
       name: "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -277,6 +305,19 @@ function optional<A>(entry: {
 }): Setting<Option.Option<A>> {
   const parse = (text: string) => Either.map(entry.parse(text), Option.some)
   return setting<Option.Option<A>>({ default: "none", ...entry, unset: Option.none(), parse })
+}
+
+/** Of an account; the operator can change it for one account. */
+function limit(entry: {
+  readonly name: string
+  readonly default: string
+  readonly description: string
+}): Setting<number> {
+  return setting({
+    ...entry,
+    description: `${entry.description}; 0 means no limit`,
+    parse: wholeNumber(0, Number.MAX_SAFE_INTEGER)
+  })
 }
 
 /** Reads all settings of a group, so that all invalid ones are reported at once. */

@@ -2,6 +2,7 @@
 import { Command } from "@effect/cli"
 import type { Effect } from "effect"
 import type { Language } from "../core/languages/Language.ts"
+import { type AccountsActions, accountCommand, accountsCommand } from "./accounts.ts"
 import { type CommandInfo, commandInfo } from "./commandTree.ts"
 import { type DeadLettersActions, deadLettersCommand } from "./deadLetters.ts"
 import type { FilterActions } from "./filter.ts"
@@ -22,6 +23,7 @@ export interface Actions<E> {
   /** Runs the service until it is stopped. */
   readonly serve: Effect.Effect<void, E>
   readonly keys: KeysActions<E>
+  readonly accounts: AccountsActions<E>
   readonly rules: RulesActions<E>
   readonly matches: MatchesActions<E>
   readonly webhooks: TargetActions<E>
@@ -61,6 +63,8 @@ export const earshot = <E>(actions: Actions<E>, { settings, ...options }: Earsho
     syntaxCommand(actions.languages),
     platformsCommand(actions.platforms),
     keysCommand(actions.keys),
+    accountCommand(actions.webhooks),
+    accountsCommand(actions.accounts),
     replayCommand(actions.replay, actions.languages),
     deadLettersCommand(actions.deadLetters),
     simulateCommand(actions.simulate),

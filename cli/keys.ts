@@ -12,10 +12,11 @@ import {
   printJson,
   type Remote,
   type RemoteFailure,
+  type Target,
   targetHelp,
-  targetOptions,
-  type Target
+  targetOptions
 } from "./remote.ts"
+import { aligned } from "./table.ts"
 import { visible } from "./terminal.ts"
 
 export interface KeysActions<E> {
@@ -219,8 +220,8 @@ const printSecret =
           Console.log(Redacted.value(secret))
         )
 
-const table = (keys: ReadonlyArray<Key>, now: Timestamp.Timestamp): string => {
-  const rows = [
+const table = (keys: ReadonlyArray<Key>, now: Timestamp.Timestamp): string =>
+  aligned([
     ["ID", "ACCOUNT", "NAME", "SCOPE", "KEY", "CREATED", "LAST USED", "EXPIRES", "STATE"],
     ...keys.map((key) => [
       key.id,
@@ -233,17 +234,7 @@ const table = (keys: ReadonlyArray<Key>, now: Timestamp.Timestamp): string => {
       key.expires_at ?? "never",
       stateOf(key, now)
     ])
-  ]
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd()
-    )
-    .join("\n")
-}
+  ])
 
 const stateOf = ({ revoked_at, expires_at, previous_secret_until }: Key, now: Timestamp.Timestamp): string => {
   if (revoked_at !== null) return `revoked ${revoked_at}`

@@ -120,7 +120,9 @@ interface BadLine {
 }
 
 const isRetryable = (failure: RemoteFailure): boolean =>
-  failure._tag === "RemoteUnreachable" || failure.code === "unavailable"
+  failure._tag === "RemoteUnreachable" ||
+  failure.code === "unavailable" ||
+  (failure.code === "resource_exhausted" && failure.retryAfterSeconds !== undefined)
 
 const retryAfter = (failure: RemoteFailure): number =>
   failure._tag === "RemoteRefused" ? (failure.retryAfterSeconds ?? 0) : 0

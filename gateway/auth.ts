@@ -1,8 +1,9 @@
 /** Authentication by API key, and what its scope allows. */
-import { Effect, Either } from "effect"
+import { Effect, Either, type Option } from "effect"
 import { allows, type Caller, type Scope } from "../core/keys/Key.ts"
 import { Keys } from "../core/keys/Keys.ts"
-import { PermissionDenied, type StoreUnavailable, Unauthenticated } from "../core/model/Errors.ts"
+import { type LimitReached, PermissionDenied, type StoreUnavailable, Unauthenticated } from "../core/model/Errors.ts"
+import { Quotas, type Rate } from "../core/quotas/Quotas.ts"
 
 /** Live streams run it again to notice a revoked key. */
 export type Authentication = Effect.Effect<Caller, Unauthenticated | StoreUnavailable, Keys>
@@ -15,6 +16,20 @@ export const authenticateHeader = (authorization: string | null): Authentication
   const secret = bearer(authorization)
   return secret === undefined ? new Unauthenticated() : Effect.flatMap(Keys, (keys) => keys.authenticate(secret))
 }
+
+/** A caller whose request was counted. */
+export interface Admission {
+  readonly caller: Caller
+  readonly rate: Option.Option<Rate>
+}
+
+/** Authenticates and counts a request. Fails if the account has sent too many. */
+export const admit = (
+  authentication: Authentication
+): Effect.Effect<Admission, Unauthenticated | LimitReached | StoreUnavailable, Keys | Quotas> =>
+  Effect.flatMap(authentication, (caller) =>
+    Effect.flatMap(Quotas, (quotas) => Effect.map(quotas.admit(caller.account), (rate) => ({ caller, rate })))
+  )
 
 /** Before the request is read: the answer must not depend on what it asks for. */
 export const checkScope = ({ scope }: Caller, needed: Scope): Either.Either<void, PermissionDenied> =>

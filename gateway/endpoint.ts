@@ -1,5 +1,6 @@
 /** The shape of an operation, and the use cases that operations call. */
 import type { Effect, Schema } from "effect"
+import type { Accounts } from "../core/accounts/Accounts.ts"
 import type { Backtests } from "../core/backtests/Backtests.ts"
 import type { Scope } from "../core/keys/Key.ts"
 import type { Keys } from "../core/keys/Keys.ts"
@@ -7,11 +8,12 @@ import type { Matches } from "../core/matches/Matches.ts"
 import type { CoreError } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
 import type { Platforms } from "../core/platforms/Platform.ts"
+import type { Quotas } from "../core/quotas/Quotas.ts"
 import type { Rules } from "../core/rules/Rules.ts"
 import type { Status } from "../core/status/Status.ts"
 import type { Webhooks } from "../core/webhooks/Webhooks.ts"
 
-export type Services = Rules | Matches | Platforms | Backtests | Status | Webhooks | Keys
+export type Services = Rules | Matches | Platforms | Backtests | Status | Webhooks | Keys | Accounts | Quotas
 
 /** `A` and `O` are the decoded input and output; `I` and `OI` are what the client sends and receives. */
 export interface Operation<A, I, O, OI> {
@@ -26,7 +28,7 @@ export interface Operation<A, I, O, OI> {
 export interface Endpoint<A, I, O, OI> extends Operation<A, I, O, OI> {
   readonly method: "GET" | "POST"
   readonly path: `/${string}`
-  readonly tag: "rules" | "matches" | "platforms" | "webhooks" | "keys"
+  readonly tag: "rules" | "matches" | "platforms" | "webhooks" | "keys" | "account"
   readonly summary: string
   readonly description: string
   /** Without `request` if there is no body. */

@@ -1,6 +1,8 @@
 /** Maps every failure to `{code, message, details}` and a status, for all interfaces. */
 import { Data, Record as Rec } from "effect"
 import type { CoreError } from "../core/model/Errors.ts"
+import { WINDOW_SECONDS } from "../core/quotas/Limit.ts"
+import type { Rate } from "../core/quotas/Quotas.ts"
 import { truncated } from "../core/text/truncated.ts"
 
 export const ERROR_CODES = [
@@ -106,6 +108,12 @@ export const canceled: WireError = {
   details: {}
 }
 
+/** As in draft-ietf-httpapi-ratelimit-headers-11. */
+export const rateHeaders = ({ limit, remaining, resetSeconds }: Rate): Readonly<Record<string, string>> => ({
+  "ratelimit-policy": `"default";q=${limit};w=${WINDOW_SECONDS}`,
+  ratelimit: `"default";r=${remaining};t=${resetSeconds}`
+})
+
 // ---- helpers ----
 
 const RETRY_AFTER_SECONDS = 5
@@ -153,11 +161,17 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     message,
     details: { match_id: matchId }
   }),
-  WebhookLimitReached: ({ message, limit, used }) => ({
+  LimitReached: ({ message, name, limit, used, retryAfterSeconds }) => ({
     status: 429,
     code: "resource_exhausted",
     message,
-    details: { limit, used }
+    details: { name, limit, used },
+    ...(retryAfterSeconds !== undefined && {
+      headers: {
+        "retry-after": String(retryAfterSeconds),
+        ...(name === "requests" && rateHeaders({ limit, remaining: 0, resetSeconds: retryAfterSeconds }))
+      }
+    })
   }),
   CursorExpired: ({ message, floor }) => ({ status: 400, code: "failed_precondition", message, details: { floor } }),
   KeyNotFound: ({ message, keyId }) => ({ status: 404, code: "not_found", message, details: { key_id: keyId } }),

@@ -3,9 +3,10 @@ import { Cause, Effect, Either, Exit, type Fiber, FiberId, FiberRef, LogLevel, O
 import type { Keys } from "../core/keys/Keys.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import { RequestId } from "../core/model/RequestId.ts"
+import type { Quotas } from "../core/quotas/Quotas.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
-import { authenticate, checkScope } from "./auth.ts"
-import { canceled, type DoorFailure, internal, methodNotAllowed, noSuchPath, toWire } from "./errors.ts"
+import { admit, authenticate, checkScope } from "./auth.ts"
+import { canceled, type DoorFailure, internal, methodNotAllowed, noSuchPath, rateHeaders, toWire } from "./errors.ts"
 import { errorReply, type Mount, type Reply, type Route } from "./route.ts"
 import { requestSpans } from "./tracing.ts"
 
@@ -15,9 +16,9 @@ export type Handler = (request: Request) => Promise<Response>
 export const makeHandler = <R>(
   routes: ReadonlyArray<Route<R>>,
   mounts: ReadonlyArray<Mount<R>>
-): Effect.Effect<Handler, never, R | Keys | Entropy> =>
+): Effect.Effect<Handler, never, R | Keys | Quotas | Entropy> =>
   Effect.gen(function* () {
-    const runtime = yield* Effect.runtime<R | Keys>()
+    const runtime = yield* Effect.runtime<R | Keys | Quotas>()
     const { uuid } = yield* Entropy
     const newId = requestIds(uuid())
     const logsRequests = LogLevel.lessThanEqual(yield* FiberRef.get(FiberRef.currentMinimumLogLevel), LogLevel.Debug)
@@ -25,10 +26,12 @@ export const makeHandler = <R>(
     const table = routeTable(routes)
     const mountOf = (path: string) => mounts.find(({ prefix }) => path.startsWith(prefix))
 
+    /** Adds the state of the rate limit to `headers`, which an error has too. */
     const respond = async (
       request: Request,
       path: string,
-      run: Run<R | Keys>
+      run: Run<R | Keys | Quotas>,
+      headers: Record<string, string>
     ): Promise<Exit.Exit<Reply, DoorFailure>> => {
       const methods = table.get(path)
       if (methods === undefined) {
@@ -43,12 +46,14 @@ export const makeHandler = <R>(
         return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right)
       }
       // Reads the body outside of Effect, for speed: a suspended fiber costs more than the rest of a request.
-      const caller = await run(authenticate(request))
-      if (Exit.isFailure(caller)) return Exit.failCause(caller.cause)
-      const allowed = checkScope(caller.value, route.scope)
+      const admission = await run(admit(authenticate(request)))
+      if (Exit.isFailure(admission)) return Exit.failCause(admission.cause)
+      const { caller, rate } = admission.value
+      if (Option.isSome(rate)) Object.assign(headers, rateHeaders(rate.value))
+      const allowed = checkScope(caller, route.scope)
       if (Either.isLeft(allowed)) return Exit.fail(allowed.left)
       const work = await route.read(request)
-      return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right(caller.value))
+      return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right(caller))
     }
 
     return async (request) => {
@@ -62,7 +67,8 @@ export const makeHandler = <R>(
         traced === undefined ? withId : Runtime.provideService(withId, Tracer.ParentSpan, traced.span),
         request
       )
-      const exit = await respond(request, path, run).catch((defect) => Exit.die(defect))
+      const headers: Record<string, string> = { "x-content-type-options": "nosniff", "x-request-id": id }
+      const exit = await respond(request, path, run, headers).catch((defect) => Exit.die(defect))
       const reply = replyOf(exit)
       if (reply.status === internal.status && Exit.isFailure(exit)) {
         run(Effect.logError(`${request.method} ${path} failed`, exit.cause))
@@ -74,7 +80,7 @@ export const makeHandler = <R>(
         status: reply.status,
         seconds: (performance.now() - startedAt) / 1_000
       })
-      return toResponse(request.method === "HEAD" ? { ...reply, body: null } : reply, id)
+      return toResponse(request.method === "HEAD" ? { ...reply, body: null } : reply, headers)
     }
   })
 
@@ -126,8 +132,8 @@ const replyOf = (exit: Exit.Exit<Reply, DoorFailure>): Reply => {
   return errorReply(Cause.isInterruptedOnly(exit.cause) ? canceled : internal)
 }
 
-const toResponse = ({ status, headers, body }: Reply, id: string): Response =>
-  new Response(body, { status, headers: { ...headers, "x-content-type-options": "nosniff", "x-request-id": id } })
+const toResponse = ({ status, headers, body }: Reply, more: Readonly<Record<string, string>>): Response =>
+  new Response(body, { status, headers: { ...headers, ...more } })
 
 /** The prefix is unique to the process, the counter within it. */
 const requestIds = (process: string): (() => string) => {

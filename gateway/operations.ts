@@ -12,6 +12,7 @@ import { Rules } from "../core/rules/Rules.ts"
 import { PlatformStatus } from "../core/status/PlatformStatus.ts"
 import { Status } from "../core/status/Status.ts"
 import type { Issue } from "../core/syntax/issues/issue.ts"
+import { getAccount } from "./accountOperations.ts"
 import { type AnyEndpoint, endpoint } from "./endpoint.ts"
 import { keyEndpoints } from "./keyOperations.ts"
 import { webhookEndpoints } from "./webhookOperations.ts"
@@ -346,7 +347,8 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   platformSyntax,
   platformStatus,
   ...webhookEndpoints,
-  ...keyEndpoints
+  ...keyEndpoints,
+  getAccount
 ]
 
 // ---- helpers ----

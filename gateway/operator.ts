@@ -3,6 +3,7 @@
  * `Authorization: Bearer <account id>` acts as that account, on all paths of the gateway.
  */
 import { Effect, Either, Redacted, Schema } from "effect"
+import { Account, Accounts } from "../core/accounts/Accounts.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import { type Caller, Key } from "../core/keys/Key.ts"
 import { KeyDraft, Keys } from "../core/keys/Keys.ts"
@@ -12,12 +13,14 @@ import {
   KeyInactive,
   KeyNotFound,
   LastAdminKey,
+  LimitReached,
   StoreUnavailable,
   Unauthenticated
 } from "../core/model/Errors.ts"
 import { AccountId } from "../core/model/Ids.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
+import type { Quotas } from "../core/quotas/Quotas.ts"
 import { bearer } from "./auth.ts"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
@@ -54,7 +57,7 @@ const keys = {
   create: {
     args: Schema.Tuple(AccountId, KeyDraft),
     result: IssuedKey,
-    failure: Schema.Union(InvalidArgument, StoreUnavailable)
+    failure: Schema.Union(InvalidArgument, LimitReached, StoreUnavailable)
   },
   account: { args: Schema.Tuple(Schema.String), result: AccountId, failure: StoreUnavailable },
   list: { args: Schema.Tuple(Schema.Struct(owner)), result: Schema.Array(Key), failure: StoreUnavailable },
@@ -86,8 +89,17 @@ const deadLetters = {
   }
 } satisfies OperationsOf<DeadLetters["Type"]>
 
+const accounts = {
+  get: { args: Schema.Tuple(AccountId), result: Account, failure: StoreUnavailable },
+  setLimit: {
+    args: Schema.Tuple(AccountId, Schema.String, Schema.OptionFromNullOr(Schema.Number)),
+    result: Account,
+    failure: Schema.Union(InvalidArgument, StoreUnavailable)
+  }
+} satisfies OperationsOf<Accounts["Type"]>
+
 /** All operations, by service and method. */
-export const operatorOperations = { keys, deadLetters }
+export const operatorOperations = { keys, deadLetters, accounts }
 
 export const operationPath = (service: string, method: string) => `/operator/${service}/${method}`
 
@@ -111,7 +123,8 @@ export const operatorGateway = (
         serverInfoRoute(options.version),
         sharedEventsRoute,
         ...routesOf("keys", keys, service),
-        ...routesOf("deadLetters", deadLetters, yield* DeadLetters)
+        ...routesOf("deadLetters", deadLetters, yield* DeadLetters),
+        ...routesOf("accounts", accounts, yield* Accounts)
       ],
       []
     )
@@ -122,7 +135,7 @@ export const operatorGateway = (
 export const withOperatorKey = (
   key: Redacted.Redacted,
   handler: Handler
-): Effect.Effect<Handler, never, Keys | LocalFeed | Entropy> =>
+): Effect.Effect<Handler, never, Keys | LocalFeed | Quotas | Entropy> =>
   Effect.gen(function* () {
     const { sha256 } = yield* Entropy
     const expected = sha256(Redacted.value(key))

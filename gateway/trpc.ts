@@ -15,7 +15,8 @@ import type { Caller, Scope } from "../core/keys/Key.ts"
 import { Match } from "../core/matches/Match.ts"
 import { Matches, WatchQuery } from "../core/matches/Matches.ts"
 import { MatchId } from "../core/model/Ids.ts"
-import { type Authentication, authenticateHeader, checkScope } from "./auth.ts"
+import { getAccount } from "./accountOperations.ts"
+import { type Authentication, admit, authenticateHeader, checkScope } from "./auth.ts"
 import { parseJson, readText } from "./body.ts"
 import type { Endpoint, Operation, Services } from "./endpoint.ts"
 import {
@@ -24,6 +25,7 @@ import {
   internal,
   methodNotAllowed,
   RequestError,
+  rateHeaders,
   toWire,
   type WireError
 } from "./errors.ts"
@@ -129,6 +131,9 @@ export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) =
       attempts: query(listWebhookAttempts),
       replay: mutation(replayWebhook)
     }),
+    account: t.router({
+      get: query(getAccount)
+    }),
     keys: t.router({
       create: mutation(createKey),
       list: query(listKeys),
@@ -153,9 +158,9 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
     }
     const ready = yield* Effect.either(
       Effect.gen(function* () {
-        const caller = yield* key
-        if (request.body === null) return { caller, body: null }
-        return { caller, body: yield* yield* Effect.promise(() => readText(request)) }
+        const admission = yield* admit(key)
+        if (request.body === null) return { ...admission, body: null }
+        return { ...admission, body: yield* yield* Effect.promise(() => readText(request)) }
       })
     )
     const body = ready._tag === "Right" ? ready.right.body : null
@@ -177,7 +182,11 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
         }
       })
     )
-    const reply = withHeadersOf(ready._tag === "Left" ? toWire(ready.left) : undefined, response)
+    const headers =
+      ready._tag === "Left"
+        ? toWire(ready.left).headers
+        : Option.getOrUndefined(Option.map(ready.right.rate, rateHeaders))
+    const reply = withHeaders(headers, response)
     return Option.isNone(start) ? reply : { ...reply, body: withStartEvent(start.value, response.body) }
   })
 
@@ -389,8 +398,8 @@ function wireOf(error: TRPCError): WireError {
   }
 }
 
-const withHeadersOf = (wire: WireError | undefined, response: Response): Reply => ({
+const withHeaders = (headers: WireError["headers"], response: Response): Reply => ({
   status: response.status,
-  headers: { ...Object.fromEntries(response.headers), ...wire?.headers },
+  headers: { ...Object.fromEntries(response.headers), ...headers },
   body: response.body
 })

@@ -5,8 +5,10 @@ import { firehose } from "../core/languages/firehose.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { x } from "../core/languages/x.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
+import type { Defaults } from "../core/quotas/Limit.ts"
 import type { Checked } from "../core/syntax/expression/checked.ts"
 import { isTarget, type TargetLanguage } from "../core/syntax/translation/translate.ts"
+import { quotas } from "./quotas.ts"
 
 export type PlatformId = "x" | "firehose"
 
@@ -26,9 +28,10 @@ export const checkRule = (id: PlatformId, text: string): Checked => byId[id].che
 
 export const readEvent = (id: PlatformId, record: unknown, now: number) => byId[id].events.read(record, now)
 
-/** Both platforms in process, with their feed. */
-export const localPlatforms = (limits: Partial<Record<PlatformId, number>> = {}) =>
+/** Both platforms in process, with their feed and quotas. */
+export const localPlatforms = (limits: Partial<Record<PlatformId, number>> = {}, defaults: Partial<Defaults> = {}) =>
   Local.feed.pipe(
+    Layer.provideMerge(quotas(defaults)),
     Layer.provideMerge(
       Layer.provideMerge(
         Local.platform(firehose, Option.fromNullable(limits.firehose)),

@@ -137,7 +137,8 @@ export const startCommand = (runtime: RuntimeName, args: ReadonlyArray<string>, 
 // ---- helpers ----
 
 /** Without the demo feed: only the test's own events. */
-const baseSettings = { NO_COLOR: "1", EARSHOT_DEMO_FEED: "off" }
+/** Without a limit on requests: many tests send them as fast as they can. */
+const baseSettings = { NO_COLOR: "1", EARSHOT_DEMO_FEED: "off", EARSHOT_LIMIT_REQUESTS: "0" }
 
 const runtimeCommands: Readonly<Record<RuntimeName, readonly [string, ...ReadonlyArray<string>]>> = {
   // Not `process.execPath`: the tests may run on Deno. The long tests set another version.

@@ -15,11 +15,12 @@ import { EventLog } from "../core/backtests/EventLog.ts"
 import { StreamStore } from "../core/coverage/StreamStore.ts"
 import { KeyStore } from "../core/keys/KeyStore.ts"
 import { MatchStore } from "../core/matches/MatchStore.ts"
+import { LimitStore } from "../core/quotas/LimitStore.ts"
 import { RuleStore } from "../core/rules/RuleStore.ts"
 import { WebhookStore } from "../core/webhooks/WebhookStore.ts"
 import { asSuperuser, TEMPLATE } from "./postgres.ts"
 
-export type Stores = RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore
+export type Stores = RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore | LimitStore
 
 /** Deleted when the scope closes. */
 export const temporaryFolder = Effect.acquireRelease(
@@ -44,7 +45,8 @@ export const postgresClient: Layer.Layer<SqlClient | Announcements, StoreCannotO
 export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
   WebhookStore.layerMemory,
   KeyStore.layerMemory,
-  EventLog.layerMemory
+  EventLog.layerMemory,
+  LimitStore.layerMemory
 ).pipe(
   Layer.provideMerge(MatchStore.layerMemory),
   Layer.provideMerge(Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))

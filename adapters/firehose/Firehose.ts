@@ -11,7 +11,7 @@ import {
   type RuleRefusal,
   type UpstreamRule
 } from "../../core/platforms/Platform.ts"
-import { helpFor } from "../../core/platforms/syntaxHelp.ts"
+import { helpFor, ruleLimit, ruleLimits } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { pages } from "../demo/pages.ts"
 import { Budget } from "../http/Budget.ts"
@@ -26,16 +26,21 @@ import { watch } from "./stream.ts"
 export const install = (settings: {
   readonly firehoseToken: Option.Option<Redacted.Redacted>
   readonly firehoseBaseUrl: string
+  readonly firehoseRulesPerAccount: number
 }): Installed<Platforms | RuleStore | RecentEvents | Entropy> => ({
   language: firehose,
-  rulesPerAccount: Option.none(),
-  remote: Option.map(settings.firehoseToken, (token) => layerWith({ baseUrl: settings.firehoseBaseUrl, token })),
+  rulesPerAccount: ruleLimit(settings.firehoseRulesPerAccount),
+  remote: Option.map(settings.firehoseToken, (token) =>
+    layerWith({ baseUrl: settings.firehoseBaseUrl, token, rulesPerAccount: settings.firehoseRulesPerAccount })
+  ),
   demo: { perSecond: 1, make: pages, filter: "nasa" }
 })
 
 export const layerWith = (options: {
   readonly baseUrl: string
   readonly token: Redacted.Redacted
+  /** 0: no limit. */
+  readonly rulesPerAccount: number
 }): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents | Entropy> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
@@ -91,11 +96,12 @@ export const layerWith = (options: {
           }
         })
 
+      const rulesPerAccount = ruleLimit(options.rulesPerAccount)
       const platform: Platform = {
         id: firehose.id,
         language: firehose,
-        syntax: helpFor(firehose, {}),
-        capabilities: { rulesPerAccount: Option.none(), isRemote: true },
+        syntax: helpFor(firehose, ruleLimits(rulesPerAccount)),
+        capabilities: { rulesPerAccount, isRemote: true },
         verify: api.validate,
         register,
         unregister,

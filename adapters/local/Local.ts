@@ -8,10 +8,11 @@ import { PlatformRefused } from "../../core/model/Errors.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { LocalFeed } from "../../core/platforms/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms, type Signal } from "../../core/platforms/Platform.ts"
-import { helpFor } from "../../core/platforms/syntaxHelp.ts"
+import { helpFor, ruleLimits } from "../../core/platforms/syntaxHelp.ts"
+import { Quotas } from "../../core/quotas/Quotas.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
-import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
 import type { Expression } from "../../core/syntax/expression/expression.ts"
+import { coarseFields } from "../../core/syntax/expression/FieldNames.ts"
 import { publisher, type Sink } from "./publish.ts"
 
 /** The in-process platforms, by id: where the feed sends their events. */
@@ -19,20 +20,22 @@ export class Sinks extends Context.Tag("adapters/local/Sinks")<Sinks, Map<Platfo
   static readonly layer: Layer.Layer<Sinks> = Layer.sync(Sinks, () => new Map())
 }
 
-export const feed: Layer.Layer<LocalFeed, never, Sinks | Platforms | RuleStore | RecentEvents | Entropy> = Layer.effect(
-  LocalFeed,
-  Effect.gen(function* () {
-    const { sha256 } = yield* Entropy
-    const options = {
-      platforms: yield* Platforms,
-      sinks: yield* Sinks,
-      rules: yield* RuleStore,
-      recent: yield* RecentEvents,
-      sha256
-    }
-    return LocalFeed.of({ publish: publisher(options) })
-  })
-)
+export const feed: Layer.Layer<LocalFeed, never, Sinks | Platforms | RuleStore | RecentEvents | Entropy | Quotas> =
+  Layer.effect(
+    LocalFeed,
+    Effect.gen(function* () {
+      const { sha256 } = yield* Entropy
+      const options = {
+        platforms: yield* Platforms,
+        sinks: yield* Sinks,
+        rules: yield* RuleStore,
+        recent: yield* RecentEvents,
+        sha256,
+        quotas: yield* Quotas
+      }
+      return LocalFeed.of({ publish: publisher(options) })
+    })
+  )
 
 /** A platform that runs in process. `rulesPerAccount`: none for no limit. */
 export const platform = (
@@ -106,10 +109,7 @@ const makePlatform = (
     const platform: Platform = {
       id,
       language,
-      syntax: helpFor(
-        language,
-        Option.match(rulesPerAccount, { onNone: () => ({}), onSome: (limit) => ({ rules_per_account: limit }) })
-      ),
+      syntax: helpFor(language, ruleLimits(rulesPerAccount)),
       capabilities: { rulesPerAccount, isRemote: false },
       verify: (text) => Effect.succeed(Either.map(parse(text), () => undefined)),
       register: Effect.forEach(register),

@@ -7,6 +7,7 @@ import type { AccountId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { type LocalFeed, NOT_LOCAL, type SentEvent } from "../../core/platforms/LocalFeed.ts"
 import type { Delivery, Platforms } from "../../core/platforms/Platform.ts"
+import type { Quotas } from "../../core/quotas/Quotas.ts"
 import type { RuleStore } from "../../core/rules/RuleStore.ts"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import { inTurns, type Turns, yieldRegularly } from "../../core/work/turns.ts"
@@ -26,8 +27,9 @@ export const publisher = (options: {
   readonly rules: RuleStore["Type"]
   readonly recent: RecentEvents["Type"]
   readonly sha256: (text: string) => string
+  readonly quotas: Quotas["Type"]
 }): LocalFeed["Type"]["publish"] => {
-  const { platforms, sinks, rules, recent, sha256 } = options
+  const { platforms, sinks, rules, recent, sha256, quotas } = options
 
   const isLocal = (event: CheckedEvent): Either.Either<CheckedEvent, string> =>
     sinks.has(event.language.id) ? Either.right(event) : Either.left(`Platform "${event.language.id}" ${NOT_LOCAL}`)
@@ -78,9 +80,12 @@ export const publisher = (options: {
       const reader = eventReader(languages, sha256)
       const decode = ({ data }: SentEvent) => Either.flatMap(data, (value) => reader.decode(value, now))
 
+      if (sender !== undefined) yield* quotas.check(sender, "events")
       const issues: Array<ArgumentIssue> = []
+      let count = 0
       let invalid = 0
       for (const sent of events) {
+        count++
         const checked = Either.flatMap(sent.data, reader.check)
         const event = Either.flatMap(checked, isLocal)
         if (Either.isLeft(event) && ++invalid <= MAX_ISSUES) issues.push({ path: sent.location, message: event.left })
@@ -90,6 +95,7 @@ export const publisher = (options: {
         return yield* new InvalidArgument({ issues, omitted: invalid - issues.length })
       }
 
+      if (sender !== undefined) yield* quotas.spend(sender, "events", count)
       const countMatches = matchCounter(rules, sender)
       const accepted: Record<PlatformId, number> = {}
       let matches = 0

@@ -147,6 +147,12 @@ const make = Effect.gen(function* () {
       Effect.map(sql<RegistrationRow>`${registrations} where platform = ${platform} order by rule_id`, (rows) =>
         rows.map(toRegistration)
       ).pipe(unavailable("rules.registrationsOn")),
+    count: (account, platform) =>
+      sql<{ readonly used: number }>`select count(*)::int as used from registrations
+        where account_id = ${toUuid(account)} and platform = ${platform}`.pipe(
+        Effect.map(([row]) => row?.used ?? 0),
+        unavailable("rules.count")
+      ),
     wanted: (platform) =>
       sql<{ readonly texts: number }>`select count(distinct text)::int as texts from registrations
         where platform = ${platform} and state in ('active', 'failed')`.pipe(

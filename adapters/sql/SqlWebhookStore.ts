@@ -2,7 +2,7 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Array as Arr, Effect, Layer, Option, PubSub, Redacted, Stream } from "effect"
-import { WebhookLimitReached } from "../../core/model/Errors.ts"
+import { LimitReached } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type MatchId, toUuid, type WebhookId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
@@ -31,7 +31,7 @@ const make = Effect.gen(function* () {
       const [row] = yield* sql<{ readonly used: number }>`
         select count(*)::int as used from webhooks where account_id = ${account}`
       const used = row?.used ?? 0
-      if (used >= limit) return yield* new WebhookLimitReached({ limit, used })
+      if (limit > 0 && used >= limit) return yield* new LimitReached({ name: "webhooks", limit, used })
     })
 
   const insert = (webhook: NewWebhook, limit: number) => {
@@ -214,7 +214,7 @@ export const layer: Layer.Layer<WebhookStore, never, SqlClient> = Layer.effect(W
 // ---- helpers ----
 
 /** The webhook was deleted between the select and the foreign key check. */
-const webhookIsGone = (error: SqlError | WebhookLimitReached): boolean =>
+const webhookIsGone = (error: SqlError | LimitReached): boolean =>
   Option.exists(codeOf(error), (code) => code === "23503")
 
 interface WebhookRow {

@@ -299,6 +299,26 @@ const migrations = {
         return null;
       end $$`
     yield* sql`drop table match_counts`
+  }),
+
+  "0010_limits_of_accounts": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // Limits that the operator set. Others have their defaults.
+    yield* sql`create table account_limits (
+      account_id uuid not null references accounts on delete cascade,
+      name text not null,
+      value bigint not null,
+      primary key (account_id, name)
+    )`
+    // What each server counted in a minute. Unlogged: after a crash the counters start again.
+    yield* sql`create unlogged table account_counts (
+      account_id uuid not null,
+      name text not null,
+      minute integer not null,
+      server uuid not null,
+      used double precision not null,
+      primary key (account_id, name, minute, server)
+    )`
   })
 }
 

@@ -5,18 +5,20 @@ import type { EventLog } from "../../core/backtests/EventLog.ts"
 import type { StreamStore } from "../../core/coverage/StreamStore.ts"
 import type { KeyStore } from "../../core/keys/KeyStore.ts"
 import type { MatchStore } from "../../core/matches/MatchStore.ts"
+import type { LimitStore } from "../../core/quotas/LimitStore.ts"
 import type { RuleStore } from "../../core/rules/RuleStore.ts"
 import type { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import type { Announcements } from "./Announcements.ts"
 import * as SqlEventLog from "./SqlEventLog.ts"
 import * as SqlKeyStore from "./SqlKeyStore.ts"
+import * as SqlLimitStore from "./SqlLimitStore.ts"
 import * as SqlMatchStore from "./SqlMatchStore.ts"
 import * as SqlRuleStore from "./SqlRuleStore.ts"
 import * as SqlStreamStore from "./SqlStreamStore.ts"
 import * as SqlWebhookStore from "./SqlWebhookStore.ts"
 
 export const layer: Layer.Layer<
-  RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore,
+  RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore | LimitStore,
   never,
   SqlClient | Announcements
 > = Layer.mergeAll(
@@ -25,5 +27,6 @@ export const layer: Layer.Layer<
   SqlStreamStore.layer,
   SqlKeyStore.layer,
   SqlEventLog.layer,
-  SqlWebhookStore.layer
+  SqlWebhookStore.layer,
+  SqlLimitStore.layer
 )

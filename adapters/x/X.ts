@@ -3,7 +3,7 @@ import { Clock, Effect, Layer, Option, type Redacted } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { x } from "../../core/languages/x.ts"
 import { type Installed, Platforms } from "../../core/platforms/Platform.ts"
-import { helpFor } from "../../core/platforms/syntaxHelp.ts"
+import { helpFor, ruleLimit, ruleLimits } from "../../core/platforms/syntaxHelp.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { posts } from "../demo/posts.ts"
 import { KnownRules } from "../http/KnownRules.ts"
@@ -21,7 +21,7 @@ export const install = (settings: {
   readonly xRulesPerAccount: number
 }): Installed<Platforms | RuleStore | RecentEvents> => ({
   language: x,
-  rulesPerAccount: Option.some(settings.xRulesPerAccount),
+  rulesPerAccount: ruleLimit(settings.xRulesPerAccount),
   remote: Option.map(settings.xToken, (token) =>
     layerWith({ baseUrl: settings.xBaseUrl, token, rulesPerAccount: settings.xRulesPerAccount })
   ),
@@ -31,6 +31,7 @@ export const install = (settings: {
 export const layerWith = (options: {
   readonly baseUrl: string
   readonly token: Redacted.Redacted
+  /** 0: no limit. */
   readonly rulesPerAccount: number
 }): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents> =>
   Layer.scopedDiscard(
@@ -39,14 +40,15 @@ export const layerWith = (options: {
       const store = yield* RuleStore
       const recent = yield* RecentEvents
       const tag = yield* ownTag(store, x.id)
+      const rulesPerAccount = ruleLimit(options.rulesPerAccount)
       const upstream = new Upstream(options)
       const known = new KnownRules()
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
       yield* platforms.register({
         id: x.id,
         language: x,
-        syntax: helpFor(x, { rules_per_account: options.rulesPerAccount }),
-        capabilities: { rulesPerAccount: Option.some(options.rulesPerAccount), isRemote: true },
+        syntax: helpFor(x, ruleLimits(rulesPerAccount)),
+        capabilities: { rulesPerAccount, isRemote: true },
         ...makeRules({ api: new Api(upstream), known, tag }),
         watch: makeWatch({ upstream, known, health, recent }),
         status: health.status

@@ -1,5 +1,5 @@
 /** The most expensive rules that are accepted, and events made for them. */
-import { Random } from "./workload/random.ts"
+import type { Random } from "./workload/random.ts"
 
 /** Rules on `firehose`. Different seeds give different rules of about the same cost. */
 export const hostileRules: Readonly<Record<string, (random: Random) => string>> = {

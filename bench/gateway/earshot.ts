@@ -5,6 +5,7 @@ import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import * as Log from "../../adapters/runtimes/log.ts"
 import { Addresses } from "../../adapters/webhooks/addresses.ts"
 import * as HttpSender from "../../adapters/webhooks/HttpSender.ts"
+import { Accounts } from "../../core/accounts/Accounts.ts"
 import { Backtests } from "../../core/backtests/Backtests.ts"
 import { EventLog } from "../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
@@ -31,14 +32,15 @@ const stores = WebhookStore.layerMemory.pipe(
 )
 
 export const layer = Layer.provideMerge(
-  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer),
+  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer, Accounts.layer),
   Layer.mergeAll(
     Registrations.layerWith({ isOnlyProcess: true }),
     LiveMatches.layer,
     HttpSender.layerWith(new Addresses())
   )
 ).pipe(
-  Layer.provideMerge(localPlatforms()),
+  // A limit that is never reached: requests are counted, and answers have the headers.
+  Layer.provideMerge(localPlatforms({}, { requests: 1_000_000_000 })),
   Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)),
   Layer.provideMerge(stores),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)),

@@ -6,6 +6,7 @@ import {
   KeyInactive,
   KeyNotFound,
   type LastAdminKey,
+  LimitReached,
   type StoreUnavailable,
   Unauthenticated
 } from "../model/Errors.ts"
@@ -50,6 +51,7 @@ const CACHE_MILLIS = 5_000
 /** Precision of the last-used time: each update is a write. */
 const TOUCH_INTERVAL_MILLIS = 60_000
 const CACHE_LIMIT = 10_000
+const KEYS_PER_ACCOUNT = 100
 const NEVER = "1970-01-01T00:00:00.000Z"
 
 /** Whose keys: of one account, or of all. */
@@ -67,7 +69,7 @@ export class Keys extends Context.Tag("core/Keys")<
     readonly create: (
       account: AccountId,
       draft: KeyDraft
-    ) => Effect.Effect<IssuedKey, InvalidArgument | StoreUnavailable>
+    ) => Effect.Effect<IssuedKey, InvalidArgument | LimitReached | StoreUnavailable>
     /** Finds or creates the account by name. For local callers, which need no key. */
     readonly account: (name: string) => Effect.Effect<AccountId, StoreUnavailable>
     /** Oldest first, including revoked and expired keys. */
@@ -153,6 +155,10 @@ export class Keys extends Context.Tag("core/Keys")<
             issues: [{ path: "expires_at", message: "Expected a time in the future" }]
           })
         }
+        const keys = yield* store.list(Option.some(accountId))
+        const now = yield* Timestamp.now
+        const used = keys.filter((key) => isActive(key, now)).length
+        if (used >= KEYS_PER_ACCOUNT) return yield* new LimitReached({ name: "keys", limit: KEYS_PER_ACCOUNT, used })
         return yield* issue(accountId, draft)
       })
 

@@ -3,13 +3,20 @@ import { Array as Arr, Clock, Context, Effect, identity, Layer, Option, Schema, 
 import { Coverage } from "../coverage/Coverage.ts"
 import { makeCoverageOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
-import { type CursorExpired, type InvalidArgument, RuleNotFound, type StoreUnavailable } from "../model/Errors.ts"
+import {
+  type CursorExpired,
+  type InvalidArgument,
+  type LimitReached,
+  RuleNotFound,
+  type StoreUnavailable
+} from "../model/Errors.ts"
 import { type AccountId, asRuleId, MatchId, timeOf } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { cursorField, nextCursor, pageFields } from "../model/paging.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
 import { Platforms } from "../platforms/Platform.ts"
+import { Quotas } from "../quotas/Quotas.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { checkCursor, checkNotInFuture, checkResumeCursor } from "./checkCursor.ts"
 import { LiveMatches, type Next } from "./LiveMatches.ts"
@@ -66,7 +73,7 @@ export type WaitResult = typeof WaitResult.Type
 
 export type ResolvedWatchQuery = WatchQuery & { readonly cursor: MatchId }
 
-export type WatchFailure = InvalidArgument | RuleNotFound | CursorExpired | StoreUnavailable
+export type WatchFailure = InvalidArgument | RuleNotFound | CursorExpired | LimitReached | StoreUnavailable
 
 export const MatchList = Schema.Struct({
   matches: Schema.Array(Match),
@@ -102,92 +109,98 @@ export class Matches extends Context.Tag("core/Matches")<
     readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure>
   }
 >() {
-  static readonly layer: Layer.Layer<Matches, never, MatchStore | LiveMatches | RuleStore | StreamStore | Platforms> =
-    Layer.effect(
-      Matches,
-      Effect.gen(function* () {
-        const rules = yield* RuleStore
-        const registry = yield* Platforms
-        const store = yield* MatchStore
-        const live = yield* LiveMatches
-        const coverageOf = yield* makeCoverageOf(yield* StreamStore)
+  static readonly layer: Layer.Layer<
+    Matches,
+    never,
+    MatchStore | LiveMatches | RuleStore | StreamStore | Platforms | Quotas
+  > = Layer.effect(
+    Matches,
+    Effect.gen(function* () {
+      const rules = yield* RuleStore
+      const registry = yield* Platforms
+      const store = yield* MatchStore
+      const live = yield* LiveMatches
+      const quotas = yield* Quotas
+      const coverageOf = yield* makeCoverageOf(yield* StreamStore)
 
-        const selectorFor = Effect.fnUntraced(function* (
-          account: AccountId,
-          { rule_id, platform }: Pick<MatchQuery, "rule_id" | "platform">
-        ) {
-          const rule = rule_id === undefined ? Option.none() : asRuleId(rule_id)
-          if (rule_id !== undefined && !(Option.isSome(rule) && (yield* rules.exists(account, rule.value)))) {
-            return yield* new RuleNotFound({ ruleId: rule_id })
-          }
-          const platforms = platform === undefined ? yield* registry.ids : [platform]
-          return { account, rules: Option.map(rule, Arr.of), platforms }
-        })
-
-        // Untraced: a span would cost as much as the rest of the request.
-        const list = Effect.fnUntraced(function* (account: AccountId, query: MatchQuery) {
-          const selector = yield* selectorFor(account, query)
-          const now = yield* Clock.currentTimeMillis
-          const before = Option.fromNullable(query.cursor)
-          if (Option.isSome(before)) yield* checkNotInFuture(store, before.value)
-          const { items: matches, hasMore } = yield* store.list({ ...selector, before, limit: query.limit })
-          const next = hasMore ? Option.fromNullable(matches.at(-1)) : Option.none()
-          const from = Option.orElse(
-            Option.map(next, ({ id }) => timeOf(id)),
-            () => Option.map(selector.rules, ([rule]) => timeOf(rule))
-          )
-          // Read after the page: see `checkCursor`.
-          const floor = Option.isSome(before) || Option.isNone(next) ? yield* store.floor(account) : Option.none()
-          if (Option.isSome(before)) yield* checkCursor(floor, before.value)
-          const keptSince = Option.map(floor, timeOf).pipe(
-            Option.filter((floor) => Option.isNone(next) && !Option.exists(from, (from) => from > floor))
-          )
-          const coverage = yield* coverageOf(selector.platforms, {
-            from,
-            to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })
-          })
-          return {
-            matches,
-            ...(Option.isSome(next) && { next_cursor: next.value.id }),
-            coverage: {
-              ...coverage,
-              ...(Option.isSome(keptSince) && { kept_since: Timestamp.fromMillis(keptSince.value) })
-            }
-          }
-        })
-
-        const startCursor = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
-          yield* selectorFor(account, query)
-          if (query.cursor === undefined) return yield* store.watermark
-          yield* checkNotInFuture(store, query.cursor)
-          yield* checkResumeCursor(store, account, query.cursor)
-          return query.cursor
-        })
-
-        const listen = Effect.fnUntraced(function* (account: AccountId, query: ResolvedWatchQuery) {
-          const wanted = yield* selectorFor(account, query)
-          const next = yield* live.listen(wanted, Option.some(query.cursor))
-          // An outage of the store does not end the stream.
-          const checkRule = Effect.catchTag(selectorFor(account, query), "StoreUnavailable", () => Effect.void)
-          return Effect.tap(next, ([first]) => (first?._tag === "Heartbeat" ? checkRule : Effect.void))
-        })
-
-        const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {
-          const { timeout_seconds, limit, ...wanted } = query
-          let cursor = yield* startCursor(account, wanted)
-          const next = yield* listen(account, { ...wanted, cursor })
-          const matches = yield* next.pipe(
-            Effect.map((updates) => {
-              for (const update of updates) if (update._tag === "Heartbeat") cursor = update.id
-              return updates.flatMap((update) => (update._tag === "Matched" ? [update.match] : [])).slice(0, limit)
-            }),
-            Effect.repeat({ until: (matches) => matches.length > 0 }),
-            Effect.timeoutTo({ duration: timeout_seconds * 1_000, onSuccess: identity, onTimeout: () => [] })
-          )
-          return { matches, cursor: matches.at(-1)?.id ?? cursor, timed_out: matches.length === 0 }
-        }, Effect.scoped)
-
-        return Matches.of({ list, startCursor, listen, wait })
+      const selectorFor = Effect.fnUntraced(function* (
+        account: AccountId,
+        { rule_id, platform }: Pick<MatchQuery, "rule_id" | "platform">
+      ) {
+        const rule = rule_id === undefined ? Option.none() : asRuleId(rule_id)
+        if (rule_id !== undefined && !(Option.isSome(rule) && (yield* rules.exists(account, rule.value)))) {
+          return yield* new RuleNotFound({ ruleId: rule_id })
+        }
+        const platforms = platform === undefined ? yield* registry.ids : [platform]
+        return { account, rules: Option.map(rule, Arr.of), platforms }
       })
-    )
+
+      // Untraced: a span would cost as much as the rest of the request.
+      const list = Effect.fnUntraced(function* (account: AccountId, query: MatchQuery) {
+        const selector = yield* selectorFor(account, query)
+        const now = yield* Clock.currentTimeMillis
+        const before = Option.fromNullable(query.cursor)
+        if (Option.isSome(before)) yield* checkNotInFuture(store, before.value)
+        const { items: matches, hasMore } = yield* store.list({ ...selector, before, limit: query.limit })
+        const next = hasMore ? Option.fromNullable(matches.at(-1)) : Option.none()
+        const from = Option.orElse(
+          Option.map(next, ({ id }) => timeOf(id)),
+          () => Option.map(selector.rules, ([rule]) => timeOf(rule))
+        )
+        // Read after the page: see `checkCursor`.
+        const floor = Option.isSome(before) || Option.isNone(next) ? yield* store.floor(account) : Option.none()
+        if (Option.isSome(before)) yield* checkCursor(floor, before.value)
+        const keptSince = Option.map(floor, timeOf).pipe(
+          Option.filter((floor) => Option.isNone(next) && !Option.exists(from, (from) => from > floor))
+        )
+        const coverage = yield* coverageOf(selector.platforms, {
+          from,
+          to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })
+        })
+        return {
+          matches,
+          ...(Option.isSome(next) && { next_cursor: next.value.id }),
+          coverage: {
+            ...coverage,
+            ...(Option.isSome(keptSince) && { kept_since: Timestamp.fromMillis(keptSince.value) })
+          }
+        }
+      })
+
+      const startCursor = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
+        yield* selectorFor(account, query)
+        yield* quotas.checkStreams(account)
+        if (query.cursor === undefined) return yield* store.watermark
+        yield* checkNotInFuture(store, query.cursor)
+        yield* checkResumeCursor(store, account, query.cursor)
+        return query.cursor
+      })
+
+      const listen = Effect.fnUntraced(function* (account: AccountId, query: ResolvedWatchQuery) {
+        const wanted = yield* selectorFor(account, query)
+        yield* quotas.openStream(account)
+        const next = yield* live.listen(wanted, Option.some(query.cursor))
+        // An outage of the store does not end the stream.
+        const checkRule = Effect.catchTag(selectorFor(account, query), "StoreUnavailable", () => Effect.void)
+        return Effect.tap(next, ([first]) => (first?._tag === "Heartbeat" ? checkRule : Effect.void))
+      })
+
+      const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {
+        const { timeout_seconds, limit, ...wanted } = query
+        let cursor = yield* startCursor(account, wanted)
+        const next = yield* listen(account, { ...wanted, cursor })
+        const matches = yield* next.pipe(
+          Effect.map((updates) => {
+            for (const update of updates) if (update._tag === "Heartbeat") cursor = update.id
+            return updates.flatMap((update) => (update._tag === "Matched" ? [update.match] : [])).slice(0, limit)
+          }),
+          Effect.repeat({ until: (matches) => matches.length > 0 }),
+          Effect.timeoutTo({ duration: timeout_seconds * 1_000, onSuccess: identity, onTimeout: () => [] })
+        )
+        return { matches, cursor: matches.at(-1)?.id ?? cursor, timed_out: matches.length === 0 }
+      }, Effect.scoped)
+
+      return Matches.of({ list, startCursor, listen, wait })
+    })
+  )
 }

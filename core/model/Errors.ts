@@ -86,12 +86,18 @@ export class MatchNotFound extends Schema.TaggedError<MatchNotFound>()("MatchNot
   }
 }
 
-export class WebhookLimitReached extends Schema.TaggedError<WebhookLimitReached>()("WebhookLimitReached", {
+/** A limit of the account, except those on rules. */
+export class LimitReached extends Schema.TaggedError<LimitReached>()("LimitReached", {
+  name: Schema.String,
   limit: Schema.Number,
-  used: Schema.Number
+  used: Schema.Number,
+  /** If the limit starts again with time. */
+  retryAfterSeconds: Schema.optionalWith(Schema.Number, { exact: true })
 }) {
   override get message() {
-    return `Cannot create another webhook: ${this.used} of ${this.limit} are in use; delete one first`
+    const { name, limit, used, retryAfterSeconds } = this
+    const remedy = retryAfterSeconds === undefined ? "free some" : `try again in ${retryAfterSeconds} seconds`
+    return `The account has reached its limit "${name}": ${used} of ${limit} are used; ${remedy}, or ask the operator for a higher limit`
   }
 }
 
@@ -216,7 +222,7 @@ export type CoreError =
   | PermissionDenied
   | RuleNotFound
   | WebhookNotFound
-  | WebhookLimitReached
+  | LimitReached
   | MatchNotFound
   | CursorExpired
   | KeyNotFound

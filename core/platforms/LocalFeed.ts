@@ -1,6 +1,6 @@
 /** The port to the local feed: callers publish events to the platforms that run in process. */
 import { Context, type Effect, Either } from "effect"
-import type { InvalidArgument, StoreUnavailable } from "../model/Errors.ts"
+import type { InvalidArgument, LimitReached, StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 
@@ -30,7 +30,7 @@ export class LocalFeed extends Context.Tag("core/LocalFeed")<
     readonly publish: (
       events: Iterable<SentEvent>,
       sender?: AccountId
-    ) => Effect.Effect<PublishReport, InvalidArgument | StoreUnavailable>
+    ) => Effect.Effect<PublishReport, InvalidArgument | LimitReached | StoreUnavailable>
   }
 >() {}
 

@@ -1,4 +1,5 @@
 /** Builds a platform's help from its language and the deployment's limits. */
+import { Option } from "effect"
 import type { Language } from "../languages/Language.ts"
 import type { SyntaxHelp } from "./Platform.ts"
 
@@ -15,3 +16,11 @@ export const helpFor = ({ id, ruleType, help }: Language, limits: Readonly<Recor
     limits: all
   }
 }
+
+/** From a setting, in which 0 means no limit. */
+export const ruleLimit = (rulesPerAccount: number): Option.Option<number> =>
+  rulesPerAccount === 0 ? Option.none() : Option.some(rulesPerAccount)
+
+/** For `helpFor`. */
+export const ruleLimits = (rulesPerAccount: Option.Option<number>): Readonly<Record<string, number>> =>
+  Option.isNone(rulesPerAccount) ? {} : { rules_per_account: rulesPerAccount.value }

@@ -2,11 +2,12 @@
 import { Array as Arr, Clock, Effect, Either, Schema } from "effect"
 import { Backtest, BacktestRequest, Backtests, type OwnedRule } from "../backtests/Backtests.ts"
 import type { Language } from "../languages/Language.ts"
-import { type ArgumentIssue, InvalidArgument, type StoreUnavailable } from "../model/Errors.ts"
+import { type ArgumentIssue, InvalidArgument, type LimitReached, type StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { toWireTranslation, WireExplanation, WireIssue, WireTranslation } from "../model/wire.ts"
 import { type Platform, type PlatformFailure, Platforms } from "../platforms/Platform.ts"
+import { Quotas } from "../quotas/Quotas.ts"
 import type { ValidRule } from "../syntax/expression/checked.ts"
 import type { EventFields } from "../syntax/expression/eventFields.ts"
 import { explainInTurns } from "../syntax/expression/explain.ts"
@@ -61,8 +62,32 @@ export type CheckResult = typeof CheckResult.Type
 /** An invalid filter only gets its issues: no translations, explanation, backtest or verdict. */
 export const checkFilters = (
   account: AccountId,
-  { overrides, events = {}, backtest, ask_platforms = false }: CheckRequest
-): Effect.Effect<CheckResult, InvalidArgument | StoreUnavailable | PlatformFailure, Backtests | Platforms> =>
+  request: CheckRequest
+): Effect.Effect<
+  CheckResult,
+  InvalidArgument | LimitReached | StoreUnavailable | PlatformFailure,
+  Backtests | Platforms | Quotas
+> =>
+  Effect.gen(function* () {
+    const quotas = yield* Quotas
+    return yield* quotas.whileChecking(account, check(account, request))
+  })
+
+/** The filter in the language of every other platform that is a translation target. */
+export const translations = (
+  rule: { readonly language: Language; readonly text: string },
+  all: ReadonlyArray<Language>
+): Record<PlatformId, typeof WireTranslation.Type> =>
+  Object.fromEntries(
+    all
+      .filter(isTarget)
+      .filter(({ id }) => id !== rule.language.id)
+      .map((other) => [other.id, toWireTranslation(translate(rule, other))])
+  )
+
+// ---- helpers ----
+
+const check = (account: AccountId, { overrides, events = {}, backtest, ask_platforms = false }: CheckRequest) =>
   Effect.gen(function* () {
     const { all } = yield* Platforms
     const platforms = yield* all
@@ -91,20 +116,6 @@ export const checkFilters = (
     }
     return { platforms: checked }
   })
-
-/** The filter in the language of every other platform that is a translation target. */
-export const translations = (
-  rule: { readonly language: Language; readonly text: string },
-  all: ReadonlyArray<Language>
-): Record<PlatformId, typeof WireTranslation.Type> =>
-  Object.fromEntries(
-    all
-      .filter(isTarget)
-      .filter(({ id }) => id !== rule.language.id)
-      .map((other) => [other.id, toWireTranslation(translate(rule, other))])
-  )
-
-// ---- helpers ----
 
 const readSamples = (platforms: ReadonlyArray<Platform>, events: NonNullable<CheckRequest["events"]>, now: number) => {
   const samples = new Map<PlatformId, EventFields>()

@@ -75,6 +75,8 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly registrationsOn: (
       platform: PlatformId
     ) => Effect.Effect<ReadonlyArray<StoredRegistration>, StoreUnavailable>
+    /** The number of the account's rules on the platform, as `reserve` counts them. */
+    readonly count: (account: AccountId, platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
     /** The number of distinct texts of visible rules on the platform. */
     readonly wanted: (platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
     /** Whether another rule has the same text on the platform. */
@@ -96,12 +98,16 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
       return rule !== undefined && rule.accountId === account && isVisible(rule) ? rule : undefined
     }
 
+    const countOf = (account: AccountId, platform: PlatformId) =>
+      all().filter(
+        ({ accountId, registrations }) => accountId === account && registrations.some((r) => r.platform === platform)
+      ).length
+
     const reserve = (rule: NewRule, limits: ReadonlyMap<PlatformId, number>) =>
       Effect.suspend(() => {
-        const owned = all().filter((other) => other.accountId === rule.accountId)
         for (const { platform } of rule.filters) {
           const limit = limits.get(platform)
-          const used = owned.filter((other) => other.registrations.some((r) => r.platform === platform)).length
+          const used = countOf(rule.accountId, platform)
           if (limit !== undefined && used >= limit) {
             return new RuleLimitReached({ platform, limit, used })
           }
@@ -202,6 +208,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
             .sort((a, b) => (a.id < b.id ? -1 : 1))
             .flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))
         ),
+      count: (account, platform) => Effect.sync(() => countOf(account, platform)),
       wanted: (platform) =>
         Effect.sync(() => {
           const on = all().flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))

@@ -13,6 +13,8 @@ import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { toWireTranslation } from "../model/wire.ts"
 import { Platforms, type Registered } from "../platforms/Platform.ts"
+import { rulesOn } from "../quotas/Limit.ts"
+import { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
 import { isTarget, translate } from "../syntax/translation/translate.ts"
 import { type AddFailure, type Filter, Registrations } from "./Registrations.ts"
@@ -39,13 +41,24 @@ export class Rules extends Context.Tag("core/Rules")<
     readonly delete: (account: AccountId, id: string) => Effect.Effect<RuleId, RuleNotFound | StoreUnavailable>
   }
 >() {
-  static readonly layer: Layer.Layer<Rules, never, Registrations | RuleStore | Platforms | Ids> = Layer.effect(
+  static readonly layer: Layer.Layer<Rules, never, Registrations | RuleStore | Platforms | Ids | Quotas> = Layer.effect(
     Rules,
     Effect.gen(function* () {
       const registrations = yield* Registrations
       const store = yield* RuleStore
       const platforms = yield* Platforms
       const ids = yield* Ids
+      const quotas = yield* Quotas
+
+      const limitsOf = (account: AccountId, filters: ReadonlyArray<Filter>) =>
+        Effect.gen(function* () {
+          const limits = new Map<PlatformId, number>()
+          for (const { platform } of filters) {
+            const limit = yield* quotas.limitOf(account, rulesOn(platform.id))
+            if (limit > 0) limits.set(platform.id, limit)
+          }
+          return limits
+        })
 
       const create = Effect.fn("Rules.create")(function* (account: AccountId, draft: RuleDraft) {
         const filters = yield* checkFilters(platforms, draft)
@@ -58,7 +71,7 @@ export class Rules extends Context.Tag("core/Rules")<
           createdAt: yield* Timestamp.now,
           filters: filters.map(({ platform, text }) => ({ platform: platform.id, text }))
         }
-        const registered = yield* registrations.add(rule, filters, limitsOf(filters))
+        const registered = yield* registrations.add(rule, filters, yield* limitsOf(account, filters))
         return { id, platforms: registered, warnings: new Map(filters.map((f) => [f.platform.id, f.warnings])) }
       })
 
@@ -133,10 +146,3 @@ const missingFilter = (language: Language, source: Option.Option<Source>): Argum
   const translation = translate(source.value, language)
   return translation.text === undefined ? issue : { ...issue, suggestion: toWireTranslation(translation) }
 }
-
-const limitsOf = (filters: ReadonlyArray<Filter>): ReadonlyMap<PlatformId, number> =>
-  new Map(
-    filters.flatMap(({ platform }) =>
-      Option.toArray(platform.capabilities.rulesPerAccount).map((limit) => [platform.id, limit] as const)
-    )
-  )

@@ -6,8 +6,6 @@ import { nextCursor, pageFields } from "../model/paging.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 import { trimmedText } from "../model/trimmedText.ts"
 
-export const WEBHOOKS_PER_ACCOUNT = 20
-
 const MAX_RULES = 100
 const MAX_URL_LENGTH = 2_000
 

@@ -1,7 +1,7 @@
 /** Storage port for webhooks and their delivery state, with an in-memory layer. */
 import { Clock, Context, Effect, Layer, Option, PubSub, type Redacted, Stream } from "effect"
 import { MatchStore } from "../matches/MatchStore.ts"
-import { type StoreUnavailable, WebhookLimitReached } from "../model/Errors.ts"
+import { LimitReached, type StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, AttemptId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
@@ -48,7 +48,7 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
   WebhookStore,
   {
     /** Delivery starts after the newest match. */
-    readonly insert: (webhook: NewWebhook, limit: number) => Effect.Effect<void, WebhookLimitReached | StoreUnavailable>
+    readonly insert: (webhook: NewWebhook, limit: number) => Effect.Effect<void, LimitReached | StoreUnavailable>
     /** Newest first. */
     readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<ListedWebhook>, StoreUnavailable>
     readonly find: (account: AccountId, id: WebhookId) => Effect.Effect<Option.Option<ListedWebhook>, StoreUnavailable>
@@ -141,7 +141,7 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
         Effect.gen(function* () {
           const cursor = yield* matches.newest
           const used = [...webhooks.values()].filter(({ account }) => account === webhook.account).length
-          if (used >= limit) return yield* new WebhookLimitReached({ limit, used })
+          if (limit > 0 && used >= limit) return yield* new LimitReached({ name: "webhooks", limit, used })
           webhooks.set(webhook.id, { ...webhook, ...noFailures, cursor, previousSecret: Option.none() })
         })
 

@@ -4,25 +4,25 @@ import { MatchStore } from "../matches/MatchStore.ts"
 import { Entropy } from "../model/Entropy.ts"
 import {
   InvalidArgument,
+  type LimitReached,
   MatchNotFound,
   RuleNotFound,
   type StoreUnavailable,
-  type WebhookLimitReached,
   WebhookNotFound
 } from "../model/Errors.ts"
 import { type AccountId, asRuleId, Ids, MatchId, matchIdsAfter, WebhookId } from "../model/Ids.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
+import { Quotas } from "../quotas/Quotas.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
-import {
-  type AttemptList,
-  type AttemptQuery,
-  type ReplayRequest,
-  WEBHOOKS_PER_ACCOUNT,
-  type Webhook,
-  type WebhookAttempt,
-  type WebhookDraft,
-  type WebhookWithSecret
+import type {
+  AttemptList,
+  AttemptQuery,
+  ReplayRequest,
+  Webhook,
+  WebhookAttempt,
+  WebhookDraft,
+  WebhookWithSecret
 } from "./Webhook.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 import { type ListedWebhook, WebhookStore } from "./WebhookStore.ts"
@@ -36,7 +36,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
     readonly create: (
       account: AccountId,
       draft: WebhookDraft
-    ) => Effect.Effect<WebhookWithSecret, InvalidArgument | RuleNotFound | WebhookLimitReached | StoreUnavailable>
+    ) => Effect.Effect<WebhookWithSecret, InvalidArgument | RuleNotFound | LimitReached | StoreUnavailable>
     /** Newest first. */
     readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Webhook>, StoreUnavailable>
     readonly delete: (account: AccountId, id: string) => Effect.Effect<WebhookId, WebhookNotFound | StoreUnavailable>
@@ -67,7 +67,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
   static readonly layer: Layer.Layer<
     Webhooks,
     never,
-    WebhookStore | MatchStore | RuleStore | Platforms | WebhookSender | Ids | Entropy
+    WebhookStore | MatchStore | RuleStore | Platforms | WebhookSender | Ids | Entropy | Quotas
   > = Layer.effect(
     Webhooks,
     Effect.gen(function* () {
@@ -78,6 +78,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
       const sender = yield* WebhookSender
       const ids = yield* Ids
       const entropy = yield* Entropy
+      const quotas = yield* Quotas
       const attempts = makeAttempts(sender, ids)
 
       const newSecret = Effect.sync(() => Redacted.make(`whsec_${Encoding.encodeBase64(entropy.bytes(SECRET_BYTES))}`))
@@ -128,7 +129,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
               secret,
               createdAt: yield* Timestamp.now
             },
-            WEBHOOKS_PER_ACCOUNT
+            yield* quotas.limitOf(account, "webhooks")
           )
           return { webhook: toWire(yield* find(account, id)), secret: Redacted.value(secret) }
         },

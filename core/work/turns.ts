@@ -1,5 +1,5 @@
 /** Long work in turns: generators that yield after a little work, so that the rest of the process can run in between. */
-import { Effect } from "effect"
+import { Effect, FiberRef } from "effect"
 
 export const STEPS_PER_TURN = 200_000
 
@@ -36,12 +36,31 @@ export const finish = <A>(turns: Turns<A>): A => {
 export const inTurns = <A>(turns: Turns<A>, yieldIfDue?: Effect.Effect<void>): Effect.Effect<A> =>
   Effect.gen(function* () {
     const pause = yieldIfDue ?? (yield* yieldRegularly)
-    let turn = turns.next()
+    const meter = yield* FiberRef.get(currentMeter)
+    const run = () => {
+      const startedAt = performance.now()
+      const turn = turns.next()
+      meter.seconds += (performance.now() - startedAt) / 1_000
+      return turn
+    }
+    let turn = run()
     while (turn.done !== true) {
       yield* pause
-      turn = turns.next()
+      turn = run()
     }
     return turn.value
+  })
+
+/** Reports how long the turns of the effect took, however it ends. */
+export const metered = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  report: (seconds: number) => Effect.Effect<void>
+): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    const meter = { seconds: 0 }
+    return Effect.locally(effect, currentMeter, meter).pipe(
+      Effect.ensuring(Effect.suspend(() => report(meter.seconds)))
+    )
   })
 
 /** Gives an effect to run between two pieces of work: it yields to other fibers once `MAX_MILLIS` have passed. */
@@ -55,6 +74,9 @@ export const yieldRegularly: Effect.Effect<Effect.Effect<void>> = Effect.map(Eff
 })
 
 // ---- helpers ----
+
+/** Sums up the turns of a fiber. */
+const currentMeter = FiberRef.unsafeMake({ seconds: 0 })
 
 /** How long one caller may block the process. */
 const MAX_MILLIS = 10

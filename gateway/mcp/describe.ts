@@ -1,5 +1,6 @@
 /** Describes tool results to a language model: the result, and what to call next. */
 import { Schema } from "effect"
+import type { Account } from "../../core/accounts/Accounts.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import type { MatchList, WaitResult } from "../../core/matches/Matches.ts"
 import { ArgumentIssue } from "../../core/model/Errors.ts"
@@ -36,6 +37,11 @@ export const describeCreated = ({ rule_id, platforms }: Created, cursor: string,
     ),
     `Next: wait_for_matches with {"rule_id": "${rule_id}", "cursor": "${cursor}"}`
   ].join("\n")
+
+export const describeAccount = ({ limits }: Account): string =>
+  limits
+    .map(({ name, description, limit, used }) => `${name}: ${used} of ${limit ?? "no limit"} (${description})`)
+    .join("\n")
 
 export const describeRules = ({ rules }: RuleList, treatment: Treatment): string =>
   rules.length === 0
@@ -195,7 +201,9 @@ const nextStep = (code: string, details: CallError["details"]): string => {
     case "not_found":
       return "call list_rules and use an id from there unchanged"
     case "resource_exhausted":
-      return "call list_rules and, if the user agrees, delete_rule for a rule that is no longer needed; or leave that platform out; or ask the operator for a higher limit"
+      return "name" in details
+        ? "wait as the message says and call again, or tell the user; get_account shows all limits"
+        : "call list_rules and, if the user agrees, delete_rule for a rule that is no longer needed; or leave that platform out; or ask the operator for a higher limit"
     case "failed_precondition":
       return "floor" in details
         ? "call again without cursor: matches older than floor were deleted, so tell the user that some may be missing"

@@ -6,6 +6,7 @@ import { Match } from "../../core/matches/Match.ts"
 import { MatchList, WaitResult } from "../../core/matches/Matches.ts"
 import { firstMatchIdAt, MatchId, type RuleId, timeOf } from "../../core/model/Ids.ts"
 import { type CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
+import { getAccount } from "../accountOperations.ts"
 import { decoder } from "../decode.ts"
 import type { Endpoint } from "../endpoint.ts"
 import {
@@ -19,7 +20,14 @@ import {
 } from "../operations.ts"
 import { type PlatformSchemas, platformSchemas } from "../platformSchemas.ts"
 import type { Call, CallError } from "./calls.ts"
-import { describeCheck, describeCreated, describeMatches, describeRules, describeWait } from "./describe.ts"
+import {
+  describeAccount,
+  describeCheck,
+  describeCreated,
+  describeMatches,
+  describeRules,
+  describeWait
+} from "./describe.ts"
 import { HiddenCharacters } from "./hidden.ts"
 import { argumentsSchema, type JsonSchema, resultSchema } from "./schemas.ts"
 import { notice, STRUCTURED, Treatment, treatMatch } from "./untrusted.ts"
@@ -151,6 +159,15 @@ const makeTools = (schemas: PlatformSchemas): ReadonlyArray<Tool> => {
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
       endpoint: deleteRule,
       text: (output) => `Deleted ${output.rule_id} and its matches`
+    }),
+    tool({
+      name: "get_account",
+      title: "Get the limits of the account",
+      description:
+        "Lists the limits of the account, each with what is used of it, such as rules per platform and requests per minute. Call it after resource_exhausted, or before you create many rules. Takes no arguments.",
+      annotations: readOnly,
+      endpoint: getAccount,
+      text: describeAccount
     }),
     tool({
       name: "list_matches",

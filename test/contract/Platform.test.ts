@@ -63,7 +63,7 @@ function overTheWire(id: PlatformId) {
     const { x, firehose } = simulator.control.settings
     const adapters = {
       x: X.layerWith({ baseUrl, token: Redacted.make(x.bearer_token), rulesPerAccount: 25 }),
-      firehose: Firehose.layerWith({ baseUrl, token: Redacted.make(firehose.tap_token) })
+      firehose: Firehose.layerWith({ baseUrl, token: Redacted.make(firehose.tap_token), rulesPerAccount: 0 })
     }
     const context = yield* Layer.build(Layer.provideMerge(adapters[id], services))
     const platform = yield* Effect.flatMap(Platforms, (platforms) => platforms.get(id)).pipe(Effect.provide(context))

@@ -10,6 +10,7 @@ import type { RuleDraft } from "../../core/rules/Rule.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
 import { languageOf, type PlatformId } from "../platforms.ts"
+import { quotas } from "../quotas.ts"
 
 export const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 export const bob = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
@@ -110,6 +111,7 @@ export const fakes = Layer.scoped(
 const layerWith = (isOnlyProcess: boolean) =>
   Rules.layer.pipe(
     Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
+    Layer.provideMerge(quotas()),
     Layer.provideMerge(fakes),
     Layer.provideMerge(Layer.merge(Platforms.layer, RuleStore.layerMemory)),
     Layer.provide(Ids.layer),

@@ -6,12 +6,13 @@ import { Deferred, Effect, Layer } from "effect"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
 import { Keys } from "../../core/keys/Keys.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
+import { Quotas } from "../../core/quotas/Quotas.ts"
 import { unreadableRequest } from "../../gateway/errors.ts"
 import { makeHandler } from "../../gateway/handler.ts"
 import { json, type Reply } from "../../gateway/route.ts"
 
 const REQUEST = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"
-const services = Layer.merge(Entropy.layerCounting, Layer.mock(Keys, {}))
+const services = Layer.mergeAll(Entropy.layerCounting, Layer.mock(Keys, {}), Layer.mock(Quotas, {}))
 
 describe("a request", () => {
   it.scopedLive("is interrupted when the client disconnects", () =>

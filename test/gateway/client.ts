@@ -36,7 +36,8 @@ export const OPERATIONS = [
   ["POST", "/keys/create"],
   ["GET", "/keys"],
   ["POST", "/keys/revoke"],
-  ["POST", "/keys/rotate"]
+  ["POST", "/keys/rotate"],
+  ["GET", "/account"]
 ] as const
 
 export const POST_PATHS: ReadonlyArray<string> = OPERATIONS.flatMap(([method, path]) =>

@@ -5,6 +5,7 @@ import * as NodeServer from "../../adapters/runtimes/node.ts"
 import type { StoreCannotOpen } from "../../adapters/sql/StoreCannotOpen.ts"
 import { Addresses } from "../../adapters/webhooks/addresses.ts"
 import * as HttpSender from "../../adapters/webhooks/HttpSender.ts"
+import { Accounts } from "../../core/accounts/Accounts.ts"
 import { Backtests } from "../../core/backtests/Backtests.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
@@ -35,7 +36,7 @@ const LOOPBACK = Either.getOrThrow(Addresses.parse("127.0.0.0/8"))
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 const recent = RecentEvents.layerWith({ keep: 1_000 })
 const useCases = Layer.provideMerge(
-  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer),
+  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer, Accounts.layer),
   Layer.mergeAll(Registrations.layerWith({ isOnlyProcess: true }), LiveMatches.layer, HttpSender.layerWith(LOOPBACK))
 )
 

@@ -166,7 +166,7 @@ describe("AppRouter", () => {
     type Outputs = inferRouterOutputs<AppRouter>
 
     expectTypeOf<keyof AppRouter["_def"]["record"]>().toEqualTypeOf<
-      "rules" | "webhooks" | "matches" | "platforms" | "keys"
+      "rules" | "webhooks" | "matches" | "platforms" | "keys" | "account"
     >()
     expectTypeOf<Inputs["rules"]["create"]>().toEqualTypeOf<{
       readonly name: string

@@ -17,6 +17,7 @@ import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
 import type { PlatformId } from "../platforms.ts"
+import { quotas } from "../quotas.ts"
 import { SimulatedClock, settle } from "./SimulatedClock.ts"
 import { TrafficRecorder } from "./TrafficRecorder.ts"
 
@@ -98,10 +99,11 @@ const layerOf = ({ x, firehose }: Simulator.Simulator["control"]["settings"]) =>
   const baseUrl = "http://simulator"
   const adapters = Layer.mergeAll(
     X.layerWith({ baseUrl, token: Redacted.make(x.bearer_token), rulesPerAccount: 25 }),
-    Firehose.layerWith({ baseUrl, token: Redacted.make(firehose.tap_token) })
+    Firehose.layerWith({ baseUrl, token: Redacted.make(firehose.tap_token), rulesPerAccount: 0 })
   )
   return Rules.layer.pipe(
     Layer.provideMerge(Registrations.layerWith({ isOnlyProcess: true })),
+    Layer.provideMerge(quotas()),
     Layer.provideMerge(Layer.provideMerge(adapters, Platforms.layer)),
     Layer.provideMerge(recentEvents),
     Layer.provideMerge(

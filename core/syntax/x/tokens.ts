@@ -5,8 +5,8 @@
  * with all its modifiers is one word; variation selectors are ignored. A run of letters is one word in every script.
  */
 
-import { digitsIn, encodeAscii, lettersIn, lowerCased, BLOCK as MANY, packBits } from "../words/ascii.ts"
 import type { Pace, Turns } from "../../work/turns.ts"
+import { digitsIn, encodeAscii, lettersIn, lowerCased, BLOCK as MANY, packBits } from "../words/ascii.ts"
 import type { Tokens } from "../words/tokens.ts"
 import { addBounds, GROUP as FOUR, wordView, writeTokens } from "../words/wordBuffer.ts"
 

@@ -43,7 +43,7 @@ export const makeAdapter = (
     const logger = Logger.map(Logger.logfmtLogger, (line) => void logs.push(line))
     const services = Layer.mergeAll(Platforms.layer, RuleStore.layerMemory, Entropy.layerCounting, recentEvents)
     const logging = Logger.replace(Logger.defaultLogger, logger)
-    const context = yield* layerWith({ baseUrl, token: Redacted.make(token) }).pipe(
+    const context = yield* layerWith({ baseUrl, token: Redacted.make(token), rulesPerAccount: 0 }).pipe(
       Layer.provideMerge(services),
       Layer.provide(logging),
       Layer.build

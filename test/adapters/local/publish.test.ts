@@ -5,8 +5,10 @@ import { publisher, type Sink } from "../../../adapters/local/publish.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
+import { Quotas } from "../../../core/quotas/Quotas.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { LANGUAGES, PLATFORM_IDS, type PlatformId } from "../../platforms.ts"
+import { quotas } from "../../quotas.ts"
 
 const posts = (count: number) =>
   sentEvents(Array.from({ length: count }, (_, index) => ({ data: { id: String(index), text: "storm" } })))
@@ -73,7 +75,10 @@ const known = Layer.mock(Platforms, {
   all: Effect.succeed(LANGUAGES.map((language) => ({ language }) as Platform))
 })
 
-const environment = Layer.mergeAll(RuleStore.layerMemory, Logger.remove(Logger.defaultLogger), known)
+const environment = Layer.provideMerge(
+  Layer.mergeAll(RuleStore.layerMemory, Logger.remove(Logger.defaultLogger), quotas()),
+  known
+)
 
 /** A publisher whose events all match. They become durable with `ackAll`. */
 const slowPublisher = Effect.gen(function* () {
@@ -88,7 +93,7 @@ const slowPublisher = Effect.gen(function* () {
     offer: (delivery) => Effect.sync(() => void inFlight.push(delivery))
   }
   const sinks = new Map<PlatformId, Sink>(PLATFORM_IDS.map((id) => [id, sink]))
-  const publish = publisher({ platforms, sinks, rules, recent: noLog, sha256: (text) => text })
+  const publish = publisher({ platforms, sinks, rules, recent: noLog, sha256: (text) => text, quotas: yield* Quotas })
   const ackAll = Effect.suspend(() => Effect.forEach(inFlight.splice(0), ({ ack }) => ack))
   return { publish, inFlight, ackAll }
 })

@@ -12,9 +12,11 @@ import { type AccountId, firstMatchIdAt, fromUuid, Ids, type MatchId, type RuleI
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { idsOnly, type PlatformId } from "../../platforms.ts"
+import { quotas } from "../../quotas.ts"
 
 const layer = Matches.layer.pipe(
   Layer.provideMerge(LiveMatches.layer),
+  Layer.provideMerge(quotas()),
   Layer.provideMerge(idsOnly),
   Layer.provideMerge(Layer.provideMerge(MatchStore.layerMemory, StreamStore.layerMemory)),
   Layer.provideMerge(RuleStore.layerMemory),

@@ -7,10 +7,11 @@ import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { fromUuid } from "../../../core/model/Ids.ts"
 import { Platforms } from "../../../core/platforms/Platform.ts"
 import { checkFilters } from "../../../core/rules/RuleCheck.ts"
+import { quotas } from "../../quotas.ts"
 import { Fakes, fakes } from "../world.ts"
 
 const recent = Layer.provide(RecentEvents.layerWith({ keep: 100 }), EventLog.layerMemory)
-const layer = Layer.provideMerge(Layer.merge(Backtests.layer, fakes), Layer.merge(recent, Platforms.layer))
+const layer = Layer.provideMerge(Layer.mergeAll(Backtests.layer, fakes, quotas()), Layer.merge(recent, Platforms.layer))
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 

@@ -14,6 +14,7 @@ import { WebhookStore } from "../../../core/webhooks/WebhookStore.ts"
 import { Webhooks } from "../../../core/webhooks/Webhooks.ts"
 import { newMatch, visibleRule } from "../../contract/samples.ts"
 import { idsOnly } from "../../platforms.ts"
+import { quotas } from "../../quotas.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 
@@ -75,7 +76,10 @@ const test = (title: string, body: (world: World) => Effect.Effect<void, unknown
         Layer.provideMerge(Ids.layer, Entropy.layerCounting)
       )
       const shared = Layer.succeedContext(yield* Layer.build(services))
-      const webhooks = yield* Effect.provide(Webhooks, Layer.provide(Webhooks.layer, shared))
+      const webhooks = yield* Effect.provide(
+        Webhooks,
+        Layer.provide(Webhooks.layer, Layer.provideMerge(quotas(), shared))
+      )
       const matches = yield* MatchStore
       const rule = (yield* visibleRule(ann)).id
       yield* body({

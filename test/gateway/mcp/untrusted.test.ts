@@ -1,7 +1,7 @@
 /** Untrusted text for a language model: it cannot fake the end line, hide characters or get lost. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { headOf, type HiddenCharacters, HiddenTally, withoutHidden } from "../../../gateway/mcp/hidden.ts"
+import { type HiddenCharacters, HiddenTally, headOf, withoutHidden } from "../../../gateway/mcp/hidden.ts"
 import { delimit, Treatment } from "../../../gateway/mcp/untrusted.ts"
 
 const asTags = (text: string) => [...text].map((c) => String.fromCodePoint(0xe0000 + (c.codePointAt(0) ?? 0))).join("")

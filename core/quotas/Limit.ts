@@ -1,0 +1,42 @@
+/** The limits of an account. */
+import type { PlatformId } from "../model/PlatformId.ts"
+
+/** The counters of limits per minute start again at every full minute. */
+export const WINDOW_SECONDS = 60
+
+/** All limits, except those on rules: each platform has one. */
+const limits = {
+  requests: "Requests per minute",
+  checks: "Seconds of work on checks and backtests per minute",
+  events: "Events sent per minute",
+  streams: "Open live streams and waits, on each server",
+  webhooks: "Webhooks",
+  matches: "Stored matches; beyond it the oldest are deleted",
+  bytes: "Bytes of stored matches; beyond it the oldest are deleted"
+} as const
+
+type PlainLimit = keyof typeof limits
+
+/** Limits per minute. */
+export type WindowLimit = "requests" | "checks" | "events"
+
+export type LimitName = PlainLimit | `rules.${PlatformId}`
+
+/** 0: no limit. */
+export type Defaults = Readonly<Record<PlainLimit, number>>
+
+export const isPlain = (name: LimitName): name is PlainLimit => Object.hasOwn(limits, name)
+
+export const describeLimit = (name: LimitName): string =>
+  isPlain(name) ? limits[name] : `Rules on ${platformOf(name)}`
+
+export const rulesOn = (platform: PlatformId): LimitName => `rules.${platform}`
+
+export const platformOf = (name: `rules.${PlatformId}`): PlatformId => name.slice("rules.".length)
+
+/** The names of all limits of a server with these platforms. */
+export const limitNames = (platforms: ReadonlyArray<PlatformId>): ReadonlyArray<LimitName> => [
+  // `keys` returns strings; these are the keys of the table.
+  ...(Object.keys(limits) as ReadonlyArray<PlainLimit>),
+  ...platforms.map(rulesOn)
+]

@@ -1,0 +1,29 @@
+/** The account operation. */
+import { Effect, Schema } from "effect"
+import { Account, Accounts } from "../core/accounts/Accounts.ts"
+import { endpoint } from "./endpoint.ts"
+
+export const getAccount = endpoint({
+  method: "GET",
+  path: "/account",
+  name: "getAccount",
+  scope: "read",
+  tag: "account",
+  summary: "Get the limits of the account",
+  description:
+    "Each limit with what is used of it. Beyond a limit, requests fail with resource_exhausted; of stored matches the oldest are deleted. The operator of the server can change the limits of an account.",
+  input: Schema.Struct({}),
+  output: Account,
+  example: {
+    response: {
+      id: "acct_01kzyn2b1se8q9w3n5y7h0v4dz",
+      limits: [
+        { name: "requests", description: "Requests per minute", limit: 600, used: 12, resets_in_seconds: 41 },
+        { name: "webhooks", description: "Webhooks", limit: 20, used: 1 },
+        { name: "rules.x", description: "Rules on x", limit: 25, used: 3 },
+        { name: "rules.firehose", description: "Rules on firehose", limit: null, used: 7 }
+      ]
+    }
+  },
+  handle: (account) => Effect.flatMap(Accounts, (accounts) => accounts.get(account))
+})
