@@ -86,7 +86,6 @@ const slowPublisher = Effect.gen(function* () {
   const rules = yield* RuleStore
   const inFlight: Array<Delivery> = []
   const sink: Sink = {
-    // biome-ignore lint/correctness/useYield: a single turn
     *match() {
       return ["rule"]
     },
