@@ -23,7 +23,7 @@ export type LimitUsage = typeof LimitUsage.Type
 export const Account = Schema.Struct({
   id: AccountId,
   limits: Schema.Array(LimitUsage)
-}).annotations({ identifier: "Account" })
+})
 export type Account = typeof Account.Type
 
 export class Accounts extends Context.Tag("core/Accounts")<
