@@ -12,6 +12,7 @@ const BENCHMARKS = {
   engine: ["runner"],
   gateway: ["server"],
   ingest: [],
+  isolation: ["probe", "flood"],
   push: ["server", "clients"],
   start: [],
   syntax: []
@@ -27,6 +28,7 @@ the last release in bench/results.md. Runs all of them if none is named:
   engine    the matching engine and its peers: more than an hour
   gateway   CPU per request of our gateway, node:http, Fastify and trpc-to-openapi, on Node and Deno
   ingest    durable matches per second compared with bare ways of writing, latency, and listing
+  isolation what one account can do to others: delays under attack for five minutes, memory, and a flood
   push      event streams compared with a bare broadcaster on node:http
   start     CPU, memory and disk of a start, compared with node -e 0
   syntax    parsing rules, compared with the Lucene parsers of npm

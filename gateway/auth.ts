@@ -23,12 +23,17 @@ export interface Admission {
   readonly rate: Option.Option<Rate>
 }
 
-/** Authenticates and counts a request. Fails if the account has sent too many. */
+/** Authenticates and counts a request. Fails if the account has sent too many, after a delay that slows a flood. */
 export const admit = (
   authentication: Authentication
 ): Effect.Effect<Admission, Unauthenticated | LimitReached | StoreUnavailable, Keys | Quotas> =>
   Effect.flatMap(authentication, (caller) =>
-    Effect.flatMap(Quotas, (quotas) => Effect.map(quotas.admit(caller.account), (rate) => ({ caller, rate })))
+    Effect.flatMap(Quotas, (quotas) =>
+      quotas.admit(caller.account).pipe(
+        Effect.map((rate) => ({ caller, rate })),
+        Effect.catchTag("LimitReached", (error) => Effect.delay(error, REFUSAL_DELAY))
+      )
+    )
   )
 
 /** Before the request is read: the answer must not depend on what it asks for. */
@@ -37,3 +42,8 @@ export const checkScope = ({ scope }: Caller, needed: Scope): Either.Either<void
 
 /** The key in the value of the header. HTTP scheme names are case-insensitive. */
 export const bearer = (header: string | null): string | undefined => /^bearer +([!-~]{1,512})$/i.exec(header ?? "")?.[1]
+
+// ---- helpers ----
+
+/** Connections of a client that ignores the limit then cost almost nothing. */
+const REFUSAL_DELAY = "1 second"

@@ -179,7 +179,7 @@ describe("MCP Inspector", () => {
 
   it("lists every tool over standard input and output", async () => {
     const { tools } = await inspector(["node", join(ROOT, "dist/main.js"), "mcp"])("--method", "tools/list")
-    assert.lengthOf(tools ?? [], 7)
+    assert.lengthOf(tools ?? [], 8)
   })
 })
 

@@ -107,6 +107,8 @@ export const session = async (
   )
   assert.match(listed.text, /begin untrusted content/)
 
+  const account = await use("get_account", {})
+  assert.match(account.text, /^rules.firehose: 1 of no limit/m)
   await use("delete_rule", { rule_id })
   const repeated = await call("delete_rule", { rule_id })
   assert.isTrue(repeated.isError)
