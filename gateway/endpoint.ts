@@ -1,5 +1,5 @@
 /** The shape of an operation, and the use cases that operations call. */
-import type { Effect, Schema } from "effect"
+import { Effect, type Schema } from "effect"
 import type { Accounts } from "../core/accounts/Accounts.ts"
 import type { Backtests } from "../core/backtests/Backtests.ts"
 import type { Scope } from "../core/keys/Key.ts"
@@ -8,7 +8,7 @@ import type { Matches } from "../core/matches/Matches.ts"
 import type { CoreError } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
 import type { Platforms } from "../core/platforms/Platform.ts"
-import type { Quotas } from "../core/quotas/Quotas.ts"
+import { Quotas } from "../core/quotas/Quotas.ts"
 import type { Rules } from "../core/rules/Rules.ts"
 import type { Status } from "../core/status/Status.ts"
 import type { Webhooks } from "../core/webhooks/Webhooks.ts"
@@ -21,8 +21,18 @@ export interface Operation<A, I, O, OI> {
   readonly scope: Scope
   readonly input: Schema.Schema<A, I>
   readonly output: Schema.Schema<O, OI>
+  /** Whether it may take seconds: it waits for a match, a platform or a receiver, or has a limit of its own. */
+  readonly isLong?: boolean
   readonly handle: (account: AccountId, input: A) => Effect.Effect<O, CoreError, Services>
 }
+
+/** Runs an operation. An account has a few short ones at a time. */
+export const perform = <A, I, O, OI>(
+  { handle, isLong = false }: Operation<A, I, O, OI>,
+  account: AccountId,
+  input: A
+): Effect.Effect<O, CoreError, Services> =>
+  isLong ? handle(account, input) : Effect.flatMap(Quotas, (quotas) => quotas.withSlot(account, handle(account, input)))
 
 /** An operation with a REST path. */
 export interface Endpoint<A, I, O, OI> extends Operation<A, I, O, OI> {

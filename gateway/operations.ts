@@ -28,6 +28,7 @@ export const createRule = endpoint({
   path: "/api.CreateRule",
   name: "createRule",
   scope: "write",
+  isLong: true,
   tag: "rules",
   summary: "Create a rule",
   description:
@@ -108,6 +109,7 @@ export const deleteRule = endpoint({
   path: "/api.DeleteRule",
   name: "deleteRule",
   scope: "write",
+  isLong: true,
   tag: "rules",
   summary: "Delete a rule",
   description: "Removes the rule from its platforms and deletes its matches.",
@@ -176,6 +178,7 @@ export const waitForMatches = endpoint({
   path: "/matches/wait",
   name: "waitForMatches",
   scope: "read",
+  isLong: true,
   tag: "matches",
   summary: "Wait for matches",
   description:
@@ -289,6 +292,7 @@ export const checkRule = endpoint({
   path: "/rules/check",
   name: "checkRule",
   scope: "read",
+  isLong: true,
   tag: "rules",
   summary: "Check filters before a rule is created",
   description:

@@ -2,7 +2,7 @@
 import { Effect, Either } from "effect"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
-import type { AnyEndpoint, Services } from "./endpoint.ts"
+import { type AnyEndpoint, perform, type Services } from "./endpoint.ts"
 import { endpoints } from "./operations.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
 import { json, type KeyedRoute, type Work } from "./route.ts"
@@ -26,7 +26,7 @@ export const queryOf = (request: Request): Readonly<Record<string, string | Read
 // ---- helpers ----
 
 function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Services> {
-  const { method, path, scope, handle } = endpoint
+  const { method, path, scope } = endpoint
   const decode = decoder(schemas(endpoint.input))
   const allIsOptional = Either.isRight(decode({}))
   const readBody = (request: Request) => readJson(request, { allIsOptional })
@@ -40,7 +40,7 @@ function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Se
         Either.flatMap(await readInput(request), decode),
         (input): Work<Services> =>
           ({ account }) =>
-            Effect.map(handle(account, input), (output) => json(200, output))
+            Effect.map(perform(endpoint, account, input), (output) => json(200, output))
       )
   }
 }

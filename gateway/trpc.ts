@@ -18,7 +18,7 @@ import { MatchId } from "../core/model/Ids.ts"
 import { getAccount } from "./accountOperations.ts"
 import { type Authentication, admit, authenticateHeader, checkScope } from "./auth.ts"
 import { parseJson, readText } from "./body.ts"
-import type { Endpoint, Operation, Services } from "./endpoint.ts"
+import { type Endpoint, type Operation, perform, type Services } from "./endpoint.ts"
 import {
   canceled,
   type DoorFailure,
@@ -262,7 +262,7 @@ function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
     signal: AbortSignal | undefined
   }): Promise<unknown> => {
     // `input` was decoded with the operation's schema.
-    const effect = Effect.tapErrorCause(operation.handle(ctx.caller.account, input as A), (cause) =>
+    const effect = Effect.tapErrorCause(perform(operation, ctx.caller.account, input as A), (cause) =>
       Cause.isDie(cause) ? Effect.logError(`${operation.name} failed`, cause) : Effect.void
     )
     return runOrThrow(ctx.runtime, effect, signal)

@@ -100,6 +100,7 @@ export const testWebhook = endpoint({
   path: "/webhooks/test",
   name: "testWebhook",
   scope: "write",
+  isLong: true,
   tag: "webhooks",
   summary: "Send a test message to a webhook",
   description:
@@ -182,6 +183,7 @@ export const replayWebhook = endpoint({
   path: "/webhooks/replay",
   name: "replayWebhook",
   scope: "write",
+  isLong: true,
   tag: "webhooks",
   summary: "Send matches to a webhook again",
   description:

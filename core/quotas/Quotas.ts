@@ -38,6 +38,8 @@ export class Quotas extends Context.Tag("core/Quotas")<
     readonly checkStreams: (account: AccountId) => Effect.Effect<void, LimitReached>
     /** Counts a stream as open until the scope closes. */
     readonly openStream: (account: AccountId) => Effect.Effect<void, LimitReached, Scope.Scope>
+    /** Runs at most a few effects of one account at a time; others of the account wait. Keeps room for other accounts. */
+    readonly withSlot: <A, E, R>(account: AccountId, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Used in the present window, and of streams on this server. */
     readonly used: (account: AccountId, name: WindowLimit | "streams") => Effect.Effect<number>
     /** None: back to the default. Takes effect here at once, on other servers within seconds. */
@@ -61,6 +63,7 @@ export class Quotas extends Context.Tag("core/Quotas")<
         const server = (yield* Entropy).uuid()
         const counters = new Counters()
         const streams = new Map<AccountId, number>()
+        const active = new Map<AccountId, { readonly semaphore: Effect.Semaphore; users: number }>()
         const cache = new Map<AccountId, Known>()
 
         const load = (account: AccountId, now: number) =>
@@ -137,6 +140,17 @@ export class Quotas extends Context.Tag("core/Quotas")<
             else streams.set(account, open)
           })
 
+        const withSlot = <A, E, R>(account: AccountId, effect: Effect.Effect<A, E, R>) =>
+          Effect.suspend(() => {
+            const slots = active.get(account) ?? { semaphore: Effect.unsafeMakeSemaphore(SLOTS), users: 0 }
+            active.set(account, slots)
+            slots.users++
+            const leave = Effect.sync(() => {
+              if (--slots.users === 0) active.delete(account)
+            })
+            return Effect.ensuring(slots.semaphore.withPermits(1)(effect), leave)
+          })
+
         const share = Effect.gen(function* () {
           const counts = counters.all(windowAt(yield* Clock.currentTimeMillis))
           if (counts.length > 0) counters.setOthers(yield* store.shareCounts(server, counts))
@@ -159,6 +173,7 @@ export class Quotas extends Context.Tag("core/Quotas")<
               check(account, "checks"),
               metered(effect, (seconds) => spend(account, "checks", seconds))
             ),
+          withSlot,
           checkStreams,
           openStream: (account) =>
             Effect.zipRight(
@@ -180,6 +195,9 @@ export class Quotas extends Context.Tag("core/Quotas")<
 }
 
 // ---- helpers ----
+
+/** Requests of one account that run at the same time. */
+const SLOTS = 4
 
 const CACHE_MILLIS = 5_000
 const CACHE_SIZE = 10_000

@@ -3,7 +3,7 @@ import { Effect, type Either, Predicate, type Schema } from "effect"
 import type { Caller } from "../../core/keys/Key.ts"
 import type { InvalidArgument } from "../../core/model/Errors.ts"
 import { checkScope } from "../auth.ts"
-import type { Endpoint, Services } from "../endpoint.ts"
+import { type Endpoint, perform, type Services } from "../endpoint.ts"
 import { toWire } from "../errors.ts"
 
 /** The documented error shape. */
@@ -27,7 +27,7 @@ export const callAs =
     Effect.gen(function* () {
       yield* checkScope(caller, endpoint.scope)
       const input = yield* decode(args)
-      return yield* endpoint.handle(caller.account, input)
+      return yield* perform(endpoint, caller.account, input)
     }).pipe(Effect.mapError(toWire))
 
 /** A client of a running Earshot. */

@@ -1,6 +1,6 @@
 /** Quotas: windows, streams, work, changed limits, and servers that share a store. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Layer, Option, TestClock } from "effect"
+import { Effect, Either, Fiber, Layer, Option, TestClock } from "effect"
 import * as RuntimeEntropy from "../../../adapters/runtimes/entropy.ts"
 import { LimitReached } from "../../../core/model/Errors.ts"
 import { fromUuid } from "../../../core/model/Ids.ts"
@@ -77,6 +77,34 @@ describe("Quotas", () => {
       assert.isTrue(seconds >= 0.06 && seconds < 0.1, `${seconds} seconds`)
       yield* whileChecking(ann, inTurns(busy(1_000)))
       assert.strictEqual((yield* Effect.flip(whileChecking(ann, Effect.void))).name, "checks")
+    }).pipe(Effect.provide(limited))
+  )
+
+  it.effect("withSlot runs four effects of an account at a time, and those of others meanwhile", () =>
+    Effect.gen(function* () {
+      const { withSlot } = yield* Quotas
+      const running = { ann: 0, bob: 0 }
+      const work = (who: "ann" | "bob") =>
+        withSlot(
+          who === "ann" ? ann : bob,
+          Effect.zipRight(
+            Effect.sync(() => running[who]++),
+            Effect.ensuring(
+              Effect.sleep("1 second"),
+              Effect.sync(() => running[who]--)
+            )
+          )
+        )
+      const all = yield* Effect.forEach(Array.from({ length: 10 }), () => Effect.fork(work("ann")))
+      yield* Effect.fork(work("bob"))
+      yield* Effect.yieldNow()
+      assert.deepStrictEqual(running, { ann: 4, bob: 1 })
+      const [first, last] = [all[0], all[9]]
+      if (first !== undefined && last !== undefined) yield* Fiber.interruptAll([first, last])
+      yield* Effect.yieldNow()
+      assert.strictEqual(running.ann, 4, "an interrupted one makes room")
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(running, { ann: 0, bob: 0 })
     }).pipe(Effect.provide(limited))
   )
 
