@@ -125,17 +125,14 @@ function command(args: ReadonlyArray<string>): string {
   }).trim()
 }
 
-async function addressOf({ stdout }: ChildProcess): Promise<string> {
-  let printed = ""
-  for await (const chunk of stdout ?? []) {
-    printed += String(chunk)
-    const url = /http:\/\/[^\s)]+/.exec(printed)?.[0]
-    if (url !== undefined) {
-      stdout?.resume()
-      return url
-    }
-  }
-  throw new Error("The server ended before it listened")
+function addressOf({ stdout }: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    stdout?.on("data", (text) => {
+      const url = /http:\/\/[^\s)]+/.exec(String(text))?.[0]
+      if (url !== undefined) resolve(url)
+    })
+    stdout?.once("end", () => reject(new Error("The server ended before it listened")))
+  })
 }
 
 /** Since the last call, in milliseconds. */
