@@ -1,5 +1,5 @@
 /** Commands on the local store: through the server that uses it, or in this process if there is none. */
-import { Data, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import { Console, Data, Effect, Layer, Option, Redacted, Schedule } from "effect"
 import { Fetch } from "../adapters/http/Fetch.ts"
 import * as Remote from "../adapters/remote/Remote.ts"
 import * as Assets from "../adapters/runtimes/assets.ts"
@@ -58,7 +58,7 @@ export const connectAsOperator = Effect.gen(function* () {
 
 /** Creates a missing store only if `createsStore`. */
 export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>, { createsStore = false } = {}) =>
-  withUseCases(effect, createsStore ? stores : existingStores)
+  withUseCases(effect, createsStore ? anyStores : existingStores)
 
 /** `Keys` finds the account by its name. */
 export const withAccounts = <A, E>(effect: Effect.Effect<A, E, Accounts | Keys>) =>
@@ -131,6 +131,15 @@ const clientOf = (fetch: Fetch["Type"], account: string) =>
 /** A Postgres database is never created here, so it needs no check. */
 const checkExists = Effect.flatMap(storeSettings, ({ databaseUrl, dataDir }) =>
   Option.isSome(databaseUrl) ? Effect.void : Pglite.checkExists(dataDir)
+)
+
+/** Says so if they are created: the folder may be the wrong one. */
+const anyStores = Layer.unwrapEffect(
+  Effect.as(checkExists, stores).pipe(
+    Effect.catchTag("StoreCannotOpen", ({ location }) =>
+      Effect.succeed(Layer.tap(stores, () => Console.error(`Created a new store in "${location}", which had none`)))
+    )
+  )
 )
 
 const existingStores = Layer.unwrapEffect(

@@ -1,11 +1,14 @@
 /** `earshot serve`: runs the service with its HTTP gateway until it is stopped. */
+import { resolve } from "node:path"
 import { Config, Console, Effect, Option, Redacted } from "effect"
 import * as Assets from "../adapters/runtimes/assets.ts"
 import * as DenoServer from "../adapters/runtimes/deno.ts"
 import * as NodeServer from "../adapters/runtimes/node.ts"
 import { checkFree, GRACE_MILLIS } from "../adapters/runtimes/server.ts"
 import * as Vitals from "../adapters/runtimes/vitals.ts"
-import { Keys } from "../core/keys/Keys.ts"
+import { isActive } from "../core/keys/Key.ts"
+import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, Keys } from "../core/keys/Keys.ts"
+import * as Timestamp from "../core/model/Timestamp.ts"
 import { unreadableRequest } from "../gateway/errors.ts"
 import { gateway } from "../gateway/gateway.ts"
 import { withOperatorKey } from "../gateway/operator.ts"
@@ -81,14 +84,14 @@ const wildcards = new Map([
 const reachable = (host: string): string => wildcards.get(host) ?? (host.includes(":") ? `[${host}]` : host)
 
 const describeStore = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
-  Option.isSome(databaseUrl) ? "Store: Postgres (DATABASE_URL)" : `Store: embedded, in ${dataDir}`
+  Option.isSome(databaseUrl) ? "Store: Postgres (DATABASE_URL)" : `Store: embedded, in ${resolve(dataDir)}`
 )
 
 const describePlatforms = ({ platforms }: ServiceOptions): string =>
   platforms
     .map(({ language: { id }, remote }) =>
       Option.isSome(remote)
-        ? `Platform ${id}: the real service; show its status with earshot platforms`
+        ? `Platform ${id}: connects to ${remote.value.baseUrl}; show its status with earshot platforms`
         : `Platform ${id}: in process (no credentials configured); send events to POST /local/events`
     )
     .join("\n")
@@ -102,12 +105,19 @@ const firstRule = ({ platforms }: ServiceOptions): string =>
     overrides: Object.fromEntries(platforms.map(({ language, demo }) => [language.id, demo.filter]))
   })
 
-/** Prints the first key of a new store; prints nothing if the store has keys. */
+/** Prints the first key of a new store; in any other, how to create a key if the account "default" has none. */
 const showFirstKey = (url: string, demoFeedOn: boolean, options: ServiceOptions) =>
   Effect.gen(function* () {
     const keys = yield* Keys
     const issued = yield* keys.issueFirst
-    if (Option.isNone(issued)) return
+    if (Option.isNone(issued)) {
+      const now = yield* Timestamp.now
+      const all = yield* keys.list(EVERY_ACCOUNT)
+      if (all.some((key) => key.account === DEFAULT_ACCOUNT && isActive(key, now))) return
+      return yield* Console.log(
+        `The account "${DEFAULT_ACCOUNT}" has no active API key: create one with earshot keys create`
+      )
+    }
     const secret = Redacted.value(issued.value.secret)
     yield* Console.log(
       [

@@ -121,7 +121,7 @@ const registered = (platforms: ReadonlyArray<InstalledPlatform>) =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       for (const { language, remote, rulesPerAccount } of platforms) {
-        if (Option.isSome(remote)) yield* Layer.build(remote.value)
+        if (Option.isSome(remote)) yield* Layer.build(remote.value.layer)
         else yield* Layer.build(Local.platform(language, rulesPerAccount))
       }
     })

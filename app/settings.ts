@@ -213,7 +213,8 @@ const table = {
     url: optional({
       name: "EARSHOT_URL",
       default: DEFAULT_URL,
-      description: "Address of the server; the default applies if only a key is set",
+      description:
+        "Address of the server. If it is not set, commands call the default address if EARSHOT_API_KEY is set, otherwise they use the local store",
       parse: anyText
     }),
     key: optional({

@@ -62,10 +62,12 @@ const describeRules = ({ wanted, limit, drift }: PlatformStatus["rules"]): strin
 const describeCoverage = ({ watched_since, gaps, more_gaps }: PlatformStatus["coverage"]): string => {
   if (watched_since === undefined) return "never yet"
   const [newest] = gaps
-  const lost = gaps.filter(({ recovered }) => !recovered).length
+  // Without rules there is nothing to miss.
+  const ruleless = gaps.filter(({ cause }) => cause === "no_rules").length
+  const lost = gaps.filter(({ cause, recovered }) => cause !== "no_rules" && !recovered).length
   const summary =
     newest === undefined
       ? "no gap in the last 24 hours"
-      : `${more_gaps ? "more than " : ""}${plural(gaps.length, "gap")} in the last 24 hours, ${lost} not recovered; the last from ${newest.from} ${newest.to === undefined ? "on" : `to ${newest.to}`} (${newest.cause})`
+      : `${more_gaps ? "more than " : ""}${plural(gaps.length, "gap")} in the last 24 hours, ${ruleless === 0 ? "" : `${ruleless} while there were no rules, `}${lost} not recovered; the last from ${newest.from} ${newest.to === undefined ? "on" : `to ${newest.to}`} (${newest.cause})`
   return `since ${watched_since}; ${summary}`
 }

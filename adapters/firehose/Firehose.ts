@@ -30,9 +30,10 @@ export const install = (settings: {
 }): Installed<Platforms | RuleStore | RecentEvents | Entropy> => ({
   language: firehose,
   rulesPerAccount: ruleLimit(settings.firehoseRulesPerAccount),
-  remote: Option.map(settings.firehoseToken, (token) =>
-    layerWith({ baseUrl: settings.firehoseBaseUrl, token, rulesPerAccount: settings.firehoseRulesPerAccount })
-  ),
+  remote: Option.map(settings.firehoseToken, (token) => ({
+    baseUrl: settings.firehoseBaseUrl,
+    layer: layerWith({ baseUrl: settings.firehoseBaseUrl, token, rulesPerAccount: settings.firehoseRulesPerAccount })
+  })),
   demo: { perSecond: 1, make: pages, filter: "nasa" }
 })
 

@@ -137,7 +137,7 @@ const checkedUrl = (text: string): Effect.Effect<string, RemoteSettingsInvalid> 
   return isPlain
     ? Effect.succeed(url.href.replace(/\/+$/, ""))
     : new RemoteSettingsInvalid({
-        message: "The address of Earshot is not valid: expected one like http://127.0.0.1:8787"
+        message: `The address of Earshot (--url or EARSHOT_URL) is not valid: expected one like http://127.0.0.1:8787${/[@?#]/.test(text) ? ", without user name, password, query and fragment" : `, not "${text}"`}`
       })
 }
 

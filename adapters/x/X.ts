@@ -22,9 +22,10 @@ export const install = (settings: {
 }): Installed<Platforms | RuleStore | RecentEvents> => ({
   language: x,
   rulesPerAccount: ruleLimit(settings.xRulesPerAccount),
-  remote: Option.map(settings.xToken, (token) =>
-    layerWith({ baseUrl: settings.xBaseUrl, token, rulesPerAccount: settings.xRulesPerAccount })
-  ),
+  remote: Option.map(settings.xToken, (token) => ({
+    baseUrl: settings.xBaseUrl,
+    layer: layerWith({ baseUrl: settings.xBaseUrl, token, rulesPerAccount: settings.xRulesPerAccount })
+  })),
   demo: { perSecond: 2, make: posts, filter: "nasa -is:retweet" }
 })
 

@@ -158,8 +158,8 @@ export interface DemoEvents {
 export interface Installed<R> {
   readonly language: Language
   readonly rulesPerAccount: Option.Option<number>
-  /** Connects to the real service. None without credentials: the platform then runs in process. */
-  readonly remote: Option.Option<Layer.Layer<never, never, R>>
+  /** Connects to the service at `baseUrl`. None without credentials: the platform then runs in process. */
+  readonly remote: Option.Option<{ readonly baseUrl: string; readonly layer: Layer.Layer<never, never, R> }>
   readonly demo: DemoEvents
 }
 

@@ -73,14 +73,14 @@ export const describeWait = ({ matches, cursor }: WaitResult, treatment: Treatme
     `Next: to keep waiting, wait_for_matches with cursor "${cursor}"`
   ].join("\n\n")
 
-export const describeError = ({ code, message, details }: CallError, treatment: Treatment): string =>
+export const describeError = ({ code, message, details }: CallError, treatment: Treatment, args: unknown): string =>
   [
     `${code}: ${treatment.line(message)}`,
     ...issuesIn(details).map(
       (issue) =>
         `- ${issue.path === "" ? "" : `${treatment.line(issue.path, MAX_NAME_CHARACTERS)}: `}${describeIssue(issue, treatment)}`
     ),
-    `Next: ${nextStep(code, details)}`
+    `Next: ${nextStep(code, details, args)}`
   ].join("\n")
 
 // ---- helpers ----
@@ -192,10 +192,10 @@ const describeCoverage = ({ platform, watched_since, gaps }: MatchList["coverage
     : `${platform} since ${watched_since}, except ${counted(lost.length, "gap")}, the last from ${newest.from} ${newest.to === undefined ? "until now" : `to ${newest.to}`} (${newest.cause})`
 }
 
-const nextStep = (code: string, details: CallError["details"]): string => {
+const nextStep = (code: string, details: CallError["details"], args: unknown): string => {
   switch (code) {
     case "invalid_argument":
-      return issuesIn(details).some(({ path }) => path.startsWith("overrides"))
+      return issuesIn(details).some(({ path }) => isSentFilter(path, args))
         ? "fix the filter (check_rule checks it without saving anything, platform_syntax explains the syntax) and call again"
         : "fix the arguments as the schema of this tool requires and call again"
     case "not_found":
@@ -227,6 +227,11 @@ const hasIssues = Schema.is(Schema.Struct({ issues: Schema.Array(ArgumentIssue) 
 const hasOverrides = Schema.is(
   Schema.Struct({ overrides: Schema.Record({ key: Schema.String, value: Schema.String }) })
 )
+
+const isSentFilter = (path: string, args: unknown): boolean => {
+  const [field, platform = ""] = path.split(".")
+  return field === "overrides" && sentFilter(args, platform) !== ""
+}
 
 const sentFilter = (args: unknown, platform: string): string =>
   hasOverrides(args) ? (args.overrides[platform] ?? "") : ""

@@ -57,17 +57,20 @@ const resultOf = <R>(
       content: [{ type: "text" as const, text }],
       structuredContent: structured
     })),
-    Effect.catchAll((error) => Effect.succeed(errorResult(error, secret))),
+    Effect.catchAll((error) => Effect.succeed(errorResult(error, { args, secret }))),
     Effect.catchAllDefect((defect) =>
-      Effect.as(Effect.logError(`The tool ${tool.name} failed`, defect), errorResult(internal, secret))
+      Effect.as(Effect.logError(`The tool ${tool.name} failed`, defect), errorResult(internal, { args, secret }))
     )
   )
 
 /** Without structured content, which clients check against the tool's output schema even for an error. */
-const errorResult = (error: CallError, secret: string): CallToolResult => {
+const errorResult = (
+  error: CallError,
+  { args, secret }: { readonly args: unknown; readonly secret: string }
+): CallToolResult => {
   const { code, message, details } = error
   const [described, json] = [new Treatment(secret), new Treatment(secret)]
-  const description = describeError(error, described)
+  const description = describeError(error, described, args)
   const body = {
     code,
     message: json.text(message, MAX_ERROR_CHARACTERS),

@@ -169,6 +169,25 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     })
   }
 
+  it("keys create says that it creates a store, and serve says that the default account has no key", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "earshot-test-"))
+    const local = { EARSHOT_DATA_DIR: folder }
+    const first = await node(["keys", "create", "--account", "team"], local)
+    assert.include(first.stderr, `Created a new store in "${folder}", which had none\n`)
+    const second = await node(["keys", "create", "--account", "team"], local)
+    assert.notInclude(second.stderr, "Created a new store")
+
+    const withoutKey = { ...local, EARSHOT_BOOTSTRAP_KEY: undefined }
+    const service = await startService("node", withoutKey)
+    await service.printed(/\nThe account "default" has no active API key: create one with earshot keys create\n/)
+    await node(["keys", "create"], local)
+    await service.stop()
+    const again = await startService("node", withoutKey)
+    await again.printed(/Demo feed: off\n/)
+    assert.notInclude((await again.stop()).stdout, "no active API key")
+    rmSync(folder, { recursive: true, force: true })
+  })
+
   it("keys create rejects an account without a name", async () => {
     const { code, stdout, stderr } = await node(["keys", "create", "--account", "  "])
     assert.deepStrictEqual([code, stdout], [2, ""])
@@ -177,7 +196,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
 
   it("keys --json prints keys and errors as JSON", async () => {
     const created = await node(["keys", "create", "--json"])
-    assert.deepStrictEqual([created.code, created.stderr], [0, ""])
+    assert.strictEqual(created.code, 0, created.stderr)
     assert.match(String(JSON.parse(created.stdout).key), /^es_[0-9A-Za-z]{38}$/)
     const listed = await node(["keys", "list", "--json"], store)
     assert.deepStrictEqual([listed.code, JSON.parse(listed.stdout).keys.length], [0, 1])

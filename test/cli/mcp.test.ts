@@ -131,8 +131,9 @@ describe("earshot mcp", () => {
       `${JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "wait_for_matches", arguments: { timeout_seconds: 55 } } })}\n`
     )
     stdin.end()
-    const { code, stdout } = await ended
+    const { code, stdout, stderr } = await ended
     assert.strictEqual(code, 0)
+    assert.match(stderr, /Expected one JSON message per line, not .{1,2}not JSON/)
     for (const line of stdout.trim().split("\n")) assert.deepInclude(JSON.parse(line), { jsonrpc: "2.0" })
     assert.match(stdout, /"protocolVersion":"2025-06-18"/)
   })

@@ -47,6 +47,14 @@ describe("earshot platforms", () => {
       )
       assert.match(shown.stdout, /\nfirehose {2}(live|connecting) since .*\n(?: {2}.*\n)* {2}Rules: 1 wanted/)
 
+      const live = yield* Effect.repeat(Effect.delay(platforms(service), "100 millis"), {
+        until: ({ stdout }) => /\nfirehose {2}live/.test(stdout)
+      })
+      assert.match(
+        live.stdout,
+        /\nfirehose {2}live[\s\S]*1 gap in the last 24 hours, 1 while there were no rules, 0 not recovered;/
+      )
+
       const json = yield* platforms(service, "--json")
       const [x, firehose] = JSON.parse(json.stdout).platforms
       assert.deepInclude(x, { platform: "x", source: "upstream" })
@@ -55,7 +63,8 @@ describe("earshot platforms", () => {
 
       const { stdout, stderr } = yield* Effect.promise(() => service.stop())
       assert.notInclude(stdout + stderr + shown.stdout + json.stdout + JSON.stringify(refused.body), WRONG)
-      assert.match(stdout, /Platform x: the real service.*\nPlatform firehose: the real service/)
+      assert.include(stdout, `Platform x: connects to ${url};`)
+      assert.include(stdout, `Platform firehose: connects to ${url};`)
       assert.match(stdout, /Demo feed: off/)
     })
   )

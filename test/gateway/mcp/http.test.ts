@@ -63,10 +63,10 @@ describe("/mcp", () => {
       ["platform_syntax", { platforms: ["mastodon"] }, /platforms\.0: Expected one of "x", "firehose"/],
       ["platform_syntax", { platforms: "x" }, /platforms: Expected an array, got a string/],
       ["delete_rule", {}, /rule_id: Is missing/],
-      ["check_rule", {}, /overrides: Is missing/],
+      ["check_rule", {}, /overrides: Is missing[\s\S]*Next: fix the arguments/],
       ["check_rule", { overrides: { x: 1 } }, /overrides\.x: Expected a string/],
       ["create_rule", { ...good, name: 7 }, /name: Expected a string, got a number/],
-      ["create_rule", { ...good, overrides: {} }, /overrides\.x: Is missing/],
+      ["create_rule", { ...good, overrides: {} }, /overrides\.x: Is missing[\s\S]*Next: fix the arguments/],
       [
         "create_rule",
         { ...good, overrides: { x: "word lnag:en" } },
