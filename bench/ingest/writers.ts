@@ -68,7 +68,9 @@ export const bareWriter = (owned: AccountRules): Writer => ({
         batches,
         (rows) => {
           const [first, last] = [rows[0]?.id ?? "", rows.at(-1)?.id ?? ""]
-          return insertStatement(sql, Option.some({ json: JSON.stringify(rows), first, last }), { self: "" })
+          return insertStatement(sql, Option.some({ json: JSON.stringify(rows.map(withBytes)), first, last }), {
+            self: ""
+          })
         },
         { discard: true }
       )
@@ -115,6 +117,12 @@ export const makeRawTables = Effect.gen(function* () {
 })
 
 // ---- helpers ----
+
+/** As the store does. */
+const withBytes = <A extends { readonly payload: unknown }>(row: A) => ({
+  ...row,
+  bytes: JSON.stringify(row.payload).length
+})
 
 const rowOf =
   ({ account, rules }: AccountRules) =>
