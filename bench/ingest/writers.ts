@@ -68,7 +68,7 @@ export const bareWriter = (owned: AccountRules): Writer => ({
         batches,
         (rows) => {
           const [first, last] = [rows[0]?.id ?? "", rows.at(-1)?.id ?? ""]
-          return insertStatement(sql, Option.some({ json: JSON.stringify(rows.map(withBytes)), first, last }), {
+          return insertStatement(sql, Option.some({ json: JSON.stringify(rows), first, last }), {
             self: ""
           })
         },
@@ -118,12 +118,6 @@ export const makeRawTables = Effect.gen(function* () {
 
 // ---- helpers ----
 
-/** As the store does. */
-const withBytes = <A extends { readonly payload: unknown }>(row: A) => ({
-  ...row,
-  bytes: JSON.stringify(row.payload).length
-})
-
 const rowOf =
   ({ account, rules }: AccountRules) =>
   ({ id, rule, payload }: Post) => {
@@ -136,6 +130,7 @@ const rowOf =
       platform: "x",
       platform_post_id: id,
       payload,
+      bytes: JSON.stringify(payload).length,
       created_at: new Date().toISOString()
     }
   }
@@ -149,7 +144,7 @@ const columnsOf = (row: ReturnType<ReturnType<typeof rowOf>>): ReadonlyArray<str
   row.platform_post_id,
   JSON.stringify(row.payload),
   row.created_at,
-  String(JSON.stringify(row.payload).length)
+  String(row.bytes)
 ]
 
 const batchesOf = <A>(all: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
