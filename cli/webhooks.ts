@@ -177,7 +177,7 @@ const enable = <E>({ connectTo }: TargetActions<E>) =>
   ).pipe(
     Command.withDescription(
       targetHelp(
-        "Enable a disabled webhook: it resumes where it stopped. A webhook that waits for a retry tries again now."
+        "Enable a disabled webhook, or retry now if it waits for a retry. It continues with the match at which it stopped."
       )
     )
   )

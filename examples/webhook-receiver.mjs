@@ -1,4 +1,5 @@
 // Receives matches from Earshot: node examples/webhook-receiver.mjs whsec_…
+// Outside of a clone, install its dependency first: npm install standardwebhooks
 import { createServer } from "node:http"
 import process from "node:process"
 import { Webhook } from "standardwebhooks"
