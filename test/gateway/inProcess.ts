@@ -53,7 +53,7 @@ export const serviceOn = (
     Layer.provideMerge(runtime)
   )
 
-export const service = serviceOn(localPlatforms({ x: X_LIMIT }))
+export const service = serviceOn(localPlatforms({ x: X_LIMIT }, { webhooks: 20 }))
 
 /** Serves until the scope closes. Returns a function that creates a key for an account. */
 export const serve = Effect.gen(function* () {
