@@ -129,7 +129,7 @@ describe("webhooks", () => {
       }
       for (let i = 1; i < 20; i++) yield* ask(ann, "/webhooks/create", { url })
       const full = yield* ask(ann, "/webhooks/create", { url })
-      assertError(full, 429, "resource_exhausted", /20 of 20 are in use/)
+      assertError(full, 429, "resource_exhausted", /20 of 20 are used/)
     }).pipe(Effect.provide(service))
   )
 

@@ -44,7 +44,7 @@ describe("migrations", () => {
     Effect.gen(function* () {
       const { url } = yield* emptyDatabase
       const downgrade = Effect.flatMap(SqlClient, (sql) =>
-        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, account_usage, account_floors, match_order, webhook_attempts, webhooks;
+        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, account_usage, account_floors, account_limits, account_counts, match_order, webhook_attempts, webhooks;
           drop function matches_changed cascade;
           drop function take_turn;
           drop index registrations_hidden;
