@@ -1,5 +1,5 @@
 /** Commands on the local store: through the server that uses it, or in this process if there is none. */
-import { Console, Data, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import { Console, type Context, Data, Effect, Layer, Option, Redacted, Schedule, type Scope } from "effect"
 import { Fetch } from "../adapters/http/Fetch.ts"
 import * as Remote from "../adapters/remote/Remote.ts"
 import * as Assets from "../adapters/runtimes/assets.ts"
@@ -24,11 +24,7 @@ export const connect = (account: string) =>
   inServerOrHere(
     (fetch) => Effect.map(clientOf(fetch, account), (client) => ({ ...client, isLive: true })),
     Effect.gen(function* () {
-      yield* checkExists
-      const options = yield* serviceOptions
-      // The maximum: a command must not delete events that a server with other settings keeps.
-      const settings = { ...options.settings, recentEvents: MAX_RECENT_EVENTS }
-      const context = yield* Layer.build(service({ ...options, settings }))
+      const { context, isOnlyProcess } = yield* serviceHere
       const send = yield* Effect.provide(
         operatorGateway({
           host: Option.none(),
@@ -38,7 +34,7 @@ export const connect = (account: string) =>
         }),
         context
       )
-      return { ...(yield* clientOf({ send }, account)), isLive: !options.isOnlyProcess }
+      return { ...(yield* clientOf({ send }, account)), isLive: !isOnlyProcess }
     })
   )
 
@@ -62,15 +58,9 @@ export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>, { createsStore
 
 /** `Keys` finds the account by its name. */
 export const withAccounts = <A, E>(effect: Effect.Effect<A, E, Accounts | Keys>) =>
-  inServerOrHere(
-    (fetch) => Effect.provideService(Layer.build(operatorUseCases), Fetch, fetch),
-    Effect.zipRight(
-      checkExists,
-      Effect.flatMap(serviceOptions, (options) => Layer.build(service(options)))
-    )
-  ).pipe(
-    Effect.flatMap((useCases) => Effect.provide(effect, useCases)),
-    Effect.scoped
+  provided(
+    effect,
+    Effect.map(serviceHere, ({ context }) => context)
   )
 
 export const withDeadLetters = <A, E>(effect: Effect.Effect<A, E, DeadLetters>) => withUseCases(effect, existingStores)
@@ -114,9 +104,22 @@ const withUseCases = <A, E, E2>(
   effect: Effect.Effect<A, E, Keys | DeadLetters>,
   stores: Layer.Layer<KeyStore | StreamStore, E2>
 ) =>
-  inServerOrHere(
-    (fetch) => Effect.provideService(Layer.build(operatorUseCases), Fetch, fetch),
+  provided(
+    effect,
     Layer.build(Layer.merge(Keys.layer, DeadLetters.layer).pipe(Layer.provide(stores), Layer.provide(runtime)))
+  )
+
+type OperatorError = Layer.Layer.Error<typeof operatorUseCases>
+
+/** Provides the use cases of the server that uses the store, or those built here. */
+const provided = <A, E, E2, R extends Layer.Layer.Success<typeof operatorUseCases>>(
+  effect: Effect.Effect<A, E, R>,
+  here: Effect.Effect<Context.Context<R>, E2, Scope.Scope>
+) =>
+  inServerOrHere(
+    (fetch): Effect.Effect<Context.Context<R>, OperatorError, Scope.Scope> =>
+      Effect.provideService(Layer.build(operatorUseCases), Fetch, fetch),
+    here
   ).pipe(
     Effect.flatMap((useCases) => Effect.provide(effect, useCases)),
     Effect.scoped
@@ -127,6 +130,16 @@ const clientOf = (fetch: Fetch["Type"], account: string) =>
     const accountId = yield* Effect.provide(findAccount(account), operatorUseCases)
     return yield* Remote.clientFor({ url: "http://localhost", key: Option.some(Redacted.make(accountId)) })
   }).pipe(Effect.provideService(Fetch, fetch))
+
+/** The service on the configured store, without its background work. */
+const serviceHere = Effect.gen(function* () {
+  yield* checkExists
+  const options = yield* serviceOptions
+  // The maximum: a command must not delete events that a server with other settings keeps.
+  const settings = { ...options.settings, recentEvents: MAX_RECENT_EVENTS }
+  const context = yield* Layer.build(service({ ...options, settings }))
+  return { context, isOnlyProcess: options.isOnlyProcess }
+})
 
 /** A Postgres database is never created here, so it needs no check. */
 const checkExists = Effect.flatMap(storeSettings, ({ databaseUrl, dataDir }) =>

@@ -2,7 +2,7 @@
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Redacted, Schema } from "effect"
 import { Key, Scope } from "../core/keys/Key.ts"
-import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, type IssuedKey, Keys } from "../core/keys/Keys.ts"
+import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, IssuedKey, Keys, OVERLAP_SECONDS } from "../core/keys/Keys.ts"
 import * as Timestamp from "../core/model/Timestamp.ts"
 import { UsageError } from "./failures.ts"
 import { wholeNumberOption } from "./numberOption.ts"
@@ -78,11 +78,7 @@ const createKey = <E>(actions: KeysActions<E>) =>
         actions,
         { url, account },
         {
-          onServer: (server) =>
-            Effect.map(server.request(post("/keys/create", draft, WithSecret)), ({ key, secret }) => ({
-              key,
-              secret: Redacted.make(secret)
-            })),
+          onServer: (server) => server.request(post("/keys/create", draft, IssuedKey)),
           inStore: Effect.gen(function* () {
             const keys = yield* Keys
             return yield* keys.create(yield* keys.account(Option.getOrElse(account, () => DEFAULT_ACCOUNT)), draft)
@@ -119,10 +115,10 @@ const rotateKey = <E>(actions: KeysActions<E>) =>
     "rotate",
     {
       id: keyId,
-      overlap: wholeNumberOption("overlap", { min: 0, max: 30 * 86_400 }).pipe(
+      overlap: wholeNumberOption("overlap", OVERLAP_SECONDS).pipe(
         Options.withPseudoName("seconds"),
         Options.withDescription("How long the previous secret works (default: 86400, a day)"),
-        Options.withDefault(86_400)
+        Options.withDefault(OVERLAP_SECONDS.fallback)
       ),
       url,
       json: jsonOption("Print the key and its metadata as JSON")
@@ -133,10 +129,7 @@ const rotateKey = <E>(actions: KeysActions<E>) =>
         { url, account: Option.none() },
         {
           onServer: (server) =>
-            Effect.map(
-              server.request(post("/keys/rotate", { key_id: id, overlap_seconds: overlap }, WithSecret)),
-              ({ key, secret }) => ({ key, secret: Redacted.make(secret) })
-            ),
+            server.request(post("/keys/rotate", { key_id: id, overlap_seconds: overlap }, IssuedKey)),
           inStore: Effect.flatMap(Keys, (keys) => keys.rotate(id, { ...EVERY_ACCOUNT, overlapSeconds: overlap }))
         }
       ).pipe(Effect.flatMap(printSecret(json)))
@@ -190,7 +183,6 @@ const nameOption = (option: string) =>
     Options.map((text) => text.trim())
   )
 
-const WithSecret = Schema.Struct({ key: Key, secret: Schema.String })
 const KeyList = Schema.Struct({ keys: Schema.Array(Key) })
 const OneKey = Schema.Struct({ key: Key })
 

@@ -6,7 +6,7 @@ import { Effect, Either, Redacted, Schema } from "effect"
 import { Account, Accounts } from "../core/accounts/Accounts.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import { type Caller, Key } from "../core/keys/Key.ts"
-import { KeyDraft, Keys } from "../core/keys/Keys.ts"
+import { IssuedKey, KeyDraft, Keys } from "../core/keys/Keys.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import {
   InvalidArgument,
@@ -50,7 +50,6 @@ type OperationsOf<Service> = {
     : never
 }
 
-const IssuedKey = Schema.Struct({ key: Key, secret: Schema.Redacted(Schema.String) })
 const owner = { account: Schema.OptionFromNullOr(AccountId) }
 
 const keys = {

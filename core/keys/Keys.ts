@@ -14,7 +14,7 @@ import { type AccountId, Ids, KeyId } from "../model/Ids.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { trimmedText } from "../model/trimmedText.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
-import { type Caller, hintOf, isActive, isMistyped, type Key, makeSecret, Scope } from "./Key.ts"
+import { type Caller, hintOf, isActive, isMistyped, Key, makeSecret, Scope } from "./Key.ts"
 import { KeyStore } from "./KeyStore.ts"
 
 export const KeyDraft = Schema.Struct({
@@ -29,19 +29,15 @@ export const KeyDraft = Schema.Struct({
 })
 export type KeyDraft = typeof KeyDraft.Type
 
-/** Of a request to rotate a key: how long the previous secret works. */
-export const overlapSeconds = wholeNumber({
-  min: 0,
-  max: 30 * 86_400,
-  fallback: 86_400,
-  description: "How long the previous secret works"
-})
+/** How long the previous secret of a rotated key works, in seconds: a day, at most 30 days. */
+export const OVERLAP_SECONDS = { min: 0, max: 30 * 86_400, fallback: 86_400 }
+
+/** Of a request to rotate a key. */
+export const overlapSeconds = wholeNumber({ ...OVERLAP_SECONDS, description: "How long the previous secret works" })
 
 /** A new key with its secret, which is not stored. */
-export interface IssuedKey {
-  readonly key: Key
-  readonly secret: Redacted.Redacted
-}
+export const IssuedKey = Schema.Struct({ key: Key, secret: Schema.Redacted(Schema.String) })
+export type IssuedKey = typeof IssuedKey.Type
 
 /** The account of the first key and of the bootstrap key. */
 export const DEFAULT_ACCOUNT = "default"
