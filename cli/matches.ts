@@ -123,17 +123,25 @@ const Rules = Schema.Struct({ rules: Schema.Array(Rule) })
 
 /** One line per time for which matches may be missing: not watched, or already deleted. */
 const describeGaps = ({ platforms, kept_since }: Coverage): ReadonlyArray<string> => [
+  ...(platforms.length === 0 ? ["Not watched: there are no rules"] : []),
   ...(kept_since === undefined ? [] : [`Deleted: matches from before ${kept_since}`]),
-  ...platforms.flatMap(({ platform, watched_since, gaps, more_gaps }) => {
+  ...platforms.flatMap(({ platform, watched_since, gaps, more_gaps, suspected }) => {
     if (watched_since === undefined) return [`Not watched: ${platform}, never yet`]
+    const doubtful = suspected.map(
+      ({ from, to, detail }) => `In doubt: ${platform}, ${from} to ${to}: ${visible(detail)}`
+    )
     const lost = gaps.filter(({ recovered }) => !recovered)
     const listed = lost
       .slice(0, MAX_GAPS)
       .map(
-        ({ from, to, cause, detail }) =>
-          `Not watched: ${platform}, ${to === undefined ? `since ${from}` : `${from} to ${to}`}, ${cause}: ${visible(detail)}`
+        ({ rule_id, from, to, cause, detail }) =>
+          `Not watched: ${platform}, ${rule_id === undefined ? "" : `${rule_id}, `}${to === undefined ? `since ${from}` : `${from} to ${to}`}, ${cause}: ${visible(detail)}`
       )
-    return lost.length > MAX_GAPS || more_gaps ? [...listed, moreGaps(platform)] : listed
+    return [
+      ...listed,
+      ...(lost.length > MAX_GAPS || more_gaps ? [moreGaps(platform)] : []),
+      ...doubtful.slice(0, MAX_GAPS)
+    ]
   })
 ]
 

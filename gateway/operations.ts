@@ -164,7 +164,8 @@ export const listMatches = endpoint({
                 recovered: false
               }
             ],
-            more_gaps: false
+            more_gaps: false,
+            suspected: []
           }
         ]
       }
@@ -273,7 +274,8 @@ export const platformStatus = endpoint({
             watched_since: "2026-11-14T10:00:00.000Z",
             watched_until: "2026-11-15T08:31:05.000Z",
             gaps: [],
-            more_gaps: false
+            more_gaps: false,
+            suspected: []
           },
           usage: { used: 41_204, limit: 3_000_000 }
         }

@@ -102,7 +102,7 @@ export const layerWith = (options: {
         id: firehose.id,
         language: firehose,
         syntax: helpFor(firehose, ruleLimits(rulesPerAccount)),
-        capabilities: { rulesPerAccount, isRemote: true },
+        capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: false },
         verify: api.validate,
         register,
         unregister,

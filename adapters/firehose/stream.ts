@@ -29,6 +29,8 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
   Stream.suspend(() => {
     const { upstream, budget, known, health, recent, digest } = options
     const position = new Position(from)
+    let lastByteAt: number | undefined
+    let lastReadAt: number | undefined
     let rejectedPositions = 0
     let skipped = 0
 
@@ -73,9 +75,15 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
         .pipe(Effect.mapError(connectionFailed))
       if (answer.status !== 200) return yield* endedByAnswer(answer)
       if ("last-event-id" in headers) rejectedPositions = 0
+      lastByteAt = yield* Clock.currentTimeMillis
+      const bytes = Stream.tap(answer.bytes, () =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          lastByteAt = now
+        })
+      )
 
       let last: SseEvent | undefined
-      const events = Stream.takeUntil(sseEvents(lines(answer.bytes)), (event) => {
+      const events = Stream.takeUntil(sseEvents(lines(bytes)), (event) => {
         if (finalEvents.has(event.name)) last = event
         return last !== undefined
       })
@@ -116,9 +124,12 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
             signals.push({ _tag: "Event", delivery: found.right })
             if (found.right.damaged === undefined) payloads.push(found.right.payload)
           } else {
+            const detail = `The platform sent an update that cannot be read: ${found.left}`
+            signals.push({ _tag: "Lost", from: lastReadAt ?? receivedAt, to: receivedAt, detail })
             unreadable.push(`${found.left}: "${oneLine(upstream.scrubbed(event.data))}"`)
           }
         }
+        lastReadAt = receivedAt
         if (unreadable.length > 0) {
           skipped += unreadable.length
           yield* Metrics.unreadable("firehose", unreadable.length)
@@ -138,6 +149,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
       health,
       budget,
       known,
+      lastSignAt: () => lastByteAt,
       connect,
       stableAfterMillis: STABLE_AFTER_MILLIS,
       pause: backoff

@@ -20,7 +20,7 @@ export class Ended extends Data.TaggedError("Ended")<{
   readonly refusal?: "cap" | "credit" | "not_configured"
   /** How long the platform asks to wait. */
   readonly waitMillis?: number
-  /** When reliable data stopped, if that was before the end. */
+  /** When the gap began, if not at the last sign of life. */
   readonly silentSince?: number
 }> {
   override get message() {
@@ -30,16 +30,20 @@ export class Ended extends Data.TaggedError("Ended")<{
 
 export interface Connection<A> {
   readonly records: Stream.Stream<A, Ended>
-  /** Start of the platform's backfill, if it sends one. */
+  /** The platform replays the events since then. */
   readonly since?: number
+  /** The platform was asked for the events since then. It guarantees nothing. */
+  readonly askedSince?: number
 }
 
 export interface Supervised<A> {
   readonly platform: PlatformId
   readonly health: StreamHealth
   readonly budget: Budget
-  /** The stream is closed while this is empty. */
+  /** The stream is closed while this is empty, except for a short while in which new rules may come. */
   readonly known: KnownRules
+  /** When the stream last showed that it is open, in milliseconds. Undefined before the first time. */
+  readonly lastSignAt: () => number | undefined
   /** Opens one connection. */
   readonly connect: Effect.Effect<Connection<A>, Ended, Scope.Scope>
   /** A connection that lasts this long resets the backoff. */
@@ -83,17 +87,23 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<StreamItem<
       // The status stays "live" across planned reconnects.
       if (last?.kind !== "planned") yield* health.enter("connecting", "The stream is connecting")
       yield* budget.wait
-      const { records, since: backfilledSince } = yield* options.connect
+      const { records, since, askedSince } = yield* options.connect
       const at = yield* Clock.currentTimeMillis
-      const since = backfilledSince ?? at
       openedAt = at
       yield* health.enter("live", "The stream is open")
       yield* Effect.logInfo(`The stream of "${platform}" is open`)
       const unwatched = Effect.zipRight(
-        known.awaitNoRules,
+        Effect.repeat(Effect.zipRight(known.awaitNoRules, Effect.sleep(IDLE)), { until: () => known.isEmpty }),
         Effect.fail(new Ended({ kind: "planned", reason: "The last rule was removed" }))
       )
-      const opened = isWatching ? Stream.empty : Stream.succeed<StreamItem<A>>({ _tag: "Watching", at, since })
+      const opened = isWatching
+        ? Stream.empty
+        : Stream.succeed<StreamItem<A>>({
+            _tag: "Watching",
+            at,
+            since: since ?? at,
+            ...(askedSince !== undefined && { askedSince })
+          })
       isWatching = true
       gapCause = undefined
       return Stream.concat(
@@ -111,6 +121,7 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<StreamItem<
         last = { kind: ended.kind, inARow }
         const millis = options.pause(ended, inARow)
         if (ended.kind === "planned") {
+          if (known.isEmpty) yield* health.enter("idle", NO_RULES)
           yield* Effect.logDebug(`The stream of "${platform}" ended as planned: ${ended.reason}`)
         } else {
           const then = millis === 0 ? "reconnecting now" : `reconnecting in ${describe(millis)}`
@@ -124,8 +135,12 @@ export const supervised = <A>(options: Supervised<A>): Stream.Stream<StreamItem<
     const handleEnd = (ended: Ended) =>
       Stream.unwrap(
         Effect.map(Clock.currentTimeMillis, (now) => {
-          const cause = ended.refusal ?? gapCauses[ended.kind]
-          const signal = cause === undefined ? Stream.empty : emitGap(ended.silentSince ?? now, cause, ended.reason)
+          const cause =
+            ended.refusal ?? (ended.kind === "planned" && known.isEmpty ? "no_rules" : gapCauses[ended.kind])
+          // Only what the stream has shown counts as watched, not the time until the end was noticed.
+          const watchedUntil = isWatching && ended.kind !== "planned" ? (options.lastSignAt() ?? now) : now
+          const signal =
+            cause === undefined ? Stream.empty : emitGap(ended.silentSince ?? watchedUntil, cause, ended.reason)
           return Stream.concat(signal, Stream.drain(Stream.fromEffect(backOff(ended))))
         })
       )
@@ -150,7 +165,10 @@ const describe = (millis: number): string =>
       ? `${Math.round(millis / 1_000)} s`
       : `${Math.round(millis / 60_000)} min`
 
-/** The gap that each kind of end opens. A planned end opens none. */
+/** How long the stream stays open without rules. */
+const IDLE = "1 minute"
+
+/** The gap that each kind of end opens. A planned end opens none: the next connection goes on where it ended. */
 const gapCauses: Readonly<Partial<Record<Ended["kind"], GapCause>>> = {
   cut: "outage",
   stalled: "stall",

@@ -5,9 +5,16 @@ import { RuleLimitReached } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type RuleId, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
-import type { Registered } from "../../core/platforms/Platform.ts"
+import type { GapCause, Registered } from "../../core/platforms/Platform.ts"
 import type { RegistrationState, Rule } from "../../core/rules/Rule.ts"
-import { type NewRule, RuleStore, type StoredRegistration } from "../../core/rules/RuleStore.ts"
+import {
+  DROPPED,
+  type NewRule,
+  type RuleGap,
+  RuleStore,
+  type StoredRegistration,
+  type WatchSelector
+} from "../../core/rules/RuleStore.ts"
 import { unavailable } from "./unavailable.ts"
 
 /** Matches per delete statement. Limited, because the embedded engine runs one statement at a time. */
@@ -63,14 +70,58 @@ const make = Effect.gen(function* () {
     const json = JSON.stringify([...registered].map(([platform, registration]) => ({ platform, ...registration })))
     return sql`update registrations g
       set platform_rule_id = x."platformRuleId", translated_value = x."translatedValue", state = 'active',
-        reason = null, since = ${at}
+        reason = null, since = ${at}, watched_since = coalesce(g.watched_since, ${at})
       from jsonb_to_recordset(${json}::jsonb) as x(platform text, "platformRuleId" text, "translatedValue" text)
       where g.rule_id = ${toUuid(id)} and g.platform = x.platform and g.state <> 'removing'`
   }
 
-  const fail = (id: RuleId, platform: PlatformId, reason: string, at: Timestamp) => sql`
-    update registrations set state = 'failed', reason = ${reason}, since = ${at}
-    where rule_id = ${toUuid(id)} and platform = ${platform} and state in ('active', 'failed')`
+  // Both insert and update see the state before the statement.
+  const restore = (id: RuleId, platform: PlatformId, { registered, lostSince, at }: Restored) => sql`
+    with before as (
+      select rule_id, platform, account_id, state from registrations
+      where rule_id = ${toUuid(id)} and platform = ${platform} and state in ('active', 'failed') for update
+    ), ended as (
+      update rule_gaps g set ended_at = greatest(g.started_at, ${at}::timestamptz) from before b
+      where g.rule_id = b.rule_id and g.platform = b.platform and g.ended_at is null
+    ), added as (
+      insert into rule_gaps (rule_id, platform, account_id, started_at, ended_at, cause, detail)
+      select rule_id, platform, account_id, ${lostSince}, ${at}, ${DROPPED.cause}, ${DROPPED.detail} from before
+      where state = 'active'
+    )
+    update registrations g set platform_rule_id = ${registered.platformRuleId},
+      translated_value = ${registered.translatedValue}, state = 'active', reason = null, since = ${at}
+    from before b where g.rule_id = b.rule_id and g.platform = b.platform`
+
+  const fail = (id: RuleId, platform: PlatformId, { reason, lostSince, at }: Failure) => sql`
+    with failed as (
+      update registrations set state = 'failed', reason = ${reason}, since = ${at}
+      where rule_id = ${toUuid(id)} and platform = ${platform} and state in ('active', 'failed')
+      returning rule_id, platform, account_id
+    )
+    insert into rule_gaps (rule_id, platform, account_id, started_at, cause, detail)
+    select rule_id, platform, account_id, ${lostSince}, 'rule_failed', ${reason} from failed
+    on conflict (rule_id, platform) where ended_at is null do nothing`
+
+  const watches = ({ account, rule, platforms }: WatchSelector, limit: number) => {
+    const isAsked = Option.match(rule, {
+      onNone: () => sql`account_id = ${toUuid(account)}`,
+      onSome: (id) => sql`rule_id = ${toUuid(id)} and account_id = ${toUuid(account)}`
+    })
+    return Effect.gen(function* () {
+      // Reads one index entry per platform.
+      const oldest = yield* sql<OldestRow>`select o.*, r.created_at,
+          exists (select 1 from rule_gaps where ${isAsked}) as has_gaps
+        from unnest(${platforms}::text[]) as p(platform) cross join lateral (
+          select platform, rule_id, watched_since from registrations
+          where ${isAsked} and platform = p.platform and state in ('active', 'failed') order by rule_id limit 1
+        ) o join rules r on r.id = o.rule_id`
+      const gaps = oldest.some((row) => row.has_gaps)
+        ? yield* sql<RuleGapRow>`select * from rule_gaps where ${isAsked} and platform = any(${platforms}::text[])
+            order by started_at desc limit ${limit}`
+        : []
+      return { oldest: oldest.map(toOldest), gaps: gaps.map(toRuleGap) }
+    })
+  }
 
   const list = (account: AccountId) => sql<RuleRow>`
     select r.id, r.name, r.intent, r.created_at, g.platforms from rules r cross join lateral (
@@ -133,7 +184,18 @@ const make = Effect.gen(function* () {
         ) select id from made union all select id from deployment`,
       ([row]) => row?.id ?? ""
     ).pipe(unavailable("rules.deployment")),
-    fail: (id, platform, reason, at) => Effect.asVoid(fail(id, platform, reason, at)).pipe(unavailable("rules.fail")),
+    restore: (id, platform, restored) =>
+      Effect.asVoid(restore(id, platform, restored)).pipe(unavailable("rules.restore")),
+    fail: (id, platform, failure) => Effect.asVoid(fail(id, platform, failure)).pipe(unavailable("rules.fail")),
+    comparedAt: (platform) =>
+      sql<{ readonly at: Date }>`select at from comparisons where platform = ${platform}`.pipe(
+        Effect.map(([row]) => Option.map(Option.fromNullable(row), ({ at }) => fromDate(at))),
+        unavailable("rules.comparedAt")
+      ),
+    saveComparison: (platform, at) =>
+      sql`insert into comparisons (platform, at) values (${platform}, ${at})
+        on conflict (platform) do update set at = excluded.at`.pipe(Effect.asVoid, unavailable("rules.saveComparison")),
+    watches: (selector, limit) => watches(selector, limit).pipe(unavailable("rules.watches")),
     activate: (id, registered, at) => Effect.asVoid(activate(id, registered, at)).pipe(unavailable("rules.activate")),
     list: (account) => Effect.map(list(account), (rows) => rows.map(toRule)).pipe(unavailable("rules.list")),
     exists: (account, id) => Effect.map(exists(account, id), isNonEmpty).pipe(unavailable("rules.exists")),
@@ -205,6 +267,43 @@ const toRegistration = (row: RegistrationRow): StoredRegistration => ({
   translatedValue: row.translated_value,
   state: row.state,
   since: fromDate(row.since)
+})
+
+type Restored = Parameters<RuleStore["Type"]["restore"]>[2]
+
+type Failure = Parameters<RuleStore["Type"]["fail"]>[2]
+
+interface OldestRow {
+  readonly platform: PlatformId
+  readonly rule_id: string
+  readonly created_at: Date
+  readonly watched_since: Date
+  readonly has_gaps: boolean
+}
+
+const toOldest = (row: OldestRow) => ({
+  platform: row.platform,
+  ruleId: fromUuid("rule", row.rule_id),
+  createdAt: fromDate(row.created_at),
+  since: fromDate(row.watched_since)
+})
+
+interface RuleGapRow {
+  readonly rule_id: string
+  readonly platform: PlatformId
+  readonly started_at: Date
+  readonly ended_at: Date | null
+  readonly cause: GapCause
+  readonly detail: string
+}
+
+const toRuleGap = (row: RuleGapRow): RuleGap => ({
+  ruleId: fromUuid("rule", row.rule_id),
+  platform: row.platform,
+  from: fromDate(row.started_at),
+  to: Option.map(Option.fromNullable(row.ended_at), fromDate),
+  cause: row.cause,
+  detail: row.detail
 })
 
 interface RuleLinkRow {

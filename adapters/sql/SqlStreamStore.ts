@@ -15,11 +15,11 @@ import { storableText } from "./storable.ts"
 import { unavailable } from "./unavailable.ts"
 
 /**
- * Common table expressions that store the progress of a stream, to be combined with other writes in one statement. All
- * of them see the state before the statement, so `streams` is read with its old values.
+ * Common table expressions that store the progress of a stream, to be combined with other writes in one statement. They
+ * see the state before the statement.
  */
 export const progressCtes = (sql: SqlClient, progress: StreamProgress): Fragment => {
-  const { platform, cursor, ledger, gaps, recoveredSince } = progress
+  const { platform, cursor, ledger, gaps, recovered } = progress
   const openGap = Option.getOrUndefined(ledger.openGap)
   const saved = sql`progress as (
       insert into streams (platform, cursor, watched_since, watched_until, blind_since, blind_cause, blind_detail)
@@ -37,20 +37,19 @@ export const progressCtes = (sql: SqlClient, progress: StreamProgress): Fragment
     gaps.length === 0
       ? saved
       : sql`${saved}, ended_gaps as (
-      insert into gaps (platform, started_at, ended_at, cause, detail, recovered)
-      select ${platform}, x.started_at, x.ended_at, x.cause, x.detail, x.recovered
+      insert into gaps (platform, started_at, ended_at, cause, detail, recovered, suspected)
+      select ${platform}, x.started_at, x.ended_at, x.cause, x.detail, x.recovered, x.suspected
       from jsonb_to_recordset(${JSON.stringify(gaps.map(toGapRow))}::jsonb) as x(
-        started_at timestamptz, ended_at timestamptz, cause text, detail text, recovered boolean
+        started_at timestamptz, ended_at timestamptz, cause text, detail text, recovered boolean, suspected boolean
       )
     )`
-  return Option.match(recoveredSince, {
-    onNone: () => ended,
-    onSome: (since) => sql`${ended}, recovered_gaps as (
-      update gaps g set recovered = true from streams s
-      where s.platform = ${platform} and g.platform = ${platform} and g.started_at >= s.watched_until
-        and g.started_at >= ${time(since)}::timestamptz
-    )`
-  })
+  if (recovered.length === 0) return ended
+  const periods = JSON.stringify(recovered.map(({ from, to }) => ({ from_time: time(from), to_time: time(to) })))
+  return sql`${ended}, recovered_gaps as (
+    update gaps g set recovered = true
+    from jsonb_to_recordset(${periods}::jsonb) as x(from_time timestamptz, to_time timestamptz)
+    where g.platform = ${platform} and g.started_at >= x.from_time and g.ended_at <= x.to_time
+  )`
 }
 
 const make = Effect.gen(function* () {
@@ -65,7 +64,7 @@ const make = Effect.gen(function* () {
     save: (progress) =>
       sql`with ${progressCtes(sql, progress)} select 1`.pipe(Effect.asVoid, unavailable("streams.save")),
     gaps: (platform, { from, to, limit }) =>
-      sql<GapRow>`select started_at, ended_at, cause, detail, recovered from gaps
+      sql<GapRow>`select started_at, ended_at, cause, detail, recovered, suspected from gaps
         where platform = ${platform} and started_at < ${time(to)}::timestamptz and ended_at > ${time(from)}::timestamptz
         order by started_at desc limit ${limit}`.pipe(
         Effect.map((rows) => rows.map(toGap)),
@@ -120,6 +119,7 @@ interface GapRow {
   readonly cause: GapCause
   readonly detail: string
   readonly recovered: boolean
+  readonly suspected: boolean
 }
 
 const toGap = (row: GapRow): Gap => ({
@@ -127,15 +127,17 @@ const toGap = (row: GapRow): Gap => ({
   to: row.ended_at.getTime(),
   cause: row.cause,
   detail: row.detail,
-  isRecovered: row.recovered
+  isRecovered: row.recovered,
+  isSuspected: row.suspected
 })
 
-const toGapRow = ({ from, to, cause, detail, isRecovered }: Gap) => ({
+const toGapRow = ({ from, to, cause, detail, isRecovered, isSuspected }: Gap) => ({
   started_at: time(from),
   ended_at: time(to),
   cause,
   detail: storableText(detail),
-  recovered: isRecovered
+  recovered: isRecovered,
+  suspected: isSuspected
 })
 
 interface DeadLetterRow {

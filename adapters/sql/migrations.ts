@@ -319,6 +319,36 @@ const migrations = {
       used double precision not null,
       primary key (account_id, name, minute, server)
     )`
+  }),
+
+  "0012_coverage_of_rules": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // When the platform first held the rule.
+    yield* sql`alter table registrations add column watched_since timestamptz(3)`
+    yield* sql`update registrations g set watched_since = r.created_at from rules r
+      where r.id = g.rule_id and g.state in ('active', 'failed')`
+    yield* sql`drop index registrations_of_account`
+    yield* sql`create index registrations_of_account on registrations (account_id, platform, rule_id)`
+    // When a platform did not hold a rule. `account_id` is duplicated here so that a list reads one index.
+    yield* sql`create table rule_gaps (
+      rule_id uuid not null references rules on delete cascade,
+      platform text not null,
+      account_id uuid not null,
+      started_at timestamptz(3) not null,
+      ended_at timestamptz(3),
+      cause text not null,
+      detail text not null
+    )`
+    yield* sql`create unique index rule_gaps_open on rule_gaps (rule_id, platform) where ended_at is null`
+    yield* sql`create index rule_gaps_of_rule on rule_gaps (rule_id, started_at desc)`
+    yield* sql`create index rule_gaps_of_account on rule_gaps (account_id, started_at desc)`
+    yield* sql`insert into rule_gaps (rule_id, platform, account_id, started_at, cause, detail)
+      select rule_id, platform, account_id, since, 'rule_failed', coalesce(reason, '') from registrations
+      where state = 'failed'`
+    // When the rules of a platform were last compared with the store.
+    yield* sql`create table comparisons (platform text primary key, at timestamptz(3) not null)`
+    // A period in which events may be missing, without proof.
+    yield* sql`alter table gaps add column suspected boolean not null default false`
   })
 }
 

@@ -1,58 +1,78 @@
-/** Turns lines of X's stream into deliveries. Dedupe and stall detection carry over from one connection to the next. */
+/** Turns lines of X's stream into signals. Dedupe and the watch for a deaf stream carry over to the next connection. */
 
 import { Chunk, Clock, Effect, Option } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
-import type { Delivery } from "../../core/platforms/Platform.ts"
+import type { Signal } from "../../core/platforms/Platform.ts"
 import * as Metrics from "../../core/telemetry/Metrics.ts"
+import { instantOf, objectOf, textOf } from "../../core/text/json.ts"
 import { numberProblem } from "../../core/text/numbers.ts"
 import { truncated } from "../../core/text/truncated.ts"
 import type { StreamHealth } from "../http/StreamHealth.ts"
 import type { Ended } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
-import { endedInStream, endedTooQuiet } from "./endings.ts"
-import { PostRate } from "./PostRate.ts"
+import { endedInStream } from "./endings.ts"
 import { MAX_CHARACTERS } from "./problems.ts"
-import { readLine } from "./records.ts"
+import type { QuietWatch } from "./QuietWatch.ts"
+import { type PostRecord, readLine } from "./records.ts"
 import { SeenPosts } from "./SeenPosts.ts"
 
 export interface ReadResult {
-  readonly deliveries: Chunk.Chunk<Delivery>
+  readonly signals: Chunk.Chunk<Signal>
   /** Set when the lines end the stream. */
   readonly ended: Option.Option<Ended>
 }
 
+/** X was asked at `at` for the posts since `since`. The stream had been cut at `cutAt`. In milliseconds. */
+export interface Backfill {
+  readonly since: number
+  readonly cutAt: number
+  readonly at: number
+}
+
 export class RecordReader {
+  /** When the last complete line came, or the connection was opened. In milliseconds. */
+  lastLineAt: number | undefined
   private readonly upstream: Upstream
   private readonly health: StreamHealth
   private readonly recent: RecentEvents["Type"]
+  private readonly quiet: QuietWatch
   private readonly seen = new SeenPosts()
-  private readonly rate = new PostRate()
+  /** Until there is evidence of it. */
+  private backfill: Backfill | undefined
   private skipped = 0
 
   constructor(options: {
     readonly upstream: Upstream
     readonly health: StreamHealth
     readonly recent: RecentEvents["Type"]
+    readonly quiet: QuietWatch
+    readonly lastLineAt: number | undefined
   }) {
     this.upstream = options.upstream
     this.health = options.health
     this.recent = options.recent
+    this.quiet = options.quiet
+    this.lastLineAt = options.lastLineAt
   }
 
-  connectionOpened(now: number): void {
-    this.rate.connectionOpened(now)
+  connectionOpened(now: number, backfill: Backfill | undefined): void {
+    this.lastLineAt = now
+    this.backfill = backfill
+    this.quiet.connectionOpened(now)
   }
 
-  /** Also checks for a stall: keep-alive lines make that frequent enough. */
+  /** Also looks whether the stream is deaf: keep-alive lines make that frequent enough. */
   read(lines: Iterable<string>): Effect.Effect<ReadResult> {
     return Effect.gen(this, function* () {
       const now = yield* Clock.currentTimeMillis
-      const deliveries: Array<Delivery> = []
+      const lastLineAt = this.lastLineAt ?? now
+      const signals: Array<Signal> = []
       const posts: Array<unknown> = []
       let ended: Ended | undefined
       for (const line of lines) {
         const record = readLine(line)
         if (record.kind === "unreadable") {
+          signals.push({ _tag: "Lost", from: lastLineAt, to: now, detail: "X sent a record that cannot be read" })
           yield* Metrics.unreadable("x")
           yield* this.skip(line)
         }
@@ -63,26 +83,37 @@ export class RecordReader {
         if (record.kind !== "post") continue
         const { postId, ruleIds, payload } = record
         const novelty = this.seen.add(postId, ruleIds)
+        if (this.backfill !== undefined && (novelty === "repeat" || isOlder(record, this.backfill))) {
+          signals.push({ _tag: "Replayed", from: this.backfill.since, to: this.backfill.at })
+          this.backfill = undefined
+        }
         if (novelty === "repeat") continue
         const reason = numberProblem(line)
         if (novelty === "new post" && reason === undefined) posts.push(payload)
-        this.rate.postReceived(now)
-        deliveries.push({
-          platformPostId: postId,
-          payload,
-          ...(reason !== undefined && { damaged: { reason, text: line } }),
-          platformRuleIds: ruleIds,
-          cursor: Option.some(String(now)),
-          receivedAt: now,
-          ack: Effect.void
+        this.quiet.postReceived(now, ruleIds)
+        signals.push({
+          _tag: "Event",
+          delivery: {
+            platformPostId: postId,
+            payload,
+            ...(reason !== undefined && { damaged: { reason, text: line } }),
+            platformRuleIds: ruleIds,
+            cursor: Option.some(String(now)),
+            receivedAt: now,
+            ack: Effect.void
+          }
         })
       }
+      this.lastLineAt = now
       if (posts.length > 0) {
         yield* this.health.sawEvent
         yield* this.recent.record("x", posts)
       }
-      if (this.rate.isTooQuiet(now)) ended ??= endedTooQuiet(this.rate.quietFor(now), now)
-      return { deliveries: Chunk.unsafeFromArray(deliveries), ended: Option.fromNullable(ended) }
+      const verdict = ended === undefined ? yield* this.quiet.check(now) : {}
+      if (verdict.suspected !== undefined) signals.push(verdict.suspected)
+      ended ??= verdict.ended
+      if (ended === undefined) signals.push({ _tag: "Alive", at: now })
+      return { signals: Chunk.unsafeFromArray(signals), ended: Option.fromNullable(ended) }
     })
   }
 
@@ -95,4 +126,14 @@ export class RecordReader {
       return Effect.logWarning(`Skipped an unreadable record of "x" (${this.skipped} so far): ${start}`)
     })
   }
+}
+
+// ---- helpers ----
+
+/** Posts come up to some seconds late: only an older one shows that X replays. */
+const MAX_LATENESS_MILLIS = 15_000
+
+const isOlder = ({ payload }: PostRecord, { cutAt }: Backfill): boolean => {
+  const createdAt = instantOf(textOf(objectOf(payload["data"])?.["created_at"]) ?? "")
+  return createdAt !== undefined && createdAt < cutAt - MAX_LATENESS_MILLIS
 }

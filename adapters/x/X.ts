@@ -49,9 +49,9 @@ export const layerWith = (options: {
         id: x.id,
         language: x,
         syntax: helpFor(x, ruleLimits(rulesPerAccount)),
-        capabilities: { rulesPerAccount, isRemote: true },
+        capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: true },
         ...makeRules({ api: new Api(upstream), known, tag }),
-        watch: makeWatch({ upstream, known, health, recent }),
+        watch: makeWatch({ upstream, known, health, recent, hadPosts: () => Effect.succeedNone }),
         status: health.status
       })
     })

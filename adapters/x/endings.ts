@@ -5,6 +5,9 @@ import { Ended } from "../http/supervised.ts"
 import { secondsUntilReset } from "./limits.ts"
 import { failureOf, notReadyReason, type Problem, problemIn } from "./problems.ts"
 
+/** X sends a keep-alive every 20 seconds. */
+export const SILENCE_SECONDS = 30
+
 export const endedByNetwork = ({ reason }: Unreachable): Ended =>
   new Ended({ kind: "cut", reason: `The connection failed: ${reason}` })
 
@@ -31,17 +34,21 @@ export const endedByAnswer = (answer: Answer, now: number): Ended => {
   return new Ended({ kind: "limited", reason, ...(seconds !== undefined && { waitMillis: seconds * 1_000 }) })
 }
 
-export const endedSilent = (silentSince: number): Ended =>
-  new Ended({ kind: "stalled", reason: `No data came for ${SILENCE_SECONDS} s, not even a keep-alive`, silentSince })
+export const endedSilent: Ended = new Ended({
+  kind: "stalled",
+  reason: `No data came for ${SILENCE_SECONDS} s, not even a keep-alive`
+})
 
-/** X sends a keep-alive every 20 seconds. */
-export const SILENCE_SECONDS = 30
+/** X counts posts that did not come. */
+export const endedDeaf = (silentSince: number): Ended =>
+  new Ended({ kind: "stalled", reason: "X counts posts that the stream did not send", silentSince })
 
-export const endedTooQuiet = (millis: number, now: number): Ended =>
+/** Nothing is proved: the gap is only that of the new connection. */
+export const endedUnproved = (minutes: number, now: number): Ended =>
   new Ended({
     kind: "stalled",
-    reason: `No post came for ${Math.round(millis / 60_000)} min, which is unusual: the stream may be stalled`,
-    silentSince: now - millis
+    reason: `No post came for ${minutes} min: connecting anew to make sure`,
+    silentSince: now
   })
 
 // ---- helpers ----

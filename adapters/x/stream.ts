@@ -1,7 +1,7 @@
 /** X's filtered stream: reconnects, and asks for a backfill of missed posts where the plan has one. */
 import { Clock, Effect, Option, type Scope, Stream } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
-import type { Delivery, Platform, Signal } from "../../core/platforms/Platform.ts"
+import type { Platform, Signal } from "../../core/platforms/Platform.ts"
 import { type OpenAnswer, read } from "../http/call.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
 import { lines } from "../http/lines.ts"
@@ -11,6 +11,7 @@ import type { Upstream } from "../http/Upstream.ts"
 import { backoff } from "./backoff.ts"
 import { endedByAnswer, endedByNetwork, endedSilent, SILENCE_SECONDS } from "./endings.ts"
 import { applyRateLimit, callBudget } from "./limits.ts"
+import { type HadPosts, QuietWatch } from "./QuietWatch.ts"
 import { RecordReader } from "./RecordReader.ts"
 
 export const makeWatch = (options: {
@@ -18,6 +19,7 @@ export const makeWatch = (options: {
   readonly known: KnownRules
   readonly health: StreamHealth
   readonly recent: RecentEvents["Type"]
+  readonly hadPosts: HadPosts
 }): Platform["watch"] => {
   const { upstream, known, health } = options
   // X allows 50.
@@ -26,26 +28,24 @@ export const makeWatch = (options: {
 
   return (from) =>
     Stream.suspend(() => {
-      const reader = new RecordReader(options)
-      let lastByteAt = Option.getOrUndefined(Option.flatMap(from, timeOf))
+      const reader = new RecordReader({
+        ...options,
+        quiet: new QuietWatch(options.hadPosts),
+        lastLineAt: Option.getOrUndefined(Option.flatMap(from, timeOf))
+      })
 
-      const recordsOf = ({ bytes }: OpenAnswer): Stream.Stream<Delivery, Ended> => {
-        const timed = Stream.tap(bytes, () =>
-          Effect.map(Clock.currentTimeMillis, (now) => {
-            lastByteAt = now
-          })
-        )
+      const recordsOf = ({ bytes }: OpenAnswer): Stream.Stream<Signal, Ended> => {
         const guarded = Stream.timeoutFail(
-          Stream.mapError(timed, endedByNetwork),
-          () => endedSilent(lastByteAt ?? 0),
+          Stream.mapError(bytes, endedByNetwork),
+          () => endedSilent,
           `${SILENCE_SECONDS} seconds`
         )
         return Stream.chunks(lines(guarded)).pipe(
           Stream.mapEffect((batch) => reader.read(batch)),
           // Delivers the posts that came before the end, in one chunk.
-          Stream.flatMap(({ deliveries, ended }) =>
+          Stream.flatMap(({ signals, ended }) =>
             Stream.concat(
-              Stream.fromChunk(deliveries),
+              Stream.fromChunk(signals),
               Option.match(ended, { onNone: () => Stream.empty, onSome: Stream.fail })
             )
           )
@@ -54,11 +54,11 @@ export const makeWatch = (options: {
 
       /** At least one minute after an earlier connection, so that the two overlap. */
       const backfillMinutes = (now: number): number =>
-        hasBackfill && lastByteAt !== undefined
-          ? Math.min(Math.max(Math.ceil((now - lastByteAt) / 60_000), 1), MAX_BACKFILL_MINUTES)
+        hasBackfill && reader.lastLineAt !== undefined
+          ? Math.min(Math.max(Math.ceil((now - reader.lastLineAt) / 60_000), 1), MAX_BACKFILL_MINUTES)
           : 0
 
-      const connect: Effect.Effect<Connection<Delivery>, Ended, Scope.Scope> = Effect.gen(function* () {
+      const connect: Effect.Effect<Connection<Signal>, Ended, Scope.Scope> = Effect.gen(function* () {
         const minutes = backfillMinutes(yield* Clock.currentTimeMillis)
         const query = { ...fields, ...(minutes > 0 && { backfill_minutes: String(minutes) }) }
         const answer = yield* upstream.open({ path: "/2/tweets/search/stream", query }).pipe(
@@ -68,9 +68,11 @@ export const makeWatch = (options: {
         )
         yield* applyRateLimit(budget, answer.headers)
         if (answer.status === 200) {
-          lastByteAt = yield* Clock.currentTimeMillis
-          reader.connectionOpened(lastByteAt)
-          return { records: recordsOf(answer), ...(minutes > 0 && { since: lastByteAt - minutes * 60_000 }) }
+          const at = yield* Clock.currentTimeMillis
+          const cutAt = reader.lastLineAt
+          const since = at - minutes * 60_000
+          reader.connectionOpened(at, minutes > 0 && cutAt !== undefined ? { since, cutAt, at } : undefined)
+          return { records: recordsOf(answer), ...(minutes > 0 && { askedSince: since }) }
         }
         // The status is enough when the body cannot be read.
         const { text } = yield* Effect.orElseSucceed(read(answer), () => ({ text: "" }))
@@ -90,14 +92,12 @@ export const makeWatch = (options: {
         health,
         budget,
         known,
+        lastSignAt: () => reader.lastLineAt,
         connect,
         stableAfterMillis: STABLE_AFTER_MILLIS,
         pause: backoff
       })
-      return Stream.map(
-        items,
-        (item): Signal => (item._tag === "Record" ? { _tag: "Event", delivery: item.record } : item)
-      )
+      return Stream.map(items, (item): Signal => (item._tag === "Record" ? item.record : item))
     })
 }
 

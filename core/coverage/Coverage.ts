@@ -1,17 +1,24 @@
 /** Coverage: when a platform was watched, and the gaps. */
 import { Option, Schema } from "effect"
+import { RuleId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { GapCause, type Signal } from "../platforms/Platform.ts"
 
 /** A period in which the platform was not watched. Times in milliseconds. */
-export interface Gap {
-  readonly from: number
-  readonly to: number
+export interface Gap extends Period {
   readonly cause: GapCause
   readonly detail: string
   /** The events of the gap were backfilled later. */
   readonly isRecovered: boolean
+  /** Events may be missing, without proof. */
+  readonly isSuspected: boolean
+}
+
+/** In milliseconds. */
+export interface Period {
+  readonly from: number
+  readonly to: number
 }
 
 /** The coverage state of a platform's stream. Times in milliseconds. */
@@ -27,8 +34,8 @@ export interface LedgerChange {
   readonly ledger: Ledger
   /** Closed gaps. */
   readonly gaps: ReadonlyArray<Gap>
-  /** Gaps from this time on that closed since the last watch are recovered. */
-  readonly recoveredSince: Option.Option<number>
+  /** The gaps within these periods are recovered. */
+  readonly recovered: ReadonlyArray<Period>
 }
 
 export const newLedger: Ledger = { watchedSince: Option.none(), watchedUntil: 0, openGap: Option.none() }
@@ -49,14 +56,33 @@ export const afterSignal = (ledger: Ledger, signal: Signal): LedgerChange => {
   switch (signal._tag) {
     case "Event":
       return unchanged(advanceTo(ledger, signal.delivery.receivedAt))
+    case "Alive":
+      return unchanged(advanceTo(ledger, signal.at))
     case "GapStarted":
       return afterGapStarted(ledger, signal)
     case "Watching":
       return afterWatching(ledger, signal)
+    case "Replayed":
+      return { ...unchanged(ledger), recovered: [{ from: signal.from, to: signal.to }] }
+    case "Lost":
+      return { ...unchanged(ledger), gaps: [{ ...gapWithin(signal), cause: "unreadable", isSuspected: false }] }
+    case "Suspected":
+      return { ...unchanged(ledger), gaps: [{ ...gapWithin(signal), cause: "stall", isSuspected: true }] }
   }
 }
 
+export const isWithin = (gap: Period, { from, to }: Period): boolean => gap.from >= from && gap.to <= to
+
+const SuspectedPeriod = Schema.Struct({
+  from: Timestamp.Timestamp,
+  to: Timestamp.Timestamp,
+  detail: Schema.String
+}).annotations({ identifier: "SuspectedPeriod" })
+
 export const WireGap = Schema.Struct({
+  rule_id: Schema.optionalWith(RuleId, { exact: true }).annotations({
+    description: "The rule that was not watched; absent if the whole platform was not"
+  }),
   from: Timestamp.Timestamp,
   to: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
     description: "Absent while the gap is open"
@@ -71,15 +97,19 @@ export const WireGap = Schema.Struct({
 export const PlatformCoverage = Schema.Struct({
   platform: PlatformId,
   watched_since: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "When the platform was first watched; absent if it never was"
+    description: "When the platform was first watched for the rules in question; absent if it never was"
   }),
   watched_until: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
-    description: "Everything received until then is stored; while the stream is open it advances every few seconds"
+    description:
+      "Everything received until then is stored; while the stream is open it advances at least every 20 seconds"
   }),
   gaps: Schema.Array(WireGap).annotations({
     description: "Periods in which the platform was not watched, newest first"
   }),
-  more_gaps: Schema.Boolean.annotations({ description: "True if the period has more gaps than are listed" })
+  more_gaps: Schema.Boolean.annotations({ description: "True if the period has more gaps than are listed" }),
+  suspected: Schema.Array(SuspectedPeriod).annotations({
+    description: "Periods in which the stream was open but unusually quiet: events may be missing, without proof"
+  })
 }).annotations({ identifier: "PlatformCoverage" })
 export type PlatformCoverage = typeof PlatformCoverage.Type
 
@@ -99,7 +129,15 @@ export type Coverage = typeof Coverage.Type
 
 const PROCESS_DOWN = "The server was not running"
 
-const unchanged = (ledger: Ledger): LedgerChange => ({ ledger, gaps: [], recoveredSince: Option.none() })
+const unchanged = (ledger: Ledger): LedgerChange => ({ ledger, gaps: [], recovered: [] })
+
+/** At least a millisecond long, so that it is not empty. */
+const gapWithin = ({ from, to, detail }: Period & { readonly detail: string }) => ({
+  from,
+  to: Math.max(to, from + 1),
+  detail,
+  isRecovered: false
+})
 
 const afterGapStarted = (
   ledger: Ledger,
@@ -111,7 +149,11 @@ const afterGapStarted = (
         at,
         Option.getOrElse(ledger.watchedSince, () => at)
       )
-      return unchanged({ ...ledger, openGap: Option.some({ since, cause, detail }) })
+      return unchanged({
+        ...ledger,
+        watchedUntil: Math.min(ledger.watchedUntil, since),
+        openGap: Option.some({ since, cause, detail })
+      })
     },
     onSome: (open) => {
       if (open.cause === cause) return unchanged(ledger)
@@ -119,12 +161,15 @@ const afterGapStarted = (
       return {
         ledger: { ...ledger, openGap: Option.some({ since: to, cause, detail }) },
         gaps: gapOf(open, to, false),
-        recoveredSince: Option.none()
+        recovered: []
       }
     }
   })
 
-const afterWatching = (ledger: Ledger, { at, since }: Extract<Signal, { _tag: "Watching" }>): LedgerChange => {
+const afterWatching = (
+  ledger: Ledger,
+  { at, since, askedSince = at }: Extract<Signal, { _tag: "Watching" }>
+): LedgerChange => {
   const next: Ledger = {
     watchedSince: Option.orElseSome(ledger.watchedSince, () => at),
     watchedUntil: Math.max(at, ledger.watchedUntil),
@@ -132,18 +177,19 @@ const afterWatching = (ledger: Ledger, { at, since }: Extract<Signal, { _tag: "W
   }
   const gaps = Option.match(ledger.openGap, {
     onNone: () => [],
+    // In two parts, because only the second may be replayed.
     onSome: (open) => {
       const to = Math.max(at, open.since)
-      if (since <= open.since) return gapOf(open, to, true)
-      if (since >= to) return gapOf(open, to, false)
-      return [...gapOf(open, since, false), ...gapOf({ ...open, since }, to, true)]
+      const middle = Math.min(Math.max(Math.min(since, askedSince), open.since), to)
+      return [...gapOf(open, middle, false), ...gapOf({ ...open, since: middle }, to, since <= middle)]
     }
   })
-  return { ledger: next, gaps, recoveredSince: since < at ? Option.some(since) : Option.none() }
+  const recovered = since < at ? [{ from: Math.max(since, ledger.watchedUntil), to: at }] : []
+  return { ledger: next, gaps, recovered }
 }
 
 const gapOf = (
   { since, cause, detail }: { readonly since: number; readonly cause: GapCause; readonly detail: string },
   to: number,
   isRecovered: boolean
-): ReadonlyArray<Gap> => (to > since ? [{ from: since, to, cause, detail, isRecovered }] : [])
+): ReadonlyArray<Gap> => (to > since ? [{ from: since, to, cause, detail, isRecovered, isSuspected: false }] : [])

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
-import type { Gap, Ledger, LedgerChange } from "./Coverage.ts"
+import { type Gap, isWithin, type Ledger, type LedgerChange } from "./Coverage.ts"
 
 export interface StreamRecord {
   readonly ledger: Ledger
@@ -48,21 +48,15 @@ export class StreamStore extends Context.Tag("core/StreamStore")<
     const gaps = new Map<PlatformId, ReadonlyArray<Gap>>()
     const deadLetters: Array<DeadLetter> = []
 
-    const save = (progress: StreamProgress) =>
+    const save = ({ platform, ledger, cursor, gaps: ended, recovered }: StreamProgress) =>
       Effect.sync(() => {
-        const { platform, ledger, recoveredSince } = progress
         const before = records.get(platform)
-        records.set(platform, {
-          ledger,
-          cursor: Option.orElse(progress.cursor, () => before?.cursor ?? Option.none())
-        })
-        const lastWatched = before?.ledger.watchedUntil ?? 0
-        const isNowRecovered = ({ from }: Gap) =>
-          Option.exists(recoveredSince, (since) => from >= since && from >= lastWatched)
+        records.set(platform, { ledger, cursor: Option.orElse(cursor, () => before?.cursor ?? Option.none()) })
+        const isNowRecovered = (gap: Gap) => recovered.some((period) => isWithin(gap, period))
         const earlier = (gaps.get(platform) ?? []).map((gap) =>
           isNowRecovered(gap) ? { ...gap, isRecovered: true } : gap
         )
-        gaps.set(platform, [...earlier, ...progress.gaps])
+        gaps.set(platform, [...earlier, ...ended])
       })
 
     return StreamStore.of({

@@ -1,8 +1,11 @@
-/** Computes the coverage of a time window from the stored stream state. */
+/** Computes the coverage of a time window, from the stored state of the streams and of the registrations. */
 import { Effect, Option } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
+import type { RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
+import type { GapCause } from "../platforms/Platform.ts"
+import type { RuleGap, RuleStore, Watches, WatchSelector } from "../rules/RuleStore.ts"
 import type { Coverage, Gap, PlatformCoverage } from "./Coverage.ts"
 import type { StreamRecord, StreamStore } from "./StreamStore.ts"
 
@@ -12,34 +15,37 @@ export interface Window {
   readonly to: number
 }
 
-export type CoverageOf = (
-  platforms: ReadonlyArray<PlatformId>,
-  window: Window
-) => Effect.Effect<Coverage, StoreUnavailable>
+/** Lists the platforms on which the selected rules are registered. */
+export type CoverageOf = (selector: WatchSelector, window: Window) => Effect.Effect<Coverage, StoreUnavailable>
 
-/** Queries the store at most once a second. Uninterruptible, because other callers may wait for the same query. */
-export const makeCoverageOf = (streams: StreamStore["Type"]): Effect.Effect<CoverageOf> =>
-  Effect.gen(function* () {
-    const snapshots = new Map<PlatformId, Effect.Effect<Snapshot, StoreUnavailable>>()
-    const cached = (id: PlatformId) =>
-      Effect.tap(Effect.cachedWithTTL(Effect.uninterruptible(snapshotOf(streams, id)), "1 second"), (snapshot) =>
-        Effect.sync(() => snapshots.set(id, snapshot))
-      )
-    return (platforms, window) =>
-      Effect.gen(function* () {
-        const covered: Array<PlatformCoverage> = []
-        for (const platform of platforms) {
-          const snapshot = yield* snapshots.get(platform) ?? (yield* cached(platform))
-          covered.push(platformCoverage(platform, snapshot, window))
-        }
-        const { from, to } = window
-        return {
-          ...(Option.isSome(from) && { from: Timestamp.fromMillis(from.value) }),
-          to: Timestamp.fromMillis(to),
-          platforms: covered
-        }
-      })
-  })
+export const makeCoverageOf = (stores: {
+  readonly streams: StreamStore["Type"]
+  readonly rules: RuleStore["Type"]
+}): CoverageOf => {
+  const snapshots = new Map<PlatformId, Effect.Effect<Snapshot, StoreUnavailable>>()
+  /** Read at most once a second. Uninterruptible, because other callers may wait for the same read. */
+  const share = (id: PlatformId) =>
+    Effect.tap(Effect.cachedWithTTL(Effect.uninterruptible(snapshotOf(stores.streams, id)), "1 second"), (snapshot) =>
+      Effect.sync(() => snapshots.set(id, snapshot))
+    )
+  return (selector, window) =>
+    Effect.gen(function* () {
+      const held = yield* stores.rules.watches(selector, MAX_GAPS + 1)
+      const covered: Array<PlatformCoverage> = []
+      for (const oldest of held.oldest) {
+        const snapshot = yield* snapshots.get(oldest.platform) ?? (yield* share(oldest.platform))
+        covered.push(
+          coverageOfRules(snapshot, { oldest, gaps: held.gaps, isOneRule: Option.isSome(selector.rule) }, window)
+        )
+      }
+      const { from, to } = window
+      return {
+        ...(Option.isSome(from) && { from: Timestamp.fromMillis(from.value) }),
+        to: Timestamp.fromMillis(to),
+        platforms: covered
+      }
+    })
+}
 
 /** `hasOlder`: `gaps` is truncated, older gaps exist. */
 export interface Snapshot {
@@ -55,38 +61,156 @@ export const snapshotOf = (streams: StreamStore["Type"], id: PlatformId): Effect
     return { record, gaps: gaps.slice(0, MAX_GAPS), hasOlder: gaps.length > MAX_GAPS }
   })
 
-export const platformCoverage = (
-  platform: PlatformId,
-  { record, gaps, hasOlder }: Snapshot,
-  window: Window
-): PlatformCoverage => {
-  const from = Option.getOrElse(window.from, () => 0)
-  const ledger = Option.map(record, (stored) => stored.ledger)
-  const since = Option.flatMap(ledger, ({ watchedSince }) => watchedSince)
-  const openGap = Option.flatMap(ledger, (known) => known.openGap)
-  const within = gaps.filter((gap) => gap.to > from && gap.from < window.to)
-  const oldest = gaps.at(-1)
-  return {
-    platform,
-    ...(Option.isSome(since) && { watched_since: Timestamp.fromMillis(since.value) }),
-    ...(Option.isSome(ledger) &&
-      Option.isSome(since) && { watched_until: Timestamp.fromMillis(ledger.value.watchedUntil) }),
-    gaps: [
-      ...Option.toArray(openGap)
-        .filter(({ since }) => since < window.to)
-        .map(({ since, cause, detail }) => ({ from: Timestamp.fromMillis(since), cause, detail, recovered: false })),
-      ...within.map(({ from, to, cause, detail, isRecovered }) => ({
-        from: Timestamp.fromMillis(from),
-        to: Timestamp.fromMillis(to),
-        cause,
-        detail,
-        recovered: isRecovered
-      }))
-    ],
-    more_gaps: hasOlder && oldest !== undefined && oldest.from > from
-  }
+/** Of the platform as a whole. */
+export const platformCoverage = (platform: PlatformId, snapshot: Snapshot, window: Window): PlatformCoverage => {
+  const ledger = Option.map(snapshot.record, (stored) => stored.ledger)
+  return toCoverage(platform, {
+    since: Option.getOrUndefined(Option.flatMap(ledger, ({ watchedSince }) => watchedSince)),
+    until: Option.getOrUndefined(Option.map(ledger, ({ watchedUntil }) => watchedUntil)),
+    gaps: listedGaps(snapshot),
+    hasMore: hasOlderThan(snapshot, window),
+    window
+  })
 }
 
 // ---- helpers ----
 
 const MAX_GAPS = 100
+
+/** In milliseconds. Without `to` the gap is open. */
+interface ListedGap {
+  readonly ruleId?: RuleId
+  readonly from: number
+  readonly to: number | undefined
+  readonly cause: GapCause
+  readonly detail: string
+  readonly isRecovered: boolean
+  readonly isSuspected: boolean
+}
+
+interface HeldRules {
+  readonly oldest: Watches["oldest"][number]
+  readonly gaps: ReadonlyArray<RuleGap>
+  readonly isOneRule: boolean
+}
+
+/** From the creation of the rule, or of the account's oldest rule on the platform, on. */
+const coverageOfRules = (snapshot: Snapshot, held: HeldRules, window: Window): PlatformCoverage => {
+  const { platform, since } = held.oldest
+  const createdAt = Date.parse(held.oldest.createdAt)
+  const ofPlatform = listedGaps(snapshot).filter(({ to = Number.POSITIVE_INFINITY }) => to > createdAt)
+  const pending = pendingGap({ createdAt, heldSince: Date.parse(since) }, ofPlatform)
+  const ofRules = held.gaps.filter((gap) => gap.platform === platform).map(toListed)
+  const gaps = [
+    ...ofRules,
+    ...ofPlatform
+      .filter(({ cause }) => cause !== "no_rules")
+      .map((gap) => ({ ...gap, from: Math.max(gap.from, createdAt) })),
+    ...pending
+  ].sort((a, b) => b.from - a.from)
+
+  return toCoverage(platform, {
+    ...watchedTime(snapshot, {
+      since: Math.max(Date.parse(since), ...pending.map(({ to = Number.POSITIVE_INFINITY }) => to)),
+      openSince: ofRules.filter(({ to }) => held.isOneRule && to === undefined).map(({ from }) => from)
+    }),
+    gaps: gaps.slice(0, MAX_GAPS),
+    hasMore: gaps.length > MAX_GAPS || hasOlderThan(snapshot, window),
+    window
+  })
+}
+
+/** When the platform was first and last watched for rules that it holds since `since`. */
+const watchedTime = (
+  { record }: Snapshot,
+  { since, openSince }: { readonly since: number; readonly openSince: ReadonlyArray<number> }
+): { readonly since: number | undefined; readonly until: number | undefined } => {
+  const never = { since: undefined, until: undefined }
+  if (Option.isNone(record)) return never
+  const { watchedSince, watchedUntil, openGap } = record.value.ledger
+  if (Option.isNone(watchedSince)) return never
+  const first = Math.max(watchedSince.value, since)
+  // The ledger is some seconds behind: a new rule is watched if no gap is open.
+  if (first > watchedUntil && (Option.isSome(openGap) || first === Number.POSITIVE_INFINITY)) return never
+  return { since: first, until: Math.min(Math.max(watchedUntil, first), ...openSince) }
+}
+
+/**
+ * The time until the stream was open for the first rule. Without it, the platform held the rule when its creation was
+ * answered: `watched_since` is enough.
+ */
+const pendingGap = (
+  { createdAt, heldSince }: { readonly createdAt: number; readonly heldSince: number },
+  gaps: ReadonlyArray<ListedGap>
+): ReadonlyArray<ListedGap> => {
+  const unopened = gaps.find(({ cause, from }) => cause === "no_rules" && from <= heldSince)
+  if (unopened === undefined || (unopened.to ?? Number.POSITIVE_INFINITY) <= heldSince) return []
+  return [
+    { ...unopened, from: createdAt, cause: "rule_pending", detail: "The stream was not open for the new rule yet" }
+  ]
+}
+
+const listedGaps = ({ record, gaps }: Snapshot): ReadonlyArray<ListedGap> => [
+  ...Option.toArray(Option.flatMap(record, ({ ledger }) => ledger.openGap)).map(({ since, cause, detail }) => ({
+    from: since,
+    to: undefined,
+    cause,
+    detail,
+    isRecovered: false,
+    isSuspected: false
+  })),
+  ...gaps
+]
+
+const toListed = ({ ruleId, from, to, cause, detail }: RuleGap): ListedGap => ({
+  ruleId,
+  from: Date.parse(from),
+  to: Option.getOrUndefined(Option.map(to, Date.parse)),
+  cause,
+  detail,
+  isRecovered: false,
+  isSuspected: false
+})
+
+const hasOlderThan = ({ gaps, hasOlder }: Snapshot, { from }: Window): boolean => {
+  const oldest = gaps.at(-1)
+  return hasOlder && oldest !== undefined && oldest.from > Option.getOrElse(from, () => 0)
+}
+
+const toCoverage = (
+  platform: PlatformId,
+  found: {
+    readonly since: number | undefined
+    readonly until: number | undefined
+    readonly gaps: ReadonlyArray<ListedGap>
+    readonly hasMore: boolean
+    readonly window: Window
+  }
+): PlatformCoverage => {
+  const { since, until, window } = found
+  const from = Option.getOrElse(window.from, () => 0)
+  const within = found.gaps.filter((gap) => (gap.to ?? Number.POSITIVE_INFINITY) > from && gap.from < window.to)
+  return {
+    platform,
+    ...(since !== undefined && { watched_since: Timestamp.fromMillis(since) }),
+    ...(since !== undefined && until !== undefined && { watched_until: Timestamp.fromMillis(until) }),
+    gaps: within
+      .filter(({ isSuspected }) => !isSuspected)
+      .map((gap) => ({
+        ...(gap.ruleId !== undefined && { rule_id: gap.ruleId }),
+        from: Timestamp.fromMillis(gap.from),
+        ...(gap.to !== undefined && { to: Timestamp.fromMillis(gap.to) }),
+        cause: gap.cause,
+        detail: gap.detail,
+        recovered: gap.isRecovered
+      })),
+    more_gaps: found.hasMore,
+    suspected: within
+      .filter(({ isSuspected }) => isSuspected)
+      .map(({ from, to = window.to, detail }) => ({
+        from: Timestamp.fromMillis(from),
+        to: Timestamp.fromMillis(to),
+        detail
+      }))
+  }
+}

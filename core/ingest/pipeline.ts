@@ -4,7 +4,15 @@
  * (back-pressure). An event that cannot be stored becomes a dead letter.
  */
 import { Array as Arr, Chunk, Clock, Duration, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
-import { advanceTo, afterRestart, afterSignal, type Gap, type Ledger, newLedger } from "../coverage/Coverage.ts"
+import {
+  afterRestart,
+  afterSignal,
+  type Gap,
+  isWithin,
+  type Ledger,
+  newLedger,
+  type Period
+} from "../coverage/Coverage.ts"
 import type { StreamProgress, StreamStore } from "../coverage/StreamStore.ts"
 import type { MatchStore } from "../matches/MatchStore.ts"
 import type { MatchesUnstorable, StoreUnavailable } from "../model/Errors.ts"
@@ -30,7 +38,7 @@ export const pipeline = (services: Services, platform: Platform): Effect.Effect<
     const writer = new Writer(services, platform, { ledger })
 
     // Holds chunks as they were received, so that the queue is bounded in bytes, too.
-    const queue = yield* Effect.acquireRelease(Queue.bounded<Chunk.Chunk<QueueItem>>(QUEUE_CHUNKS), Queue.shutdown)
+    const queue = yield* Effect.acquireRelease(Queue.bounded<Chunk.Chunk<Signal>>(QUEUE_CHUNKS), Queue.shutdown)
     let waiting = 0
     const read = Stream.runForEachChunk(platform.watch(from), (chunk) =>
       Effect.gen(function* () {
@@ -46,7 +54,7 @@ export const pipeline = (services: Services, platform: Platform): Effect.Effect<
       Queue.offer(queue, Chunk.of({ _tag: "Alive", at }))
     ).pipe(Effect.repeat(Schedule.spaced(HEARTBEAT_INTERVAL)))
     /** A partial batch that waits for more items. */
-    let rest: ReadonlyArray<QueueItem> = []
+    let rest: ReadonlyArray<Signal> = []
     const write = Effect.gen(function* () {
       const chunks = yield* Queue.takeBetween(queue, rest.length > 0 ? 0 : 1, QUEUE_CHUNKS)
       const items = [...rest, ...Chunk.flatten(chunks)]
@@ -57,10 +65,8 @@ export const pipeline = (services: Services, platform: Platform): Effect.Effect<
       waiting -= eventsIn(items.slice(0, end))
       yield* Metrics.queued(platform.id, waiting)
     }).pipe(Effect.forever)
-    const forwardDrops = Stream.runForEach(services.registrations.drops(platform.id), ({ from, to }) =>
-      Queue.offer(queue, Chunk.of({ _tag: "Dropped", from, to }))
-    )
-    yield* Effect.all([read, heartbeat, forwardDrops, write], { concurrency: "unbounded", discard: true })
+    const heartbeats = platform.capabilities.hasKeepAlives ? [] : [heartbeat]
+    yield* Effect.all([read, write, ...heartbeats], { concurrency: "unbounded", discard: true })
   })
 
 /** Exponential backoff up to five seconds, without end. */
@@ -68,13 +74,7 @@ export const retryForever = Schedule.union(Schedule.exponential("100 millis"), S
 
 // ---- helpers ----
 
-/** Times in milliseconds. */
-type QueueItem =
-  | Signal
-  | { readonly _tag: "Alive"; readonly at: number }
-  | { readonly _tag: "Dropped"; readonly from: number; readonly to: number }
-
-const eventsIn = (items: Iterable<QueueItem>): number => {
+const eventsIn = (items: Iterable<Signal>): number => {
   let count = 0
   for (const { _tag } of items) if (_tag === "Event") count++
   return count
@@ -92,12 +92,6 @@ const SAME_OUTAGE_MILLIS = 30_000
 
 const MAX_PAYLOAD = 100_000
 
-const droppedGap = {
-  cause: "rules_dropped",
-  detail: "The platform lost some rules at some time after the last comparison; the others were watched",
-  isRecovered: false
-} as const
-
 class Writer {
   private readonly services: Services
   private readonly platform: Platform
@@ -111,28 +105,20 @@ class Writer {
     this.ledger = ledger
   }
 
-  write(items: ReadonlyArray<QueueItem>): Effect.Effect<void> {
+  write(items: ReadonlyArray<Signal>): Effect.Effect<void> {
     return Effect.gen(this, function* () {
       const gaps: Array<Gap> = []
-      let recoveredSince = Option.none<number>()
+      const recovered: Array<Period> = []
       for (const item of items) {
-        if (item._tag === "Alive") {
-          this.ledger = advanceTo(this.ledger, item.at)
-          continue
-        }
-        if (item._tag === "Dropped") {
-          gaps.push({ ...droppedGap, from: item.from, to: item.to })
-          yield* Metrics.gap(this.platform.id, droppedGap.cause)
-          continue
-        }
         const signal = yield* this.withActualCause(item)
         const change = afterSignal(this.ledger, signal)
         if (signal._tag === "GapStarted" && change.ledger !== this.ledger) {
           yield* Metrics.gap(this.platform.id, signal.cause)
         }
+        if (signal._tag === "Lost") yield* Metrics.gap(this.platform.id, "unreadable")
         this.ledger = change.ledger
         gaps.push(...change.gaps)
-        recoveredSince = Option.orElse(change.recoveredSince, () => recoveredSince)
+        recovered.push(...change.recovered)
       }
       const deliveries = items.flatMap((item) => (item._tag === "Event" ? [item.delivery] : []))
       const last = Arr.findLast(deliveries, ({ cursor }) => Option.isSome(cursor))
@@ -141,8 +127,11 @@ class Writer {
       yield* this.store(intact, {
         platform: this.platform.id,
         ledger: this.ledger,
-        gaps,
-        recoveredSince,
+        // The store marks only the gaps that it has already.
+        gaps: gaps.map((gap) =>
+          recovered.some((period) => isWithin(gap, period)) ? { ...gap, isRecovered: true } : gap
+        ),
+        recovered,
         cursor: Option.flatMap(last, ({ cursor }) => cursor)
       })
     })

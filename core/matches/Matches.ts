@@ -121,7 +121,7 @@ export class Matches extends Context.Tag("core/Matches")<
       const store = yield* MatchStore
       const live = yield* LiveMatches
       const quotas = yield* Quotas
-      const coverageOf = yield* makeCoverageOf(yield* StreamStore)
+      const coverageOf = makeCoverageOf({ streams: yield* StreamStore, rules })
 
       const selectorFor = Effect.fnUntraced(function* (
         account: AccountId,
@@ -153,10 +153,14 @@ export class Matches extends Context.Tag("core/Matches")<
         const keptSince = Option.map(floor, timeOf).pipe(
           Option.filter((floor) => Option.isNone(next) && !Option.exists(from, (from) => from > floor))
         )
-        const coverage = yield* coverageOf(selector.platforms, {
-          from,
-          to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })
-        })
+        const rule = Option.map(selector.rules, ([first]) => first)
+        const coverage = yield* coverageOf(
+          { account, rule, platforms: selector.platforms },
+          {
+            from,
+            to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })
+          }
+        )
         return {
           matches,
           ...(Option.isSome(next) && { next_cursor: next.value.id }),

@@ -77,7 +77,7 @@ export interface Delivery {
   readonly ack: Effect.Effect<void>
 }
 
-/** Why a platform was not watched for a while. */
+/** Why a platform, or one rule on it, was not watched for a while. */
 export const GapCause = Schema.Literal(
   "outage",
   "stall",
@@ -85,23 +85,37 @@ export const GapCause = Schema.Literal(
   "credit",
   "not_configured",
   "no_rules",
-  "rules_dropped",
   "store_down",
-  "process_down"
+  "process_down",
+  "unreadable",
+  "rule_pending",
+  "rule_failed",
+  "rules_dropped"
 ).annotations({
   identifier: "GapCause",
   description:
-    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage or rate limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. rules_dropped: the platform had lost some rules, at the earliest since the last comparison; the others were watched. store_down: matches could not be stored. process_down: this server was not running."
+    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage or rate limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. store_down: matches could not be stored. process_down: this server was not running. unreadable: the platform sent something that cannot be read. Of one rule: rule_pending: the platform did not hold the new rule yet. rule_failed: the platform rejected the rule. rules_dropped: the platform had lost the rule, at the earliest since the last comparison."
 })
 export type GapCause = typeof GapCause.Type
 
 /** A signal of a platform's stream, in order. Times are in milliseconds. */
 export type Signal =
   | { readonly _tag: "Event"; readonly delivery: Delivery }
-  /** The platform is watched. Events since `since`, which may be before `at`, were delivered or will be. */
-  | { readonly _tag: "Watching"; readonly at: number; readonly since: number }
-  /** The platform is not watched from `at` on. */
+  /** The stream showed at `at` that it is open. Everything before was delivered. */
+  | { readonly _tag: "Alive"; readonly at: number }
+  /**
+   * The platform is watched. Events since `since`, which may be before `at`, were delivered or will be. `askedSince`: it
+   * was also asked for the events since then, without guarantee; `Replayed` follows if there is evidence.
+   */
+  | { readonly _tag: "Watching"; readonly at: number; readonly since: number; readonly askedSince?: number }
+  /** There is evidence that the events of this period were replayed. */
+  | { readonly _tag: "Replayed"; readonly from: number; readonly to: number }
+  /** The platform is not watched from `at` on: the last time that the stream showed to be open. */
   | { readonly _tag: "GapStarted"; readonly at: number; readonly cause: GapCause; readonly detail: string }
+  /** An event of this period could not be read. */
+  | { readonly _tag: "Lost"; readonly from: number; readonly to: number; readonly detail: string }
+  /** Events of this period may be missing, without proof. */
+  | { readonly _tag: "Suspected"; readonly from: number; readonly to: number; readonly detail: string }
 
 /**
  * idle: there are no rules to watch for. waiting: the stream broke and a reconnect is scheduled. refused: the platform
@@ -130,6 +144,8 @@ export interface Platform {
     readonly rulesPerAccount: Option.Option<number>
     /** False: it runs in this process, on published events. */
     readonly isRemote: boolean
+    /** The stream sends `Alive` signals. Otherwise it counts as open until a gap starts. */
+    readonly hasKeepAlives: boolean
   }
   /** Asks the platform whether it accepts the text. Nothing is registered. */
   readonly verify: (text: string) => Effect.Effect<Either.Either<void, RuleRefusal>, PlatformFailure>

@@ -1,6 +1,6 @@
 /** Registers rules on the platforms and keeps platforms and store in sync. */
 
-import { Clock, Context, DateTime, Duration, Effect, Either, Fiber, Layer, Option, Queue, Stream } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Either, Fiber, Layer, Option } from "effect"
 import type {
   PlatformLimitReached,
   PlatformNotReady,
@@ -20,8 +20,9 @@ import {
   Platforms,
   type Registered
 } from "../platforms/Platform.ts"
+import * as Metrics from "../telemetry/Metrics.ts"
 import { counted } from "../text/counted.ts"
-import { type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
+import { DROPPED, type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
 
 export interface Filter {
   readonly platform: Platform
@@ -52,12 +53,6 @@ export interface SyncStatus {
   }>
 }
 
-/** A period, in milliseconds, in which the platform may have lacked some rules. */
-export interface Dropped {
-  readonly from: number
-  readonly to: number
-}
-
 /** With other processes on the store: a create or delete older than this was abandoned in a crash. */
 const ABANDONED_AFTER = Duration.minutes(1)
 
@@ -86,10 +81,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
      */
     readonly reconcile: Effect.Effect<void>
     readonly syncStatus: (platform: PlatformId) => Effect.Effect<SyncStatus>
-    /** `reconcile` for one platform, at most every 30 seconds. */
+    /** `reconcile` for one platform, as soon as 30 seconds have passed since the last time. */
     readonly recheck: (platform: PlatformId) => Effect.Effect<void>
-    /** For a single consumer. */
-    readonly drops: (platform: PlatformId) => Stream.Stream<Dropped>
     /** Waits until no change to the platform runs in this process. */
     readonly awaitIdle: (platform: PlatformId) => Effect.Effect<void>
   }
@@ -107,13 +100,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
         const scope = yield* Effect.scope
         const statuses = new Map<PlatformId, SyncStatus>()
         const comparedAt = new Map<PlatformId, number>()
-        const drops = new Map<PlatformId, Queue.Queue<Dropped>>()
-        const dropsOf = (id: PlatformId) =>
-          Effect.gen(function* () {
-            const queue = drops.get(id) ?? (yield* Queue.sliding<Dropped>(MAX_DROPS))
-            drops.set(id, queue)
-            return queue
-          })
+        /** Platforms that wait for a comparison. */
+        const waiting = new Set<PlatformId>()
 
         // Rules with the same text share one rule of the platform. Under the lock, the answer of `isShared` stays true
         // until the call that depends on it. Locks are always taken in the same order.
@@ -216,7 +204,12 @@ export class Registrations extends Context.Tag("core/Registrations")<
             return 0
           })
 
-        const registerMissing = (platform: Platform, missing: ReadonlyArray<StoredRegistration>) =>
+        /** `lastHeld`: the time of the last comparison, at which the platform held all active rules. */
+        const registerMissing = (
+          platform: Platform,
+          missing: ReadonlyArray<StoredRegistration>,
+          lastHeld: Option.Option<Timestamp.Timestamp>
+        ) =>
           Effect.gen(function* () {
             if (missing.length === 0) return 0
             const texts = [...new Set(missing.map(({ text }) => text))]
@@ -225,24 +218,25 @@ export class Registrations extends Context.Tag("core/Registrations")<
             const now = yield* Timestamp.now
             let restored = 0
             let failed = 0
-            for (const { ruleId, text, state, platformRuleId } of missing) {
+            for (const { ruleId, text, state, platformRuleId, since } of missing) {
               const outcome = byText.get(text)
               if (outcome === undefined) continue
+              const lostSince = Option.getOrElse(
+                Option.filter(lastHeld, (at) => at > since),
+                () => since
+              )
               if (Either.isLeft(outcome)) {
                 failed++
-                yield* store.fail(ruleId, platform.id, outcome.left.message, now)
+                if (state === "active") yield* Metrics.gap(platform.id, "rule_failed")
+                yield* store.fail(ruleId, platform.id, { reason: outcome.left.message, lostSince, at: now })
               } else if (state === "failed" || !Option.contains(platformRuleId, outcome.right.platformRuleId)) {
                 restored++
-                yield* store.activate(ruleId, new Map([[platform.id, outcome.right]]), now)
+                if (state === "active") yield* Metrics.gap(platform.id, DROPPED.cause)
+                yield* store.restore(ruleId, platform.id, { registered: outcome.right, lostSince, at: now })
               }
             }
-            if (restored > 0) {
+            if (restored > 0)
               yield* Effect.logWarning(`Registered ${counted(restored, "rule")} that "${platform.id}" had lost`)
-              const last = Option.fromNullable(statuses.get(platform.id)).pipe(Option.flatMap((s) => s.comparison))
-              const to = yield* Clock.currentTimeMillis
-              if (Option.isSome(last))
-                yield* (yield* dropsOf(platform.id)).offer({ from: Date.parse(last.value.at), to })
-            }
             if (failed > 0)
               yield* Effect.logWarning(`Platform "${platform.id}" no longer accepts ${counted(failed, "rule")}`)
             return failed
@@ -250,6 +244,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
 
         const compare = (platform: Platform) =>
           Effect.gen(function* () {
+            const askedAt = yield* Timestamp.now
             // Before the store is read: a rule registered after the inventory is then in the store.
             const inventory = yield* platform.inventory
             const oldest = DateTime.subtractDuration(yield* DateTime.now, ABANDONED_AFTER)
@@ -265,7 +260,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
             )
             // Orphans first, to free capacity for the missing rules.
             const orphaned = yield* Effect.either(removeOrphans(platform, orphans))
-            const failed = yield* registerMissing(platform, missing)
+            const failed = yield* registerMissing(platform, missing, yield* store.comparedAt(platform.id))
+            yield* store.saveComparison(platform.id, askedAt)
             const comparison: Comparison = {
               at: yield* Timestamp.now,
               missing: failed,
@@ -286,9 +282,14 @@ export class Registrations extends Context.Tag("core/Registrations")<
 
         const recheck = (id: PlatformId) =>
           Effect.gen(function* () {
-            const now = yield* Clock.currentTimeMillis
             const platform = yield* Effect.option(platforms.get(id))
-            if (Option.isNone(platform) || now - (comparedAt.get(id) ?? 0) < RECHECK_AFTER_MILLIS) return
+            if (Option.isNone(platform) || waiting.has(id)) return
+            waiting.add(id)
+            const early = (comparedAt.get(id) ?? 0) + RECHECK_AFTER_MILLIS - (yield* Clock.currentTimeMillis)
+            yield* Effect.ensuring(
+              Effect.sleep(Math.max(0, early)),
+              Effect.sync(() => waiting.delete(id))
+            )
             yield* reconcileOne(platform.value)
           })
 
@@ -314,7 +315,6 @@ export class Registrations extends Context.Tag("core/Registrations")<
           remove,
           reconcile,
           recheck,
-          drops: (platform) => Stream.unwrap(Effect.map(dropsOf(platform), Stream.fromQueue)),
           syncStatus: (platform) => Effect.sync(() => statuses.get(platform) ?? neverCompared),
           awaitIdle: (platform) => lockOf(platform).withPermits(1)(Effect.void)
         })
@@ -325,8 +325,6 @@ export class Registrations extends Context.Tag("core/Registrations")<
 // ---- helpers ----
 
 const RECHECK_AFTER_MILLIS = 30_000
-
-const MAX_DROPS = 100
 
 interface PlatformRule {
   readonly ruleId: RuleId

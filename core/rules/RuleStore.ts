@@ -4,7 +4,7 @@ import { RuleLimitReached, type StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
-import type { Registered } from "../platforms/Platform.ts"
+import type { GapCause, Registered } from "../platforms/Platform.ts"
 import type { RegistrationState, Rule } from "./Rule.ts"
 
 /** A rule that is not registered yet. */
@@ -32,12 +32,48 @@ export interface StoredRegistration {
   readonly since: Timestamp
 }
 
+/** A period in which a platform did not hold a rule. `to` is none while that lasts. */
+export interface RuleGap {
+  readonly ruleId: RuleId
+  readonly platform: PlatformId
+  readonly from: Timestamp
+  readonly to: Option.Option<Timestamp>
+  readonly cause: GapCause
+  readonly detail: string
+}
+
+/** One rule of an account, or all of them. */
+export interface WatchSelector {
+  readonly account: AccountId
+  readonly rule: Option.Option<RuleId>
+  readonly platforms: ReadonlyArray<PlatformId>
+}
+
+/** What the platforms hold for a rule, or for all rules of an account. */
+export interface Watches {
+  /** Per platform: the rule, or the account's oldest rule there, and when the platform first held it. */
+  readonly oldest: ReadonlyArray<{
+    readonly platform: PlatformId
+    readonly ruleId: RuleId
+    readonly createdAt: Timestamp
+    readonly since: Timestamp
+  }>
+  /** Newest first. */
+  readonly gaps: ReadonlyArray<RuleGap>
+}
+
 /** Links a rule of the platform to one of our rules. */
 export interface RuleLink {
   readonly platformRuleId: string
   readonly ruleId: RuleId
   readonly accountId: AccountId
 }
+
+/** The gap of a rule that the platform had lost and accepted again. */
+export const DROPPED = {
+  cause: "rules_dropped",
+  detail: "The platform lost the rule at some time after the last comparison"
+} as const
 
 /** A rule is visible from the activation of all its registrations until `hide`. */
 export class RuleStore extends Context.Tag("core/RuleStore")<
@@ -50,19 +86,32 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     ) => Effect.Effect<void, RuleLimitReached | StoreUnavailable>
     /** A unique name of this store. Rules on platforms are tagged with it. */
     readonly deployment: Effect.Effect<string, StoreUnavailable>
-    /** Atomic. Skips registrations that are being removed. */
+    /** For a new rule. Atomic. Skips registrations that are being removed. */
     readonly activate: (
       id: RuleId,
       registered: ReadonlyMap<PlatformId, Registered>,
       at: Timestamp
     ) => Effect.Effect<void, StoreUnavailable>
-    /** Only for an active or failed registration. */
+    /**
+     * The platform lost the rule and holds it again from `at` on. Ends the gap of a failed registration; otherwise adds
+     * a gap that began at `lostSince`. Only for an active or failed registration.
+     */
+    readonly restore: (
+      id: RuleId,
+      platform: PlatformId,
+      restored: { readonly registered: Registered; readonly lostSince: Timestamp; readonly at: Timestamp }
+    ) => Effect.Effect<void, StoreUnavailable>
+    /** The platform rejects the rule. Begins a gap at `lostSince`. Only for an active or failed registration. */
     readonly fail: (
       id: RuleId,
       platform: PlatformId,
-      reason: string,
-      at: Timestamp
+      failure: { readonly reason: string; readonly lostSince: Timestamp; readonly at: Timestamp }
     ) => Effect.Effect<void, StoreUnavailable>
+    /** When the rules of the platform were last compared with the store. */
+    readonly comparedAt: (platform: PlatformId) => Effect.Effect<Option.Option<Timestamp>, StoreUnavailable>
+    readonly saveComparison: (platform: PlatformId, at: Timestamp) => Effect.Effect<void, StoreUnavailable>
+    /** Constant cost: `limit` is the maximum number of gaps. */
+    readonly watches: (selector: WatchSelector, limit: number) => Effect.Effect<Watches, StoreUnavailable>
     /** Visible rules of the account, newest first. */
     readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StoreUnavailable>
     readonly exists: (account: AccountId, id: RuleId) => Effect.Effect<boolean, StoreUnavailable>
@@ -92,6 +141,8 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
 >() {
   static readonly layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
     const rules = new Map<RuleId, MemoryRule>()
+    const comparisons = new Map<PlatformId, Timestamp>()
+    let gaps: ReadonlyArray<RuleGap & { readonly accountId: AccountId }> = []
     const all = () => [...rules.values()]
     const visibleIn = (account: AccountId, id: RuleId) => {
       const rule = rules.get(id)
@@ -121,42 +172,70 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
           translatedValue: text,
           state: "pending" as const,
           reason: undefined,
-          since: rule.createdAt
+          since: rule.createdAt,
+          watchedSince: undefined
         }))
         rules.set(rule.id, { ...rule, registrations })
         return Effect.void
       })
 
-    const activate = (id: RuleId, registered: ReadonlyMap<PlatformId, Registered>, at: Timestamp) =>
+    const changeRegistrations = (
+      id: RuleId,
+      change: (registration: MemoryRegistration) => MemoryRegistration
+    ): Effect.Effect<void> =>
       Effect.sync(() => {
         const rule = rules.get(id)
-        if (rule === undefined) return
-        const registrations = rule.registrations.map((registration) => {
-          const found = registered.get(registration.platform)
-          return found === undefined || registration.state === "removing"
-            ? registration
-            : {
-                ...registration,
-                platformRuleId: Option.some(found.platformRuleId),
-                translatedValue: found.translatedValue,
-                state: "active" as const,
-                reason: undefined,
-                since: at
-              }
-        })
-        rules.set(id, { ...rule, registrations })
+        if (rule !== undefined) rules.set(id, { ...rule, registrations: rule.registrations.map(change) })
       })
 
-    const fail = (id: RuleId, platform: PlatformId, reason: string, at: Timestamp) =>
+    const activate = (id: RuleId, registered: ReadonlyMap<PlatformId, Registered>, at: Timestamp) =>
+      changeRegistrations(id, (registration) => {
+        const found = registered.get(registration.platform)
+        return found === undefined || registration.state === "removing"
+          ? registration
+          : { ...held(registration, found, at), watchedSince: registration.watchedSince ?? at }
+      })
+
+    const restore: RuleStore["Type"]["restore"] = (id, platform, { registered, lostSince, at }) =>
+      changeRegistrations(id, (registration) => {
+        if (registration.platform !== platform || !isSettled(registration.state)) return registration
+        if (registration.state === "failed") {
+          gaps = gaps.map((gap) => (isOpenFor(gap, registration) ? { ...gap, to: Option.some(at) } : gap))
+        } else {
+          gaps = [...gaps, { ...registration, ...DROPPED, from: lostSince, to: Option.some(at) }]
+        }
+        return held(registration, registered, at)
+      })
+
+    const fail: RuleStore["Type"]["fail"] = (id, platform, { reason, lostSince, at }) =>
+      changeRegistrations(id, (registration) => {
+        if (registration.platform !== platform || !isSettled(registration.state)) return registration
+        if (!gaps.some((gap) => isOpenFor(gap, registration))) {
+          gaps = [
+            ...gaps,
+            { ...registration, from: lostSince, to: Option.none(), cause: "rule_failed", detail: reason }
+          ]
+        }
+        return { ...registration, state: "failed", reason, since: at }
+      })
+
+    const watches = ({ account, rule, platforms }: WatchSelector, limit: number) =>
       Effect.sync(() => {
-        const rule = rules.get(id)
-        if (rule === undefined) return
-        const registrations = rule.registrations.map((registration) =>
-          registration.platform === platform && isSettled(registration.state)
-            ? { ...registration, state: "failed" as const, reason, since: at }
-            : registration
-        )
-        rules.set(id, { ...rule, registrations })
+        const isAsked = (of: Pick<StoredRegistration, "accountId" | "ruleId" | "platform">) =>
+          of.accountId === account &&
+          platforms.includes(of.platform) &&
+          Option.getOrElse(rule, () => of.ruleId) === of.ruleId
+        const oldest = new Map<PlatformId, Watches["oldest"][number]>()
+        for (const { createdAt, registrations } of all()) {
+          for (const registration of registrations) {
+            const { platform, ruleId, state, watchedSince: since } = registration
+            if (since === undefined || !isSettled(state) || !isAsked(registration)) continue
+            if ((oldest.get(platform)?.ruleId ?? ruleId) < ruleId) continue
+            oldest.set(platform, { platform, ruleId, createdAt, since })
+          }
+        }
+        const asked = gaps.filter((gap) => isAsked(gap) && rules.has(gap.ruleId))
+        return { oldest: [...oldest.values()], gaps: asked.sort((a, b) => (a.from < b.from ? 1 : -1)).slice(0, limit) }
       })
 
     const list = (account: AccountId) =>
@@ -196,7 +275,11 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
       reserve,
       deployment: Effect.succeed("memory"),
       activate,
+      restore,
       fail,
+      comparedAt: (platform) => Effect.sync(() => Option.fromNullable(comparisons.get(platform))),
+      saveComparison: (platform, at) => Effect.sync(() => void comparisons.set(platform, at)),
+      watches,
       list,
       exists: (account, id) => Effect.sync(() => visibleIn(account, id) !== undefined),
       hide,
@@ -229,9 +312,26 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
 
 // ---- helpers ----
 
-interface MemoryRule extends NewRule {
-  readonly registrations: ReadonlyArray<StoredRegistration & { readonly reason: string | undefined }>
+interface MemoryRegistration extends StoredRegistration {
+  readonly reason: string | undefined
+  readonly watchedSince: Timestamp | undefined
 }
+
+interface MemoryRule extends NewRule {
+  readonly registrations: ReadonlyArray<MemoryRegistration>
+}
+
+const held = (registration: MemoryRegistration, registered: Registered, at: Timestamp): MemoryRegistration => ({
+  ...registration,
+  platformRuleId: Option.some(registered.platformRuleId),
+  translatedValue: registered.translatedValue,
+  state: "active",
+  reason: undefined,
+  since: at
+})
+
+const isOpenFor = (gap: RuleGap, { ruleId, platform }: StoredRegistration): boolean =>
+  gap.ruleId === ruleId && gap.platform === platform && Option.isNone(gap.to)
 
 const isSettled = (state: RegistrationState) => state === "active" || state === "failed"
 

@@ -1,6 +1,7 @@
 /** Describes tool results to a language model: the result, and what to call next. */
 import { Schema } from "effect"
 import type { Account } from "../../core/accounts/Accounts.ts"
+import type { Coverage } from "../../core/coverage/Coverage.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import type { MatchList, WaitResult } from "../../core/matches/Matches.ts"
 import { ArgumentIssue } from "../../core/model/Errors.ts"
@@ -54,7 +55,7 @@ export const describeMatches = ({ matches, next_cursor, coverage }: MatchList, t
   const newest = matches[0]?.id
   return [
     describeItems(matches, "newest first", treatment),
-    `Watched: ${coverage.platforms.map(describeCoverage).join("; ")}`,
+    describeWatched(coverage),
     ...(coverage.kept_since === undefined
       ? []
       : [`Matches from before ${coverage.kept_since} were deleted after their retention time`]),
@@ -183,13 +184,17 @@ const describeSamples = (samples: ReadonlyArray<unknown>, { secret }: Treatment)
     whole: checkRule
   })
 
-const describeCoverage = ({ platform, watched_since, gaps }: MatchList["coverage"]["platforms"][number]): string => {
+const describeWatched = ({ platforms }: Coverage): string =>
+  `Watched: ${platforms.length === 0 ? "nothing, because there are no rules" : platforms.map(describeCoverage).join("; ")}`
+
+const describeCoverage = ({ platform, watched_since, gaps, suspected }: Coverage["platforms"][number]): string => {
   if (watched_since === undefined) return `${platform} not yet`
   const lost = gaps.filter(({ recovered }) => !recovered)
   const [newest] = lost
+  const doubt = suspected.length === 0 ? "" : `, in doubt in ${counted(suspected.length, "period")}`
   return newest === undefined
-    ? `${platform} since ${watched_since}, no gaps in this time`
-    : `${platform} since ${watched_since}, except ${counted(lost.length, "gap")}, the last from ${newest.from} ${newest.to === undefined ? "until now" : `to ${newest.to}`} (${newest.cause})`
+    ? `${platform} since ${watched_since}, no gaps in this time${doubt}`
+    : `${platform} since ${watched_since}, except ${counted(lost.length, "gap")}, the last from ${newest.from} ${newest.to === undefined ? "until now" : `to ${newest.to}`} (${newest.cause})${doubt}`
 }
 
 const nextStep = (code: string, details: CallError["details"], args: unknown): string => {

@@ -87,13 +87,13 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("activate replaces the platform rule of an active registration", () =>
+    it.effect("restore replaces the platform rule of an active registration, and adds a gap", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
         const rule = yield* visibleRule(account)
         const moved = { platformRuleId: `moved ${rule.id}`, translatedValue: "moved" }
-        yield* rules.activate(rule.id, new Map([["x", moved]]), at(9))
+        yield* rules.restore(rule.id, "x", { registered: moved, lostSince: at(5), at: at(9) })
         assert.deepStrictEqual(yield* rules.ruleLinks("x", [`x of ${rule.id}`, moved.platformRuleId]), [
           { platformRuleId: moved.platformRuleId, ruleId: rule.id, accountId: account }
         ])
@@ -104,15 +104,21 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           state: "active" as const
         })
         assert.strictEqual(listed?.platforms["firehose"]?.platform_rule_id, `firehose of ${rule.id}`)
+        const { gaps } = yield* rules.watches({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)
+        assert.deepInclude(gaps[0], { ruleId: rule.id, platform: "x", from: at(5), cause: "rules_dropped" })
+        assert.deepStrictEqual(
+          gaps.map(({ to }) => Option.getOrNull(to)),
+          [at(9)]
+        )
       })
     )
 
-    it.effect("fail keeps the rule visible with a reason, until activate clears it", () =>
+    it.effect("fail keeps the rule visible with a reason, until restore clears it", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
         const rule = yield* visibleRule(account)
-        yield* rules.fail(rule.id, "x", "no room", at(5))
+        yield* rules.fail(rule.id, "x", { reason: "no room", lostSince: at(4), at: at(5) })
         const [failed] = yield* rules.list(account)
         assert.deepInclude(failed?.platforms["x"], { state: "failed", reason: "no room" })
         assert.strictEqual(failed?.platforms["firehose"]?.state, "active")
@@ -122,14 +128,75 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           (yield* rules.registrationsOn("x")).find(({ ruleId }) => ruleId === rule.id),
           { state: "failed", since: at(5) }
         )
-        yield* rules.activate(rule.id, registeredOf(rule), at(6))
+        yield* rules.fail(rule.id, "x", { reason: "still no room", lostSince: at(5), at: at(5) })
+        const registered = { platformRuleId: `x of ${rule.id}`, translatedValue: "cat" }
+        yield* rules.restore(rule.id, "x", { registered, lostSince: at(5), at: at(6) })
         const [back] = yield* rules.list(account)
         assert.strictEqual(back?.platforms["x"]?.state, "active")
         assert.notProperty(back?.platforms["x"], "reason")
-        yield* rules.fail(rule.id, "x", "again", at(7))
+        yield* rules.fail(rule.id, "x", { reason: "again", lostSince: at(6), at: at(7) })
+        const { gaps } = yield* rules.watches({ account, rule: Option.none(), platforms: ["x", "firehose"] }, 10)
+        assert.deepStrictEqual(
+          gaps.map(({ ruleId, platform, from, to, cause, detail }) => [
+            ruleId,
+            platform,
+            from,
+            Option.getOrNull(to),
+            cause,
+            detail
+          ]),
+          [
+            [rule.id, "x", at(6), null, "rule_failed", "again"],
+            [rule.id, "x", at(4), at(6), "rule_failed", "no room"]
+          ]
+        )
         assert.isTrue(yield* rules.hide(account, rule.id, at(8)))
-        yield* rules.fail(rule.id, "x", "too late", at(9))
+        yield* rules.fail(rule.id, "x", { reason: "too late", lostSince: at(8), at: at(9) })
+        yield* rules.restore(rule.id, "x", { registered, lostSince: at(8), at: at(9) })
         assert.isTrue((yield* rules.registrations(rule.id)).every(({ state }) => state === "removing"))
+      })
+    )
+
+    it.effect("watches returns the oldest rule per platform and the newest gaps, of one account or rule", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const [account, other] = [yield* newAccount, yield* newAccount]
+        const [first, second] = [yield* visibleRule(account), yield* visibleRule(account)]
+        yield* rules.fail(second.id, "x", { reason: "one", lostSince: at(3), at: at(3) })
+        yield* rules.fail(second.id, "firehose", { reason: "two", lostSince: at(4), at: at(4) })
+        const platforms = ["x", "firehose"]
+        const ofAccount = yield* rules.watches({ account, rule: Option.none(), platforms }, 1)
+        assert.deepStrictEqual(
+          ofAccount.oldest,
+          platforms.map((platform) => ({ platform, ruleId: first.id, createdAt: first.createdAt, since: at(2) }))
+        )
+        assert.deepStrictEqual(
+          ofAccount.gaps.map(({ detail }) => detail),
+          ["two"]
+        )
+        const ofRule = yield* rules.watches({ account, rule: Option.some(second.id), platforms: ["x"] }, 10)
+        assert.deepStrictEqual(ofRule.oldest, [
+          { platform: "x", ruleId: second.id, createdAt: second.createdAt, since: at(2) }
+        ])
+        assert.deepStrictEqual(
+          ofRule.gaps.map(({ detail }) => detail),
+          ["one"]
+        )
+        const nothing = { oldest: [], gaps: [] }
+        const strange = { account: other, rule: Option.some(second.id), platforms }
+        assert.deepStrictEqual(yield* rules.watches(strange, 10), nothing)
+        yield* rules.remove(second.id)
+        assert.deepStrictEqual(yield* rules.watches({ account, rule: Option.some(second.id), platforms }, 10), nothing)
+      })
+    )
+
+    it.effect("comparedAt is the time of the last comparison", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        assert.isTrue(Option.isNone(yield* rules.comparedAt("firehose")))
+        yield* rules.saveComparison("firehose", at(1))
+        yield* rules.saveComparison("firehose", at(2))
+        assert.strictEqual(Option.getOrNull(yield* rules.comparedAt("firehose")), at(2))
       })
     )
 

@@ -23,6 +23,7 @@ const gap = (from: number, to: number, overrides: Partial<Gap> = {}): Gap => ({
   cause: "outage",
   detail: 'It said "no" \u{1F525}',
   isRecovered: false,
+  isSuspected: false,
   ...overrides
 })
 
@@ -30,7 +31,7 @@ const progress = (minutes: number, overrides: Partial<StreamProgress> = {}): Str
   platform: "x",
   ledger: ledger(minutes),
   gaps: [],
-  recoveredSince: Option.none(),
+  recovered: [],
   cursor: Option.none(),
   ...overrides
 })
@@ -79,33 +80,24 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
       })
     )
 
-    it.effect("save marks gaps as recovered since the last watched time, and none before", () =>
+    it.effect("save marks the gaps within a period as recovered, and no others", () =>
       Effect.gen(function* () {
         const streams = yield* StreamStore
-        // Not watched since minute 100. Of two adjacent gaps, the first starts before the recovered time.
-        yield* streams.save(progress(100, { gaps: [gap(70, 80)] }))
-        yield* streams.save(progress(100, { gaps: [gap(100, 110), gap(110, 120)] }))
-        yield* streams.save(
-          progress(130, {
-            gaps: [gap(120, 130, { isRecovered: true })],
-            recoveredSince: Option.some(START + 105 * MINUTE)
-          })
-        )
-        const gaps = (yield* streams.gaps("x", { ...all, from: START + 65 * MINUTE })).map(({ from, isRecovered }) => [
-          (from - START) / MINUTE,
-          isRecovered
+        const periods = [
+          { from: START + 105 * MINUTE, to: START + 130 * MINUTE },
+          { from: START + 140 * MINUTE, to: START + 144 * MINUTE }
+        ]
+        const suspected = gap(150, 160, { isSuspected: true })
+        yield* streams.save(progress(100, { gaps: [gap(100, 110), gap(110, 120), gap(140, 145), suspected] }))
+        yield* streams.save(progress(170, { gaps: [gap(165, 170)], recovered: periods }))
+        const found = yield* streams.gaps("x", { ...all, from: START + 95 * MINUTE })
+        assert.deepStrictEqual(found, [
+          gap(165, 170),
+          suspected,
+          gap(140, 145),
+          gap(110, 120, { isRecovered: true }),
+          gap(100, 110)
         ])
-        assert.deepStrictEqual(gaps, [
-          [120, true],
-          [110, true],
-          [100, false],
-          [70, false]
-        ])
-        // This backfill starts before the last watched time: it leaves the older gap as it is.
-        yield* streams.save(progress(150, { gaps: [gap(140, 145)] }))
-        yield* streams.save(progress(160, { recoveredSince: Option.some(START + 135 * MINUTE) }))
-        const [last] = yield* streams.gaps("x", { ...all, from: START + 140 * MINUTE })
-        assert.deepStrictEqual(last, gap(140, 145))
       })
     )
 

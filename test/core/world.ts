@@ -35,7 +35,7 @@ export class FakePlatform {
       id,
       language: languageOf(id),
       syntax: { platform: id, rule_type: "regular", summary: "", syntax: "", operators: [], examples: [], limits: {} },
-      capabilities: { rulesPerAccount, isRemote: true },
+      capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: false },
       verify: () => ifUp(() => (this.state === "refused" ? Either.left(this.refusal) : Either.void)),
       register: (texts) => {
         this.calls++

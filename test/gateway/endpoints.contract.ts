@@ -1,7 +1,5 @@
 /** The five endpoints of the specification in their basic use. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Coverage } from "../../core/coverage/Coverage.ts"
-import { PLATFORM_IDS } from "../platforms.ts"
 import { answerOf, call, draft, type Target } from "./client.ts"
 
 export const endpointsContract = (target: () => Target): void => {
@@ -53,12 +51,7 @@ export const endpointsContract = (target: () => Target): void => {
     it("POST /matches accepts an empty object", async () => {
       const { status, body } = await call(target(), "/matches", {})
       assert.deepStrictEqual([status, body["matches"] as unknown], [200, []])
-      const { platforms, to } = body["coverage"] as unknown as Coverage
-      assert.deepStrictEqual(
-        platforms.map(({ platform, gaps, more_gaps }) => ({ platform, gaps, more_gaps })),
-        PLATFORM_IDS.map((platform) => ({ platform, gaps: [], more_gaps: false }))
-      )
-      for (const { watched_since } of platforms) assert.isBelow(Date.parse(watched_since ?? ""), Date.parse(to))
+      assert.deepStrictEqual(body["coverage"]?.["platforms"] as unknown, [], "there are no rules to watch for")
     })
 
     it("POST /platforms/syntax returns all platforms, or the requested ones", async () => {

@@ -1,5 +1,6 @@
 /** A user journey: create a rule, publish events, page through the matches, delete the rule. */
 import { assert, describe, it } from "@effect/vitest"
+import type { Coverage } from "../../core/coverage/Coverage.ts"
 import { assertError, call, draft, firehoseUpdate, type Json, type Target, xPost } from "./client.ts"
 
 export const journeyContract = (target: () => Target): void => {
@@ -97,6 +98,12 @@ export const journeyContract = (target: () => Target): void => {
       const page = await call(target(), "/matches", { rule_id, limit: 2 })
       assert.deepStrictEqual(Object.keys(page.body), ["matches", "coverage"])
       assert.lengthOf([...(page.body["matches"] ?? [])], 2)
+      const { from, to, platforms } = page.body["coverage"] as unknown as Coverage
+      const [x, ...others] = platforms
+      assert.deepInclude(x, { platform: "x", gaps: [], more_gaps: false, suspected: [] })
+      assert.lengthOf(others, 0, "the rule watches x only")
+      assert.isAtLeast(Date.parse(x?.watched_since ?? ""), Date.parse(from ?? ""), "not before the rule was created")
+      assert.isBelow(Date.parse(x?.watched_since ?? ""), Date.parse(to))
       await call(target(), "/api.DeleteRule", { rule_id })
     })
 

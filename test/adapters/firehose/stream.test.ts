@@ -25,7 +25,9 @@ describe("the stream", () => {
       assert.strictEqual((yield* platform.status).state, "live")
       const { rules } = yield* platform.inventory
       yield* platform.unregister(rules.map(({ platformRuleId }) => platformRuleId))
-      yield* passInSteps(5)
+      yield* passInSteps(55)
+      assert.strictEqual((yield* platform.status).state, "live", "a new rule may come")
+      yield* passInSteps(10)
       assert.strictEqual((yield* platform.status).state, "idle")
       assert.deepStrictEqual((yield* on.control.state).firehose.connections, [])
     })
@@ -201,6 +203,7 @@ describe("the stream", () => {
       yield* on.page("cat 1")
       yield* settle
       yield* on.platform.unregister((yield* on.platform.inventory).rules.map(({ platformRuleId }) => platformRuleId))
+      yield* passInSteps(65)
       yield* on.addFirehose("cat")
       yield* on.page("cat 2")
       yield* passInSteps(90_000)

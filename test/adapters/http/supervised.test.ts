@@ -25,6 +25,7 @@ describe("supervised", () => {
         health: new StreamHealth(yield* Clock.currentTimeMillis),
         budget: new Budget({ limit: 100, windowMillis: 1_000 }),
         known,
+        lastSignAt: () => undefined,
         connect: Effect.suspend(() => endings[connections++] ?? Effect.never),
         stableAfterMillis: 1_000,
         pause: () => 1_000

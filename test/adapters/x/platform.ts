@@ -4,9 +4,8 @@ import { Fetch } from "../../../adapters/http/Fetch.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import * as X from "../../../adapters/x/X.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
-import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
+import { type Delivery, type Platform, Platforms, type Signal } from "../../../core/platforms/Platform.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
-import { deliveriesOf } from "../deliveries.ts"
 import { defaults, pass, type Stage, settle, stage } from "../simulator/stage.ts"
 
 /** The tag of rules from the memory store. */
@@ -15,6 +14,10 @@ export const TAG = "earshot:memory"
 export const TOKEN = defaults.x.bearer_token
 
 export interface Watcher {
+  /** Apart from events and signs of life. */
+  readonly signals: ReadonlyArray<Exclude<Signal, { _tag: "Event" | "Alive" }>>
+  /** The last sign of life, in milliseconds. */
+  readonly aliveAt: () => number
   readonly deliveries: ReadonlyArray<Delivery>
   readonly texts: () => ReadonlyArray<string>
   readonly isRunning: Effect.Effect<boolean>
@@ -88,14 +91,22 @@ export const fired = (on: Stage, kind: string) =>
 const watch = (platform: Platform, from: string | undefined) =>
   Effect.gen(function* () {
     const deliveries: Array<Delivery> = []
-    const collect = Stream.runForEachChunk(deliveriesOf(platform, Option.fromNullable(from)), (chunk) =>
-      Effect.sync(() => void deliveries.push(...chunk))
+    const signals: Array<Exclude<Signal, { _tag: "Event" | "Alive" }>> = []
+    let aliveAt = 0
+    const collect = Stream.runForEach(platform.watch(Option.fromNullable(from)), (signal) =>
+      Effect.sync(() => {
+        if (signal._tag === "Event") deliveries.push(signal.delivery)
+        else if (signal._tag === "Alive") aliveAt = signal.at
+        else signals.push(signal)
+      })
     )
     const fiber = yield* Effect.forkDaemon(collect)
     yield* Effect.addFinalizer(() => Fiber.interrupt(fiber))
     yield* settle
     return {
       deliveries,
+      signals,
+      aliveAt: () => aliveAt,
       texts: () => deliveries.map(({ payload }) => textIn(payload)),
       isRunning: Effect.map(Fiber.poll(fiber), Option.isNone),
       stop: Effect.zipRight(Fiber.interrupt(fiber), settle)

@@ -120,14 +120,17 @@ describe("deliveries", () => {
         assert.strictEqual(yield* stateOf(adapter), "live")
         const { platformRuleId } = yield* first ?? Effect.dieMessage("no outcome")
         yield* adapter.platform.unregister([platformRuleId])
-        yield* settle
+        yield* passInSteps(59)
+        assert.lengthOf((yield* on.control.state).x.connections, 1, "a new rule may come")
+        yield* pass(1)
         assert.lengthOf((yield* on.control.state).x.connections, 0)
+        assert.strictEqual(yield* stateOf(adapter), "idle")
         yield* pass(1)
         yield* adapter.platform.register(["cat"])
         yield* passInSteps(10, 1)
         assert.deepStrictEqual(yield* attempts(on), [
           [0, 200],
-          [6, 200]
+          [66, 200]
         ])
         yield* assertRecovered(on, watcher)
       })
@@ -579,37 +582,6 @@ describe("a broken connection", () => {
           [191, 200]
         ])
         assert.deepStrictEqual([yield* fired(on, "hold-slot"), yield* fired(on, "stall")], [1, 1])
-        yield* assertRecovered(on, watcher)
-      })
-    )
-  )
-
-  it.scoped("is reopened after ten minutes without a post when posts usually come every few seconds", () =>
-    watched({}, (on, { watcher, platform }) =>
-      Effect.gen(function* () {
-        for (let at = 0; at < 10; at++) {
-          yield* on.post(`cat ${at}`)
-          yield* pass(5)
-        }
-        yield* on.control.inject({ kind: "stall", platform: "x", keep_alives: true })
-        yield* passInSteps(580, 10)
-        assert.lengthOf(yield* attempts(on), 1)
-        yield* passInSteps(60, 10)
-        assert.lengthOf(yield* attempts(on), 2)
-        assert.match(Option.getOrThrow((yield* platform.status).lastError).message, /^No post came for 10 min/)
-        assert.strictEqual(yield* fired(on, "stall"), 1)
-        yield* assertRecovered(on, watcher)
-      })
-    )
-  )
-
-  it.scoped("stays open for six hours without a first post", () =>
-    watched({ keep_alive_seconds: 29 }, (on, { watcher }) =>
-      Effect.gen(function* () {
-        yield* passInSteps(6 * 3_600 - 29, 29)
-        assert.lengthOf(yield* attempts(on), 1)
-        yield* passInSteps(60, 10)
-        assert.lengthOf(yield* attempts(on), 2)
         yield* assertRecovered(on, watcher)
       })
     )

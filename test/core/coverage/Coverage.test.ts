@@ -38,7 +38,7 @@ describe("Coverage", () => {
   it("afterSignal closes the gap and opens another when the cause changes", () => {
     const { ledger, gaps } = afterSignal(unwatched, { _tag: "GapStarted", at: 7_000, cause: "credit", detail: "Pay" })
     assert.deepStrictEqual(gaps, [
-      { from: 5_000, to: 7_000, cause: "outage", detail: "It is down", isRecovered: false }
+      { from: 5_000, to: 7_000, cause: "outage", detail: "It is down", isRecovered: false, isSuspected: false }
     ])
     assert.deepStrictEqual(Option.getOrNull(ledger.openGap), { since: 7_000, cause: "credit", detail: "Pay" })
   })
@@ -56,5 +56,34 @@ describe("Coverage", () => {
       [5_000, 6_000, false],
       [6_000, 9_000, true]
     ])
+  })
+
+  it("afterSignal keeps a gap as lost until there is evidence of the replay that was asked for", () => {
+    const signal = { _tag: "Watching", at: 9_000, since: 9_000, askedSince: 6_000 } as const
+    const { gaps, recovered } = afterSignal(unwatched, signal)
+    assert.deepStrictEqual(
+      gaps.map(({ from, to, isRecovered }) => [from, to, isRecovered]),
+      [
+        [5_000, 6_000, false],
+        [6_000, 9_000, false]
+      ]
+    )
+    assert.deepStrictEqual(recovered, [])
+    const replayed = afterSignal(watched, { _tag: "Replayed", from: 6_000, to: 9_000 })
+    assert.deepStrictEqual(replayed.recovered, [{ from: 6_000, to: 9_000 }])
+  })
+
+  it("afterSignal reports an unreadable event and a suspicion, and stays watched", () => {
+    const lost = afterSignal(watched, { _tag: "Lost", from: 4_000, to: 4_000, detail: "Torn" })
+    assert.deepInclude(lost.gaps[0], { from: 4_000, to: 4_001, cause: "unreadable", isSuspected: false })
+    const suspected = afterSignal(watched, { _tag: "Suspected", from: 2_000, to: 4_000, detail: "Quiet" })
+    assert.deepInclude(suspected.gaps[0], { from: 2_000, to: 4_000, isSuspected: true })
+    assert.deepStrictEqual([lost.ledger, suspected.ledger], [watched, watched])
+  })
+
+  it("afterSignal starts a gap at the last sign of life, which may be before the end of the ledger", () => {
+    const { ledger } = afterSignal(watched, { _tag: "GapStarted", at: 3_000, cause: "outage", detail: "Cut" })
+    assert.strictEqual(ledger.watchedUntil, 3_000)
+    assert.strictEqual(Option.getOrThrow(ledger.openGap).since, 3_000)
   })
 })

@@ -1,7 +1,7 @@
 /** Registrations: reconcile after crashes, outages and changes on the platform. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Either, Exit, Fiber, Option, Stream, TestClock } from "effect"
-import { fromUuid } from "../../../core/model/Ids.ts"
+import { Effect, Either, Exit, Fiber, Option, TestClock } from "effect"
+import { fromUuid, type RuleId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import type { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { ann, bob, both, on, test } from "../world.ts"
@@ -104,21 +104,28 @@ describe("Registrations.reconcile fixes the platform", () => {
       }
     }))
 
-  test("reports the period in which rules may have been missing, only if some were", ({ registrations, rules, x }) =>
+  test("adds a gap to each lost rule, from the last comparison on", ({ registrations, rules, x, store }) =>
     Effect.gen(function* () {
-      yield* rules.create(ann, on("x", "word"))
-      x.held.clear()
-      yield* registrations.reconcile
+      const gapsOf = (id: RuleId, account = ann) =>
+        Effect.map(store.watches({ account, rule: Option.some(id), platforms: ["x"] }, 10), ({ gaps }) =>
+          gaps.map(({ from, to, cause }) => [from, Option.getOrNull(to), cause])
+        )
+      const { id: lost } = yield* rules.create(ann, on("x", "word"))
+      const { id: kept } = yield* rules.create(bob, on("x", "other"))
       yield* TestClock.adjust("1 minutes")
       yield* registrations.reconcile
       yield* TestClock.adjust("1 minutes")
-      x.held.clear()
+      const { id: late } = yield* rules.create(ann, on("x", "late"))
+      yield* TestClock.adjust("1 minutes")
+      for (const text of ["word", "late"]) x.held.delete(x.idOf(text) ?? "")
       yield* registrations.reconcile
-      const first = Option.getOrThrow(yield* Stream.runHead(registrations.drops("x")))
-      assert.deepStrictEqual(first, { from: 60_000, to: 120_000 }, "no report after the first comparison")
+      const minute = (minutes: number) => Timestamp.fromMillis(minutes * 60_000)
+      assert.deepStrictEqual(yield* gapsOf(lost), [[minute(1), minute(3), "rules_dropped"]])
+      assert.deepStrictEqual(yield* gapsOf(late), [[minute(2), minute(3), "rules_dropped"]], "since it was registered")
+      assert.deepStrictEqual(yield* gapsOf(kept, bob), [])
     }))
 
-  test("recheck compares at once, and not again within 30 seconds", ({ registrations, rules, x }) =>
+  test("recheck compares at once, or as soon as 30 seconds have passed", ({ registrations, rules, x }) =>
     Effect.gen(function* () {
       yield* TestClock.adjust("1 hours")
       yield* rules.create(ann, on("x", "word"))
@@ -126,10 +133,13 @@ describe("Registrations.reconcile fixes the platform", () => {
       yield* registrations.recheck("x")
       assert.deepStrictEqual(x.texts, ["word"])
       x.held.clear()
-      yield* registrations.recheck("x")
+      const deferred = yield* Effect.fork(registrations.recheck("x"))
+      yield* TestClock.adjust("29 seconds")
       assert.deepStrictEqual(x.texts, [])
-      yield* TestClock.adjust("30 seconds")
       yield* registrations.recheck("x")
+      assert.deepStrictEqual(x.texts, [], "one comparison waits already")
+      yield* TestClock.adjust("1 seconds")
+      yield* deferred
       assert.deepStrictEqual(x.texts, ["word"])
     }))
 
