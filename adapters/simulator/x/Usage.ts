@@ -6,6 +6,9 @@ export class Usage {
   private readonly world: World
   private readonly days = new Map<string, Set<string>>()
   private paid = 0
+  /** Of `paid`, the part from before the last reset of the usage cap. */
+  private paidBefore = 0
+  private cappedAt: number | undefined
 
   constructor(world: World) {
     this.world = world
@@ -23,6 +26,20 @@ export class Usage {
   get hasCredits(): boolean {
     const { credits } = this.world.settings.x
     return credits === null || this.paid < credits
+  }
+
+  /** When the reached usage cap resets; undefined below the cap. */
+  capResetAt(now: number): number | undefined {
+    const { usage_cap, usage_cap_reset_seconds } = this.world.settings.x
+    if (usage_cap === null || this.paid - this.paidBefore < usage_cap) {
+      this.cappedAt = undefined
+      return undefined
+    }
+    this.cappedAt ??= now
+    const resetAt = this.cappedAt + usage_cap_reset_seconds * 1_000
+    if (now < resetAt) return resetAt
+    this.paidBefore = this.paid
+    return undefined
   }
 
   get total(): number {

@@ -82,7 +82,7 @@ export class XConnection implements Source, XStream {
   next(now: number): Item | undefined {
     if (this.queue.length === 0) return this.isRecovery ? { type: "end" } : undefined
     const { world, usage } = this.state
-    if (!usage.hasCredits) {
+    if (!usage.hasCredits || usage.capResetAt(now) !== undefined) {
       this.end(usageCappedLine(world.settings), "usage_capped")
       return this.closing.shift()
     }

@@ -25,7 +25,9 @@ export const listRules = ({ state, call, headers }: XCall): Reply => {
     return refuse("pagination_token", "The `pagination_token` query parameter is not valid")
   }
   const start = token === null ? 0 : Number.parseInt(token, 32)
-  const rules = [...state.rules.values()].filter(({ id }) => ids === undefined || ids.includes(id))
+  const rules = [...state.rules.values()].filter(
+    ({ id }) => ids === undefined || world.settings.x.ids_filter === "ignored" || ids.includes(id)
+  )
   const page = rules.slice(start, start + max)
   const meta = {
     ...(world.settings.x.sends_meta_sent && { sent: new Date(world.reportedTime("x", call.now)).toISOString() }),

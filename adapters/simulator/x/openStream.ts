@@ -13,7 +13,8 @@ import {
   invalidRequest,
   noRules,
   type ParameterError,
-  tooManyConnections
+  tooManyConnections,
+  usageCapped
 } from "./problems.ts"
 import type { XCall } from "./XCall.ts"
 import { XConnection } from "./XConnection.ts"
@@ -29,6 +30,8 @@ export const openStream = ({ state, call, headers, refund }: XCall): Reply => {
   if (Either.isLeft(fields)) return invalidRequest(settings, fields.left, headers)
   if (state.rules.size === 0) return noRules(settings, headers)
   if (!state.usage.hasCredits) return creditsDepleted(settings, headers)
+  const capResetAt = state.usage.capResetAt(now)
+  if (capResetAt !== undefined) return usageCapped(settings, capResetAt, headers)
 
   const { from, until, isRecovery } = start.right
   const { cap, isLowered } = isRecovery ? { cap: RECOVERY_CAP, isLowered: false } : state.connectionCap(now)
@@ -46,7 +49,7 @@ export const openStream = ({ state, call, headers, refund }: XCall): Reply => {
   const backlog = state.history.filter(({ at }) => at >= from && at <= until)
   const connection = new XConnection({ state, now, fields: fields.right, backlog, isRecovery })
   state.addStream(connection)
-  ledger.recordOpen("x", state.openStreams().length)
+  ledger.recordOpen("x", state.openStreams().filter((stream) => !stream.isRecovery).length)
   return {
     status: 200,
     headers: {

@@ -119,14 +119,11 @@ export const disconnectLine = (settings: Settings, type: DisconnectType): string
     type: typeOf(settings, "operational-disconnect")
   })
 
-export const usageCappedLine = (settings: Settings): string =>
-  streamLine(settings, {
-    title: "UsageCapExceeded",
-    detail: "Usage cap exceeded: Monthly product cap",
-    period: "Monthly",
-    scope: "Product",
-    type: typeOf(settings, "usage-capped")
-  })
+export const usageCappedLine = (settings: Settings): string => streamLine(settings, usageCapProblem(settings))
+
+/** `resetAt` is in milliseconds. */
+export const usageCapped = (settings: Settings, resetAt: number, headers: Headers): Reply =>
+  jsonReply(429, usageCapProblem(settings), { ...headers, "x-rate-limit-reset": String(Math.ceil(resetAt / 1_000)) })
 
 export const CLIENT_APP_ID = "27000001"
 export const PROJECT_ID = "1700000000000000001"
@@ -134,6 +131,14 @@ export const PROJECT_ID = "1700000000000000001"
 // ---- helpers ----
 
 const ACCOUNT_ID = "1600000000000000001"
+
+const usageCapProblem = (settings: Settings) => ({
+  title: "UsageCapExceeded",
+  detail: "Usage cap exceeded: Monthly product cap",
+  period: "Monthly",
+  scope: "Product",
+  type: typeOf(settings, "usage-capped")
+})
 
 const streamLine = ({ x }: Settings, problem: unknown): string =>
   `${JSON.stringify(x.stream_errors === "bare" ? problem : { errors: [problem] })}\r\n`

@@ -1,6 +1,7 @@
 /** POST rules: adds or deletes rules, optionally as a dry run. */
 import { Either, ParseResult, Schema } from "effect"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
+import type { Settings } from "../settings.ts"
 import { jsonReply, parseJson, type Reply } from "../wire.ts"
 import { ruleJson } from "./listRules.ts"
 import {
@@ -96,13 +97,18 @@ const deleteRules = (xCall: XCall, { ids = [], values = [] }: Removal, isDryRun:
     if (id === undefined) missing.push(["values", value])
     else found.add(id)
   }
-  if (!isDryRun) for (const id of found) state.deleteRule(id)
+  const deleted = deletable([...found], settings)
+  if (!isDryRun) for (const id of deleted) state.deleteRule(id)
   const errors = missing.map(([name, value]) =>
     invalidRequestBody(settings, [{ message: "Rule does not exist", parameters: { [name]: [value] } }])
   )
-  const meta = { sent: sentAt(xCall), summary: { deleted: found.size, not_deleted: missing.length } }
+  const not_deleted = missing.length + found.size - deleted.length
+  const meta = { sent: sentAt(xCall), summary: { deleted: deleted.length, not_deleted } }
   return jsonReply(200, { meta, ...(errors.length > 0 && { errors }) }, headers)
 }
+
+const deletable = (ids: ReadonlyArray<string>, { x }: Settings): ReadonlyArray<string> =>
+  x.deletes === "all" ? ids : ids.slice(0, x.deletes === "none" ? 0 : Math.floor(ids.length / 2))
 
 const addRules = (xCall: XCall, rules: ReadonlyArray<NewRule>, isDryRun: boolean): Reply => {
   const { state, call, headers } = xCall
