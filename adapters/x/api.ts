@@ -2,7 +2,7 @@
 import { Array as Arr, Clock, Effect } from "effect"
 import { PlatformUnavailable } from "../../core/model/Errors.ts"
 import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
-import { type JsonObject, jsonOf, numberOf, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
+import { type JsonObject, jsonOf, listOf, numberOf, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
 import type { Budget } from "../http/Budget.ts"
 import type { Upstream, UpstreamCall } from "../http/Upstream.ts"
 import { applyRateLimit, callBudget } from "./limits.ts"
@@ -24,8 +24,10 @@ export interface AddResult {
 
 /** Undefined where X does not say. */
 export interface RuleCounts {
+  /** The lower one of the app's and the project's. */
   readonly limit: number | undefined
   readonly remaining: number | undefined
+  readonly projectLimit: number | undefined
 }
 
 export class Api {
@@ -55,30 +57,28 @@ export class Api {
     return Effect.flatMap(this.send(this.changes, call), (body) => addResultIn(body, values))
   }
 
-  /** At most `MAX_BATCH` ids, with any tag. X ignores unknown ids. */
-  remove(ids: ReadonlyArray<string>): Effect.Effect<void, PlatformFailure> {
+  /** At most `MAX_BATCH` ids, with any tag. False if X does not confirm that it deleted all of them. */
+  remove(ids: ReadonlyArray<string>): Effect.Effect<boolean, PlatformFailure> {
     const call = { method: "POST", path: RULES_PATH, body: { delete: { ids } } } as const
-    return Effect.asVoid(refusalAsFailure(this.send(this.changes, call)))
+    return Effect.map(refusalAsFailure(this.send(this.changes, call)), ({ meta, errors }) => {
+      const summary = objectOf(objectOf(meta)?.["summary"])
+      const deleted = numberOf(summary?.["deleted"]) ?? 0
+      return deleted >= ids.length && (numberOf(summary?.["not_deleted"]) ?? 0) === 0 && listOf(errors).length === 0
+    })
   }
 
-  readonly list: Effect.Effect<ReadonlyArray<XRule>, PlatformFailure> = Effect.gen(this, function* () {
-    const rules: Array<XRule> = []
-    let token: string | undefined
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const query = { max_results: "1000", ...(token !== undefined && { pagination_token: token }) }
-      const body = yield* this.getRules(query)
-      rules.push(...rulesIn(body))
-      token = textOf(objectOf(body["meta"])?.["next_token"])
-      if (token === undefined) return rules
-    }
-    return yield* unavailable("its rule list has too many pages")
-  })
+  get list(): Effect.Effect<ReadonlyArray<XRule>, PlatformFailure> {
+    return this.allPages({ max_results: "1000" })
+  }
 
-  /** Leaves out ids that do not exist. */
+  /** Leaves out ids that do not exist. Checks the ids: a server that ignores the filter answers with all rules. */
   find(ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<XRule>, PlatformFailure> {
-    const valid = ids.filter((id) => ruleIdPattern.test(id))
-    const lookUp = (batch: ReadonlyArray<string>) => Effect.map(this.getRules({ ids: batch.join(",") }), rulesIn)
-    return Effect.map(Effect.forEach(Arr.chunksOf(valid, MAX_IDS_IN_QUERY), lookUp), (batches) => batches.flat())
+    const valid = new Set(ids.filter((id) => ruleIdPattern.test(id)))
+    const lookUp = (batch: ReadonlyArray<string>) => this.allPages({ ids: batch.join(",") })
+    return Effect.map(Effect.forEach(Arr.chunksOf(valid, MAX_IDS_IN_QUERY), lookUp), (batches) => {
+      const found = new Map(batches.flat().map((rule) => [rule.id, rule]))
+      return [...found.values()].filter(({ id }) => valid.has(id))
+    })
   }
 
   get counts(): Effect.Effect<RuleCounts, PlatformFailure> {
@@ -91,7 +91,11 @@ export class Api {
         const limit = numberOf(cap)
         return limit === undefined ? [] : [{ limit, remaining: Math.max(0, limit - (numberOf(used) ?? 0)) }]
       })
-      return { limit: minOf(caps.map(({ limit }) => limit)), remaining: minOf(caps.map(({ remaining }) => remaining)) }
+      return {
+        limit: minOf(caps.map(({ limit }) => limit)),
+        remaining: minOf(caps.map(({ remaining }) => remaining)),
+        projectLimit: numberOf(counts["cap_per_project"])
+      }
     })
   }
 
@@ -101,6 +105,20 @@ export class Api {
       const used = numberOf(objectOf(data)?.["project_usage"])
       const limit = numberOf(objectOf(data)?.["project_cap"])
       return used === undefined || limit === undefined ? undefined : { used, limit }
+    })
+  }
+
+  private allPages(query: Readonly<Record<string, string>>): Effect.Effect<ReadonlyArray<XRule>, PlatformFailure> {
+    return Effect.gen(this, function* () {
+      const rules: Array<XRule> = []
+      let token: string | undefined
+      for (let page = 0; page < MAX_PAGES; page++) {
+        const body = yield* this.getRules({ ...query, ...(token !== undefined && { pagination_token: token }) })
+        rules.push(...rulesIn(body))
+        token = textOf(objectOf(body["meta"])?.["next_token"])
+        if (token === undefined) return rules
+      }
+      return yield* unavailable("its rule list has too many pages")
     })
   }
 

@@ -1,6 +1,7 @@
 /** Registers, removes and lists this deployment's rules on X. */
 import { Array as Arr, Effect, Either, Option } from "effect"
 import type { Inventory, Platform, PlatformFailure, Registered, RuleRefusal } from "../../core/platforms/Platform.ts"
+import { counted } from "../../core/text/counted.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
 import { type AddResult, type Api, MAX_BATCH, unavailable, type XRule } from "./api.ts"
 
@@ -73,8 +74,22 @@ export const makeRules = (options: {
     Effect.gen(function* () {
       // X deletes any rule by id. Some of these may belong to others: equal texts share one rule.
       const ours = (yield* api.find(platformRuleIds)).filter((rule) => rule.tag === tag).map(({ id }) => id)
-      yield* Effect.forEach(Arr.chunksOf(ours, MAX_BATCH), (ids) => api.remove(ids), { discard: true })
-      known.delete(platformRuleIds)
+      const kept = new Set<string>()
+      for (const ids of Arr.chunksOf(ours, MAX_BATCH)) {
+        for (const id of yield* remove(ids)) kept.add(id)
+      }
+      known.delete(platformRuleIds.filter((id) => !kept.has(id)))
+      if (kept.size > 0) {
+        return yield* unavailable(`it did not delete ${kept.size} of ${counted(ours.length, "rule")}`)
+      }
+    })
+
+  /** Returns the rules that X did not delete. */
+  const remove = (ids: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      if (yield* api.remove(ids)) return []
+      // X also reports rules as not deleted that were gone before.
+      return (yield* api.find(ids)).map(({ id }) => id)
     })
 
   const inventory = Effect.gen(function* () {
