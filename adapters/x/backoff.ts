@@ -2,7 +2,7 @@
 import { type Ended, exponential } from "../http/supervised.ts"
 
 /** Milliseconds before the next connection. `inARow` counts consecutive endings of this kind, from 1. */
-export const backoff = ({ kind, waitMillis = 0 }: Ended, inARow: number): number => {
+export const backoff = ({ kind, refusal, waitMillis = 0 }: Ended, inARow: number): number => {
   switch (kind) {
     case "cut":
       return Math.min(250 * (inARow - 1), 16_000)
@@ -14,6 +14,12 @@ export const backoff = ({ kind, waitMillis = 0 }: Ended, inARow: number): number
     case "unruled":
       return exponential(5_000, inARow, 320_000)
     case "limited":
-      return Math.max(exponential(60_000, inARow, 900_000), waitMillis)
+      // A usage cap lasts for days. After one that came without its reset, the next answer says it.
+      return Math.max(exponential(60_000, inARow, refusal === "cap" ? MAX_CAP_PAUSE : 900_000), waitMillis)
   }
 }
+
+// ---- helpers ----
+
+/** For a usage cap whose reset X does not say. */
+const MAX_CAP_PAUSE = 6 * 60 * 60_000

@@ -2,8 +2,8 @@
 import { jsonOf } from "../../core/text/json.ts"
 import type { Answer, Unreachable } from "../http/call.ts"
 import { Ended } from "../http/supervised.ts"
-import { secondsUntilReset } from "./limits.ts"
-import { failureOf, notReadyReason, type Problem, problemIn } from "./problems.ts"
+import { secondsUntilReset, secondsUntilUsageReset } from "./limits.ts"
+import { failureOf, isUsageCap, notReadyReason, type Problem, problemIn } from "./problems.ts"
 
 /** X sends a keep-alive every 20 seconds. */
 export const SILENCE_SECONDS = 30
@@ -12,16 +12,22 @@ export const endedByNetwork = ({ reason }: Unreachable): Ended =>
   new Ended({ kind: "cut", reason: `The connection failed: ${reason}` })
 
 /** For a problem that X reports in an open stream. */
-export const endedInStream = (problem: Problem, reason: string): Ended =>
-  notReadyReason(problem) === undefined
+export const endedInStream = (problem: Problem, reason: string): Ended => {
+  if (isUsageCap(problem)) return new Ended({ kind: "limited", reason, refusal: "cap" })
+  return notReadyReason(problem) === undefined
     ? new Ended({ kind: isTooManyConnections(problem) ? "failed" : "cut", reason })
     : new Ended({ kind: "failed", reason, refusal: refusalBy(problem) })
+}
 
 /** For a status other than 200. */
 export const endedByAnswer = (answer: Answer, now: number): Ended => {
   const failure = failureOf(answer, now)
   const reason = capitalized(failure.reason)
   const problem = problemIn(jsonOf(answer.text))
+  if (isUsageCap(problem)) {
+    const seconds = secondsUntilUsageReset(answer.headers, now)
+    return new Ended({ kind: "limited", reason, refusal: "cap", ...waitOf(seconds) })
+  }
   if (failure._tag === "PlatformNotReady") {
     return new Ended({ kind: "failed", reason, refusal: refusalBy(problem, answer.status) })
   }
@@ -30,8 +36,7 @@ export const endedByAnswer = (answer: Answer, now: number): Ended => {
   }
   if (isTooManyConnections(problem)) return new Ended({ kind: "failed", reason: TOO_MANY_CONNECTIONS })
   if (answer.status !== 429) return new Ended({ kind: "failed", reason })
-  const seconds = secondsUntilReset(answer.headers, now)
-  return new Ended({ kind: "limited", reason, ...(seconds !== undefined && { waitMillis: seconds * 1_000 }) })
+  return new Ended({ kind: "limited", reason, ...waitOf(secondsUntilReset(answer.headers, now)) })
 }
 
 export const endedSilent: Ended = new Ended({
@@ -65,9 +70,9 @@ const isTooManyConnections = ({ connectionIssue }: Problem): boolean => connecti
 const TOO_MANY_CONNECTIONS =
   "X counts another connection of this app: a broken one expires after a while, one of another program does not"
 
-const refusalBy = ({ kind, title }: Problem, status?: number): NonNullable<Ended["refusal"]> => {
-  if (kind === "usage-capped" || title === "UsageCapExceeded") return "cap"
-  return status === 402 || title === "CreditsDepleted" ? "credit" : "not_configured"
-}
+const refusalBy = ({ title }: Problem, status?: number): NonNullable<Ended["refusal"]> =>
+  status === 402 || title === "CreditsDepleted" ? "credit" : "not_configured"
+
+const waitOf = (seconds: number | undefined) => (seconds === undefined ? {} : { waitMillis: seconds * 1_000 })
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,5 +1,6 @@
 /** X's rate limits: our own call budgets, and the limits in its response headers. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Option } from "effect"
+import { DAY_MILLIS } from "../../core/model/Timestamp.ts"
 import { numberOf } from "../../core/text/json.ts"
 import { Budget } from "../http/Budget.ts"
 
@@ -7,10 +8,12 @@ import { Budget } from "../http/Budget.ts"
 export const callBudget = (calls: number) => new Budget({ limit: calls, windowMillis: WINDOW_MILLIS })
 
 /** At most the rate limit window, in case X's clock or ours is wrong. */
-export const secondsUntilReset = (headers: Headers, now: number): number | undefined => {
-  const reset = numberOf(headers.get("x-rate-limit-reset"))
-  return reset === undefined ? undefined : Math.min(Math.max(Math.ceil(reset - now / 1_000), 1), WINDOW_MILLIS / 1_000)
-}
+export const secondsUntilReset = (headers: Headers, now: number): number | undefined =>
+  Option.getOrUndefined(Option.map(resetIn(headers, now), (seconds) => Math.min(seconds, WINDOW_MILLIS / 1_000)))
+
+/** A usage cap may last until next month: at most a day, because the owner of the app can raise it before. */
+export const secondsUntilUsageReset = (headers: Headers, now: number): number | undefined =>
+  Option.getOrUndefined(Option.map(resetIn(headers, now), (seconds) => Math.min(seconds, DAY_MILLIS / 1_000)))
 
 /** X may count more calls than we do: those of another process, or from before a restart. */
 export const applyRateLimit = (budget: Budget, headers: Headers): Effect.Effect<void> =>
@@ -24,3 +27,16 @@ export const applyRateLimit = (budget: Budget, headers: Headers): Effect.Effect<
 // ---- helpers ----
 
 const WINDOW_MILLIS = 15 * 60_000
+
+/** In seconds, at least 1. */
+const resetIn = (headers: Headers, now: number): Option.Option<number> => {
+  const reset = numberOf(headers.get("x-rate-limit-reset"))
+  const after = headers.get("retry-after") ?? ""
+  const millis =
+    reset !== undefined
+      ? reset * 1_000 - now
+      : /^\d{1,9}$/.test(after)
+        ? Number(after) * 1_000
+        : Date.parse(after) - now
+  return Number.isNaN(millis) ? Option.none() : Option.some(Math.max(Math.ceil(millis / 1_000), 1))
+}

@@ -74,7 +74,7 @@ export const isDuplicate = (error: JsonObject): boolean => {
 /** Why X denies access, with what to check; undefined for other problems. */
 export const notReadyReason = ({ kind, title, detail }: Problem, status?: number): string | undefined => {
   const suffix = inBrackets(detail)
-  if (kind === "usage-capped" || title === "UsageCapExceeded") {
+  if (isUsageCap({ kind, title })) {
     return `the plan's posts for this period are used up${suffix}`
   }
   if (status === 402 || title === "CreditsDepleted") {
@@ -86,6 +86,10 @@ export const notReadyReason = ({ kind, title, detail }: Problem, status?: number
   }
   return status === 403 ? `the app's plan has no access to the filtered stream${suffix}` : undefined
 }
+
+/** The plan's posts for this period are used up. Comes as a 429, but is not a rate limit. */
+export const isUsageCap = ({ kind, title }: Pick<Problem, "kind" | "title">): boolean =>
+  kind === "usage-capped" || title === "UsageCapExceeded"
 
 /** Of a text from X in a message. */
 export const MAX_CHARACTERS = 500

@@ -560,7 +560,7 @@ describe("a broken connection", () => {
         assert.strictEqual(state, "refused")
         assert.match(detail, /^X ended the stream \(UsageCapExceeded: Usage cap exceeded/)
         yield* on.control.patch({ x: { credits: null } })
-        yield* passInSteps(5)
+        yield* passInSteps(60)
         yield* assertRecovered(on, adapter.watcher)
       })
     )
