@@ -9,8 +9,13 @@ export interface Place {
   readonly country: string
   readonly country_code: string
   readonly place_type: string
-  /** West, south, east, north. */
-  readonly geo: { readonly type: string; readonly bbox: readonly [number, number, number, number] }
+  /** A GeoJSON feature. */
+  readonly geo: {
+    readonly type: "Feature"
+    /** West, south, east, north. */
+    readonly bbox: readonly [number, number, number, number]
+    readonly properties: Readonly<Record<string, never>>
+  }
 }
 
 export const places: Readonly<Record<Language, Arr.NonEmptyReadonlyArray<Place>>> = {
@@ -52,6 +57,6 @@ function city(
     country: details.country,
     country_code: details.code,
     place_type: "city",
-    geo: { type: "Feature", bbox: details.bbox }
+    geo: { type: "Feature", bbox: details.bbox, properties: {} }
   }
 }
