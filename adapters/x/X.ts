@@ -11,6 +11,7 @@ import { ownTag } from "../http/ownTag.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
 import { Upstream } from "../http/Upstream.ts"
 import { Api } from "./api.ts"
+import { Plan } from "./Plan.ts"
 import { makeRules } from "./rules.ts"
 import { makeWatch } from "./stream.ts"
 
@@ -44,13 +45,18 @@ export const layerWith = (options: {
       const rulesPerAccount = ruleLimit(options.rulesPerAccount)
       const upstream = new Upstream(options)
       const known = new KnownRules()
+      const plan = new Plan()
       const health = new StreamHealth(yield* Clock.currentTimeMillis)
       yield* platforms.register({
         id: x.id,
-        language: x,
-        syntax: helpFor(x, ruleLimits(rulesPerAccount)),
+        get language() {
+          return plan.language
+        },
+        get syntax() {
+          return helpFor(plan.language, ruleLimits(rulesPerAccount))
+        },
         capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: true },
-        ...makeRules({ api: new Api(upstream), known, tag }),
+        ...makeRules({ api: new Api(upstream), known, plan, tag }),
         watch: makeWatch({ upstream, known, health, recent, hadPosts: () => Effect.succeedNone }),
         status: health.status
       })

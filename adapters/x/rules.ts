@@ -4,14 +4,16 @@ import type { Inventory, Platform, PlatformFailure, Registered, RuleRefusal } fr
 import { counted } from "../../core/text/counted.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
 import { type AddResult, type Api, MAX_BATCH, unavailable, type XRule } from "./api.ts"
+import type { Plan } from "./Plan.ts"
 
-/** `tag` marks our rules on X. `known` is updated with every change. */
+/** `tag` marks our rules on X. `known` is updated with every change, `plan` with every inventory. */
 export const makeRules = (options: {
   readonly api: Api
   readonly known: KnownRules
+  readonly plan: Plan
   readonly tag: string
 }): Pick<Platform, "verify" | "register" | "unregister" | "inventory"> => {
-  const { api, known, tag } = options
+  const { api, known, plan, tag } = options
 
   const register = (texts: ReadonlyArray<string>) =>
     Effect.gen(function* () {
@@ -96,6 +98,8 @@ export const makeRules = (options: {
     const rules = (yield* api.list).map((rule) => ({ ...registeredAs(rule), isOurs: rule.tag === tag }))
     known.replace(rules)
     const counts = yield* Effect.option(api.counts)
+    const rulesPerProject = Option.getOrUndefined(counts)?.projectLimit
+    if (rulesPerProject !== undefined) plan.learn(rulesPerProject)
     const usage = yield* Effect.option(api.usage)
     const found: Inventory = {
       rules,

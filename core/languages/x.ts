@@ -10,43 +10,53 @@ import { limits } from "../syntax/x/operators.ts"
 import { objectOf, textOf } from "../text/json.ts"
 import type { Language } from "./Language.ts"
 
-export const x: Language = {
-  id: "x",
-  name: "X",
-  watches: "X posts",
-  ruleType: "premium",
-  check: (text) => {
-    const { issues, rule } = check(text)
-    if (rule === undefined) return { issues, rule }
-    const canonical = print(rule.ast)
-    return {
-      issues,
-      rule: { canonical: canonical.length <= limits.maxLength ? canonical : text, expression: lower(rule.ast) }
-    }
-  },
-  help: xHelp,
-  fieldNames,
-  events: {
-    shape: 'an X post has "data" with "id" and "text"',
-    schema: {
-      type: "object",
-      description: "An X v2 post as the filtered stream delivers it",
-      required: ["data"],
-      properties: {
-        data: {
-          type: "object",
-          required: ["id", "text"],
-          properties: { id: { type: "string" }, text: { type: "string" }, lang: { type: "string" } },
-          additionalProperties: true
-        }
-      },
-      additionalProperties: true
+/** With the rule length of pay-per-use and Pro. */
+export const x: Language = languageWith(limits.maxLength)
+
+/** With the rule length of Enterprise. */
+export const xEnterprise: Language = languageWith(limits.maxLengthEnterprise)
+
+// ---- helpers ----
+
+function languageWith(maxLength: number): Language {
+  return {
+    id: "x",
+    name: "X",
+    watches: "X posts",
+    ruleType: "premium",
+    check: (text) => {
+      const { issues, rule } = check(text, { maxLength })
+      if (rule === undefined) return { issues, rule }
+      const canonical = print(rule.ast)
+      return {
+        issues,
+        rule: { canonical: canonical.length <= maxLength ? canonical : text, expression: lower(rule.ast) }
+      }
     },
-    recognizes: (record) => "data" in record,
-    read: xEvent,
-    idOf: xEventId,
-    timeOf: xEventTime,
-    titleOf: (record) => textOf(objectOf(objectOf(record)?.["data"])?.["text"])
-  },
-  target: { clause: toX, print: printX, isUnsatisfiable: () => false }
+    help: { ...xHelp, limits: { ...xHelp.limits, rule_length: maxLength } },
+    fieldNames,
+    events: {
+      shape: 'an X post has "data" with "id" and "text"',
+      schema: {
+        type: "object",
+        description: "An X v2 post as the filtered stream delivers it",
+        required: ["data"],
+        properties: {
+          data: {
+            type: "object",
+            required: ["id", "text"],
+            properties: { id: { type: "string" }, text: { type: "string" }, lang: { type: "string" } },
+            additionalProperties: true
+          }
+        },
+        additionalProperties: true
+      },
+      recognizes: (record) => "data" in record,
+      read: xEvent,
+      idOf: xEventId,
+      timeOf: xEventTime,
+      titleOf: (record) => textOf(objectOf(objectOf(record)?.["data"])?.["text"])
+    },
+    target: { clause: toX, print: printX, isUnsatisfiable: () => false }
+  }
 }

@@ -138,6 +138,7 @@ export interface StreamStatus {
 
 export interface Platform {
   readonly id: PlatformId
+  /** Its limits, and those in `syntax`, may change: they depend on the plan that the platform reports. */
   readonly language: Language
   readonly syntax: SyntaxHelp
   readonly capabilities: {
