@@ -61,6 +61,12 @@ export class XConnection implements Source, XStream {
     this.wake()
   }
 
+  kill(now: number): void {
+    this.disconnectReason = "operator_disconnect"
+    if (this.isOpen) this.end(undefined, this.disconnectReason)
+    else this.slotFreeAt = now
+  }
+
   onWake(wake: () => void): void {
     this.wake = wake
   }

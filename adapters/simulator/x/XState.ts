@@ -43,6 +43,8 @@ export interface XStream {
   readonly offer: (post: MatchedPost) => void
   /** Sends a last line, if given, and ends the stream. */
   readonly end: (line: string | undefined, reason: string) => void
+  /** Ends the stream, or frees the slot that a disconnected client still holds. */
+  readonly kill: (now: number) => void
 }
 
 /** A valid rule, or the details of why X refuses it. */
@@ -127,6 +129,11 @@ export class XState {
 
   openStreams(): ReadonlyArray<XStream> {
     return this.streams.filter(({ isOpen }) => isOpen)
+  }
+
+  /** Open streams, and those whose client left without X noticing yet. */
+  activeStreams(now: number): ReadonlyArray<XStream> {
+    return this.streams.filter((stream) => stream.holdsSlot(now))
   }
 
   addStream(stream: XStream): void {

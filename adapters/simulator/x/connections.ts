@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { jsonReply, parseJson, type Reply } from "../wire.ts"
 import { invalidRequest } from "./problems.ts"
 import type { XCall } from "./XCall.ts"
-import type { XStream } from "./XState.ts"
+import type { XState, XStream } from "./XState.ts"
 
 export const listConnections = ({ state, call, headers }: XCall): Reply => {
   const refuse = (name: string, message: string) =>
@@ -23,22 +23,26 @@ export const listConnections = ({ state, call, headers }: XCall): Reply => {
   if (!Number.isInteger(start) || start < 0)
     return refuse("pagination_token", "The `pagination_token` query parameter is not valid")
   const endpoints = call.query.get("endpoints")?.split(",")
-  const isWanted = ({ isOpen }: XStream) =>
-    (status === "all" || isOpen === (status === "active")) &&
+  const active = new Set(state.activeStreams(call.now))
+  const isWanted = (stream: XStream) =>
+    (status === "all" || active.has(stream) === (status === "active")) &&
     (endpoints === undefined || endpoints.includes(FILTERED_STREAM))
   const found = state.streams.filter(isWanted)
   const page = found.slice(start, start + max)
   const meta = { result_count: page.length, ...(start + max < found.length && { next_token: String(start + max) }) }
-  return jsonReply(200, { ...(page.length > 0 && { data: page.map(streamJson) }), meta }, headers)
+  return jsonReply(
+    200,
+    { ...(page.length > 0 && { data: page.map((stream) => streamJson(stream, active.has(stream))) }), meta },
+    headers
+  )
 }
 
 /** Ends all streams, those of one endpoint, or those listed in the body. */
 export const killConnections = ({ state, call, headers }: XCall): Reply => {
   const target = call.path.slice("/2/connections".length)
   if (target === "/all" || target === `/${FILTERED_STREAM}`) {
-    const open = state.openStreams()
-    const ids = open.map(({ id }) => id)
-    return jsonReply(200, { data: kill(ids, open) }, headers)
+    const ids = state.activeStreams(call.now).map(({ id }) => id)
+    return jsonReply(200, { data: kill(state, ids, call.now) }, headers)
   }
   if (target !== "") {
     const endpoint = target.slice(1)
@@ -50,29 +54,35 @@ export const killConnections = ({ state, call, headers }: XCall): Reply => {
     const message = "The body must hold `uuids`, a list of 1 to 100 ids"
     return invalidRequest(state.world.settings, { message, parameters: {} }, headers)
   }
-  return jsonReply(200, { data: kill(body.uuids, state.openStreams()) }, headers)
+  return jsonReply(200, { data: kill(state, body.uuids, call.now) }, headers)
 }
 
 // ---- helpers ----
 
 const FILTERED_STREAM = "filtered_stream"
 
+/** From the range for documentation. */
+const CLIENT_IP = "203.0.113.7"
+
 const isKillList = Schema.is(
   Schema.Struct({ uuids: Schema.Array(Schema.String).pipe(Schema.minItems(1), Schema.maxItems(100)) })
 )
 
-const streamJson = ({ id, openedAt, closedAt, disconnectReason }: XStream) => ({
+/** X learns only later that a client is gone: until then its connection is active. */
+const streamJson = ({ id, openedAt, closedAt, disconnectReason }: XStream, isActive: boolean) => ({
   id,
   endpoint_name: FILTERED_STREAM,
   connected_at: new Date(openedAt).toISOString(),
-  ...(closedAt !== undefined && { disconnected_at: new Date(closedAt).toISOString() }),
-  ...(closedAt !== undefined && disconnectReason !== undefined && { disconnect_reason: disconnectReason })
+  client_ip: CLIENT_IP,
+  ...(!isActive && closedAt !== undefined && { disconnected_at: new Date(closedAt).toISOString() }),
+  ...(!isActive && disconnectReason !== undefined && { disconnect_reason: disconnectReason })
 })
 
-const kill = (ids: ReadonlyArray<string>, open: ReadonlyArray<XStream>) => {
+const kill = (state: XState, ids: ReadonlyArray<string>, now: number) => {
+  const active = state.activeStreams(now)
   const results = ids.map((uuid) => {
-    const stream = open.find(({ id }) => id === uuid)
-    stream?.end(undefined, "operator_disconnect")
+    const stream = active.find(({ id }) => id === uuid)
+    stream?.kill(now)
     return stream === undefined
       ? { uuid, success: false, error_message: "Connection not found" }
       : { uuid, success: true }
