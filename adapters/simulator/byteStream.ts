@@ -17,9 +17,13 @@ export type Item =
   /** Not subject to faults. */
   | { readonly type: "notice"; readonly text: string }
   | { readonly type: "end" }
+  /** Drops the connection. */
+  | { readonly type: "cut" }
 
 export interface Source {
   readonly platform: SimulatedPlatform
+  /** A clean end tells the client that it has all records: only `next` ends such a stream cleanly. */
+  readonly isRecovery: boolean
   /** The next item; undefined if nothing is ready. */
   readonly next: (now: number) => Item | undefined
   /** When to call `next` again if no wake-up comes before, in milliseconds. */
@@ -51,7 +55,8 @@ export const byteStream = (world: World, source: Source): Stream.Stream<Uint8Arr
         for (const item of items) if (item !== undefined) pending.push(...actionsOf(item, world, platform, now))
         return pending.length > 0
       }
-      if (world.isClosing || world.faults.take("close", target) !== undefined) return send([{ type: "end" }])
+      if (world.isClosing) return send([{ type: source.isRecovery ? "cut" : "end" }])
+      if (!source.isRecovery && world.faults.take("close", target) !== undefined) return send([{ type: "end" }])
       if (send(source.closingItems(now) ?? [])) return true
       const stall = world.faults.take("stall", target)
       if (stall !== undefined) {
@@ -103,9 +108,7 @@ export const byteStream = (world: World, source: Source): Stream.Stream<Uint8Arr
           return action.bytes
         }
         state.closedBy = "server"
-        return yield* Effect.fail(
-          action.do === "end" ? Option.none() : Option.some(new Dropped({ reason: "cut in the middle of a record" }))
-        )
+        return yield* Effect.fail(action.do === "end" ? Option.none() : Option.some(new Dropped({ reason: "cut" })))
       }
     })
 
@@ -132,7 +135,7 @@ interface State {
 const encoder = new TextEncoder()
 
 const actionsOf = (item: Item, world: World, platform: SimulatedPlatform, now: number): ReadonlyArray<Action> => {
-  if (item.type === "end") return [{ do: "end" }]
+  if (item.type === "end" || item.type === "cut") return [{ do: item.type }]
   if (item.type === "notice") return [{ do: "send", bytes: encoder.encode(item.text) }]
   const { frame } = item
   const target = { platform, endpoint: "stream", now }

@@ -6,6 +6,7 @@ import type { Tap } from "./Tap.ts"
 
 export class FirehoseConnection implements Source, FirehoseStream {
   readonly platform = "firehose"
+  readonly isRecovery = false
   readonly keepAlive = ": keepalive\n\n"
   readonly id: string
   readonly openedAt: number

@@ -57,7 +57,8 @@ export class XConnection implements Source, XStream {
 
   end(line: string | undefined, reason: string): void {
     this.disconnectReason ??= reason
-    this.closing.push(...(line === undefined ? [] : [{ type: "notice", text: line } as const]), { type: "end" })
+    if (line !== undefined) this.closing.push({ type: "notice", text: line })
+    this.closing.push({ type: line === undefined && this.isRecovery ? "cut" : "end" })
     this.wake()
   }
 
