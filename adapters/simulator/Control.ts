@@ -3,6 +3,7 @@ import { Effect, Either } from "effect"
 import { firehose } from "../../core/languages/firehose.ts"
 import { x } from "../../core/languages/x.ts"
 import { eventReader } from "../local/events.ts"
+import type { DeliveryPage } from "./Deliveries.ts"
 import type { SimulatedPlatform } from "./endpoints.ts"
 import type { Fault, FaultRequest } from "./faults.ts"
 import type { FirehoseState } from "./firehose/FirehoseState.ts"
@@ -89,6 +90,10 @@ export class Control {
       }
       return { accepted, matches }
     })
+
+  /** What went out on streams after the number `since`, oldest first. */
+  readonly delivered = (since: number, limit: number): Effect.Effect<DeliveryPage> =>
+    Effect.sync(() => this.world.deliveries.page(since, limit))
 
   readonly state: Effect.Effect<State> = Effect.suspend(() =>
     Effect.map(this.world.now, (now): State => {

@@ -1,6 +1,7 @@
 /** State shared by both platforms: settings, clock, faults, random numbers and the ledger. */
 import { Clock, Effect } from "effect"
 import { type Random, seeded } from "../demo/random.ts"
+import { Deliveries } from "./Deliveries.ts"
 import type { SimulatedPlatform } from "./endpoints.ts"
 import { Faults } from "./faults.ts"
 import { Ledger } from "./Ledger.ts"
@@ -16,6 +17,7 @@ export class World {
   settings: Settings
   readonly faults = new Faults()
   readonly ledger = new Ledger()
+  readonly deliveries = new Deliveries()
   readonly random: Random
   isClosing = false
   private advancedMillis = 0

@@ -1,5 +1,6 @@
 /** The bytes of an open stream: records, keep-alives between them, and injected stream faults. */
 import { Effect, Option, Stream } from "effect"
+import type { Delivery, SentEvent } from "./Deliveries.ts"
 import type { SimulatedPlatform } from "./endpoints.ts"
 import type { World } from "./World.ts"
 import { Dropped } from "./wire.ts"
@@ -13,7 +14,7 @@ export interface Frame {
 }
 
 export type Item =
-  | { readonly type: "record"; readonly frame: Frame }
+  | { readonly type: "record"; readonly frame: Frame; readonly sent: SentEvent }
   /** Not subject to faults. */
   | { readonly type: "notice"; readonly text: string }
   | { readonly type: "end" }
@@ -21,6 +22,8 @@ export type Item =
   | { readonly type: "cut" }
 
 export interface Source {
+  /** Of the connection. */
+  readonly id: string
   readonly platform: SimulatedPlatform
   /** A clean end tells the client that it has all records: only `next` ends such a stream cleanly. */
   readonly isRecovery: boolean
@@ -105,6 +108,9 @@ export const byteStream = (world: World, source: Source): Stream.Stream<Uint8Arr
         }
         if (action.do === "send") {
           state.sentAt = now
+          if (action.sent !== undefined) {
+            world.deliveries.record({ at: now, platform, connection: source.id, ...action.sent })
+          }
           return action.bytes
         }
         state.closedBy = "server"
@@ -122,9 +128,12 @@ export const byteStream = (world: World, source: Source): Stream.Stream<Uint8Arr
 // ---- helpers ----
 
 type Action =
-  | { readonly do: "send"; readonly bytes: Uint8Array }
+  /** `sent` if these are the last bytes of a record. */
+  | { readonly do: "send"; readonly bytes: Uint8Array; readonly sent?: Sent }
   | { readonly do: "wait"; readonly millis: number }
   | { readonly do: "end" | "cut" }
+
+type Sent = SentEvent & Pick<Delivery, "damaged_by">
 
 interface State {
   sentAt: number | undefined
@@ -137,21 +146,23 @@ const encoder = new TextEncoder()
 const actionsOf = (item: Item, world: World, platform: SimulatedPlatform, now: number): ReadonlyArray<Action> => {
   if (item.type === "end" || item.type === "cut") return [{ do: item.type }]
   if (item.type === "notice") return [{ do: "send", bytes: encoder.encode(item.text) }]
-  const { frame } = item
+  const { frame, sent } = item
   const target = { platform, endpoint: "stream", now }
   if (world.faults.take("cut", target) !== undefined) {
-    return [{ do: "send", bytes: encoder.encode(frame.head + firstHalf(frame.json)) }, { do: "cut" }]
+    const bytes = encoder.encode(frame.head + firstHalf(frame.json))
+    return [{ do: "send", bytes, sent: { ...sent, damaged_by: "cut" } }, { do: "cut" }]
   }
   if (world.faults.take("torn-line", target) !== undefined) {
-    return [{ do: "send", bytes: encoder.encode(frame.head + firstHalf(frame.json) + frame.tail) }]
+    const bytes = encoder.encode(frame.head + firstHalf(frame.json) + frame.tail)
+    return [{ do: "send", bytes, sent: { ...sent, damaged_by: "torn-line" } }]
   }
   if (world.faults.take("half-utf8", target) !== undefined) {
-    return [{ do: "send", bytes: withIncompleteCharacter(frame) }]
+    return [{ do: "send", bytes: withIncompleteCharacter(frame), sent: { ...sent, damaged_by: "half-utf8" } }]
   }
   const bytes = encoder.encode(frame.head + frame.json + frame.tail)
   const slow = world.faults.take("slow", target)
-  if (slow !== undefined) return inPieces(bytes, Math.max(1, slow.bytes), slow.millis)
-  const send: Action = { do: "send", bytes }
+  const send = { do: "send", bytes, sent } as const
+  if (slow !== undefined) return inPieces(send, Math.max(1, slow.bytes), slow.millis)
   return world.faults.take("duplicate", target) === undefined ? [send] : [send, send]
 }
 
@@ -170,11 +181,17 @@ const withIncompleteCharacter = ({ head, json, tail }: Frame): Uint8Array => {
   return new Uint8Array([...bytes.subarray(0, lastQuote), 0xe2, 0x82, ...bytes.subarray(lastQuote)])
 }
 
-const inPieces = (bytes: Uint8Array, size: number, millis: number): ReadonlyArray<Action> =>
-  Array.from(
-    { length: Math.ceil(bytes.length / size) },
-    (_, index): ReadonlyArray<Action> => [
-      { do: "send", bytes: bytes.subarray(index * size, (index + 1) * size) },
+const inPieces = (
+  { bytes, sent }: { readonly bytes: Uint8Array; readonly sent: Sent },
+  size: number,
+  millis: number
+): ReadonlyArray<Action> => {
+  const count = Math.ceil(bytes.length / size)
+  return Array.from({ length: count }, (_, index): ReadonlyArray<Action> => {
+    const piece = bytes.subarray(index * size, (index + 1) * size)
+    return [
+      { do: "send", bytes: piece, ...(index === count - 1 && { sent }) },
       { do: "wait", millis }
     ]
-  ).flat()
+  }).flat()
+}

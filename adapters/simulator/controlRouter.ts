@@ -29,6 +29,7 @@ const ok = (body: unknown): Effect.Effect<Reply> => Effect.succeed(jsonReply(200
 const routes: Readonly<Record<string, (control: Control, call: Call) => Effect.Effect<Reply>>> = {
   "GET ": () => ok({ endpoints: Object.keys(routes).map((route) => route.replace(" ", " /control")) }),
   "GET /state": (control) => Effect.map(control.state, (state) => jsonReply(200, state)),
+  "GET /delivered": (control, { query }) => delivered(control, query),
   "GET /settings": (control) => ok({ settings: control.settings, switches: settingLines(), fixed: fixedAssumptions }),
   "PATCH /settings": (control, call) => withJson(call, (value) => patch(control, value)),
   "POST /events": (control, { body }) => publish(control, body),
@@ -45,6 +46,14 @@ const routes: Readonly<Record<string, (control: Control, call: Call) => Effect.E
 const withJson = ({ body }: Call, use: (value: unknown) => Effect.Effect<Reply>): Effect.Effect<Reply> => {
   const parsed = parseJson(body)
   return parsed === undefined ? Effect.succeed(errorReply(400, "The body is not valid JSON")) : use(parsed.value)
+}
+
+const delivered = (control: Control, query: URLSearchParams): Effect.Effect<Reply> => {
+  const since = query.get("since") ?? "0"
+  const limit = query.get("limit") ?? "1000"
+  return /^\d{1,15}$/.test(since) && /^\d{1,5}$/.test(limit)
+    ? Effect.map(control.delivered(Number(since), Number(limit)), (page) => jsonReply(200, page))
+    : Effect.succeed(errorReply(400, "Expected numbers in since and limit, such as ?since=0&limit=1000"))
 }
 
 const patch = (control: Control, value: unknown): Effect.Effect<Reply> =>

@@ -82,8 +82,9 @@ export class FirehoseConnection implements Source, FirehoseStream {
     this.sent++
     if (!match.isPaid) this.state.paidMatches++
     match.isPaid = true
-    const head = `id: ${firehose.partition}-${match.offset}\nevent: update\ndata: `
-    return { type: "record", frame: { head, json: match.json, tail: "\n\n" } }
+    const event = `${firehose.partition}-${match.offset}`
+    const head = `id: ${event}\nevent: update\ndata: `
+    return { type: "record", frame: { head, json: match.json, tail: "\n\n" }, sent: { event, ...match.sent } }
   }
 
   nextCheckAt(): number {

@@ -3,7 +3,7 @@ import { Either } from "effect"
 import type { Checked } from "../../../core/syntax/expression/checked.ts"
 import { firehoseEvent } from "../../../core/syntax/firehose/event.ts"
 import * as Language from "../../../core/syntax/firehose/language.ts"
-import { type JsonObject, objectOf } from "../../../core/text/json.ts"
+import { type JsonObject, objectOf, textOf } from "../../../core/text/json.ts"
 import type { Cap, World } from "../World.ts"
 import { Tap } from "./Tap.ts"
 
@@ -89,15 +89,22 @@ export class FirehoseState {
     const { markdown: given, ...rest } = withoutEmptyFields(page.document)
     const document = markdown === "always" ? { ...rest, markdown: given ?? `# ${rest["title"] ?? ""}` } : rest
     const matched_at = new Date(this.world.reportedTime("firehose", page.now)).toISOString()
-    const add = (offset: number, rules: JsonObject) =>
+    const url = textOf(document["url"])
+    const add = (offset: number, rules: ReadonlyArray<string>) =>
       tap.matches.push({
         offset,
         at: page.now,
-        json: JSON.stringify({ tap_id: tap.id, ...rules, matched_at, document }),
+        json: JSON.stringify({
+          tap_id: tap.id,
+          ...(rule_ids === "query_ids" ? { query_ids: rules } : { query_id: rules[0] }),
+          matched_at,
+          document
+        }),
+        sent: { ...(url !== undefined && { url }), rules },
         isPaid: false
       })
-    if (rule_ids === "query_ids") add(page.offset, { query_ids: ids })
-    else for (const [index, id] of ids.entries()) add(index === 0 ? page.offset : this.nextOffset++, { query_id: id })
+    if (rule_ids === "query_ids") add(page.offset, ids)
+    else for (const [index, id] of ids.entries()) add(index === 0 ? page.offset : this.nextOffset++, [id])
     for (const stream of this.streams) if (stream.tap === tap) stream.wake()
   }
 }

@@ -3,6 +3,7 @@ import { NamedRules } from "../../../core/engine/NamedRules.ts"
 import type { PlatformEvent } from "../../../core/syntax/expression/eventFields.ts"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import type { JsonObject } from "../../../core/text/json.ts"
+import type { SentEvent } from "../Deliveries.ts"
 import { passesFlags, type RuleFlags } from "./quality.ts"
 
 export interface FirehoseRule extends RuleFlags {
@@ -15,6 +16,8 @@ export interface Match {
   readonly offset: number
   readonly at: number
   readonly json: string
+  /** For the log of deliveries. */
+  readonly sent: Omit<SentEvent, "event">
   /** Only the first delivery is charged. */
   isPaid: boolean
 }

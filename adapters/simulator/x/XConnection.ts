@@ -101,7 +101,8 @@ export class XConnection implements Source, XStream {
     this.sent++
     usage.recordRead(post.id, now)
     const json = JSON.stringify(recordOf(post, this.fields, world.settings.x.vocabulary))
-    return { type: "record", frame: { head: "", json, tail: "\r\n" } }
+    const rules = post.matchingRules.map(({ id }) => id)
+    return { type: "record", frame: { head: "", json, tail: "\r\n" }, sent: { event: post.id, rules } }
   }
 
   nextCheckAt(): number | undefined {
