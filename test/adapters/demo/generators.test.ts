@@ -106,6 +106,16 @@ describe("posts", () => {
     assert.strictEqual(pairs, new Set(users.map(({ username }) => username)).size)
   })
 
+  it("have places with a GeoJSON feature", () => {
+    const places = postsOf(6, 300).flatMap(({ includes }) => includes.places ?? [])
+    assert.isNotEmpty(places)
+    for (const { geo } of places) {
+      const { bbox, ...rest } = geo
+      assert.deepStrictEqual(rest, { type: "Feature", properties: {} })
+      assert.lengthOf(bbox, 4)
+    }
+  })
+
   it("cover every operator within five minutes", () => {
     const events = postsOf(7, 300).map((record) => fieldsOf("x", record))
     const found = (field: "x.is" | "x.has" | "x.lang") => new Set(events.flatMap((event) => event.keywords(field)))

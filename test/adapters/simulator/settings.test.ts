@@ -183,6 +183,33 @@ describe("setting", () => {
     })
   )
 
+  it.scoped("x.ids_filter lists all rules when the filter is ignored", () =>
+    Effect.gen(function* () {
+      const sim = yield* stage()
+      const [cat] = yield* sim.addX("cat", "dog")
+      const listed = Effect.map(sim.call(`${RULES}?ids=${cat}`, { headers: X }), ({ body }) => body.data.length)
+      assert.strictEqual(yield* listed, 1)
+      yield* sim.control.patch({ x: { ids_filter: "ignored" } })
+      assert.strictEqual(yield* listed, 2)
+    })
+  )
+
+  it.scoped("x.deletes keeps half of the rules of a delete, or all", () =>
+    Effect.gen(function* () {
+      const sim = yield* stage({ x: { deletes: "none" } })
+      const ids = yield* sim.addX("cat", "dog", "bird")
+      const remove = (wanted: ReadonlyArray<string>) =>
+        Effect.map(
+          sim.call(RULES, { method: "POST", headers: X, body: { delete: { ids: wanted } } }),
+          ({ body }) => body.meta.summary
+        )
+      assert.deepStrictEqual(yield* remove(ids), { deleted: 0, not_deleted: 3 })
+      yield* sim.control.patch({ x: { deletes: "half" } })
+      assert.deepStrictEqual(yield* remove([...ids, "99"]), { deleted: 1, not_deleted: 3 })
+      assert.lengthOf((yield* sim.control.state).x.rules, 2)
+    })
+  )
+
   it.scoped("x.vocabulary renames tweets to posts, also in includes", () =>
     Effect.gen(function* () {
       const sim = yield* stage({ x: { vocabulary: "post" } })

@@ -240,6 +240,65 @@ describe("GET stream", () => {
       assert.lengthOf(recordsOf(backfill.text()), 2)
     })
   )
+
+  it.scoped("recovers at most 24 hours, on two connections at once that take no slot of the stream", () =>
+    Effect.gen(function* () {
+      const sim = yield* stage({ x: { tier: "enterprise", posts_per_second: 1, connection_cap: 1 } })
+      yield* sim.addX("cat")
+      yield* sim.post("cat 1", "cat 2", "cat 3")
+      const recovery = `${STREAM}?start_time=2026-11-15T11:59:00Z&end_time=2026-11-15T12:00:30Z`
+      const first = yield* sim.listen(recovery, X)
+      const second = yield* sim.listen(recovery, X)
+      assert.strictEqual((yield* sim.listen(recovery, X)).status, 429)
+      assert.strictEqual((yield* sim.listen(STREAM, X)).status, 200)
+      for (let turn = 0; turn < 4; turn++) yield* pass(1)
+      assert.deepStrictEqual([first.ended(), second.ended()], ["end", "end"])
+      assert.lengthOf(recordsOf(first.text()), 3)
+      assert.strictEqual((yield* sim.control.state).most_connections["x"], 1)
+      const tooOld = yield* sim.call(`${STREAM}?start_time=2026-11-14T11:59:00Z`, { headers: X })
+      assert.strictEqual(tooOld.status, 400)
+    })
+  )
+
+  it.scoped("ends a recovery cleanly only after its last post", () =>
+    Effect.gen(function* () {
+      const sim = yield* stage({ x: { tier: "enterprise", posts_per_second: 1 } })
+      yield* sim.addX("cat")
+      yield* sim.post("cat 1", "cat 2")
+      const recovery = `${STREAM}?start_time=2026-11-15T11:59:00Z`
+      yield* sim.control.inject({ kind: "close", platform: "x" })
+      const open = yield* sim.listen(recovery, X)
+      assert.strictEqual(open.ended(), "open")
+      yield* sim.call("/2/connections/all", { method: "DELETE", headers: X })
+      yield* settle
+      assert.strictEqual(open.ended(), "dropped")
+      const other = yield* sim.listen(recovery, X)
+      yield* sim.control.close
+      yield* settle
+      assert.strictEqual(other.ended(), "dropped")
+    })
+  )
+
+  it.scoped("answers 429 with the reset once the usage cap is reached, until then", () =>
+    Effect.gen(function* () {
+      const sim = yield* stage({ x: { usage_cap: 1, usage_cap_reset_seconds: 7_200 } })
+      yield* sim.addX("cat")
+      const stream = yield* sim.listen(STREAM, X)
+      yield* sim.post("cat 1", "cat 2")
+      yield* settle
+      const [, problem] = recordsOf(stream.text())
+      assert.strictEqual(problem.errors[0].title, "UsageCapExceeded")
+      assert.strictEqual(stream.ended(), "end")
+      yield* pass(10)
+      const capped = yield* sim.call(STREAM, { headers: X })
+      assert.deepStrictEqual(
+        [capped.status, capped.body.title, capped.headers.get("x-rate-limit-reset")],
+        [429, "UsageCapExceeded", String(NOW / 1_000 + 7_200)]
+      )
+      yield* pass(7_190)
+      assert.strictEqual((yield* sim.listen(STREAM, X)).status, 200)
+    })
+  )
 })
 
 describe("an open stream", () => {
@@ -324,6 +383,14 @@ describe("/2/connections", () => {
         yield* settle
         assert.strictEqual(next.ended(), "end")
       }
+      const gone = yield* sim.listen(STREAM, X)
+      yield* gone.hangUp
+      const active = yield* sim.call("/2/connections", { headers: X })
+      assert.lengthOf(active.body.data, 1, "X does not know that the client is gone")
+      assert.notProperty(active.body.data[0], "disconnected_at")
+      assert.strictEqual((yield* sim.listen(STREAM, X)).status, 429)
+      assert.strictEqual((yield* kill("", { uuids: [active.body.data[0].id] })).body.data.successful_kills, 1)
+      assert.strictEqual((yield* sim.listen(STREAM, X)).status, 200)
       assert.strictEqual((yield* kill("/sample_stream")).status, 400)
       assert.strictEqual((yield* kill("", { uuids: [] })).status, 400)
       assert.strictEqual((yield* sim.call("/2/connections?status=odd", { headers: X })).status, 400)
