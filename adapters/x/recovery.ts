@@ -63,8 +63,8 @@ export class Recovery {
   }
 
   /**
-   * All lines of a period from `periodOf`. The stream ends without a failure only if X sent all of them. Waits while
-   * another recovery runs.
+   * All lines of a period from `periodOf`. The stream ends without a failure only if X sent all of them; lines before
+   * the last may still be unreadable. Waits while another recovery runs.
    */
   lines(period: Period): Stream.Stream<string, NotRecovered> {
     return Stream.unwrapScoped(
@@ -113,19 +113,26 @@ export class Recovery {
       () => new NotRecovered({ reason: `No data came for ${SILENCE_SECONDS} s`, isFinal: false }),
       `${SILENCE_SECONDS} seconds`
     )
-    // A problem instead of a post means that X stopped before the end.
-    return Stream.flatMap(Stream.chunks(lines(guarded)), (batch) => {
+    let last = ""
+    const checked = Stream.flatMap(Stream.chunks(lines(guarded)), (batch) => {
       let count = 0
       for (const line of batch) {
         const record = line.startsWith(POST_START) ? undefined : readLine(line)
+        // A problem instead of a post means that X stopped before the end.
         if (record?.kind === "end") {
           const ended = endedInStream(record.problem, this.upstream.scrubbed(record.reason))
           return Stream.concat(Stream.fromChunk(Chunk.take(batch, count)), Stream.fail(notRecovered(ended)))
         }
         count++
+        last = line
       }
       return Stream.fromChunk(batch)
     })
+    const torn = new NotRecovered({ reason: "The connection ended inside a record", isFinal: false })
+    return Stream.concat(
+      checked,
+      Stream.suspend(() => (readLine(last).kind === "unreadable" ? Stream.fail(torn) : Stream.empty))
+    )
   }
 }
 

@@ -146,6 +146,16 @@ describe("lines", () => {
     )
   )
 
+  it.scoped("fail if the last record is torn", () =>
+    withRecovery({}, ({ on, recovery }) =>
+      Effect.gen(function* () {
+        yield* on.control.inject({ kind: "torn-line", platform: "x" })
+        const error = yield* Effect.flip(Stream.runDrain(recovery.lines(period(0, 5))))
+        assert.strictEqual(error.reason, "The connection ended inside a record")
+      })
+    )
+  )
+
   it.scoped("keep the posts from before a problem of X", () =>
     withRecovery({ usage_cap: 3, usage_cap_reset_seconds: 800 }, ({ recovery }) =>
       Effect.gen(function* () {
