@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import type { Platform } from "../../../core/platforms/Platform.ts"
 import { pass, type Stage, stage } from "../simulator/stage.ts"
-import { withSimulator, withX } from "./platform.ts"
+import { passInSteps, withSimulator, withX } from "./platform.ts"
 
 const register = (platform: Platform, texts: ReadonlyArray<string>) =>
   Effect.map(platform.register(texts), (outcomes) =>
@@ -50,7 +50,7 @@ describe("unregister", () => {
         yield* on.control.patch({ x: { deletes: "all" } })
         yield* platform.unregister(ids)
         assert.deepStrictEqual(yield* held(on), [])
-        yield* pass(1)
+        yield* passInSteps(61)
         assert.lengthOf((yield* on.control.state).x.connections, 0)
       })
     )
