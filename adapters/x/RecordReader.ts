@@ -2,7 +2,7 @@
 
 import { Chunk, Clock, Effect, Option } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
-import type { Signal } from "../../core/platforms/Platform.ts"
+import type { Delivery, Signal } from "../../core/platforms/Platform.ts"
 import * as Metrics from "../../core/telemetry/Metrics.ts"
 import { instantOf, objectOf, textOf } from "../../core/text/json.ts"
 import { numberProblem } from "../../core/text/numbers.ts"
@@ -91,18 +91,8 @@ export class RecordReader {
         const reason = numberProblem(line)
         if (novelty === "new post" && reason === undefined) posts.push(payload)
         this.quiet.postReceived(now, ruleIds)
-        signals.push({
-          _tag: "Event",
-          delivery: {
-            platformPostId: postId,
-            payload,
-            ...(reason !== undefined && { damaged: { reason, text: line } }),
-            platformRuleIds: ruleIds,
-            cursor: Option.some(String(now)),
-            receivedAt: now,
-            ack: Effect.void
-          }
-        })
+        const damaged = reason === undefined ? undefined : { reason, text: line }
+        signals.push(eventOf(record, { now, damaged, cursor: Option.some(String(now)) }))
       }
       this.lastLineAt = now
       if (posts.length > 0) {
@@ -111,9 +101,27 @@ export class RecordReader {
       }
       const verdict = ended === undefined ? yield* this.quiet.check(now) : {}
       if (verdict.suspected !== undefined) signals.push(verdict.suspected)
+      if (verdict.ended?.silentSince !== undefined) this.lastLineAt = verdict.ended.silentSince
       ended ??= verdict.ended
       if (ended === undefined) signals.push({ _tag: "Alive", at: now })
       return { signals: Chunk.unsafeFromArray(signals), ended: Option.fromNullable(ended) }
+    })
+  }
+
+  /** The posts of a past gap. `isComplete`: all lines could be read. */
+  readReplay(
+    lines: Iterable<string>
+  ): Effect.Effect<{ readonly events: Chunk.Chunk<Signal>; readonly isComplete: boolean }> {
+    return Effect.map(Clock.currentTimeMillis, (now) => {
+      const records = [...lines].map((line) => ({ line, record: readLine(line) }))
+      const events = records.flatMap(({ line, record }) => {
+        if (record.kind !== "post" || this.seen.add(record.postId, record.ruleIds) === "repeat") return []
+        const reason = numberProblem(line)
+        const damaged = reason === undefined ? undefined : { reason, text: line }
+        return [eventOf(record, { now, damaged, cursor: Option.none() })]
+      })
+      const isComplete = records.every(({ record }) => record.kind !== "unreadable")
+      return { events: Chunk.unsafeFromArray(events), isComplete }
     })
   }
 
@@ -132,6 +140,26 @@ export class RecordReader {
 
 /** Posts come up to some seconds late: only an older one shows that X replays. */
 const MAX_LATENESS_MILLIS = 15_000
+
+const eventOf = (
+  { postId, ruleIds, payload }: PostRecord,
+  options: {
+    readonly now: number
+    readonly damaged: Delivery["damaged"]
+    readonly cursor: Delivery["cursor"]
+  }
+): Signal => ({
+  _tag: "Event",
+  delivery: {
+    platformPostId: postId,
+    payload,
+    ...(options.damaged !== undefined && { damaged: options.damaged }),
+    platformRuleIds: ruleIds,
+    cursor: options.cursor,
+    receivedAt: options.now,
+    ack: Effect.void
+  }
+})
 
 const isOlder = ({ payload }: PostRecord, { cutAt }: Backfill): boolean => {
   const createdAt = instantOf(textOf(objectOf(payload["data"])?.["created_at"]) ?? "")

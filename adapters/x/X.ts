@@ -46,7 +46,8 @@ export const layerWith = (options: {
       const upstream = new Upstream(options)
       const known = new KnownRules()
       const plan = new Plan()
-      const health = new StreamHealth(yield* Clock.currentTimeMillis)
+      const startedAt = yield* Clock.currentTimeMillis
+      const health = new StreamHealth(startedAt)
       yield* platforms.register({
         id: x.id,
         get language() {
@@ -57,7 +58,7 @@ export const layerWith = (options: {
         },
         capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: true },
         ...makeRules({ api: new Api(upstream), known, plan, tag }),
-        watch: makeWatch({ upstream, known, health, recent, hadPosts: () => Effect.succeedNone }),
+        watch: makeWatch({ upstream, known, health, recent, hadPosts: () => Effect.succeedNone, startedAt }),
         status: health.status
       })
     })

@@ -1,5 +1,5 @@
 /** Clears stuck connections: X may count a broken connection for hours, and refuses a new one until then. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { counted } from "../../core/text/counted.ts"
 import { instantOf, jsonOf, numberOf, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
 import type { Budget } from "../http/Budget.ts"
@@ -15,23 +15,36 @@ export class Connections {
   /** X documents no limit. We assume that of kills. */
   private readonly lists = callBudget(20)
 
-  constructor(upstream: Upstream) {
+  private readonly startedAt: number
+  private ownTimes: ReadonlyArray<number> = []
+  private refusedSince: number | undefined
+
+  /** `startedAt`: of this process, in milliseconds. */
+  constructor(upstream: Upstream, startedAt: number) {
     this.upstream = upstream
+    this.startedAt = startedAt
+  }
+
+  /** When we opened a connection, in milliseconds. */
+  opened(at: number): void {
+    this.ownTimes = [...this.ownTimes, at].slice(-MAX_TIMES)
+    this.refusedSince = undefined
   }
 
   /**
-   * Kills the app's connections to the stream, except those that we hold: `held` is when they were opened, in
-   * milliseconds. Returns how many X killed. A failure is only logged.
+   * X refuses a connection because it counts another one of the app. Kills those that this process opened and no longer
+   * holds, and after a minute also those from before its start: an earlier process may have left them. `held` is when
+   * the connections that we hold were opened, in milliseconds. Returns how many X killed. A failure is only logged.
    */
   clearStuck(held: ReadonlyArray<number>): Effect.Effect<number> {
-    const isHeld = ({ since }: Listed) => held.some((openedAt) => Math.abs(since - openedAt) <= TOLERANCE_MILLIS)
     return Effect.gen(this, function* () {
-      const listed = yield* this.list
-      const stuck = listed.filter((connection) => !isHeld(connection))
-      if (stuck.length === 0) {
-        yield* Effect.logInfo('"x" counts another connection of this app, but lists none that could be closed')
-        return 0
-      }
+      const now = yield* Clock.currentTimeMillis
+      this.refusedSince ??= now
+      const isPatient = now - this.refusedSince >= PATIENCE_MILLIS
+      const isStuck = ({ since }: Listed) =>
+        !isNear(since, held) && (isNear(since, this.ownTimes) || (isPatient && since < this.startedAt))
+      const stuck = (yield* this.list).filter(isStuck)
+      if (stuck.length === 0) return 0
       const killed = yield* this.kill(stuck.map(({ id }) => id))
       const described = stuck.map(({ since, from }) => `since ${new Date(since).toISOString()}${from}`).join(", ")
       yield* Effect.logWarning(
@@ -96,6 +109,14 @@ const addressPattern = /^[0-9a-f.:]{2,45}$/i
 
 /** Between X's clock and ours. */
 const TOLERANCE_MILLIS = 30_000
+
+const isNear = (time: number, times: ReadonlyArray<number>): boolean =>
+  times.some((other) => Math.abs(time - other) <= TOLERANCE_MILLIS)
+
+/** X frees the slot of a broken connection after some seconds, if all is well. */
+const PATIENCE_MILLIS = 60_000
+
+const MAX_TIMES = 20
 
 interface Listed {
   readonly id: string

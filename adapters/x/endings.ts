@@ -56,16 +56,16 @@ export const endedUnproved = (minutes: number, now: number): Ended =>
     silentSince: now
   })
 
-// ---- helpers ----
-
-/** Other issues with status 409 are not about missing rules. */
-const noRulesIssues: ReadonlyArray<string | undefined> = ["RuleConfigurationIssue", undefined]
-
 /**
  * Comes as a 429, but is not a rate limit: X still counts a broken connection for some seconds, for instance after a
  * restart. A wait of a minute would lose a minute of posts.
  */
-const isTooManyConnections = ({ connectionIssue }: Problem): boolean => connectionIssue === "TooManyConnections"
+export const isTooManyConnections = ({ connectionIssue }: Problem): boolean => connectionIssue === "TooManyConnections"
+
+// ---- helpers ----
+
+/** Other issues with status 409 are not about missing rules. */
+const noRulesIssues: ReadonlyArray<string | undefined> = ["RuleConfigurationIssue", undefined]
 
 const TOO_MANY_CONNECTIONS =
   "X counts another connection of this app: a broken one expires after a while, one of another program does not"

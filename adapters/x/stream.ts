@@ -1,7 +1,8 @@
-/** X's filtered stream: reconnects, and asks for a backfill of missed posts where the plan has one. */
-import { Clock, Effect, Option, type Scope, Stream } from "effect"
+/** X's filtered stream: reconnects, and asks for the missed posts where the plan has backfill or recovery. */
+import { Clock, Effect, Option, Queue, type Scope, Stream } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import type { Platform, Signal } from "../../core/platforms/Platform.ts"
+import { jsonOf } from "../../core/text/json.ts"
 import { type OpenAnswer, read } from "../http/call.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
 import { lines } from "../http/lines.ts"
@@ -9,10 +10,14 @@ import type { StreamHealth } from "../http/StreamHealth.ts"
 import { type Connection, type Ended, supervised } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
 import { backoff } from "./backoff.ts"
-import { endedByAnswer, endedByNetwork, endedSilent, SILENCE_SECONDS } from "./endings.ts"
+import { Connections } from "./connections.ts"
+import { endedByAnswer, endedByNetwork, endedSilent, isTooManyConnections, SILENCE_SECONDS } from "./endings.ts"
 import { applyRateLimit, callBudget } from "./limits.ts"
+import { problemIn } from "./problems.ts"
 import { type HadPosts, QuietWatch } from "./QuietWatch.ts"
 import { RecordReader } from "./RecordReader.ts"
+import { recoverGaps } from "./recoverGaps.ts"
+import { type Period, Recovery } from "./recovery.ts"
 
 export const makeWatch = (options: {
   readonly upstream: Upstream
@@ -20,13 +25,18 @@ export const makeWatch = (options: {
   readonly health: StreamHealth
   readonly recent: RecentEvents["Type"]
   readonly hadPosts: HadPosts
+  /** Of this process, in milliseconds. */
+  readonly startedAt: number
 }): Platform["watch"] => {
   const { upstream, known, health } = options
   // X allows 50.
   const budget = callBudget(48)
   let hasBackfill = true
 
-  return (from) =>
+  const recovery = new Recovery({ upstream, budget, fields })
+  const connections = new Connections(upstream, options.startedAt)
+
+  const watch = (from: Option.Option<string>, gaps: Queue.Queue<Period>) =>
     Stream.suspend(() => {
       const reader = new RecordReader({
         ...options,
@@ -71,6 +81,8 @@ export const makeWatch = (options: {
           const at = yield* Clock.currentTimeMillis
           const cutAt = reader.lastLineAt
           const since = at - minutes * 60_000
+          connections.opened(at)
+          if (cutAt !== undefined) yield* gaps.offer({ from: cutAt, to: at })
           reader.connectionOpened(at, minutes > 0 && cutAt !== undefined ? { since, cutAt, at } : undefined)
           return { records: recordsOf(answer), ...(minutes > 0 && { askedSince: since }) }
         }
@@ -79,6 +91,11 @@ export const makeWatch = (options: {
         if (answer.status === 400 && minutes > 0) {
           hasBackfill = false
           yield* Effect.logInfo('The app has no backfill on "x": posts are missed while the stream is down')
+          yield* budget.wait
+          return yield* connect
+        }
+        if (isTooManyConnections(problemIn(jsonOf(text))) && (yield* connections.clearStuck(recovery.heldSince)) > 0) {
+          yield* Effect.sleep("1 second")
           yield* budget.wait
           return yield* connect
         }
@@ -97,8 +114,11 @@ export const makeWatch = (options: {
         stableAfterMillis: STABLE_AFTER_MILLIS,
         pause: backoff
       })
-      return Stream.map(items, (item): Signal => (item._tag === "Record" ? item.record : item))
+      const live = Stream.map(items, (item): Signal => (item._tag === "Record" ? item.record : item))
+      return Stream.merge(live, recoverGaps({ recovery, reader }, gaps))
     })
+
+  return (from) => Stream.unwrap(Effect.map(Queue.unbounded<Period>(), (gaps) => watch(from, gaps)))
 }
 
 // ---- helpers ----

@@ -1,6 +1,6 @@
 /** Stuck connections are killed, and nothing else. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, TestClock } from "effect"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
 import { Upstream } from "../../../adapters/http/Upstream.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
@@ -16,34 +16,41 @@ const withConnections = <A, E, R>(
     const on = yield* stage(settings)
     const upstream = new Upstream({ baseUrl: "http://x.test", token: Redacted.make(TOKEN) })
     yield* on.addX("cat")
-    return yield* body(on, new Connections(upstream)).pipe(Effect.provideService(Fetch, { send: on.handler }))
+    return yield* body(on, new Connections(upstream, NOW)).pipe(Effect.provideService(Fetch, { send: on.handler }))
   })
 
 describe("clearStuck", () => {
-  it.scoped("frees the slot of a client that X does not know is gone", () =>
-    withConnections({ x: { dead_slot_seconds: 100_000 } }, (on, connections) =>
+  it.scoped("frees the slot of a connection that this process opened, and keeps those that it holds", () =>
+    withConnections({ x: { tier: "enterprise", dead_slot_seconds: 100_000 } }, (on, connections) =>
       Effect.gen(function* () {
-        const stream = yield* on.listen(STREAM, X)
-        yield* stream.hangUp
+        yield* pass(100)
+        const stuck = yield* on.listen(STREAM, X)
+        connections.opened(NOW + 100_000)
+        yield* stuck.hangUp
+        yield* pass(60)
+        const held = yield* on.listen(STREAM, X)
+        connections.opened(NOW + 160_000)
         assert.strictEqual((yield* on.listen(STREAM, X)).status, 429)
-        assert.strictEqual(yield* connections.clearStuck([]), 1)
-        const next = yield* on.listen(STREAM, X)
-        assert.strictEqual(next.status, 200)
-        assert.strictEqual(next.ended(), "open")
+        assert.strictEqual(yield* connections.clearStuck([NOW + 160_000]), 1)
+        yield* pass(1)
+        assert.strictEqual(held.ended(), "open")
+        assert.strictEqual((yield* on.listen(STREAM, X)).status, 200)
       })
     )
   )
 
-  it.scoped("keeps the connections that we hold", () =>
+  it.scoped("keeps those of other programs, and frees one from before its start after a minute", () =>
     withConnections({ x: { tier: "enterprise" } }, (on, connections) =>
       Effect.gen(function* () {
-        const stuck = yield* on.listen(STREAM, X)
+        yield* TestClock.setTime(NOW - 1_000)
+        const earlier = yield* on.listen(STREAM, X)
+        yield* pass(101)
+        const later = yield* on.listen(STREAM, X)
+        assert.strictEqual(yield* connections.clearStuck([]), 0)
         yield* pass(60)
-        const ours = yield* on.listen(STREAM, X)
-        assert.strictEqual(yield* connections.clearStuck([NOW + 60_000]), 1)
+        assert.strictEqual(yield* connections.clearStuck([]), 1)
         yield* pass(1)
-        assert.deepStrictEqual([stuck.ended(), ours.ended()], ["end", "open"])
-        assert.strictEqual(yield* connections.clearStuck([NOW + 60_000]), 0, "only ours is left")
+        assert.deepStrictEqual([earlier.ended(), later.ended()], ["end", "open"])
       })
     )
   )
@@ -56,6 +63,7 @@ describe("clearStuck", () => {
         yield* on.control.inject({ kind: "refuse", platform: "x", endpoint: "connections.list" })
         assert.strictEqual(yield* connections.clearStuck([]), 0)
         const stream = yield* on.listen(STREAM, X)
+        connections.opened(NOW)
         yield* on.control.inject({
           kind: "rate-limit",
           platform: "x",
@@ -65,7 +73,7 @@ describe("clearStuck", () => {
         })
         assert.strictEqual(yield* connections.clearStuck([]), 0)
         assert.strictEqual(stream.ended(), "open")
-        for (let call = 0; call < 40; call++) yield* connections.clearStuck([])
+        for (let call = 0; call < 40; call++) yield* connections.clearStuck([NOW])
         const { windows, violations } = yield* on.control.state
         assert.deepStrictEqual(violations, [])
         assert.isAtMost(windows["x.connections.list"]?.most ?? 0, 20)

@@ -93,6 +93,50 @@ describe("a gap", () => {
   )
 })
 
+describe("a long gap", () => {
+  it.scoped("is recovered in the background, with each post once, where the plan has it", () =>
+    watched({ tier: "enterprise" }, (on, _, watcher) =>
+      Effect.gen(function* () {
+        yield* passInSteps(60)
+        yield* on.control.inject({ kind: "refuse", platform: "x", endpoint: "stream", seconds: 1_200 })
+        yield* on.control.inject({ kind: "close", platform: "x" })
+        yield* passInSteps(60)
+        yield* on.post("cat, early in the gap")
+        yield* passInSteps(1_100)
+        yield* on.post("cat, late in the gap")
+        yield* passInSteps(200)
+        assert.sameMembers([...watcher.texts()], ["cat, early in the gap", "cat, late in the gap"])
+        const [opened] = watcher.signals.filter(({ _tag }) => _tag === "Watching").slice(-1)
+        const last = watcher.signals.findLast(({ _tag }) => _tag === "Replayed")
+        if (last?._tag !== "Replayed" || opened?._tag !== "Watching") return assert.fail("nothing was replayed")
+        assert.isAtMost(last.from, NOW + 60 * SECOND)
+        assert.isAtLeast(last.to, opened.at)
+      })
+    )
+  )
+
+  it.scoped("stays a gap where the plan has no recovery", () =>
+    watched({ tier: "pay-per-use" }, (on, { logs }, watcher) =>
+      Effect.gen(function* () {
+        yield* on.control.inject({ kind: "refuse", platform: "x", endpoint: "stream", seconds: 1_200 })
+        yield* on.control.inject({ kind: "close", platform: "x" })
+        yield* passInSteps(60)
+        yield* on.post("cat")
+        yield* passInSteps(1_400)
+        assert.deepStrictEqual(watcher.texts(), [])
+        assert.deepStrictEqual(
+          watcher.signals.filter(({ _tag }) => _tag === "Replayed"),
+          []
+        )
+        assert.lengthOf(
+          logs.filter((line) => line.includes("has no recovery")),
+          1
+        )
+      })
+    )
+  )
+})
+
 describe("an unreadable record", () => {
   it.scoped("is lost in the time since the line before it", () =>
     watched({ tier: "pay-per-use", keep_alive_seconds: 20 }, (on, _, watcher) =>

@@ -1,0 +1,54 @@
+/** Recovers the posts of long gaps in the background, where the plan has it. */
+import { Chunk, Clock, Effect, Option, type Queue, Stream } from "effect"
+import type { Signal } from "../../core/platforms/Platform.ts"
+import type { RecordReader } from "./RecordReader.ts"
+import type { NotRecovered, Period, Recovery } from "./recovery.ts"
+
+export interface Recovering {
+  readonly recovery: Recovery
+  readonly reader: RecordReader
+}
+
+/** One gap after the other. */
+export const recoverGaps = (recovering: Recovering, gaps: Queue.Dequeue<Period>): Stream.Stream<Signal> =>
+  Stream.flatMap(Stream.fromQueue(gaps), (gap) => recoverGap(recovering, gap, 1))
+
+// ---- helpers ----
+
+/** X can replay a second only once it is over. */
+const SETTLE = "5 seconds"
+
+const MAX_TRIES = 5
+const RETRY_MILLIS = 60_000
+
+const recoverGap = ({ recovery, reader }: Recovering, gap: Period, tries: number): Stream.Stream<Signal> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      yield* Effect.sleep(SETTLE)
+      const found = recovery.periodOf(gap, yield* Clock.currentTimeMillis)
+      if (Option.isNone(found)) return Stream.empty
+      const period = found.value
+      let isComplete = true
+      const events = Stream.chunks(recovery.lines(period)).pipe(
+        Stream.mapEffect((lines) => reader.readReplay(lines)),
+        Stream.map((replay) => {
+          isComplete = isComplete && replay.isComplete
+          return replay.events
+        }),
+        Stream.filter(Chunk.isNonEmpty),
+        Stream.flattenChunks
+      )
+      const replayed = Stream.suspend(() =>
+        isComplete ? Stream.succeed<Signal>({ _tag: "Replayed", ...period }) : Stream.empty
+      )
+      const again = ({ reason, isFinal, waitMillis = RETRY_MILLIS }: NotRecovered) => {
+        if (isFinal) return Stream.empty
+        if (tries === MAX_TRIES) return Stream.drain(Stream.fromEffect(Effect.logWarning(`${GIVEN_UP}: ${reason}`)))
+        const wait = Stream.drain(Stream.fromEffect(Effect.sleep(waitMillis * tries)))
+        return Stream.concat(wait, recoverGap({ recovery, reader }, gap, tries + 1))
+      }
+      return Stream.catchAll(Stream.concat(events, replayed), again)
+    })
+  )
+
+const GIVEN_UP = 'Cannot recover the posts of a gap on "x"'
