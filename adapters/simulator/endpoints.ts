@@ -6,7 +6,16 @@ export const SimulatedPlatform = Schema.Literal("x", "firehose")
 export type SimulatedPlatform = typeof SimulatedPlatform.Type
 
 export const endpoints = {
-  x: ["rules.list", "rules.update", "rules.counts", "stream", "connections.list", "connections.kill", "usage"],
+  x: [
+    "rules.list",
+    "rules.update",
+    "rules.counts",
+    "counts.recent",
+    "stream",
+    "connections.list",
+    "connections.kill",
+    "usage"
+  ],
   firehose: ["taps", "rules", "validate", "stream"]
 } as const
 

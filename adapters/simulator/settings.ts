@@ -62,6 +62,9 @@ const XSettings = Schema.Struct({
   rules_get_limit: setting(Count, 450, "Calls of GET rules per 15 minutes"),
   rules_post_limit: setting(Count, 100, "Calls of POST rules per 15 minutes"),
   stream_limit: setting(Count, 50, "Connections per 15 minutes"),
+  max_query_length: optionalCount("Maximum length of a query of counts/recent; null: by the tier"),
+  recent_counts_delay_seconds: setting(Seconds, 30, "How long before now counts/recent ends without end_time"),
+  recent_counts_limit: setting(Count, 300, "Calls of GET counts/recent per 15 minutes"),
   usage_limit: setting(Count, 50, "Calls of GET usage per 15 minutes"),
   connections_limit: setting(
     Count,

@@ -10,6 +10,7 @@ import type { JsonObject } from "../../../core/text/json.ts"
 import { ascendingIds } from "../../demo/addresses.ts"
 import { blockingIssues } from "../blockingIssues.ts"
 import type { Cap, World } from "../World.ts"
+import { PublishedPosts } from "./PublishedPosts.ts"
 import { planOf } from "./plan.ts"
 import { detailsOf } from "./ruleErrors.ts"
 import { Usage } from "./Usage.ts"
@@ -60,6 +61,7 @@ export class XState {
   readonly usage: Usage
   /** Matched posts of the last 24 hours, oldest first. */
   readonly history: Array<MatchedPost> = []
+  readonly posts = new PublishedPosts()
   published = 0
   private readonly engine = new NamedRules({ seed: 1 })
   private readonly nextId = ascendingIds()
@@ -113,6 +115,7 @@ export class XState {
   publish(payload: JsonObject, now: number): Either.Either<number, string> {
     return Either.map(xEvent(payload), (event) => {
       this.published++
+      this.posts.add(payload, now)
       const matched = this.engine
         .match(event)
         .flatMap((id) => this.rules.get(id) ?? [])

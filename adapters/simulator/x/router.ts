@@ -4,6 +4,7 @@ import type { XEndpoint } from "../endpoints.ts"
 import type { Settings } from "../settings.ts"
 import { bearerToken, type Call, Dropped, type Reply } from "../wire.ts"
 import { killConnections, listConnections } from "./connections.ts"
+import { countsRecent } from "./countsRecent.ts"
 import { listRules, ruleCounts } from "./listRules.ts"
 import { openStream } from "./openStream.ts"
 import { creditsDepleted, plainProblem, tooManyRequests, unauthorized } from "./problems.ts"
@@ -78,6 +79,17 @@ const routes: ReadonlyArray<{ readonly pattern: RegExp; readonly methods: Readon
     pattern: /^\/2\/tweets\/search\/stream$/,
     methods: {
       GET: { endpoint: "stream", limitKey: () => "stream", limit: ({ x }) => x.stream_limit, handle: openStream }
+    }
+  },
+  {
+    pattern: /^\/2\/tweets\/counts\/recent$/,
+    methods: {
+      GET: {
+        endpoint: "counts.recent",
+        limitKey: () => "counts.recent",
+        limit: ({ x }) => x.recent_counts_limit,
+        handle: countsRecent
+      }
     }
   },
   {

@@ -10,6 +10,7 @@ const targets: ReadonlyArray<readonly [method: string, path: string, headers: Re
   ["GET", "/2/connections", X],
   ["DELETE", "/2/connections", X],
   ["GET", "/2/usage/tweets", X],
+  ["GET", "/2/tweets/counts/recent", X],
   ["GET", STREAM, X],
   ["POST", "/v1/taps", MANAGER],
   ["POST", "/v1/rules", TAP],
@@ -56,6 +57,8 @@ const names = [
   "backfill_minutes",
   "tweet.fields",
   "start_time",
+  "query",
+  "granularity",
   "__proto__",
   "constructor"
 ]
@@ -89,7 +92,13 @@ describe("the simulator", () => {
     Effect.gen(function* () {
       const calls = FastCheck.sample(anyCall, 1_500)
       const sim = yield* stage({
-        x: { rules_get_limit: 1e6, rules_post_limit: 1e6, usage_limit: 1e6, connections_limit: 1e6 }
+        x: {
+          rules_get_limit: 1e6,
+          rules_post_limit: 1e6,
+          usage_limit: 1e6,
+          connections_limit: 1e6,
+          recent_counts_limit: 1e6
+        }
       })
       const initial = sim.control.settings
       for (const { target, body, query } of calls) {

@@ -265,7 +265,14 @@ describe("GET rules/counts", () => {
 })
 
 describe("every X endpoint", () => {
-  const endpoints = [RULES, `${RULES}/counts`, "/2/tweets/search/stream", "/2/connections", "/2/usage/tweets"]
+  const endpoints = [
+    RULES,
+    `${RULES}/counts`,
+    "/2/tweets/search/stream",
+    "/2/connections",
+    "/2/usage/tweets",
+    "/2/tweets/counts/recent"
+  ]
   for (const path of endpoints) {
     it.scoped(`${path} answers 401 without rate-limit headers for a wrong or missing token`, () =>
       Effect.gen(function* () {
