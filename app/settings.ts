@@ -137,6 +137,12 @@ const table = {
       description: "Maximum number of rules on x per account; 0 means no limit",
       parse: wholeNumber(0, 1_000_000)
     }),
+    xPricePerPost: setting({
+      name: "X_PRICE_PER_POST",
+      default: "0.005",
+      description: "Price of a post that X delivers, in US dollars, to estimate what a filter costs",
+      parse: price
+    }),
     firehoseToken: optional({
       name: "FIREHOSE_TAP_TOKEN",
       description: "Token of a Firehose tap (fh_…); without it the platform firehose runs in process",
@@ -334,6 +340,10 @@ function anyText(text: string): Either.Either<string> {
 function wholeNumber(min: number, max: number): Parse<number> {
   const range = { min, max }
   return (text) => Either.fromNullable(parseWholeNumber(text, range), () => `Expected ${describeRange(range)}`)
+}
+
+function price(text: string): Either.Either<number, string> {
+  return /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Either.right(Number(text)) : Either.left("Expected a number like 0.005")
 }
 
 function oneOf<A>(values: Readonly<Record<string, A>>): Parse<A> {

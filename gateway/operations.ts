@@ -298,11 +298,15 @@ export const checkRule = endpoint({
   tag: "rules",
   summary: "Check filters before a rule is created",
   description:
-    "Returns the issues of each filter and its translation to the other platform. On request it also explains the filter on an event of yours (`events`), tests it on the newest events (`backtest`), and validates it on the platform itself (`ask_platforms`). Nothing is saved. A backtest uses, and shows as samples, the events that all accounts share and those that your account sent.",
+    "Returns the issues of each filter and its translation to the other platform. On request it also explains the filter on an event of yours (`events`), tests it on the newest events (`backtest`), and asks the platform itself (`ask_platforms`) whether it accepts the filter and, on X, how many posts it had in the last seven days, with the price of a month. Nothing is saved. A backtest uses, and shows as samples, the events that all accounts share and those that your account sent; `basis` says whether these are all events or only those that already match some rule.",
   input: CheckRequest,
   output: CheckResult,
   example: {
-    request: { overrides: { x: "earthquake lang:en" }, backtest: { events: 1000, samples: 1 } },
+    request: {
+      overrides: { x: "earthquake lang:en" },
+      backtest: { events: 1000, samples: 1 },
+      ask_platforms: true
+    },
     response: {
       platforms: {
         x: {
@@ -328,14 +332,23 @@ export const checkRule = endpoint({
             }
           },
           backtest: {
+            basis: "matched_events",
             tested: 1000,
             matched: 12,
-            share: 0.012,
-            per_hour: 86.4,
+            already_matched: 4,
             from: "2026-11-15T08:00:00.000Z",
             to: "2026-11-15T08:08:20.000Z",
             samples: [{ data: { id: "1866223344556677889", text: "Felt a strong earthquake just now", lang: "en" } }]
-          }
+          },
+          platform_verdict: { accepted: true },
+          counts: {
+            total: 14515,
+            per_hour: 86.4,
+            from: "2026-11-08T08:08:00.000Z",
+            to: "2026-11-15T08:08:00.000Z",
+            note: "X may leave retweets out of its counts, but the stream delivers them unless the filter has -is:retweet"
+          },
+          price: { per_month: 311.04, currency: "USD" }
         }
       }
     }

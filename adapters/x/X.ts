@@ -11,6 +11,7 @@ import { ownTag } from "../http/ownTag.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
 import { Upstream } from "../http/Upstream.ts"
 import { Api } from "./api.ts"
+import { makeCounts } from "./counts.ts"
 import { Plan } from "./Plan.ts"
 import { makeRules } from "./rules.ts"
 import { makeWatch } from "./stream.ts"
@@ -20,12 +21,18 @@ export const install = (settings: {
   readonly xToken: Option.Option<Redacted.Redacted>
   readonly xBaseUrl: string
   readonly xRulesPerAccount: number
+  readonly xPricePerPost: number
 }): Installed<Platforms | RuleStore | RecentEvents> => ({
   language: x,
   rulesPerAccount: ruleLimit(settings.xRulesPerAccount),
   remote: Option.map(settings.xToken, (token) => ({
     baseUrl: settings.xBaseUrl,
-    layer: layerWith({ baseUrl: settings.xBaseUrl, token, rulesPerAccount: settings.xRulesPerAccount })
+    layer: layerWith({
+      baseUrl: settings.xBaseUrl,
+      token,
+      rulesPerAccount: settings.xRulesPerAccount,
+      pricePerPost: settings.xPricePerPost
+    })
   })),
   demo: { perSecond: 2, make: posts, filter: "nasa -is:retweet" }
 })
@@ -35,6 +42,8 @@ export const layerWith = (options: {
   readonly token: Redacted.Redacted
   /** 0: no limit. */
   readonly rulesPerAccount: number
+  /** In US dollars. */
+  readonly pricePerPost: number
 }): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
@@ -44,6 +53,7 @@ export const layerWith = (options: {
       const tag = yield* ownTag(store, x.id)
       const rulesPerAccount = ruleLimit(options.rulesPerAccount)
       const upstream = new Upstream(options)
+      const api = new Api(upstream)
       const known = new KnownRules()
       const plan = new Plan()
       const startedAt = yield* Clock.currentTimeMillis
@@ -56,8 +66,9 @@ export const layerWith = (options: {
         get syntax() {
           return helpFor(plan.language, ruleLimits(rulesPerAccount))
         },
-        capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: true },
-        ...makeRules({ api: new Api(upstream), known, plan, tag }),
+        capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: true, pricePerEvent: options.pricePerPost },
+        ...makeRules({ api, known, plan, tag }),
+        countRecent: makeCounts(api),
         watch: makeWatch({ upstream, known, health, recent, hadPosts: () => Effect.succeedNone, startedAt }),
         status: health.status
       })

@@ -132,7 +132,7 @@ export class Api {
   }
 
   /** Returns the body of a successful response. Fails without a call when the budget is used up. */
-  private send(budget: Budget, call: UpstreamCall): Effect.Effect<JsonObject, PlatformFailure | RuleRefusal> {
+  send(budget: Budget, call: UpstreamCall): Effect.Effect<JsonObject, PlatformFailure | RuleRefusal> {
     return Effect.gen(this, function* () {
       const waitMillis = yield* budget.take
       if (waitMillis > 0) {

@@ -14,6 +14,7 @@ import { jsonOf } from "../text/json.ts"
 import { inTurns, Pace, type Turns } from "../work/turns.ts"
 import { type LoggedEvent, ownLog } from "./EventLog.ts"
 import { RecentEvents } from "./RecentEvents.ts"
+import { type RuleSet, ruleSet } from "./ruleSet.ts"
 
 export const BacktestRequest = Schema.Struct({
   events: wholeNumber({ max: 100_000, fallback: 1_000 }).annotations({
@@ -25,12 +26,21 @@ export const BacktestRequest = Schema.Struct({
 })
 export type BacktestRequest = typeof BacktestRequest.Type
 
+export const Basis = Schema.Literal("all_events", "matched_events").annotations({
+  identifier: "Basis",
+  description:
+    "all_events: the platform runs in this process, and the tested events are all recent ones. matched_events: a real platform sends only events that match some rule of this server, so the tested events are those; matched is then a lower bound, and share and per_hour are absent"
+})
+export type Basis = typeof Basis.Type
+
 export const Backtest = Schema.Struct({
+  basis: Basis,
   tested: count("The number of distinct events tested"),
   matched: count("How many of them match"),
-  share: optionalNumber("matched / tested; absent if no event was tested"),
+  already_matched: count("How many of the matching events also match an active rule of your account"),
+  share: optionalNumber("matched / tested; absent if no event was tested, and with the basis matched_events"),
   per_hour: optionalNumber(
-    "Matches per hour, by event time or else receive time; absent if the events span less than a minute"
+    "Matches per hour, by event time or else receive time; absent if the events span less than a minute, and with the basis matched_events"
   ),
   from: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
     description: "Time of the oldest event tested: event time or else receive time"
@@ -59,7 +69,11 @@ export type Backtest = typeof Backtest.Type
 export interface OwnedRule {
   readonly account: AccountId
   readonly language: Language
+  /** What the recent events of the platform are. */
+  readonly basis: Basis
   readonly expression: Expression
+  /** The filters of the account's active rules on the platform. */
+  readonly present: ReadonlyArray<string>
 }
 
 export class Backtests extends Context.Tag("core/Backtests")<
@@ -75,15 +89,16 @@ export class Backtests extends Context.Tag("core/Backtests")<
       const recent = yield* RecentEvents
       // One slice of one backtest at a time, followed by a yield to the rest of the process.
       const lock = yield* Effect.makeSemaphore(1)
-      const runExclusive = (work: Turns<void>) => lock.withPermits(1)(Effect.zipRight(inTurns(work), Effect.sleep(0)))
+      const runExclusive = <A>(work: Turns<A>) => lock.withPermits(1)(Effect.zipLeft(inTurns(work), Effect.sleep(0)))
 
       const run = Effect.fn("Backtests.run")(function* (
-        { account, language, expression }: OwnedRule,
+        { account, language, basis, expression, present }: OwnedRule,
         { events, samples }: BacktestRequest
       ) {
         const end = (yield* Clock.currentTimeMillis) + MAX_MILLIS
         const platform = language.id
-        const tally = new Tally(language.events, expression, samples)
+        const own = yield* runExclusive(ruleSet(present, language))
+        const tally = new Tally({ format: language.events, expression, own, basis, maxSamples: samples })
         let isLate = false
 
         yield* recent.newest([platform, ownLog(platform, account)], events).pipe(
@@ -135,11 +150,18 @@ function* slicesOf(events: ReadonlyArray<LoggedEvent>): Generator<ReadonlyArray<
   yield slice
 }
 
+interface TallyOptions {
+  readonly format: EventFormat
+  readonly expression: Expression
+  /** The account's rules on the platform. */
+  readonly own: RuleSet
+  readonly basis: Basis
+  readonly maxSamples: number
+}
+
 /** Expects events newest first. */
 class Tally {
-  private readonly format: EventFormat
-  private readonly expression: Expression
-  private readonly maxSamples: number
+  private readonly options: TallyOptions
   private readonly samples: Array<unknown> = []
   /** Hashes of event ids, because an id can be a whole page. */
   private readonly seen = new Set<string>()
@@ -147,16 +169,15 @@ class Tally {
   private readonly pace = new Pace()
   private tested = 0
   private matched = 0
+  private alreadyMatched = 0
   private unreadable = 0
   private missed = 0
   private missedBefore = 0
   private from = Number.POSITIVE_INFINITY
   private to = Number.NEGATIVE_INFINITY
 
-  constructor(format: EventFormat, expression: Expression, maxSamples: number) {
-    this.format = format
-    this.expression = expression
-    this.maxSamples = maxSamples
+  constructor(options: TallyOptions) {
+    this.options = options
   }
 
   get isEmpty(): boolean {
@@ -175,18 +196,21 @@ class Tally {
 
   result(): Backtest {
     const tested = this.tested
+    const { basis } = this.options
     const hours = (this.to - this.from) / 3_600_000
     return {
+      basis,
       tested,
       matched: this.matched,
+      already_matched: this.alreadyMatched,
       ...(tested === 0
         ? {}
         : {
-            share: this.matched / tested,
+            ...(basis === "all_events" && { share: this.matched / tested }),
             from: Timestamp.fromMillis(this.from),
             to: Timestamp.fromMillis(this.to)
           }),
-      ...(hours * 3_600_000 >= MIN_SPAN_MILLIS
+      ...(basis === "all_events" && hours * 3_600_000 >= MIN_SPAN_MILLIS
         ? { per_hour: rounded((this.matched * (1 + this.missed / tested)) / hours) }
         : {}),
       samples: this.samples,
@@ -205,21 +229,23 @@ class Tally {
   }
 
   private *testOne({ receivedAt, json }: LoggedEvent): Turns<void> {
+    const { format, expression, own, maxSamples } = this.options
     const record = jsonOf(json)
-    const event = this.format.read(record, receivedAt)
+    const event = format.read(record, receivedAt)
     if (Either.isLeft(event)) {
       this.unreadable++
       return
     }
     if (this.isDuplicate(event.right.id)) return
     this.tested++
-    const own = this.format.timeOf(record)
-    const time = own !== undefined && own >= 0 && own <= LAST_MILLIS ? own : receivedAt
+    const dated = format.timeOf(record)
+    const time = dated !== undefined && dated >= 0 && dated <= LAST_MILLIS ? dated : receivedAt
     this.from = Math.min(this.from, time)
     this.to = Math.max(this.to, time)
-    if (!(yield* evaluateInTurns(this.expression, event.right, this.pace))) return
+    if (!(yield* evaluateInTurns(expression, event.right, this.pace))) return
     this.matched++
-    if (this.samples.length < this.maxSamples) this.samples.push(record)
+    if (yield* own.matches(event.right)) this.alreadyMatched++
+    if (this.samples.length < maxSamples) this.samples.push(record)
   }
 }
 

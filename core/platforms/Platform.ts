@@ -60,6 +60,17 @@ export interface Inventory {
   readonly usage: Option.Option<{ readonly used: number; readonly limit: number }>
 }
 
+/** Events that the platform counted, which it need not have delivered. Times are in milliseconds. */
+export interface RecentCount {
+  readonly total: number
+  readonly from: number
+  readonly to: number
+  /** Operators that the platform cannot count by. They were left out, so `total` is an upper bound. */
+  readonly without: ReadonlyArray<string>
+  /** Another reason why the stream may deliver more or less. */
+  readonly note?: string
+}
+
 /** An event that matched at least one rule of the platform. */
 export interface Delivery {
   readonly platformPostId: string
@@ -147,6 +158,8 @@ export interface Platform {
     readonly isRemote: boolean
     /** The stream sends `Alive` signals. Otherwise it counts as open until a gap starts. */
     readonly hasKeepAlives: boolean
+    /** In US dollars. Absent: events cost nothing. */
+    readonly pricePerEvent?: number
   }
   /** Asks the platform whether it accepts the text. Nothing is registered. */
   readonly verify: (text: string) => Effect.Effect<Either.Either<void, RuleRefusal>, PlatformFailure>
@@ -160,6 +173,11 @@ export interface Platform {
   /** The live stream. Resumes at the cursor if the platform can replay. Run it once: it ends only with its scope. */
   readonly watch: (from: Option.Option<string>) => Stream.Stream<Signal>
   readonly status: Effect.Effect<StreamStatus>
+  /**
+   * Counts recent events that match the text: from `since` on, in milliseconds, or as far back as the platform counts.
+   * Fails with a refusal if the platform cannot count this text. Absent: the platform does not count.
+   */
+  readonly countRecent?: (text: string, since?: number) => Effect.Effect<RecentCount, PlatformFailure | RuleRefusal>
 }
 
 /** Made-up events for a first look. */

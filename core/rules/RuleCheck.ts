@@ -1,6 +1,7 @@
 /** The check use case: validates, translates, explains and backtests filters without storing anything. */
 import { Array as Arr, Clock, Effect, Either, Schema } from "effect"
-import { Backtest, BacktestRequest, Backtests, type OwnedRule } from "../backtests/Backtests.ts"
+import { Backtest, BacktestRequest, Backtests } from "../backtests/Backtests.ts"
+import { Counts, estimateOf, Price } from "../backtests/Counts.ts"
 import type { Language } from "../languages/Language.ts"
 import { type ArgumentIssue, InvalidArgument, type LimitReached, type StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
@@ -11,9 +12,11 @@ import { Quotas } from "../quotas/Quotas.ts"
 import type { ValidRule } from "../syntax/expression/checked.ts"
 import type { EventFields } from "../syntax/expression/eventFields.ts"
 import { explainInTurns } from "../syntax/expression/explain.ts"
+import type { Expression } from "../syntax/expression/expression.ts"
 import type { FieldNames } from "../syntax/expression/FieldNames.ts"
 import { isTarget, translate } from "../syntax/translation/translate.ts"
 import { inTurns } from "../work/turns.ts"
+import { Rules } from "./Rules.ts"
 
 export const CheckRequest = Schema.Struct({
   overrides: Schema.Record({ key: PlatformId, value: Schema.String })
@@ -28,7 +31,8 @@ export const CheckRequest = Schema.Struct({
   }),
   backtest: Schema.optionalWith(BacktestRequest, { exact: true }),
   ask_platforms: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
-    description: "Also ask each platform whether it accepts the filter. Nothing is registered"
+    description:
+      "Also ask each platform whether it accepts the filter and, on a platform that counts events, how many it has had. Nothing is registered"
   })
 })
 export type CheckRequest = typeof CheckRequest.Type
@@ -50,7 +54,12 @@ export const CheckedFilter = Schema.Struct({
       })
     }),
     { exact: true }
-  ).annotations({ description: "The platform's answer, with ask_platforms" })
+  ).annotations({ description: "The platform's answer, with ask_platforms" }),
+  counts: Schema.optionalWith(Counts, { exact: true }),
+  counts_reason: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+    description: "Why the platform did not count the events of this filter, with ask_platforms"
+  }),
+  price: Schema.optionalWith(Price, { exact: true })
 }).annotations({ identifier: "CheckedFilter" })
 export type CheckedFilter = typeof CheckedFilter.Type
 
@@ -66,7 +75,7 @@ export const checkFilters = (
 ): Effect.Effect<
   CheckResult,
   InvalidArgument | LimitReached | StoreUnavailable | PlatformFailure,
-  Backtests | Platforms | Quotas
+  Backtests | Platforms | Quotas | Rules
 > =>
   Effect.gen(function* () {
     const quotas = yield* Quotas
@@ -110,8 +119,8 @@ const check = (account: AccountId, { overrides, events = {}, backtest, ask_platf
                 platforms.map(({ language }) => language)
               ),
               ...(yield* explanationOf(rule, samples.get(id), language.fieldNames)),
-              ...(yield* backtestOf({ account, language, expression: rule.expression }, backtest)),
-              ...(ask_platforms ? yield* verdictOf(platform, rule.canonical) : {})
+              ...(yield* backtestOf(account, { platform, expression: rule.expression }, backtest)),
+              ...(ask_platforms ? yield* answerOf(platform, rule.canonical) : {})
             }
     }
     return { platforms: checked }
@@ -134,17 +143,32 @@ const explanationOf = (rule: ValidRule, sample: EventFields | undefined, names: 
     ? Effect.succeed({})
     : Effect.map(inTurns(explainInTurns(rule.expression, sample, names)), (explanation) => ({ explanation }))
 
-const backtestOf = (rule: OwnedRule, request: BacktestRequest | undefined) =>
+const backtestOf = (
+  account: AccountId,
+  {
+    platform: { language, capabilities },
+    expression
+  }: { readonly platform: Platform; readonly expression: Expression },
+  request: BacktestRequest | undefined
+) =>
   Effect.gen(function* () {
     if (request === undefined) return {}
-    const backtests = yield* Backtests
-    return { backtest: yield* backtests.run(rule, request) }
+    const { run } = yield* Backtests
+    const { list } = yield* Rules
+    const present = (yield* list(account)).flatMap(({ platforms }) => {
+      const registration = platforms[language.id]
+      return registration?.state === "active" ? [registration.translated_value] : []
+    })
+    // A real platform sends only events that match some rule.
+    const basis = capabilities.isRemote ? "matched_events" : "all_events"
+    return { backtest: yield* run({ account, language, basis, expression, present }, request) }
   })
 
-const verdictOf = (platform: Platform, text: string) =>
-  Effect.map(platform.verify(text), (verdict) => ({
-    platform_verdict: Either.match(verdict, {
-      onLeft: ({ reason }) => ({ accepted: false, reason }),
-      onRight: () => ({ accepted: true })
-    })
-  }))
+/** Counts only what the platform accepts. */
+const answerOf = (platform: Platform, text: string) =>
+  Effect.gen(function* () {
+    const verdict = yield* platform.verify(text)
+    return Either.isLeft(verdict)
+      ? { platform_verdict: { accepted: false, reason: verdict.left.reason } }
+      : { platform_verdict: { accepted: true }, ...(yield* estimateOf(platform, text)) }
+  })

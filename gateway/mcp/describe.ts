@@ -1,6 +1,7 @@
 /** Describes tool results to a language model: the result, and what to call next. */
 import { Schema } from "effect"
 import type { Account } from "../../core/accounts/Accounts.ts"
+import { describeBacktest, describeEstimate } from "../../core/backtests/describe.ts"
 import type { Coverage } from "../../core/coverage/Coverage.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import type { MatchList, WaitResult } from "../../core/matches/Matches.ts"
@@ -116,22 +117,16 @@ const describeFilter = (
             .map(({ held, description }) => `${held ? "yes" : "no"}, ${treatment.line(description)}`)
             .join("; ")}`
         ]),
-    ...(filter.backtest === undefined ? [] : [`- ${describeBacktest(filter.backtest)}`]),
+    ...(filter.backtest === undefined ? [] : [`- ${describeBacktest(platform, filter.backtest)}`]),
     ...(filter.platform_verdict === undefined
       ? []
       : [
           filter.platform_verdict.accepted
             ? `- ${platform} itself would accept it`
             : `- ${platform} itself would refuse it: ${treatment.line(filter.platform_verdict.reason ?? "no reason given")}`
-        ])
+        ]),
+    ...describeEstimate(platform, filter).map((line) => `- ${treatment.line(line)}`)
   ].join("\n")
-
-const describeBacktest = ({ tested, matched, per_hour, note }: NonNullable<CheckedFilter["backtest"]>): string =>
-  [
-    `it matched ${matched} of the newest ${tested} events`,
-    ...(per_hour === undefined ? [] : [`about ${Math.round(per_hour * 10) / 10} per hour`]),
-    ...(note === undefined ? [] : [note])
-  ].join("; ")
 
 /** The span refers to the text `sent`. */
 const describeIssue = (

@@ -12,6 +12,7 @@ import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
 import { checkFilters } from "../../core/rules/RuleCheck.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { Rules } from "../../core/rules/Rules.ts"
 import { ann } from "../core/world.ts"
 import { localPlatforms } from "../platforms.ts"
 
@@ -106,7 +107,10 @@ describe("a filter with a huge pattern", () => {
       })
       const { value, stall } = yield* stallOf(
         Effect.flatMap(Backtests, ({ run }) =>
-          run({ account: ann, language: firehose, expression: rule.expression }, { events: 100, samples: 0 })
+          run(
+            { account: ann, language: firehose, basis: "all_events", expression: rule.expression, present: [] },
+            { events: 100, samples: 0 }
+          )
         ).pipe(Effect.provide(Layer.provide(Backtests.layer, log)))
       )
       assert.strictEqual(value.tested, 1)
@@ -137,7 +141,7 @@ const MAX_STALL = 150
 const recent = Layer.provide(RecentEvents.layerWith({ keep: 0 }), EventLog.layerMemory)
 
 const services = Layer.provideMerge(
-  Layer.merge(localPlatforms({}), Backtests.layer),
+  Layer.mergeAll(localPlatforms({}), Backtests.layer, Layer.mock(Rules, {})),
   Layer.mergeAll(Platforms.layer, RuleStore.layerMemory, Layer.provideMerge(recent, Entropy.layerCounting))
 )
 

@@ -62,7 +62,7 @@ function overTheWire(id: PlatformId) {
     const baseUrl = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
     const { x, firehose } = simulator.control.settings
     const adapters = {
-      x: X.layerWith({ baseUrl, token: Redacted.make(x.bearer_token), rulesPerAccount: 25 }),
+      x: X.layerWith({ baseUrl, token: Redacted.make(x.bearer_token), rulesPerAccount: 25, pricePerPost: 0.005 }),
       firehose: Firehose.layerWith({ baseUrl, token: Redacted.make(firehose.tap_token), rulesPerAccount: 0 })
     }
     const context = yield* Layer.build(Layer.provideMerge(adapters[id], services))

@@ -42,6 +42,27 @@ describe("Every operation", () => {
     60_000
   )
 
+  it.scopedLive("counts in a backtest only the account's own rules as already matched", () =>
+    Effect.gen(function* () {
+      const as = yield* serve
+      const [ann, bob] = [yield* as("ann"), yield* as("bob")]
+      const overlap = (account: Target) =>
+        Effect.promise(async () => {
+          await call(account, "/local/events", [
+            firehoseUpdate("http://a", "storm rain"),
+            firehoseUpdate("http://b", "storm")
+          ])
+          const { body } = await call(account, "/rules/check", { overrides: { firehose: "storm" }, backtest: {} })
+          const backtest = body["platforms"]?.["firehose"]?.["backtest"]
+          const counts: ReadonlyArray<unknown> = [backtest?.["matched"], backtest?.["already_matched"]]
+          return counts
+        })
+      yield* Effect.promise(() => call(ann, "/api.CreateRule", draft("rain")))
+      assert.deepStrictEqual(yield* overlap(ann), [2, 1])
+      assert.deepStrictEqual(yield* overlap(bob), [2, 0])
+    }).pipe(Effect.provide(service))
+  )
+
   it.scopedLive("is refused without a valid key", () =>
     Effect.gen(function* () {
       const as = yield* serve

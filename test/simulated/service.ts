@@ -98,7 +98,7 @@ export const rulesOn = ({ x, firehose }: State, platform: PlatformId): State["x"
 const layerOf = ({ x, firehose }: Simulator.Simulator["control"]["settings"]) => {
   const baseUrl = "http://simulator"
   const adapters = Layer.mergeAll(
-    X.layerWith({ baseUrl, token: Redacted.make(x.bearer_token), rulesPerAccount: 25 }),
+    X.layerWith({ baseUrl, token: Redacted.make(x.bearer_token), rulesPerAccount: 25, pricePerPost: 0.005 }),
     Firehose.layerWith({ baseUrl, token: Redacted.make(firehose.tap_token), rulesPerAccount: 0 })
   )
   return Rules.layer.pipe(

@@ -44,7 +44,7 @@ export const withX = <A, E, R>(
     const messages = Array.isArray(message) ? message.map(String) : [String(message)]
     logs.push([...messages, Cause.pretty(cause), String(annotations)].join(" "))
   })
-  const x = X.layerWith({ baseUrl, token: Redacted.make(token), rulesPerAccount: 25 })
+  const x = X.layerWith({ baseUrl, token: Redacted.make(token), rulesPerAccount: 25, pricePerPost: 0.005 })
   const recorded: Array<unknown> = []
   // The real one writes every second, which makes hours on the test clock slow.
   const recent = Layer.succeed(RecentEvents, {

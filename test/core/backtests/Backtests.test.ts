@@ -1,7 +1,7 @@
 /** Backtests: counts, rates, samples and notes. */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Stream, TestClock } from "effect"
-import { Backtests } from "../../../core/backtests/Backtests.ts"
+import { Backtests, type OwnedRule } from "../../../core/backtests/Backtests.ts"
 import { EventLog, type LoggedEvent, type LogId, ownLog, type Segment } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { fromUuid } from "../../../core/model/Ids.ts"
@@ -25,8 +25,10 @@ describe("Backtests", () => {
       )
       const result = yield* backtest("x", "storm", [segment(events.slice(0, 40)), segment(events.slice(40))])
       assert.deepStrictEqual(result, {
+        basis: "all_events",
         tested: 61,
         matched: 7,
+        already_matched: 0,
         share: 7 / 61,
         per_hour: 7,
         from: time(NOON),
@@ -106,6 +108,32 @@ describe("Backtests", () => {
     })
   )
 
+  it.scoped("run returns neither share nor rate on matched events", () =>
+    Effect.gen(function* () {
+      const log = yield* logWith({
+        x: [segment(Array.from({ length: 604 }, (_, n) => event(post(n, "Calm", NOON + n * MINUTE), 1)))]
+      })
+      const result = yield* runOn(log, "x", "storm", undefined, { basis: "matched_events" })
+      assert.deepInclude(result, { basis: "matched_events", tested: 604, matched: 0 })
+      assert.doesNotHaveAnyKeys(result, ["share", "per_hour"])
+    })
+  )
+
+  it.scoped("run counts the matching events that a present filter matches, once each", () =>
+    Effect.gen(function* () {
+      const texts = ["A storm", "A storm and rain", "A storm and hail", "Rain"]
+      const log = yield* logWith({ x: [segment(texts.map((text, n) => event(post(n, text), NOON)))] })
+      const overlap = (...present: ReadonlyArray<string>) =>
+        Effect.map(runOn(log, "x", "storm", undefined, { present }), (result) => [
+          result.matched,
+          result.already_matched
+        ])
+      assert.deepStrictEqual(yield* overlap(), [3, 0])
+      assert.deepStrictEqual(yield* overlap("rain"), [3, 1])
+      assert.deepStrictEqual(yield* overlap("rain", "hail OR rain", "rain", "(not valid"), [3, 2])
+    })
+  )
+
   it.scoped("run evaluates recent: at the record's matched_at", () =>
     Effect.gen(function* () {
       const page = (n: number, matched_at?: string) => ({
@@ -139,7 +167,7 @@ describe("Backtests", () => {
 
   it.scoped("run explains why there are no events to test", () =>
     Effect.gen(function* () {
-      const none = { tested: 0, matched: 0, samples: [] }
+      const none = { basis: "all_events", tested: 0, matched: 0, already_matched: 0, samples: [] } as const
       assert.deepStrictEqual(yield* backtest("x", "storm", []), {
         ...none,
         note: 'No events to test: no events of "x" have been received yet'
@@ -182,7 +210,10 @@ describe("Backtests", () => {
       const others = setInterval(() => turns++, 0)
       const results = yield* Effect.all(
         Array.from({ length: 5 }, () =>
-          backtests.run({ account: ann, language: languageOf("x"), expression }, { events: 2_000, samples: 0 })
+          backtests.run(
+            { account: ann, language: languageOf("x"), basis: "all_events", expression, present: [] },
+            { events: 2_000, samples: 0 }
+          )
         ),
         { concurrency: "unbounded" }
       )
@@ -233,12 +264,20 @@ const runOn = (
   recent: Layer.Layer<RecentEvents>,
   platform: PlatformId,
   text: string,
-  request = { events: 1_000, samples: 3 }
+  request = { events: 1_000, samples: 3 },
+  rule: Partial<OwnedRule> = {}
 ) =>
   Effect.gen(function* () {
     const backtests = yield* Backtests
     return yield* backtests.run(
-      { account: ann, language: languageOf(platform), expression: ruleOf(platform, text) },
+      {
+        account: ann,
+        language: languageOf(platform),
+        basis: "all_events",
+        expression: ruleOf(platform, text),
+        present: [],
+        ...rule
+      },
       request
     )
   }).pipe(Effect.provide(Layer.provide(Backtests.layer, recent)))

@@ -4,16 +4,34 @@ import { Effect, Layer } from "effect"
 import { Backtests } from "../../../core/backtests/Backtests.ts"
 import { EventLog } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
-import { fromUuid } from "../../../core/model/Ids.ts"
-import { Platforms } from "../../../core/platforms/Platform.ts"
+import { PlatformRefused } from "../../../core/model/Errors.ts"
+import { type AccountId, fromUuid } from "../../../core/model/Ids.ts"
+import * as Timestamp from "../../../core/model/Timestamp.ts"
+import { type Platform, Platforms, type RecentCount } from "../../../core/platforms/Platform.ts"
+import type { RegistrationState, Rule } from "../../../core/rules/Rule.ts"
 import { checkFilters } from "../../../core/rules/RuleCheck.ts"
+import { Rules } from "../../../core/rules/Rules.ts"
 import { quotas } from "../../quotas.ts"
 import { Fakes, fakes } from "../world.ts"
 
 const recent = Layer.provide(RecentEvents.layerWith({ keep: 100 }), EventLog.layerMemory)
-const layer = Layer.provideMerge(Layer.mergeAll(Backtests.layer, fakes, quotas()), Layer.merge(recent, Platforms.layer))
+
+/** The rules of the accounts; those without an entry have none. */
+const withRules = (rules: ReadonlyMap<AccountId, ReadonlyArray<Rule>> = new Map()) =>
+  Layer.provideMerge(
+    Layer.mergeAll(
+      Backtests.layer,
+      fakes,
+      quotas(),
+      Layer.mock(Rules, { list: (account) => Effect.succeed(rules.get(account) ?? []) })
+    ),
+    Layer.merge(recent, Platforms.layer)
+  )
+
+const layer = withRules()
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
+const bob = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
 
 describe("checkFilters", () => {
   it.effect("returns the issues of an invalid filter, with span and fix", () =>
@@ -97,7 +115,7 @@ describe("checkFilters", () => {
       yield* events.record("x", posts)
       const backtest = { events: 1_000, samples: 3 }
       const { platforms } = yield* checkFilters(ann, { overrides: { x: "storm", firehose: "storm" }, backtest })
-      assert.deepInclude(platforms["x"]?.backtest, { tested: 2, matched: 1, share: 0.5, samples: [posts[0]] })
+      assert.deepInclude(platforms["x"]?.backtest, { tested: 2, matched: 1, samples: [posts[0]] })
       assert.deepInclude(platforms["firehose"]?.backtest, { tested: 0, matched: 0 })
       const wrong = yield* checkFilters(ann, { overrides: { x: "storm AND" }, backtest })
       assert.notProperty(wrong.platforms["x"], "backtest")
@@ -105,4 +123,97 @@ describe("checkFilters", () => {
       assert.notProperty(unasked.platforms["x"], "backtest")
     }).pipe(Effect.provide(layer))
   )
+
+  it.effect("a backtest on a real platform is based on matched events, without share and rate", () =>
+    Effect.gen(function* () {
+      const events = yield* RecentEvents
+      const at = (minute: number) => new Date(minute * 60_000).toISOString()
+      const posts = Array.from({ length: 100 }, (_, n) => ({
+        data: { id: String(n), text: n < 5 ? "A storm" : "Calm", created_at: at(n) }
+      }))
+      yield* events.record("x", posts)
+      const { platforms } = yield* checkFilters(ann, {
+        overrides: { x: "storm" },
+        backtest: { events: 1_000, samples: 0 }
+      })
+      assert.deepStrictEqual(platforms["x"]?.backtest, {
+        basis: "matched_events",
+        tested: 100,
+        matched: 5,
+        already_matched: 0,
+        from: Timestamp.fromMillis(0),
+        to: Timestamp.fromMillis(99 * 60_000),
+        samples: []
+      })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a backtest counts what the active rules of the account on that platform match already", () => {
+    const rules = new Map([
+      [ann, [rule("x", "rain", "active"), rule("x", "wind", "failed"), rule("firehose", "storm", "active")]],
+      [bob, [rule("x", "storm", "active")]]
+    ])
+    return Effect.gen(function* () {
+      const texts = ["A storm", "Storm and rain", "Storm and wind", "Rain"]
+      yield* (yield* RecentEvents).record(
+        "x",
+        texts.map((text, n) => ({ data: { id: String(n), text } }))
+      )
+      const request = { overrides: { x: "storm" }, backtest: { events: 1_000, samples: 0 } }
+      const overlap = (account: AccountId) =>
+        Effect.map(checkFilters(account, request), ({ platforms }) => platforms["x"]?.backtest?.already_matched)
+      assert.strictEqual(yield* overlap(ann), 1)
+      assert.strictEqual(yield* overlap(bob), 3)
+    }).pipe(Effect.provide(withRules(rules)))
+  })
+
+  it.effect("asks a platform that counts, and only for a filter that it accepts", () =>
+    Effect.gen(function* () {
+      const { x } = yield* Fakes
+      const ask = Effect.map(
+        checkFilters(ann, { overrides: { x: "storm" }, ask_platforms: true }),
+        ({ platforms }) => platforms["x"]
+      )
+      let answer: ReturnType<NonNullable<Platform["countRecent"]>> = Effect.succeed(week(336))
+      Object.assign(x.platform, {
+        countRecent: () => answer,
+        capabilities: { ...x.platform.capabilities, pricePerEvent: 0.005 }
+      })
+      assert.deepInclude(yield* ask, {
+        platform_verdict: { accepted: true },
+        counts: { total: 336, per_hour: 2, from: Timestamp.fromMillis(0), to: Timestamp.fromMillis(WEEK) },
+        price: { per_month: 7.2, currency: "USD" }
+      })
+      answer = Effect.succeed(week(336, { without: ["bio"], note: "More or less" }))
+      assert.deepInclude((yield* ask)?.counts, { bound: "upper", without: ["bio"], note: "More or less" })
+
+      answer = new PlatformRefused({ platform: "x", reason: "not countable", upstream: {} })
+      const uncounted = yield* ask
+      assert.deepInclude(uncounted, { platform_verdict: { accepted: true }, counts_reason: "not countable" })
+      assert.doesNotHaveAnyKeys(uncounted, ["counts", "price"])
+
+      x.state = "refused"
+      assert.doesNotHaveAnyKeys(yield* ask, ["counts", "counts_reason", "price"])
+    }).pipe(Effect.provide(layer))
+  )
+})
+
+// ---- helpers ----
+
+const rule = (platform: string, text: string, state: RegistrationState): Rule => ({
+  id: fromUuid("rule", "01890000-0000-7000-8000-000000000001"),
+  name: "n",
+  intent: "i",
+  platforms: { [platform]: { platform_rule_id: "1", translated_value: text, state } },
+  created_at: Timestamp.fromMillis(0)
+})
+
+const WEEK = 7 * Timestamp.DAY_MILLIS
+
+const week = (total: number, rest: Partial<RecentCount> = {}): RecentCount => ({
+  total,
+  from: 0,
+  to: WEEK,
+  without: [],
+  ...rest
 })

@@ -1,0 +1,52 @@
+/** Describes backtests, counts and prices in words, for the command line and the agent tools. */
+import type { PlatformId } from "../model/PlatformId.ts"
+import { counted } from "../text/counted.ts"
+import type { Backtest } from "./Backtests.ts"
+import type { Estimate } from "./Counts.ts"
+
+/** May quote names of operators, but no text of events. */
+export const describeBacktest = (
+  platform: PlatformId,
+  { basis, tested, matched, already_matched, per_hour, note }: Backtest
+): string =>
+  [
+    `it matched ${matched} of the newest ${tested} events`,
+    ...(matched === 0 ? [] : [`the active rules of the account match ${already_matched} of these already`]),
+    ...(per_hour === undefined ? [] : [`about ${rounded(per_hour)} per hour`]),
+    ...(basis === "matched_events"
+      ? [
+          `this is a lower bound, without a rate: ${platform} sends only events that match some rule of this server, so others could not be tested`
+        ]
+      : []),
+    ...(note === undefined ? [] : [note])
+  ].join("; ")
+
+/** Empty if the platform was not asked or does not count. May quote the platform. */
+export const describeEstimate = (
+  platform: PlatformId,
+  { counts, counts_reason, price }: Estimate
+): ReadonlyArray<string> => {
+  if (counts === undefined) {
+    return counts_reason === undefined ? [] : [`${platform} gives no counts: ${counts_reason}`]
+  }
+  const { total, per_hour, from, to, bound, without = [], note } = counts
+  const [exactly, about] = bound === "upper" ? ["at most ", "at most"] : ["", "about"]
+  return [
+    [
+      `${platform} counted ${exactly}${counted(total, "such event")} from ${from} to ${to}, ${about} ${rounded(per_hour)} per hour`,
+      ...(without.length === 0
+        ? []
+        : [`it cannot count by ${without.map((name) => `${name}:`).join(", ")}, which was left out`]),
+      ...(note === undefined ? [] : [note])
+    ].join("; "),
+    ...(price === undefined
+      ? []
+      : [
+          `they would cost ${about} ${price.per_month} ${price.currency} per month; those that another rule matches already cost nothing more`
+        ])
+  ]
+}
+
+// ---- helpers ----
+
+const rounded = (perHour: number): number => Number(perHour.toPrecision(3))
