@@ -67,7 +67,7 @@ const actions: Parameters<typeof earshot<unknown>>[0] = {
   rules: { connectTo, open: FileInput.open },
   matches: { connectTo, columns: CliTerminal.columns },
   webhooks: { connectTo },
-  check: { open: FileInput.open },
+  check: { connectTo, open: FileInput.open },
   mcp: { run: (url) => Effect.promise(() => import("./mcp.ts")).pipe(Effect.flatMap(({ mcp }) => mcp(url))) },
   platforms: { remote },
   replay: { remote, sharedRemote, open: FileInput.open, screen: CliTerminal.screen },

@@ -5,7 +5,6 @@ import type { Language } from "../core/languages/Language.ts"
 import { type AccountsActions, accountCommand, accountsCommand } from "./accounts.ts"
 import { type CommandInfo, commandInfo } from "./commandTree.ts"
 import { type DeadLettersActions, deadLettersCommand } from "./deadLetters.ts"
-import type { FilterActions } from "./filter.ts"
 import { type KeysActions, keysCommand } from "./keys.ts"
 import { type MatchesActions, matchesCommand } from "./matches.ts"
 import { type McpActions, mcpCommand } from "./mcp.ts"
@@ -15,7 +14,7 @@ import { type ReplayActions, replayCommand } from "./replay.ts"
 import { type RulesActions, rulesCommand } from "./rules.ts"
 import { run } from "./run.ts"
 import { type SimulateActions, simulateCommand } from "./simulate.ts"
-import { checkCommand, syntaxCommand } from "./syntax.ts"
+import { type CheckActions, checkCommand, syntaxCommand } from "./syntax.ts"
 import { webhooksCommand } from "./webhooks.ts"
 
 export interface Actions<E> {
@@ -27,7 +26,7 @@ export interface Actions<E> {
   readonly rules: RulesActions<E>
   readonly matches: MatchesActions<E>
   readonly webhooks: TargetActions<E>
-  readonly check: FilterActions<E>
+  readonly check: CheckActions<E>
   readonly mcp: McpActions<E>
   readonly platforms: PlatformsActions<E>
   readonly replay: ReplayActions<E>

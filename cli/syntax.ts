@@ -1,19 +1,22 @@
-/** `earshot check` and `earshot syntax`: check a filter and show the syntax, offline. */
+/** `earshot check` and `earshot syntax`: check a filter, on request also on a server, and show the syntax. */
 import { Args, Command, Options } from "@effect/cli"
 import { Array as Arr, Console, Effect } from "effect"
+import { describeBacktest, describeEstimate } from "../core/backtests/describe.ts"
 import type { Language } from "../core/languages/Language.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
 import type { WireTranslation } from "../core/model/wire.ts"
 import { helpFor } from "../core/platforms/syntaxHelp.ts"
-import { type CheckedFilter, translations } from "../core/rules/RuleCheck.ts"
+import { type CheckedFilter, type CheckRequest, CheckResult, translations } from "../core/rules/RuleCheck.ts"
 import { draw } from "./drawing.ts"
 import { AlreadyReported } from "./failures.ts"
 import { type FilterActions, filterText, STDIN_HELP } from "./filter.ts"
 import { platformOption } from "./platformOption.ts"
-import { jsonOption, printJson } from "./remote.ts"
+import { jsonOption, post, printJson, type Remote, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
-export const checkCommand = <E>(actions: FilterActions<E>, languages: ReadonlyArray<Language>) =>
+export interface CheckActions<E> extends TargetActions<E>, FilterActions<E> {}
+
+export const checkCommand = <E>(actions: CheckActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make(
     "check",
     {
@@ -22,31 +25,37 @@ export const checkCommand = <E>(actions: FilterActions<E>, languages: ReadonlyAr
         Options.withDescription("Platform of the filter")
       ),
       filter: Args.text({ name: "filter" }).pipe(Args.withDescription(`The filter, in quotes; ${STDIN_HELP}`)),
-      json: jsonOption("Print the issues and the translations of the filter as JSON")
+      backtest: Options.boolean("backtest").pipe(
+        Options.withDescription("Also test the filter on the newest events of the server")
+      ),
+      askPlatforms: Options.boolean("ask-platforms").pipe(
+        Options.withDescription(
+          "Also ask the platform whether it accepts the filter, and on a real X how many posts it had in the last seven days, with the price of a month"
+        )
+      ),
+      ...targetOptions,
+      json: jsonOption("Print the result as JSON")
     },
-    ({ platform, filter, json }) =>
+    ({ platform, filter, backtest, askPlatforms, json, ...target }) =>
       Effect.gen(function* () {
         const text = yield* filterText(actions, filter)
         const language = yield* languageOf(languages, platform)
-        const { issues, rule } = language.check(text)
-        if (json) {
-          yield* printJson(jsonOf({ language, text }, languages))
-        } else {
-          if (issues.length > 0) yield* Console.log(draw(text, issues))
-          if (rule !== undefined) {
-            yield* Console.log(
-              `${issues.length > 0 ? "\n" : ""}The filter is valid on ${platform}: ${visible(rule.canonical)}`
-            )
-            for (const [other, translation] of Object.entries(translations({ language, text }, languages))) {
-              yield* Console.log(`\n${describeTranslation(text, other, translation)}`)
-            }
-          }
-        }
-        if (rule === undefined) return yield* new AlreadyReported()
-      })
+        const checked =
+          backtest || askPlatforms
+            ? yield* checkOnServer(yield* actions.connectTo(target), platform, {
+                overrides: { [platform]: text },
+                ...(backtest && { backtest: {} }),
+                ask_platforms: askPlatforms
+              })
+            : checkHere({ language, text }, languages)
+        yield* json ? printJson(checked) : Console.log(describeChecked({ language, text }, checked))
+        if (!checked.valid) return yield* new AlreadyReported()
+      }).pipe(Effect.scoped)
   ).pipe(
     Command.withDescription(
-      "Check a filter: shows its issues with fixes, and its translation to other platforms. The exit code is 1 if it is not valid. Nothing is stored or sent."
+      targetHelp(
+        "Check a filter: shows its issues with fixes, and its translation to other platforms. The exit code is 1 if it is not valid. Nothing is stored, and without --backtest and --ask-platforms nothing is sent and no server is needed."
+      )
     )
   )
 
@@ -72,14 +81,43 @@ export const syntaxCommand = (languages: ReadonlyArray<Language>) =>
 const languageOf = (languages: ReadonlyArray<Language>, platform: string) =>
   Effect.orDie(Arr.findFirst(languages, ({ id }) => id === platform))
 
-const jsonOf = (
-  { language, text }: { readonly language: Language; readonly text: string },
-  languages: ReadonlyArray<Language>
-): CheckedFilter => {
+interface OwnText {
+  readonly language: Language
+  readonly text: string
+}
+
+const checkHere = ({ language, text }: OwnText, languages: ReadonlyArray<Language>): CheckedFilter => {
   const { issues, rule } = language.check(text)
   if (rule === undefined) return { valid: false, issues, translations: {} }
   return { valid: true, issues, canonical: rule.canonical, translations: translations({ language, text }, languages) }
 }
+
+const checkOnServer = (remote: Remote, platform: PlatformId, request: typeof CheckRequest.Encoded) =>
+  Effect.flatMap(remote.request(post("/rules/check", request, CheckResult)), ({ platforms }) =>
+    Effect.orDie(Effect.fromNullable(platforms[platform]))
+  )
+
+const describeChecked = ({ language, text }: OwnText, checked: CheckedFilter): string => {
+  const { issues, canonical, translations, backtest, platform_verdict } = checked
+  const { id, events } = language
+  const findings = [
+    ...(backtest === undefined ? [] : [`Backtest: ${describeBacktest(id, backtest)}`]),
+    ...(backtest?.samples ?? []).map((sample) => `  - ${events.titleOf(sample) ?? "an event without a title"}`),
+    ...(platform_verdict === undefined ? [] : [describeVerdict(id, platform_verdict)]),
+    ...describeEstimate(id, checked)
+  ].map(visible)
+  return [
+    ...(issues.length === 0 ? [] : [draw(text, issues)]),
+    ...(canonical === undefined ? [] : [`The filter is valid on ${id}: ${visible(canonical)}`]),
+    ...Object.entries(translations).map(([other, translation]) => describeTranslation(text, other, translation)),
+    ...(findings.length === 0 ? [] : [findings.join("\n")])
+  ].join("\n\n")
+}
+
+const describeVerdict = (platform: PlatformId, { accepted, reason }: Verdict): string =>
+  accepted ? `${platform} itself would accept it` : `${platform} itself would refuse it: ${reason ?? "no reason given"}`
+
+type Verdict = NonNullable<CheckedFilter["platform_verdict"]>
 
 const describeTranslation = (text: string, other: PlatformId, translation: typeof WireTranslation.Type): string => {
   const { text: translated, fidelity, clauses, reason } = translation

@@ -137,7 +137,7 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
     for (const command of ["rules create", "matches", "webhooks list", "keys list", "platforms", "replay", "mcp"]) {
       assert.deepStrictEqual((await named(command)).names, namesIn(true), command)
     }
-    assert.deepStrictEqual((await named("check")).names, [])
+    assert.deepStrictEqual((await named("syntax")).names, [])
   })
 
   it("rejects unknown commands, options and arguments, and missing options", async () => {
