@@ -66,8 +66,9 @@ export const layerWith = (options: {
         Effect.map(
           api.create({ value, tag }),
           Either.map((rule) => {
-            known.add([rule.id])
-            return registeredOf(rule)
+            const registered = registeredOf(rule)
+            known.add(registered)
+            return registered
           })
         )
 

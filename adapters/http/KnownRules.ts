@@ -1,8 +1,10 @@
 /** The rules that the platform holds for us. Without any, the stream stays closed. */
 import { Effect } from "effect"
+import type { Registered, UpstreamRule } from "../../core/platforms/Platform.ts"
 
 export class KnownRules {
-  private readonly ids = new Set<string>()
+  /** Texts by id. */
+  private readonly texts = new Map<string, string>()
   private readonly nonEmpty = Effect.unsafeMakeLatch(false)
   private readonly empty = Effect.unsafeMakeLatch(true)
 
@@ -10,31 +12,35 @@ export class KnownRules {
   readonly awaitNoRules: Effect.Effect<void> = this.empty.await
 
   get isEmpty(): boolean {
-    return this.ids.size === 0
+    return this.texts.size === 0
   }
 
-  add(ids: Iterable<string>): void {
-    for (const id of ids) this.ids.add(id)
+  textOf(id: string): string | undefined {
+    return this.texts.get(id)
+  }
+
+  add({ platformRuleId, translatedValue }: Registered): void {
+    this.texts.set(platformRuleId, translatedValue)
     this.updateLatches()
   }
 
   delete(ids: Iterable<string>): void {
-    for (const id of ids) this.ids.delete(id)
+    for (const id of ids) this.texts.delete(id)
     this.updateLatches()
   }
 
   /** Replaces the set by the platform's list. A rule without our tag stays only if it was known before. */
-  replace(rules: Iterable<{ readonly platformRuleId: string; readonly isOurs: boolean }>): void {
-    const known = new Set(this.ids)
-    this.ids.clear()
-    for (const { platformRuleId, isOurs } of rules) {
-      if (isOurs || known.has(platformRuleId)) this.ids.add(platformRuleId)
+  replace(rules: Iterable<UpstreamRule>): void {
+    const known = new Set(this.texts.keys())
+    this.texts.clear()
+    for (const { platformRuleId, translatedValue, isOurs } of rules) {
+      if (isOurs || known.has(platformRuleId)) this.texts.set(platformRuleId, translatedValue)
     }
     this.updateLatches()
   }
 
   clear(): void {
-    this.ids.clear()
+    this.texts.clear()
     this.updateLatches()
   }
 

@@ -1,6 +1,7 @@
 /** Finds out whether a quiet stream is deaf: X can send keep-alives for hours and no posts. */
 import { Effect, Option } from "effect"
-import type { Signal } from "../../core/platforms/Platform.ts"
+import type { Platform, Signal } from "../../core/platforms/Platform.ts"
+import type { KnownRules } from "../http/KnownRules.ts"
 import type { Ended } from "../http/supervised.ts"
 import { endedDeaf, endedUnproved } from "./endings.ts"
 
@@ -11,6 +12,22 @@ export interface Verdict {
 
 /** Whether X itself counts posts of these rules since `since` (milliseconds). None if X does not say. */
 export type HadPosts = (ruleIds: ReadonlyArray<string>, since: number) => Effect.Effect<Option.Option<boolean>>
+
+/** A count of posts proves that there were some. Without operators that had to be left out, 0 proves that there were none. */
+export const hadPosts =
+  (known: KnownRules, countRecent: NonNullable<Platform["countRecent"]>): HadPosts =>
+  (ruleIds, since) =>
+    Effect.gen(function* () {
+      let hasAnswer = false
+      for (const id of ruleIds) {
+        const text = known.textOf(id)
+        const counted = text === undefined ? Option.none() : yield* Effect.option(countRecent(text, since))
+        if (Option.isNone(counted) || counted.value.without.length > 0) continue
+        if (counted.value.total > 0) return Option.some(true)
+        hasAnswer = true
+      }
+      return hasAnswer ? Option.some(false) : Option.none()
+    })
 
 /** All times in milliseconds. */
 export class QuietWatch {
@@ -44,7 +61,8 @@ export class QuietWatch {
       if (quietFor < this.patience || this.ruleIds.length === 0) return {}
       const since = this.quietSince
       const answer = yield* this.hadPosts(this.ruleIds, since + LATENESS_MILLIS)
-      this.patience = Math.min(2 * this.patience, quietFor + MAX_QUIET_MILLIS)
+      const isPatient = this.patience >= MAX_QUIET_MILLIS
+      this.patience = isPatient ? this.patience + MAX_QUIET_MILLIS : Math.min(2 * this.patience, MAX_QUIET_MILLIS)
       if (Option.contains(answer, false)) return {}
       if (Option.isSome(answer)) return { ended: endedDeaf(since) }
       const minutes = Math.round(quietFor / 60_000)

@@ -13,6 +13,7 @@ import { Upstream } from "../http/Upstream.ts"
 import { Api } from "./api.ts"
 import { makeCounts } from "./counts.ts"
 import { Plan } from "./Plan.ts"
+import { hadPosts } from "./QuietWatch.ts"
 import { makeRules } from "./rules.ts"
 import { makeWatch } from "./stream.ts"
 
@@ -54,6 +55,7 @@ export const layerWith = (options: {
       const rulesPerAccount = ruleLimit(options.rulesPerAccount)
       const upstream = new Upstream(options)
       const api = new Api(upstream)
+      const countRecent = makeCounts(api)
       const known = new KnownRules()
       const plan = new Plan()
       const startedAt = yield* Clock.currentTimeMillis
@@ -68,8 +70,8 @@ export const layerWith = (options: {
         },
         capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: true, pricePerEvent: options.pricePerPost },
         ...makeRules({ api, known, plan, tag }),
-        countRecent: makeCounts(api),
-        watch: makeWatch({ upstream, known, health, recent, hadPosts: () => Effect.succeedNone, startedAt }),
+        countRecent,
+        watch: makeWatch({ upstream, known, health, recent, hadPosts: hadPosts(known, countRecent), startedAt }),
         status: health.status
       })
     })

@@ -146,7 +146,7 @@ class Outcomes {
 
   register(text: string, rule: XRule): void {
     this.byText.set(text, Either.right(registeredAs(rule)))
-    this.known.add([rule.id])
+    this.known.add(registeredAs(rule))
   }
 
   refuse(texts: ReadonlyArray<string>, refusal: RuleRefusal): void {

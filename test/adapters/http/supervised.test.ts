@@ -18,7 +18,7 @@ describe("supervised", () => {
         new Ended({ kind: "failed", reason: "d", refusal: "credit" })
       ]
       const known = new KnownRules()
-      known.add(["1"])
+      known.add({ platformRuleId: "1", translatedValue: "cat" })
       let connections = 0
       const stream = supervised({
         platform: "x",

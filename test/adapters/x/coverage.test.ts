@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
+import { sized } from "../../long.ts"
 import { NOW, pass, type Stage, settle } from "../simulator/stage.ts"
 import { type Adapter, attempts, passInSteps, type Watcher, withSimulator } from "./platform.ts"
 
@@ -153,21 +154,61 @@ describe("an unreadable record", () => {
 })
 
 describe("a quiet stream", () => {
-  it.scoped("is no gap: without an answer from X it is suspected, at growing intervals", () =>
+  const suspected = ({ signals }: Watcher) =>
+    signals.flatMap((signal) =>
+      signal._tag === "Suspected" ? [[(signal.from - NOW) / SECOND, (signal.to - NOW) / SECOND]] : []
+    )
+
+  it.scoped("is neither a gap nor suspected if X counts no posts either", () =>
     watched({ tier: "pay-per-use" }, (on, _, watcher) =>
       Effect.gen(function* () {
         for (let i = 0; i < 6; i++) yield* on.post(`cat ${i}`)
-        yield* passInSteps(3_600, 20)
-        const suspected = watcher.signals.flatMap((signal) =>
-          signal._tag === "Suspected" ? [[(signal.from - NOW) / SECOND, (signal.to - NOW) / SECOND]] : []
-        )
-        assert.deepStrictEqual(suspected, [
+        yield* passInSteps(sized(3, 24) * 3_600, 60)
+        assert.deepStrictEqual(gaps(watcher), [])
+        assert.deepStrictEqual(suspected(watcher), [])
+        assert.lengthOf(yield* attempts(on), 1)
+        const { calls } = yield* on.control.state
+        assert.isBelow(calls["x.counts.recent"]?.statuses[200] ?? 0, 20)
+      })
+    )
+  )
+
+  it.scoped("is a gap since the last post if X counts posts that did not come", () =>
+    watched({ tier: "pay-per-use" }, (on, _, watcher) =>
+      Effect.gen(function* () {
+        yield* pass(100)
+        yield* on.post("cat 1")
+        yield* settle
+        yield* on.control.inject({ kind: "stall", platform: "x", keep_alives: true })
+        yield* passInSteps(300, 20)
+        yield* on.post("cat 2")
+        yield* passInSteps(320, 20)
+        assert.deepStrictEqual(gaps(watcher), [[100, "stall"]])
+        assert.lengthOf(yield* attempts(on), 4, "also one with backfill and a recovery, which the plan does not have")
+        yield* on.post("cat 3")
+        yield* settle
+        assert.strictEqual(watcher.texts().at(-1), "cat 3")
+      })
+    )
+  )
+
+  it.scoped("is suspected at growing intervals if X does not say", () =>
+    watched({ tier: "pay-per-use" }, (on, _, watcher) =>
+      Effect.gen(function* () {
+        yield* on.control.inject({ kind: "refuse", platform: "x", endpoint: "counts.recent", seconds: 100_000 })
+        for (let i = 0; i < 6; i++) yield* on.post(`cat ${i}`)
+        yield* passInSteps(3_600, 60)
+        assert.deepStrictEqual(suspected(watcher), [
           [0, 600],
           [600, 1_200],
           [1_200, 2_400]
         ])
         assert.deepStrictEqual(gaps(watcher), [])
         assert.lengthOf(yield* attempts(on), 1)
+        yield* passInSteps(5.1 * 3_600, 60)
+        const [[at = 0, cause] = [], ...others] = gaps(watcher)
+        assert.deepStrictEqual([cause, others], ["stall", []], "connects anew once, to make sure")
+        assert.isAtLeast(Number(at), 6 * 3_600)
       })
     )
   )
