@@ -1,5 +1,5 @@
 /** X's filtered stream: reconnects, and asks for the missed posts where the plan has backfill or recovery. */
-import { Clock, Effect, Option, Queue, type Scope, Stream } from "effect"
+import { Chunk, Clock, Effect, Option, Queue, type Scope, Stream } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import type { Platform, Signal } from "../../core/platforms/Platform.ts"
 import { jsonOf } from "../../core/text/json.ts"
@@ -51,6 +51,8 @@ export const makeWatch = (options: {
           `${SILENCE_SECONDS} seconds`
         )
         return Stream.chunks(lines(guarded)).pipe(
+          // A part of a line is no sign of life: its record may be lost.
+          Stream.filter(Chunk.isNonEmpty),
           Stream.mapEffect((batch) => reader.read(batch)),
           // Delivers the posts that came before the end, in one chunk.
           Stream.flatMap(({ signals, ended }) =>

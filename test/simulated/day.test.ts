@@ -3,6 +3,7 @@ import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { isLong, sized } from "../long.ts"
 import { matchProblems, ruleProblems, unfiredFaults } from "./checks.ts"
+import { judge } from "./coverage.ts"
 import { Day } from "./day.ts"
 import { limitViolations } from "./limits.ts"
 import { permanentTopics, planDay } from "./plan.ts"
@@ -37,6 +38,7 @@ const runDay = (seed: number, hours: number) =>
         seconds: (performance.now() - startedAt) / 1_000,
         log: service.log,
         streams: statuses.map((status) => status.state),
+        coverage: judge(day),
         matchProblems: matchProblems(day, service.traffic),
         ruleProblems: yield* ruleProblems(day, service)
       }
@@ -66,6 +68,12 @@ describe("a simulated day", () => {
 
   it("stores each intact event exactly once per rule, and misses no undamaged Firehose event", () => {
     assert.deepStrictEqual(result.matchProblems, [])
+  })
+
+  it("stores each event that a rule meets, or has a gap of that rule for its time", () => {
+    const { pairs, missedOutsideGaps, inGaps, missedInGaps } = result.coverage
+    console.log(`${pairs} events for rules, ${inGaps} in gaps, ${missedInGaps} of them missing`)
+    assert.deepStrictEqual(missedOutsideGaps, [])
   })
 
   it("ends with both streams live, all rules registered, and other clients' rules untouched", () => {

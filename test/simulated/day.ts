@@ -3,9 +3,10 @@ import { Effect, Either, Option } from "effect"
 import type { State } from "../../adapters/simulator/Control.ts"
 import type { FaultKind } from "../../adapters/simulator/faults.ts"
 import type { Match } from "../../core/matches/Match.ts"
-import type { RuleId } from "../../core/model/Ids.ts"
+import type { AccountId, RuleId } from "../../core/model/Ids.ts"
 import { ann, bob } from "../core/world.ts"
 import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
+import { type Claims, claimsFor } from "./coverage.ts"
 import { OtherClient } from "./OtherClient.ts"
 import { type Owner, type PlannedAction, temporaryTopics } from "./plan.ts"
 import { rulesOn, type Service, START } from "./service.ts"
@@ -15,10 +16,15 @@ export interface TrackedRule {
   readonly owner: Owner
   readonly topic: string
   readonly platforms: ReadonlyArray<PlatformId>
+  readonly account: AccountId
+  /** In milliseconds. */
+  readonly createdAt: number
   /** In milliseconds. */
   deletedAt?: number
   /** Names of the matched events, read at the end or right before the delete. */
   stored: ReadonlyArray<string>
+  /** Read together with the matches. */
+  claims: Claims
 }
 
 export interface PublishedEvent {
@@ -107,7 +113,11 @@ export class Day {
     const draft = { name: topic, intent: `Hear of ${topic}`, platforms, overrides }
     return Effect.gen(this, function* () {
       const created = yield* Effect.either(this.service.rules.create(accounts[owner], draft))
-      if (Either.isRight(created)) this.rules.push({ id: created.right.id, owner, topic, platforms, stored: [] })
+      if (Either.isRight(created)) {
+        const account = accounts[owner]
+        const createdAt = this.now
+        this.rules.push({ id: created.right.id, owner, account, topic, platforms, createdAt, stored: [], claims: {} })
+      }
       const outcome = Either.match(created, { onLeft: ({ message }) => message, onRight: ({ id }) => id })
       this.service.addToLog(`CREATE ${owner} ${topic} ${platforms.join("+")}: ${outcome}`)
     })
@@ -192,6 +202,7 @@ export class Day {
         hasMore = page.hasMore
       }
       rule.stored = all.map(nameOf)
+      rule.claims = yield* claimsFor(this.service, rule)
       for (const match of all)
         this.service.addToLog(`MATCH ${rule.id} ${match.created_at} ${match.id} ${nameOf(match)}`)
     })

@@ -36,6 +36,7 @@ export interface Service {
   readonly platforms: Platforms["Type"]
   readonly store: RuleStore["Type"]
   readonly matches: MatchStore["Type"]
+  readonly streams: StreamStore["Type"]
   /** All log lines, with their simulated time. */
   readonly log: ReadonlyArray<string>
   readonly addToLog: (line: string) => void
@@ -75,7 +76,8 @@ export const withService = <A, E>(
           rules: yield* Rules,
           platforms: yield* Platforms,
           store: yield* RuleStore,
-          matches: yield* MatchStore
+          matches: yield* MatchStore,
+          streams: yield* StreamStore
         })
       })
       return yield* started.pipe(Effect.provide(layerOf(control.settings)), Effect.provideService(Fetch, traffic))
