@@ -1,8 +1,10 @@
 /** Firehose's live stream: consecutive connections of five minutes, resumed without loss. */
 import { Chunk, Clock, Effect, Either, type Option, Stream } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { firehose } from "../../core/languages/firehose.ts"
 import type { Signal } from "../../core/platforms/Platform.ts"
 import * as Metrics from "../../core/telemetry/Metrics.ts"
+import { instantOf } from "../../core/text/json.ts"
 import type { Budget } from "../http/Budget.ts"
 import { type OpenAnswer, read, type Unreachable } from "../http/call.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
@@ -30,7 +32,9 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
     const { upstream, budget, known, health, recent, digest } = options
     const position = new Position(from)
     let lastByteAt: number | undefined
-    let lastReadAt: number | undefined
+    let openedAt = 0
+    /** The time of the last update in the platform's order: in a replay, its own time. In milliseconds. */
+    let readUntil: number | undefined
     let rejectedPositions = 0
     let skipped = 0
 
@@ -64,7 +68,7 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
       })
 
     const connect = Effect.gen(function* () {
-      const openedAt = yield* Clock.currentTimeMillis
+      openedAt = yield* Clock.currentTimeMillis
       const { headers, query, ...window } = position.resume(openedAt)
       const answer = yield* upstream
         .open({
@@ -122,14 +126,20 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           const found = deliveryOf(event, { digest, receivedAt })
           if (Either.isRight(found)) {
             signals.push({ _tag: "Event", delivery: found.right })
+            const happenedAt = firehose.events.timeOf(found.right.payload) ?? receivedAt
+            readUntil = happenedAt < openedAt ? happenedAt : receivedAt
             if (found.right.damaged === undefined) payloads.push(found.right.payload)
           } else {
             const detail = `The platform sent an update that cannot be read: ${found.left}`
-            signals.push({ _tag: "Lost", from: lastReadAt ?? receivedAt, to: receivedAt, detail })
+            const matchedAt = matchedAtIn(event.data)
+            const period =
+              matchedAt === undefined
+                ? { from: readUntil ?? receivedAt, to: receivedAt }
+                : { from: matchedAt - SECOND, to: matchedAt + SECOND }
+            signals.push({ _tag: "Lost", ...period, cause: "unreadable", detail })
             unreadable.push(`${found.left}: "${oneLine(upstream.scrubbed(event.data))}"`)
           }
         }
-        lastReadAt = receivedAt
         if (unreadable.length > 0) {
           skipped += unreadable.length
           yield* Metrics.unreadable("firehose", unreadable.length)
@@ -177,6 +187,9 @@ const guard = Effect.zipRight(
 
 /** Events that end a connection. */
 const finalEvents: ReadonlySet<string> = new Set(["end", "error"])
+
+/** Of a torn update: the time stands near its start. */
+const matchedAtIn = (text: string): number | undefined => instantOf(/"matched_at":"([^"]{1,40})"/.exec(text)?.[1])
 
 const saysNoRules = ({ name, data }: SseEvent): boolean =>
   name === "error" && /no rules configured/i.test(messageIn(data) ?? "")

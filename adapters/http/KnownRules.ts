@@ -15,8 +15,9 @@ export class KnownRules {
     return this.texts.size === 0
   }
 
-  textOf(id: string): string | undefined {
-    return this.texts.get(id)
+  /** Ids and texts. */
+  get all(): Iterable<readonly [id: string, text: string]> {
+    return this.texts
   }
 
   add({ platformRuleId, translatedValue }: Registered): void {

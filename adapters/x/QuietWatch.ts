@@ -1,86 +1,130 @@
-/** Finds out whether a quiet stream is deaf: X can send keep-alives for hours and no posts. */
-import { Effect, Option } from "effect"
-import type { Platform, Signal } from "../../core/platforms/Platform.ts"
-import type { KnownRules } from "../http/KnownRules.ts"
+/**
+ * Finds out whether posts were missed while the stream was quiet: X can send keep-alives for hours and no posts. Only X's
+ * own counts are proof.
+ */
+import { Effect, Option, type Queue } from "effect"
+import type { Signal } from "../../core/platforms/Platform.ts"
 import type { Ended } from "../http/supervised.ts"
+import type { CountPosts } from "./countPosts.ts"
 import { endedDeaf, endedUnproved } from "./endings.ts"
+import type { Period } from "./recovery.ts"
 
 export interface Verdict {
   readonly ended?: Ended
   readonly suspected?: Extract<Signal, { _tag: "Suspected" }>
 }
 
-/** Whether X itself counts posts of these rules since `since` (milliseconds). None if X does not say. */
-export type HadPosts = (ruleIds: ReadonlyArray<string>, since: number) => Effect.Effect<Option.Option<boolean>>
-
-/** A count of posts proves that there were some. Without operators that had to be left out, 0 proves that there were none. */
-export const hadPosts =
-  (known: KnownRules, countRecent: NonNullable<Platform["countRecent"]>): HadPosts =>
-  (ruleIds, since) =>
-    Effect.gen(function* () {
-      let hasAnswer = false
-      for (const id of ruleIds) {
-        const text = known.textOf(id)
-        const counted = text === undefined ? Option.none() : yield* Effect.option(countRecent(text, since))
-        if (Option.isNone(counted) || counted.value.without.length > 0) continue
-        if (counted.value.total > 0) return Option.some(true)
-        hasAnswer = true
-      }
-      return hasAnswer ? Option.some(false) : Option.none()
-    })
-
 /** All times in milliseconds. */
 export class QuietWatch {
-  private readonly hadPosts: HadPosts
-  private quietSince = 0
+  private readonly countPosts: CountPosts
+  private readonly quietPeriods: Queue.Enqueue<Period>
+  private quietSince: number | undefined
   private suspectedUntil = 0
   /** How long the stream may be quiet until the next look. */
   private patience = MIN_QUIET_MILLIS
-  /** Rules of the latest posts, newest last. */
-  private ruleIds: ReadonlyArray<string> = []
+  /** Received lately, oldest first. */
+  private posts: Array<{ readonly at: number; readonly ruleIds: ReadonlyArray<string> }> = []
 
-  constructor(hadPosts: HadPosts) {
-    this.hadPosts = hadPosts
+  /** `quietPeriods` gets the periods that are over and still have to be looked at. */
+  constructor(options: { readonly countPosts: CountPosts; readonly quietPeriods: Queue.Enqueue<Period> }) {
+    this.countPosts = options.countPosts
+    this.quietPeriods = options.quietPeriods
   }
 
-  connectionOpened(now: number): void {
-    this.quietSince = Math.max(this.quietSince, now)
-    this.patience = MIN_QUIET_MILLIS
-  }
-
-  postReceived(now: number, ruleIds: ReadonlyArray<string>): void {
+  /** `cutAt`: when the connection before it was last known to be open. */
+  connectionOpened(now: number, cutAt: number | undefined): void {
+    if (cutAt !== undefined) this.quietUntil(cutAt)
     this.quietSince = now
     this.patience = MIN_QUIET_MILLIS
-    this.ruleIds = [...new Set([...this.ruleIds, ...ruleIds])].slice(-MAX_RULES)
   }
 
-  /** Asks X at growing intervals while the stream is quiet. Only its answer proves that posts were missed. */
+  postReceived(now: number): void {
+    this.quietUntil(now)
+    this.quietSince = now
+    this.patience = MIN_QUIET_MILLIS
+  }
+
+  /** `createdAt`: of the post. */
+  remember(createdAt: number, ruleIds: ReadonlyArray<string>): void {
+    this.posts.push({ at: createdAt, ruleIds })
+    if (this.posts.length >= 2 * MAX_POSTS) this.posts = this.posts.slice(-MAX_POSTS)
+  }
+
+  /** Asks X at growing intervals while the stream is quiet. */
   check(now: number): Effect.Effect<Verdict> {
     return Effect.gen(this, function* () {
-      const quietFor = now - this.quietSince
-      if (quietFor < this.patience || this.ruleIds.length === 0) return {}
       const since = this.quietSince
-      const answer = yield* this.hadPosts(this.ruleIds, since + LATENESS_MILLIS)
+      if (since === undefined || now - since < this.patience) return {}
+      const quietFor = now - since
       const isPatient = this.patience >= MAX_QUIET_MILLIS
       this.patience = isPatient ? this.patience + MAX_QUIET_MILLIS : Math.min(2 * this.patience, MAX_QUIET_MILLIS)
-      if (Option.contains(answer, false)) return {}
-      if (Option.isSome(answer)) return { ended: endedDeaf(since) }
+      const missed = yield* this.missedIn({ from: since, to: now - COUNT_DELAY_MILLIS })
+      if (Option.isSome(missed)) {
+        return Option.match(missed.value, { onNone: () => ({}), onSome: ({ from }) => ({ ended: endedDeaf(from) }) })
+      }
+      if (quietFor < SUSPICIOUS_MILLIS) return {}
       const minutes = Math.round(quietFor / 60_000)
-      const detail = `No post came for ${minutes} min, and X did not say whether there were any`
-      const suspected = { _tag: "Suspected", from: Math.max(since, this.suspectedUntil), to: now, detail } as const
+      const suspected = this.suspicionOf({ from: Math.max(since, this.suspectedUntil), to: now })
       this.suspectedUntil = now
       return quietFor < MAX_QUIET_MILLIS ? { suspected } : { suspected, ended: endedUnproved(minutes, now) }
     })
+  }
+
+  /** For a quiet period that is over. Waits until X has counted its posts. */
+  lookAt(period: Period, now: number): Effect.Effect<Option.Option<Signal>> {
+    return Effect.gen(this, function* () {
+      yield* Effect.sleep(Math.max(0, period.to + COUNT_DELAY_MILLIS - now))
+      const missed = yield* this.missedIn(period)
+      if (Option.isNone(missed)) {
+        const isSuspicious = period.to - Math.max(period.from, this.suspectedUntil) >= SUSPICIOUS_MILLIS
+        return isSuspicious ? Option.some(this.suspicionOf(period)) : Option.none()
+      }
+      const detail = "X counts posts that the stream did not send"
+      return Option.map(missed.value, (lost): Signal => ({ _tag: "Lost", ...lost, cause: "stall", detail }))
+    })
+  }
+
+  /** The part of the period in which posts were missed, if any. None if X does not say. */
+  private missedIn(period: Period): Effect.Effect<Option.Option<Option.Option<Period>>> {
+    return Effect.map(
+      this.countPosts({ from: period.from + 1, to: period.to }),
+      Option.map(({ parts, ruleIds, isPartial }) => {
+        const received = ({ from, to }: Period) =>
+          this.posts.filter(({ at, ruleIds: ids }) => at >= from && at < to && ids.some((id) => ruleIds.has(id))).length
+        const missed = parts.filter((part) => part.total > received(part))
+        const [first, last] = [missed[0], missed.at(-1)]
+        if (first === undefined || last === undefined) return Option.none()
+        // Other rules may have missed posts at other times.
+        if (isPartial) return Option.some(period)
+        return Option.some({ from: Math.max(first.from, period.from), to: Math.min(last.to, period.to) })
+      })
+    )
+  }
+
+  private quietUntil(at: number): void {
+    if (this.quietSince === undefined || at - this.quietSince < MIN_LOOK_MILLIS) return
+    this.quietPeriods.unsafeOffer({ from: this.quietSince, to: at })
+  }
+
+  private suspicionOf(period: Period): Extract<Signal, { _tag: "Suspected" }> {
+    const detail = `No post came for ${Math.round((period.to - period.from) / 60_000)} min, and X did not say whether there were any`
+    return { _tag: "Suspected", ...period, detail }
   }
 }
 
 // ---- helpers ----
 
-const MIN_QUIET_MILLIS = 10 * 60_000
+/** Until the first look at a quiet stream. */
+const MIN_QUIET_MILLIS = 60_000
 const MAX_QUIET_MILLIS = 6 * 60 * 60_000
 
-/** A post comes up to some seconds after X has counted it. */
-const LATENESS_MILLIS = 15_000
+/** A shorter quiet period is not looked at when it is over: each look costs a call. */
+const MIN_LOOK_MILLIS = 20_000
 
-/** Each costs a call. */
-const MAX_RULES = 3
+/** Without an answer from X. */
+const SUSPICIOUS_MILLIS = 10 * 60_000
+
+/** X counts a post with a delay. */
+const COUNT_DELAY_MILLIS = 40_000
+
+const MAX_POSTS = 2_000

@@ -39,6 +39,8 @@ export class RecordReader {
   private readonly seen = new SeenPosts()
   /** Until there is evidence of it. */
   private backfill: Backfill | undefined
+  /** While the first posts of a connection may come from its backfill: when the connection before it was cut. */
+  private replayedFrom: number | undefined
   private skipped = 0
 
   constructor(options: {
@@ -56,23 +58,26 @@ export class RecordReader {
   }
 
   connectionOpened(now: number, backfill: Backfill | undefined): void {
+    this.quiet.connectionOpened(now, this.lastLineAt)
     this.lastLineAt = now
     this.backfill = backfill
-    this.quiet.connectionOpened(now)
+    this.replayedFrom = backfill?.cutAt
   }
 
   /** Also looks whether the stream is deaf: keep-alive lines make that frequent enough. */
   read(lines: Iterable<string>): Effect.Effect<ReadResult> {
     return Effect.gen(this, function* () {
       const now = yield* Clock.currentTimeMillis
-      const lastLineAt = this.lastLineAt ?? now
+      if (now - (this.lastLineAt ?? now) >= REPLAY_PAUSE_MILLIS) this.replayedFrom = undefined
+      const lostFrom = this.replayedFrom ?? this.lastLineAt ?? now
       const signals: Array<Signal> = []
       const posts: Array<unknown> = []
       let ended: Ended | undefined
       for (const line of lines) {
         const record = readLine(line)
         if (record.kind === "unreadable") {
-          signals.push({ _tag: "Lost", from: lastLineAt, to: now, detail: "X sent a record that cannot be read" })
+          const detail = "X sent a record that cannot be read"
+          signals.push({ _tag: "Lost", from: lostFrom, to: now, cause: "unreadable", detail })
           yield* Metrics.unreadable("x")
           yield* this.skip(line)
         }
@@ -90,7 +95,8 @@ export class RecordReader {
         if (novelty === "repeat") continue
         const reason = numberProblem(line)
         if (novelty === "new post" && reason === undefined) posts.push(payload)
-        this.quiet.postReceived(now, ruleIds)
+        this.quiet.postReceived(now)
+        this.quiet.remember(createdAtOf(record) ?? now, ruleIds)
         const damaged = reason === undefined ? undefined : { reason, text: line }
         signals.push(eventOf(record, { now, damaged, cursor: Option.some(String(now)) }))
       }
@@ -116,6 +122,7 @@ export class RecordReader {
       const records = [...lines].map((line) => ({ line, record: readLine(line) }))
       const events = records.flatMap(({ line, record }) => {
         if (record.kind !== "post" || this.seen.add(record.postId, record.ruleIds) === "repeat") return []
+        this.quiet.remember(createdAtOf(record) ?? now, record.ruleIds)
         const reason = numberProblem(line)
         const damaged = reason === undefined ? undefined : { reason, text: line }
         return [eventOf(record, { now, damaged, cursor: Option.none() })]
@@ -141,6 +148,9 @@ export class RecordReader {
 /** Posts come up to some seconds late: only an older one shows that X replays. */
 const MAX_LATENESS_MILLIS = 15_000
 
+/** A backfill comes without pauses. */
+const REPLAY_PAUSE_MILLIS = 10_000
+
 const eventOf = (
   { postId, ruleIds, payload }: PostRecord,
   options: {
@@ -161,7 +171,10 @@ const eventOf = (
   }
 })
 
-const isOlder = ({ payload }: PostRecord, { cutAt }: Backfill): boolean => {
-  const createdAt = instantOf(textOf(objectOf(payload["data"])?.["created_at"]) ?? "")
+const createdAtOf = ({ payload }: PostRecord): number | undefined =>
+  instantOf(textOf(objectOf(payload["data"])?.["created_at"]) ?? "")
+
+const isOlder = (record: PostRecord, { cutAt }: Backfill): boolean => {
+  const createdAt = createdAtOf(record)
   return createdAt !== undefined && createdAt < cutAt - MAX_LATENESS_MILLIS
 }

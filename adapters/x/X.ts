@@ -11,9 +11,9 @@ import { ownTag } from "../http/ownTag.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
 import { Upstream } from "../http/Upstream.ts"
 import { Api } from "./api.ts"
+import { makeCountPosts } from "./countPosts.ts"
 import { makeCounts } from "./counts.ts"
 import { Plan } from "./Plan.ts"
-import { hadPosts } from "./QuietWatch.ts"
 import { makeRules } from "./rules.ts"
 import { makeWatch } from "./stream.ts"
 
@@ -71,7 +71,14 @@ export const layerWith = (options: {
         capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: true, pricePerEvent: options.pricePerPost },
         ...makeRules({ api, known, plan, tag }),
         countRecent,
-        watch: makeWatch({ upstream, known, health, recent, hadPosts: hadPosts(known, countRecent), startedAt }),
+        watch: makeWatch({
+          upstream,
+          known,
+          health,
+          recent,
+          countPosts: makeCountPosts(known, countRecent),
+          startedAt
+        }),
         status: health.status
       })
     })

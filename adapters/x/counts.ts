@@ -10,23 +10,23 @@ import { type Api, unavailable } from "./api.ts"
 import { callBudget } from "./limits.ts"
 
 export const makeCounts = (api: Api): NonNullable<Platform["countRecent"]> => {
-  // X allows 300 in all. Accounts cannot use up the calls with `since`, which are our own.
+  // X allows 300 in all. Accounts cannot use up the calls with a period, which are our own.
   const checks = callBudget(195)
   const looks = callBudget(95)
 
-  return (text, since) =>
+  return (text, period) =>
     Effect.gen(function* () {
       const { query, without, note } = yield* queryOf(text)
       const call = {
         path: "/2/tweets/counts/recent",
         query: {
           query,
-          ...(since === undefined
+          ...(period === undefined
             ? { granularity: "hour" }
-            : { granularity: "minute", start_time: new Date(since).toISOString() })
+            : { granularity: "minute", start_time: timeOf(period.from), end_time: timeOf(period.to) })
         }
       }
-      const body = yield* api.send(since === undefined ? checks : looks, call)
+      const body = yield* api.send(period === undefined ? checks : looks, call)
       const counted = countIn(body)
       if (counted === undefined) return yield* unavailable("its counts cannot be read")
       return { ...counted, without, ...(note !== undefined && { note }) }
@@ -38,6 +38,8 @@ export const makeCounts = (api: Api): NonNullable<Platform["countRecent"]> => {
 /** Since May 2026 X's search finds no retweets by keyword. */
 const RETWEETS_NOTE =
   "X may leave retweets out of its counts, but the stream delivers them unless the filter has -is:retweet"
+
+const timeOf = (millis: number): string => new Date(millis).toISOString()
 
 const queryOf = (text: string) => {
   const { rule } = check(text, { maxLength: limits.maxLengthEnterprise })
@@ -54,10 +56,14 @@ const queryOf = (text: string) => {
 const refused = (reason: string, text: string) => new PlatformRefused({ platform: "x", reason, upstream: text })
 
 /** There is one page: X sends a second one only for more than 31 days. */
-const countIn = ({ data, meta }: JsonObject): Pick<RecentCount, "total" | "from" | "to"> | undefined => {
-  const buckets = objectsOf(data)
+const countIn = ({ data, meta }: JsonObject): Omit<RecentCount, "without" | "note"> | undefined => {
+  const parts = objectsOf(data).flatMap(({ start, end, tweet_count }) => {
+    const [from, to, total] = [instantOf(start), instantOf(end), numberOf(tweet_count)]
+    return from === undefined || to === undefined || total === undefined ? [] : [{ from, to, total }]
+  })
   const total = numberOf(objectOf(meta)?.["total_tweet_count"])
-  const from = instantOf(buckets[0]?.["start"])
-  const to = instantOf(buckets.at(-1)?.["end"])
-  return total === undefined || from === undefined || to === undefined || to <= from ? undefined : { total, from, to }
+  const [from, to] = [parts[0]?.from, parts.at(-1)?.to]
+  return total === undefined || from === undefined || to === undefined || to <= from
+    ? undefined
+    : { total, from, to, parts }
 }

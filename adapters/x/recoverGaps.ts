@@ -1,6 +1,7 @@
-/** Recovers the posts of long gaps in the background, where the plan has it. */
+/** Background work: recovers the posts of long gaps, where the plan has it, and looks at quiet periods. */
 import { Chunk, Clock, Effect, Option, type Queue, Stream } from "effect"
 import type { Signal } from "../../core/platforms/Platform.ts"
+import type { QuietWatch } from "./QuietWatch.ts"
 import type { RecordReader } from "./RecordReader.ts"
 import type { NotRecovered, Period, Recovery } from "./recovery.ts"
 
@@ -12,6 +13,22 @@ export interface Recovering {
 /** One gap after the other. */
 export const recoverGaps = (recovering: Recovering, gaps: Queue.Dequeue<Period>): Stream.Stream<Signal> =>
   Stream.flatMap(Stream.fromQueue(gaps), (gap) => recoverGap(recovering, gap, 1))
+
+/** Reports missed posts, and passes their period on to be recovered. */
+export const lookAtQuietPeriods = (
+  quiet: QuietWatch,
+  periods: Queue.Dequeue<Period>,
+  gaps: Queue.Enqueue<Period>
+): Stream.Stream<Signal> =>
+  Stream.filterMapEffect(Stream.fromQueue(periods, { maxChunkSize: 1 }), (period) =>
+    Option.some(
+      Effect.gen(function* () {
+        const found = yield* quiet.lookAt(period, yield* Clock.currentTimeMillis)
+        if (Option.exists(found, ({ _tag }) => _tag === "Lost")) yield* gaps.offer(period)
+        return found
+      })
+    )
+  ).pipe(Stream.filterMap((found) => found))
 
 // ---- helpers ----
 

@@ -1,5 +1,5 @@
 /** Registers, removes and lists this deployment's rules on X. */
-import { Array as Arr, Effect, Either, Option } from "effect"
+import { Array as Arr, Clock, Effect, Either, Option } from "effect"
 import type { Inventory, Platform, PlatformFailure, Registered, RuleRefusal } from "../../core/platforms/Platform.ts"
 import { counted } from "../../core/text/counted.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
@@ -94,25 +94,38 @@ export const makeRules = (options: {
       return (yield* api.find(ids)).map(({ id }) => id)
     })
 
-  const inventory = Effect.gen(function* () {
-    const rules = (yield* api.list).map((rule) => ({ ...registeredAs(rule), isOurs: rule.tag === tag }))
-    known.replace(rules)
+  /** Read at most every two minutes: X allows few calls. */
+  let figures = { readAt: Number.NEGATIVE_INFINITY, ruleLimit: Option.none<number>(), usage: noUsage }
+  const readFigures = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (now - figures.readAt < FIGURES_MILLIS) return figures
     const counts = yield* Effect.option(api.counts)
     const rulesPerProject = Option.getOrUndefined(counts)?.projectLimit
     if (rulesPerProject !== undefined) plan.learn(rulesPerProject)
     const usage = yield* Effect.option(api.usage)
-    const found: Inventory = {
-      rules,
+    figures = {
+      readAt: now,
       ruleLimit: Option.flatMap(counts, ({ limit }) => Option.fromNullable(limit)),
       usage: Option.flatMap(usage, Option.fromNullable)
     }
-    return found
+    return figures
+  })
+
+  const inventory = Effect.gen(function* () {
+    const rules = (yield* api.list).map((rule) => ({ ...registeredAs(rule), isOurs: rule.tag === tag }))
+    known.replace(rules)
+    const { ruleLimit, usage } = yield* readFigures
+    return { rules, ruleLimit, usage }
   })
 
   return { verify, register, unregister, inventory }
 }
 
 // ---- helpers ----
+
+const noUsage: Inventory["usage"] = Option.none()
+
+const FIGURES_MILLIS = 2 * 60_000
 
 const registeredAs = ({ id, value }: XRule): Registered => ({ platformRuleId: id, translatedValue: value })
 

@@ -11,12 +11,13 @@ import { type Connection, type Ended, supervised } from "../http/supervised.ts"
 import type { Upstream } from "../http/Upstream.ts"
 import { backoff } from "./backoff.ts"
 import { Connections } from "./connections.ts"
+import type { CountPosts } from "./countPosts.ts"
 import { endedByAnswer, endedByNetwork, endedSilent, isTooManyConnections, SILENCE_SECONDS } from "./endings.ts"
 import { applyRateLimit, callBudget } from "./limits.ts"
 import { problemIn } from "./problems.ts"
-import { type HadPosts, QuietWatch } from "./QuietWatch.ts"
+import { QuietWatch } from "./QuietWatch.ts"
 import { RecordReader } from "./RecordReader.ts"
-import { recoverGaps } from "./recoverGaps.ts"
+import { lookAtQuietPeriods, recoverGaps } from "./recoverGaps.ts"
 import { type Period, Recovery } from "./recovery.ts"
 
 export const makeWatch = (options: {
@@ -24,7 +25,7 @@ export const makeWatch = (options: {
   readonly known: KnownRules
   readonly health: StreamHealth
   readonly recent: RecentEvents["Type"]
-  readonly hadPosts: HadPosts
+  readonly countPosts: CountPosts
   /** Of this process, in milliseconds. */
   readonly startedAt: number
 }): Platform["watch"] => {
@@ -36,11 +37,12 @@ export const makeWatch = (options: {
   const recovery = new Recovery({ upstream, budget, fields })
   const connections = new Connections(upstream, options.startedAt)
 
-  const watch = (from: Option.Option<string>, gaps: Queue.Queue<Period>) =>
+  const watch = (from: Option.Option<string>, gaps: Queue.Queue<Period>, quietPeriods: Queue.Queue<Period>) =>
     Stream.suspend(() => {
+      const quiet = new QuietWatch({ countPosts: options.countPosts, quietPeriods })
       const reader = new RecordReader({
         ...options,
-        quiet: new QuietWatch(options.hadPosts),
+        quiet,
         lastLineAt: Option.getOrUndefined(Option.flatMap(from, timeOf))
       })
 
@@ -117,10 +119,16 @@ export const makeWatch = (options: {
         pause: backoff
       })
       const live = Stream.map(items, (item): Signal => (item._tag === "Record" ? item.record : item))
-      return Stream.merge(live, recoverGaps({ recovery, reader }, gaps))
+      const looks = lookAtQuietPeriods(quiet, quietPeriods, gaps)
+      return Stream.mergeAll([live, recoverGaps({ recovery, reader }, gaps), looks], { concurrency: "unbounded" })
     })
 
-  return (from) => Stream.unwrap(Effect.map(Queue.unbounded<Period>(), (gaps) => watch(from, gaps)))
+  return (from) =>
+    Stream.unwrap(
+      Effect.gen(function* () {
+        return watch(from, yield* Queue.unbounded<Period>(), yield* Queue.sliding<Period>(MAX_QUIET_PERIODS))
+      })
+    )
 }
 
 // ---- helpers ----
@@ -128,6 +136,8 @@ export const makeWatch = (options: {
 const STABLE_AFTER_MILLIS = 60_000
 
 const MAX_BACKFILL_MINUTES = 5
+
+const MAX_QUIET_PERIODS = 100
 
 /** A cursor is the time when a record was received, in milliseconds. */
 const timeOf = (cursor: string): Option.Option<number> =>

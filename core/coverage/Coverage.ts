@@ -65,7 +65,7 @@ export const afterSignal = (ledger: Ledger, signal: Signal): LedgerChange => {
     case "Replayed":
       return { ...unchanged(ledger), recovered: [{ from: signal.from, to: signal.to }] }
     case "Lost":
-      return { ...unchanged(ledger), gaps: [{ ...gapWithin(signal), cause: "unreadable", isSuspected: false }] }
+      return { ...unchanged(ledger), gaps: [{ ...gapWithin(signal), cause: signal.cause, isSuspected: false }] }
     case "Suspected":
       return { ...unchanged(ledger), gaps: [{ ...gapWithin(signal), cause: "stall", isSuspected: true }] }
   }

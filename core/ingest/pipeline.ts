@@ -115,7 +115,7 @@ class Writer {
         if (signal._tag === "GapStarted" && change.ledger !== this.ledger) {
           yield* Metrics.gap(this.platform.id, signal.cause)
         }
-        if (signal._tag === "Lost") yield* Metrics.gap(this.platform.id, "unreadable")
+        if (signal._tag === "Lost") yield* Metrics.gap(this.platform.id, signal.cause)
         this.ledger = change.ledger
         gaps.push(...change.gaps)
         recovered.push(...change.recovered)

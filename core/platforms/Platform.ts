@@ -69,6 +69,8 @@ export interface RecentCount {
   readonly without: ReadonlyArray<string>
   /** Another reason why the stream may deliver more or less. */
   readonly note?: string
+  /** The parts of the period with their counts. In milliseconds. */
+  readonly parts: ReadonlyArray<{ readonly from: number; readonly to: number; readonly total: number }>
 }
 
 /** An event that matched at least one rule of the platform. */
@@ -123,8 +125,14 @@ export type Signal =
   | { readonly _tag: "Replayed"; readonly from: number; readonly to: number }
   /** The platform is not watched from `at` on: the last time that the stream showed to be open. */
   | { readonly _tag: "GapStarted"; readonly at: number; readonly cause: GapCause; readonly detail: string }
-  /** An event of this period could not be read. */
-  | { readonly _tag: "Lost"; readonly from: number; readonly to: number; readonly detail: string }
+  /** An event of this period was missed or could not be read. */
+  | {
+      readonly _tag: "Lost"
+      readonly from: number
+      readonly to: number
+      readonly cause: "unreadable" | "stall"
+      readonly detail: string
+    }
   /** Events of this period may be missing, without proof. */
   | { readonly _tag: "Suspected"; readonly from: number; readonly to: number; readonly detail: string }
 
@@ -174,10 +182,13 @@ export interface Platform {
   readonly watch: (from: Option.Option<string>) => Stream.Stream<Signal>
   readonly status: Effect.Effect<StreamStatus>
   /**
-   * Counts recent events that match the text: from `since` on, in milliseconds, or as far back as the platform counts.
+   * Counts recent events that match the text: of a period, in milliseconds, or as far back as the platform counts.
    * Fails with a refusal if the platform cannot count this text. Absent: the platform does not count.
    */
-  readonly countRecent?: (text: string, since?: number) => Effect.Effect<RecentCount, PlatformFailure | RuleRefusal>
+  readonly countRecent?: (
+    text: string,
+    period?: { readonly from: number; readonly to: number }
+  ) => Effect.Effect<RecentCount, PlatformFailure | RuleRefusal>
 }
 
 /** Made-up events for a first look. */

@@ -80,6 +80,11 @@ export class Registrations extends Context.Tag("core/Registrations")<
      * missing rules, removes orphans. Never touches foreign rules. Idempotent.
      */
     readonly reconcile: Effect.Effect<void>
+    /**
+     * `reconcile` for the platforms whose turn it is, if called every 20 seconds: each time for a remote platform with
+     * few rules, so that lost rules are noticed soon; every two minutes for the others.
+     */
+    readonly reconcileDue: Effect.Effect<void>
     readonly syncStatus: (platform: PlatformId) => Effect.Effect<SyncStatus>
     /** `reconcile` for one platform, as soon as 30 seconds have passed since the last time. */
     readonly recheck: (platform: PlatformId) => Effect.Effect<void>
@@ -100,6 +105,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
         const scope = yield* Effect.scope
         const statuses = new Map<PlatformId, SyncStatus>()
         const comparedAt = new Map<PlatformId, number>()
+        /** Number of rules at the last comparison. */
+        const sizes = new Map<PlatformId, number>()
         /** Platforms that wait for a comparison. */
         const waiting = new Set<PlatformId>()
 
@@ -247,6 +254,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
             const askedAt = yield* Timestamp.now
             // Before the store is read: a rule registered after the inventory is then in the store.
             const inventory = yield* platform.inventory
+            sizes.set(platform.id, inventory.rules.length)
             const oldest = DateTime.subtractDuration(yield* DateTime.now, ABANDONED_AFTER)
             const before = Timestamp.fromDate(DateTime.toDateUtc(oldest))
             const registrations = yield* store.registrationsOn(platform.id)
@@ -305,15 +313,24 @@ export class Registrations extends Context.Tag("core/Registrations")<
           )
 
         // Concurrent: a slow platform does not delay the others.
-        const reconcile = Effect.flatMap(platforms.all, (all) =>
+        const reconcileAll = (all: ReadonlyArray<Platform>) =>
           Effect.forEach(all, reconcileOne, { discard: true, concurrency: "unbounded" })
-        )
+        const reconcile = Effect.flatMap(platforms.all, reconcileAll)
+        const reconcileDue = Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          const isDue = ({ id, capabilities }: Platform) => {
+            const isCheap = capabilities.isRemote && (sizes.get(id) ?? 0) <= MAX_CHEAP_RULES
+            return isCheap || now - (comparedAt.get(id) ?? 0) >= SLOW_INTERVAL_MILLIS
+          }
+          yield* reconcileAll((yield* platforms.all).filter(isDue))
+        })
 
         return Registrations.of({
           add: (rule, filters, limits) =>
             exclusively(new Set(filters.map(({ platform }) => platform.id)), add(rule, filters, limits)),
           remove,
           reconcile,
+          reconcileDue,
           recheck,
           syncStatus: (platform) => Effect.sync(() => statuses.get(platform) ?? neverCompared),
           awaitIdle: (platform) => lockOf(platform).withPermits(1)(Effect.void)
@@ -325,6 +342,11 @@ export class Registrations extends Context.Tag("core/Registrations")<
 // ---- helpers ----
 
 const RECHECK_AFTER_MILLIS = 30_000
+
+/** A platform lists this many rules in one call. */
+const MAX_CHEAP_RULES = 1_000
+
+const SLOW_INTERVAL_MILLIS = 110_000
 
 interface PlatformRule {
   readonly ruleId: RuleId

@@ -234,7 +234,8 @@ const eventOf = (
   const text = `News of ${topics.join(" and ")}`
   if (platform === "x") {
     const id = String(1_000_000 + number)
-    return { name: `x ${id}`, event: { data: { id, text, lang: "en", author_id: "7" } } }
+    const created_at = new Date(now).toISOString()
+    return { name: `x ${id}`, event: { data: { id, text, lang: "en", author_id: "7", created_at } } }
   }
   const offset = FIRST_OFFSET + number
   const document = {

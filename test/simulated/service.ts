@@ -61,9 +61,9 @@ export const withService = <A, E>(
       const { control, handler } = yield* Simulator.make({ seed })
       const traffic = new TrafficRecorder(handler, () => clock.unsafeCurrentTimeMillis())
       const started = Effect.gen(function* () {
-        const { reconcile } = yield* Registrations
+        const { reconcile, reconcileDue } = yield* Registrations
         yield* reconcile
-        yield* Effect.forkScoped(Effect.delay(Effect.repeat(reconcile, Schedule.spaced("2 minutes")), "2 minutes"))
+        yield* Effect.forkScoped(Effect.delay(Effect.repeat(reconcileDue, Schedule.spaced("20 seconds")), "20 seconds"))
         yield* Layer.build(Ingest.layer)
         yield* settle
         return yield* body({

@@ -74,7 +74,7 @@ describe("Coverage", () => {
   })
 
   it("afterSignal reports an unreadable event and a suspicion, and stays watched", () => {
-    const lost = afterSignal(watched, { _tag: "Lost", from: 4_000, to: 4_000, detail: "Torn" })
+    const lost = afterSignal(watched, { _tag: "Lost", from: 4_000, to: 4_000, cause: "unreadable", detail: "Torn" })
     assert.deepInclude(lost.gaps[0], { from: 4_000, to: 4_001, cause: "unreadable", isSuspected: false })
     const suspected = afterSignal(watched, { _tag: "Suspected", from: 2_000, to: 4_000, detail: "Quiet" })
     assert.deepInclude(suspected.gaps[0], { from: 2_000, to: 4_000, isSuspected: true })

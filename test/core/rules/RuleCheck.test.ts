@@ -215,5 +215,6 @@ const week = (total: number, rest: Partial<RecentCount> = {}): RecentCount => ({
   from: 0,
   to: WEEK,
   without: [],
+  parts: [],
   ...rest
 })
