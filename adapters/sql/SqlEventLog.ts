@@ -3,12 +3,14 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
 import {
   EventLog,
+  isLogOf,
   type Keep,
   type LoggedEvent,
   type LogId,
   newestOf,
   type Segment,
-  sizeOf
+  sizeOf,
+  withoutEvents
 } from "../../core/backtests/EventLog.ts"
 import { unavailable } from "./unavailable.ts"
 
@@ -80,7 +82,39 @@ const make = Effect.gen(function* () {
     return newestOf(segments, limit)
   }
 
-  return EventLog.of({ logs, append, trim, recent })
+  /** The offsets of the other segments stay: events that are gone leave a hole in the count. */
+  const rewrite = (log: LogId, at: number, segment: Segment) =>
+    segment.events.length === 0
+      ? sql`delete from event_segments where platform = ${log} and last_event = ${at}`
+      : sql`update event_segments set events = ${segment.events.length}, size = ${sizeOf(segment)},
+          lines = ${toLines(segment.events)} where platform = ${log} and last_event = ${at}`
+
+  const removeFrom = (log: LogId, isUnwanted: (json: string) => boolean) =>
+    Effect.gen(function* () {
+      let removed = 0
+      for (let at = 0; ; ) {
+        const [row] = yield* sql<{ readonly last_event: number; readonly missed: number; readonly lines: string }>`
+          select last_event::float8, missed, lines from event_segments
+          where platform = ${log} and last_event > ${at} order by last_event limit 1`
+        if (row === undefined) return removed
+        at = row.last_event
+        const segment = toSegment(row)
+        const kept = withoutEvents(segment, isUnwanted)
+        const excess = segment.events.length - kept.events.length
+        if (excess > 0) yield* rewrite(log, at, kept)
+        removed += excess
+      }
+    })
+
+  const remove: EventLog["Type"]["remove"] = (platform, isUnwanted) =>
+    sql<{ readonly log: LogId }>`select platform as log from event_logs`.pipe(
+      Effect.map((all) => all.filter(({ log }) => isLogOf(platform, log))),
+      Effect.flatMap(Effect.forEach(({ log }) => removeFrom(log, isUnwanted))),
+      Effect.map((counts) => counts.reduce((sum, count) => sum + count, 0)),
+      unavailable("events.remove")
+    )
+
+  return EventLog.of({ logs, append, trim, recent, remove })
 })
 
 export const layer: Layer.Layer<EventLog, never, SqlClient> = Layer.effect(EventLog, make)
@@ -110,7 +144,7 @@ interface SegmentRow extends LogOffset {
 const toLines = (events: ReadonlyArray<LoggedEvent>): string =>
   events.map(({ receivedAt, json }) => `${receivedAt} ${json}`).join("\n")
 
-const toSegment = ({ lines, missed }: SegmentRow): Segment => ({ events: lines.split("\n").map(toEvent), missed })
+const toSegment = ({ lines, missed }: Pick<SegmentRow, "lines" | "missed">): Segment => ({ events: lines.split("\n").map(toEvent), missed })
 
 const toEvent = (line: string): LoggedEvent => {
   const space = line.indexOf(" ")

@@ -4,15 +4,17 @@ import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment, Statement } from "@effect/sql/Statement"
 import { Clock, Effect, Layer, Option, Predicate, PubSub, Stream } from "effect"
 import type { StreamProgress } from "../../core/coverage/StreamStore.ts"
-import type { Match } from "../../core/matches/Match.ts"
+import type { Match, RedactedMatch, RedactionReason } from "../../core/matches/Match.ts"
 import {
   type AccountTrim,
+  type Change,
   MAX_PAGE_BYTES,
   type MatchPage,
   type MatchSelector,
   MatchStore,
   type NextPage,
   type Page,
+  type Redact,
   type Trim,
   type Usage,
   watermarkAt,
@@ -23,6 +25,7 @@ import { type AccountId, fromUuid, type MatchId, toUuid } from "../../core/model
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate } from "../../core/model/Timestamp.ts"
 import { Announcements, CHANNEL } from "./Announcements.ts"
+import { EMPTY_BYTES, postsStatement, redactIn } from "./redactions.ts"
 import { progressCtes } from "./SqlStreamStore.ts"
 import { storableJson } from "./storable.ts"
 import { codeOf, unavailable } from "./unavailable.ts"
@@ -50,20 +53,22 @@ const make = Effect.gen(function* () {
     Effect.map(pageStatement(sql, page), (rows) => toPage(rows, page.limit, toMatch)).pipe(unavailable("matches.list"))
 
   const next = (page: NextPage) =>
-    Effect.map(nextPageStatement(sql, page), (rows) => toPage(rows, page.limit, toMatch)).pipe(
+    Effect.map(nextPageStatement(sql, page), (rows) => toPage(rows, page.limit, toChange)).pipe(
       unavailable("matches.next")
     )
 
   const nextForAccounts: MatchStore["Type"]["nextForAccounts"] = ({ accounts, after, limit }) => {
-    const rows = sql`
-      select ${columns(sql)} from matches m
+    const from = (table: Table) => sql`(
+      select ${columns(sql, table)} from ${sql(table)} m
       where m.id > ${lowerBound(after)} and m.id > (select floor from retention) and m.account_id = any(${accounts.map(toUuid)}::uuid[])
         and ${ofVisibleRule(sql, "m.rule_id")}
+      order by m.id limit ${limit + 1})`
+    const rows = sql`select m.* from (${from("matches")} union all ${from("redactions")}) m
       order by m.id limit ${limit + 1}`
     return Effect.map(boundedStatement(sql, rows, sql.literal("m.id")), (found) =>
       toPage(found, limit, (row) => ({
         account: fromUuid("acct", row.account_id),
-        match: toMatch(row),
+        change: toChange(row),
         bytes: row.bytes
       }))
     ).pipe(unavailable("matches.nextForAccounts"))
@@ -97,6 +102,23 @@ const make = Effect.gen(function* () {
       const [row] = yield* trimAccountStatement(sql, options)
       return row?.deleted ?? 0
     }).pipe(sql.withTransaction, unavailable("matches.trimAccount"))
+
+  const redact = (options: Redact) =>
+    redactIn(sql, options, self).pipe(
+      sql.withTransaction,
+      Effect.retry({ times: 3, while: isRetryable }),
+      Effect.tap((redacted) => (redacted > 0 ? PubSub.publish(news, undefined) : Effect.void)),
+      unavailable("matches.redact")
+    )
+
+  const posts: MatchStore["Type"]["posts"] = (page) =>
+    postsStatement(sql, page).pipe(
+      Effect.map((rows) => ({
+        postIds: rows.flatMap(({ post_id }) => post_id ?? []),
+        last: Option.map(Option.fromNullable(rows.at(-1)), ({ id }) => fromUuid("match", id))
+      })),
+      unavailable("matches.posts")
+    )
 
   const floor = (account: AccountId) =>
     sql<{ readonly floor: string }>`select ${floorOf(sql, sql`${toUuid(account)}`)} as floor`.pipe(
@@ -149,6 +171,8 @@ const make = Effect.gen(function* () {
     oldest,
     trim,
     trimAccount,
+    redact,
+    posts,
     floor,
     usage,
     usages
@@ -201,14 +225,16 @@ export const lowerBound = (after: Option.Option<MatchId>): string =>
 /** Newest first. */
 export const pageStatement = (sql: SqlClient, page: MatchPage): Statement<MatchRow> =>
   orderedStatement(sql, page, {
+    tables: ["matches"],
     range: sql`m.id < ${Option.match(page.before, { onNone: () => AFTER_ALL, onSome: toUuid })}`,
     order: sql.literal("m.id desc"),
     limit: page.limit
   })
 
-/** Oldest first. */
+/** Matches and redactions, oldest first. */
 export const nextPageStatement = (sql: SqlClient, page: NextPage): Statement<MatchRow> =>
   orderedStatement(sql, page, {
+    tables: ["matches", "redactions"],
     range: sql`m.id > ${lowerBound(page.after)}`,
     order: sql.literal("m.id"),
     limit: page.limit
@@ -237,6 +263,10 @@ export const trimStatement = (
       select id from doomed order by id desc limit 1
     ), moved as (
       update retention set floor = greatest(floor, last.id), oldest = last.id from last
+    ), forgotten as (
+      delete from redactions where id = any(array(
+        select r.id from redactions r where r.id <= (select id from last) order by r.id limit ${atMost}
+      ))
     )
     select count(*)::int as deleted from deleted`
 }
@@ -297,28 +327,39 @@ const exceeds = (sql: SqlClient, limits: Usage, used: { readonly matches: Fragme
 const orderedStatement = (
   sql: SqlClient,
   wanted: MatchSelector,
-  { range, order, limit }: { readonly range: Fragment; readonly order: Fragment; readonly limit: number }
+  {
+    tables,
+    range,
+    order,
+    limit
+  }: {
+    readonly tables: readonly ["matches"] | readonly ["matches", "redactions"]
+    readonly range: Fragment
+    readonly order: Fragment
+    readonly limit: number
+  }
 ): Statement<MatchRow> => {
   const account = toUuid(wanted.account)
   // Skips index entries of rows deleted since the last vacuum, which may be millions.
   const isKept = sql`m.id > ${floorOf(sql, sql`${account}`)}`
   const platforms = sql`unnest(${[...new Set(wanted.platforms)]}::text[]) as p(platform)`
+  const inOrder = (where: Fragment) => {
+    const from = (table: Table) => sql`(
+        select ${columns(sql, table)} from ${sql(table)} m
+        where ${where} and m.platform = p.platform and ${range} and ${isKept}
+        order by ${order} limit ${limit + 1})`
+    const [matches, redactions] = tables
+    return redactions === undefined ? from(matches) : sql`(${from(matches)} union all ${from(redactions)})`
+  }
   const rows = Option.match(wanted.rules, {
     onNone: () => sql`
-      select m.* from ${platforms} cross join lateral (
-        select ${columns(sql)} from matches m
-        where m.account_id = ${account} and m.platform = p.platform and ${range} and ${isKept}
-          and ${ofVisibleRule(sql, "m.rule_id")}
-        order by ${order} limit ${limit + 1}
-      ) m
+      select m.* from ${platforms} cross join lateral
+        ${inOrder(sql`m.account_id = ${account} and ${ofVisibleRule(sql, "m.rule_id")}`)} m
       order by ${order} limit ${limit + 1}`,
     // Checks the owner on the rule: a check on the matches would read all matches of a foreign rule.
     onSome: (rules) => sql`
-      select m.* from rules r cross join ${platforms} cross join lateral (
-        select ${columns(sql)} from matches m
-        where m.rule_id = r.id and m.platform = p.platform and ${range} and ${isKept}
-        order by ${order} limit ${limit + 1}
-      ) m
+      select m.* from rules r cross join ${platforms} cross join lateral
+        ${inOrder(sql.literal("m.rule_id = r.id"))} m
       where r.id = any(${rules.map(toUuid)}::uuid[]) and r.account_id = ${account} and ${ofVisibleRule(sql, "r.id")}
       order by ${order} limit ${limit + 1}`
   })
@@ -328,13 +369,22 @@ const orderedStatement = (
 /** `rows` are at most one more than the page has, in order. Rows beyond `MAX_PAGE_BYTES` get no payload: it is not loaded. */
 const boundedStatement = (sql: SqlClient, rows: Fragment, order: Fragment): Statement<MatchRow> => sql<MatchRow>`
   select m.id, m.rule_id, m.account_id, m.created_at, m.platform, m.platform_post_id, m.bytes,
+    m.redacted_at, m.redacted_reason, m.match_id,
     case when sum(m.bytes) over (order by ${order} rows unbounded preceding) - m.bytes < ${MAX_PAGE_BYTES}
       then m.payload end as payload
   from (${rows}) m
   order by ${order}`
 
-const columns = (sql: SqlClient) =>
-  sql.literal("m.id, m.rule_id, m.account_id, m.created_at, m.platform, m.platform_post_id, m.payload, m.bytes")
+type Table = "matches" | "redactions"
+
+const columns = (sql: SqlClient, table: Table) =>
+  sql.literal(
+    `m.id, m.rule_id, m.account_id, m.created_at, m.platform, m.platform_post_id, m.redacted_at, m.redacted_reason, ${
+      table === "matches"
+        ? "m.payload, m.bytes, null::uuid as match_id"
+        : `'{}'::jsonb as payload, ${EMPTY_BYTES} as bytes, m.match_id`
+    }`
+  )
 
 const ofVisibleRule = (sql: SqlClient, rule: "m.rule_id" | "r.id") =>
   sql.literal(
@@ -373,6 +423,10 @@ export interface MatchRow {
   readonly payload: Record<string, unknown> | null
   /** The size of the payload. */
   readonly bytes: number
+  readonly redacted_at: Date | null
+  readonly redacted_reason: RedactionReason | null
+  /** Of a redaction: the match that it redacts. */
+  readonly match_id: string | null
 }
 
 type FullRow = MatchRow & { readonly payload: Record<string, unknown> }
@@ -390,8 +444,22 @@ const toMatch = (row: FullRow): Match => ({
   created_at: fromDate(row.created_at),
   platform: row.platform,
   platform_post_id: row.platform_post_id,
-  payload: row.payload
+  payload: row.payload,
+  ...redactedOf(row)
 })
+
+const redactedOf = ({ redacted_at, redacted_reason }: MatchRow): Pick<RedactedMatch, "redacted"> | undefined =>
+  redacted_at === null || redacted_reason === null
+    ? undefined
+    : { redacted: { at: fromDate(redacted_at), reason: redacted_reason } }
+
+const toChange = (row: FullRow): Change => {
+  const id = fromUuid("match", row.id)
+  const redacted = redactedOf(row)
+  return row.match_id === null || redacted === undefined
+    ? { _tag: "Matched", id, match: toMatch(row) }
+    : { _tag: "Redacted", id, match: { ...toMatch({ ...row, id: row.match_id }), ...redacted } }
+}
 
 const recordsOf = (matches: ReadonlyArray<Match>): Option.Option<Records> => {
   const [one] = matches

@@ -98,9 +98,16 @@ const make = Effect.gen(function* () {
         where w.rule_ids is null and m.account_id = w.account_id and m.platform = p.platform and m.id > w.cursor
         order by m.id desc limit 1)
       union all
+      (select 1 from redactions m
+        where w.rule_ids is null and m.account_id = w.account_id and m.platform = p.platform and m.id > w.cursor
+        order by m.id desc limit 1)
+      union all
       (select 1 from unnest(w.rule_ids) r(id) cross join lateral (
-        select 1 from matches m where m.rule_id = r.id and m.platform = p.platform and m.id > w.cursor
-        order by m.id desc limit 1
+        (select 1 from matches m where m.rule_id = r.id and m.platform = p.platform and m.id > w.cursor
+        order by m.id desc limit 1)
+        union all
+        (select 1 from redactions m where m.rule_id = r.id and m.platform = p.platform and m.id > w.cursor
+        order by m.id desc limit 1)
       ) m limit 1)
     ) m)`
   const isBelowFloor = sql`w.cursor < ${floorOf(sql, sql.literal("w.account_id"))}`

@@ -321,6 +321,45 @@ const migrations = {
     )`
   }),
 
+  "0011_redactions": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    yield* sql`alter table matches add column redacted_at timestamptz(3), add column redacted_reason text`
+    // The same key in another order: it also finds the matches of a post.
+    yield* sql`drop index matches_once`
+    yield* sql`create unique index matches_once on matches (
+      platform,
+      (case when octet_length(platform_post_id) <= 200 then platform_post_id else md5(platform_post_id) end),
+      rule_id
+    )`
+    yield* sql`create index set_aside_by_post on set_aside (
+      platform,
+      (case when octet_length(platform_post_id) <= 200 then platform_post_id else md5(platform_post_id) end)
+    )`
+    // One per redacted match, with ids in the order of matches: readers get both from one cursor. It outlives the match.
+    yield* sql`create table redactions (
+      id uuid primary key,
+      match_id uuid not null,
+      rule_id uuid not null references rules on delete cascade,
+      account_id uuid not null,
+      platform text not null,
+      platform_post_id text not null,
+      created_at timestamptz(3) not null,
+      redacted_at timestamptz(3) not null,
+      redacted_reason text not null
+    )`
+    yield* sql`create index redactions_of_rule on redactions (rule_id, platform, id)`
+    yield* sql`create index redactions_of_account on redactions (account_id, platform, id)`
+    // The present or last round of looking up stored posts, per platform.
+    yield* sql`create table lookup_rounds (
+      platform text primary key,
+      started_at timestamptz(3),
+      up_to uuid,
+      place uuid,
+      claim uuid,
+      claimed_until timestamptz(3)
+    )`
+  }),
+
   "0012_coverage_of_rules": Effect.gen(function* () {
     const sql = yield* SqlClient
     // When the platform first held the rule.

@@ -41,6 +41,11 @@ export class EventLog extends Context.Tag("core/EventLog")<
     readonly trim: (log: LogId, keep: Keep) => Effect.Effect<void, StoreUnavailable>
     /** The newest `limit` events (at least 1), newest segment first. The oldest segment is cut to the limit. */
     readonly recent: (log: LogId, limit: number) => Stream.Stream<Segment, StoreUnavailable>
+    /** Deletes events from all logs of a platform. Reads them all. Returns how many it deleted. */
+    readonly remove: (
+      platform: PlatformId,
+      isUnwanted: (json: string) => boolean
+    ) => Effect.Effect<number, StoreUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<EventLog> = Layer.sync(EventLog, () => {
@@ -75,10 +80,32 @@ export class EventLog extends Context.Tag("core/EventLog")<
         newestOf(
           Stream.suspend(() => Stream.fromIterable(segmentsOf(log).toReversed())),
           limit
-        )
+        ),
+      remove: (platform, isUnwanted) =>
+        Effect.sync(() => {
+          let removed = 0
+          for (const [log, segments] of logs) {
+            if (!isLogOf(platform, log)) continue
+            const kept = segments.map((segment) => withoutEvents(segment, isUnwanted))
+            for (const [i, segment] of segments.entries()) removed += segment.events.length - (kept[i]?.events.length ?? 0)
+            logs.set(
+              log,
+              kept.filter(({ events }) => events.length > 0)
+            )
+          }
+          return removed
+        })
     })
   })
 }
+
+export const isLogOf = (platform: PlatformId, log: LogId): boolean => log === platform || log.startsWith(`${platform}/`)
+
+/** May be empty then. */
+export const withoutEvents = ({ events, missed }: Segment, isUnwanted: (json: string) => boolean): Segment => ({
+  events: events.filter(({ json }) => !isUnwanted(json)),
+  missed
+})
 
 export const sizeOf = ({ events }: Segment): number => events.reduce((size, { json }) => size + json.length, 0)
 

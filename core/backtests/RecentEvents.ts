@@ -1,8 +1,9 @@
 /** Buffers incoming events, writes them to the event log, and reads them for backtests. */
 import { Array as Arr, Clock, Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
 import { Backlog, SEGMENT_EVENTS } from "./Backlog.ts"
-import { EventLog, isOwnLog, type Keep, type LogId, newestOf, type Segment } from "./EventLog.ts"
+import { EventLog, isLogOf, isOwnLog, type Keep, type LogId, newestOf, type Segment } from "./EventLog.ts"
 import { mergeLogs } from "./mergeLogs.ts"
 
 export class RecentEvents extends Context.Tag("core/RecentEvents")<
@@ -17,6 +18,11 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
     readonly record: (log: LogId, records: ReadonlyArray<unknown>) => Effect.Effect<void>
     /** Up to `limit` events of these logs together, newest segment first. Writes their buffers first. */
     readonly newest: (logs: ReadonlyArray<LogId>, limit: number) => Stream.Stream<Segment, StoreUnavailable>
+    /** Deletes events of a platform, from the logs and from the buffers of this process. Returns how many. */
+    readonly remove: (
+      platform: PlatformId,
+      isUnwanted: (json: string) => boolean
+    ) => Effect.Effect<number, StoreUnavailable>
   }
 >() {
   /** Writes the buffer when its scope closes. `keep` 0 deletes the stored events. */
@@ -48,7 +54,10 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
           Effect.repeat(Schedule.spaced("10 seconds")),
           Effect.forkScoped
         )
-        if (keep === 0) return RecentEvents.of({ keep, record: () => Effect.void, newest: () => Stream.empty })
+        if (keep === 0) {
+          const remove = () => Effect.succeed(0)
+          return RecentEvents.of({ keep, record: () => Effect.void, newest: () => Stream.empty, remove })
+        }
 
         const backlogs = new Map<LogId, Backlog>()
         const lock = yield* Effect.makeSemaphore(1)
@@ -134,7 +143,12 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
           return Stream.unwrap(Effect.as(write(waiting, 0), segments))
         }
 
-        return RecentEvents.of({ keep, record, newest })
+        const remove = (platform: PlatformId, isUnwanted: (json: string) => boolean) => {
+          const waiting = () => [...backlogs.values()].filter((backlog) => isLogOf(platform, backlog.log))
+          return Effect.zipRight(write(waiting, 0), log.remove(platform, isUnwanted))
+        }
+
+        return RecentEvents.of({ keep, record, newest, remove })
       })
     )
 }

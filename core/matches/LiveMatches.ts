@@ -1,15 +1,12 @@
-/** Live fan-out of new matches: one reader of the store serves all listeners. */
+/** Live fan-out of new matches and redactions: one reader of the store serves all listeners. */
 import { Context, Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import type { CursorExpired, StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, MatchId } from "../model/Ids.ts"
 import { checkResumeCursor } from "./checkCursor.ts"
-import type { Match } from "./Match.ts"
-import { MAX_PAGE_BYTES, type MatchSelector, MatchStore } from "./MatchStore.ts"
+import { type Change, MAX_PAGE_BYTES, type MatchSelector, MatchStore } from "./MatchStore.ts"
 
-/** A heartbeat comes after a quiet period. All matches up to its id have been delivered. */
-export type LiveUpdate =
-  | { readonly _tag: "Matched"; readonly match: Match }
-  | { readonly _tag: "Heartbeat"; readonly id: MatchId }
+/** A heartbeat comes after a quiet period. Everything up to its id has been delivered. */
+export type LiveUpdate = Change | { readonly _tag: "Heartbeat"; readonly id: MatchId }
 
 /** Waits for the next updates. Stateful: do not run it concurrently, and call `listen` again after an interruption. */
 export type Next<E> = Effect.Effect<ReadonlyArray<LiveUpdate>, E>
@@ -18,8 +15,8 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
   LiveMatches,
   {
     /**
-     * Delivers the matches after `start`, then each new match: exactly once, in the order of ids. Never ends by itself.
-     * Pull-based: a slow reader falls back to reading the store.
+     * Delivers the matches and redactions after `start`, then each new one: exactly once, in the order of ids. Never
+     * ends by itself. Pull-based: a slow reader falls back to reading the store.
      */
     readonly listen: (
       selector: MatchSelector,
@@ -46,10 +43,10 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
           after: readUpTo,
           limit: BATCH
         })
-        for (const { account, match, bytes } of items) {
-          for (const listener of listeners.get(account) ?? []) listener.push(match, bytes)
+        for (const { account, change, bytes } of items) {
+          for (const listener of listeners.get(account) ?? []) listener.push(change, bytes)
         }
-        const last = items.at(-1)?.match.id ?? newest
+        const last = items.at(-1)?.change.id ?? newest
         // After the last page, nothing up to `newest` remains for these accounts.
         readUpTo = Option.some(hasMore || last > newest ? last : newest)
         return hasMore
@@ -126,13 +123,13 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
           })
 
           const next: Next<CursorExpired | StoreUnavailable> = Effect.suspend(() => {
-            const matches = isBehind ? "overflow" : listener.take()
-            if (matches === "overflow") {
+            const changes = isBehind ? "overflow" : listener.take()
+            if (changes === "overflow") {
               isBehind = true
               return nextPage
             }
-            if (matches.length > 0) return Effect.succeed(position.advance(matches))
-            // No yield since `take`: every match up to `handedOut` has been taken.
+            if (changes.length > 0) return Effect.succeed(position.advance(changes))
+            // No yield since `take`: every change up to `handedOut` has been taken.
             if (listener.takeHeartbeat()) return Effect.succeed(position.heartbeat(handedOut))
             return Effect.as(listener.changed, [])
           }).pipe(Effect.flatMap((updates) => (updates.length === 0 ? next : Effect.succeed(updates))))
@@ -155,7 +152,7 @@ const PAGE = 100
 
 const HEARTBEAT_SECONDS = 15
 
-/** Per listener. Listeners share the match objects. */
+/** Per listener. Listeners share the objects. */
 const MAX_QUEUED = 1_000
 const MAX_QUEUED_BYTES = 2 * MAX_PAGE_BYTES
 
@@ -166,10 +163,10 @@ class Position {
     this.seen = start
   }
 
-  advance(matches: ReadonlyArray<Match>): ReadonlyArray<LiveUpdate> {
-    const unseen = matches.filter(({ id }) => this.isUnseen(id))
+  advance(changes: ReadonlyArray<Change>): ReadonlyArray<LiveUpdate> {
+    const unseen = changes.filter(({ id }) => this.isUnseen(id))
     this.seen = Option.orElse(Option.fromNullable(unseen.at(-1)?.id), () => this.seen)
-    return unseen.map((match) => ({ _tag: "Matched", match }))
+    return unseen
   }
 
   heartbeat(watermark: Option.Option<MatchId>): ReadonlyArray<LiveUpdate> {
@@ -187,7 +184,7 @@ class Position {
 
 class Listener {
   readonly selector: MatchSelector
-  private queue: Array<Match> = []
+  private queue: Array<Change> = []
   private queuedBytes = 0
   private hasOverflowed = false
   private idleSeconds = 0
@@ -197,11 +194,12 @@ class Listener {
     this.selector = selector
   }
 
-  push(match: Match, bytes: number): void {
+  push(change: Change, bytes: number): void {
     const { rules, platforms } = this.selector
+    const { match } = change
     if (this.hasOverflowed || !platforms.includes(match.platform)) return
     if (Option.exists(rules, (ids) => !ids.includes(match.rule_id))) return
-    this.queue.push(match)
+    this.queue.push(change)
     this.queuedBytes += bytes
     if (this.queue.length > MAX_QUEUED || this.queuedBytes > MAX_QUEUED_BYTES) {
       this.hasOverflowed = true
@@ -211,7 +209,7 @@ class Listener {
   }
 
   /** After an overflow the queue is dropped: read the store instead. */
-  take(): ReadonlyArray<Match> | "overflow" {
+  take(): ReadonlyArray<Change> | "overflow" {
     const { hasOverflowed, queue } = this
     if (queue.length > 0) this.idleSeconds = 0
     this.hasOverflowed = false
@@ -232,7 +230,7 @@ class Listener {
     return isDue
   }
 
-  /** Waits for a match or for the next heartbeat. */
+  /** Waits for a change or for the next heartbeat. */
   readonly changed: Effect.Effect<void> = Effect.async((resume) => {
     this.wake = () => {
       this.wake = () => {}

@@ -1,8 +1,18 @@
-/** A match: one rule matched one event. */
+/** A match: one rule matched one event. Its redaction: the event may no longer be shown. */
 import { Schema } from "effect"
 import { MatchId, RuleId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { Timestamp } from "../model/Timestamp.ts"
+
+export const RedactionReason = Schema.Literal("deleted", "withheld", "edited", "operator").annotations({
+  identifier: "RedactionReason",
+  description:
+    "deleted: the post was deleted on the platform. withheld: the platform no longer shows it, or not everywhere. edited: there is a newer version, which is a post of its own. operator: the operator of the server removed it."
+})
+export type RedactionReason = typeof RedactionReason.Type
+
+const Redacted = Schema.Struct({ at: Timestamp, reason: RedactionReason })
+export type Redacted = typeof Redacted.Type
 
 export const Match = Schema.Struct({
   id: MatchId,
@@ -12,6 +22,31 @@ export const Match = Schema.Struct({
   platform_post_id: Schema.String,
   payload: Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
     jsonSchema: { type: "object", additionalProperties: true, description: "The event as the platform delivered it" }
+  }),
+  redacted: Schema.optionalWith(Redacted, { exact: true }).annotations({
+    description: "Set if the event was removed: payload is then empty"
   })
 }).annotations({ identifier: "Match" })
 export type Match = typeof Match.Type
+
+export type RedactedMatch = Match & { readonly redacted: Redacted }
+
+/** The message to those who may hold a copy of the match. */
+export const Redaction = Schema.Struct({
+  id: MatchId.annotations({ description: "The id of the match" }),
+  rule_id: RuleId,
+  platform: PlatformId,
+  platform_post_id: Schema.String,
+  redacted: Redacted
+}).annotations({ identifier: "Redaction" })
+export type Redaction = typeof Redaction.Type
+
+export const redactionOf = ({ id, rule_id, platform, platform_post_id, redacted }: RedactedMatch): Redaction => ({
+  id,
+  rule_id,
+  platform,
+  platform_post_id,
+  redacted
+})
+
+export const withoutPayload = (match: Match, redacted: Redacted): RedactedMatch => ({ ...match, payload: {}, redacted })

@@ -5,7 +5,7 @@ import type { MatchesUnstorable, StoreUnavailable } from "../model/Errors.ts"
 import { type AccountId, firstMatchIdAt, type MatchId, matchIdsAfter, type RuleId, timeOf } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
-import type { Match } from "./Match.ts"
+import { type Match, type Redacted, type RedactedMatch, withoutPayload } from "./Match.ts"
 
 export interface MatchSelector {
   readonly account: AccountId
@@ -24,11 +24,23 @@ export interface NextPage extends MatchSelector {
   readonly limit: number
 }
 
-export interface OwnedMatch {
+/** A new match, or the redaction of an earlier one. Both have ids in one order; a redaction has an id of its own. */
+export type Change =
+  | { readonly _tag: "Matched"; readonly id: MatchId; readonly match: Match }
+  | { readonly _tag: "Redacted"; readonly id: MatchId; readonly match: RedactedMatch }
+
+export interface OwnedChange {
   readonly account: AccountId
-  readonly match: Match
+  readonly change: Change
   /** The size of the payload. */
   readonly bytes: number
+}
+
+export interface Redact {
+  readonly platform: PlatformId
+  readonly postIds: ReadonlyArray<string>
+  readonly redacted: Redacted
+  readonly atMost: number
 }
 
 /** A page has up to `limit` items. It ends early once its payloads reach `MAX_PAGE_BYTES`. */
@@ -79,22 +91,22 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
     ) => Effect.Effect<number, StoreUnavailable | MatchesUnstorable>
     /** Newest first, down to the floor. The cost does not depend on the depth. */
     readonly list: (page: MatchPage) => Effect.Effect<Page<Match>, StoreUnavailable>
-    /** Oldest first, above the floor. The cost does not depend on the depth. */
-    readonly next: (page: NextPage) => Effect.Effect<Page<Match>, StoreUnavailable>
-    /** Like `next` for many accounts. Skips the matches of other accounts. */
+    /** Matches and redactions, oldest first, above the floor. The cost does not depend on the depth. */
+    readonly next: (page: NextPage) => Effect.Effect<Page<Change>, StoreUnavailable>
+    /** Like `next` for many accounts. Skips those of other accounts. */
     readonly nextForAccounts: (page: {
       readonly accounts: ReadonlyArray<AccountId>
       readonly after: Option.Option<MatchId>
       readonly limit: number
-    }) => Effect.Effect<Page<OwnedMatch>, StoreUnavailable>
-    /** Every match that becomes visible later has a larger id. */
+    }) => Effect.Effect<Page<OwnedChange>, StoreUnavailable>
+    /** Every match and redaction that becomes visible later has a larger id. */
     readonly newest: Effect.Effect<Option.Option<MatchId>, StoreUnavailable>
     /**
      * Above every visible match and below every later one. No match has this id, so it reveals nothing about other
      * accounts.
      */
     readonly watermark: Effect.Effect<MatchId, StoreUnavailable>
-    /** Emits when any process may have stored matches. Notifications can be lost: also poll. */
+    /** Emits when any process may have stored or redacted matches. Notifications can be lost: also poll. */
     readonly changes: Stream.Stream<void>
     /** Across all accounts. */
     readonly oldest: Effect.Effect<Option.Option<MatchId>, StoreUnavailable>
@@ -107,6 +119,25 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
     readonly trimAccount: (trim: AccountTrim) => Effect.Effect<number, StoreUnavailable>
     /** The newest match that `trim` deleted, or `trimAccount` for this account. It never decreases. */
     readonly floor: (account: AccountId) => Effect.Effect<Option.Option<MatchId>, StoreUnavailable>
+    /**
+     * Removes the payloads of the posts' matches, of all accounts, and their dead letters. Returns how many matches it
+     * redacted: fewer than `atMost` once none is left. Idempotent: a match is redacted once. The cost does not depend
+     * on the number of stored matches.
+     */
+    readonly redact: (redact: Redact) => Effect.Effect<number, StoreUnavailable>
+    /**
+     * Reads the next `limit` matches of all accounts and platforms up to `upTo`, oldest first. Returns the posts of one
+     * platform among them that are not redacted, and the last id read: none at the end.
+     */
+    readonly posts: (page: {
+      readonly platform: PlatformId
+      readonly after: Option.Option<MatchId>
+      readonly upTo: MatchId
+      readonly limit: number
+    }) => Effect.Effect<
+      { readonly postIds: ReadonlyArray<string>; readonly last: Option.Option<MatchId> },
+      StoreUnavailable
+    >
     readonly usage: (account: AccountId) => Effect.Effect<Usage, StoreUnavailable>
     /** Of all accounts with matches. */
     readonly usages: Effect.Effect<ReadonlyMap<AccountId, Usage>, StoreUnavailable>
@@ -126,6 +157,8 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
       })
       const changes = yield* PubSub.sliding<void>(1)
       let newestFirst: ReadonlyArray<Match> = []
+      /** Oldest first. */
+      let redactions: ReadonlyArray<Extract<Change, { _tag: "Redacted" }>> = []
       let floor = Option.none<MatchId>()
       const accountFloors = new Map<AccountId, MatchId>()
       let newest = Option.none<MatchId>()
@@ -134,15 +167,18 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
         Effect.map(rules.registrations(id), (found) => Option.fromNullable(found[0]?.accountId))
       const ruleExists = (id: RuleId) => Effect.map(ownerOf(id), Option.isSome)
 
+      const put = (match: Match) => {
+        byKey.set(keyOf(match), match)
+        sizes.set(match, new TextEncoder().encode(JSON.stringify(match.payload)).length)
+      }
+
       const insert = (matches: ReadonlyArray<Match>, progress?: StreamProgress) =>
         Effect.gen(function* () {
           let added = 0
           for (const match of withIdsAfter(matches, newest)) {
             if (!Option.exists(newest, (id) => id > match.id)) newest = Option.some(match.id)
-            const key = JSON.stringify([match.rule_id, match.platform, match.platform_post_id])
-            if (byKey.has(key) || !(yield* ruleExists(match.rule_id))) continue
-            byKey.set(key, match)
-            sizes.set(match, new TextEncoder().encode(JSON.stringify(match.payload)).length)
+            if (byKey.has(keyOf(match)) || !(yield* ruleExists(match.rule_id))) continue
+            put(match)
             added++
           }
           if (progress !== undefined) yield* streams.save(progress)
@@ -160,47 +196,90 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
       const floorOf = (account: AccountId) =>
         [...Option.toArray(floor), ...Option.toArray(Option.fromNullable(accountFloors.get(account)))].sort().at(-1)
 
-      const visibleTo = (selector: Pick<MatchSelector, "account" | "rules">) =>
+      const isVisibleTo = (selector: Pick<MatchSelector, "account" | "rules">) =>
         Effect.map(ownedRules(selector), (owned) => {
           const floor = floorOf(selector.account) ?? ""
-          return newestFirst.filter((match) => owned.has(match.rule_id) && match.id > floor)
+          return (id: MatchId, match: Match) => owned.has(match.rule_id) && id > floor
         })
 
-      const selected = (selector: MatchSelector) =>
-        Effect.map(visibleTo(selector), (visible) =>
-          visible.filter(({ platform }) => selector.platforms.includes(platform))
-        )
-
       const list = (page: MatchPage) =>
-        Effect.map(selected(page), (visible) =>
+        Effect.map(isVisibleTo(page), (isVisible) =>
           firstPage(
-            visible.filter(({ id }) => !Option.exists(page.before, (before) => id >= before)),
+            newestFirst.filter(
+              (match) =>
+                isVisible(match.id, match) &&
+                page.platforms.includes(match.platform) &&
+                !Option.exists(page.before, (before) => match.id >= before)
+            ),
             page.limit,
             bytesOf
           )
         )
 
-      const isAfter = (after: Option.Option<MatchId>) => (match: Match) => !Option.exists(after, (id) => match.id <= id)
+      const changesAfter = (selector: Pick<MatchSelector, "account" | "rules">, after: Option.Option<MatchId>) =>
+        Effect.map(isVisibleTo(selector), (isVisible) => {
+          const matched = newestFirst.map((match): Change => ({ _tag: "Matched", id: match.id, match }))
+          return [...matched, ...redactions]
+            .filter(({ id, match }) => isVisible(id, match) && !Option.exists(after, (after) => id <= after))
+            .sort((a, b) => (a.id < b.id ? -1 : 1))
+        })
 
       const next = (page: NextPage) =>
-        Effect.map(selected(page), (visible) =>
-          firstPage(visible.toReversed().filter(isAfter(page.after)), page.limit, bytesOf)
+        Effect.map(changesAfter(page, page.after), (changes) =>
+          firstPage(
+            changes.filter(({ match }) => page.platforms.includes(match.platform)),
+            page.limit,
+            ({ match }) => bytesOf(match)
+          )
         )
 
       const nextForAccounts: MatchStore["Type"]["nextForAccounts"] = ({ accounts, after, limit }) =>
         Effect.map(
           Effect.forEach(accounts, (account) =>
-            Effect.map(visibleTo({ account, rules: Option.none() }), (visible) =>
-              visible.filter(isAfter(after)).map((match) => ({ account, match, bytes: bytesOf(match) }))
+            Effect.map(changesAfter({ account, rules: Option.none() }, after), (changes) =>
+              changes.map((change) => ({ account, change, bytes: bytesOf(change.match) }))
             )
           ),
           (found) =>
             firstPage(
-              found.flat().sort((a, b) => (a.match.id < b.match.id ? -1 : 1)),
+              found.flat().sort((a, b) => (a.change.id < b.change.id ? -1 : 1)),
               limit,
               ({ bytes }) => bytes
             )
         )
+
+      const redact = ({ platform, postIds, redacted, atMost }: Redact) =>
+        Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          const found = (yield* oldestFirst)
+            .filter((match) => match.platform === platform && postIds.includes(match.platform_post_id))
+            .filter((match) => match.redacted === undefined)
+            .slice(0, atMost)
+          if (found.length === 0) return 0
+          const ids = redactionIds(now, newest, found.length)
+          newest = Option.fromNullable(ids.at(-1))
+          const redactedMatches = found.map((match) => withoutPayload(match, redacted))
+          redactedMatches.forEach(put)
+          redactions = [
+            ...redactions,
+            ...redactedMatches.map((match, i) => ({ _tag: "Redacted" as const, id: ids[i] ?? match.id, match }))
+          ]
+          newestFirst = newestFirst.map((match) => byKey.get(keyOf(match)) ?? match)
+          yield* PubSub.publish(changes, undefined)
+          return found.length
+        })
+
+      const posts: MatchStore["Type"]["posts"] = ({ platform, after, upTo, limit }) =>
+        Effect.map(oldestFirst, (stored) => {
+          const page = stored.filter(({ id }) => id <= upTo && !Option.exists(after, (after) => id <= after))
+          const read = page.slice(0, limit)
+          return {
+            postIds: read.flatMap((match) =>
+              match.platform === platform && match.redacted === undefined ? [match.platform_post_id] : []
+            ),
+            last: Option.fromNullable(read.at(-1)?.id)
+          }
+        })
 
       // Deleting a rule deletes its matches.
       const oldestFirst = Effect.suspend(() =>
@@ -224,6 +303,7 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
           const deleted = stored.slice(0, Math.min(atMost, excess)).filter(({ id }) => id < before)
           const last = remove(deleted)
           if (last !== undefined && !Option.exists(floor, (current) => current > last)) floor = Option.some(last)
+          redactions = redactions.filter(({ id }) => !Option.exists(floor, (floor) => id <= floor))
           return deleted.length
         }).pipe(trimLock.withPermits(1))
 
@@ -275,6 +355,8 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
         oldest,
         trim,
         trimAccount,
+        redact,
+        posts,
         floor: (account) => Effect.sync(() => Option.fromNullable(floorOf(account))),
         usage,
         usages
@@ -295,6 +377,13 @@ export const watermarkAt = (now: number, newest: Option.Option<MatchId>): MatchI
   })
 }
 
+/** After every id handed out so far, so that a reader at any cursor still gets the redactions. */
+export const redactionIds = (now: number, newest: Option.Option<MatchId>, count: number): ReadonlyArray<MatchId> => {
+  const first = firstMatchIdAt(now)
+  const last = Option.getOrElse(newest, () => first)
+  return matchIdsAfter(last > first ? last : first, count)
+}
+
 /** Assigns new ids unless all ids are already greater than `newest`. */
 export const withIdsAfter = (matches: ReadonlyArray<Match>, newest: Option.Option<MatchId>): ReadonlyArray<Match> => {
   if (Option.isNone(newest) || matches.every(({ id }) => id > newest.value)) return matches
@@ -303,6 +392,9 @@ export const withIdsAfter = (matches: ReadonlyArray<Match>, newest: Option.Optio
 }
 
 // ---- helpers ----
+
+const keyOf = ({ rule_id, platform, platform_post_id }: Match): string =>
+  JSON.stringify([rule_id, platform, platform_post_id])
 
 const firstPage = <A>(all: ReadonlyArray<A>, limit: number, bytesOf: (item: A) => number): Page<A> => {
   let end = 0

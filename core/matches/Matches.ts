@@ -1,5 +1,5 @@
 /** The match use cases. The gateway and the CLI call nothing below this. */
-import { Array as Arr, Clock, Context, Effect, identity, Layer, Option, Schema, type Scope } from "effect"
+import { Array as Arr, Clock, Context, Effect, Layer, Option, Schema, type Scope } from "effect"
 import { Coverage } from "../coverage/Coverage.ts"
 import { makeCoverageOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
@@ -20,7 +20,7 @@ import { Quotas } from "../quotas/Quotas.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { checkCursor, checkNotInFuture, checkResumeCursor } from "./checkCursor.ts"
 import { LiveMatches, type Next } from "./LiveMatches.ts"
-import { Match } from "./Match.ts"
+import { Match, Redaction, redactionOf } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
 
 export const MatchQuery = Schema.Struct({
@@ -64,10 +64,14 @@ export const WaitResult = Schema.Struct({
   cursor: MatchId.annotations({
     jsonSchema: {
       type: "string",
-      description: "Send it as cursor in the next request: no match is missed or repeated"
+      description: "Send it as cursor in the next request: no match or redaction is missed or repeated"
     }
   }),
-  timed_out: Schema.Boolean.annotations({ description: "True if no match came in time" })
+  timed_out: Schema.Boolean.annotations({ description: "True if no match came in time" }),
+  redacted: Schema.optionalWith(Schema.Array(Redaction), { exact: true }).annotations({
+    description:
+      "Matches whose payload was removed since the cursor, such as posts deleted on the platform: remove your copies. Absent if there are none"
+  })
 })
 export type WaitResult = typeof WaitResult.Type
 
@@ -98,14 +102,14 @@ export class Matches extends Context.Tag("core/Matches")<
      */
     readonly startCursor: (account: AccountId, query: WatchQuery) => Effect.Effect<MatchId, WatchFailure>
     /**
-     * Delivers the matches after `cursor`, then each new match: exactly once, in the order of ids. Fails if the rule is
-     * deleted, never ends by itself. Pull-based: a slow reader falls back to reading the store.
+     * Delivers the matches and redactions after `cursor`, then each new one: exactly once, in the order of ids. Fails
+     * if the rule is deleted, never ends by itself. Pull-based: a slow reader falls back to reading the store.
      */
     readonly listen: (
       account: AccountId,
       query: ResolvedWatchQuery
     ) => Effect.Effect<Next<WatchFailure>, WatchFailure, Scope.Scope>
-    /** Long polling: returns as soon as there is a match. */
+    /** Long polling: returns as soon as there is a match, or `limit` redactions. */
     readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure>
   }
 >() {
@@ -193,15 +197,27 @@ export class Matches extends Context.Tag("core/Matches")<
         const { timeout_seconds, limit, ...wanted } = query
         let cursor = yield* startCursor(account, wanted)
         const next = yield* listen(account, { ...wanted, cursor })
-        const matches = yield* next.pipe(
+        const matches: Array<Match> = []
+        const redacted: Array<Redaction> = []
+        const isFull = () => matches.length === limit || redacted.length >= limit
+        yield* next.pipe(
           Effect.map((updates) => {
-            for (const update of updates) if (update._tag === "Heartbeat") cursor = update.id
-            return updates.flatMap((update) => (update._tag === "Matched" ? [update.match] : [])).slice(0, limit)
+            for (const update of updates) {
+              if (isFull()) return
+              cursor = update.id
+              if (update._tag === "Matched") matches.push(update.match)
+              if (update._tag === "Redacted") redacted.push(redactionOf(update.match))
+            }
           }),
-          Effect.repeat({ until: (matches) => matches.length > 0 }),
-          Effect.timeoutTo({ duration: timeout_seconds * 1_000, onSuccess: identity, onTimeout: () => [] })
+          Effect.repeat({ until: () => matches.length > 0 || isFull() }),
+          Effect.timeoutOption(timeout_seconds * 1_000)
         )
-        return { matches, cursor: matches.at(-1)?.id ?? cursor, timed_out: matches.length === 0 }
+        return {
+          matches,
+          cursor,
+          timed_out: matches.length === 0 && !isFull(),
+          ...(redacted.length > 0 && { redacted })
+        }
       }, Effect.scoped)
 
       return Matches.of({ list, startCursor, listen, wait })

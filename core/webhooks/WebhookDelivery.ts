@@ -1,7 +1,6 @@
-/** Delivers matches to webhooks: in order per webhook, concurrent across webhooks, one worker per webhook. */
+/** Delivers matches and redactions to webhooks: in order per webhook, concurrent across webhooks, one worker per webhook. */
 import { Clock, Duration, Effect, FiberSet, Layer, Option, Queue, Random, Schedule, Stream } from "effect"
-import type { Match } from "../matches/Match.ts"
-import { MatchStore } from "../matches/MatchStore.ts"
+import { type Change, MatchStore } from "../matches/MatchStore.ts"
 import { Entropy } from "../model/Entropy.ts"
 import { Ids, type MatchId, timeOf } from "../model/Ids.ts"
 import * as Timestamp from "../model/Timestamp.ts"
@@ -70,9 +69,9 @@ export const layerWith = ({
         return yield* settle(lease, attempt, { ...noFailures, cursor: Option.some(floor) })
       })
 
-      const deliver = Effect.fnUntraced(function* (lease: HeldLease, match: Match) {
-        const result = yield* attempts.match(lease.webhook, match, "delivery")
-        const state = yield* stateAfter(lease.webhook, match, result)
+      const deliver = Effect.fnUntraced(function* (lease: HeldLease, change: Change) {
+        const result = yield* attempts.change(lease.webhook, change)
+        const state = yield* stateAfter(lease.webhook, change, result)
         if (Option.isSome(state.disabledReason)) {
           yield* Effect.logWarning(`Webhook "${lease.webhook.id}" is disabled: ${state.disabledReason.value}`)
         }
@@ -88,11 +87,11 @@ export const layerWith = ({
           return Option.none()
         }
         let current = lease
-        for (const match of page) {
+        for (const change of page) {
           // A slow store has used up the lease: another worker may deliver at the same time.
           if (yield* isExpiring(current)) break
-          const settled = yield* deliver(current, match)
-          if (Option.isNone(settled) || !isAt(settled.value.webhook, match.id)) return settled
+          const settled = yield* deliver(current, change)
+          if (Option.isNone(settled) || !isAt(settled.value.webhook, change.id)) return settled
           current = settled.value
         }
         // Under full load, a webhook gets one page per turn.
@@ -219,10 +218,10 @@ const isAt = ({ cursor }: StoredWebhook, id: MatchId): boolean => Option.exists(
 
 const stateAfter = Effect.fnUntraced(function* (
   { cursor, failures: failedBefore }: StoredWebhook,
-  match: Match,
+  { id, match }: Change,
   { attempt, answer }: AttemptResult
 ) {
-  if (attempt.outcome === "delivered") return { ...noFailures, cursor: Option.some(match.id) }
+  if (attempt.outcome === "delivered") return { ...noFailures, cursor: Option.some(id) }
   const failures = failedBefore + 1
   const failed: DeliveryState = { ...noFailures, cursor, failures }
   const wait = backoff[failedBefore]

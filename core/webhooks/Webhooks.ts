@@ -188,7 +188,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
           yield* store.moveCursor(found.id, (yield* ownMatch(account, after ?? "")).id)
           return { webhook: toWire(yield* find(account, webhook_id)) }
         }
-        const { attempt } = yield* attempts.match(found, yield* ownMatch(account, match_id), "replay")
+        const { attempt } = yield* attempts.replay(found, yield* ownMatch(account, match_id))
         yield* store.record(attempt)
         return { webhook: toWire(yield* find(account, webhook_id)), attempt }
       })

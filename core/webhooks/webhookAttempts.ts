@@ -1,6 +1,7 @@
 /** Sends one message to one webhook and describes the attempt. */
 import { Clock, Duration, Effect, Option, type Redacted } from "effect"
-import type { Match } from "../matches/Match.ts"
+import { type Match, redactionOf } from "../matches/Match.ts"
+import type { Change } from "../matches/MatchStore.ts"
 import type { Ids, MatchId } from "../model/Ids.ts"
 import { fromMillis } from "../model/Timestamp.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
@@ -14,7 +15,9 @@ export interface AttemptResult {
 }
 
 export interface Attempts {
-  readonly match: (webhook: StoredWebhook, match: Match, kind: AttemptKind) => Effect.Effect<AttemptResult>
+  readonly change: (webhook: StoredWebhook, change: Change) => Effect.Effect<AttemptResult>
+  /** Sends a match again, on request. */
+  readonly replay: (webhook: StoredWebhook, match: Match) => Effect.Effect<AttemptResult>
   readonly test: (webhook: StoredWebhook) => Effect.Effect<AttemptResult>
 }
 
@@ -44,13 +47,10 @@ export const makeAttempts = (sender: WebhookSender["Type"], ids: Ids["Type"]): A
   })
 
   return {
-    match: (webhook, match, kind) =>
-      send(webhook, {
-        id: match.id,
-        match: match.id,
-        kind,
-        body: { type: "match.created", timestamp: match.created_at, data: match }
-      }),
+    change: (webhook, change) =>
+      send(webhook, { id: change.id, match: change.match.id, kind: "delivery", body: bodyOf(change) }),
+    replay: (webhook, match) =>
+      send(webhook, { id: match.id, match: match.id, kind: "replay", body: createdBody(match) }),
     test: Effect.fnUntraced(function* (webhook) {
       const timestamp = fromMillis(yield* Clock.currentTimeMillis)
       const data = { webhook_id: webhook.id }
@@ -64,6 +64,13 @@ export const makeAttempts = (sender: WebhookSender["Type"], ids: Ids["Type"]): A
 }
 
 // ---- helpers ----
+
+const createdBody = (match: Match) => ({ type: "match.created", timestamp: match.created_at, data: match })
+
+const bodyOf = (change: Change) =>
+  change._tag === "Matched"
+    ? createdBody(change.match)
+    : { type: "match.redacted", timestamp: change.match.redacted.at, data: redactionOf(change.match) }
 
 interface OutgoingMessage {
   readonly id: string

@@ -1,7 +1,9 @@
 import { everyStore } from "../stores.ts"
 import { matchStoreContract, trimContract } from "./matchStoreContract.ts"
+import { redactContract } from "./redactContract.ts"
 
 for (const [name, layer] of everyStore) {
   matchStoreContract(name, layer)
   trimContract(name, layer)
+  redactContract(name, layer)
 }

@@ -6,6 +6,7 @@ import { v7 } from "uuid"
 import type { Match } from "../../core/matches/Match.ts"
 import {
   type AccountTrim,
+  type Change,
   MAX_PAGE_BYTES,
   type MatchPage,
   MatchStore,
@@ -183,7 +184,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const first = newMatch(rule.id)
         yield* store.insert([first])
         assert.strictEqual(yield* store.insert(late), 3)
-        const listed = (yield* store.next(nextForAccounts(account))).items
+        const listed = matchesIn(yield* store.next(nextForAccounts(account)))
         assert.deepStrictEqual(postsOf(listed), postsOf([first, ...late]))
         assert.deepStrictEqual(yield* store.newest, Option.fromNullable(listed.at(-1)?.id))
         const later = newMatch(rule.id)
@@ -213,11 +214,11 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
           { rules: Option.some([foreign.id]) }
         ]) {
           const all = idsOf((yield* store.list(pageOf(account, wanted))).items).reverse()
-          assert.deepStrictEqual(idsOf((yield* store.next(nextForAccounts(account, wanted))).items), all)
+          assert.deepStrictEqual(idsOf(matchesIn(yield* store.next(nextForAccounts(account, wanted)))), all)
           const seen: Array<MatchId> = []
           for (;;) {
             const after = Option.fromNullable(seen.at(-1))
-            const page = idsOf((yield* store.next(nextForAccounts(account, { ...wanted, after, limit: 3 }))).items)
+            const page = idsOf(matchesIn(yield* store.next(nextForAccounts(account, { ...wanted, after, limit: 3 }))))
             if (page.length === 0) break
             seen.push(...page)
           }
@@ -275,7 +276,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
           .filter(({ account }) => account !== eve)
         const read = (accounts: ReadonlyArray<AccountId>, after: Option.Option<MatchId>, limit: number) =>
           Effect.map(store.nextForAccounts({ accounts, after, limit }), ({ items, hasMore }) => ({
-            found: items.map(({ account, match }): unknown => ({ account, match })),
+            found: items.map(({ account, change }): unknown => ({ account, match: change.match })),
             hasMore
           }))
         assert.deepStrictEqual(yield* read([ann, bob], start, 100), { found: expected, hasMore: false })
@@ -294,7 +295,7 @@ export const matchStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E
         const seen: Array<Match> = []
         const readPage = Effect.gen(function* () {
           const after = Option.fromNullable(seen.at(-1)?.id)
-          const found = (yield* store.next(nextForAccounts(account, { after, limit: 50 }))).items
+          const found = matchesIn(yield* store.next(nextForAccounts(account, { after, limit: 50 })))
           seen.push(...found)
           return found.length
         })
@@ -521,7 +522,7 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
           Effect.gen(function* () {
             assert.deepStrictEqual(idsOf((yield* store.list(pageOf(account))).items), all.slice(-count).reverse())
             const after = nextForAccounts(account, { rules: Option.some([rule]) })
-            assert.deepStrictEqual(idsOf((yield* store.next(after)).items), all.slice(-count))
+            assert.deepStrictEqual(idsOf(matchesIn(yield* store.next(after))), all.slice(-count))
             assert.deepStrictEqual(yield* store.floor(account), Option.some(nth(all, 6 - count)))
           })
         const before = yield* store.floor(other)
@@ -655,6 +656,8 @@ const nextForAccounts = (account: AccountId, overrides: Partial<NextPage> = {}):
   limit: 100,
   ...overrides
 })
+
+const matchesIn = ({ items }: Page<Change>) => items.map(({ match }) => match)
 
 const postsOf = (matches: ReadonlyArray<Match>) => matches.map(({ platform_post_id }) => platform_post_id)
 

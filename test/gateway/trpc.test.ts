@@ -218,6 +218,7 @@ describe("AppRouter", () => {
       readonly created_at: string
       readonly platform: string
       readonly platform_post_id: string
+      readonly redacted?: { readonly at: string; readonly reason: "deleted" | "withheld" | "edited" | "operator" }
     }>()
     expectTypeOf<Match["payload"][string]>().toEqualTypeOf<unknown>()
   })
