@@ -65,7 +65,7 @@ const actions: Parameters<typeof earshot<unknown>>[0] = {
   },
   accounts: { withAccounts: (effect) => Effect.flatMap(ownStore, ({ withAccounts }) => withAccounts(effect)) },
   rules: { connectTo, open: FileInput.open },
-  matches: { connectTo, columns: CliTerminal.columns },
+  matches: { connectTo, columns: CliTerminal.columns, operatorRemote: sharedRemote },
   webhooks: { connectTo },
   check: { connectTo, open: FileInput.open },
   mcp: { run: (url) => Effect.promise(() => import("./mcp.ts")).pipe(Effect.flatMap(({ mcp }) => mcp(url))) },

@@ -9,6 +9,8 @@ import * as HttpSender from "../adapters/webhooks/HttpSender.ts"
 import { Accounts } from "../core/accounts/Accounts.ts"
 import { Backtests } from "../core/backtests/Backtests.ts"
 import { RecentEvents } from "../core/backtests/RecentEvents.ts"
+import * as Compliance from "../core/compliance/Compliance.ts"
+import { Redactions } from "../core/compliance/Redactions.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import * as Ingest from "../core/ingest/Ingest.ts"
 import { Keys } from "../core/keys/Keys.ts"
@@ -59,7 +61,8 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions)
     Webhooks.layer,
     Status.layer,
     DeadLetters.layer,
-    Accounts.layer
+    Accounts.layer,
+    Redactions.layer
   )
   return useCases.pipe(
     Layer.provideMerge(LiveMatches.layer),
@@ -74,7 +77,7 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions)
 
 type Running = Layer.Layer.Success<ReturnType<typeof service>> | Scope.Scope
 
-/** Runs the background work (reconciler, ingest, retention, webhook delivery) while the gateway effect runs. */
+/** Runs the background work (reconciler, ingest, retention, webhook delivery, compliance) while the gateway effect runs. */
 export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effect<A, E, Running>) =>
   Effect.gen(function* () {
     const options = yield* serviceOptions
@@ -88,6 +91,7 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
         Effect.all({ matches: limitOf(account, "matches"), bytes: limitOf(account, "bytes") })
       yield* Layer.build(Retention.layerWith({ ...settings, limitsOf }))
       yield* Layer.build(WebhookDelivery.layerWith(options))
+      yield* Layer.build(Compliance.layer)
       return yield* gateway(options)
     }).pipe(
       Effect.scoped,

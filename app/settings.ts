@@ -48,7 +48,7 @@ const table = {
     operatorKey: optional({
       name: "EARSHOT_OPERATOR_KEY",
       description:
-        "Key with which POST /local/events publishes shared events, for the rules of all accounts: 16 to 512 characters",
+        "Key of the operator, 16 to 512 characters: with it, POST /local/events publishes shared events, for the rules of all accounts, and POST /matches/redact removes posts",
       parse: bootstrapKey
     }),
     demoFeed: setting({
@@ -142,6 +142,13 @@ const table = {
       default: "0.005",
       description: "Price of a post that X delivers, in US dollars, to estimate what a filter costs",
       parse: price
+    }),
+    xComplianceInterval: setting({
+      name: "X_COMPLIANCE_INTERVAL",
+      default: "0",
+      description:
+        "Hours between two looks at each stored post of X, to redact those that were deleted, withheld or edited; X bills every post looked up; 0 turns it off",
+      parse: wholeNumber(0, 8_760)
     }),
     firehoseToken: optional({
       name: "FIREHOSE_TAP_TOKEN",

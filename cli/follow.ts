@@ -1,6 +1,6 @@
 /** Follows matches as they are stored. A lost stream is reopened at the last id, without a limit of retries. */
 import { Clock, Console, Data, Effect, Option, Schema, Stream } from "effect"
-import { Match } from "../core/matches/Match.ts"
+import { Match, Redaction } from "../core/matches/Match.ts"
 import { MatchList, type WatchQuery } from "../core/matches/Matches.ts"
 import { errorBodyOf } from "./failures.ts"
 import { post, type Remote, type RemoteEvent, type RemoteFailure } from "./remote.ts"
@@ -42,7 +42,11 @@ export const follow = ({
     const handle = (event: RemoteEvent) =>
       Effect.gen(function* () {
         if (event.name === "error") return yield* refusalOf(event.data)
-        if (event.name === "match") yield* Effect.flatMap(matchOf(event.data), print)
+        if (event.name === "match") yield* Effect.flatMap(decoded(Match, event.data), print)
+        if (event.name === "match.redacted") {
+          const redaction = yield* decoded(Redaction, event.data)
+          yield* Console.log(json ? visibleJson(redaction) : describeRedaction(redaction))
+        }
         last = Option.orElse(Option.fromNullable(event.id), () => last)
       })
 
@@ -95,9 +99,9 @@ const isRetryable = (failure: RemoteFailure | CannotFollow): boolean =>
 
 const retryableCodes = new Set(["unavailable", "internal", "resource_exhausted", "canceled", "deadline_exceeded"])
 
-const matchOf = (data: string) =>
+const decoded = <A, I>(schema: Schema.Schema<A, I>, data: string) =>
   Effect.mapError(
-    Schema.decodeUnknown(Schema.parseJson(Match), { onExcessProperty: "preserve" })(data),
+    Schema.decodeUnknown(Schema.parseJson(schema), { onExcessProperty: "preserve" })(data),
     () =>
       new CannotFollow({
         code: "unimplemented",
@@ -105,6 +109,9 @@ const matchOf = (data: string) =>
         details: {}
       })
   )
+
+const describeRedaction = ({ id, platform, platform_post_id, redacted: { at, reason } }: Redaction): string =>
+  `${at}  ${platform}  ${id} was removed (${reason}): ${visible(platform_post_id)}`
 
 const refusalOf = (data: string) =>
   Effect.flatMap(

@@ -48,5 +48,7 @@ const firstLine = (languages: ReadonlyArray<Language>, match: Match): string =>
 
 const lineEnds = /[\n\v\f\r\u0085\u2028\u2029]+/
 
-const textOf = (language: Language | undefined, { payload, platform_post_id }: Match): string =>
-  language?.events.titleOf(payload) ?? platform_post_id
+const textOf = (language: Language | undefined, { payload, platform_post_id, redacted }: Match): string =>
+  redacted === undefined
+    ? (language?.events.titleOf(payload) ?? platform_post_id)
+    : `(removed: ${redacted.reason}) ${platform_post_id}`

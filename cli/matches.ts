@@ -14,10 +14,11 @@ import { follow } from "./follow.ts"
 import { matchLine } from "./matchLine.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { platformOption } from "./platformOption.ts"
+import { type RedactActions, redactCommand } from "./redact.ts"
 import { jsonOption, post, printJson, type Remote, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visible, visibleJson } from "./terminal.ts"
 
-export interface MatchesActions<E> extends TargetActions<E> {
+export interface MatchesActions<E> extends TargetActions<E>, RedactActions<E> {
   /** Width of standard output, if it is a terminal. */
   readonly columns: Option.Option<Effect.Effect<number>>
 }
@@ -85,7 +86,8 @@ export const matchesCommand = <E>(actions: MatchesActions<E>, languages: Readonl
       targetHelp(
         "List matches, newest first, or follow them as they are stored. Also lists the times when a platform was not watched."
       )
-    )
+    ),
+    Command.withSubcommands([redactCommand(actions, languages)])
   )
 
 // ---- helpers ----

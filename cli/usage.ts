@@ -27,7 +27,9 @@ const problemBelow = (parent: string, { commands, args, topLevel }: Given): stri
     return `There is no command "${parent} ${first}": ${isTopLevel ? `did you mean earshot ${first}?` : suggestion(first, names)}`
   }
   const called = `${parent} ${first}`
-  return command.subcommands.length > 0
+  // `earshot matches` also works without a subcommand.
+  const isAlone = command.options.length > 0 && !command.subcommands.some(({ path }) => path.at(-1) === rest[0])
+  return command.subcommands.length > 0 && !isAlone
     ? problemBelow(called, { commands: command.subcommands, args: rest, topLevel })
     : problemInOptions(command, rest, called)
 }

@@ -62,6 +62,14 @@ export const foreignCaller = (header: "Host" | "Origin", value: string | null) =
     details: { header }
   })
 
+export const operatorsOnly = (path: string) =>
+  new RequestError({
+    status: 403,
+    code: "permission_denied",
+    message: `${path} is for the operator of the server: use the key in its setting EARSHOT_OPERATOR_KEY, not the key of an account`,
+    details: {}
+  })
+
 /** Closes the connection, because the rest of the upload is not read. */
 export const bodyTooLarge = (limit: number) =>
   new RequestError({

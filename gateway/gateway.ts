@@ -14,6 +14,7 @@ import type { HttpOptions, Reader } from "./mcp/http.ts"
 import { newSecret } from "./mcp/untrusted.ts"
 import { metricsRoute } from "./metrics.ts"
 import { type PlatformSchemas, platformSchemas } from "./platformSchemas.ts"
+import { redactRefusal } from "./redact.ts"
 import { restRoutes } from "./rest.ts"
 import { json, type KeyedRoute, type Mount, type OpenRoute, type Route } from "./route.ts"
 import { serverInfoRoute } from "./serverInfo.ts"
@@ -41,6 +42,7 @@ export const gateway = (options: GatewayOptions): Effect.Effect<Handler, never, 
       ...restRoutes(schemas),
       liveRoute(schemas),
       ...localRoutes,
+      redactRefusal,
       ...healthRoutes,
       metricsRoute(options.observeProcess),
       mcpRoute({ host, version, newSecret: newSecret(yield* Entropy), languages }),

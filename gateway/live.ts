@@ -1,9 +1,10 @@
-/** `GET /matches/stream`: matches as server-sent events. tRPC subscriptions use `pullLiveUpdates` too. */
+/** `GET /matches/stream`: matches and redactions as server-sent events. tRPC subscriptions use `pullLiveUpdates` too. */
 import { Cause, Clock, Effect, Either, Exit, Option, Schema } from "effect"
 import type { Keys } from "../core/keys/Keys.ts"
 import type { LiveUpdate } from "../core/matches/LiveMatches.ts"
-import type { Match } from "../core/matches/Match.ts"
+import { redactionOf } from "../core/matches/Match.ts"
 import { Matches, type ResolvedWatchQuery, type WatchFailure, WatchQuery } from "../core/matches/Matches.ts"
+import type { Change } from "../core/matches/MatchStore.ts"
 import { InvalidArgument, type Unauthenticated } from "../core/model/Errors.ts"
 import { type AccountId, MatchId } from "../core/model/Ids.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
@@ -146,16 +147,18 @@ const encoder = new TextEncoder()
 const encode = (text: string) => encoder.encode(text)
 
 const frameOf = (update: LiveUpdate): Uint8Array =>
-  update._tag === "Matched" ? matchFrame(update.match) : encode(`id: ${update.id}\n: still here\n\n`)
+  update._tag === "Heartbeat" ? encode(`id: ${update.id}\n: still here\n\n`) : changeFrame(update)
 
-/** All listeners receive the same match objects, so each frame is encoded once. */
-const frames = new WeakMap<Match, Uint8Array>()
+/** All listeners receive the same objects, so each frame is encoded once. */
+const frames = new WeakMap<Change, Uint8Array>()
 
-const matchFrame = (match: Match): Uint8Array => {
-  const cached = frames.get(match)
+const changeFrame = (change: Change): Uint8Array => {
+  const cached = frames.get(change)
   if (cached !== undefined) return cached
-  const frame = encode(`id: ${match.id}\nevent: match\ndata: ${JSON.stringify(match)}\n\n`)
-  frames.set(match, frame)
+  const [event, data] =
+    change._tag === "Matched" ? ["match", change.match] : ["match.redacted", redactionOf(change.match)]
+  const frame = encode(`id: ${change.id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  frames.set(change, frame)
   return frame
 }
 

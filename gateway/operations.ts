@@ -131,7 +131,7 @@ export const listMatches = endpoint({
   tag: "matches",
   summary: "List matches",
   description:
-    "Newest first, of one rule or of all rules of the account. If there are more, the response has next_cursor: send it as cursor to get the next page. `coverage` lists when the platforms were watched and the gaps, so that a quiet time can be told from a gap. The server deletes matches after its retention time: a cursor that points to deleted matches fails with failed_precondition.",
+    "Newest first, of one rule or of all rules of the account. If there are more, the response has next_cursor: send it as cursor to get the next page. `coverage` lists when the platforms were watched and the gaps, so that a quiet time can be told from a gap. The server deletes matches after its retention time: a cursor that points to deleted matches fails with failed_precondition. A match with `redacted` has an empty payload: its post was deleted, withheld or edited on the platform, or the operator removed it.",
   input: MatchQuery,
   output: MatchList,
   example: {
@@ -183,7 +183,7 @@ export const waitForMatches = endpoint({
   tag: "matches",
   summary: "Wait for matches",
   description:
-    "Long polling, for clients that cannot keep a stream open. Responds as soon as there is a match, with all matches up to the limit, oldest first; after the timeout, with no matches and `timed_out`. Send the `cursor` of each response with the next request: then no match is missed or repeated.",
+    "Long polling, for clients that cannot keep a stream open. Responds as soon as there is a match, with all matches up to the limit, oldest first; after the timeout, with no matches and `timed_out`. `redacted` lists matches whose payload was removed since the cursor: remove your copies. Send the `cursor` of each response with the next request: then no match or redaction is missed or repeated.",
   input: WaitQuery,
   output: WaitResult,
   example: {

@@ -4,6 +4,7 @@
  */
 import { Effect, Either, Redacted, Schema } from "effect"
 import { Account, Accounts } from "../core/accounts/Accounts.ts"
+import type { Redactions } from "../core/compliance/Redactions.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import { type Caller, Key } from "../core/keys/Key.ts"
 import { IssuedKey, KeyDraft, Keys } from "../core/keys/Keys.ts"
@@ -20,6 +21,7 @@ import {
 import { AccountId } from "../core/model/Ids.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
+import { Platforms } from "../core/platforms/Platform.ts"
 import type { Quotas } from "../core/quotas/Quotas.ts"
 import { bearer } from "./auth.ts"
 import { readJson } from "./body.ts"
@@ -27,6 +29,8 @@ import { decoder } from "./decode.ts"
 import { type DoorServices, type GatewayOptions, gateway } from "./gateway.ts"
 import { type Handler, makeHandler, pathOf } from "./handler.ts"
 import { EVENTS_PATH, sharedEventsRoute } from "./local.ts"
+import { platformSchemas } from "./platformSchemas.ts"
+import { REDACT_PATH, redactRoute } from "./redact.ts"
 import { json, type OperatorRoute } from "./route.ts"
 import { serverInfoRoute } from "./serverInfo.ts"
 
@@ -108,7 +112,7 @@ export const answerOf = <Args, A, E>({ result, failure }: Operation<Args, A, E>)
 
 export const operatorGateway = (
   options: GatewayOptions
-): Effect.Effect<Handler, never, DoorServices | DeadLetters | Entropy> =>
+): Effect.Effect<Handler, never, DoorServices | DeadLetters | Redactions | Entropy> =>
   Effect.gen(function* () {
     const service = yield* Keys
     const authenticate = (text: string) =>
@@ -117,10 +121,10 @@ export const operatorGateway = (
         onSuccess: (account): Caller => ({ account, scope: "admin" })
       })
     const asAccount = yield* Effect.provideService(gateway(options), Keys, { ...service, authenticate })
-    const asOperator = yield* makeHandler<LocalFeed>(
+    const asOperator = yield* makeHandler<LocalFeed | Redactions>(
       [
         serverInfoRoute(options.version),
-        sharedEventsRoute,
+        ...(yield* keyRoutes),
         ...routesOf("keys", keys, service),
         ...routesOf("deadLetters", deadLetters, yield* DeadLetters),
         ...routesOf("accounts", accounts, yield* Accounts)
@@ -130,22 +134,30 @@ export const operatorGateway = (
     return (request) => (request.headers.has("authorization") ? asAccount(request) : asOperator(request))
   })
 
-/** Adds the operator's key to a handler: with it, `POST /local/events` publishes shared events. */
+/** Adds the operator's key to a handler, for the paths that need it. */
 export const withOperatorKey = (
   key: Redacted.Redacted,
   handler: Handler
-): Effect.Effect<Handler, never, Keys | LocalFeed | Quotas | Entropy> =>
+): Effect.Effect<Handler, never, Keys | LocalFeed | Redactions | Platforms | Quotas | Entropy> =>
   Effect.gen(function* () {
     const { sha256 } = yield* Entropy
     const expected = sha256(Redacted.value(key))
-    const asOperator = yield* makeHandler<LocalFeed>([sharedEventsRoute], [])
+    const asOperator = yield* makeHandler<LocalFeed | Redactions>(yield* keyRoutes, [])
     const isOperators = (request: Request) =>
       isSameDigest(sha256(bearer(request.headers.get("authorization")) ?? ""), expected)
     return (request) =>
-      pathOf(request.url) === EVENTS_PATH && isOperators(request) ? asOperator(request) : handler(request)
+      KEY_PATHS.has(pathOf(request.url)) && isOperators(request) ? asOperator(request) : handler(request)
   })
 
 // ---- helpers ----
+
+const KEY_PATHS: ReadonlySet<string> = new Set([EVENTS_PATH, REDACT_PATH])
+
+/** The routes of `KEY_PATHS`. */
+const keyRoutes = Effect.gen(function* () {
+  const platforms = yield* Platforms
+  return [sharedEventsRoute, redactRoute(platformSchemas(yield* platforms.ids))]
+})
 
 const routesOf = (
   name: string,

@@ -83,7 +83,7 @@ interface Context {
 /** tRPC clients send `lastEventId` when they reconnect. It wins over `cursor`. */
 const WatchInput = Schema.Struct({ ...WatchQuery.fields, lastEventId: WatchQuery.fields.cursor })
 
-/** The id is the event id, from which a client resumes. */
+/** The id is the event id, from which a client resumes. A redaction is a message with the match without its payload. */
 const WatchMessage = Schema.Struct({ id: MatchId, data: Match })
 
 const t = initTRPC
@@ -284,7 +284,7 @@ async function runOrThrow<A, R>(
 }
 
 const WATCH_DESCRIPTION =
-  "Receive each match once, as it is stored, in the order of ids. A client that reconnects resumes after its last match."
+  "Receive each match once, as it is stored, in the order of ids. A match that is redacted later comes again, with `redacted` and an empty payload. A client that reconnects resumes after its last message."
 
 const resolveWatch = async ({
   ctx: {
@@ -324,7 +324,7 @@ async function* trackedMatches(puller: LivePuller): AsyncGenerator<TrackedEnvelo
       const next = await puller.next()
       if (Exit.isFailure(next)) throw errorOf(next.cause)
       for (const update of next.value) {
-        if (update._tag === "Matched") yield tracked(update.match.id, update.match)
+        if (update._tag !== "Heartbeat") yield tracked(update.id, update.match)
       }
     }
   } finally {

@@ -12,6 +12,7 @@ import * as postgres from "../adapters/sql/postgres.ts"
 import type { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
 import * as stores from "../adapters/sql/stores.ts"
 import { EventLog } from "../core/backtests/EventLog.ts"
+import { LookUpRounds } from "../core/compliance/LookUpRounds.ts"
 import { StreamStore } from "../core/coverage/StreamStore.ts"
 import { KeyStore } from "../core/keys/KeyStore.ts"
 import { MatchStore } from "../core/matches/MatchStore.ts"
@@ -20,7 +21,15 @@ import { RuleStore } from "../core/rules/RuleStore.ts"
 import { WebhookStore } from "../core/webhooks/WebhookStore.ts"
 import { asSuperuser, TEMPLATE } from "./postgres.ts"
 
-export type Stores = RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore | LimitStore
+export type Stores =
+  | RuleStore
+  | MatchStore
+  | StreamStore
+  | KeyStore
+  | EventLog
+  | WebhookStore
+  | LimitStore
+  | LookUpRounds
 
 /** Deleted when the scope closes. */
 export const temporaryFolder = Effect.acquireRelease(
@@ -46,7 +55,8 @@ export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
   WebhookStore.layerMemory,
   KeyStore.layerMemory,
   EventLog.layerMemory,
-  LimitStore.layerMemory
+  LimitStore.layerMemory,
+  LookUpRounds.layerMemory
 ).pipe(
   Layer.provideMerge(MatchStore.layerMemory),
   Layer.provideMerge(Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))

@@ -9,6 +9,7 @@ import type { Fault, FaultRequest } from "./faults.ts"
 import type { FirehoseState } from "./firehose/FirehoseState.ts"
 import type { Settings, SettingsPatch } from "./settings.ts"
 import type { World } from "./World.ts"
+import type { PostChange } from "./x/lookUp.ts"
 import type { XState } from "./x/XState.ts"
 
 export interface PublishResult {
@@ -94,6 +95,10 @@ export class Control {
   /** What went out on streams after the number `since`, oldest first. */
   readonly delivered = (since: number, limit: number): Effect.Effect<DeliveryPage> =>
     Effect.sync(() => this.world.deliveries.page(since, limit))
+
+  /** Returns how many of the posts were published. */
+  readonly changePosts = (change: typeof PostChange.Type): Effect.Effect<number> =>
+    Effect.sync(() => this.x.postsById.change(change))
 
   readonly state: Effect.Effect<State> = Effect.suspend(() =>
     Effect.map(this.world.now, (now): State => {

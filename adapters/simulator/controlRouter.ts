@@ -5,6 +5,7 @@ import { endpoints } from "./endpoints.ts"
 import { decodeFault, faultDescriptions } from "./faults.ts"
 import { decodePatch, fixedAssumptions, settingLines } from "./settings.ts"
 import { type Call, jsonReply, parseJson, type Reply } from "./wire.ts"
+import { PostChange } from "./x/lookUp.ts"
 
 export const answerControl = (control: Control, call: Call): Effect.Effect<Reply> => {
   const path = call.path.slice("/control".length)
@@ -33,6 +34,7 @@ const routes: Readonly<Record<string, (control: Control, call: Call) => Effect.E
   "GET /settings": (control) => ok({ settings: control.settings, switches: settingLines(), fixed: fixedAssumptions }),
   "PATCH /settings": (control, call) => withJson(call, (value) => patch(control, value)),
   "POST /events": (control, { body }) => publish(control, body),
+  "POST /x/posts": (control, call) => withJson(call, (value) => changePosts(control, value)),
   "GET /faults": (control) =>
     Effect.zipWith(control.state, control.faults, ({ faults_fired }, active) =>
       jsonReply(200, { kinds: faultDescriptions, endpoints, active, fired: faults_fired })
@@ -61,6 +63,18 @@ const patch = (control: Control, value: unknown): Effect.Effect<Reply> =>
     onLeft: (message) => Effect.succeed(errorReply(400, message)),
     onRight: (change) => Effect.map(control.patch(change), (settings) => jsonReply(200, { settings }))
   })
+
+const isPostChange = Schema.is(PostChange)
+
+const changePosts = (control: Control, value: unknown): Effect.Effect<Reply> =>
+  isPostChange(value)
+    ? Effect.map(control.changePosts(value), (changed) => jsonReply(200, { changed }))
+    : Effect.succeed(
+        errorReply(
+          400,
+          'Expected {"ids": ["1"], "state": "deleted"}, with a state of present, deleted, withheld, protected, edited'
+        )
+      )
 
 const inject = (control: Control, value: unknown): Effect.Effect<Reply> =>
   Either.match(decodeFault(value), {

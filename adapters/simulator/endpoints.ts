@@ -14,7 +14,8 @@ export const endpoints = {
     "stream",
     "connections.list",
     "connections.kill",
-    "usage"
+    "usage",
+    "posts"
   ],
   firehose: ["taps", "rules", "validate", "stream"]
 } as const

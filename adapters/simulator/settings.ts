@@ -66,6 +66,7 @@ const XSettings = Schema.Struct({
   recent_counts_delay_seconds: setting(Seconds, 30, "How long before now counts/recent ends without end_time"),
   recent_counts_limit: setting(Count, 300, "Calls of GET counts/recent per 15 minutes"),
   usage_limit: setting(Count, 50, "Calls of GET usage per 15 minutes"),
+  posts_limit: setting(Count, 900, "Calls of GET posts by id per 15 minutes"),
   connections_limit: setting(
     Count,
     25,

@@ -91,28 +91,23 @@ const make = Effect.gen(function* () {
 
   const removeFrom = (log: LogId, isUnwanted: (json: string) => boolean) =>
     Effect.gen(function* () {
-      let removed = 0
       for (let at = 0; ; ) {
         const [row] = yield* sql<{ readonly last_event: number; readonly missed: number; readonly lines: string }>`
           select last_event::float8, missed, lines from event_segments
           where platform = ${log} and last_event > ${at} order by last_event limit 1`
-        if (row === undefined) return removed
+        if (row === undefined) return
         at = row.last_event
         const segment = toSegment(row)
         const kept = withoutEvents(segment, isUnwanted)
-        const excess = segment.events.length - kept.events.length
-        if (excess > 0) yield* rewrite(log, at, kept)
-        removed += excess
+        if (kept.events.length < segment.events.length) yield* rewrite(log, at, kept)
       }
     })
 
   const remove: EventLog["Type"]["remove"] = (platform, isUnwanted) =>
-    sql<{ readonly log: LogId }>`select platform as log from event_logs`.pipe(
-      Effect.map((all) => all.filter(({ log }) => isLogOf(platform, log))),
-      Effect.flatMap(Effect.forEach(({ log }) => removeFrom(log, isUnwanted))),
-      Effect.map((counts) => counts.reduce((sum, count) => sum + count, 0)),
-      unavailable("events.remove")
-    )
+    Effect.gen(function* () {
+      const all = yield* sql<{ readonly log: LogId }>`select platform as log from event_logs`
+      for (const { log } of all) if (isLogOf(platform, log)) yield* removeFrom(log, isUnwanted)
+    }).pipe(unavailable("events.remove"))
 
   return EventLog.of({ logs, append, trim, recent, remove })
 })
@@ -144,7 +139,10 @@ interface SegmentRow extends LogOffset {
 const toLines = (events: ReadonlyArray<LoggedEvent>): string =>
   events.map(({ receivedAt, json }) => `${receivedAt} ${json}`).join("\n")
 
-const toSegment = ({ lines, missed }: Pick<SegmentRow, "lines" | "missed">): Segment => ({ events: lines.split("\n").map(toEvent), missed })
+const toSegment = ({ lines, missed }: Pick<SegmentRow, "lines" | "missed">): Segment => ({
+  events: lines.split("\n").map(toEvent),
+  missed
+})
 
 const toEvent = (line: string): LoggedEvent => {
   const space = line.indexOf(" ")

@@ -79,8 +79,7 @@ export const postsStatement = (
 
 /** By the expression of the indexes, and by the id itself, as two long ids might have one digest. */
 const ofPosts = (sql: SqlClient, platform: PlatformId, ids: ReadonlyArray<string>): Fragment => {
-  const key = (id: string) =>
-    sql.literal(`case when octet_length(${id}) <= 200 then ${id} else md5(${id}) end`)
+  const key = (id: string) => sql.literal(`case when octet_length(${id}) <= 200 then ${id} else md5(${id}) end`)
   return sql`platform = ${platform} and ${key("platform_post_id")} = any(array(
       select ${key("id")} from unnest(${ids}::text[]) as wanted(id)
     )) and platform_post_id = any(${ids}::text[])`

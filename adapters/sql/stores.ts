@@ -2,6 +2,7 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Layer } from "effect"
 import type { EventLog } from "../../core/backtests/EventLog.ts"
+import type { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
 import type { StreamStore } from "../../core/coverage/StreamStore.ts"
 import type { KeyStore } from "../../core/keys/KeyStore.ts"
 import type { MatchStore } from "../../core/matches/MatchStore.ts"
@@ -12,13 +13,14 @@ import type { Announcements } from "./Announcements.ts"
 import * as SqlEventLog from "./SqlEventLog.ts"
 import * as SqlKeyStore from "./SqlKeyStore.ts"
 import * as SqlLimitStore from "./SqlLimitStore.ts"
+import * as SqlLookUpRounds from "./SqlLookUpRounds.ts"
 import * as SqlMatchStore from "./SqlMatchStore.ts"
 import * as SqlRuleStore from "./SqlRuleStore.ts"
 import * as SqlStreamStore from "./SqlStreamStore.ts"
 import * as SqlWebhookStore from "./SqlWebhookStore.ts"
 
 export const layer: Layer.Layer<
-  RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore | LimitStore,
+  RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore | LimitStore | LookUpRounds,
   never,
   SqlClient | Announcements
 > = Layer.mergeAll(
@@ -28,5 +30,6 @@ export const layer: Layer.Layer<
   SqlKeyStore.layer,
   SqlEventLog.layer,
   SqlWebhookStore.layer,
-  SqlLimitStore.layer
+  SqlLimitStore.layer,
+  SqlLookUpRounds.layer
 )

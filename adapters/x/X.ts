@@ -1,5 +1,5 @@
 /** The platform `x` on the real service: rules and posts of its filtered stream. */
-import { Clock, Effect, Layer, Option, type Redacted } from "effect"
+import { Clock, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { x } from "../../core/languages/x.ts"
 import { type Installed, Platforms } from "../../core/platforms/Platform.ts"
@@ -13,6 +13,7 @@ import { Upstream } from "../http/Upstream.ts"
 import { Api } from "./api.ts"
 import { makeCountPosts } from "./countPosts.ts"
 import { makeCounts } from "./counts.ts"
+import { makeLookUp } from "./lookUp.ts"
 import { Plan } from "./Plan.ts"
 import { makeRules } from "./rules.ts"
 import { makeWatch } from "./stream.ts"
@@ -23,6 +24,8 @@ export const install = (settings: {
   readonly xBaseUrl: string
   readonly xRulesPerAccount: number
   readonly xPricePerPost: number
+  /** In hours. */
+  readonly xComplianceInterval: number
 }): Installed<Platforms | RuleStore | RecentEvents> => ({
   language: x,
   rulesPerAccount: ruleLimit(settings.xRulesPerAccount),
@@ -32,7 +35,8 @@ export const install = (settings: {
       baseUrl: settings.xBaseUrl,
       token,
       rulesPerAccount: settings.xRulesPerAccount,
-      pricePerPost: settings.xPricePerPost
+      pricePerPost: settings.xPricePerPost,
+      lookUpInterval: Duration.hours(settings.xComplianceInterval)
     })
   })),
   demo: { perSecond: 2, make: posts, filter: "nasa -is:retweet" }
@@ -45,6 +49,8 @@ export const layerWith = (options: {
   readonly rulesPerAccount: number
   /** In US dollars. */
   readonly pricePerPost: number
+  /** Between two looks at the same post. 0: never. */
+  readonly lookUpInterval?: Duration.Duration
 }): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
@@ -71,6 +77,7 @@ export const layerWith = (options: {
         capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: true, pricePerEvent: options.pricePerPost },
         ...makeRules({ api, known, plan, tag }),
         countRecent,
+        ...makeLookUp(api, Duration.toMillis(options.lookUpInterval ?? Duration.zero)),
         watch: makeWatch({
           upstream,
           known,

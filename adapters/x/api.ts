@@ -38,6 +38,8 @@ export class Api {
   private readonly reads = callBudget(440)
   /** X allows 50. */
   private readonly usageReads = callBudget(45)
+  /** X allows 900. */
+  private readonly lookUps = callBudget(880)
 
   constructor(upstream: Upstream) {
     this.upstream = upstream
@@ -106,6 +108,12 @@ export class Api {
       const limit = numberOf(objectOf(data)?.["project_cap"])
       return used === undefined || limit === undefined ? undefined : { used, limit }
     })
+  }
+
+  /** At most 100 ids. Each post found is billed. */
+  posts(ids: ReadonlyArray<string>): Effect.Effect<JsonObject, PlatformFailure> {
+    const query = { ids: ids.join(","), "tweet.fields": "edit_history_tweet_ids,withheld" }
+    return refusalAsFailure(this.send(this.lookUps, { path: "/2/tweets", query }))
   }
 
   private allPages(query: Readonly<Record<string, string>>): Effect.Effect<ReadonlyArray<XRule>, PlatformFailure> {

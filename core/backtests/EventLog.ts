@@ -41,11 +41,11 @@ export class EventLog extends Context.Tag("core/EventLog")<
     readonly trim: (log: LogId, keep: Keep) => Effect.Effect<void, StoreUnavailable>
     /** The newest `limit` events (at least 1), newest segment first. The oldest segment is cut to the limit. */
     readonly recent: (log: LogId, limit: number) => Stream.Stream<Segment, StoreUnavailable>
-    /** Deletes events from all logs of a platform. Reads them all. Returns how many it deleted. */
+    /** Deletes events from all logs of a platform. Reads them all. */
     readonly remove: (
       platform: PlatformId,
       isUnwanted: (json: string) => boolean
-    ) => Effect.Effect<number, StoreUnavailable>
+    ) => Effect.Effect<void, StoreUnavailable>
   }
 >() {
   static readonly layerMemory: Layer.Layer<EventLog> = Layer.sync(EventLog, () => {
@@ -83,17 +83,14 @@ export class EventLog extends Context.Tag("core/EventLog")<
         ),
       remove: (platform, isUnwanted) =>
         Effect.sync(() => {
-          let removed = 0
           for (const [log, segments] of logs) {
             if (!isLogOf(platform, log)) continue
             const kept = segments.map((segment) => withoutEvents(segment, isUnwanted))
-            for (const [i, segment] of segments.entries()) removed += segment.events.length - (kept[i]?.events.length ?? 0)
             logs.set(
               log,
               kept.filter(({ events }) => events.length > 0)
             )
           }
-          return removed
         })
     })
   })

@@ -18,11 +18,11 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
     readonly record: (log: LogId, records: ReadonlyArray<unknown>) => Effect.Effect<void>
     /** Up to `limit` events of these logs together, newest segment first. Writes their buffers first. */
     readonly newest: (logs: ReadonlyArray<LogId>, limit: number) => Stream.Stream<Segment, StoreUnavailable>
-    /** Deletes events of a platform, from the logs and from the buffers of this process. Returns how many. */
+    /** Deletes events of a platform, from the logs and from the buffers of this process. */
     readonly remove: (
       platform: PlatformId,
       isUnwanted: (json: string) => boolean
-    ) => Effect.Effect<number, StoreUnavailable>
+    ) => Effect.Effect<void, StoreUnavailable>
   }
 >() {
   /** Writes the buffer when its scope closes. `keep` 0 deletes the stored events. */
@@ -55,8 +55,8 @@ export class RecentEvents extends Context.Tag("core/RecentEvents")<
           Effect.forkScoped
         )
         if (keep === 0) {
-          const remove = () => Effect.succeed(0)
-          return RecentEvents.of({ keep, record: () => Effect.void, newest: () => Stream.empty, remove })
+          const nothing = () => Effect.void
+          return RecentEvents.of({ keep, record: nothing, newest: () => Stream.empty, remove: nothing })
         }
 
         const backlogs = new Map<LogId, Backlog>()

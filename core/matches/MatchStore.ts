@@ -380,8 +380,11 @@ export const watermarkAt = (now: number, newest: Option.Option<MatchId>): MatchI
 /** After every id handed out so far, so that a reader at any cursor still gets the redactions. */
 export const redactionIds = (now: number, newest: Option.Option<MatchId>, count: number): ReadonlyArray<MatchId> => {
   const first = firstMatchIdAt(now)
-  const last = Option.getOrElse(newest, () => first)
-  return matchIdsAfter(last > first ? last : first, count)
+  const last = Option.filter(newest, (id) => id > first)
+  return matchIdsAfter(
+    Option.getOrElse(last, () => first),
+    count
+  )
 }
 
 /** Assigns new ids unless all ids are already greater than `newest`. */

@@ -19,7 +19,7 @@ import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { checkCursor, checkNotInFuture, checkResumeCursor } from "./checkCursor.ts"
-import { LiveMatches, type Next } from "./LiveMatches.ts"
+import { LiveMatches, type LiveUpdate, type Next } from "./LiveMatches.ts"
 import { Match, Redaction, redactionOf } from "./Match.ts"
 import { MatchStore } from "./MatchStore.ts"
 
@@ -200,15 +200,16 @@ export class Matches extends Context.Tag("core/Matches")<
         const matches: Array<Match> = []
         const redacted: Array<Redaction> = []
         const isFull = () => matches.length === limit || redacted.length >= limit
+        const take = (updates: ReadonlyArray<LiveUpdate>) => {
+          for (const update of updates) {
+            if (isFull()) return
+            cursor = update.id
+            if (update._tag === "Matched") matches.push(update.match)
+            if (update._tag === "Redacted") redacted.push(redactionOf(update.match))
+          }
+        }
         yield* next.pipe(
-          Effect.map((updates) => {
-            for (const update of updates) {
-              if (isFull()) return
-              cursor = update.id
-              if (update._tag === "Matched") matches.push(update.match)
-              if (update._tag === "Redacted") redacted.push(redactionOf(update.match))
-            }
-          }),
+          Effect.map(take),
           Effect.repeat({ until: () => matches.length > 0 || isFull() }),
           Effect.timeoutOption(timeout_seconds * 1_000)
         )

@@ -155,6 +155,18 @@ export interface StreamStatus {
   readonly lastError: Option.Option<{ readonly at: number; readonly message: string }>
 }
 
+/** What became of a post. withheld: the platform no longer shows it, or not everywhere. edited: a newer version exists. */
+export type PostState = "present" | "deleted" | "withheld" | "edited"
+
+export interface PostLookUp {
+  /** Between two looks at the same post. */
+  readonly intervalMillis: number
+  /** The maximum number of posts per call. */
+  readonly batch: number
+  /** Leaves out posts about which the platform says nothing. */
+  readonly ask: (postIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, PostState>, PlatformFailure>
+}
+
 export interface Platform {
   readonly id: PlatformId
   /** Its limits, and those in `syntax`, may change: they depend on the plan that the platform reports. */
@@ -189,6 +201,8 @@ export interface Platform {
     text: string,
     period?: { readonly from: number; readonly to: number }
   ) => Effect.Effect<RecentCount, PlatformFailure | RuleRefusal>
+  /** Absent if the platform cannot look up posts, or if the operator has not turned it on. */
+  readonly lookUp?: PostLookUp
 }
 
 /** Made-up events for a first look. */

@@ -67,11 +67,16 @@ export const describeMatches = ({ matches, next_cursor, coverage }: MatchList, t
   ].join("\n\n")
 }
 
-export const describeWait = ({ matches, cursor }: WaitResult, treatment: Treatment): string =>
+export const describeWait = ({ matches, cursor, redacted = [] }: WaitResult, treatment: Treatment): string =>
   [
     matches.length === 0
       ? "No match in this time. This is not an error"
       : describeItems(matches, "oldest first", treatment),
+    ...(redacted.length === 0
+      ? []
+      : [
+          `Removed since then; do not use or repeat what these said: ${redacted.map(({ id, redacted: { reason } }) => `${id} (${reason})`).join(", ")}`
+        ]),
     `Next: to keep waiting, wait_for_matches with cursor "${cursor}"`
   ].join("\n\n")
 

@@ -2,7 +2,9 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Chunk, Effect, type Layer, Stream } from "effect"
 import * as fc from "fast-check"
-import { EventLog, type LoggedEvent, type LogId, type Segment, sizeOf } from "../../core/backtests/EventLog.ts"
+import { v7 } from "uuid"
+import { EventLog, type LoggedEvent, type LogId, ownLog, type Segment, sizeOf } from "../../core/backtests/EventLog.ts"
+import { fromUuid } from "../../core/model/Ids.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
 import type { Stores } from "../stores.ts"
 
@@ -168,6 +170,30 @@ export const eventLogContract = <E>(name: string, layer: Layer.Layer<Stores, E>)
             { numRuns: 20 }
           )
         )
+      })
+    )
+
+    it.effect("remove deletes events from all logs of the platform, whole segments too, and from no other", () =>
+      Effect.gen(function* () {
+        const log = yield* emptied
+        const own = ownLog("x", fromUuid("acct", v7()))
+        const [first, second, third] = [segmentOf(3, 7), segmentOf(2), segmentOf(4)]
+        for (const segment of [first, second, third]) yield* log.append("x", segment)
+        yield* log.append(own, first)
+        yield* log.append("firehose", first)
+        const unwanted = new Set([first.events[1], ...second.events, third.events[3]].map((event) => event?.json ?? ""))
+        yield* log.remove("x", (json) => unwanted.has(json))
+        const isKept = ({ json }: LoggedEvent) => !unwanted.has(json)
+        const kept = [first, third].map(({ events, missed }) => ({ events: events.filter(isKept), missed }))
+        assert.deepStrictEqual(yield* recent("x", 100), kept.toReversed())
+        assert.deepStrictEqual(inOrder(yield* recent("x", 2)), third.events.slice(1, 3))
+        assert.deepStrictEqual(inOrder(yield* recent(own, 100)), first.events.filter(isKept))
+        assert.deepStrictEqual(yield* recent("firehose", 100), [first])
+        const later = segmentOf(2)
+        yield* log.append("x", later)
+        assert.deepStrictEqual(countOf(yield* recent("x", 100)), 7)
+        yield* log.trim("x", { events: 3, size: LARGE })
+        assert.deepStrictEqual(inOrder(yield* recent("x", 100)).slice(-2), later.events)
       })
     )
   })

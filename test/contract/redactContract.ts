@@ -25,7 +25,11 @@ export const redactContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =
         yield* store.insert([...hit, onOtherPlatform, other])
         assert.strictEqual(yield* store.redact(deleted([post])), 3)
         assert.deepStrictEqual((yield* listed(ann)).toReversed(), hit.slice(0, 2).map(emptied))
-        assert.deepStrictEqual((yield* listed(bob)).toReversed(), [...hit.slice(2).map(emptied), onOtherPlatform, other])
+        assert.deepStrictEqual((yield* listed(bob)).toReversed(), [
+          ...hit.slice(2).map(emptied),
+          onOtherPlatform,
+          other
+        ])
       })
     )
 
@@ -99,10 +103,7 @@ export const redactContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =
         )
         const ids = all.map(({ id }) => id)
         assert.deepStrictEqual(ids, [...new Set(ids)].sort())
-        assert.deepStrictEqual(
-          [ids.filter((id) => id > before).length, ids.filter((id) => id > after).length],
-          [3, 1]
-        )
+        assert.deepStrictEqual([ids.filter((id) => id > before).length, ids.filter((id) => id > after).length], [3, 1])
         for (const [index, id] of ids.entries()) {
           assert.deepStrictEqual(yield* changes(account, Option.some(id)), all.slice(index + 1))
         }

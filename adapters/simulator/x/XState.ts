@@ -10,6 +10,7 @@ import type { JsonObject } from "../../../core/text/json.ts"
 import { ascendingIds } from "../../demo/addresses.ts"
 import { blockingIssues } from "../blockingIssues.ts"
 import type { Cap, World } from "../World.ts"
+import { Posts } from "./lookUp.ts"
 import { PublishedPosts } from "./PublishedPosts.ts"
 import { planOf } from "./plan.ts"
 import { detailsOf } from "./ruleErrors.ts"
@@ -63,6 +64,7 @@ export class XState {
   readonly history: Array<MatchedPost> = []
   readonly posts = new PublishedPosts()
   published = 0
+  readonly postsById = new Posts()
   private readonly engine = new NamedRules({ seed: 1 })
   private readonly nextId = ascendingIds()
 
@@ -116,6 +118,7 @@ export class XState {
     return Either.map(xEvent(payload), (event) => {
       this.published++
       this.posts.add(payload, now)
+      this.postsById.add(event.id, payload)
       const matched = this.engine
         .match(event)
         .flatMap((id) => this.rules.get(id) ?? [])

@@ -111,6 +111,19 @@ export const invalidRule = (settings: Settings, value: string, details: Readonly
   type: typeOf(settings, "invalid-rules")
 })
 
+/** In `errors` of a lookup. */
+export const missingPost = (settings: Settings, id: string, isProtected: boolean) => ({
+  value: id,
+  detail: isProtected
+    ? `Sorry, you are not authorized to see the Tweet with ids: [${id}].`
+    : `Could not find tweet with ids: [${id}].`,
+  title: isProtected ? "Authorization Error" : "Not Found Error",
+  resource_type: "tweet",
+  parameter: "ids",
+  resource_id: id,
+  type: typeOf(settings, isProtected ? "not-authorized-for-resource" : "resource-not-found")
+})
+
 export const disconnectLine = (settings: Settings, type: DisconnectType): string =>
   streamLine(settings, {
     title: "operational-disconnect",

@@ -6,6 +6,7 @@ import { bearerToken, type Call, Dropped, type Reply } from "../wire.ts"
 import { killConnections, listConnections } from "./connections.ts"
 import { countsRecent } from "./countsRecent.ts"
 import { listRules, ruleCounts } from "./listRules.ts"
+import { lookUpPosts } from "./lookUp.ts"
 import { openStream } from "./openStream.ts"
 import { creditsDepleted, plainProblem, tooManyRequests, unauthorized } from "./problems.ts"
 import { readUsage } from "./readUsage.ts"
@@ -100,6 +101,12 @@ const routes: ReadonlyArray<{ readonly pattern: RegExp; readonly methods: Readon
     }
   },
   { pattern: /^\/2\/connections\/\w+$/, methods: { DELETE: connections("connections.kill", killConnections) } },
+  {
+    pattern: /^\/2\/tweets$/,
+    methods: {
+      GET: { endpoint: "posts", limitKey: () => "posts", limit: ({ x }) => x.posts_limit, handle: lookUpPosts }
+    }
+  },
   {
     pattern: /^\/2\/usage\/tweets$/,
     methods: { GET: { endpoint: "usage", limitKey: () => "usage", limit: ({ x }) => x.usage_limit, handle: readUsage } }

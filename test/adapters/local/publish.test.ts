@@ -97,7 +97,12 @@ const slowPublisher = Effect.gen(function* () {
   return { publish, inFlight, ackAll }
 })
 
-const noLog = RecentEvents.of({ keep: 0, record: () => Effect.void, newest: () => Stream.empty })
+const noLog = RecentEvents.of({
+  keep: 0,
+  record: () => Effect.void,
+  newest: () => Stream.empty,
+  remove: () => Effect.void
+})
 
 /** Lets the other fibers run until they wait for something. */
 const settled = Effect.repeatN(Effect.yieldNow(), 50)

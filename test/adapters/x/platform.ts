@@ -1,5 +1,5 @@
 /** Runs the X adapter on the test clock, against the simulator or a fake network. */
-import { Cause, Effect, Fiber, Layer, Logger, Option, Redacted, type Scope, Stream } from "effect"
+import { Cause, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, type Scope, Stream } from "effect"
 import { Fetch } from "../../../adapters/http/Fetch.ts"
 import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import * as X from "../../../adapters/x/X.ts"
@@ -36,21 +36,28 @@ export interface Adapter {
 export const withX = <A, E, R>(
   send: (request: Request) => Promise<Response>,
   body: (adapter: Adapter) => Effect.Effect<A, E, R>,
-  options: { readonly token?: string; readonly baseUrl?: string } = {}
+  options: { readonly token?: string; readonly baseUrl?: string; readonly lookUpInterval?: Duration.Duration } = {}
 ) => {
-  const { token = TOKEN, baseUrl = "http://x.test/" } = options
+  const { token = TOKEN, baseUrl = "http://x.test/", lookUpInterval = Duration.zero } = options
   const logs: Array<string> = []
   const logger = Logger.make(({ message, cause, annotations }) => {
     const messages = Array.isArray(message) ? message.map(String) : [String(message)]
     logs.push([...messages, Cause.pretty(cause), String(annotations)].join(" "))
   })
-  const x = X.layerWith({ baseUrl, token: Redacted.make(token), rulesPerAccount: 25, pricePerPost: 0.005 })
+  const x = X.layerWith({
+    baseUrl,
+    token: Redacted.make(token),
+    rulesPerAccount: 25,
+    pricePerPost: 0.005,
+    lookUpInterval
+  })
   const recorded: Array<unknown> = []
   // The real one writes every second, which makes hours on the test clock slow.
   const recent = Layer.succeed(RecentEvents, {
     keep: 1,
     record: (_, records) => Effect.sync(() => void recorded.push(...records)),
-    newest: () => Stream.empty
+    newest: () => Stream.empty,
+    remove: () => Effect.void
   })
   const layer = Layer.provideMerge(x, Layer.mergeAll(Platforms.layer, RuleStore.layerMemory, recent))
   return Effect.gen(function* () {

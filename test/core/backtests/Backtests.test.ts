@@ -188,7 +188,12 @@ describe("Backtests", () => {
         Stream.rechunk(1),
         Stream.tap(() => TestClock.adjust("4 seconds"))
       )
-      const recent = RecentEvents.of({ keep: 100, record: () => Effect.void, newest: () => slow })
+      const recent = RecentEvents.of({
+        keep: 100,
+        record: () => Effect.void,
+        newest: () => slow,
+        remove: () => Effect.void
+      })
       const result = yield* runOn(Layer.succeed(RecentEvents, recent), "x", "storm")
       assert.deepStrictEqual(
         [result.tested, result.note],
