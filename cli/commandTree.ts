@@ -60,6 +60,10 @@ export const commandInfo = (
   }
 }
 
+/** False for a command that only groups others, such as `earshot rules`. */
+export const runsItself = ({ options, subcommands }: CommandInfo): boolean =>
+  options.length > 0 || subcommands.length === 0
+
 // ---- helpers ----
 
 /** @effect/cli gives every one-letter name one dash. Ours has two (`--x`), unless it is an alias (`-p`). */

@@ -1,7 +1,7 @@
 /** The help texts of the commands. */
 // Unlike those of @effect/cli, they wrap at the terminal's width, list settings, and omit --wizard and --log-level.
 import { Option } from "effect"
-import type { ArgInfo, CommandInfo, Entry, OptionInfo } from "./commandTree.ts"
+import { type ArgInfo, type CommandInfo, type Entry, type OptionInfo, runsItself } from "./commandTree.ts"
 
 /** The help of `earshot` itself. */
 export const overview = (
@@ -28,7 +28,10 @@ export const commandHelp = (command: CommandInfo, width: number): string => {
   ]
   return [
     wrapped(about, width, "").join("\n"),
-    section("Usage", [`  earshot ${path.join(" ")}${subcommands.length > 0 ? " <command>" : takes.join("")}`]),
+    section("Usage", [
+      ...(runsItself(command) ? [`  earshot ${path.join(" ")}${takes.join("")}`] : []),
+      ...(subcommands.length > 0 ? [`  earshot ${path.join(" ")} <command>`] : [])
+    ]),
     ...(subcommands.length === 0 ? [] : [section("Commands", commandLines(subcommands, width))]),
     ...(args.length === 0 ? [] : [section("Arguments", entryLines(args.map(argEntry), width))]),
     ...(options.length === 0 ? [] : [section("Options", entryLines(options.map(asEntry), width))]),
@@ -59,7 +62,7 @@ const section = (heading: string, lines: ReadonlyArray<string>): string =>
   [`${BOLD}${heading}${UNBOLD}`, ...lines].join("\n")
 
 const commandLines = (commands: ReadonlyArray<CommandInfo>, width: number): ReadonlyArray<string> => {
-  const all = commands.flatMap((command) => (command.subcommands.length > 0 ? command.subcommands : [command]))
+  const all = commands.flatMap((command) => [...(runsItself(command) ? [command] : []), ...command.subcommands])
   const names = all.map(({ path }) => path.join(" "))
   const indent = Math.max(...names.map((name) => name.length)) + 4
   return all.flatMap((command, index) => {

@@ -1,7 +1,7 @@
 /** Messages for wrong arguments, with suggestions. Those of @effect/cli do not name the option or command. */
 import { Option } from "effect"
 import { nearest } from "../core/text/nearest.ts"
-import type { CommandInfo, OptionInfo } from "./commandTree.ts"
+import { type CommandInfo, type OptionInfo, runsItself } from "./commandTree.ts"
 
 /** Undefined if the message of @effect/cli is good enough. */
 export const problemIn = (commands: ReadonlyArray<CommandInfo>, args: ReadonlyArray<string>): string | undefined =>
@@ -27,9 +27,8 @@ const problemBelow = (parent: string, { commands, args, topLevel }: Given): stri
     return `There is no command "${parent} ${first}": ${isTopLevel ? `did you mean earshot ${first}?` : suggestion(first, names)}`
   }
   const called = `${parent} ${first}`
-  // `earshot matches` also works without a subcommand.
-  const isAlone = command.options.length > 0 && !command.subcommands.some(({ path }) => path.at(-1) === rest[0])
-  return command.subcommands.length > 0 && !isAlone
+  const namesSubcommand = command.subcommands.some(({ path }) => path.at(-1) === rest[0])
+  return namesSubcommand || !runsItself(command)
     ? problemBelow(called, { commands: command.subcommands, args: rest, topLevel })
     : problemInOptions(command, rest, called)
 }

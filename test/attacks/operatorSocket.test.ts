@@ -110,7 +110,38 @@ for (const runtime of RUNTIMES) {
       assert.match(without.stderr, /No operator key: set EARSHOT_OPERATOR_KEY/)
     })
 
-    it("accepts the operator's key for events only, and offers no operator path on its port", async () => {
+    it("redacts posts by matches redact, by the socket and with the operator's key, and for no other key", async () => {
+      const { body } = await call(as(KEY), "/api.CreateRule", { ...RULE, overrides: { x: "cyclone" } })
+      const rule_id = String(body["rule_id"])
+      await call(as(KEY), "/local/events", [xPost("81", "cyclone one"), xPost("82", "cyclone two")])
+      const bySocket = await run("matches", "redact", "--platform", "x", "81", "83")
+      assert.deepStrictEqual([bySocket.stdout, bySocket.code], ["Redacted 1 match\n", 0], bySocket.stderr)
+      const byKey = await runInProcess(
+        ["matches", "redact", "--platform", "x", "--reason", "deleted", "--json", "81", "82"],
+        { EARSHOT_URL: service.url, EARSHOT_OPERATOR_KEY: OPERATOR_KEY }
+      )
+      assert.deepStrictEqual(JSON.parse(byKey.stdout), { redacted: 1 }, byKey.stderr)
+      const listed = await run("matches", "--rule", rule_id)
+      assert.match(listed.stdout, /\(removed: deleted\) 82\n.*\(removed: operator\) 81\n$/)
+      assert.notInclude(listed.stdout, "cyclone")
+
+      const without = await runInProcess(["matches", "redact", "--platform", "x", "81"], {
+        EARSHOT_URL: service.url,
+        EARSHOT_API_KEY: KEY
+      })
+      assert.match(without.stderr, /No operator key: set EARSHOT_OPERATOR_KEY/)
+      assert.match((await run("matches", "redact", "81")).stderr, /--platform/)
+      assert.match((await run("matches", "redact", "--platform", "x")).stderr, /post-id/)
+      assert.match((await run("matches", "redact", "--help")).stdout, /--reason[\s\S]*default: operator/)
+      assert.match(
+        (await run("matches", "--help")).stdout,
+        /earshot matches \[options\][\s\S]*matches redact {2}Remove/
+      )
+      assert.match((await run("--help")).stdout, /\n {2}matches {2,}List matches[\s\S]*\n {2}matches redact {2,}Remove/)
+      assert.match((await run("matches", "--folow")).stderr, /did you mean --follow\?/)
+    })
+
+    it("accepts the operator's key for events and redactions only, and offers no operator path on its port", async () => {
       for (const path of ["/api.ListRules", "/webhooks"]) {
         assert.strictEqual((await call(as(OPERATOR_KEY), path)).status, 401)
       }
