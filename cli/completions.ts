@@ -76,7 +76,7 @@ const fish = (all: ReadonlyArray<CommandInfo>): string => {
   const line = (condition: string, rest: string, about: string) =>
     `complete -c earshot -n '${condition}' ${rest} -d '${about.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`
   const lines = all.flatMap((command) => {
-    const { path, subcommands, options, args } = command
+    const { path, options, args } = command
     const parent = path.slice(0, -1)
     const siblings = all.filter((other) => other.path.length === path.length && other.path[0] === path[0])
     const before =
@@ -89,7 +89,7 @@ const fish = (all: ReadonlyArray<CommandInfo>): string => {
       line(before, `-a ${path.at(-1)}`, summaryOf(command)),
       ...(takesFile ? [`complete -c earshot -n '${seen(path)}' -F`] : []),
       ...(values.length > 0 ? [`complete -c earshot -n '${seen(path)}' -a '${values.join(" ")}'`] : []),
-      ...(subcommands.length > 0 ? [] : options).map(({ names, value, choices, about }) => {
+      ...options.map(({ names, value, choices, about }) => {
         const spelt = names.map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`))
         const takes = Option.isNone(value) ? [] : choices.length > 0 ? [`-x -a '${choices.join(" ")}'`] : ["-x"]
         return line(seen(path), [...spelt, ...takes].join(" "), about)

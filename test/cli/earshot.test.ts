@@ -28,6 +28,7 @@ const COMMANDS = [
   "rules list",
   "rules delete",
   "matches",
+  "matches redact",
   "webhooks create",
   "webhooks list",
   "webhooks delete",

@@ -198,6 +198,7 @@ describe("POST /matches/redact", { timeout: 2 * START_MILLIS }, () => {
       receiver.received.filter(({ path }) => path === "/wombat").map(({ body }) => JSON.parse(body))
     await eventually(() => assert.lengthOf(messages(), 1))
     await redact(id)
+    await eventually(() => assert.lengthOf(messages(), 2))
     await publish("wombat")
     await eventually(() => assert.lengthOf(messages(), 3))
     const [created, redacted, next] = messages()

@@ -2,6 +2,7 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import type { Fragment, Statement } from "@effect/sql/Statement"
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
+import { unredactedStatement } from "../../../adapters/sql/redactions.ts"
 import { BEFORE_ALL, pageStatement, trimAccountStatement, trimStatement } from "../../../adapters/sql/SqlMatchStore.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
 import { type MatchPage, MatchStore } from "../../../core/matches/MatchStore.ts"
@@ -102,6 +103,27 @@ for (const [name, client] of [
             // The smaller number is the search. From the start of the index it would read twice as many pages.
             const pages = scans.map((scan) => scan["Shared Hit Blocks"] + scan["Shared Read Blocks"])
             assert.isAtMost(Math.min(...pages), 50, shown)
+          }
+        })
+      )
+
+      it.effect("redact finds the matches of a post by an index, and reads no other match", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient
+          const account = yield* newAccount
+          const rules = [(yield* visibleRule(account)).id, (yield* visibleRule(account)).id]
+          for (const rule of rules) yield* fill({ rule, owner: account, rows: 20_000 })
+          for (const prepare of [sql`select 1`, sql`analyze matches`]) {
+            yield* prepare
+            const [post] = yield* sql<{ readonly platform_post_id: string }>`
+              select platform_post_id from matches where platform = 'x' limit 1`
+            const ids = [post?.platform_post_id ?? "", "unknown"]
+            const nodes = yield* explainStatement(unredactedStatement(sql, { platform: "x", ids, atMost: 500 }))
+            const shown = JSON.stringify(nodes[0], null, 1)
+            const [scan, ...others] = nodes.filter((node) => node["Relation Name"] === "matches")
+            assert.isEmpty(others, shown)
+            assert.match(scan?.["Node Type"] ?? "", /^(Index|Bitmap Heap) Scan$/, shown)
+            assert.isAtMost((scan?.["Actual Rows"] ?? 0) + (scan?.["Rows Removed by Filter"] ?? 0), 10, shown)
           }
         })
       )
