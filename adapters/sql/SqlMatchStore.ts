@@ -4,27 +4,23 @@ import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment, Statement } from "@effect/sql/Statement"
 import { Clock, Effect, Layer, Option, Predicate, PubSub, Stream } from "effect"
 import type { StreamProgress } from "../../core/coverage/StreamStore.ts"
-import type { Match, RedactedMatch, RedactionReason } from "../../core/matches/Match.ts"
+import { watermarkAt, withIdsAfter } from "../../core/matches/idOrder.ts"
+import type { Match } from "../../core/matches/Match.ts"
 import {
   type AccountTrim,
-  type Change,
   MAX_PAGE_BYTES,
   type MatchPage,
   type MatchSelector,
   MatchStore,
   type NextPage,
-  type Page,
   type Redact,
   type Trim,
-  type Usage,
-  watermarkAt,
-  withIdsAfter
+  type Usage
 } from "../../core/matches/MatchStore.ts"
 import { MatchesUnstorable } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type MatchId, toUuid } from "../../core/model/Ids.ts"
-import type { PlatformId } from "../../core/model/PlatformId.ts"
-import { fromDate } from "../../core/model/Timestamp.ts"
 import { Announcements, CHANNEL } from "./Announcements.ts"
+import { type MatchRow, toChange, toMatch, toPage } from "./matchRows.ts"
 import { EMPTY_BYTES, postsStatement, redactIn } from "./redactions.ts"
 import { progressCtes } from "./SqlStreamStore.ts"
 import { storableJson } from "./storable.ts"
@@ -410,55 +406,6 @@ const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.me
 
 interface Added {
   readonly added: number
-}
-
-export interface MatchRow {
-  readonly id: string
-  readonly rule_id: string
-  readonly account_id: string
-  readonly created_at: Date
-  readonly platform: PlatformId
-  readonly platform_post_id: string
-  /** Null beyond the end of the page. */
-  readonly payload: Record<string, unknown> | null
-  /** The size of the payload. */
-  readonly bytes: number
-  readonly redacted_at: Date | null
-  readonly redacted_reason: RedactionReason | null
-  /** Of a redaction: the match that it redacts. */
-  readonly match_id: string | null
-}
-
-type FullRow = MatchRow & { readonly payload: Record<string, unknown> }
-
-const isOnPage = (row: MatchRow): row is FullRow => row.payload !== null
-
-const toPage = <A>(rows: ReadonlyArray<MatchRow>, limit: number, toItem: (row: FullRow) => A): Page<A> => {
-  const items = rows.slice(0, limit).filter(isOnPage).map(toItem)
-  return { items, hasMore: items.length < rows.length }
-}
-
-const toMatch = (row: FullRow): Match => ({
-  id: fromUuid("match", row.id),
-  rule_id: fromUuid("rule", row.rule_id),
-  created_at: fromDate(row.created_at),
-  platform: row.platform,
-  platform_post_id: row.platform_post_id,
-  payload: row.payload,
-  ...redactedOf(row)
-})
-
-const redactedOf = ({ redacted_at, redacted_reason }: MatchRow): Pick<RedactedMatch, "redacted"> | undefined =>
-  redacted_at === null || redacted_reason === null
-    ? undefined
-    : { redacted: { at: fromDate(redacted_at), reason: redacted_reason } }
-
-const toChange = (row: FullRow): Change => {
-  const id = fromUuid("match", row.id)
-  const redacted = redactedOf(row)
-  return row.match_id === null || redacted === undefined
-    ? { _tag: "Matched", id, match: toMatch(row) }
-    : { _tag: "Redacted", id, match: { ...toMatch({ ...row, id: row.match_id }), ...redacted } }
 }
 
 const recordsOf = (matches: ReadonlyArray<Match>): Option.Option<Records> => {

@@ -2,9 +2,10 @@
 import { Clock, Context, Effect, Layer, Option, PubSub, Stream } from "effect"
 import { type StreamProgress, StreamStore } from "../coverage/StreamStore.ts"
 import type { MatchesUnstorable, StoreUnavailable } from "../model/Errors.ts"
-import { type AccountId, firstMatchIdAt, type MatchId, matchIdsAfter, type RuleId, timeOf } from "../model/Ids.ts"
+import type { AccountId, MatchId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
+import { redactionIds, watermarkAt, withIdsAfter } from "./idOrder.ts"
 import { type Match, type Redacted, type RedactedMatch, withoutPayload } from "./Match.ts"
 
 export interface MatchSelector {
@@ -367,32 +368,6 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
 
 export const isOver = (used: Usage, limits: Usage): boolean =>
   (limits.matches > 0 && used.matches > limits.matches) || (limits.bytes > 0 && used.bytes > limits.bytes)
-
-/** Cannot collide with the id of a match: those are random. */
-export const watermarkAt = (now: number, newest: Option.Option<MatchId>): MatchId => {
-  const first = firstMatchIdAt(now)
-  return Option.match(newest, {
-    onNone: () => first,
-    onSome: (id) => (id < first ? first : firstMatchIdAt(timeOf(id) + 1))
-  })
-}
-
-/** After every id handed out so far, so that a reader at any cursor still gets the redactions. */
-export const redactionIds = (now: number, newest: Option.Option<MatchId>, count: number): ReadonlyArray<MatchId> => {
-  const first = firstMatchIdAt(now)
-  const last = Option.filter(newest, (id) => id > first)
-  return matchIdsAfter(
-    Option.getOrElse(last, () => first),
-    count
-  )
-}
-
-/** Assigns new ids unless all ids are already greater than `newest`. */
-export const withIdsAfter = (matches: ReadonlyArray<Match>, newest: Option.Option<MatchId>): ReadonlyArray<Match> => {
-  if (Option.isNone(newest) || matches.every(({ id }) => id > newest.value)) return matches
-  const ids = matchIdsAfter(newest.value, matches.length)
-  return matches.map((match, i) => ({ ...match, id: ids[i] ?? match.id }))
-}
 
 // ---- helpers ----
 
