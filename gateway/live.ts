@@ -4,7 +4,6 @@ import type { Keys } from "../core/keys/Keys.ts"
 import type { LiveUpdate } from "../core/matches/LiveMatches.ts"
 import { redactionOf } from "../core/matches/Match.ts"
 import { Matches, type ResolvedWatchQuery, type WatchFailure, WatchQuery } from "../core/matches/Matches.ts"
-import type { Change } from "../core/matches/MatchStore.ts"
 import { InvalidArgument, type Unauthenticated } from "../core/model/Errors.ts"
 import { type AccountId, MatchId } from "../core/model/Ids.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
@@ -148,6 +147,8 @@ const encode = (text: string) => encoder.encode(text)
 
 const frameOf = (update: LiveUpdate): Uint8Array =>
   update._tag === "Heartbeat" ? encode(`id: ${update.id}\n: still here\n\n`) : changeFrame(update)
+
+type Change = Exclude<LiveUpdate, { readonly _tag: "Heartbeat" }>
 
 /** All listeners receive the same objects, so each frame is encoded once. */
 const frames = new WeakMap<Change, Uint8Array>()

@@ -9,7 +9,7 @@ import type { Fault, FaultRequest } from "./faults.ts"
 import type { FirehoseState } from "./firehose/FirehoseState.ts"
 import type { Settings, SettingsPatch } from "./settings.ts"
 import type { World } from "./World.ts"
-import type { PostChange } from "./x/lookUp.ts"
+import type { PostChange } from "./x/Posts.ts"
 import type { XState } from "./x/XState.ts"
 
 export interface PublishResult {

@@ -5,7 +5,7 @@ import { endpoints } from "./endpoints.ts"
 import { decodeFault, faultDescriptions } from "./faults.ts"
 import { decodePatch, fixedAssumptions, settingLines } from "./settings.ts"
 import { type Call, jsonReply, parseJson, type Reply } from "./wire.ts"
-import { PostChange } from "./x/lookUp.ts"
+import { PostChange } from "./x/Posts.ts"
 
 export const answerControl = (control: Control, call: Call): Effect.Effect<Reply> => {
   const path = call.path.slice("/control".length)
