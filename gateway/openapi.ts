@@ -38,7 +38,7 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
   paths[REDACT_PATH] = {
     post: redactOperation(
       fieldsOf(schemas(RedactRequest), "strict", named),
-      fieldsOf(schemas(RedactResult), "strict", named)
+      fieldsOf(schemas(RedactResult), "allow", named)
     )
   }
   return {

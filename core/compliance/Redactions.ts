@@ -18,8 +18,13 @@ export const RedactRequest = Schema.Struct({
     Schema.filter((ids) => ids.length > 0 || "Is empty: name at least one post"),
     Schema.filter((ids) => ids.length <= MAX_POSTS || `Names too many posts: at most ${MAX_POSTS} are allowed`),
     Schema.annotations({
-      description: `The posts, as platform_post_id of a match has them, at most ${MAX_POSTS}`,
-      jsonSchema: { type: "array", items: { type: "string" }, minItems: 1, maxItems: MAX_POSTS }
+      jsonSchema: {
+        type: "array",
+        items: { type: "string" },
+        minItems: 1,
+        maxItems: MAX_POSTS,
+        description: "The posts, by platform_post_id of their matches"
+      }
     })
   ),
   reason: Schema.optionalWith(RedactionReason, { default: () => "operator" as const })
