@@ -12,6 +12,7 @@ import {
   sizeOf,
   withoutEvents
 } from "../../core/backtests/EventLog.ts"
+import { textParameter } from "./parameters.ts"
 import { unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {
@@ -32,7 +33,7 @@ const make = Effect.gen(function* () {
       returning events, size
     )
     insert into event_segments (platform, last_event, last_size, events, size, missed, lines)
-    select ${log}, log.events, log.size, ${events.length}, ${size}, ${missed}, ${toLines(events)} from log`
+    select ${log}, log.events, log.size, ${events.length}, ${size}, ${missed}, ${textParameter(toLines(events))} from log`
 
   const append = (log: LogId, segment: Segment) =>
     insert(log, segment, sizeOf(segment)).pipe(Effect.asVoid, unavailable("events.append"))

@@ -22,6 +22,7 @@ import { type AccountId, fromUuid, type MatchId, toUuid } from "../../core/model
 import { Announcements, CHANNEL } from "./Announcements.ts"
 import { type MatchRow, toChange, toMatch, toPage } from "./matchRows.ts"
 import { EMPTY_BYTES, postsStatement, redactIn } from "./redactions.ts"
+import { jsonbParameter } from "./parameters.ts"
 import { progressCtes } from "./SqlStreamStore.ts"
 import { storableJson } from "./storable.ts"
 import { codeOf, unavailable } from "./unavailable.ts"
@@ -199,7 +200,7 @@ export const insertStatement = (
         insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, bytes, created_at)
         select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, x.bytes,
           x.created_at
-        from turn cross join jsonb_to_recordset(${json}::jsonb) as x(
+        from turn cross join jsonb_to_recordset(${jsonbParameter(json)}::jsonb) as x(
           id uuid, rule_id uuid, platform text, platform_post_id text, payload jsonb, bytes integer, created_at timestamptz
         )
         join rules r on r.id = x.rule_id
