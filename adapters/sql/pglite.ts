@@ -11,6 +11,7 @@ import { createPgConfig } from "@electric-sql/pglite/node-postgres"
 import { NodeFS } from "@electric-sql/pglite/nodefs"
 import { Effect, Layer, Option, Schedule } from "effect"
 import pg from "pg"
+import { isTurnLong, nextTurn } from "../../core/work/turns.ts"
 import { Announcements } from "./Announcements.ts"
 import * as FolderLock from "./FolderLock.ts"
 import { migrateAt } from "./migrations.ts"
@@ -185,13 +186,17 @@ const start = async (database: string) => {
   return db
 }
 
-/** Yields to the event loop after each statement: the engine runs synchronously, and its promises never yield. */
+/**
+ * Yields to the event loop after each statement, and before a message if the turn is long already: the engine runs
+ * synchronously, and its promises never yield.
+ */
 class YieldingPGlite extends PGlite {
   override async execProtocolStream(...[message, options]: Parameters<PGlite["execProtocolStream"]>) {
+    if (isTurnLong()) await nextTurn()
     const startedAt = performance.now()
     const answer = await super.execProtocolStream(message, options)
     wasmTierUp.addBusyTime(performance.now() - startedAt)
-    if (message[0] === SYNC || message[0] === QUERY) await new Promise((resume) => setImmediate(resume))
+    if (message[0] === SYNC || message[0] === QUERY) await nextTurn()
     return answer
   }
 }

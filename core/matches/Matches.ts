@@ -18,6 +18,7 @@ import { wholeNumber } from "../model/wholeNumber.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
+import { yieldIfTurnIsLong } from "../work/turns.ts"
 import { checkCursor, checkNotInFuture, checkResumeCursor } from "./checkCursor.ts"
 import { LiveMatches, type LiveUpdate, type Next } from "./LiveMatches.ts"
 import { Match, Redaction, redactionOf } from "./Match.ts"
@@ -165,6 +166,8 @@ export class Matches extends Context.Tag("core/Matches")<
             to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })
           }
         )
+        // A large page takes long to encode.
+        yield* yieldIfTurnIsLong
         return {
           matches,
           ...(Option.isSome(next) && { next_cursor: next.value.id }),
@@ -213,6 +216,7 @@ export class Matches extends Context.Tag("core/Matches")<
           Effect.repeat({ until: () => matches.length > 0 || isFull() }),
           Effect.timeoutOption(timeout_seconds * 1_000)
         )
+        yield* yieldIfTurnIsLong
         return {
           matches,
           cursor,

@@ -73,7 +73,31 @@ export const yieldRegularly: Effect.Effect<Effect.Effect<void>> = Effect.map(Eff
   return Effect.suspend(() => (now() - since < MAX_MILLIS ? Effect.void : next))
 })
 
+/** Whether this turn of the event loop has lasted for long, as far as it is known: since the first call in it. */
+export const isTurnLong = (): boolean => {
+  const now = performance.now()
+  if (turnStartedAt === undefined) {
+    turnStartedAt = now
+    setImmediate(() => {
+      turnStartedAt = undefined
+    })
+  }
+  return now - turnStartedAt > LONG_MILLIS
+}
+
+export const nextTurn = (): Promise<void> => new Promise((resume) => setImmediate(resume))
+
+/** Before work that takes some milliseconds: callers that were resumed in the same turn do it one after the other. */
+export const yieldIfTurnIsLong: Effect.Effect<void> = Effect.suspend(() =>
+  isTurnLong() ? Effect.zipRight(Effect.promise(nextTurn), yieldIfTurnIsLong) : Effect.void
+)
+
 // ---- helpers ----
+
+let turnStartedAt: number | undefined
+
+/** Of a turn of the event loop. Less than a large statement or answer takes. */
+const LONG_MILLIS = 4
 
 /** Sums up the turns of a fiber. */
 const currentMeter = FiberRef.unsafeMake({ seconds: 0 })
