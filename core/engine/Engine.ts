@@ -14,13 +14,14 @@
  */
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { Expression, Field } from "../syntax/expression/expression.ts"
-import { finish, Pace, STEPS_PER_TURN, type Turns } from "../work/turns.ts"
+import { finish, STEPS_PER_TURN, type Turns } from "../work/turns.ts"
 import { AnchorIndex } from "./AnchorIndex.ts"
 import { ANCHOR_WORDS, AnchorSelector } from "./AnchorSelector.ts"
 import { Compiler, layout } from "./code.ts"
 import { eventsRead, passAllGuards, readTerms } from "./eventTerms.ts"
 import { Frequencies } from "./Frequencies.ts"
 import { Fingerprints } from "./fingerprints.ts"
+import { readLargeFields } from "./largeFields.ts"
 import { Pool } from "./Pool.ts"
 import { Predicates } from "./Predicates.ts"
 import { ReanchorSchedule } from "./ReanchorSchedule.ts"
@@ -149,19 +150,16 @@ export class Engine {
 
   private *run(event: PlatformEvent, isLimited: boolean, found: Found): Turns<void> {
     if (this.rules.count === 0) return
-    if (isLimited) yield* this.readLongTexts(event)
-    const terms = readTerms(event, this)
+    const { changes } = this
+    const large = isLimited ? yield* readLargeFields(event, this) : undefined
+    const read = () => readTerms(event, this, changes === this.changes ? large : undefined)
+    const terms = read()
     this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
     const work = new Work(this.stamp, isLimited)
     const rest = this.verifyCandidates(event, terms, work, found)
     this.frequencies.learn(terms)
     if (this.schedule.isDue()) this.reanchor(terms)
-    if (rest.length > 0) yield* this.verifyRest(rest, event, terms, work, found)
-  }
-
-  private *readLongTexts(event: PlatformEvent): Turns<void> {
-    const pace = new Pace()
-    for (const { field } of this.spaces.textPlans) yield* event.readLongTexts(field, pace)
+    if (rest.length > 0) yield* this.verifyRest(rest, event, { terms, read }, work, found)
   }
 
   /** Verifies candidates until the turn ends. Returns the numbers of the other rules. */
@@ -184,7 +182,7 @@ export class Engine {
   private *verifyRest(
     rest: ReadonlyArray<number>,
     event: PlatformEvent,
-    firstTerms: number,
+    { terms: firstTerms, read }: { readonly terms: number; readonly read: () => number },
     work: Work,
     found: Found
   ): Turns<void> {
@@ -196,7 +194,7 @@ export class Engine {
         const reads = eventsRead()
         yield
         // The table is shared, and added rules may use other fields.
-        if (changes !== this.changes || reads !== eventsRead()) terms = readTerms(event, this)
+        if (changes !== this.changes || reads !== eventsRead()) terms = read()
       }
       const program = this.rules.programOf(rule)
       if (program !== 0) this.verifyProgram(program, event, terms, work, found)

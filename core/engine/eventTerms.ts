@@ -6,8 +6,10 @@
  * positions. Numbers between two values of a field stay empty, so that no phrase matches across them.
  */
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
+import type { Field } from "../syntax/expression/expression.ts"
 import { GROUP as FOUR, MAX_WORDS, tailAt, wordBounds, wordView, writeWord } from "../syntax/words/wordBuffer.ts"
 import { bitAt } from "./CountingBitset.ts"
+import type { Entries } from "./Entries.ts"
 import { type Fingerprints, finalHigh, finalLow, mixHigh, mixLow } from "./fingerprints.ts"
 import {
   EVERY_EVENT,
@@ -61,6 +63,9 @@ const finishLow = finalLow
 const cellOf = prefixCell
 const bitOf = bitAt
 
+/** Entries of the table by field. */
+export type LargeFields = ReadonlyMap<Field, Entries>
+
 export interface Source {
   readonly spaces: Spaces
   readonly fingerprints: Fingerprints
@@ -68,8 +73,8 @@ export interface Source {
   readonly maxPhraseLength: number
 }
 
-/** Returns the number of terms. */
-export const readTerms = (event: PlatformEvent, source: Source): number => {
+/** Returns the number of terms. `ready`: the terms of large fields, from `readLargeFields`. */
+export const readTerms = (event: PlatformEvent, source: Source, ready?: LargeFields): number => {
   begin()
   const { spaces, fingerprints } = source
   if (spaces.isUsed(EVERY_EVENT)) addText(fingerprints, EVERY_EVENT, "")
@@ -92,6 +97,11 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
   for (let index = 0; index < textPlans.length; index++) {
     const plan = textPlans[index]
     if (plan === undefined) continue
+    const entries = ready?.get(plan.field)
+    if (entries !== undefined) {
+      addEntries(entries)
+      continue
+    }
     const texts = event.texts(plan.field)
     for (let at = 0; at < texts.length; at++) {
       const words = event.writeWords(texts[at] ?? "", plan.field)
@@ -100,6 +110,23 @@ export const readTerms = (event: PlatformEvent, source: Source): number => {
     }
   }
   return count
+}
+
+/**
+ * Replaces the table by the words in the word buffer. Appends its entries: those of the words, which have positions, and
+ * those of their prefixes and grams.
+ */
+export const appendEntries = (
+  source: Source,
+  plan: FieldPlan,
+  words: number,
+  to: { readonly words: Entries; readonly others: Entries }
+): void => {
+  begin()
+  addFromBuffer(source, plan, words)
+  const end = plan.values || plan.prefixes ? 4 * (words + 1) : 4
+  to.words.append(terms.subarray(4, end))
+  to.others.append(terms.subarray(end, 4 * (count + 1)))
 }
 
 /** How many events were read: the table holds another event if this has changed. */
@@ -191,6 +218,18 @@ const newestInChain = (first: number, high: number, low: number): number => {
 const skipPositions = (numbers: number): void => {
   const last = Math.min(count + numbers, maxTerms)
   while (count < last) terms[++count << 2] = 0
+}
+
+const addEntries = ({ all }: Entries): void => {
+  const event = stamp | 0
+  const ownMark = mark | 0
+  const end = Math.min(all.length, 4 * (maxTerms - count))
+  for (let at = 0; at < end; at += 4) {
+    const high = all[at] ?? 0
+    count++
+    terms[count << 2] = high
+    if (high !== 0) storeTerm(count, high, all[at + 1] ?? 0, event, ownMark)
+  }
 }
 
 /** Adds the terms of the words in the word buffer. */

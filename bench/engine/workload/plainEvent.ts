@@ -32,8 +32,6 @@ export class PlainEvent implements PlatformEvent {
   /** Its texts are short. */
   *readText(): Turns<void> {}
 
-  *readLongTexts(): Turns<void> {}
-
   texts(field: Field): ReadonlyArray<string> {
     switch (field) {
       case "x.text":

@@ -2,7 +2,6 @@
 
 import type { Pace, Turns } from "../../work/turns.ts"
 import type { Tokens } from "../words/tokens.ts"
-import { writeTokens } from "../words/wordBuffer.ts"
 import type { Field } from "./expression.ts"
 
 /** In degrees. `west` is greater than `east` across the 180th meridian. A point is an area of size 0. */
@@ -35,8 +34,6 @@ export interface PlatformEvent extends EventFields {
   readonly values: (field: Field) => ReadonlyArray<string>
   /** The raw values of `text`. */
   readonly texts: (field: Field) => ReadonlyArray<string>
-  /** Reads long texts in turns, ahead of `writeWords`. */
-  readonly readLongTexts: (field: Field, pace: Pace) => Turns<void>
   /** Writes the words of one such value to the word buffer and returns their number. Same words as `text`. */
   readonly writeWords: (text: string, field: Field) => number
 }
@@ -88,14 +85,10 @@ export class LazyFields implements PlatformEvent {
     for (const text of this.texts(field)) {
       const isLong = text.length >= LONG && reader.analyseInTurns !== undefined
       found.push(isLong ? yield* reader.analyseInTurns(text, field, pace) : reader.analyse(text, field))
+      if (!isLong && pace.endsTurn(STEPS_PER_CHARACTER * text.length)) yield
     }
     this.cachedTexts ??= new Map()
     this.cachedTexts.set(field, found)
-  }
-
-  *readLongTexts(field: Field, pace: Pace): Turns<void> {
-    // `writeWords` is fast for plain ASCII.
-    if (this.texts(field).some((text) => text.length >= LONG && notPlain.test(text))) yield* this.readText(field, pace)
   }
 
   keywords(field: Field): ReadonlyArray<string> {
@@ -117,9 +110,7 @@ export class LazyFields implements PlatformEvent {
   }
 
   writeWords(text: string, field: Field): number {
-    const read = text.length < LONG ? undefined : this.cachedTexts?.get(field)
-    const tokens = read?.[this.texts(field).indexOf(text)]
-    return tokens === undefined ? this.reader.writeWords(text, field) : writeTokens(tokens)
+    return this.reader.writeWords(text, field)
   }
 
   number(field: Field): number | undefined {
@@ -140,7 +131,7 @@ export class LazyFields implements PlatformEvent {
 /** In UTF-16 code units: shorter texts take less than a millisecond. */
 const LONG = 4_096
 
-const notPlain = /[^\0-\x7f]|_/
+const STEPS_PER_CHARACTER = 100
 
 /** Longer values exceed Lucene's limit of 32,766 bytes for a term if every character takes four bytes. */
 const MAX_VALUE_LENGTH = 8_191

@@ -38,8 +38,8 @@ export function* analyseInTurns(text: string, keepStopWords: boolean, pace: Pace
           words.push(word)
           positions.push(position)
         }
+        if (pace.endsTurn(STEPS_PER_WORD + STEPS_PER_CHARACTER * word.length)) yield
       }
-      if (pace.endsTurn(STEPS_PER_WORD + STEPS_PER_CHARACTER * (end - at))) yield
       at = end
     } else {
       at = skip(text, at, kind)

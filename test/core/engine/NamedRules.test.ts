@@ -46,4 +46,34 @@ describe("NamedRules.matchInTurns", () => {
     }
     assert.isAbove(turns, 20)
   })
+
+  it("agrees with match on a large event, across the parts that it is read in", () => {
+    const texts = [
+      ...['"w511 w512"', '"w511 w513"', '"w1023 the w1024"', "w19999", "absent", "add*", "title:*d1234*"],
+      ...['"the last"', '"last first"', "first", 'added:"w5 w6"', "w2?"]
+    ]
+    const named = new NamedRules({ seed: 1 })
+    for (const text of texts) named.set(text, parse(text))
+    const words = Array.from({ length: 20_000 }, (_, number) => `w${number}${number === 1_023 ? " the" : ""}`)
+    const chunks = [`${words.join(" ")} the last`, "first added", "née ".repeat(5_000)]
+    const document = { url: "https://example.com", title: `${"the ".repeat(600)} add1234` }
+    const event = () =>
+      Either.getOrThrow(
+        readEvent(
+          "firehose",
+          { document: { ...document, diff: { chunks: chunks.map((text) => ({ typ: "ins", text })) } } },
+          0
+        )
+      )
+    const matching = named.matchInTurns(event(), parse)
+    let turns = 0
+    let turn = matching.next()
+    for (; turn.done !== true; turn = matching.next()) turns++
+    assert.sameMembers([...turn.value], [...named.match(event())])
+    const expected = texts.filter((text) => evaluate(parse(text), event()))
+    assert.sameMembers([...turn.value], expected)
+    assert.isAbove(expected.length, 5)
+    assert.isBelow(expected.length, texts.length - 2)
+    assert.isAbove(turns, 10)
+  })
 })
