@@ -20,11 +20,11 @@ import {
 import { MatchesUnstorable } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type MatchId, toUuid } from "../../core/model/Ids.ts"
 import { Announcements, CHANNEL } from "./Announcements.ts"
+import { batchesOf, type Encoded, type Records, recordsOf } from "./matchRecords.ts"
 import { type MatchRow, toChange, toMatch, toPage } from "./matchRows.ts"
-import { EMPTY_BYTES, postsStatement, redactIn } from "./redactions.ts"
 import { jsonbParameter } from "./parameters.ts"
+import { EMPTY_BYTES, postsStatement, redactIn } from "./redactions.ts"
 import { progressCtes } from "./SqlStreamStore.ts"
-import { storableJson } from "./storable.ts"
 import { codeOf, unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {
@@ -33,15 +33,32 @@ const make = Effect.gen(function* () {
   const news = yield* PubSub.sliding<void>(1)
 
   const store = (matches: ReadonlyArray<Match>, progress?: StreamProgress): Effect.Effect<number, SqlError> =>
-    insertStatement(sql, recordsOf(matches), { self, ...(progress !== undefined && { progress }) }).pipe(
+    Effect.gen(function* () {
+      let added = 0
+      for (const { batch, isLast } of batchesOf(matches)) {
+        added += yield* storeBatch(batch, isLast ? progress : undefined)
+      }
+      return added
+    })
+
+  const storeBatch = (batch: ReadonlyArray<Encoded>, progress?: StreamProgress): Effect.Effect<number, SqlError> =>
+    insertStatement(sql, recordsOf(batch), { self, ...(progress !== undefined && { progress }) }).pipe(
       Effect.retry({ times: 3, while: isRetryable }),
       Effect.map(([row]) => row?.added ?? 0),
-      Effect.catchIf(isOutOfOrder, (error) => store(withIdsAfter(matches, newestIn(error)), progress))
+      Effect.tap((added) => (added > 0 ? PubSub.publish(news, undefined) : Effect.void)),
+      Effect.catchIf(isOutOfOrder, (error) =>
+        store(
+          withIdsAfter(
+            batch.map(({ match }) => match),
+            newestIn(error)
+          ),
+          progress
+        )
+      )
     )
 
   const insert = (matches: ReadonlyArray<Match>, progress?: StreamProgress) =>
-    Effect.suspend(() => store(matches, progress)).pipe(
-      Effect.tap((added) => (added > 0 ? PubSub.publish(news, undefined) : Effect.void)),
+    store(matches, progress).pipe(
       Effect.catchIf(isUnstorable, ({ cause }) => new MatchesUnstorable({ reason: messageOf(cause) })),
       unavailable("matches.insert")
     )
@@ -177,13 +194,6 @@ const make = Effect.gen(function* () {
 })
 
 export const layer: Layer.Layer<MatchStore, never, SqlClient | Announcements> = Layer.effect(MatchStore, make)
-
-/** Matches as parameters of the insert, with their smallest and largest id. */
-export interface Records {
-  readonly json: string
-  readonly first: string
-  readonly last: string
-}
 
 /** `self` is the sender id of the notification to other processes. */
 export const insertStatement = (
@@ -407,22 +417,4 @@ const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.me
 
 interface Added {
   readonly added: number
-}
-
-const recordsOf = (matches: ReadonlyArray<Match>): Option.Option<Records> => {
-  const [one] = matches
-  if (one === undefined) return Option.none()
-  let [first, last] = [one.id, one.id]
-  for (const { id } of matches) {
-    if (id < first) first = id
-    if (id > last) last = id
-  }
-  return Option.some({ json: `[${matches.map(toRecord).join()}]`, first: toUuid(first), last: toUuid(last) })
-}
-
-/** As JSON. Joined from its parts to know the size of the payload. */
-const toRecord = ({ payload, ...match }: Match): string => {
-  const rest = storableJson({ ...match, id: toUuid(match.id), rule_id: toUuid(match.rule_id) })
-  const json = storableJson(payload)
-  return `${rest.slice(0, -1)},"payload":${json},"bytes":${Buffer.byteLength(json)}}`
 }

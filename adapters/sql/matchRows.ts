@@ -23,8 +23,12 @@ export interface MatchRow {
 }
 
 export const toPage = <A>(rows: ReadonlyArray<MatchRow>, limit: number, toItem: (row: FullRow) => A): Page<A> => {
-  const items = rows.slice(0, limit).filter(isOnPage).map(toItem)
-  return { items, hasMore: items.length < rows.length }
+  const found = rows.slice(0, limit).filter(isOnPage)
+  return {
+    items: found.map(toItem),
+    hasMore: found.length < rows.length,
+    bytes: found.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
 }
 
 export const toMatch = (row: FullRow): Match => ({

@@ -29,6 +29,7 @@ const createRule = (filter: string, platform = "firehose") => ({
   overrides: { [platform]: filter }
 })
 
+const MATCHING_RULES = 30
 const LONG_WORD = "a".repeat(900_000)
 const LONG_TITLE = "ab ".repeat(300_000)
 const HUGE_PATTERN = "title:/.*a.{9900}/"
@@ -44,6 +45,8 @@ export const attacks: {
     for (const filter of [LARGE_PATTERN, FUZZY, "title:/(a|b)*c[ab]{50}/", 'title:"a b c d e f"~50']) {
       await attacker.post("/api.CreateRule", createRule(filter))
     }
+    for (let i = 0; i < MATCHING_RULES; i++)
+      await attacker.post("/api.CreateRule", createRule(`added:cat AND NOT no${i}`))
     await attacker.post("/api.CreateRule", createRule("quake", "x"))
     for (let i = 0; i < (isSmoke ? 2 : 31); i++) {
       await attacker.post("/local/events", { data: { id: String(i + 1), text: "quake", padding: "p".repeat(990_000) } })
@@ -60,6 +63,13 @@ export const attacks: {
     "an event of 900 kB against expensive rules": (attacker) => attacker.post("/local/events", page(LONG_TITLE, "b")),
     "an event of one word of 900 kB against expensive rules": (attacker) =>
       attacker.post("/local/events", page(LONG_WORD, "c")),
+    [`an event of 900 kB that matches ${MATCHING_RULES} rules`]: (attacker) => {
+      const event = page(LONG_TITLE, "d")
+      return attacker.post("/local/events", {
+        ...event,
+        document: { ...event.document, title: "", padding: LONG_WORD }
+      })
+    },
     "a backtest over large events": (attacker) =>
       attacker.post("/rules/check", { overrides: { firehose: LARGE_PATTERN }, backtest: {} }),
     "events with 149,000 times 1e300": (attacker) =>

@@ -48,6 +48,8 @@ export interface Redact {
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
   readonly hasMore: boolean
+  /** The size of all payloads. */
+  readonly bytes: number
 }
 
 /** The last match may exceed it: a page has at least one match. Small: large pages would block other requests. */
@@ -80,8 +82,9 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
   MatchStore,
   {
     /**
-     * Stores the matches and `progress` in one transaction and returns how many matches were new. Skips duplicates
-     * (same rule, platform and post) and matches of deleted rules.
+     * Stores the matches and `progress` in one transaction and returns how many matches were new. Large matches take
+     * several transactions, the last one with `progress`. Skips duplicates (same rule, platform and post) and matches of
+     * deleted rules.
      *
      * Matches become visible in the order of their ids, across processes. If another process has stored newer ids, or
      * a clock was set back, the matches get the next free ids instead of their own.
@@ -376,8 +379,7 @@ const keyOf = ({ rule_id, platform, platform_post_id }: Match): string =>
 
 const firstPage = <A>(all: ReadonlyArray<A>, limit: number, bytesOf: (item: A) => number): Page<A> => {
   let end = 0
-  for (let bytes = 0; end < Math.min(limit, all.length) && bytes < MAX_PAGE_BYTES; end++) {
-    bytes += bytesOf(all[end] as A)
-  }
-  return { items: all.slice(0, end), hasMore: end < all.length }
+  let bytes = 0
+  for (; end < Math.min(limit, all.length) && bytes < MAX_PAGE_BYTES; end++) bytes += bytesOf(all[end] as A)
+  return { items: all.slice(0, end), hasMore: end < all.length, bytes }
 }

@@ -5,6 +5,7 @@ import { Effect, Layer, Option } from "effect"
 import { unredactedStatement } from "../../../adapters/sql/redactions.ts"
 import { BEFORE_ALL, pageStatement, trimAccountStatement, trimStatement } from "../../../adapters/sql/SqlMatchStore.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
+import type { Match } from "../../../core/matches/Match.ts"
 import { type MatchPage, MatchStore } from "../../../core/matches/MatchStore.ts"
 import { type AccountId, fromUuid, type RuleId, toUuid } from "../../../core/model/Ids.ts"
 import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
@@ -44,6 +45,30 @@ for (const [name, client] of [
             },
             untouched
           ])
+        })
+      )
+
+      it.effect("insert stores large matches one after the other, in the order of their ids", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient
+          const store = yield* MatchStore
+          const account = yield* newAccount
+          const rule = yield* visibleRule(account)
+          const payload = { padding: "p".repeat(600_000) }
+          const [one, two, three] = [0, 1, 2].map(() => newMatch(rule.id, { payload })) as [Match, Match, Match]
+          const small = newMatch(rule.id)
+          assert.strictEqual(yield* store.insert([three, one, small, two]), 4)
+          const page = { account, rules: Option.none(), platforms: PLATFORM_IDS, before: Option.none(), limit: 1 }
+          assert.deepStrictEqual((yield* store.list(page)).items, [small])
+          const rows = yield* sql<{ readonly id: string; readonly transaction: string }>`
+            select id, xmin::text as transaction from matches where rule_id = ${toUuid(rule.id)} order by id`
+          assert.deepStrictEqual(
+            rows.map(({ id }) => id),
+            [one, two, three, small].map(({ id }) => toUuid(id))
+          )
+          const [first, second, third, fourth] = rows.map(({ transaction }) => transaction)
+          assert.lengthOf(new Set([first, second, third]), 3)
+          assert.strictEqual(fourth, third)
         })
       )
 
