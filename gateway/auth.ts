@@ -29,10 +29,10 @@ export const admit = (
 ): Effect.Effect<Admission, Unauthenticated | LimitReached | StoreUnavailable, Keys | Quotas> =>
   Effect.flatMap(authentication, (caller) =>
     Effect.flatMap(Quotas, (quotas) =>
-      quotas.admit(caller.account).pipe(
-        Effect.map((rate) => ({ caller, rate })),
-        Effect.catchTag("LimitReached", (error) => Effect.delay(error, REFUSAL_DELAY))
-      )
+      Effect.matchEffect(quotas.admit(caller.account), {
+        onFailure: (error) => Effect.delay(error, REFUSAL_DELAY),
+        onSuccess: (rate) => Effect.succeed({ caller, rate })
+      })
     )
   )
 

@@ -60,10 +60,11 @@ export class Quotas extends Context.Tag("core/Quotas")<
       Effect.gen(function* () {
         const store = yield* LimitStore
         const platforms = yield* Platforms
+        const clock = yield* Effect.clock
         const server = (yield* Entropy).uuid()
         const counters = new Counters()
         const streams = new Map<AccountId, number>()
-        const active = new Map<AccountId, { running: number; readonly waiting: Array<() => void> }>()
+        const active = new Map<AccountId, Slots>()
         const cache = new Map<AccountId, Known>()
 
         const load = (account: AccountId, now: number) =>
@@ -97,20 +98,27 @@ export class Quotas extends Context.Tag("core/Quotas")<
             return own.get(name) ?? (yield* defaultOf(name))
           })
 
+        const count = (account: AccountId, { own }: Known, now: number) => {
+          const limit = own.get("requests") ?? options.defaults.requests
+          if (limit === 0) return Effect.succeedNone
+          const used = counters.used(account, "requests", windowAt(now))
+          const resetSeconds = secondsLeft(now)
+          if (used >= limit) {
+            return new LimitReached({ name: "requests", limit, used, retryAfterSeconds: resetSeconds })
+          }
+          counters.add(account, "requests", windowAt(now), 1)
+          return Effect.succeedSome({ limit, remaining: limit - used - 1, resetSeconds })
+        }
+
+        // Runs for each request: one effect instead of ten takes a twentieth of a request less.
         const admit = (account: AccountId) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            Effect.flatMap(ownLimits(account, now), ({ own }) => {
-              const limit = own.get("requests") ?? options.defaults.requests
-              if (limit === 0) return Effect.succeedNone
-              const used = counters.used(account, "requests", windowAt(now))
-              const resetSeconds = secondsLeft(now)
-              if (used >= limit) {
-                return new LimitReached({ name: "requests", limit, used, retryAfterSeconds: resetSeconds })
-              }
-              counters.add(account, "requests", windowAt(now), 1)
-              return Effect.succeedSome({ limit, remaining: limit - used - 1, resetSeconds })
-            })
-          )
+          Effect.suspend(() => {
+            const now = clock.unsafeCurrentTimeMillis()
+            const known = cache.get(account)
+            return known !== undefined && now < known.until
+              ? count(account, known, now)
+              : Effect.flatMap(load(account, now), (loaded) => count(account, loaded, now))
+          })
 
         const check = (account: AccountId, name: WindowLimit) =>
           Effect.gen(function* () {
@@ -140,36 +148,49 @@ export class Quotas extends Context.Tag("core/Quotas")<
             else streams.set(account, open)
           })
 
-        // Not a semaphore: taking a permit suspends the fiber, which costs as much as a fifth of a request.
+        // Not a semaphore or `ensuring`: suspending the fiber and masks cost as much as a fifth of a request. An
+        // interrupted fiber skips `run`, but not its observers.
         const withSlot = <A, E, R>(account: AccountId, effect: Effect.Effect<A, E, R>) =>
-          Effect.uninterruptibleMask((restore) =>
-            Effect.suspend(() => {
-              const slots = active.get(account) ?? { running: 0, waiting: [] }
-              active.set(account, slots)
-              // Hands the slot over to the next one that waits.
-              const leave = Effect.sync(() => {
-                const next = slots.waiting.shift()
-                if (next !== undefined) next()
-                else if (--slots.running === 0) active.delete(account)
-              })
-              const run = Effect.ensuring(restore(effect), leave)
-              if (slots.running < SLOTS) {
-                slots.running++
-                return run
+          Effect.withFiberRuntime<A, E, R>((fiber) => {
+            const slots = active.get(account) ?? { running: 0, waiting: [] }
+            active.set(account, slots)
+            const own: Slot = { state: "waiting", wake: () => {} }
+            const leave = () => {
+              if (own.state === "running") handOver(account, slots)
+              else if (own.state === "waiting") slots.waiting.splice(slots.waiting.indexOf(own), 1)
+              own.state = "left"
+            }
+            fiber.addObserver(leave)
+            const run = Effect.matchCauseEffect(effect, {
+              onFailure: (cause) => {
+                leave()
+                return Effect.failCause(cause)
+              },
+              onSuccess: (value) => {
+                leave()
+                return Effect.succeed(value)
               }
-              const turn = Effect.async<void>((resume) => {
-                const wake = () => resume(Effect.void)
-                slots.waiting.push(wake)
-                return Effect.suspend(() => {
-                  const index = slots.waiting.indexOf(wake)
-                  if (index < 0) return leave
-                  slots.waiting.splice(index, 1)
-                  return Effect.void
-                })
-              })
-              return Effect.zipRight(restore(turn), run)
             })
-          )
+            if (slots.running < SLOTS) {
+              slots.running++
+              own.state = "running"
+              return run
+            }
+            slots.waiting.push(own)
+            const turn = Effect.async<void>((resume) => {
+              own.wake = () => resume(Effect.void)
+              if (own.state === "running") own.wake()
+            })
+            return Effect.zipRight(turn, run)
+          })
+
+        const handOver = (account: AccountId, slots: Slots) => {
+          const next = slots.waiting.shift()
+          if (next !== undefined) {
+            next.state = "running"
+            next.wake()
+          } else if (--slots.running === 0) active.delete(account)
+        }
 
         const share = Effect.gen(function* () {
           const counts = counters.all(windowAt(yield* Clock.currentTimeMillis))
@@ -218,6 +239,17 @@ export class Quotas extends Context.Tag("core/Quotas")<
 
 /** Requests of one account that run at the same time. */
 const SLOTS = 4
+
+interface Slots {
+  running: number
+  readonly waiting: Array<Slot>
+}
+
+/** One effect that runs or waits. */
+interface Slot {
+  state: "waiting" | "running" | "left"
+  wake: () => void
+}
 
 const CACHE_MILLIS = 5_000
 const CACHE_SIZE = 10_000
