@@ -110,7 +110,7 @@ export class Quotas extends Context.Tag("core/Quotas")<
           return Effect.succeedSome({ limit, remaining: limit - used - 1, resetSeconds })
         }
 
-        // Runs for each request: one effect instead of ten takes a twentieth of a request less.
+        // Runs for each request, so it consists of few effects.
         const admit = (account: AccountId) =>
           Effect.suspend(() => {
             const now = clock.unsafeCurrentTimeMillis()
@@ -148,7 +148,7 @@ export class Quotas extends Context.Tag("core/Quotas")<
             else streams.set(account, open)
           })
 
-        // Not a semaphore or `ensuring`: suspending the fiber and masks cost as much as a fifth of a request. An
+        // Not a semaphore, which suspends the fiber, or `ensuring`, which masks interruption: both cost more. An
         // interrupted fiber skips `run`, but not its observers.
         const withSlot = <A, E, R>(account: AccountId, effect: Effect.Effect<A, E, R>) =>
           Effect.withFiberRuntime<A, E, R>((fiber) => {
