@@ -9,6 +9,8 @@ const SHARING = [
   // Not the two files that read metrics, which are global to the process.
   "test/core/**/!(Metrics).test.ts",
   "test/adapters/{demo,firehose,http,local,runtimes,simulator,telemetry,webhooks,x}/**/!(supervised).test.ts",
+  "test/contract/!(Platform).test.ts",
+  "test/adapters/sql/{SqlEventLog,SqlMatchStore,migrations,Announcements}.test.ts",
   "test/architecture.test.ts"
 ]
 
