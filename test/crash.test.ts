@@ -39,16 +39,13 @@ const cases: ReadonlyArray<
   [
     "the embedded store, on Node",
     "node",
-    sized<ReadonlyArray<Failpoint>>(
-      ["create.reserved", "create.registered", "delete.hidden", "delete.unregistered-first"],
-      RULE_FAILPOINTS
-    ),
+    sized<ReadonlyArray<Failpoint>>(["create.registered", "delete.unregistered-first"], RULE_FAILPOINTS),
     embedded
   ],
   [
     "Postgres, on Node",
     "node",
-    sized<ReadonlyArray<Failpoint>>(["create.registered", "delete.unregistered"], RULE_FAILPOINTS),
+    sized<ReadonlyArray<Failpoint>>(["create.reserved", "delete.hidden"], RULE_FAILPOINTS),
     postgres
   ],
   [

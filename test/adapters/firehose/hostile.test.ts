@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Either } from "effect"
 import fc from "fast-check"
-import { sized } from "../../long.ts"
+import { isLong, sized } from "../../long.ts"
 import { collect, makeAdapter, passInSteps } from "./platform.ts"
 
 const bodies: ReadonlyArray<string> = [
@@ -40,10 +40,12 @@ const answer = (status: number, body: string) =>
   new Response([204].includes(status) ? null : body, { status, headers: { "retry-after": headerOf(body) } })
 
 describe("any response", () => {
-  for (const status of statuses) {
+  for (const [row, status] of statuses.entries()) {
+    // In the short form every body comes with a third of the statuses.
+    const tried = bodies.filter((_, column) => isLong || (row + column) % 3 === 0)
     it.scoped(`with status ${status} gives every call an outcome or a typed failure`, () =>
       Effect.gen(function* () {
-        for (const body of bodies) {
+        for (const body of tried) {
           const { platform } = yield* makeAdapter(async (request) => {
             if (request.method !== "POST" && request.url.endsWith("/rules") && body.length % 2 === 0) {
               return Response.json({ data: [{ id: "1", value: "dog", tag: "earshot:memory" }] })
