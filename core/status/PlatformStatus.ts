@@ -40,7 +40,7 @@ export const PlatformStatus = Schema.Struct({
         }),
         foreign: Schema.Number.annotations({ description: "Registered by someone else; never touched" })
       }),
-      "Differences left after the last comparison of store and platform, which runs every two minutes"
+      "Differences left after the last comparison of store and platform, which runs every 20 seconds, or every two minutes with many rules"
     ),
     error: optional(Problem, "Why the last comparison failed")
   }),
