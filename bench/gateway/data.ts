@@ -49,7 +49,7 @@ export const matches = Array.from({ length: 50 }, (_, i) => {
 export const coverage = () => ({
   from: Timestamp.fromMillis(timeOf(newestRule)),
   to: Timestamp.fromMillis(Date.now()),
-  platforms: [{ platform: "x" as const, gaps: [], more_gaps: false }]
+  platforms: [{ platform: "x" as const, gaps: [], more_gaps: false, suspected: [] }]
 })
 
 export interface Endpoint {

@@ -33,6 +33,7 @@ const Match = z.object({
 })
 
 const Gap = z.object({
+  rule_id: z.string().optional(),
   from: z.string(),
   to: z.string().optional(),
   cause: z.string(),
@@ -49,7 +50,8 @@ const Coverage = z.object({
       watched_since: z.string().optional(),
       watched_until: z.string().optional(),
       gaps: z.array(Gap),
-      more_gaps: z.boolean()
+      more_gaps: z.boolean(),
+      suspected: z.array(z.object({ from: z.string(), to: z.string(), detail: z.string() }))
     })
   ),
   kept_since: z.string().optional()

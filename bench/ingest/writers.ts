@@ -90,7 +90,7 @@ export const rowsWriter = (owned: AccountRules): Writer => ({
           const placeholders = values.map(
             (columns, at) => `(${columns.map((_, i) => `$${at * columns.length + i + 1}`)})`
           )
-          return sql.unsafe(`insert into raw_rows values ${placeholders}`, values.flat())
+          return sql.unsafe(`insert into raw_rows (${COLUMNS}) values ${placeholders}`, values.flat())
         },
         { discard: true }
       )
@@ -103,7 +103,7 @@ export const copyWriter = (owned: AccountRules, engine: Engine): Writer => ({
   table: "raw_copy",
   prepare: (posts) => {
     const lines = posts.map((post) => copyLine(columnsOf(rowOf(owned)(post))))
-    return engine.copy("raw_copy", Buffer.from(lines.join("")))
+    return engine.copy(`raw_copy (${COLUMNS})`, Buffer.from(lines.join("")))
   }
 })
 
@@ -136,6 +136,8 @@ const rowOf =
   }
 
 /** In column order. */
+const COLUMNS = "id, rule_id, account_id, platform, platform_post_id, payload, created_at, bytes"
+
 const columnsOf = (row: ReturnType<ReturnType<typeof rowOf>>): ReadonlyArray<string> => [
   row.id,
   row.rule_id,
