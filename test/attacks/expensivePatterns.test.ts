@@ -1,5 +1,5 @@
 /** Filters that need much work per character, on events that are as long as possible. */
-import { monitorEventLoopDelay } from "node:perf_hooks"
+import { existsSync, readFileSync } from "node:fs"
 import process from "node:process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Layer, Stream } from "effect"
@@ -153,25 +153,28 @@ const cpuOf = (work: () => void): number => {
   return (user + system) / 1_000
 }
 
-/** The result, and by how much the longest delay of the event loop exceeds that of an idle process. */
+/**
+ * The result, and the longest time in milliseconds that the process worked without a turn for timers. CPU time, where the
+ * system tells it: on a busy machine other processes run in between.
+ */
 const stallOf = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const idle = yield* longestDelay(Effect.sleep(500))
-    const busy = yield* longestDelay(work)
-    return { value: busy.value, stall: busy.delay - idle.delay }
+    let stall = 0
+    let before = workedMillis()
+    const timer = setInterval(() => {
+      const now = workedMillis()
+      stall = Math.max(stall, now - before)
+      before = now
+    }, 1)
+    const value = yield* Effect.ensuring(
+      work,
+      Effect.sync(() => clearInterval(timer))
+    )
+    return { value, stall: Math.max(stall, workedMillis() - before) }
   })
 
-const longestDelay = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const histogram = monitorEventLoopDelay({ resolution: 1 })
-    histogram.enable()
-    // The first timer starts the clock, and again after a reset. What ran before must not count.
-    yield* Effect.sleep(20)
-    histogram.reset()
-    yield* Effect.sleep(20)
-    const value = yield* work
-    // A stall is counted by the next timer.
-    yield* Effect.sleep(20)
-    histogram.disable()
-    return { value, delay: histogram.max / 1e6 }
-  })
+/** Of the main thread. */
+const workedMillis = (): number =>
+  existsSync(SCHEDSTAT) ? Number(readFileSync(SCHEDSTAT, "utf8").split(" ")[0]) / 1e6 : performance.now()
+
+const SCHEDSTAT = "/proc/self/schedstat"
