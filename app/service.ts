@@ -9,6 +9,8 @@ import * as HttpSender from "../adapters/webhooks/HttpSender.ts"
 import { Accounts } from "../core/accounts/Accounts.ts"
 import { Backtests } from "../core/backtests/Backtests.ts"
 import { RecentEvents } from "../core/backtests/RecentEvents.ts"
+import * as Enforcer from "../core/budget/Enforcer.ts"
+import { PostBudget } from "../core/budget/PostBudget.ts"
 import * as Compliance from "../core/compliance/Compliance.ts"
 import { Redactions } from "../core/compliance/Redactions.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
@@ -67,6 +69,7 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions)
   return useCases.pipe(
     Layer.provideMerge(LiveMatches.layer),
     Layer.provideMerge(HttpSender.layerWith(settings.webhookAddresses)),
+    Layer.provideMerge(PostBudget.layer),
     Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
     Layer.provideMerge(platforms),
     Layer.provideMerge(RecentEvents.layerWith({ keep: settings.recentEvents })),
@@ -77,13 +80,14 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions)
 
 type Running = Layer.Layer.Success<ReturnType<typeof service>> | Scope.Scope
 
-/** Runs the background work (reconciler, ingest, retention, webhook delivery, compliance) while the gateway effect runs. */
+/** Runs the background work (budgets, reconciler, ingest, retention, webhooks, compliance) while the gateway effect runs. */
 export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effect<A, E, Running>) =>
   Effect.gen(function* () {
     const options = yield* serviceOptions
     const { settings } = options
 
     return yield* Effect.gen(function* () {
+      yield* Layer.build(Enforcer.layer)
       yield* Layer.build(Reconciler.layer)
       yield* Layer.build(Ingest.layer)
       const { limitOf } = yield* Quotas

@@ -143,6 +143,13 @@ const table = {
       description: "Price of a post that X delivers, in US dollars, to estimate what a filter costs",
       parse: price
     }),
+    xMonthlyPostBudget: setting({
+      name: "X_MONTHLY_POST_BUDGET",
+      default: "0",
+      description:
+        "Maximum number of posts to receive from X per calendar month in UTC: the rules with the most posts are paused before it is used up; 0 means no limit",
+      parse: wholeNumber(0, 1_000_000_000_000)
+    }),
     xComplianceInterval: setting({
       name: "X_COMPLIANCE_INTERVAL",
       default: "0",

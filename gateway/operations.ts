@@ -1,5 +1,5 @@
 /** All operations. The REST routes, the tRPC router and the OpenAPI document are derived from them. */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Matches, MatchList, MatchQuery, WaitQuery, WaitResult } from "../core/matches/Matches.ts"
 import { RuleId } from "../core/model/Ids.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
@@ -247,7 +247,7 @@ export const platformStatus = endpoint({
   tag: "platforms",
   summary: "Get the status of the platforms",
   description:
-    "For each platform: whether its stream is open, the time of the last event, the last error, the number of rules it should hold and its limits.",
+    "For each platform: whether its stream is open, the time of the last event, the last error, the number of rules it should hold and its limits. For a platform that charges: the posts of this month and what they cost, as far as they are the account's, and how much of the operator's budget is used.",
   input: NoFields,
   output: Schema.Struct({ platforms: Schema.Array(PlatformStatus) }),
   example: {
@@ -277,15 +277,24 @@ export const platformStatus = endpoint({
             more_gaps: false,
             suspected: []
           },
-          usage: { used: 41_204, limit: 3_000_000 }
+          usage: { used: 41_204, limit: 3_000_000 },
+          budget: {
+            month: "2026-11",
+            limit: 100_000,
+            used_percent: 41,
+            used: 12_804,
+            price_per_post: 0.005,
+            cost: 64.02,
+            paused: 0
+          }
         }
       ]
     }
   },
-  handle: () =>
+  handle: (account) =>
     Effect.gen(function* () {
       const status = yield* Status
-      return { platforms: yield* status.platforms }
+      return { platforms: yield* status.platforms(Option.some(account)) }
     })
 })
 

@@ -12,6 +12,7 @@ import * as postgres from "../adapters/sql/postgres.ts"
 import type { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
 import * as stores from "../adapters/sql/stores.ts"
 import { EventLog } from "../core/backtests/EventLog.ts"
+import { PostCounts } from "../core/budget/PostCounts.ts"
 import { LookUpRounds } from "../core/compliance/LookUpRounds.ts"
 import { StreamStore } from "../core/coverage/StreamStore.ts"
 import { KeyStore } from "../core/keys/KeyStore.ts"
@@ -30,6 +31,7 @@ export type Stores =
   | WebhookStore
   | LimitStore
   | LookUpRounds
+  | PostCounts
 
 /** Deleted when the scope closes. */
 export const temporaryFolder = Effect.acquireRelease(
@@ -56,7 +58,8 @@ export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
   KeyStore.layerMemory,
   EventLog.layerMemory,
   LimitStore.layerMemory,
-  LookUpRounds.layerMemory
+  LookUpRounds.layerMemory,
+  PostCounts.layerMemory
 ).pipe(
   Layer.provideMerge(MatchStore.layerMemory),
   Layer.provideMerge(Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))

@@ -1,5 +1,6 @@
 /** `RuleStore` in SQL. */
 import { SqlClient } from "@effect/sql/SqlClient"
+import type { Fragment } from "@effect/sql/Statement"
 import { Effect, Layer, Option } from "effect"
 import { RuleLimitReached } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type RuleId, toUuid } from "../../core/model/Ids.ts"
@@ -8,6 +9,7 @@ import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import type { GapCause, Registered } from "../../core/platforms/Platform.ts"
 import type { RegistrationState, Rule } from "../../core/rules/Rule.ts"
 import {
+  causeOf,
   DROPPED,
   type NewRule,
   type RuleGap,
@@ -27,7 +29,7 @@ const make = Effect.gen(function* () {
     "not exists (select 1 from registrations h where h.rule_id = r.id and h.state in ('pending', 'removing'))"
   )
   const registrations = sql.literal(
-    "select rule_id, account_id, platform, text, platform_rule_id, translated_value, state, since from registrations"
+    "select rule_id, account_id, platform, text, platform_rule_id, translated_value, state, since, paused_until, paused_budget from registrations"
   )
 
   const checkLimits = (account: string, limits: ReadonlyMap<PlatformId, number>) =>
@@ -89,18 +91,38 @@ const make = Effect.gen(function* () {
       where state = 'active'
     )
     update registrations g set platform_rule_id = ${registered.platformRuleId},
-      translated_value = ${registered.translatedValue}, state = 'active', reason = null, since = ${at}
+      translated_value = ${registered.translatedValue}, state = 'active', reason = null, since = ${at},
+      paused_until = null, paused_budget = null
     from before b where g.rule_id = b.rule_id and g.platform = b.platform`
 
-  const fail = (id: RuleId, platform: PlatformId, { reason, lostSince, at }: Failure) => sql`
-    with failed as (
-      update registrations set state = 'failed', reason = ${reason}, since = ${at}
-      where rule_id = ${toUuid(id)} and platform = ${platform} and state in ('active', 'failed')
-      returning rule_id, platform, account_id
+  const fail = (id: RuleId, platform: PlatformId, { reason, lostSince, at, pause }: Failure) =>
+    Effect.gen(function* () {
+      const cause = causeOf(pause)
+      const failed = yield* sql`update registrations set state = 'failed', reason = ${reason}, since = ${at},
+          paused_until = ${pause?.until ?? null}, paused_budget = ${pause?.budget ?? null}
+        where rule_id = ${toUuid(id)} and platform = ${platform} and state in ('active', 'failed')
+        returning 1`
+      if (failed.length === 0) return
+      const ended = yield* sql`update rule_gaps set ended_at = greatest(started_at, ${at}::timestamptz)
+        where rule_id = ${toUuid(id)} and platform = ${platform} and ended_at is null and cause <> ${cause}
+        returning 1`
+      yield* sql`insert into rule_gaps (rule_id, platform, account_id, started_at, cause, detail)
+        select rule_id, platform, account_id, ${ended.length > 0 ? at : lostSince}, ${cause}, ${reason}
+        from registrations where rule_id = ${toUuid(id)} and platform = ${platform}
+        on conflict (rule_id, platform) where ended_at is null do nothing`
+    }).pipe(sql.withTransaction)
+
+  const endPauses = (platform: PlatformId, { at, budget }: { readonly at: Timestamp; readonly budget: number }) => sql`
+    update registrations set paused_until = null, paused_budget = null
+    where platform = ${platform} and paused_until is not null
+      and (paused_until <= ${at} or ${budget}::bigint = 0 or paused_budget < ${budget}::bigint)
+    returning 1`
+
+  const texts = (platform: PlatformId, isCounted: Fragment) =>
+    sql<{ readonly texts: number }>`select count(distinct text)::int as texts from registrations
+      where platform = ${platform} and state in ('active', 'failed') and ${isCounted}`.pipe(
+      Effect.map(([row]) => row?.texts ?? 0)
     )
-    insert into rule_gaps (rule_id, platform, account_id, started_at, cause, detail)
-    select rule_id, platform, account_id, ${lostSince}, 'rule_failed', ${reason} from failed
-    on conflict (rule_id, platform) where ended_at is null do nothing`
 
   const watches = ({ account, rule, platforms }: WatchSelector, limit: number) => {
     const isAsked = Option.match(rule, {
@@ -186,7 +208,9 @@ const make = Effect.gen(function* () {
     ).pipe(unavailable("rules.deployment")),
     restore: (id, platform, restored) =>
       Effect.asVoid(restore(id, platform, restored)).pipe(unavailable("rules.restore")),
-    fail: (id, platform, failure) => Effect.asVoid(fail(id, platform, failure)).pipe(unavailable("rules.fail")),
+    fail: (id, platform, failure) => fail(id, platform, failure).pipe(unavailable("rules.fail")),
+    endPauses: (platform, when) =>
+      Effect.map(endPauses(platform, when), ({ length }) => length).pipe(unavailable("rules.endPauses")),
     comparedAt: (platform) =>
       sql<{ readonly at: Date }>`select at from comparisons where platform = ${platform}`.pipe(
         Effect.map(([row]) => Option.map(Option.fromNullable(row), ({ at }) => fromDate(at))),
@@ -215,12 +239,8 @@ const make = Effect.gen(function* () {
         Effect.map(([row]) => row?.used ?? 0),
         unavailable("rules.count")
       ),
-    wanted: (platform) =>
-      sql<{ readonly texts: number }>`select count(distinct text)::int as texts from registrations
-        where platform = ${platform} and state in ('active', 'failed')`.pipe(
-        Effect.map(([row]) => row?.texts ?? 0),
-        unavailable("rules.wanted")
-      ),
+    wanted: (platform) => texts(platform, sql`paused_until is null`).pipe(unavailable("rules.wanted")),
+    paused: (platform) => texts(platform, sql`paused_until is not null`).pipe(unavailable("rules.paused")),
     isShared: (registration) => Effect.map(isShared(registration), isNonEmpty).pipe(unavailable("rules.isShared")),
     ruleLinks: (platform, ids) =>
       Effect.map(ruleLinks(platform, ids), (rows) => rows.map(toRuleLink)).pipe(unavailable("rules.ruleLinks"))
@@ -256,6 +276,8 @@ interface RegistrationRow {
   readonly translated_value: string
   readonly state: RegistrationState
   readonly since: Date
+  readonly paused_until: Date | null
+  readonly paused_budget: string | null
 }
 
 const toRegistration = (row: RegistrationRow): StoredRegistration => ({
@@ -266,7 +288,11 @@ const toRegistration = (row: RegistrationRow): StoredRegistration => ({
   platformRuleId: Option.fromNullable(row.platform_rule_id),
   translatedValue: row.translated_value,
   state: row.state,
-  since: fromDate(row.since)
+  since: fromDate(row.since),
+  pause: Option.map(Option.fromNullable(row.paused_until), (until) => ({
+    until: fromDate(until),
+    budget: Number(row.paused_budget)
+  }))
 })
 
 type Restored = Parameters<RuleStore["Type"]["restore"]>[2]

@@ -388,6 +388,20 @@ const migrations = {
     yield* sql`create table comparisons (platform text primary key, at timestamptz(3) not null)`
     // A period in which events may be missing, without proof.
     yield* sql`alter table gaps add column suspected boolean not null default false`
+  }),
+
+  "0013_budgets": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // Set for a rule that is paused because the budget is nearly used up.
+    yield* sql`alter table registrations add column paused_until timestamptz(3), add column paused_budget bigint`
+    // Posts received. period: a month or an hour in UTC. subject: the id of a rule or an account, or all.
+    yield* sql`create table post_counts (
+      platform text not null,
+      period text not null,
+      subject text not null,
+      posts bigint not null,
+      primary key (platform, period, subject)
+    )`
   })
 }
 

@@ -2,6 +2,7 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { Layer } from "effect"
 import type { EventLog } from "../../core/backtests/EventLog.ts"
+import type { PostCounts } from "../../core/budget/PostCounts.ts"
 import type { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
 import type { StreamStore } from "../../core/coverage/StreamStore.ts"
 import type { KeyStore } from "../../core/keys/KeyStore.ts"
@@ -15,12 +16,13 @@ import * as SqlKeyStore from "./SqlKeyStore.ts"
 import * as SqlLimitStore from "./SqlLimitStore.ts"
 import * as SqlLookUpRounds from "./SqlLookUpRounds.ts"
 import * as SqlMatchStore from "./SqlMatchStore.ts"
+import * as SqlPostCounts from "./SqlPostCounts.ts"
 import * as SqlRuleStore from "./SqlRuleStore.ts"
 import * as SqlStreamStore from "./SqlStreamStore.ts"
 import * as SqlWebhookStore from "./SqlWebhookStore.ts"
 
 export const layer: Layer.Layer<
-  RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore | LimitStore | LookUpRounds,
+  RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore | LimitStore | LookUpRounds | PostCounts,
   never,
   SqlClient | Announcements
 > = Layer.mergeAll(
@@ -31,5 +33,6 @@ export const layer: Layer.Layer<
   SqlEventLog.layer,
   SqlWebhookStore.layer,
   SqlLimitStore.layer,
-  SqlLookUpRounds.layer
+  SqlLookUpRounds.layer,
+  SqlPostCounts.layer
 )

@@ -26,6 +26,7 @@ export const install = (settings: {
   readonly xPricePerPost: number
   /** In hours. */
   readonly xComplianceInterval: number
+  readonly xMonthlyPostBudget: number
 }): Installed<Platforms | RuleStore | RecentEvents> => ({
   language: x,
   rulesPerAccount: ruleLimit(settings.xRulesPerAccount),
@@ -36,7 +37,8 @@ export const install = (settings: {
       token,
       rulesPerAccount: settings.xRulesPerAccount,
       pricePerPost: settings.xPricePerPost,
-      lookUpInterval: Duration.hours(settings.xComplianceInterval)
+      lookUpInterval: Duration.hours(settings.xComplianceInterval),
+      monthlyPostBudget: settings.xMonthlyPostBudget
     })
   })),
   demo: { perSecond: 2, make: posts, filter: "nasa -is:retweet" }
@@ -51,6 +53,8 @@ export const layerWith = (options: {
   readonly pricePerPost: number
   /** Between two looks at the same post. 0: never. */
   readonly lookUpInterval?: Duration.Duration
+  /** 0: no limit. */
+  readonly monthlyPostBudget?: number
 }): Layer.Layer<never, never, Platforms | RuleStore | RecentEvents> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
@@ -74,7 +78,13 @@ export const layerWith = (options: {
         get syntax() {
           return helpFor(plan.language, ruleLimits(rulesPerAccount))
         },
-        capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: true, pricePerEvent: options.pricePerPost },
+        capabilities: {
+          rulesPerAccount,
+          isRemote: true,
+          hasKeepAlives: true,
+          pricePerEvent: options.pricePerPost,
+          monthlyBudget: options.monthlyPostBudget ?? 0
+        },
         ...makeRules({ api, known, plan, tag }),
         countRecent,
         ...makeLookUp(api, Duration.toMillis(options.lookUpInterval ?? Duration.zero)),

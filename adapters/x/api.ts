@@ -1,8 +1,18 @@
 /** Rate-limited client for X's rule and usage endpoints. */
-import { Array as Arr, Clock, Effect } from "effect"
+import { Array as Arr, Clock, Effect, type Option } from "effect"
 import { PlatformUnavailable } from "../../core/model/Errors.ts"
-import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
-import { type JsonObject, jsonOf, listOf, numberOf, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
+import { monthStart } from "../../core/model/Timestamp.ts"
+import type { Inventory, PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
+import {
+  instantOf,
+  type JsonObject,
+  jsonOf,
+  listOf,
+  numberOf,
+  objectOf,
+  objectsOf,
+  textOf
+} from "../../core/text/json.ts"
 import type { Budget } from "../http/Budget.ts"
 import type { Upstream, UpstreamCall } from "../http/Upstream.ts"
 import { applyRateLimit, callBudget } from "./limits.ts"
@@ -102,11 +112,16 @@ export class Api {
   }
 
   /** Posts in the billing period; undefined where X does not say. */
-  get usage(): Effect.Effect<{ readonly used: number; readonly limit: number } | undefined, PlatformFailure> {
-    return Effect.map(refusalAsFailure(this.send(this.usageReads, { path: "/2/usage/tweets" })), ({ data }) => {
+  get usage(): Effect.Effect<Option.Option.Value<Inventory["usage"]> | undefined, PlatformFailure> {
+    const query = { days: "31", "usage.fields": "project_usage,project_cap,daily_project_usage" }
+    return Effect.gen(this, function* () {
+      const { data } = yield* refusalAsFailure(this.send(this.usageReads, { path: "/2/usage/tweets", query }))
       const used = numberOf(objectOf(data)?.["project_usage"])
       const limit = numberOf(objectOf(data)?.["project_cap"])
-      return used === undefined || limit === undefined ? undefined : { used, limit }
+      if (used === undefined || limit === undefined) return undefined
+      const start = monthStart(yield* Clock.currentTimeMillis)
+      const ofMonth = usageSince(start, objectOf(data) ?? {})
+      return { used, limit, ...(ofMonth !== undefined && { month: { start, used: ofMonth } }) }
     })
   }
 
@@ -192,6 +207,15 @@ const refusalAsFailure = <A>(
 ): Effect.Effect<A, PlatformFailure> => {
   const toFailure = ({ reason, upstream }: RuleRefusal) => new PlatformUnavailable({ platform: "x", reason, upstream })
   return Effect.catchTags(effect, { PlatformRefused: toFailure, PlatformLimitReached: toFailure })
+}
+
+/** The billing period of X need not be the calendar month. */
+const usageSince = (from: number, data: JsonObject): number | undefined => {
+  const days = objectsOf(objectOf(data["daily_project_usage"])?.["usage"])
+  if (days.length === 0) return undefined
+  return days
+    .filter(({ date }) => (instantOf(date) ?? 0) >= from)
+    .reduce((sum, { usage }) => sum + (numberOf(usage) ?? 0), 0)
 }
 
 const rulesIn = ({ data }: JsonObject): ReadonlyArray<XRule> =>

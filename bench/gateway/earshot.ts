@@ -9,6 +9,8 @@ import { Accounts } from "../../core/accounts/Accounts.ts"
 import { Backtests } from "../../core/backtests/Backtests.ts"
 import { EventLog } from "../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { PostBudget } from "../../core/budget/PostBudget.ts"
+import { PostCounts } from "../../core/budget/PostCounts.ts"
 import { StreamStore } from "../../core/coverage/StreamStore.ts"
 import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { Keys } from "../../core/keys/Keys.ts"
@@ -28,17 +30,17 @@ import { KEY, matches, rules } from "./data.ts"
 
 const stores = WebhookStore.layerMemory.pipe(
   Layer.provideMerge(MatchStore.layerMemory),
-  Layer.provideMerge(Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, KeyStore.layerMemory))
+  Layer.provideMerge(
+    Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, KeyStore.layerMemory, PostCounts.layerMemory)
+  )
 )
 
 export const layer = Layer.provideMerge(
   Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer, Accounts.layer),
-  Layer.mergeAll(
-    Registrations.layerWith({ isOnlyProcess: true }),
-    LiveMatches.layer,
-    HttpSender.layerWith(new Addresses())
-  )
+  Layer.mergeAll(LiveMatches.layer, HttpSender.layerWith(new Addresses()))
 ).pipe(
+  Layer.provideMerge(PostBudget.layer),
+  Layer.provideMerge(Registrations.layerWith({ isOnlyProcess: true })),
   // A limit that is never reached: requests are counted, and answers have the headers.
   Layer.provideMerge(localPlatforms({}, { requests: 1_000_000_000 })),
   Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)),

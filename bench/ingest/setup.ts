@@ -4,6 +4,7 @@ import { type Chunk, Effect, Either, Layer, Option, Queue, Redacted, Stream } fr
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
 import type { Announcements } from "../../adapters/sql/Announcements.ts"
 import * as SqlStores from "../../adapters/sql/stores.ts"
+import { PostBudget } from "../../core/budget/PostBudget.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
 import { Keys } from "../../core/keys/Keys.ts"
 import { type AccountId, Ids, type RuleId } from "../../core/model/Ids.ts"
@@ -16,7 +17,8 @@ import { RULES } from "./posts.ts"
 
 /** Everything that rules, stores and use cases need. `client` selects the engine. */
 export const layer = <E>(client: Layer.Layer<SqlClient | Announcements, E>) =>
-  Registrations.layerWith({ isOnlyProcess: true }).pipe(
+  PostBudget.layer.pipe(
+    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess: true })),
     Layer.provideMerge(Keys.layer),
     Layer.provideMerge(Platforms.layer),
     Layer.provideMerge(SqlStores.layer),

@@ -4,6 +4,7 @@
  * (back-pressure). An event that cannot be stored becomes a dead letter.
  */
 import { Array as Arr, Chunk, Clock, Duration, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
+import type { PostBudget } from "../budget/PostBudget.ts"
 import {
   afterRestart,
   afterSignal,
@@ -24,6 +25,7 @@ import { type FanOutServices, fanOut } from "./fanOut.ts"
 export interface Services extends FanOutServices {
   readonly matches: MatchStore["Type"]
   readonly streams: StreamStore["Type"]
+  readonly budget: PostBudget["Type"]
   readonly failpoints: Failpoints["Type"]
 }
 
@@ -92,6 +94,8 @@ const SAME_OUTAGE_MILLIS = 30_000
 
 const MAX_PAYLOAD = 100_000
 
+const ALL_PAUSED = "All rules are paused: the monthly budget is used up"
+
 class Writer {
   private readonly services: Services
   private readonly platform: Platform
@@ -150,6 +154,7 @@ class Writer {
         duplicates: matches.length - added,
         seconds: Duration.toSeconds(took)
       })
+      yield* this.services.budget.count(this.platform, { posts: deliveries.length, matches, added })
       if (hasEvents) yield* failpoints.hit("ingest.stored")
       yield* Effect.forEach(deliveries, ({ ack }) => ack, { discard: true })
     }).pipe(
@@ -242,7 +247,10 @@ class Writer {
         return { ...signal, cause: "store_down" }
       }
       if (signal.cause !== "no_rules") return signal
-      if ((yield* Effect.orElseSucceed(rules.wanted(platform.id), () => 0)) === 0) return signal
+      if ((yield* Effect.orElseSucceed(rules.wanted(platform.id), () => 0)) === 0) {
+        const paused = yield* Effect.orElseSucceed(rules.paused(platform.id), () => 0)
+        return paused === 0 ? signal : { ...signal, cause: "budget", detail: ALL_PAUSED }
+      }
       // The platform lost its rules: compare now instead of waiting for the next round.
       yield* Effect.forkDaemon(registrations.recheck(platform.id))
       const { error } = yield* registrations.syncStatus(platform.id)

@@ -30,4 +30,10 @@ export const fromMillis = (millis: number): Timestamp => fromDate(new Date(milli
 
 export const DAY_MILLIS = 86_400_000
 
+/** The start of the month in UTC, `months` later. */
+export const monthStart = (millis: number, months = 0): number => {
+  const date = new Date(millis)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months)
+}
+
 export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, (time) => fromDate(DateTime.toDateUtc(time)))

@@ -56,8 +56,12 @@ export interface UpstreamRule extends Registered {
 export interface Inventory {
   readonly rules: ReadonlyArray<UpstreamRule>
   readonly ruleLimit: Option.Option<number>
-  /** Events of the billing period. */
-  readonly usage: Option.Option<{ readonly used: number; readonly limit: number }>
+  /** Events of the billing period. `month`: of the calendar month in UTC that begins at `start`, in milliseconds. */
+  readonly usage: Option.Option<{
+    readonly used: number
+    readonly limit: number
+    readonly month?: { readonly start: number; readonly used: number }
+  }>
 }
 
 /** Events that the platform counted, which it need not have delivered. Times are in milliseconds. */
@@ -103,11 +107,12 @@ export const GapCause = Schema.Literal(
   "unreadable",
   "rule_pending",
   "rule_failed",
-  "rules_dropped"
+  "rules_dropped",
+  "budget"
 ).annotations({
   identifier: "GapCause",
   description:
-    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage or rate limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. store_down: matches could not be stored. process_down: this server was not running. unreadable: the platform sent something that cannot be read. Of one rule: rule_pending: the platform did not hold the new rule yet. rule_failed: the platform rejected the rule. rules_dropped: the platform had lost the rule, at the earliest since the last comparison."
+    "outage: the platform was unreachable. stall: the stream was open but silent. cap: a usage or rate limit of the platform was reached. credit: the platform account had no credit left. not_configured: the platform denied access to this server. no_rules: there were no rules to watch for. store_down: matches could not be stored. process_down: this server was not running. unreadable: the platform sent something that cannot be read. Of one rule: rule_pending: the platform did not hold the new rule yet. rule_failed: the platform rejected the rule. rules_dropped: the platform had lost the rule, at the earliest since the last comparison. budget: the rule was paused because the monthly budget was nearly used up; also of the platform, if all rules were."
 })
 export type GapCause = typeof GapCause.Type
 
@@ -180,6 +185,8 @@ export interface Platform {
     readonly hasKeepAlives: boolean
     /** In US dollars. Absent: events cost nothing. */
     readonly pricePerEvent?: number
+    /** Events per calendar month in UTC. Absent or 0: no limit. */
+    readonly monthlyBudget?: number
   }
   /** Asks the platform whether it accepts the text. Nothing is registered. */
   readonly verify: (text: string) => Effect.Effect<Either.Either<void, RuleRefusal>, PlatformFailure>

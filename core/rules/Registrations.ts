@@ -88,6 +88,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
     readonly syncStatus: (platform: PlatformId) => Effect.Effect<SyncStatus>
     /** `reconcile` for one platform, as soon as 30 seconds have passed since the last time. */
     readonly recheck: (platform: PlatformId) => Effect.Effect<void>
+    /** Runs while no other change to the platform runs in this process. An interrupted caller does not stop it. */
+    readonly exclusively: <A, E>(platform: PlatformId, change: Effect.Effect<A, E>) => Effect.Effect<A, E>
     /** Waits until no change to the platform runs in this process. */
     readonly awaitIdle: (platform: PlatformId) => Effect.Effect<void>
   }
@@ -243,7 +245,9 @@ export class Registrations extends Context.Tag("core/Registrations")<
               }
             }
             if (restored > 0)
-              yield* Effect.logWarning(`Registered ${counted(restored, "rule")} that "${platform.id}" had lost`)
+              yield* Effect.logWarning(
+                `Registered ${counted(restored, "rule")} again that "${platform.id}" did not hold`
+              )
             if (failed > 0)
               yield* Effect.logWarning(`Platform "${platform.id}" no longer accepts ${counted(failed, "rule")}`)
             return failed
@@ -264,7 +268,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
 
             const { missing, orphans } = diff(
               inventory,
-              registrations.filter((registration) => !isAbandoned(registration))
+              registrations.filter((registration) => !isAbandoned(registration) && Option.isNone(registration.pause))
             )
             // Orphans first, to free capacity for the missing rules.
             const orphaned = yield* Effect.either(removeOrphans(platform, orphans))
@@ -333,6 +337,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
           reconcileDue,
           recheck,
           syncStatus: (platform) => Effect.sync(() => statuses.get(platform) ?? neverCompared),
+          exclusively: (platform, change) => exclusively(new Set([platform]), change),
           awaitIdle: (platform) => lockOf(platform).withPermits(1)(Effect.void)
         })
       })

@@ -30,6 +30,15 @@ export interface StoredRegistration {
   readonly state: RegistrationState
   /** Start of the current state. */
   readonly since: Timestamp
+  /** Set if it failed because it is paused: it is not registered again before the pause ends. */
+  readonly pause: Option.Option<Pause>
+}
+
+/** A rule is paused when the monthly budget is nearly used up. */
+export interface Pause {
+  readonly until: Timestamp
+  /** The budget at that time. */
+  readonly budget: number
 }
 
 /** A period in which a platform did not hold a rule. `to` is none while that lasts. */
@@ -75,6 +84,9 @@ export const DROPPED = {
   detail: "The platform lost the rule at some time after the last comparison"
 } as const
 
+/** The cause of the gap of a failed registration. */
+export const causeOf = (pause: Pause | undefined): GapCause => (pause === undefined ? "rule_failed" : "budget")
+
 /** A rule is visible from the activation of all its registrations until `hide`. */
 export class RuleStore extends Context.Tag("core/RuleStore")<
   RuleStore,
@@ -101,12 +113,28 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
       platform: PlatformId,
       restored: { readonly registered: Registered; readonly lostSince: Timestamp; readonly at: Timestamp }
     ) => Effect.Effect<void, StoreUnavailable>
-    /** The platform rejects the rule. Begins a gap at `lostSince`. Only for an active or failed registration. */
+    /**
+     * The platform rejects the rule, or it is paused. Begins a gap at `lostSince`; an open gap of another cause ends at
+     * `at`, where the new one begins. Only for an active or failed registration.
+     */
     readonly fail: (
       id: RuleId,
       platform: PlatformId,
-      failure: { readonly reason: string; readonly lostSince: Timestamp; readonly at: Timestamp }
+      failure: {
+        readonly reason: string
+        readonly lostSince: Timestamp
+        readonly at: Timestamp
+        readonly pause?: Pause
+      }
     ) => Effect.Effect<void, StoreUnavailable>
+    /**
+     * Ends the pauses that are over at `at`, and those for a smaller budget; 0 is no limit. Returns the number of rules.
+     * They stay failed until the platform holds them again.
+     */
+    readonly endPauses: (
+      platform: PlatformId,
+      when: { readonly at: Timestamp; readonly budget: number }
+    ) => Effect.Effect<number, StoreUnavailable>
     /** When the rules of the platform were last compared with the store. */
     readonly comparedAt: (platform: PlatformId) => Effect.Effect<Option.Option<Timestamp>, StoreUnavailable>
     readonly saveComparison: (platform: PlatformId, at: Timestamp) => Effect.Effect<void, StoreUnavailable>
@@ -126,8 +154,10 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     ) => Effect.Effect<ReadonlyArray<StoredRegistration>, StoreUnavailable>
     /** The number of the account's rules on the platform, as `reserve` counts them. */
     readonly count: (account: AccountId, platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
-    /** The number of distinct texts of visible rules on the platform. */
+    /** The number of distinct texts of visible rules on the platform, without paused ones. */
     readonly wanted: (platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
+    /** The number of distinct texts of paused rules on the platform. */
+    readonly paused: (platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
     /** Whether another rule has the same text on the platform. */
     readonly isShared: (
       registration: Pick<StoredRegistration, "ruleId" | "platform" | "text">
@@ -173,6 +203,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
           state: "pending" as const,
           reason: undefined,
           since: rule.createdAt,
+          pause: Option.none<Pause>(),
           watchedSince: undefined
         }))
         rules.set(rule.id, { ...rule, registrations })
@@ -207,16 +238,47 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
         return held(registration, registered, at)
       })
 
-    const fail: RuleStore["Type"]["fail"] = (id, platform, { reason, lostSince, at }) =>
+    const fail: RuleStore["Type"]["fail"] = (id, platform, { reason, lostSince, at, pause }) =>
       changeRegistrations(id, (registration) => {
         if (registration.platform !== platform || !isSettled(registration.state)) return registration
-        if (!gaps.some((gap) => isOpenFor(gap, registration))) {
+        const cause = causeOf(pause)
+        const open = gaps.find((gap) => isOpenFor(gap, registration))
+        if (open?.cause !== cause) {
           gaps = [
-            ...gaps,
-            { ...registration, from: lostSince, to: Option.none(), cause: "rule_failed", detail: reason }
+            ...gaps.map((gap) => (gap === open ? { ...gap, to: Option.some(at) } : gap)),
+            {
+              ...registration,
+              from: open === undefined ? lostSince : at,
+              to: Option.none(),
+              cause,
+              detail: reason
+            }
           ]
         }
-        return { ...registration, state: "failed", reason, since: at }
+        return { ...registration, state: "failed", reason, since: at, pause: Option.fromNullable(pause) }
+      })
+
+    const endPauses: RuleStore["Type"]["endPauses"] = (platform, { at, budget }) =>
+      Effect.sync(() => {
+        const isOver = (pause: Pause) => pause.until <= at || budget === 0 || pause.budget < budget
+        let ended = 0
+        for (const rule of all()) {
+          const registrations = rule.registrations.map((registration) => {
+            if (registration.platform !== platform || !Option.exists(registration.pause, isOver)) return registration
+            ended++
+            return { ...registration, pause: Option.none() }
+          })
+          rules.set(rule.id, { ...rule, registrations })
+        }
+        return ended
+      })
+
+    const textsOn = (platform: PlatformId, isCounted: (registration: MemoryRegistration) => boolean) =>
+      Effect.sync(() => {
+        const settled = all()
+          .flatMap(({ registrations }) => registrations)
+          .filter((registration) => registration.platform === platform && isSettled(registration.state))
+        return new Set(settled.filter(isCounted).map(({ text }) => text)).size
       })
 
     const watches = ({ account, rule, platforms }: WatchSelector, limit: number) =>
@@ -277,6 +339,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
       activate,
       restore,
       fail,
+      endPauses,
       comparedAt: (platform) => Effect.sync(() => Option.fromNullable(comparisons.get(platform))),
       saveComparison: (platform, at) => Effect.sync(() => void comparisons.set(platform, at)),
       watches,
@@ -292,11 +355,8 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
             .flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))
         ),
       count: (account, platform) => Effect.sync(() => countOf(account, platform)),
-      wanted: (platform) =>
-        Effect.sync(() => {
-          const on = all().flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))
-          return new Set(on.filter(({ state }) => isSettled(state)).map(({ text }) => text)).size
-        }),
+      wanted: (platform) => textsOn(platform, ({ pause }) => Option.isNone(pause)),
+      paused: (platform) => textsOn(platform, ({ pause }) => Option.isSome(pause)),
       isShared: ({ ruleId, platform, text }) =>
         Effect.sync(() =>
           all().some(
@@ -327,7 +387,8 @@ const held = (registration: MemoryRegistration, registered: Registered, at: Time
   translatedValue: registered.translatedValue,
   state: "active",
   reason: undefined,
-  since: at
+  since: at,
+  pause: Option.none()
 })
 
 const isOpenFor = (gap: RuleGap, { ruleId, platform }: StoredRegistration): boolean =>

@@ -1,5 +1,6 @@
 /** The status of each platform: stream, rules, coverage and usage. */
 import { Option, Schema } from "effect"
+import { BudgetUsage } from "../budget/BudgetUsage.ts"
 import { PlatformCoverage } from "../coverage/Coverage.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
@@ -50,7 +51,8 @@ export const PlatformStatus = Schema.Struct({
   usage: optional(
     Schema.Struct({ used: Schema.Number, limit: Schema.Number }),
     "Events of the billing period, if the platform reports them"
-  )
+  ),
+  budget: optional(BudgetUsage, "Posts received in this month, for a platform that charges for them")
 }).annotations({ identifier: "PlatformStatus" })
 export type PlatformStatus = typeof PlatformStatus.Type
 
@@ -62,9 +64,10 @@ export const statusOf = (
     /** Number of rules that the platform should hold. */
     readonly wanted: number
     readonly coverage: PlatformCoverage
+    readonly budget: Option.Option<BudgetUsage>
   }
 ): PlatformStatus => {
-  const { stream, wanted, coverage } = facts
+  const { stream, wanted, coverage, budget } = facts
   const { since, lastEventAt, lastError } = stream
   const { comparison, error } = facts.sync
   // A stream without rules is never opened, so it cannot report a refusal or lost rules.
@@ -85,6 +88,7 @@ export const statusOf = (
         `${counted(wanted, "rule")} to watch for`,
         ...Option.match(comparison, { onNone: () => [], onSome: describeDrift })
       ].join(", "),
+      ...Option.toArray(Option.flatMapNullable(budget, ({ warning }) => warning)),
       ...Option.toArray(Option.map(error, ({ message }) => message)).filter((message) => message !== detail),
       Option.match(lastEvent, {
         onNone: () => "No event received since the start",
@@ -108,8 +112,9 @@ export const statusOf = (
     },
     ...spread(
       Option.flatMap(comparison, ({ usage }) => usage),
-      (usage) => ({ usage })
+      ({ used, limit }) => ({ usage: { used, limit } })
     ),
+    ...spread(budget, (budget) => ({ budget })),
     coverage
   }
 }

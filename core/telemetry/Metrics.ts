@@ -80,6 +80,17 @@ export const setRuleCounts = (
     if (counts.orphaned !== undefined) rulesOrphaned(counts.orphaned, platform)
   })
 
+/** Of the present month. */
+export const setBudget = (
+  platform: PlatformId,
+  budget: { readonly limit?: number; readonly used: number; readonly paused: number }
+): Effect.Effect<void> =>
+  Effect.sync(() => {
+    budgetUsed(budget.used, platform)
+    if (budget.limit !== undefined) budgetLimit(budget.limit, platform)
+    rulesPaused(budget.paused, platform)
+  })
+
 /** `route` is one of our paths, never the caller's text. Not an effect: the HTTP handler runs outside of Effect. */
 export const answered = (answer: {
   readonly route: string
@@ -216,6 +227,10 @@ const rulesOrphaned = gauge(
   "Unused rules of this server that are still to be removed from the platform",
   "platform"
 )
+
+const rulesPaused = gauge("rules_paused", "Rules that are paused for the monthly budget", "platform")
+const budgetUsed = gauge("budget_used_posts", "Posts received in this month, of a platform that charges", "platform")
+const budgetLimit = gauge("budget_limit_posts", "Posts that the platform may deliver per month", "platform")
 
 const requests = counter("http_requests_total", "HTTP requests by route and status", "route", "status")
 const requestSeconds = histogram(

@@ -113,6 +113,53 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
+    it.effect("a paused rule is not wanted, and has a gap of its own, until the pause ends", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const [rule, other] = [yield* visibleRule(account), yield* visibleRule(account)]
+        const pauseOf = (id: RuleId) =>
+          Effect.map(rules.registrations(id), (all) => all.find(({ platform }) => platform === "x")?.pause)
+        const [wanted, paused] = [yield* rules.wanted("x"), yield* rules.paused("x")]
+        yield* rules.fail(rule.id, "x", { reason: "no room", lostSince: at(1), at: at(2) })
+        const pause = { until: at(9), budget: 9_007_199_254_740_991 }
+        yield* rules.fail(rule.id, "x", { reason: "paused", lostSince: at(3), at: at(3), pause })
+        assert.deepStrictEqual(yield* pauseOf(rule.id), Option.some(pause))
+        assert.deepStrictEqual(yield* pauseOf(other.id), Option.none())
+        assert.deepStrictEqual([yield* rules.wanted("x"), yield* rules.paused("x")], [wanted - 1, paused + 1])
+        assert.deepInclude((yield* rules.list(account))[1]?.platforms["x"], { state: "failed", reason: "paused" })
+
+        const endPauses = (second: number, budget: number) => rules.endPauses("x", { at: at(second), budget })
+        assert.strictEqual(yield* endPauses(8, pause.budget), 0)
+        assert.strictEqual(yield* endPauses(9, pause.budget), 1, "it is over")
+        assert.deepStrictEqual(yield* pauseOf(rule.id), Option.none())
+        assert.strictEqual(yield* rules.wanted("x"), wanted)
+        for (const budget of [0, 11]) {
+          yield* rules.fail(rule.id, "x", {
+            reason: "paused",
+            lostSince: at(3),
+            at: at(3),
+            pause: { until: at(9), budget: 10 }
+          })
+          assert.strictEqual(yield* endPauses(8, 10), 0)
+          assert.strictEqual(yield* endPauses(8, budget), 1, `the budget is ${budget}`)
+        }
+
+        yield* rules.fail(rule.id, "x", { reason: "full", lostSince: at(5), at: at(10) })
+        const registered = { platformRuleId: `x of ${rule.id}`, translatedValue: "cat" }
+        yield* rules.restore(rule.id, "x", { registered, lostSince: at(5), at: at(11) })
+        const { gaps } = yield* rules.watches({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)
+        assert.deepStrictEqual(
+          gaps.map(({ from, to, cause, detail }) => [from, Option.getOrNull(to), cause, detail]),
+          [
+            [at(10), at(11), "rule_failed", "full"],
+            [at(3), at(10), "budget", "paused"],
+            [at(1), at(3), "rule_failed", "no room"]
+          ]
+        )
+      })
+    )
+
     it.effect("fail keeps the rule visible with a reason, until restore clears it", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore

@@ -8,6 +8,7 @@ import * as HttpSender from "../../adapters/webhooks/HttpSender.ts"
 import { Accounts } from "../../core/accounts/Accounts.ts"
 import { Backtests } from "../../core/backtests/Backtests.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { PostBudget } from "../../core/budget/PostBudget.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
 import type { Scope } from "../../core/keys/Key.ts"
 import { Keys } from "../../core/keys/Keys.ts"
@@ -37,7 +38,7 @@ const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 const recent = RecentEvents.layerWith({ keep: 1_000 })
 const useCases = Layer.provideMerge(
   Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer, Accounts.layer),
-  Layer.mergeAll(Registrations.layerWith({ isOnlyProcess: true }), LiveMatches.layer, HttpSender.layerWith(LOOPBACK))
+  Layer.mergeAll(LiveMatches.layer, HttpSender.layerWith(LOOPBACK))
 )
 
 /** Everything that the gateway calls, composed as in the program. */
@@ -47,6 +48,8 @@ export const serviceOn = (
 ) =>
   Layer.merge(Ingest.layer, WebhookDelivery.layerWith({ isOnlyProcess: true })).pipe(
     Layer.provideMerge(useCases),
+    Layer.provideMerge(PostBudget.layer),
+    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess: true })),
     Layer.provideMerge(platforms),
     Layer.provideMerge(recent),
     Layer.provideMerge(stores),

@@ -7,6 +7,9 @@ import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import * as X from "../../adapters/x/X.ts"
 import { EventLog } from "../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import * as Enforcer from "../../core/budget/Enforcer.ts"
+import { PostBudget } from "../../core/budget/PostBudget.ts"
+import { PostCounts } from "../../core/budget/PostCounts.ts"
 import { StreamStore } from "../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
@@ -22,6 +25,13 @@ import { SimulatedClock, settle } from "./SimulatedClock.ts"
 import { TrafficRecorder } from "./TrafficRecorder.ts"
 
 export const START = Date.UTC(2026, 10, 15, 12)
+
+export interface Options {
+  /** In milliseconds. */
+  readonly start?: number
+  /** On x. */
+  readonly monthlyPostBudget?: number
+}
 
 /** Tag of the service's rules on the platforms, with the memory store. */
 export const TAG = "earshot:memory"
@@ -45,10 +55,11 @@ export interface Service {
 /** Starts a service, runs the body and stops the service. */
 export const withService = <A, E>(
   seed: number,
-  body: (service: Service) => Effect.Effect<A, E, Scope.Scope>
+  body: (service: Service) => Effect.Effect<A, E, Scope.Scope>,
+  { start = START, monthlyPostBudget = 0 }: Options = {}
 ): Effect.Effect<A, E> =>
   Effect.suspend(() => {
-    const clock = new SimulatedClock(START)
+    const clock = new SimulatedClock(start)
     const log: Array<string> = []
     const addToLog = (line: string) => {
       log.push(`${new Date(clock.unsafeCurrentTimeMillis()).toISOString()} ${line}`)
@@ -64,6 +75,7 @@ export const withService = <A, E>(
         const { reconcile, reconcileDue } = yield* Registrations
         yield* reconcile
         yield* Effect.forkScoped(Effect.delay(Effect.repeat(reconcileDue, Schedule.spaced("20 seconds")), "20 seconds"))
+        yield* Layer.build(Enforcer.layer)
         yield* Layer.build(Ingest.layer)
         yield* settle
         return yield* body({
@@ -80,7 +92,10 @@ export const withService = <A, E>(
           streams: yield* StreamStore
         })
       })
-      return yield* started.pipe(Effect.provide(layerOf(control.settings)), Effect.provideService(Fetch, traffic))
+      return yield* started.pipe(
+        Effect.provide(layerOf(control.settings, monthlyPostBudget)),
+        Effect.provideService(Fetch, traffic)
+      )
     }).pipe(
       Effect.scoped,
       Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
@@ -97,19 +112,28 @@ export const rulesOn = ({ x, firehose }: State, platform: PlatformId): State["x"
 
 // ---- helpers ----
 
-const layerOf = ({ x, firehose }: Simulator.Simulator["control"]["settings"]) => {
+const layerOf = ({ x, firehose }: Simulator.Simulator["control"]["settings"], monthlyPostBudget: number) => {
   const baseUrl = "http://simulator"
   const adapters = Layer.mergeAll(
-    X.layerWith({ baseUrl, token: Redacted.make(x.bearer_token), rulesPerAccount: 25, pricePerPost: 0.005 }),
+    X.layerWith({
+      baseUrl,
+      token: Redacted.make(x.bearer_token),
+      rulesPerAccount: 25,
+      pricePerPost: 0.005,
+      monthlyPostBudget
+    }),
     Firehose.layerWith({ baseUrl, token: Redacted.make(firehose.tap_token), rulesPerAccount: 0 })
   )
   return Rules.layer.pipe(
-    Layer.provideMerge(Registrations.layerWith({ isOnlyProcess: true })),
+    Layer.provideMerge(Layer.provideMerge(PostBudget.layer, Registrations.layerWith({ isOnlyProcess: true }))),
     Layer.provideMerge(quotas()),
     Layer.provideMerge(Layer.provideMerge(adapters, Platforms.layer)),
     Layer.provideMerge(recentEvents),
     Layer.provideMerge(
-      Layer.provideMerge(Layer.provideMerge(MatchStore.layerMemory, StreamStore.layerMemory), RuleStore.layerMemory)
+      Layer.provideMerge(
+        Layer.provideMerge(MatchStore.layerMemory, StreamStore.layerMemory),
+        Layer.merge(RuleStore.layerMemory, PostCounts.layerMemory)
+      )
     ),
     Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))
   )

@@ -241,7 +241,7 @@ describe("inventory", () => {
                 { platformRuleId: cat, translatedValue: "cat", isOurs: true }
               ],
               ruleLimit: Option.some(20),
-              usage: Option.some({ used: 0, limit: 700 })
+              usage: Option.some({ used: 0, limit: 700, month: { start: Date.UTC(2026, 10), used: 0 } })
             })
           })
       )

@@ -1,6 +1,8 @@
 /** Ingest: fan-out to rules, dedupe, acknowledgement after the write, dead letters and coverage. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Either, Layer, Logger, Metric, Option, Queue, Ref, Stream, TestClock } from "effect"
+import { PostBudget } from "../../../core/budget/PostBudget.ts"
+import { PostCounts } from "../../../core/budget/PostCounts.ts"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../../core/ingest/Ingest.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
@@ -17,9 +19,12 @@ import { parseMetrics, valueIn } from "../../prometheus.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const ben = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
-const stores = Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))
+const stores = Layer.provideMerge(
+  MatchStore.layerMemory,
+  Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, PostCounts.layerMemory)
+)
 const base = Layer.provideMerge(
-  Registrations.layerWith({ isOnlyProcess: true }),
+  Layer.provideMerge(PostBudget.layer, Registrations.layerWith({ isOnlyProcess: true })),
   Layer.mergeAll(Platforms.layer, Layer.provideMerge(Ids.layer, Entropy.layerCounting), stores)
 )
 
