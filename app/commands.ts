@@ -12,7 +12,7 @@ import type { Target } from "../cli/remote.ts"
 import { DEFAULT_ACCOUNT } from "../core/keys/Keys.ts"
 import { output } from "./output.ts"
 import { languages } from "./platforms.ts"
-import { isRemote, remote, sharedRemote } from "./remote.ts"
+import { isRemote, remote, remoteOrOperator, sharedRemote } from "./remote.ts"
 import { outputSettings, settings } from "./settings.ts"
 import { VERSION } from "./version.ts"
 
@@ -69,7 +69,7 @@ const actions: Parameters<typeof earshot<unknown>>[0] = {
   webhooks: { connectTo },
   check: { connectTo, open: FileInput.open },
   mcp: { run: (url) => Effect.promise(() => import("./mcp.ts")).pipe(Effect.flatMap(({ mcp }) => mcp(url))) },
-  platforms: { remote },
+  platforms: { remote: remoteOrOperator },
   replay: { remote, sharedRemote, open: FileInput.open, screen: CliTerminal.screen },
   deadLetters: {
     withDeadLetters: (effect) => Effect.flatMap(ownStore, ({ withDeadLetters }) => withDeadLetters(effect))

@@ -46,11 +46,19 @@ export const connectToServer = (account: string) =>
 
 /** For requests of the operator, which need a server. */
 export const connectAsOperator = Effect.gen(function* () {
-  const server = yield* runningServer
-  if (Option.isNone(server)) return yield* new NoServer({ dataDir: (yield* storeSettings).dataDir })
-  const client = yield* Effect.provideService(operatorClient, Fetch, server.value)
-  return { ...client, isLive: true }
+  const client = yield* operatorOfServer
+  if (Option.isNone(client)) return yield* new NoServer({ dataDir: (yield* storeSettings).dataDir })
+  return client.value
 })
+
+/** None if no server uses the store. */
+export const operatorOfServer = Effect.flatMap(runningServer, (server) =>
+  Effect.transposeOption(
+    Option.map(server, (fetch) =>
+      Effect.map(Effect.provideService(operatorClient, Fetch, fetch), (client) => ({ ...client, isLive: true }))
+    )
+  )
+)
 
 /** Creates a missing store only if `createsStore`. */
 export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>, { createsStore = false } = {}) =>

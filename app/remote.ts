@@ -41,6 +41,20 @@ export const sharedRemote = (url: Option.Option<string>) =>
     return { ...server, isLive: true }
   })
 
+/**
+ * The configured server. As its operator if only the operator's key is set; if no server is configured, the one that
+ * uses the data folder, as its operator.
+ */
+export const remoteOrOperator = (url: Option.Option<string>) =>
+  Effect.gen(function* () {
+    const { key } = yield* remoteSettings
+    if (Option.isNone(key) && Option.isSome(yield* operatorKey)) return yield* sharedRemote(url)
+    if (yield* isRemote(url)) return yield* remote(url)
+    const { operatorOfServer } = yield* Effect.promise(() => import("./ownStore.ts"))
+    const own = yield* operatorOfServer
+    return Option.isSome(own) ? own.value : yield* remote(url)
+  })
+
 /** Whether a server is configured; otherwise commands use the local store. */
 export const isRemote = (url: Option.Option<string>) =>
   Effect.map(

@@ -7,7 +7,7 @@ import { jsonOption, printJson, type Remote, urlOption } from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export interface PlatformsActions<E> {
-  /** The configured server; `url` overrides the setting. */
+  /** The configured server, or that of the local store as its operator; `url` overrides the setting. */
   readonly remote: (url: Option.Option<string>) => Effect.Effect<Remote, E>
 }
 
@@ -24,13 +24,19 @@ export const platformsCommand = <E>(actions: PlatformsActions<E>) =>
         const { platforms } = yield* remote.request({ method: "GET", path: "/platforms/status", answer: Answer })
         yield* json ? printJson({ platforms }) : Console.log(platforms.map(describe).join("\n\n"))
       })
-  ).pipe(Command.withDescription("Show the status of a server's platforms: streams, rules, limits, the last error."))
+  ).pipe(
+    Command.withDescription(
+      "Show the status of a server's platforms: streams, rules, limits, the last error, the posts of this month and their cost."
+    )
+  )
 
 // ---- helpers ----
 
+type Budget = NonNullable<PlatformStatus["budget"]>
+
 const Answer = Schema.Struct({ platforms: Schema.Array(PlatformStatus) })
 
-const describe = ({ platform, source, stream, rules, coverage, usage }: PlatformStatus): string =>
+const describe = ({ platform, source, stream, rules, coverage, usage, budget }: PlatformStatus): string =>
   [
     `${platform}  ${stream.state}${source === "local" ? " (in process)" : ""} since ${stream.since}`,
     `  ${visible(stream.detail)}`,
@@ -43,8 +49,21 @@ const describe = ({ platform, source, stream, rules, coverage, usage }: Platform
     ...(rules.error === undefined || rules.error.message === stream.detail
       ? []
       : [`  Cannot compare rules, ${rules.error.at}: ${visible(rules.error.message)}`]),
-    ...(usage === undefined ? [] : [`  Events in this billing period: ${usage.used} of ${usage.limit}`])
+    ...(usage === undefined ? [] : [`  Events in this billing period: ${usage.used} of ${usage.limit}`]),
+    ...(budget === undefined ? [] : describeBudget(budget))
   ].join("\n")
+
+const describeBudget = ({ month, limit, warning, accounts, ...shown }: Budget): ReadonlyArray<string> => [
+  `  Posts in ${month}: ${shown.used}${accounts === undefined ? " for the rules of this account" : ""}, $${dollars(shown.cost)} at $${shown.price_per_post} each`,
+  ...(limit === undefined
+    ? []
+    : [
+        `  Budget: ${warning === undefined ? `${shown.used_percent} % of ${limit} posts used` : `warning: ${warning}`}`
+      ]),
+  ...(accounts ?? []).map(({ account, used, cost }) => `    ${account}  ${used}, $${dollars(cost)}`)
+]
+
+const dollars = (amount: number): string => amount.toFixed(2)
 
 const describeRules = ({ wanted, limit, drift }: PlatformStatus["rules"]): string =>
   [

@@ -2,7 +2,7 @@
  * The operator's door. It needs no key, so its transport must let in the operator only. A request with
  * `Authorization: Bearer <account id>` acts as that account, on all paths of the gateway.
  */
-import { Effect, Either, Redacted, Schema } from "effect"
+import { Effect, Either, Option, Redacted, Schema } from "effect"
 import { Account, Accounts } from "../core/accounts/Accounts.ts"
 import type { Redactions } from "../core/compliance/Redactions.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
@@ -23,15 +23,17 @@ import { PlatformId } from "../core/model/PlatformId.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
 import type { Quotas } from "../core/quotas/Quotas.ts"
+import { Status } from "../core/status/Status.ts"
 import { bearer } from "./auth.ts"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
 import { type DoorServices, type GatewayOptions, gateway } from "./gateway.ts"
 import { type Handler, makeHandler, pathOf } from "./handler.ts"
 import { EVENTS_PATH, sharedEventsRoute } from "./local.ts"
+import { platformStatus } from "./operations.ts"
 import { platformSchemas } from "./platformSchemas.ts"
 import { REDACT_PATH, redactRoute } from "./redact.ts"
-import { json, type OperatorRoute } from "./route.ts"
+import { json, type OpenRoute, type OperatorRoute } from "./route.ts"
 import { serverInfoRoute } from "./serverInfo.ts"
 
 /** How the arguments, the result and the failure of a use case travel. */
@@ -121,7 +123,7 @@ export const operatorGateway = (
         onSuccess: (account): Caller => ({ account, scope: "admin" })
       })
     const asAccount = yield* Effect.provideService(gateway(options), Keys, { ...service, authenticate })
-    const asOperator = yield* makeHandler<LocalFeed | Redactions>(
+    const asOperator = yield* makeHandler<LocalFeed | Redactions | Status>(
       [
         serverInfoRoute(options.version),
         ...(yield* keyRoutes),
@@ -138,11 +140,11 @@ export const operatorGateway = (
 export const withOperatorKey = (
   key: Redacted.Redacted,
   handler: Handler
-): Effect.Effect<Handler, never, Keys | LocalFeed | Redactions | Platforms | Quotas | Entropy> =>
+): Effect.Effect<Handler, never, Keys | LocalFeed | Redactions | Status | Platforms | Quotas | Entropy> =>
   Effect.gen(function* () {
     const { sha256 } = yield* Entropy
     const expected = sha256(Redacted.value(key))
-    const asOperator = yield* makeHandler<LocalFeed | Redactions>(yield* keyRoutes, [])
+    const asOperator = yield* makeHandler<LocalFeed | Redactions | Status>(yield* keyRoutes, [])
     const isOperators = (request: Request) =>
       isSameDigest(sha256(bearer(request.headers.get("authorization")) ?? ""), expected)
     return (request) =>
@@ -151,12 +153,22 @@ export const withOperatorKey = (
 
 // ---- helpers ----
 
-const KEY_PATHS: ReadonlySet<string> = new Set([EVENTS_PATH, REDACT_PATH])
+/** With the share of each account in the budget. */
+const statusRoute: OpenRoute<Status> = {
+  method: "GET",
+  path: platformStatus.path,
+  reply: Effect.gen(function* () {
+    const status = yield* Status
+    return json(200, { platforms: yield* status.platforms(Option.none()) })
+  })
+}
+
+const KEY_PATHS: ReadonlySet<string> = new Set([EVENTS_PATH, REDACT_PATH, statusRoute.path])
 
 /** The routes of `KEY_PATHS`. */
 const keyRoutes = Effect.gen(function* () {
   const platforms = yield* Platforms
-  return [sharedEventsRoute, redactRoute(platformSchemas(yield* platforms.ids))]
+  return [sharedEventsRoute, redactRoute(platformSchemas(yield* platforms.ids)), statusRoute]
 })
 
 const routesOf = (

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import * as Simulator from "../../adapters/simulator/Simulator.ts"
 import { serve } from "../../adapters/simulator/server.ts"
 import { KEY, type Running, runCommand, runInProcess, startService } from "../program.ts"
+import { temporaryFolder } from "../stores.ts"
 
 const WRONG = "an-unknown-token-for-this-test"
 
@@ -69,6 +70,67 @@ describe("earshot platforms", () => {
     })
   )
 
+  it.scopedLive(
+    "shows the posts of the month, the budget and paused rules to an account, and all shares to the operator",
+    () =>
+      Effect.gen(function* () {
+        const simulator = yield* Simulator.make({ seed: 1 })
+        const url = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
+        const EARSHOT_DATA_DIR = yield* temporaryFolder
+        const settings = {
+          EARSHOT_DATA_DIR,
+          X_BASE_URL: url,
+          X_BEARER_TOKEN: simulator.control.settings.x.bearer_token,
+          X_PRICE_PER_POST: "0.5"
+        }
+        const service = yield* started({ ...settings, X_MONTHLY_POST_BUDGET: "4" })
+        assert.strictEqual((yield* create(service, "x")).status, 200)
+        const untilShown = (pattern: RegExp, by = service) =>
+          Effect.repeat(Effect.delay(platforms(by), "100 millis"), { until: ({ stdout }) => pattern.test(stdout) })
+        yield* untilShown(/^x {2}live/)
+        yield* simulator.control.publish(
+          [1, 2, 3, 4].map((id) => ({ data: { id: String(id), text: "A storm", lang: "en", author_id: "7" } }))
+        )
+
+        const seen = yield* untilShown(/1 rule paused/)
+        assert.match(
+          seen.stdout,
+          /\n {2}Posts in 20\d\d-\d\d: 4 for the rules of this account, \$2\.00 at \$0\.5 each\n/
+        )
+        assert.match(seen.stdout, /\n {2}Budget: warning: 100 % of the monthly budget of 4 posts used, 1 rule paused\n/)
+        assert.notInclude(seen.stdout, "acct_")
+        const operators = yield* Effect.promise(() => runCommand("node", ["platforms"], { EARSHOT_DATA_DIR }))
+        assert.match(operators.stdout, /\n {2}Posts in 20\d\d-\d\d: 4, \$2\.00 at \$0\.5 each\n/, operators.stderr)
+        assert.match(operators.stdout, /\n {4}acct_\w{26} {2}4, \$2\.00\n/)
+
+        const reason = /^paused: the monthly budget of 4 posts is used up; it is registered again on 20\d\d-\d\d-01$/
+        const { rules } = yield* request(service, "/api.ListRules")
+        assert.deepInclude(rules[0].platforms.x, { state: "failed" })
+        assert.match(rules[0].platforms.x.reason, reason)
+        const { coverage } = yield* request(service, "/matches", { rule_id: rules[0].id })
+        assert.deepInclude(coverage.platforms[0].gaps[0], { rule_id: rules[0].id, cause: "budget" })
+        assert.match(coverage.platforms[0].gaps[0].detail, reason)
+        const status = yield* request(service, "/platforms/status")
+        assert.match(status.platforms[0].summary, /100 % of the monthly budget of 4 posts used, 1 rule paused/)
+        const metrics = yield* Effect.promise(async () => (await fetch(`${service.url}/metrics`)).text())
+        assert.match(metrics, /\nearshot_budget_used_posts\{platform="x"\} 4\n/)
+        assert.match(metrics, /\nearshot_budget_limit_posts\{platform="x"\} 4\n/)
+        assert.match(metrics, /\nearshot_rules_paused\{platform="x"\} 1\n/)
+        assert.deepStrictEqual((yield* simulator.control.state).x.rules, [])
+
+        yield* Effect.promise(() => service.stop())
+        const EARSHOT_OPERATOR_KEY = "the-key-of-the-operator"
+        const raised = yield* started({ ...settings, EARSHOT_OPERATOR_KEY, X_MONTHLY_POST_BUDGET: "40" })
+        const after = yield* untilShown(/^x {2}live/, raised)
+        assert.match(after.stdout, /Posts in \S+: 4 for the rules of this account/)
+        assert.match(after.stdout, /Budget: 10 % of 40 posts used/)
+        const byKey = { EARSHOT_URL: raised.url, EARSHOT_OPERATOR_KEY }
+        const keyed = yield* Effect.promise(() => runCommand("node", ["platforms"], byKey))
+        assert.match(keyed.stdout, /\n {4}acct_\w{26} {2}4, \$2\.00\n/, keyed.stderr)
+        assert.deepInclude((yield* request(raised, "/api.ListRules")).rules[0].platforms.x, { state: "active" })
+      })
+  )
+
   it.live("fails with advice without a server or a key", () =>
     Effect.gen(function* () {
       const away = yield* Effect.promise(() =>
@@ -92,6 +154,14 @@ const started = (settings: Readonly<Record<string, string>>) =>
 
 const platforms = (service: Running, ...args: ReadonlyArray<string>) =>
   Effect.promise(() => runCommand("node", ["platforms", ...args], { EARSHOT_URL: service.url, EARSHOT_API_KEY: KEY }))
+
+// biome-ignore lint/suspicious/noExplicitAny: the test reads deep into answers of several shapes
+const request = (service: Running, path: string, body?: object): Effect.Effect<any> =>
+  Effect.promise(async () => {
+    const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json" }
+    const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }
+    return (await fetch(service.url + path, { headers, ...post })).json()
+  })
 
 const create = (service: Running, platform: string) =>
   Effect.promise(async () => {
