@@ -3,14 +3,12 @@ import { defineConfig } from "vitest/config"
 
 /**
  * Test files without global side effects. They run one after the other in one thread, which loads Effect once. All other
- * files run in a process of their own.
+ * files run in a process of their own, as must those that use `excludeTestServices`: it stays in force for the thread.
  */
 const SHARING = [
   // Not the two files that read metrics, which are global to the process.
   "test/core/**/!(Metrics).test.ts",
   "test/adapters/{demo,firehose,http,local,runtimes,simulator,telemetry,webhooks,x}/**/!(supervised).test.ts",
-  "test/contract/!(Platform).test.ts",
-  "test/adapters/sql/{SqlEventLog,SqlMatchStore,migrations,Announcements}.test.ts",
   "test/architecture.test.ts"
 ]
 
