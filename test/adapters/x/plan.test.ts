@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import type { Platform } from "../../../core/platforms/Platform.ts"
+import { pass } from "../simulator/stage.ts"
 import { withSimulator } from "./platform.ts"
 
 const textOf = (length: number) => `cat ${"dog ".repeat(length)}`.slice(0, length - 1).padEnd(length, "g")
@@ -37,6 +38,7 @@ describe("the rule length", () => {
       Effect.gen(function* () {
         yield* platform.inventory
         yield* on.control.patch({ x: { tier: "pro" } })
+        yield* pass(120)
         yield* platform.inventory
         assert.strictEqual(lengthOf(platform), 1_024)
         const [outcome] = yield* platform.register([textOf(2_048)])
@@ -50,6 +52,7 @@ describe("the rule length", () => {
       Effect.gen(function* () {
         yield* platform.inventory
         yield* on.control.inject({ kind: "server-error", platform: "x", endpoint: "rules.counts", status: 503 })
+        yield* pass(120)
         yield* platform.inventory
         assert.strictEqual(lengthOf(platform), 2_048)
       })
