@@ -35,6 +35,8 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
     let openedAt = 0
     /** The time of the last update in the platform's order: in a replay, its own time. In milliseconds. */
     let readUntil: number | undefined
+    /** The platform's clock is ahead of ours: its times say nothing. */
+    let isClockAhead = false
     let rejectedPositions = 0
     let skipped = 0
 
@@ -127,16 +129,15 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           if (Either.isRight(found)) {
             signals.push({ _tag: "Event", delivery: found.right })
             const happenedAt = firehose.events.timeOf(found.right.payload) ?? receivedAt
-            readUntil = happenedAt < openedAt ? happenedAt : receivedAt
+            isClockAhead ||= happenedAt > receivedAt + SECOND
+            readUntil = happenedAt < openedAt && !isClockAhead ? happenedAt : receivedAt
             if (found.right.damaged === undefined) payloads.push(found.right.payload)
           } else {
             const detail = `The platform sent an update that cannot be read: ${found.left}`
-            const matchedAt = matchedAtIn(event.data)
-            const period =
-              matchedAt === undefined
-                ? { from: readUntil ?? receivedAt, to: receivedAt }
-                : { from: matchedAt - SECOND, to: matchedAt + SECOND }
-            signals.push({ _tag: "Lost", ...period, cause: "unreadable", detail })
+            const matchedAt = matchedAtIn(event.data) ?? Number.NEGATIVE_INFINITY
+            isClockAhead ||= matchedAt > receivedAt + SECOND
+            const from = Math.max(readUntil ?? receivedAt, isClockAhead ? 0 : matchedAt - SECOND)
+            signals.push({ _tag: "Lost", from, to: receivedAt, cause: "unreadable", detail })
             unreadable.push(`${found.left}: "${oneLine(upstream.scrubbed(event.data))}"`)
           }
         }

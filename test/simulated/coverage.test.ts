@@ -12,7 +12,7 @@ import { withService } from "./service.ts"
 /** Enough for a busy machine. */
 const TIMEOUT_MILLIS = 3_600_000
 
-const SEEDS = sized(3, 200)
+const SEEDS = sized(2, 200)
 
 const HOUR = 3_600_000
 
@@ -52,7 +52,7 @@ describe("coverage", () => {
 const faultyHours = (seed: number) =>
   withService(seed, (service) =>
     Effect.gen(function* () {
-      const hours = 2
+      const hours = sized(1, 2)
       const day = new Day(service)
       const plan = planDay(seed, { hours, events: hours * 300, faults: hours * 15, changes: hours * 6 })
       yield* day.start(permanentTopics)
@@ -69,7 +69,7 @@ const faultyHours = (seed: number) =>
 const quietDay = withService(7, (service) =>
   Effect.gen(function* () {
     const day = new Day(service)
-    const hours = sized(12, 24)
+    const hours = sized(4, 24)
     const random = seeded(7)
     const bursts = Array.from({ length: 12 }, () => random.below((hours / 2) * HOUR))
     const actions = bursts.flatMap((start) =>
