@@ -1,7 +1,9 @@
 /** Follows matches as they are stored. A lost stream is reopened at the last id, without a limit of retries. */
 import { Clock, Console, Data, Effect, Option, Schema, Stream } from "effect"
+import { Coverage } from "../core/coverage/Coverage.ts"
 import { Match, Redaction } from "../core/matches/Match.ts"
 import { MatchList, type WatchQuery } from "../core/matches/Matches.ts"
+import { describeGaps } from "./coverage.ts"
 import { errorBodyOf } from "./failures.ts"
 import { post, type Remote, type RemoteEvent, type RemoteFailure } from "./remote.ts"
 import { visible, visibleJson } from "./terminal.ts"
@@ -39,6 +41,14 @@ export const follow = ({
     let last: Option.Option<string> = Option.isSome(cursor) ? cursor : yield* newestId(remote, query)
     let failures = 0
 
+    /** Each event lists all gaps since the cursor. */
+    const printed = new Set<string>()
+    const printOnce = (line: string) => {
+      if (printed.has(line)) return Effect.void
+      printed.add(line)
+      return Console.error(line)
+    }
+
     const handle = (event: RemoteEvent) =>
       Effect.gen(function* () {
         if (event.name === "error") return yield* refusalOf(event.data)
@@ -46,6 +56,10 @@ export const follow = ({
         if (event.name === "match.redacted") {
           const redaction = yield* decoded(Redaction, event.data)
           yield* Console.log(json ? visibleJson(redaction) : describeRedaction(redaction))
+        }
+        if (event.name === "coverage") {
+          const coverage = yield* decoded(Coverage, event.data)
+          yield* Effect.forEach(json ? [visibleJson({ coverage })] : describeGaps(coverage), printOnce)
         }
         last = Option.orElse(Option.fromNullable(event.id), () => last)
       })
@@ -105,7 +119,7 @@ const decoded = <A, I>(schema: Schema.Schema<A, I>, data: string) =>
     () =>
       new CannotFollow({
         code: "unimplemented",
-        message: "The server sent an event that is not a match: it may be newer than this command line",
+        message: "The server sent an event that cannot be read: it may be newer than this command line",
         details: {}
       })
   )

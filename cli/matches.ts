@@ -1,14 +1,13 @@
 /** `earshot matches`: lists matches or follows them as they are stored. */
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
-import type { Coverage } from "../core/coverage/Coverage.ts"
 import type { Language } from "../core/languages/Language.ts"
 import type { Match } from "../core/matches/Match.ts"
 import { MatchList } from "../core/matches/Matches.ts"
 import { MatchId } from "../core/model/Ids.ts"
-import type { PlatformId } from "../core/model/PlatformId.ts"
 import { DEFAULT_PAGE, MAX_PAGE } from "../core/model/paging.ts"
 import { Rule } from "../core/rules/Rule.ts"
+import { describeGaps } from "./coverage.ts"
 import { UsageError } from "./failures.ts"
 import { follow } from "./follow.ts"
 import { matchLine } from "./matchLine.ts"
@@ -16,7 +15,7 @@ import { wholeNumberOption } from "./numberOption.ts"
 import { platformOption } from "./platformOption.ts"
 import { type RedactActions, redactCommand } from "./redact.ts"
 import { jsonOption, post, printJson, type Remote, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
-import { visible, visibleJson } from "./terminal.ts"
+import { visibleJson } from "./terminal.ts"
 
 export interface MatchesActions<E> extends TargetActions<E>, RedactActions<E> {
   /** Width of standard output, if it is a terminal. */
@@ -122,31 +121,3 @@ const printLines = (
   })
 
 const Rules = Schema.Struct({ rules: Schema.Array(Rule) })
-
-/** One line per time for which matches may be missing: not watched, or already deleted. */
-const describeGaps = ({ platforms, kept_since }: Coverage): ReadonlyArray<string> => [
-  ...(platforms.length === 0 ? ["Not watched: there are no rules"] : []),
-  ...(kept_since === undefined ? [] : [`Deleted: matches from before ${kept_since}`]),
-  ...platforms.flatMap(({ platform, watched_since, gaps, more_gaps, suspected }) => {
-    if (watched_since === undefined) return [`Not watched: ${platform}, never yet`]
-    const doubtful = suspected.map(
-      ({ from, to, detail }) => `In doubt: ${platform}, ${from} to ${to}: ${visible(detail)}`
-    )
-    const lost = gaps.filter(({ recovered }) => !recovered)
-    const listed = lost
-      .slice(0, MAX_GAPS)
-      .map(
-        ({ rule_id, from, to, cause, detail }) =>
-          `Not watched: ${platform}, ${rule_id === undefined ? "" : `${rule_id}, `}${to === undefined ? `since ${from}` : `${from} to ${to}`}, ${cause}: ${visible(detail)}`
-      )
-    return [
-      ...listed,
-      ...(lost.length > MAX_GAPS || more_gaps ? [moreGaps(platform)] : []),
-      ...doubtful.slice(0, MAX_GAPS)
-    ]
-  })
-]
-
-const MAX_GAPS = 5
-
-const moreGaps = (platform: PlatformId) => `Not watched: ${platform}, and at other times, which --json lists`

@@ -2,7 +2,14 @@
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
 import type { Language } from "../core/languages/Language.ts"
-import { AttemptList, Webhook, WebhookAttempt, WebhookWithSecret } from "../core/webhooks/Webhook.ts"
+import {
+  AttemptList,
+  DEFAULT_EVENTS,
+  Webhook,
+  WebhookAttempt,
+  WebhookEvent,
+  WebhookWithSecret
+} from "../core/webhooks/Webhook.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
 import { AlreadyReported, UsageError } from "./failures.ts"
 import { wholeNumberOption } from "./numberOption.ts"
@@ -49,6 +56,12 @@ const create = <E>({ connectTo }: TargetActions<E>, languages: ReadonlyArray<Lan
         Options.withDescription("Only matches on this platform (default: all platforms)"),
         Options.optional
       ),
+      events: Options.choice("event", WebhookEvent.literals).pipe(
+        Options.withDescription(
+          "Send this: match, match.redacted or coverage.gap; can be repeated (default: match and match.redacted)"
+        ),
+        Options.repeated
+      ),
       description: Options.text("description").pipe(
         Options.withPseudoName("text"),
         Options.withDescription("Description, up to 500 characters (default: none)"),
@@ -57,13 +70,14 @@ const create = <E>({ connectTo }: TargetActions<E>, languages: ReadonlyArray<Lan
       ...targetOptions,
       json: answerOption
     },
-    ({ address, rules, platform, description, json, ...target }) =>
+    ({ address, rules, platform, events, description, json, ...target }) =>
       Effect.gen(function* () {
         const remote = yield* connectTo(target)
         const draft = {
           url: address,
           ...(rules.length > 0 && { rule_ids: rules }),
           ...(Option.isSome(platform) && { platforms: [platform.value] }),
+          ...(events.length > 0 && { events }),
           ...(Option.isSome(description) && { description: description.value })
         }
         const made = yield* remote.request(post("/webhooks/create", draft, WebhookWithSecret))
@@ -100,15 +114,18 @@ const list = <E>({ connectTo }: TargetActions<E>) =>
   ).pipe(Command.withDescription(targetHelp("List webhooks, newest first, with their state and last attempt.")))
 
 const describe = (webhook: Webhook): string => {
-  const { id, url, description, rule_ids, platforms, created_at, state, disabled_reason, next_attempt_at } = webhook
+  const { id, url, description, rule_ids, platforms, events, created_at, state, disabled_reason, next_attempt_at } =
+    webhook
   return [
     `${id}  ${visible(url)}`,
     ...(description === undefined ? [] : [`  ${visible(description)}`]),
-    `  Matches of ${rule_ids?.join(", ") ?? "all rules"}, on ${platforms?.join(" and ") ?? "all platforms"}; created ${created_at}`,
+    `  ${isDefault(events) ? "Matches" : events.join(", ")} of ${rule_ids?.join(", ") ?? "all rules"}, on ${platforms?.join(" and ") ?? "all platforms"}; created ${created_at}`,
     `  ${state}${disabled_reason === undefined ? "" : `: ${visible(disabled_reason)}`}${next_attempt_at === undefined ? "" : `, next attempt at ${next_attempt_at}`}`,
     ...(webhook.last_attempt === undefined ? [] : [`  Last attempt: ${attemptLine(webhook.last_attempt)}`])
   ].join("\n")
 }
+
+const isDefault = (events: ReadonlyArray<WebhookEvent>) => events.join() === DEFAULT_EVENTS.join()
 
 const attemptLine = ({ at, kind, outcome, status, duration_ms, error, match_id, response }: WebhookAttempt): string => {
   const result = error ?? response ?? ""

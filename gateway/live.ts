@@ -1,9 +1,14 @@
-/** `GET /matches/stream`: matches and redactions as server-sent events. tRPC subscriptions use `pullLiveUpdates` too. */
+/** `GET /matches/stream`: matches, redactions and coverage as server-sent events. tRPC subscriptions use `pullLiveUpdates` too. */
 import { Cause, Clock, Effect, Either, Exit, Option, Schema } from "effect"
 import type { Keys } from "../core/keys/Keys.ts"
-import type { LiveUpdate } from "../core/matches/LiveMatches.ts"
 import { redactionOf } from "../core/matches/Match.ts"
-import { Matches, type ResolvedWatchQuery, type WatchFailure, WatchQuery } from "../core/matches/Matches.ts"
+import {
+  Matches,
+  type MatchUpdate,
+  type ResolvedWatchQuery,
+  type WatchFailure,
+  WatchQuery
+} from "../core/matches/Matches.ts"
 import { InvalidArgument, type Unauthenticated } from "../core/model/Errors.ts"
 import { type AccountId, MatchId } from "../core/model/Ids.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
@@ -32,7 +37,7 @@ export const liveRoute = (schemas: PlatformSchemas): KeyedRoute<Matches | Keys> 
 
 export type LiveFailure = WatchFailure | Unauthenticated
 
-export type LivePuller = Puller<ReadonlyArray<LiveUpdate>, LiveFailure>
+export type LivePuller = Puller<ReadonlyArray<MatchUpdate>, LiveFailure>
 
 /** Checks `key` repeatedly: revoking a key ends its streams. */
 export const pullLiveUpdates = (options: {
@@ -41,7 +46,7 @@ export const pullLiveUpdates = (options: {
   readonly query: ResolvedWatchQuery
   readonly key: Authentication
 }): Effect.Effect<LivePuller, never, Matches | Keys> =>
-  makePuller<ReadonlyArray<LiveUpdate>, LiveFailure, Matches | Keys>(
+  makePuller<ReadonlyArray<MatchUpdate>, LiveFailure, Matches | Keys>(
     Effect.gen(function* () {
       const { transport, account, query, key } = options
       const matches = yield* Matches
@@ -108,7 +113,7 @@ const PULL_BYTES = 65_536
 
 const bodyOf = (puller: LivePuller, opening: Uint8Array): ReadableStream<Uint8Array> => {
   let isOpen = false
-  let batch: ReadonlyArray<LiveUpdate> = []
+  let batch: ReadonlyArray<MatchUpdate> = []
   let index = 0
 
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -145,10 +150,19 @@ const end = (controller: ReadableStreamDefaultController<Uint8Array>, cause: Cau
 const encoder = new TextEncoder()
 const encode = (text: string) => encoder.encode(text)
 
-const frameOf = (update: LiveUpdate): Uint8Array =>
-  update._tag === "Heartbeat" ? encode(`id: ${update.id}\n: still here\n\n`) : changeFrame(update)
+const frameOf = (update: MatchUpdate): Uint8Array => {
+  switch (update._tag) {
+    case "Heartbeat":
+      return encode(`id: ${update.id}\n: still here\n\n`)
+    case "CoverageChanged":
+      // Without an id: a client that reconnects resumes after its last match.
+      return encode(`event: coverage\ndata: ${JSON.stringify(update.coverage)}\n\n`)
+    default:
+      return changeFrame(update)
+  }
+}
 
-type Change = Exclude<LiveUpdate, { readonly _tag: "Heartbeat" }>
+type Change = Exclude<MatchUpdate, { readonly _tag: "Heartbeat" | "CoverageChanged" }>
 
 /** All listeners receive the same objects, so each frame is encoded once. */
 const frames = new WeakMap<Change, Uint8Array>()

@@ -183,7 +183,7 @@ export const waitForMatches = endpoint({
   tag: "matches",
   summary: "Wait for matches",
   description:
-    "Long polling, for clients that cannot keep a stream open. Responds as soon as there is a match, with all matches up to the limit, oldest first; after the timeout, with no matches and `timed_out`. `redacted` lists matches whose payload was removed since the cursor: remove your copies. Send the `cursor` of each response with the next request: then no match or redaction is missed or repeated.",
+    "Long polling, for clients that cannot keep a stream open. Responds as soon as there is a match, with all matches up to the limit, oldest first; after the timeout, with no matches and `timed_out`. `coverage` says when the platforms were watched since the cursor, as in `POST /matches`. `redacted` lists matches whose payload was removed since the cursor: remove your copies. Send the `cursor` of each response with the next request: then no match or redaction is missed or repeated.",
   input: WaitQuery,
   output: WaitResult,
   example: {
@@ -200,7 +200,21 @@ export const waitForMatches = endpoint({
         }
       ],
       cursor: "match_01kzyn6b3nf1wc7j0e5t9z2m4q",
-      timed_out: false
+      timed_out: false,
+      coverage: {
+        from: "2026-11-15T08:31:07.402Z",
+        to: "2026-11-15T08:31:12.051Z",
+        platforms: [
+          {
+            platform: "x",
+            watched_since: "2026-11-14T10:00:00.000Z",
+            watched_until: "2026-11-15T08:31:12.018Z",
+            gaps: [],
+            more_gaps: false,
+            suspected: []
+          }
+        ]
+      }
     }
   },
   handle: (account, query) => Effect.flatMap(Matches, (matches) => matches.wait(account, query))

@@ -11,9 +11,10 @@ import {
 } from "@trpc/server"
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch"
 import { Cause, Effect, Either, Exit, Option, Predicate, Runtime, Schema } from "effect"
+import { Coverage } from "../core/coverage/Coverage.ts"
 import type { Caller, Scope } from "../core/keys/Key.ts"
-import { Match } from "../core/matches/Match.ts"
-import { Matches, WatchQuery } from "../core/matches/Matches.ts"
+import { Match, Redaction, redactionOf } from "../core/matches/Match.ts"
+import { Matches, type MatchUpdate, WatchQuery } from "../core/matches/Matches.ts"
 import { MatchId } from "../core/model/Ids.ts"
 import { getAccount } from "./accountOperations.ts"
 import { type Authentication, admit, authenticateHeader, checkScope } from "./auth.ts"
@@ -86,6 +87,15 @@ const WatchInput = Schema.Struct({ ...WatchQuery.fields, lastEventId: WatchQuery
 /** The id is the event id, from which a client resumes. A redaction is a message with the match without its payload. */
 const WatchMessage = Schema.Struct({ id: MatchId, data: Match })
 
+/** The events of `GET /matches/stream`. A message with coverage has the id of the message or heartbeat before it. */
+const MatchEvent = Schema.Union(
+  Schema.Struct({ type: Schema.Literal("match"), match: Match }),
+  Schema.Struct({ type: Schema.Literal("match.redacted"), redaction: Redaction }),
+  Schema.Struct({ type: Schema.Literal("coverage"), coverage: Coverage })
+)
+type MatchEvent = typeof MatchEvent.Type
+const EventMessage = Schema.Struct({ id: MatchId, data: MatchEvent })
+
 const t = initTRPC
   .context<Context>()
   .meta<Meta>()
@@ -104,7 +114,7 @@ const t = initTRPC
 
 /** Fills `named` with the JSON Schemas that the router refers to. */
 export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) => {
-  const { query, mutation, watch } = procedures(schemas, named)
+  const { query, mutation, subscription } = procedures(schemas, named)
   return t.router({
     rules: t.router({
       create: mutation(createRule),
@@ -114,7 +124,8 @@ export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) =
     }),
     matches: t.router({
       list: query(listMatches),
-      watch: watch(),
+      watch: subscription(WatchMessage, matchOf, WATCH_DESCRIPTION),
+      events: subscription(EventMessage, eventOf, EVENTS_DESCRIPTION),
       wait: query(waitForMatches)
     }),
     platforms: t.router({
@@ -194,12 +205,12 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
 
 const METHODS = ["GET", "POST"]
 
-const WATCH_PATH = "/trpc/matches.watch"
+const SUBSCRIPTION_PATHS = ["/trpc/matches.watch", "/trpc/matches.events"]
 
 /** `EventSource` in browsers cannot send headers, so tRPC puts them into the URL of subscriptions. */
 const authorizationOf = (request: Request): string | null => {
   const header = request.headers.get("authorization")
-  if (header !== null || new URL(request.url).pathname !== WATCH_PATH) return header
+  if (header !== null || !SUBSCRIPTION_PATHS.includes(new URL(request.url).pathname)) return header
   const params = parseJson(String(queryOf(request)["connectionParams"] ?? ""))
   if (Either.isLeft(params) || !Predicate.hasProperty(params.right, "authorization")) return null
   const { authorization } = params.right
@@ -239,14 +250,19 @@ const procedures = (schemas: PlatformSchemas, named: NamedSchemas) => {
     ): TRPCMutationProcedure<{ input: InputOf<I>; output: OI; meta: Meta }> =>
       documented(operation).mutation(resolver(operation)) as never,
 
-    watch: (): TRPCSubscriptionProcedure<{
+    /** `dataOf`: undefined for an update that is not sent. */
+    subscription: <A, I>(
+      message: Schema.Schema<A, I>,
+      dataOf: DataOf,
+      description: string
+    ): TRPCSubscriptionProcedure<{
       input: InputOf<typeof WatchInput.Encoded>
-      output: AsyncIterable<typeof WatchMessage.Encoded, void, unknown>
+      output: AsyncIterable<I, void, unknown>
       meta: Meta
     }> => {
-      const [input, output] = [schemas(WatchInput), schemas(WatchMessage)]
-      const meta = { input, output, description: WATCH_DESCRIPTION }
-      return withScope("read").meta(meta).input(zodInput(input, named)).subscription(resolveWatch) as never
+      const [input, output] = [schemas(WatchInput), schemas(message)]
+      const procedure = withScope("read").meta({ input, output, description }).input(zodInput(input, named))
+      return procedure.subscription((request) => resolveWatch(request, dataOf)) as never
     }
   }
 }
@@ -286,45 +302,78 @@ async function runOrThrow<A, R>(
 const WATCH_DESCRIPTION =
   "Receive each match once, as it is stored, in the order of ids. A match that is redacted later comes again, with `redacted` and an empty payload. A client that reconnects resumes after its last message."
 
-const resolveWatch = async ({
-  ctx: {
-    caller: { account },
-    runtime,
-    key,
-    setStartId
+const EVENTS_DESCRIPTION =
+  "Receive the events of GET /matches/stream: each match once, redactions, and the coverage since the cursor when its gaps change. A client that reconnects resumes after its last message."
+
+type DataOf = (update: MatchUpdate) => Match | MatchEvent | undefined
+
+const matchOf: DataOf = (update) => ("match" in update ? update.match : undefined)
+
+const eventOf = (update: MatchUpdate): MatchEvent | undefined => {
+  switch (update._tag) {
+    case "Matched":
+      return { type: "match", match: update.match }
+    case "Redacted":
+      return { type: "match.redacted", redaction: redactionOf(update.match) }
+    case "CoverageChanged":
+      return { type: "coverage", coverage: update.coverage }
+    case "Heartbeat":
+      return undefined
+  }
+}
+
+const resolveWatch = async (
+  {
+    ctx: {
+      caller: { account },
+      runtime,
+      key,
+      setStartId
+    },
+    input,
+    signal
+  }: {
+    ctx: Context
+    input: unknown
+    signal: AbortSignal | undefined
   },
-  input,
-  signal
-}: {
-  ctx: Context
-  input: unknown
-  signal: AbortSignal | undefined
-}) => {
+  dataOf: DataOf
+) => {
   // `input` was decoded with the schema.
   const { lastEventId, ...first } = input as typeof WatchInput.Type
   const query = lastEventId === undefined ? first : { ...first, cursor: lastEventId }
-  const puller = await runOrThrow(
+  const { cursor, puller } = await runOrThrow(
     runtime,
     Effect.gen(function* () {
       const matches = yield* Matches
       const cursor = yield* matches.startCursor(account, query)
       setStartId(cursor)
-      return yield* pullLiveUpdates({ transport: "trpc", account, query: { ...query, cursor }, key })
+      return {
+        cursor,
+        puller: yield* pullLiveUpdates({ transport: "trpc", account, query: { ...query, cursor }, key })
+      }
     }),
     signal
   )
   // Canceling the response would wait for the generator, and so for the next match.
   signal?.addEventListener("abort", puller.close, { once: true })
-  return trackedMatches(puller)
+  return trackedUpdates(puller, cursor, dataOf)
 }
 
-async function* trackedMatches(puller: LivePuller): AsyncGenerator<TrackedEnvelope<Match>, void, unknown> {
+async function* trackedUpdates(
+  puller: LivePuller,
+  start: MatchId,
+  dataOf: DataOf
+): AsyncGenerator<TrackedEnvelope<Match | MatchEvent>, void, unknown> {
+  let last = start
   try {
     for (;;) {
       const next = await puller.next()
       if (Exit.isFailure(next)) throw errorOf(next.cause)
       for (const update of next.value) {
-        if (update._tag !== "Heartbeat") yield tracked(update.id, update.match)
+        if ("id" in update) last = update.id
+        const data = dataOf(update)
+        if (data !== undefined) yield tracked(last, data)
       }
     }
   } finally {

@@ -35,6 +35,7 @@ const exampleWebhook = {
   id: EXAMPLE_ID,
   url: "https://example.com/earshot",
   rule_ids: [EXAMPLE_RULE],
+  events: ["match", "match.redacted"],
   created_at: "2026-11-15T08:30:30.000Z",
   state: "active"
 } as const
@@ -49,7 +50,7 @@ export const createWebhook = endpoint({
   tag: "webhooks",
   summary: "Create a webhook",
   description:
-    'Sends each match that is stored from now on to the URL, one at a time and in order, signed as in Standard Webhooks 1.0: POST with `{type: "match.created", timestamp, data}`, where data is the match. The header webhook-id is the id of the match and the same on every attempt, because a message may arrive more than once. A 2xx response within 15 seconds is a success. Anything else is retried after 5 seconds and then with backoff for three days, while later matches wait; then the webhook is disabled. A 410 response disables it at once. Redirects are not followed. The secret is shown only in this response.',
+    'Sends each match that is stored from now on to the URL, one at a time and in order, signed as in Standard Webhooks 1.0: POST with `{type: "match.created", timestamp, data}`, where data is the match. The header webhook-id is the id of the match and the same on every attempt, because a message may arrive more than once. A 2xx response within 15 seconds is a success. Anything else is retried after 5 seconds and then with backoff for three days, while later matches wait; then the webhook is disabled. A 410 response disables it at once. Redirects are not followed. With the event `coverage.gap` the webhook also gets `{type: "coverage.gap", timestamp, data: {platform, rule_id, gap}}` when a gap of its rules begins, ends or is recovered; `gap` has no `to` while it is open, and `rule_id` is absent if the whole platform was not watched. The secret is shown only in this response.',
   input: WebhookDraft,
   output: WebhookWithSecret,
   example: {

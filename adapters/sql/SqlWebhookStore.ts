@@ -6,8 +6,9 @@ import { LimitReached } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type MatchId, toUuid, type WebhookId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
-import type { AttemptKind, AttemptOutcome, WebhookAttempt } from "../../core/webhooks/Webhook.ts"
+import type { AttemptKind, AttemptOutcome, WebhookAttempt, WebhookEvent } from "../../core/webhooks/Webhook.ts"
 import {
+  type AnnouncedGap,
   isDeliverable,
   type ListedWebhook,
   type NewWebhook,
@@ -39,10 +40,10 @@ const make = Effect.gen(function* () {
     const rules = Option.getOrNull(Option.map(webhook.rules, Arr.map(toUuid)))
     return checkLimit(account, limit).pipe(
       Effect.zipRight(sql`
-        insert into webhooks (id, account_id, url, description, rule_ids, platforms, secret, created_at, cursor)
+        insert into webhooks (id, account_id, url, description, rule_ids, platforms, secret, created_at, cursor, events)
         select ${toUuid(webhook.id)}, ${account}, ${webhook.url}, ${Option.getOrNull(webhook.description)},
           ${rules}::uuid[], ${Option.getOrNull(webhook.platforms)}::text[], ${Redacted.value(webhook.secret)},
-          ${webhook.createdAt}, newest
+          ${webhook.createdAt}, newest, ${webhook.events}::text[]
         from match_order`),
       sql.withTransaction,
       Effect.asVoid,
@@ -53,7 +54,8 @@ const make = Effect.gen(function* () {
   const columns = sql.literal(
     [
       "w.id, w.account_id, w.url, w.description, w.rule_ids, w.platforms, w.secret, w.previous_secret",
-      "w.previous_secret_until, w.created_at, w.cursor, w.failures, w.next_attempt_at, w.disabled_reason"
+      "w.previous_secret_until, w.created_at, w.cursor, w.failures, w.next_attempt_at, w.disabled_reason",
+      "w.events, w.announced_gaps"
     ].join(", ")
   )
   const listed = sql`select ${columns}, to_jsonb(a) as last_attempt from webhooks w left join lateral (
@@ -111,15 +113,16 @@ const make = Effect.gen(function* () {
       ) m limit 1)
     ) m)`
   const isBelowFloor = sql`w.cursor < ${floorOf(sql, sql.literal("w.account_id"))}`
+  const announcesGaps = sql.literal("'coverage.gap' = any(w.events)")
   const isFree = sql.literal("(w.claimed_until is null or w.claimed_until <= clock_timestamp())")
   const leaseEnd = (millis: number) => sql`clock_timestamp() + ${millis} * interval '1 millisecond'`
 
-  const claim: WebhookStore["Type"]["claim"] = ({ claim, now, millis, limit, platforms }) =>
+  const claim: WebhookStore["Type"]["claim"] = ({ claim, now, millis, limit, platforms, dueGaps }) =>
     sql<WebhookRow>`
       with due as (
         select w.id from webhooks w
         where w.disabled_reason is null and (w.next_attempt_at is null or w.next_attempt_at <= ${now}) and ${isFree}
-          and (${isBelowFloor} or ${hasMatches(platforms)})
+          and (w.id = any(${dueGaps.map(toUuid)}::uuid[]) or ${isBelowFloor} or ${hasMatches(platforms)})
         order by w.cursor limit ${limit}
         for update of w skip locked
       )
@@ -139,6 +142,7 @@ const make = Effect.gen(function* () {
           update webhooks w set cursor = ${lowerBound(standing.cursor)}, failures = ${standing.failures},
             next_attempt_at = ${Option.getOrNull(standing.nextAttemptAt)}::timestamptz,
             disabled_reason = ${storableText(Option.getOrNull(standing.disabledReason))}::text,
+            announced_gaps = ${JSON.stringify(standing.announcedGaps)}::jsonb,
             claim = case when ${isKept}::boolean then claim end,
             claimed_until = case when ${isKept}::boolean then ${leaseEnd(millis)} end
           where w.id = ${toUuid(webhook.id)} and w.claim = ${claim} and w.cursor = ${lowerBound(webhook.cursor)}
@@ -174,7 +178,10 @@ const make = Effect.gen(function* () {
           where ${isFree} and w.cursor < o.newest and not ${isBelowFloor} and not ${hasMatches(keep.platforms)}
           for update of w skip locked
         )
-        update webhooks w set cursor = idle.newest, failures = 0, next_attempt_at = null from idle where w.id = idle.id`
+        update webhooks w set cursor = idle.newest,
+          failures = case when ${announcesGaps} then w.failures else 0 end,
+          next_attempt_at = case when ${announcesGaps} then w.next_attempt_at end
+        from idle where w.id = idle.id`
       yield* sql`delete from webhook_attempts where at < ${keep.since}`
       yield* sql`delete from webhook_attempts a using webhooks w
         where a.webhook_id = w.id and a.id <= (
@@ -206,6 +213,11 @@ const make = Effect.gen(function* () {
     attempts,
     record,
     claim,
+    announcingGaps: sql<WebhookRow>`
+      select ${columns} from webhooks w where ${announcesGaps} and w.disabled_reason is null`.pipe(
+      Effect.map(Arr.map(toWebhook)),
+      unavailable("webhooks.announcingGaps")
+    ),
     settle,
     release,
     releaseAll: Effect.asVoid(sql`update webhooks set claim = null, claimed_until = null where claim is not null`).pipe(
@@ -239,6 +251,8 @@ interface WebhookRow {
   readonly failures: number
   readonly next_attempt_at: Date | null
   readonly disabled_reason: string | null
+  readonly events: ReadonlyArray<WebhookEvent>
+  readonly announced_gaps: ReadonlyArray<AnnouncedGap>
 }
 
 interface AttemptRow {
@@ -269,6 +283,8 @@ const toWebhook = (row: WebhookRow): StoredWebhook => ({
     Arr.map((id) => fromUuid("rule", id))
   ),
   platforms: Option.fromNullable(row.platforms),
+  events: row.events,
+  announcedGaps: row.announced_gaps,
   secret: Redacted.make(row.secret),
   previousSecret:
     row.previous_secret === null || row.previous_secret_until === null

@@ -402,6 +402,13 @@ const migrations = {
       posts bigint not null,
       primary key (platform, period, subject)
     )`
+  }),
+
+  "0014_webhook_events": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    yield* sql`alter table webhooks add column events text[] not null default '{match,match.redacted}'`
+    // The gaps that the receiver knows of, as it knows them.
+    yield* sql`alter table webhooks add column announced_gaps jsonb not null default '[]'`
   })
 }
 

@@ -15,8 +15,8 @@ export interface Window {
   readonly to: number
 }
 
-/** Lists the platforms on which the selected rules are registered. */
-export type CoverageOf = (selector: WatchSelector, window: Window) => Effect.Effect<Coverage, StoreUnavailable>
+/** Reads once, for any window. Lists the platforms on which the selected rules are registered. */
+export type CoverageOf = (selector: WatchSelector) => Effect.Effect<(window: Window) => Coverage, StoreUnavailable>
 
 export const makeCoverageOf = (stores: {
   readonly streams: StreamStore["Type"]
@@ -28,22 +28,21 @@ export const makeCoverageOf = (stores: {
     Effect.tap(Effect.cachedWithTTL(Effect.uninterruptible(snapshotOf(stores.streams, id)), "1 second"), (snapshot) =>
       Effect.sync(() => snapshots.set(id, snapshot))
     )
-  return (selector, window) =>
+  return (selector) =>
     Effect.gen(function* () {
-      const held = yield* stores.rules.watches(selector, MAX_GAPS + 1)
-      const covered: Array<PlatformCoverage> = []
-      for (const oldest of held.oldest) {
-        const snapshot = yield* snapshots.get(oldest.platform) ?? (yield* share(oldest.platform))
-        covered.push(
-          coverageOfRules(snapshot, { oldest, gaps: held.gaps, isOneRule: Option.isSome(selector.rule) }, window)
+      const { oldest, gaps } = yield* stores.rules.watches(selector, MAX_GAPS + 1)
+      const isOneRule = Option.isSome(selector.rule)
+      const platforms = yield* Effect.forEach(oldest, (oldest) =>
+        Effect.map(
+          Effect.suspend(() => snapshots.get(oldest.platform) ?? Effect.flatten(share(oldest.platform))),
+          (snapshot) => ({ snapshot, held: { oldest, gaps, isOneRule } })
         )
-      }
-      const { from, to } = window
-      return {
-        ...(Option.isSome(from) && { from: Timestamp.fromMillis(from.value) }),
-        to: Timestamp.fromMillis(to),
-        platforms: covered
-      }
+      )
+      return (window) => ({
+        ...(Option.isSome(window.from) && { from: Timestamp.fromMillis(window.from.value) }),
+        to: Timestamp.fromMillis(window.to),
+        platforms: platforms.map(({ snapshot, held }) => coverageOfRules(snapshot, held, window))
+      })
     })
 }
 

@@ -9,7 +9,7 @@ import { type Change, MAX_PAGE_BYTES, type MatchSelector, MatchStore } from "./M
 export type LiveUpdate = Change | { readonly _tag: "Heartbeat"; readonly id: MatchId }
 
 /** Waits for the next updates. Stateful: do not run it concurrently, and call `listen` again after an interruption. */
-export type Next<E> = Effect.Effect<ReadonlyArray<LiveUpdate>, E>
+export type Next<A, E> = Effect.Effect<ReadonlyArray<A>, E>
 
 export class LiveMatches extends Context.Tag("core/LiveMatches")<
   LiveMatches,
@@ -21,7 +21,7 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
     readonly listen: (
       selector: MatchSelector,
       start: Option.Option<MatchId>
-    ) => Effect.Effect<Next<CursorExpired | StoreUnavailable>, StoreUnavailable, Scope.Scope>
+    ) => Effect.Effect<Next<LiveUpdate, CursorExpired | StoreUnavailable>, StoreUnavailable, Scope.Scope>
   }
 >() {
   static readonly layer: Layer.Layer<LiveMatches, never, MatchStore> = Layer.scoped(
@@ -122,7 +122,7 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
             return position.advance(page.items)
           })
 
-          const next: Next<CursorExpired | StoreUnavailable> = Effect.suspend(() => {
+          const next: Next<LiveUpdate, CursorExpired | StoreUnavailable> = Effect.suspend(() => {
             const changes = isBehind ? "overflow" : listener.take()
             if (changes === "overflow") {
               isBehind = true

@@ -1,6 +1,7 @@
 /** The match use cases. The gateway and the CLI call nothing below this. */
 import { Array as Arr, Clock, Context, Effect, Layer, Option, Schema, type Scope } from "effect"
 import { Coverage } from "../coverage/Coverage.ts"
+import { makeCoverageChanges } from "../coverage/coverageChanges.ts"
 import { makeCoverageOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
 import {
@@ -10,7 +11,7 @@ import {
   RuleNotFound,
   type StoreUnavailable
 } from "../model/Errors.ts"
-import { type AccountId, asRuleId, MatchId, timeOf } from "../model/Ids.ts"
+import { type AccountId, asRuleId, MatchId, type RuleId, timeOf } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { cursorField, nextCursor, pageFields } from "../model/paging.ts"
 import * as Timestamp from "../model/Timestamp.ts"
@@ -22,7 +23,7 @@ import { yieldIfTurnIsLong } from "../work/turns.ts"
 import { checkCursor, checkNotInFuture, checkResumeCursor } from "./checkCursor.ts"
 import { LiveMatches, type LiveUpdate, type Next } from "./LiveMatches.ts"
 import { Match, Redaction, redactionOf } from "./Match.ts"
-import { MatchStore } from "./MatchStore.ts"
+import { type MatchSelector, MatchStore } from "./MatchStore.ts"
 
 export const MatchQuery = Schema.Struct({
   rule_id: Schema.optionalWith(Schema.String.annotations({ description: "Only matches of this rule" }), {
@@ -72,11 +73,18 @@ export const WaitResult = Schema.Struct({
   redacted: Schema.optionalWith(Schema.Array(Redaction), { exact: true }).annotations({
     description:
       "Matches whose payload was removed since the cursor, such as posts deleted on the platform: remove your copies. Absent if there are none"
+  }),
+  coverage: Schema.propertySignature(Coverage).annotations({
+    description:
+      "When the platforms were watched since the cursor, or since the request: tells a quiet period from a gap"
   })
 })
 export type WaitResult = typeof WaitResult.Type
 
 export type ResolvedWatchQuery = WatchQuery & { readonly cursor: MatchId }
+
+/** `CoverageChanged`: a gap began, ended, was recovered or is gone, or a period is in doubt. It has no id of its own. */
+export type MatchUpdate = LiveUpdate | { readonly _tag: "CoverageChanged"; readonly coverage: Coverage }
 
 export type WatchFailure = InvalidArgument | RuleNotFound | CursorExpired | LimitReached | StoreUnavailable
 
@@ -104,12 +112,14 @@ export class Matches extends Context.Tag("core/Matches")<
     readonly startCursor: (account: AccountId, query: WatchQuery) => Effect.Effect<MatchId, WatchFailure>
     /**
      * Delivers the matches and redactions after `cursor`, then each new one: exactly once, in the order of ids. Fails
-     * if the rule is deleted, never ends by itself. Pull-based: a slow reader falls back to reading the store.
+     * if the rule is deleted, never ends by itself. Pull-based: a slow reader falls back to reading the store. Delivers
+     * the coverage since the cursor, too: at the start if it has gaps, and when they change, after the next heartbeat at
+     * the latest.
      */
     readonly listen: (
       account: AccountId,
       query: ResolvedWatchQuery
-    ) => Effect.Effect<Next<WatchFailure>, WatchFailure, Scope.Scope>
+    ) => Effect.Effect<Next<MatchUpdate, WatchFailure>, WatchFailure, Scope.Scope>
     /** Long polling: returns as soon as there is a match, or `limit` redactions. */
     readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure>
   }
@@ -127,6 +137,7 @@ export class Matches extends Context.Tag("core/Matches")<
       const live = yield* LiveMatches
       const quotas = yield* Quotas
       const coverageOf = makeCoverageOf({ streams: yield* StreamStore, rules })
+      const coverageChanges = makeCoverageChanges(coverageOf)
 
       const selectorFor = Effect.fnUntraced(function* (
         account: AccountId,
@@ -158,14 +169,11 @@ export class Matches extends Context.Tag("core/Matches")<
         const keptSince = Option.map(floor, timeOf).pipe(
           Option.filter((floor) => Option.isNone(next) && !Option.exists(from, (from) => from > floor))
         )
-        const rule = Option.map(selector.rules, ([first]) => first)
-        const coverage = yield* coverageOf(
-          { account, rule, platforms: selector.platforms },
-          {
-            from,
-            to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })
-          }
-        )
+        const coverageIn = yield* coverageOf(watchSelectorOf(selector))
+        const coverage = coverageIn({
+          from,
+          to: Option.match(before, { onNone: () => now, onSome: (id) => Math.min(timeOf(id), now) })
+        })
         if (bytes > LARGE_PAGE) yield* yieldIfTurnIsLong
         return {
           matches,
@@ -186,8 +194,8 @@ export class Matches extends Context.Tag("core/Matches")<
         return query.cursor
       })
 
-      const listen = Effect.fnUntraced(function* (account: AccountId, query: ResolvedWatchQuery) {
-        const wanted = yield* selectorFor(account, query)
+      const listenTo = Effect.fnUntraced(function* (wanted: Selector, query: ResolvedWatchQuery) {
+        const { account } = wanted
         yield* quotas.openStream(account)
         const next = yield* live.listen(wanted, Option.some(query.cursor))
         // An outage of the store does not end the stream.
@@ -195,10 +203,22 @@ export class Matches extends Context.Tag("core/Matches")<
         return Effect.tap(next, ([first]) => (first?._tag === "Heartbeat" ? checkRule : Effect.void))
       })
 
+      const listen = Effect.fnUntraced(function* (account: AccountId, query: ResolvedWatchQuery) {
+        const wanted = yield* selectorFor(account, query)
+        const next = yield* listenTo(wanted, query)
+        const changed = yield* coverageChanges(watchSelectorOf(wanted), timeOf(query.cursor))
+        return Effect.flatMap(changed, (coverage): Next<MatchUpdate, WatchFailure> => {
+          if (Option.isNone(coverage)) return next
+          return Effect.succeed([{ _tag: "CoverageChanged", coverage: coverage.value }])
+        })
+      })
+
       const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {
         const { timeout_seconds, limit, ...wanted } = query
-        let cursor = yield* startCursor(account, wanted)
-        const next = yield* listen(account, { ...wanted, cursor })
+        const start = yield* startCursor(account, wanted)
+        const selector = yield* selectorFor(account, wanted)
+        const next = yield* listenTo(selector, { ...wanted, cursor: start })
+        let cursor = start
         const matches: Array<Match> = []
         const redacted: Array<Redaction> = []
         const isFull = () => matches.length === limit || redacted.length >= limit
@@ -216,11 +236,14 @@ export class Matches extends Context.Tag("core/Matches")<
           Effect.timeoutOption(timeout_seconds * 1_000)
         )
         yield* yieldIfTurnIsLong
+        const coverageIn = yield* coverageOf(watchSelectorOf(selector))
+        const now = yield* Clock.currentTimeMillis
         return {
           matches,
           cursor,
           timed_out: matches.length === 0 && !isFull(),
-          ...(redacted.length > 0 && { redacted })
+          ...(redacted.length > 0 && { redacted }),
+          coverage: coverageIn({ from: Option.some(Math.min(timeOf(start), now)), to: now })
         }
       }, Effect.scoped)
 
@@ -233,3 +256,14 @@ export class Matches extends Context.Tag("core/Matches")<
 
 /** In bytes. Encoding a larger page takes about a millisecond or more. */
 const LARGE_PAGE = 100_000
+
+/** At most one rule. */
+interface Selector extends MatchSelector {
+  readonly rules: Option.Option<Arr.NonEmptyArray<RuleId>>
+}
+
+const watchSelectorOf = ({ account, rules, platforms }: Selector) => ({
+  account,
+  rule: Option.map(rules, ([rule]) => rule),
+  platforms
+})

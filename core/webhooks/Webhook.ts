@@ -18,6 +18,14 @@ const WebhookUrl = Schema.String.pipe(
   Schema.filter((text) => !hasCredentials(text) || "Contains a user name or password: remove it, messages are signed")
 ).annotations({ jsonSchema: { type: "string", format: "uri", maxLength: MAX_URL_LENGTH } })
 
+export const WebhookEvent = Schema.Literal("match", "match.redacted", "coverage.gap").annotations({
+  description:
+    "match: new matches; match.redacted: payloads that were removed; coverage.gap: gaps in which the rules were not watched, when they begin, end and are recovered"
+})
+export type WebhookEvent = typeof WebhookEvent.Type
+
+export const DEFAULT_EVENTS: ReadonlyArray<WebhookEvent> = ["match", "match.redacted"]
+
 export const WebhookDraft = Schema.Struct({
   url: WebhookUrl,
   rule_ids: Schema.optionalWith(
@@ -32,6 +40,13 @@ export const WebhookDraft = Schema.Struct({
     Schema.Array(PlatformId).pipe(
       Schema.filter((ids) => ids.length > 0 || "Is empty: omit it for all platforms"),
       Schema.annotations({ description: "Only matches on these platforms; all platforms if absent" })
+    ),
+    { exact: true }
+  ),
+  events: Schema.optionalWith(
+    Schema.Array(WebhookEvent).pipe(
+      Schema.filter((events) => events.length > 0 || "Is empty: omit it for matches and redactions"),
+      Schema.annotations({ description: "What is sent; match and match.redacted if absent" })
     ),
     { exact: true }
   ),
@@ -74,6 +89,7 @@ export const Webhook = Schema.Struct({
   description: Schema.optionalWith(Schema.String, { exact: true }),
   rule_ids: Schema.optionalWith(Schema.Array(RuleId), { exact: true }),
   platforms: Schema.optionalWith(Schema.Array(PlatformId), { exact: true }),
+  events: Schema.Array(WebhookEvent),
   created_at: Timestamp,
   state: Schema.Literal("active", "retrying", "disabled").annotations({
     description: "retrying: the last delivery failed, and later ones wait for its retry; disabled: nothing is sent"

@@ -1,12 +1,16 @@
-/** Delivers matches and redactions to webhooks: in order per webhook, concurrent across webhooks, one worker per webhook. */
+/** Delivers matches, redactions and gaps to webhooks: in order per webhook, concurrent across webhooks, one worker per webhook. */
 import { Clock, Duration, Effect, FiberSet, Layer, Option, Queue, Random, Schedule, Stream } from "effect"
+import { makeCoverageOf } from "../coverage/coverageOf.ts"
+import { StreamStore } from "../coverage/StreamStore.ts"
 import { type Change, MatchStore } from "../matches/MatchStore.ts"
 import { Entropy } from "../model/Entropy.ts"
-import { Ids, type MatchId, timeOf } from "../model/Ids.ts"
+import { Ids, type MatchId, timeOf, type WebhookId } from "../model/Ids.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
+import { RuleStore } from "../rules/RuleStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
-import type { WebhookAttempt } from "./Webhook.ts"
+import { type GapMessage, makeDueGapMessages } from "./gapMessages.ts"
+import type { WebhookAttempt, WebhookEvent } from "./Webhook.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 import { type DeliveryState, type Lease, noFailures, type StoredWebhook, WebhookStore } from "./WebhookStore.ts"
 import { type AttemptResult, makeAttempts } from "./webhookAttempts.ts"
@@ -16,7 +20,11 @@ export const layerWith = ({
   isOnlyProcess
 }: {
   readonly isOnlyProcess: boolean
-}): Layer.Layer<never, never, WebhookStore | MatchStore | Platforms | WebhookSender | Ids | Entropy> =>
+}): Layer.Layer<
+  never,
+  never,
+  WebhookStore | MatchStore | RuleStore | StreamStore | Platforms | WebhookSender | Ids | Entropy
+> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const store = yield* WebhookStore
@@ -25,6 +33,10 @@ export const layerWith = ({
       const ids = yield* Ids
       const entropy = yield* Entropy
       const attempts = makeAttempts(yield* WebhookSender, ids)
+      const dueGapMessages = makeDueGapMessages(
+        makeCoverageOf({ streams: yield* StreamStore, rules: yield* RuleStore })
+      )
+      const dueGaps = new Set<WebhookId>()
       // Created before the poll loop, so that it closes after it.
       const deliveries = yield* FiberSet.make()
       const wakeUps = yield* Queue.sliding<void>(1)
@@ -66,28 +78,59 @@ export const layerWith = ({
           duration_ms: 0,
           error
         }
-        return yield* settle(lease, attempt, { ...noFailures, cursor: Option.some(floor) })
+        const { announcedGaps } = lease.webhook
+        return yield* settle(lease, attempt, { ...noFailures, cursor: Option.some(floor), announcedGaps })
       })
 
-      const deliver = Effect.fnUntraced(function* (lease: HeldLease, change: Change) {
-        const result = yield* attempts.change(lease.webhook, change)
-        const state = yield* stateAfter(lease.webhook, change, result)
+      /** `delivered`: the state if the receiver has accepted the message. */
+      const settleAttempt = Effect.fnUntraced(function* (
+        lease: HeldLease,
+        result: AttemptResult,
+        delivered: Pick<DeliveryState, "cursor" | "announcedGaps">
+      ) {
+        const state = yield* stateAfter(lease.webhook, delivered, result)
         if (Option.isSome(state.disabledReason)) {
           yield* Effect.logWarning(`Webhook "${lease.webhook.id}" is disabled: ${state.disabledReason.value}`)
         }
         return yield* settle(lease, result.attempt, state)
       })
 
+      const deliver = Effect.fnUntraced(function* (lease: HeldLease, change: Change) {
+        const result = yield* attempts.change(lease.webhook, change)
+        const { announcedGaps } = lease.webhook
+        return yield* settleAttempt(lease, result, { cursor: Option.some(change.id), announcedGaps })
+      })
+
+      const gapMessagesFor = Effect.fnUntraced(function* (webhook: StoredWebhook) {
+        return yield* dueGapMessages(webhook, {
+          now: yield* Clock.currentTimeMillis,
+          platforms: yield* registry.ids
+        })
+      })
+
+      const deliverGap = Effect.fnUntraced(function* (lease: HeldLease, message: GapMessage) {
+        const result = yield* attempts.gap(lease.webhook, message)
+        const { cursor } = lease.webhook
+        return yield* settleAttempt(lease, result, { cursor, announcedGaps: message.announced })
+      })
+
       /** None: the lease is lost or released. */
       const deliverPage = Effect.fnUntraced(function* (lease: HeldLease) {
+        const [gap] = yield* gapMessagesFor(lease.webhook)
+        if (gap !== undefined) return yield* deliverGap(lease, gap)
         const { page, newest, missed } = yield* nextPage(lease.webhook)
         if (Option.isSome(missed)) return yield* skip(lease, missed.value)
         if (page.length === 0) {
           yield* store.release(lease, newest)
           return Option.none()
         }
+        const wanted = page.filter(({ _tag }) => lease.webhook.events.includes(eventOf[_tag]))
+        if (wanted.length === 0) {
+          yield* store.release(lease, Option.fromNullable(page.at(-1)?.id))
+          return Option.none()
+        }
         let current = lease
-        for (const change of page) {
+        for (const change of wanted) {
           // A slow store has used up the lease: another worker may deliver at the same time.
           if (yield* isExpiring(current)) break
           const settled = yield* deliver(current, change)
@@ -123,8 +166,10 @@ export const layerWith = ({
           now,
           millis: LEASE_MILLIS,
           limit,
-          platforms: yield* registry.ids
+          platforms: yield* registry.ids,
+          dueGaps: [...dueGaps]
         })) {
+          dueGaps.delete(webhook.id)
           running++
           const ended = Effect.zipRight(
             Effect.sync(() => running--),
@@ -139,6 +184,17 @@ export const layerWith = ({
         Effect.uninterruptible,
         Effect.catchAll(({ cause }) => Effect.logDebug("Cannot poll webhooks", cause)),
         Effect.catchAllDefect((defect) => Effect.logError("Cannot poll webhooks", defect))
+      )
+
+      const lookForGaps = Effect.gen(function* () {
+        dueGaps.clear()
+        for (const webhook of yield* store.announcingGaps) {
+          if ((yield* gapMessagesFor(webhook)).length > 0) dueGaps.add(webhook.id)
+        }
+        if (dueGaps.size > 0) yield* Queue.offer(wakeUps, undefined)
+      }).pipe(
+        Effect.catchAll(({ cause }) => Effect.logDebug("Cannot look for gaps", cause)),
+        Effect.catchAllDefect((defect) => Effect.logError("Cannot look for gaps", defect))
       )
 
       const maintain = Effect.gen(function* () {
@@ -159,6 +215,7 @@ export const layerWith = ({
         ),
         Effect.forkScoped
       )
+      yield* Effect.forkScoped(Effect.repeat(lookForGaps, Schedule.spaced(GAP_INTERVAL)))
       yield* Effect.forkScoped(Effect.repeat(maintain, Schedule.spaced("1 minute")))
     })
   )
@@ -187,6 +244,8 @@ const PAGE = 50
 /** For lost notifications and for retries that become due. */
 const POLL_INTERVAL = "5 seconds"
 
+const GAP_INTERVAL = "10 seconds"
+
 /** Between two polls, or four times the duration of the poll if that is longer. */
 const MIN_REST = Duration.millis(50)
 
@@ -211,25 +270,28 @@ const backoff = [
 /** Upper limit for a Retry-After of the receiver. */
 const MAX_WAIT_MILLIS = Duration.toMillis("24 hours")
 
+const eventOf: Readonly<Record<Change["_tag"], WebhookEvent>> = { Matched: "match", Redacted: "match.redacted" }
+
 const isExpiring = ({ since }: HeldLease) =>
   Effect.map(Clock.currentTimeMillis, (now) => now - since > LEASE_MILLIS - MAX_ATTEMPT_MILLIS)
 
 const isAt = ({ cursor }: StoredWebhook, id: MatchId): boolean => Option.exists(cursor, (cursor) => cursor === id)
 
 const stateAfter = Effect.fnUntraced(function* (
-  { cursor, failures: failedBefore }: StoredWebhook,
-  { id, match }: Change,
+  { cursor, announcedGaps, failures: failedBefore }: StoredWebhook,
+  delivered: Pick<DeliveryState, "cursor" | "announcedGaps">,
   { attempt, answer }: AttemptResult
 ) {
-  if (attempt.outcome === "delivered") return { ...noFailures, cursor: Option.some(id) }
+  if (attempt.outcome === "delivered") return { ...noFailures, ...delivered }
   const failures = failedBefore + 1
-  const failed: DeliveryState = { ...noFailures, cursor, failures }
+  const failed: DeliveryState = { ...noFailures, cursor, announcedGaps, failures }
   const wait = backoff[failedBefore]
   if (answer._tag === "Answered" && answer.status === 410) {
     return { ...failed, disabledReason: Option.some("The receiver answered 410 Gone: it wants no more messages") }
   }
   if (wait === undefined) {
-    const reason = `Match "${match.id}" could not be delivered in ${failures} attempts over three days; the last one: ${attempt.error}`
+    const message = attempt.match_id === undefined ? "A message about a gap" : `Match "${attempt.match_id}"`
+    const reason = `${message} could not be delivered in ${failures} attempts over three days; the last one: ${attempt.error}`
     return { ...failed, disabledReason: Option.some(reason) }
   }
   const jitter = 1 + (yield* Random.next) / 10

@@ -1,11 +1,12 @@
 /** Storage port for webhooks and their delivery state, with an in-memory layer. */
 import { Clock, Context, Effect, Layer, Option, PubSub, type Redacted, Stream } from "effect"
+import type { WireGap } from "../coverage/Coverage.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
 import { LimitReached, type StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, AttemptId, MatchId, RuleId, WebhookId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
-import type { WebhookAttempt } from "./Webhook.ts"
+import type { WebhookAttempt, WebhookEvent } from "./Webhook.ts"
 
 export interface NewWebhook {
   readonly id: WebhookId
@@ -16,8 +17,14 @@ export interface NewWebhook {
   readonly rules: Option.Option<ReadonlyArray<RuleId>>
   /** None for all. */
   readonly platforms: Option.Option<ReadonlyArray<PlatformId>>
+  readonly events: ReadonlyArray<WebhookEvent>
   readonly secret: Redacted.Redacted
   readonly createdAt: Timestamp
+}
+
+/** A gap as the receiver knows it. */
+export interface AnnouncedGap extends Omit<typeof WireGap.Type, "detail"> {
+  readonly platform: PlatformId
 }
 
 export interface StoredWebhook extends NewWebhook {
@@ -25,7 +32,8 @@ export interface StoredWebhook extends NewWebhook {
   readonly previousSecret: Option.Option<{ readonly secret: Redacted.Redacted; readonly until: Timestamp }>
   /** The last match that was delivered or skipped. */
   readonly cursor: Option.Option<MatchId>
-  /** Failed attempts of the match after the cursor. */
+  readonly announcedGaps: ReadonlyArray<AnnouncedGap>
+  /** Failed attempts of the next message. */
   readonly failures: number
   /** None: now. */
   readonly nextAttemptAt: Option.Option<Timestamp>
@@ -42,7 +50,10 @@ export interface Lease {
   readonly webhook: StoredWebhook
 }
 
-export type DeliveryState = Pick<StoredWebhook, "cursor" | "failures" | "nextAttemptAt" | "disabledReason">
+export type DeliveryState = Pick<
+  StoredWebhook,
+  "cursor" | "announcedGaps" | "failures" | "nextAttemptAt" | "disabledReason"
+>
 
 export class WebhookStore extends Context.Tag("core/WebhookStore")<
   WebhookStore,
@@ -75,7 +86,8 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
 
     /**
      * Leases up to `limit` due webhooks for `millis`, those furthest behind first. Only webhooks without a lease that
-     * have matches after the cursor, or that missed deleted matches. Concurrent claims get different webhooks.
+     * have matches after the cursor, that missed deleted matches, or that are among `dueGaps`. Concurrent claims get
+     * different webhooks.
      */
     readonly claim: (options: {
       readonly claim: string
@@ -84,7 +96,11 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       readonly limit: number
       /** All there are, for webhooks that name none. */
       readonly platforms: ReadonlyArray<PlatformId>
+      /** Webhooks with gaps to announce. */
+      readonly dueGaps: ReadonlyArray<WebhookId>
     }) => Effect.Effect<ReadonlyArray<StoredWebhook>, StoreUnavailable>
+    /** Enabled webhooks with the event coverage.gap, of all accounts. */
+    readonly announcingGaps: Effect.Effect<ReadonlyArray<StoredWebhook>, StoreUnavailable>
     /**
      * Records the attempt, saves the delivery state and renews the lease in one transaction. If a user has moved the
      * cursor meanwhile, the state is not saved. Returns the stored webhook, or none if the lease is lost or released:
@@ -142,7 +158,13 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
           const cursor = yield* matches.newest
           const used = [...webhooks.values()].filter(({ account }) => account === webhook.account).length
           if (limit > 0 && used >= limit) return yield* new LimitReached({ name: "webhooks", limit, used })
-          webhooks.set(webhook.id, { ...webhook, ...noFailures, cursor, previousSecret: Option.none() })
+          webhooks.set(webhook.id, {
+            ...webhook,
+            ...noFailures,
+            cursor,
+            announcedGaps: [],
+            previousSecret: Option.none()
+          })
         })
 
       const list = (account: AccountId) =>
@@ -174,14 +196,14 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
       const isDue = ({ disabledReason, nextAttemptAt }: StoredWebhook, now: Timestamp) =>
         Option.isNone(disabledReason) && !Option.exists(nextAttemptAt, (at) => at > now)
 
-      const claim: WebhookStore["Type"]["claim"] = ({ claim, now, millis, limit, platforms }) =>
+      const claim: WebhookStore["Type"]["claim"] = ({ claim, now, millis, limit, platforms, dueGaps }) =>
         Effect.gen(function* () {
           const clock = yield* Clock.currentTimeMillis
           const candidates = [...webhooks.values()].filter(
             (webhook) => isDue(webhook, now) && isFree(webhook.id, clock)
           )
           const waiting = yield* Effect.filter(candidates, (webhook) =>
-            Effect.if(isBelowFloor(webhook), {
+            Effect.if(dueGaps.includes(webhook.id) ? Effect.succeed(true) : isBelowFloor(webhook), {
               onTrue: () => Effect.succeed(true),
               onFalse: () => hasMatches(webhook, platforms)
             })
@@ -225,8 +247,10 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
           for (const webhook of webhooks.values()) {
             if (!isFree(webhook.id, now) || (yield* isBelowFloor(webhook)) || (yield* hasMatches(webhook, platforms)))
               continue
-            const { disabledReason } = webhook
-            yield* change(webhook.id, () => ({ ...noFailures, disabledReason, cursor: newest }))
+            const { disabledReason, events } = webhook
+            // The message that failed may be about a gap.
+            const cleared = events.includes("coverage.gap") ? {} : { ...noFailures, disabledReason }
+            yield* change(webhook.id, () => ({ ...cleared, cursor: newest }))
           }
           const kept = new Set([...webhooks.keys()].flatMap((id) => attemptsOf(id).slice(0, attempts)))
           oldestFirst = oldestFirst.filter((attempt) => kept.has(attempt) && attempt.at >= since)
@@ -263,6 +287,11 @@ export class WebhookStore extends Context.Tag("core/WebhookStore")<
           ),
         record: (attempt) => Effect.sync(() => addAttempt(attempt)),
         claim,
+        announcingGaps: Effect.sync(() =>
+          [...webhooks.values()].filter(
+            ({ events, disabledReason }) => events.includes("coverage.gap") && Option.isNone(disabledReason)
+          )
+        ),
         settle,
         release,
         releaseAll: Effect.sync(() => claims.clear()),

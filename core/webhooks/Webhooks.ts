@@ -15,14 +15,15 @@ import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
-import type {
-  AttemptList,
-  AttemptQuery,
-  ReplayRequest,
-  Webhook,
-  WebhookAttempt,
-  WebhookDraft,
-  WebhookWithSecret
+import {
+  type AttemptList,
+  type AttemptQuery,
+  DEFAULT_EVENTS,
+  type ReplayRequest,
+  type Webhook,
+  type WebhookAttempt,
+  type WebhookDraft,
+  type WebhookWithSecret
 } from "./Webhook.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 import { type ListedWebhook, WebhookStore } from "./WebhookStore.ts"
@@ -126,6 +127,7 @@ export class Webhooks extends Context.Tag("core/Webhooks")<
               description: Option.fromNullable(draft.description),
               rules: ruleIds,
               platforms: Option.map(Option.fromNullable(draft.platforms), (all) => [...new Set(all)]),
+              events: [...new Set(draft.events ?? DEFAULT_EVENTS)],
               secret,
               createdAt: yield* Timestamp.now
             },
@@ -226,6 +228,7 @@ const toWire = (webhook: ListedWebhook): Webhook => {
     ...(Option.isSome(description) && { description: description.value }),
     ...(Option.isSome(rules) && { rule_ids: rules.value }),
     ...(Option.isSome(platforms) && { platforms: platforms.value }),
+    events: webhook.events,
     created_at: webhook.createdAt,
     state: isDisabled ? "disabled" : webhook.failures > 0 ? "retrying" : "active",
     ...(isDisabled && { disabled_reason: disabledReason.value }),

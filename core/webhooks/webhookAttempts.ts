@@ -5,6 +5,7 @@ import type { Change } from "../matches/MatchStore.ts"
 import type { Ids, MatchId } from "../model/Ids.ts"
 import { fromMillis } from "../model/Timestamp.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
+import type { GapMessage } from "./gapMessages.ts"
 import type { AttemptKind, WebhookAttempt } from "./Webhook.ts"
 import type { Answer, WebhookSender } from "./WebhookSender.ts"
 import type { StoredWebhook } from "./WebhookStore.ts"
@@ -16,6 +17,7 @@ export interface AttemptResult {
 
 export interface Attempts {
   readonly change: (webhook: StoredWebhook, change: Change) => Effect.Effect<AttemptResult>
+  readonly gap: (webhook: StoredWebhook, message: GapMessage) => Effect.Effect<AttemptResult>
   /** Sends a match again, on request. */
   readonly replay: (webhook: StoredWebhook, match: Match) => Effect.Effect<AttemptResult>
   readonly test: (webhook: StoredWebhook) => Effect.Effect<AttemptResult>
@@ -49,6 +51,8 @@ export const makeAttempts = (sender: WebhookSender["Type"], ids: Ids["Type"]): A
   return {
     change: (webhook, change) =>
       send(webhook, { id: change.id, match: change.match.id, kind: "delivery", body: bodyOf(change) }),
+    gap: (webhook, { id, timestamp, data }) =>
+      send(webhook, { id, kind: "delivery", body: { type: "coverage.gap", timestamp, data } }),
     replay: (webhook, match) =>
       send(webhook, { id: match.id, match: match.id, kind: "replay", body: createdBody(match) }),
     test: Effect.fnUntraced(function* (webhook) {

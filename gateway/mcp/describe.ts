@@ -67,7 +67,7 @@ export const describeMatches = ({ matches, next_cursor, coverage }: MatchList, t
   ].join("\n\n")
 }
 
-export const describeWait = ({ matches, cursor, redacted = [] }: WaitResult, treatment: Treatment): string =>
+export const describeWait = ({ matches, cursor, redacted = [], coverage }: WaitResult, treatment: Treatment): string =>
   [
     matches.length === 0
       ? "No match in this time. This is not an error"
@@ -77,6 +77,7 @@ export const describeWait = ({ matches, cursor, redacted = [] }: WaitResult, tre
       : [
           `Removed since then; do not use or repeat what these said: ${redacted.map(({ id, redacted: { reason } }) => `${id} (${reason})`).join(", ")}`
         ]),
+    describeWatched(coverage),
     `Next: to keep waiting, wait_for_matches with cursor "${cursor}"`
   ].join("\n\n")
 

@@ -39,6 +39,7 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
     service = await startService("node", { ...settings, PORT: port })
     await send(service, "b", "squall second")
     await Promise.all([...followers, lines].map((one) => one.printed(/squall second/)))
+    await Promise.all([...followers, lines].map((one) => one.printedError(/process_down/)))
 
     for (const one of [...followers, lines]) one.signal("SIGINT")
     for (const follower of followers) {
@@ -52,13 +53,23 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
       assert.lengthOf(new Set(ids), ids.length, "each once")
       assert.notInclude(stdout, "squall of old")
       assert.match(stdout, /squall first.*squall second/s)
-      for (const line of stderr.trimEnd().split("\n")) assert.deepInclude(JSON.parse(line), { code: "unavailable" })
+      const notes = stderr
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+      const [retries, changes] = [
+        notes.filter(({ code }) => code === "unavailable"),
+        notes.filter((one) => one.coverage)
+      ]
+      assert.lengthOf(notes, retries.length + changes.length)
+      assert.strictEqual(changes[0]?.coverage.platforms[0].gaps[0].cause, "process_down")
     }
     const { code, stdout, stderr } = await lines.ended
     assert.strictEqual(code, 0)
     assert.match(stdout, /20\S+Z {2}x {9}Test {2}squall second\n$/)
+    assert.match(stderr, /\nNot watched: x, \S+ (to )?\S+, process_down: The server was not running\n/)
     assert.match(stderr, /^Cannot reach Earshot at http:\S+: the connection was cut. Trying again in 1 s\n/)
-    assert.match(stderr, /\nConnected again\n$/)
+    assert.match(stderr, /\nConnected again\n/)
     await service.stop()
   })
 
@@ -141,7 +152,7 @@ describe("earshot matches --follow", { timeout: 3 * START_MILLIS }, () => {
       ],
       [
         (response) => response.end("id: 1\nevent: match\ndata: {}\n\n"),
-        /^earshot: The server sent an event that is not a match/
+        /^earshot: The server sent an event that cannot be read/
       ]
     ]
     for (const [answer, message] of cases) {

@@ -170,7 +170,7 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         const setups = yield* Effect.all(Array.from({ length: 3 }, () => newSetup()))
         for (const { rule } of setups) yield* insertSome(rule, 1)
         const claim = (limit: number) =>
-          store.claim({ claim: v7(), now: at(10), millis: LEASE_MILLIS, platforms: PLATFORM_IDS, limit })
+          store.claim({ claim: v7(), now: at(10), millis: LEASE_MILLIS, platforms: PLATFORM_IDS, dueGaps: [], limit })
         const [first, rest] = [yield* claim(2), yield* claim(1_000)]
         assert.lengthOf(first, 2)
         const cursors = [...first, ...rest].map(({ cursor }) => Option.getOrElse(cursor, () => ""))
@@ -195,6 +195,36 @@ export const webhookStoreContract = <E>(name: string, layer: Layer.Layer<Stores,
         assert.isTrue(Option.isSome(yield* store.settle(next, newAttempt(webhook), standingAt(second), LEASE_MILLIS)))
         yield* store.release({ ...next, webhook: { ...next.webhook, ...standingAt(second) } }, Option.none())
         assert.lengthOf(yield* claimOf(webhook), 0, "all matches are delivered")
+      })
+    )
+
+    it.effect("a webhook that announces gaps is claimed on request, and settle stores what it has announced", () =>
+      Effect.gen(function* () {
+        const store = yield* WebhookStore
+        const account = yield* newAccount
+        const [plain, announcing] = [newWebhook(account), newWebhook(account, { events: ["coverage.gap"] })]
+        for (const webhook of [plain, announcing]) yield* store.insert(webhook, 5)
+        const found = (yield* store.announcingGaps).filter((webhook) => webhook.account === account)
+        assert.deepStrictEqual(
+          found.map(({ id, events, announcedGaps }) => [id, events, announcedGaps]),
+          [[announcing.id, ["coverage.gap"], []]]
+        )
+        const claim = v7()
+        const claims = { claim, now: at(10), millis: LEASE_MILLIS, platforms: PLATFORM_IDS, limit: 1_000 }
+        const claimed = yield* store.claim({ ...claims, dueGaps: [announcing.id] })
+        const [webhook] = claimed.filter((one) => one.account === account)
+        assert(webhook !== undefined && webhook.id === announcing.id)
+        const announcedGaps = [{ platform: "x", from: at(4), cause: "outage", recovered: false } as const]
+        const { cursor } = webhook
+        const attempt = newAttempt(webhook.id, { outcome: "failed" })
+        const waiting = { ...fresh, cursor, announcedGaps, failures: 2, nextAttemptAt: Option.some(at(20)) }
+        yield* store.settle({ claim, webhook }, attempt, waiting, LEASE_MILLIS)
+        const rule = (yield* visibleRule(yield* newAccount)).id
+        yield* insertSome(rule, 1)
+        yield* store.maintain({ attempts: 10, since: at(0), platforms: PLATFORM_IDS })
+        const kept = Option.getOrThrow(yield* store.find(account, webhook.id))
+        assert.deepInclude(kept, { announcedGaps, failures: 2, nextAttemptAt: Option.some(at(20)) })
+        yield* store.releaseAll
       })
     )
 
@@ -353,7 +383,12 @@ const LEASE_MILLIS = 1_500
 
 const noMatch = fromUuid("match", "00000000-0000-0000-0000-000000000000")
 
-const fresh = { failures: 0, nextAttemptAt: Option.none<Timestamp>(), disabledReason: Option.none<string>() }
+const fresh = {
+  failures: 0,
+  nextAttemptAt: Option.none<Timestamp>(),
+  disabledReason: Option.none<string>(),
+  announcedGaps: []
+}
 
 const standingAt = (id: MatchId | undefined): DeliveryState => ({ ...fresh, cursor: Option.fromNullable(id) })
 
@@ -364,6 +399,7 @@ const newWebhook = (account: AccountId, overrides: Partial<NewWebhook> = {}): Ne
   description: Option.some("Ünïcode"),
   rules: Option.none(),
   platforms: Option.none(),
+  events: ["match", "match.redacted"],
   secret: Redacted.make("first"),
   createdAt: at(1),
   ...overrides
@@ -402,7 +438,7 @@ const claimAt = (now: Timestamp, ...ids: ReadonlyArray<WebhookId>) =>
   Effect.gen(function* () {
     const store = yield* WebhookStore
     const claim = v7()
-    const options = { claim, now, millis: LEASE_MILLIS, platforms: PLATFORM_IDS, limit: 1_000 }
+    const options = { claim, now, millis: LEASE_MILLIS, platforms: PLATFORM_IDS, dueGaps: [], limit: 1_000 }
     const all = (yield* store.claim(options)).map((webhook) => ({ claim, webhook }))
     const [wanted, others] = [all.filter(isOneOf(ids)), all.filter((held) => !isOneOf(ids)(held))]
     for (const held of others) yield* store.release(held, Option.none())

@@ -268,7 +268,7 @@ const answerOf = async ({ url, key }: Target, path: string, body?: unknown): Pro
     },
     ...(body !== undefined && { method: "POST", body: JSON.stringify(body) })
   })
-  const isEndless = /^\/(trpc\/matches\.watch|matches\/stream)/.test(path) && answer.status === 200
+  const isEndless = /^\/(trpc\/matches\.(watch|events)|matches\/stream)/.test(path) && answer.status === 200
   const text = isEndless ? await startOf(answer) : await answer.text()
   aborting.abort()
   return `${answer.status} ${text}`

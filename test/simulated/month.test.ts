@@ -336,11 +336,8 @@ function monthOn(
         Effect.map(rules.list(account), (all) => all.find((rule) => rule.id === id)?.platforms["x"]),
       gaps: (account: AccountId, id: RuleId) =>
         Effect.map(
-          makeCoverageOf({ streams, rules: store })(
-            { account, rule: Option.some(id), platforms: ["x"] },
-            { from: Option.none(), to: now() + 1 }
-          ),
-          ({ platforms: [x] }) => x?.gaps ?? []
+          makeCoverageOf({ streams, rules: store })({ account, rule: Option.some(id), platforms: ["x"] }),
+          (coverageIn) => coverageIn({ from: Option.none(), to: now() + 1 }).platforms[0]?.gaps ?? []
         ),
       status: (viewer: Option.Option<AccountId>) => Effect.flatMap(platforms(viewer), ([x]) => Effect.fromNullable(x))
     }

@@ -61,7 +61,7 @@ const read = (rule: Option.Option<RuleId>, account: AccountId = ann) =>
   Effect.gen(function* () {
     const coverageOf = makeCoverageOf({ streams: yield* StreamStore, rules: yield* RuleStore })
     const window = { from: Option.none(), to: 60 * 60_000 }
-    const { platforms } = yield* coverageOf({ account, rule, platforms: ["x", "firehose"] }, window)
+    const { platforms } = (yield* coverageOf({ account, rule, platforms: ["x", "firehose"] }))(window)
     return platforms.map(({ platform, watched_since, watched_until, gaps }) => ({
       platform,
       watched: [watched_since, watched_until],

@@ -223,7 +223,11 @@ describe("Matches", () => {
       yield* TestClock.adjust("9 seconds")
       assert.isTrue(Option.isNone(yield* Fiber.poll(quiet)), "it waits for the whole timeout")
       yield* TestClock.adjust("1 seconds")
-      const { cursor, ...answer } = yield* Fiber.join(quiet)
+      const { cursor, coverage, ...answer } = yield* Fiber.join(quiet)
+      assert.deepStrictEqual(
+        [coverage.from, coverage.to, coverage.platforms.map(({ platform }) => platform)],
+        [Timestamp.fromMillis(0), Timestamp.fromMillis(10_000), ["x"]]
+      )
       assert.deepStrictEqual(answer, { matches: [], timed_out: true })
       yield* addMatch(rule, "in between")
       const next = yield* matches.wait(ann, { rule_id: rule, cursor, ...SHORTLY })

@@ -1,0 +1,72 @@
+/** Tells live readers when the gaps of their rules change. */
+import { Clock, Effect, Option, type Scope } from "effect"
+import type { StoreUnavailable } from "../model/Errors.ts"
+import type { WatchSelector } from "../rules/RuleStore.ts"
+import type { Coverage } from "./Coverage.ts"
+import type { CoverageOf, Window } from "./coverageOf.ts"
+
+/** The coverage since `from`, in milliseconds, if its gaps have changed since the last call. At first: if it has any. */
+export type CoverageChanges = (
+  selector: WatchSelector,
+  from: number
+) => Effect.Effect<Effect.Effect<Option.Option<Coverage>>, never, Scope.Scope>
+
+/** All readers of the same rules share one read per second. */
+export const makeCoverageChanges = (coverageOf: CoverageOf): CoverageChanges => {
+  const shared = new Map<string, SharedRead>()
+
+  const join = (selector: WatchSelector, key: string) =>
+    Effect.map(
+      // Uninterruptible, because other readers may wait for the same read.
+      Effect.cachedWithTTL(Effect.uninterruptible(coverageOf(selector)), "1 second"),
+      (read): SharedRead => {
+        const joined = shared.get(key) ?? { read, readers: 0 }
+        joined.readers++
+        shared.set(key, joined)
+        return joined
+      }
+    )
+  const leave = (joined: SharedRead, key: string) =>
+    Effect.sync(() => {
+      joined.readers--
+      if (joined.readers === 0) shared.delete(key)
+    })
+
+  return (selector, from) => {
+    const { account, rule, platforms } = selector
+    const key = [account, Option.getOrElse(rule, () => ""), ...platforms].join(" ")
+    return Effect.map(
+      Effect.acquireRelease(join(selector, key), (joined) => leave(joined, key)),
+      ({ read }) => {
+        let reported = ""
+        let checkedAt = Number.NEGATIVE_INFINITY
+        return Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          if (now - checkedAt < MIN_INTERVAL_MILLIS) return Option.none()
+          checkedAt = now
+          const coverage = (yield* read)({ from: Option.some(Math.min(from, now)), to: now })
+          const gaps = gapsOf(coverage)
+          if (gaps === reported) return Option.none()
+          reported = gaps
+          return Option.some(coverage)
+        }).pipe(Effect.catchTag("StoreUnavailable", () => Effect.succeedNone))
+      }
+    )
+  }
+}
+
+// ---- helpers ----
+
+const MIN_INTERVAL_MILLIS = 3_000
+
+interface SharedRead {
+  readonly read: Effect.Effect<(window: Window) => Coverage, StoreUnavailable>
+  readers: number
+}
+
+/** Empty without gaps. */
+const gapsOf = ({ platforms }: Coverage): string =>
+  platforms
+    .filter(({ gaps, suspected }) => gaps.length + suspected.length > 0)
+    .map(({ platform, gaps, suspected }) => JSON.stringify([platform, gaps, suspected]))
+    .join()

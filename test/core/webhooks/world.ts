@@ -1,0 +1,108 @@
+/** Webhooks with fake receivers and memory stores. */
+import { it } from "@effect/vitest"
+import { Effect, Layer, Option, type Scope } from "effect"
+import { StreamStore } from "../../../core/coverage/StreamStore.ts"
+import { MatchStore } from "../../../core/matches/MatchStore.ts"
+import { Entropy } from "../../../core/model/Entropy.ts"
+import { fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
+import type { Platforms } from "../../../core/platforms/Platform.ts"
+import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import type { Webhook, WebhookDraft } from "../../../core/webhooks/Webhook.ts"
+import * as WebhookDelivery from "../../../core/webhooks/WebhookDelivery.ts"
+import { type Answer, type Message, WebhookSender } from "../../../core/webhooks/WebhookSender.ts"
+import { WebhookStore } from "../../../core/webhooks/WebhookStore.ts"
+import { Webhooks } from "../../../core/webhooks/Webhooks.ts"
+import { newMatch, visibleRule } from "../../contract/samples.ts"
+import { idsOnly } from "../../platforms.ts"
+import { quotas } from "../../quotas.ts"
+
+export const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
+
+/** Fake receivers: configurable answers, recorded messages. */
+export class Receivers {
+  readonly sent: Array<Message> = []
+  answer: (message: Message) => Effect.Effect<Answer> = () => Effect.succeed(answered(200))
+
+  idsTo(url: string): ReadonlyArray<string | undefined> {
+    return this.sent.filter((message) => message.url === url).map(({ id }) => id)
+  }
+}
+
+export const answered = (status: number, retryAfter = Option.none<number>()): Answer => ({
+  _tag: "Answered",
+  status,
+  body: "",
+  retryAfter
+})
+
+const stores = WebhookStore.layerMemory.pipe(
+  Layer.provideMerge(MatchStore.layerMemory),
+  Layer.provideMerge(Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, idsOnly))
+)
+
+export interface World {
+  readonly receivers: Receivers
+  readonly webhooks: Webhooks["Type"]
+  readonly rule: RuleId
+  readonly insert: (count: number, rule?: RuleId) => Effect.Effect<ReadonlyArray<MatchId>, unknown>
+  readonly create: (draft?: Partial<WebhookDraft>) => Effect.Effect<string, unknown>
+  readonly state: (id: string) => Effect.Effect<Webhook, unknown>
+  readonly stores: {
+    readonly webhooks: WebhookStore["Type"]
+    readonly matches: MatchStore["Type"]
+    readonly rules: RuleStore["Type"]
+    readonly streams: StreamStore["Type"]
+  }
+  /** Starts another worker. */
+  readonly start: Effect.Effect<unknown, never, Scope.Scope>
+}
+
+export const URL_A = "https://a.example/hook"
+
+export const test = (title: string, body: (world: World) => Effect.Effect<void, unknown, Scope.Scope>) =>
+  it.scoped(title, () =>
+    Effect.gen(function* () {
+      const receivers = new Receivers()
+      const sender = WebhookSender.of({
+        refusal: () => Option.none(),
+        send: (message) =>
+          Effect.suspend(() => {
+            receivers.sent.push(message)
+            return receivers.answer(message)
+          })
+      })
+      const services = Layer.mergeAll(
+        yield* Effect.map(
+          Effect.context<WebhookStore | MatchStore | RuleStore | StreamStore | Platforms>(),
+          Layer.succeedContext
+        ),
+        Layer.succeed(WebhookSender, sender),
+        Layer.provideMerge(Ids.layer, Entropy.layerCounting)
+      )
+      const shared = Layer.succeedContext(yield* Layer.build(services))
+      const webhooks = yield* Effect.provide(
+        Webhooks,
+        Layer.provide(Webhooks.layer, Layer.provideMerge(quotas(), shared))
+      )
+      const matches = yield* MatchStore
+      const rule = (yield* visibleRule(ann)).id
+      yield* body({
+        receivers,
+        webhooks,
+        rule,
+        insert: (count, of = rule) =>
+          Effect.gen(function* () {
+            const found = Array.from({ length: count }, () => newMatch(of))
+            yield* matches.insert(found)
+            return found.map(({ id }) => id)
+          }),
+        create: (draft = {}) => Effect.map(webhooks.create(ann, { url: URL_A, ...draft }), ({ webhook }) => webhook.id),
+        state: (id) =>
+          Effect.flatMap(webhooks.list(ann), (all) => Effect.fromNullable(all.find((webhook) => webhook.id === id))),
+        stores: { webhooks: yield* WebhookStore, matches, rules: yield* RuleStore, streams: yield* StreamStore },
+        start: Layer.build(Layer.provide(WebhookDelivery.layerWith({ isOnlyProcess: false }), shared))
+      })
+    }).pipe(Effect.provide(stores))
+  )
+
+export const SOON = "1 second"
