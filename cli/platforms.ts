@@ -63,7 +63,7 @@ const describeBudget = ({ month, limit, warning, accounts, ...shown }: Budget): 
   ...(accounts ?? []).map(({ account, used, cost }) => `    ${account}  ${used}, $${dollars(cost)}`)
 ]
 
-const dollars = (amount: number): string => amount.toFixed(2)
+const dollars = (amount: number): string => (Math.round(amount * 100 + 1e-6) / 100).toFixed(2)
 
 const describeRules = ({ wanted, limit, drift }: PlatformStatus["rules"]): string =>
   [
@@ -71,7 +71,7 @@ const describeRules = ({ wanted, limit, drift }: PlatformStatus["rules"]): strin
     ...(drift === undefined
       ? []
       : [
-          ...(drift.missing === 0 ? [] : [`${drift.missing} missing on the platform`]),
+          ...(drift.missing === 0 ? [] : [`${drift.missing} missing on the platform (earshot rules list says why)`]),
           ...(drift.orphaned === 0 ? [] : [`${drift.orphaned} to be removed there`]),
           ...(drift.foreign === 0 ? [] : [`${plural(drift.foreign, "rule")} of others there`]),
           `compared with the platform ${drift.checked_at}`

@@ -22,7 +22,7 @@ import { AccountId } from "../core/model/Ids.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
-import type { Quotas } from "../core/quotas/Quotas.ts"
+import { Quotas } from "../core/quotas/Quotas.ts"
 import { Status } from "../core/status/Status.ts"
 import { bearer } from "./auth.ts"
 import { readJson } from "./body.ts"
@@ -122,7 +122,12 @@ export const operatorGateway = (
         onFailure: () => new Unauthenticated(),
         onSuccess: (account): Caller => ({ account, scope: "admin" })
       })
-    const asAccount = yield* Effect.provideService(gateway(options), Keys, { ...service, authenticate })
+    // The requests of the operator do not count for the account.
+    const quotas = { ...(yield* Quotas), admit: () => Effect.succeedNone }
+    const asAccount = yield* gateway(options).pipe(
+      Effect.provideService(Keys, { ...service, authenticate }),
+      Effect.provideService(Quotas, quotas)
+    )
     const asOperator = yield* makeHandler<LocalFeed | Redactions | Status>(
       [
         serverInfoRoute(options.version),

@@ -170,7 +170,7 @@ export class PlatformLimitReached extends Schema.TaggedError<PlatformLimitReache
   upstream: Schema.Unknown
 }) {
   override get message() {
-    return `Platform "${this.platform}" accepts no more rules: ${this.reason}; delete one or ask the operator for a higher limit`
+    return `Platform "${this.platform}" accepts no more rules: ${this.reason.replace(/\.$/, "")}; delete a rule, or change the plan at the platform`
   }
 }
 

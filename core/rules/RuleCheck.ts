@@ -164,11 +164,12 @@ const backtestOf = (
     return { backtest: yield* run({ account, language, basis, expression, present }, request) }
   })
 
-/** Counts only what the platform accepts. */
+/** Counts what the platform accepts, or would accept if it had room. */
 const answerOf = (platform: Platform, text: string) =>
   Effect.gen(function* () {
     const verdict = yield* platform.verify(text)
-    return Either.isLeft(verdict)
-      ? { platform_verdict: { accepted: false, reason: verdict.left.reason } }
-      : { platform_verdict: { accepted: true }, ...(yield* estimateOf(platform, text)) }
+    if (Either.isRight(verdict)) return { platform_verdict: { accepted: true }, ...(yield* estimateOf(platform, text)) }
+    const platform_verdict = { accepted: false, reason: verdict.left.reason }
+    const estimate = verdict.left._tag === "PlatformLimitReached" ? yield* estimateOf(platform, text) : {}
+    return { platform_verdict, ...estimate }
   })

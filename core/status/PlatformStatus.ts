@@ -74,8 +74,9 @@ export const statusOf = (
   const refusal = Option.filter(error, ({ isRefused }) => isRefused && stream.state === "idle")
   const hasLostRules = stream.state === "idle" && wanted > 0
   const state = Option.isSome(refusal) ? "refused" : hasLostRules ? "waiting" : stream.state
+  const arePaused = stream.state === "idle" && wanted === 0 && Option.exists(budget, ({ paused }) => paused > 0)
   const detail = Option.match(refusal, {
-    onNone: () => (hasLostRules ? RULES_LOST : stream.detail),
+    onNone: () => (hasLostRules ? RULES_LOST : arePaused ? RULES_PAUSED : stream.detail),
     onSome: ({ message }) => message
   })
   const lastEvent = Option.map(lastEventAt, Timestamp.fromMillis)
@@ -120,6 +121,8 @@ export const statusOf = (
 }
 
 // ---- helpers ----
+
+const RULES_PAUSED = "All rules are paused for the monthly budget"
 
 const RULES_LOST = "The platform has lost the rules: they are registered again as soon as it accepts them"
 

@@ -60,6 +60,15 @@ for (const runtime of RUNTIMES) {
       assert.deepInclude(JSON.parse(unknown.stderr), { code: "not_found", message: 'Cannot find key "key_of_nobody"' })
     })
 
+    it("does not count the operator's requests for the account, nor limit them", async () => {
+      const { stdout: key } = await run("keys", "create", "--account", "limited")
+      assert.strictEqual((await run("accounts", "limit", "limited", "requests", "1")).code, 0)
+      assert.strictEqual((await run("account", "--account", "limited")).code, 0)
+      assert.strictEqual((await call(as(key.trim()), "/api.ListRules")).status, 200)
+      assert.strictEqual((await call(as(key.trim()), "/api.ListRules")).status, 429)
+      assert.strictEqual((await run("rules", "list", "--account", "limited")).code, 0)
+    })
+
     it("serves commands of both runtimes", async () => {
       for (const client of RUNTIMES) {
         const listed = await runCommand(client, ["keys", "list"], local)
