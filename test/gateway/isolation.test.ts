@@ -253,6 +253,7 @@ const masked = (answer: string): string =>
     .replaceAll(/\b[a-z]+_[0-9a-z]{26}\b/g, "ID")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replaceAll(/\bes_\w+…?/g, "KEY")
+    .replaceAll(/"resets_in_seconds":\d+/g, '"resets_in_seconds":SECONDS')
     // The secret around untrusted text is new in each response.
     .replaceAll(/\b[0-9a-f]{16,}\b/g, "SECRET")
 
