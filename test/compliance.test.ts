@@ -1,6 +1,7 @@
 /** The real program and the simulator as two processes: posts deleted on X are redacted, once it is turned on. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { eventually } from "./eventually.ts"
 import { call, draft, type Json, type Target } from "./gateway/client.ts"
 import { KEY, type Running, START_MILLIS, startCommand, startService } from "./program.ts"
 import { temporaryFolder } from "./stores.ts"
@@ -73,14 +74,3 @@ const post = (id: string) => ({
   data: { id, text: "a storm", lang: "en", author_id: "7", edit_history_tweet_ids: [id] },
   includes: { users: [{ id: "7", name: "Seven", username: "seven", verified: true }] }
 })
-
-const eventually = async (check: () => Promise<void>): Promise<void> => {
-  for (let left = 150; ; left--) {
-    try {
-      return await check()
-    } catch (cause) {
-      if (left === 0) throw cause
-      await new Promise((resume) => setTimeout(resume, 100))
-    }
-  }
-}

@@ -3,11 +3,10 @@
  * own counts are proof.
  */
 import { Effect, Option, type Queue } from "effect"
-import type { Signal } from "../../core/platforms/Platform.ts"
+import type { Period, Signal } from "../../core/platforms/Platform.ts"
 import type { Ended } from "../http/supervised.ts"
 import type { CountPosts } from "./countPosts.ts"
-import { endedDeaf, endedUnproved } from "./endings.ts"
-import type { Period } from "./recovery.ts"
+import { endedDeaf, endedUnproved, POSTS_MISSING } from "./endings.ts"
 
 export interface Verdict {
   readonly ended?: Ended
@@ -79,8 +78,10 @@ export class QuietWatch {
         const isSuspicious = period.to - Math.max(period.from, this.suspectedUntil) >= SUSPICIOUS_MILLIS
         return isSuspicious ? Option.some(this.suspicionOf(period)) : Option.none()
       }
-      const detail = "X counts posts that the stream did not send"
-      return Option.map(missed.value, (lost): Signal => ({ _tag: "Lost", ...lost, cause: "stall", detail }))
+      return Option.map(
+        missed.value,
+        (lost): Signal => ({ _tag: "Lost", ...lost, cause: "stall", detail: POSTS_MISSING })
+      )
     })
   }
 

@@ -93,12 +93,11 @@ export class RecordReader {
           this.backfill = undefined
         }
         if (novelty === "repeat") continue
-        const reason = numberProblem(line)
-        if (novelty === "new post" && reason === undefined) posts.push(payload)
+        const delivery = deliveryOf(record, { line, now, cursor: Option.some(String(now)) })
+        if (novelty === "new post" && delivery.damaged === undefined) posts.push(payload)
         this.quiet.postReceived(now)
         this.quiet.remember(createdAtOf(record) ?? now, ruleIds)
-        const damaged = reason === undefined ? undefined : { reason, text: line }
-        signals.push(eventOf(record, { now, damaged, cursor: Option.some(String(now)) }))
+        signals.push({ _tag: "Event", delivery })
       }
       this.lastLineAt = now
       if (posts.length > 0) {
@@ -120,12 +119,10 @@ export class RecordReader {
   ): Effect.Effect<{ readonly events: Chunk.Chunk<Signal>; readonly isComplete: boolean }> {
     return Effect.map(Clock.currentTimeMillis, (now) => {
       const records = [...lines].map((line) => ({ line, record: readLine(line) }))
-      const events = records.flatMap(({ line, record }) => {
+      const events = records.flatMap(({ line, record }): ReadonlyArray<Signal> => {
         if (record.kind !== "post" || this.seen.add(record.postId, record.ruleIds) === "repeat") return []
         this.quiet.remember(createdAtOf(record) ?? now, record.ruleIds)
-        const reason = numberProblem(line)
-        const damaged = reason === undefined ? undefined : { reason, text: line }
-        return [eventOf(record, { now, damaged, cursor: Option.none() })]
+        return [{ _tag: "Event", delivery: deliveryOf(record, { line, now, cursor: Option.none() }) }]
       })
       const isComplete = records.every(({ record }) => record.kind !== "unreadable")
       return { events: Chunk.unsafeFromArray(events), isComplete }
@@ -151,25 +148,21 @@ const MAX_LATENESS_MILLIS = 15_000
 /** A backfill comes without pauses. */
 const REPLAY_PAUSE_MILLIS = 10_000
 
-const eventOf = (
+const deliveryOf = (
   { postId, ruleIds, payload }: PostRecord,
-  options: {
-    readonly now: number
-    readonly damaged: Delivery["damaged"]
-    readonly cursor: Delivery["cursor"]
-  }
-): Signal => ({
-  _tag: "Event",
-  delivery: {
+  { line, now, cursor }: { readonly line: string; readonly now: number; readonly cursor: Delivery["cursor"] }
+): Delivery => {
+  const reason = numberProblem(line)
+  return {
     platformPostId: postId,
     payload,
-    ...(options.damaged !== undefined && { damaged: options.damaged }),
+    ...(reason !== undefined && { damaged: { reason, text: line } }),
     platformRuleIds: ruleIds,
-    cursor: options.cursor,
-    receivedAt: options.now,
+    cursor,
+    receivedAt: now,
     ack: Effect.void
   }
-})
+}
 
 const createdAtOf = ({ payload }: PostRecord): number | undefined =>
   instantOf(textOf(objectOf(payload["data"])?.["created_at"]) ?? "")

@@ -1,8 +1,7 @@
 /** Counts the posts of our own rules on X, in one query. */
 import { Effect, Option } from "effect"
-import type { Platform, RecentCount } from "../../core/platforms/Platform.ts"
+import type { Period, Platform, RecentCount } from "../../core/platforms/Platform.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
-import type { Period } from "./recovery.ts"
 
 export interface CountedPosts {
   /** By minute. */

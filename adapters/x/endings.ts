@@ -44,9 +44,10 @@ export const endedSilent: Ended = new Ended({
   reason: `No data came for ${SILENCE_SECONDS} s, not even a keep-alive`
 })
 
-/** X counts posts that did not come. */
+export const POSTS_MISSING = "X counts posts that the stream did not send"
+
 export const endedDeaf = (silentSince: number): Ended =>
-  new Ended({ kind: "stalled", reason: "X counts posts that the stream did not send", silentSince })
+  new Ended({ kind: "stalled", reason: POSTS_MISSING, silentSince })
 
 /** Nothing is proved: the gap is only that of the new connection. */
 export const endedUnproved = (minutes: number, now: number): Ended =>

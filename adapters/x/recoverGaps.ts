@@ -1,9 +1,9 @@
 /** Background work: recovers the posts of long gaps, where the plan has it, and looks at quiet periods. */
 import { Chunk, Clock, Effect, Option, type Queue, Stream } from "effect"
-import type { Signal } from "../../core/platforms/Platform.ts"
+import type { Period, Signal } from "../../core/platforms/Platform.ts"
 import type { QuietWatch } from "./QuietWatch.ts"
 import type { RecordReader } from "./RecordReader.ts"
-import type { NotRecovered, Period, Recovery } from "./recovery.ts"
+import type { NotRecovered, Recovery } from "./recovery.ts"
 
 export interface Recovering {
   readonly recovery: Recovery

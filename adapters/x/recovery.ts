@@ -1,6 +1,7 @@
 /** Recovery: a second connection that replays the posts of a past gap and then ends, where the plan has it. */
 import { Chunk, Clock, Data, Effect, Option, Stream } from "effect"
 import { DAY_MILLIS } from "../../core/model/Timestamp.ts"
+import type { Period } from "../../core/platforms/Platform.ts"
 import type { Budget } from "../http/Budget.ts"
 import { type OpenAnswer, read } from "../http/call.ts"
 import { lines } from "../http/lines.ts"
@@ -9,12 +10,6 @@ import type { Upstream } from "../http/Upstream.ts"
 import { endedByAnswer, endedByNetwork, endedInStream } from "./endings.ts"
 import { applyRateLimit } from "./limits.ts"
 import { readLine } from "./records.ts"
-
-/** A period, in milliseconds. */
-export interface Period {
-  readonly from: number
-  readonly to: number
-}
 
 /** The posts of the period are not all recovered: some may have come, repeated ones are harmless. */
 export class NotRecovered extends Data.TaggedError("NotRecovered")<{

@@ -1,7 +1,7 @@
 /** X's filtered stream: reconnects, and asks for the missed posts where the plan has backfill or recovery. */
 import { Chunk, Clock, Effect, Option, Queue, type Scope, Stream } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
-import type { Platform, Signal } from "../../core/platforms/Platform.ts"
+import type { Period, Platform, Signal } from "../../core/platforms/Platform.ts"
 import { jsonOf } from "../../core/text/json.ts"
 import { type OpenAnswer, read } from "../http/call.ts"
 import type { KnownRules } from "../http/KnownRules.ts"
@@ -18,7 +18,7 @@ import { problemIn } from "./problems.ts"
 import { QuietWatch } from "./QuietWatch.ts"
 import { RecordReader } from "./RecordReader.ts"
 import { lookAtQuietPeriods, recoverGaps } from "./recoverGaps.ts"
-import { type Period, Recovery } from "./recovery.ts"
+import { Recovery } from "./recovery.ts"
 
 export const makeWatch = (options: {
   readonly upstream: Upstream

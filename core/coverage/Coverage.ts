@@ -3,7 +3,7 @@ import { Option, Schema } from "effect"
 import { RuleId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
-import { GapCause, type Signal } from "../platforms/Platform.ts"
+import { GapCause, type Period, type Signal } from "../platforms/Platform.ts"
 
 /** A period in which the platform was not watched. Times in milliseconds. */
 export interface Gap extends Period {
@@ -13,12 +13,6 @@ export interface Gap extends Period {
   readonly isRecovered: boolean
   /** Events may be missing, without proof. */
   readonly isSuspected: boolean
-}
-
-/** In milliseconds. */
-export interface Period {
-  readonly from: number
-  readonly to: number
 }
 
 /** The coverage state of a platform's stream. Times in milliseconds. */

@@ -10,7 +10,7 @@ export interface StreamRecord {
   readonly cursor: Option.Option<string>
 }
 
-/** Stored in one transaction with the matches of a batch. */
+/** Stored in one transaction with the last matches of a batch. */
 export interface StreamProgress extends LedgerChange {
   readonly platform: PlatformId
   /** None keeps the stored cursor. */

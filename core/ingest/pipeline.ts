@@ -1,24 +1,16 @@
 /**
- * The ingest pipeline of one platform: read the stream, fan out to rules, write in batches. Matches, the cursor and the
- * coverage are written in one transaction; acknowledgements follow. While the store is down the stream waits
- * (back-pressure). An event that cannot be stored becomes a dead letter.
+ * The ingest pipeline of one platform: read the stream, fan out to rules, write in batches. The cursor and the coverage
+ * are written in the transaction of a batch's last matches; acknowledgements follow. While the store is down the stream
+ * waits (back-pressure). An event that cannot be stored becomes a dead letter.
  */
 import { Array as Arr, Chunk, Clock, Duration, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
 import type { PostBudget } from "../budget/PostBudget.ts"
-import {
-  afterRestart,
-  afterSignal,
-  type Gap,
-  isWithin,
-  type Ledger,
-  newLedger,
-  type Period
-} from "../coverage/Coverage.ts"
+import { afterRestart, afterSignal, type Gap, isWithin, type Ledger, newLedger } from "../coverage/Coverage.ts"
 import type { StreamProgress, StreamStore } from "../coverage/StreamStore.ts"
 import type { MatchStore } from "../matches/MatchStore.ts"
 import type { MatchesUnstorable, StoreUnavailable } from "../model/Errors.ts"
 import type { Failpoints } from "../model/Failpoints.ts"
-import type { Delivery, Platform, Signal } from "../platforms/Platform.ts"
+import type { Delivery, Period, Platform, Signal } from "../platforms/Platform.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { type FanOutServices, fanOut } from "./fanOut.ts"
 

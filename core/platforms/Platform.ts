@@ -64,17 +64,21 @@ export interface Inventory {
   }>
 }
 
-/** Events that the platform counted, which it need not have delivered. Times are in milliseconds. */
-export interface RecentCount {
-  readonly total: number
+/** In milliseconds. */
+export interface Period {
   readonly from: number
   readonly to: number
+}
+
+/** Events that the platform counted, which it need not have delivered. */
+export interface RecentCount extends Period {
+  readonly total: number
   /** Operators that the platform cannot count by. They were left out, so `total` is an upper bound. */
   readonly without: ReadonlyArray<string>
   /** Another reason why the stream may deliver more or less. */
   readonly note?: string
-  /** The parts of the period with their counts. In milliseconds. */
-  readonly parts: ReadonlyArray<{ readonly from: number; readonly to: number; readonly total: number }>
+  /** The parts of the period with their counts. */
+  readonly parts: ReadonlyArray<Period & { readonly total: number }>
 }
 
 /** An event that matched at least one rule of the platform. */
@@ -127,19 +131,13 @@ export type Signal =
    */
   | { readonly _tag: "Watching"; readonly at: number; readonly since: number; readonly askedSince?: number }
   /** There is evidence that the events of this period were replayed. */
-  | { readonly _tag: "Replayed"; readonly from: number; readonly to: number }
+  | ({ readonly _tag: "Replayed" } & Period)
   /** The platform is not watched from `at` on: the last time that the stream showed to be open. */
   | { readonly _tag: "GapStarted"; readonly at: number; readonly cause: GapCause; readonly detail: string }
   /** An event of this period was missed or could not be read. */
-  | {
-      readonly _tag: "Lost"
-      readonly from: number
-      readonly to: number
-      readonly cause: "unreadable" | "stall"
-      readonly detail: string
-    }
+  | ({ readonly _tag: "Lost"; readonly cause: "unreadable" | "stall"; readonly detail: string } & Period)
   /** Events of this period may be missing, without proof. */
-  | { readonly _tag: "Suspected"; readonly from: number; readonly to: number; readonly detail: string }
+  | ({ readonly _tag: "Suspected"; readonly detail: string } & Period)
 
 /**
  * idle: there are no rules to watch for. waiting: the stream broke and a reconnect is scheduled. refused: the platform
@@ -201,13 +199,10 @@ export interface Platform {
   readonly watch: (from: Option.Option<string>) => Stream.Stream<Signal>
   readonly status: Effect.Effect<StreamStatus>
   /**
-   * Counts recent events that match the text: of a period, in milliseconds, or as far back as the platform counts.
+   * Counts recent events that match the text: of a period, or as far back as the platform counts.
    * Fails with a refusal if the platform cannot count this text. Absent: the platform does not count.
    */
-  readonly countRecent?: (
-    text: string,
-    period?: { readonly from: number; readonly to: number }
-  ) => Effect.Effect<RecentCount, PlatformFailure | RuleRefusal>
+  readonly countRecent?: (text: string, period?: Period) => Effect.Effect<RecentCount, PlatformFailure | RuleRefusal>
   /** Absent if the platform cannot look up posts, or if the operator has not turned it on. */
   readonly lookUp?: PostLookUp
 }

@@ -351,6 +351,7 @@ const RECHECK_AFTER_MILLIS = 30_000
 /** A platform lists this many rules in one call. */
 const MAX_CHEAP_RULES = 1_000
 
+/** About two minutes: a little less, so that it falls due at the look before rather than after them. */
 const SLOW_INTERVAL_MILLIS = 110_000
 
 interface PlatformRule {

@@ -7,6 +7,7 @@ import { EventSource } from "eventsource"
 import type { Match } from "../../core/matches/Match.ts"
 import type { AppRouter } from "../../gateway/trpc.ts"
 import { type Received, startReceiver } from "../adapters/webhooks/receiver.ts"
+import { eventually } from "../eventually.ts"
 import { KEY, type Running, runInProcess, START_MILLIS, startService } from "../program.ts"
 import { temporaryDatabase } from "../stores.ts"
 import { assertError, call, draft, type Json, type Target, xPost } from "./client.ts"
@@ -295,16 +296,5 @@ const nextEvent = async (stream: { readonly next: () => Promise<Block | undefine
   for (;;) {
     const block = await stream.next()
     if (block === undefined || block.event !== undefined) return block
-  }
-}
-
-const eventually = async (check: () => void | Promise<void>): Promise<void> => {
-  for (let left = 150; ; left--) {
-    try {
-      return await check()
-    } catch (cause) {
-      if (left === 0) throw cause
-      await new Promise((resume) => setTimeout(resume, 100))
-    }
   }
 }
