@@ -118,7 +118,7 @@ export const layer: Layer.Layer<EventLog, never, SqlClient> = Layer.effect(Event
 // ---- helpers ----
 
 /** Segments per delete statement. */
-const DELETE_BATCH = 20
+const DELETE_BATCH = 5
 
 /** Limits of one read. A page may exceed `PAGE_SIZE` (characters) by one segment. */
 const PAGE_EVENTS = 1_000

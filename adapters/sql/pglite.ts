@@ -294,31 +294,44 @@ const poolOf = (db: PGlite) =>
     (pool) => Effect.promise(() => pool.end())
   )
 
-/** Checkpoints and vacuum, which a Postgres server runs in background processes. Checkpoints keep restarts fast. */
+/**
+ * Checkpoints and vacuum, which a Postgres server runs in background processes. Checkpoints keep restarts fast. Both are
+ * done after little has been written, where possible: they hold up everything else as long as they take.
+ */
 const maintain = (sql: SqlClient) => {
-  const checkpoint = Effect.gen(function* () {
-    const due = yield* sql`select 1 from pg_control_checkpoint()
-      where pg_current_wal_insert_lsn() - redo_lsn > ${CHECKPOINT_AFTER_BYTES}`
-    if (due.length > 0) yield* sql`checkpoint`
-  })
+  const checkpoint = sql`checkpoint`
+  // The log of recent events is replaced all the time and reuses the freed space.
+  const vacuumLog = Effect.forEach(["event_segments", "event_logs"], (table) => sql`vacuum ${sql(table)}`)
   const vacuum = Effect.forEach(
     ["matches", "registrations", "rules", "keys", "accounts"],
     (table) => sql`vacuum (analyze) ${sql(table)}`
   )
-  // More often: the log is replaced all the time and reuses the freed space.
-  const vacuumLog = Effect.forEach(["event_segments", "event_logs"], (table) => sql`vacuum ${sql(table)}`)
-  const regularly = <A>(work: Effect.Effect<A, SqlError>, every: "5 seconds" | "1 minute" | "10 minutes") =>
+  const written = Effect.map(
+    sql<{ readonly bytes: number }>`select (pg_current_wal_insert_lsn() - '0/0')::float8 as bytes`,
+    ([row]) => row?.bytes ?? 0
+  )
+  const last = { checkpoint: 0, vacuumLog: 0 }
+  const ifDue = Effect.gen(function* () {
+    const now = yield* written
+    if (now - last.vacuumLog >= VACUUM_LOG_AFTER_BYTES) {
+      yield* vacuumLog
+      last.vacuumLog = now
+    }
+    if (now - last.checkpoint >= CHECKPOINT_AFTER_BYTES) {
+      yield* checkpoint
+      last.checkpoint = now
+    }
+  })
+  const regularly = <A>(work: Effect.Effect<A, SqlError>, every: "1 second" | "10 minutes") =>
     work.pipe(
       Effect.catchAll((error) => Effect.logWarning("Store maintenance failed and will be retried", error.cause)),
       Effect.delay(every),
       Effect.repeat(Schedule.forever)
     )
-  return Effect.all(
-    [regularly(checkpoint, "5 seconds"), regularly(vacuumLog, "1 minute"), regularly(vacuum, "10 minutes")],
-    { concurrency: "unbounded" }
-  )
+  return Effect.all([regularly(ifDue, "1 second"), regularly(vacuum, "10 minutes")], { concurrency: "unbounded" })
 }
 const CHECKPOINT_AFTER_BYTES = 64 * 1024 * 1024
+const VACUUM_LOG_AFTER_BYTES = 4 * 1024 * 1024
 
 const cannotWrite = (location: string, cause: unknown) =>
   new StoreCannotOpen({
