@@ -24,6 +24,7 @@ import type { AccountId } from "../core/model/Ids.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
 import type { Defaults } from "../core/quotas/Limit.ts"
 import { Quotas } from "../core/quotas/Quotas.ts"
+import * as CaughtUpFeed from "../core/rules/caughtUpFeed.ts"
 import * as Reconciler from "../core/rules/Reconciler.ts"
 import { Registrations } from "../core/rules/Registrations.ts"
 import { Rules } from "../core/rules/Rules.ts"
@@ -32,7 +33,7 @@ import * as WebhookDelivery from "../core/webhooks/WebhookDelivery.ts"
 import { Webhooks } from "../core/webhooks/Webhooks.ts"
 import { type InstalledPlatform, installed } from "./platforms.ts"
 import { type CrashPoint, type ServiceSettings, serviceSettings, storeSettings } from "./settings.ts"
-import { runtime, stores } from "./stores.ts"
+import { runtime, sharedStores } from "./stores.ts"
 import { VERSION } from "./version.ts"
 
 export interface ServiceOptions {
@@ -49,7 +50,7 @@ export const serviceOptions = Effect.gen(function* () {
 })
 
 /** The use cases, on the platforms and the store. */
-export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions) => {
+export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions, { isServer = false } = {}) => {
   const quotas = Quotas.layerWith({ defaults: defaultLimits(settings), isOnlyProcess })
   const platforms = Layer.provideMerge(Local.feed, quotas).pipe(
     Layer.provideMerge(registered(options.platforms)),
@@ -67,13 +68,14 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions)
     Redactions.layer
   )
   return useCases.pipe(
+    Layer.provideMerge(CaughtUpFeed.layer),
     Layer.provideMerge(LiveMatches.layer),
     Layer.provideMerge(HttpSender.layerWith(settings.webhookAddresses)),
     Layer.provideMerge(PostBudget.layer),
     Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
     Layer.provideMerge(platforms),
     Layer.provideMerge(RecentEvents.layerWith({ keep: settings.recentEvents })),
-    Layer.provideMerge(stores),
+    Layer.provideMerge(sharedStores({ isServer })),
     Layer.provideMerge(runtime)
   )
 }
@@ -99,7 +101,7 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
       return yield* gateway(options)
     }).pipe(
       Effect.scoped,
-      Effect.provide(service(options)),
+      Effect.provide(service(options, { isServer: true })),
       // Outermost, so that spans of the shutdown are exported too.
       Effect.provide(traces(settings)),
       Option.isNone(settings.crashAt) ? identity : Effect.provideService(Failpoints, crashing(settings.crashAt.value))

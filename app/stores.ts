@@ -1,23 +1,50 @@
 /** The configured stores, and the runtime services that all layers need. */
+import { hostname } from "node:os"
+import process from "node:process"
 import { Effect, Layer, Option } from "effect"
+import type { ConfigError } from "effect/ConfigError"
 import * as Assets from "../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
 import * as Pglite from "../adapters/sql/pglite.ts"
 import * as Postgres from "../adapters/sql/postgres.ts"
+import type { StoreCannotOpen } from "../adapters/sql/StoreCannotOpen.ts"
 import * as SqlStores from "../adapters/sql/stores.ts"
 import { Ids } from "../core/model/Ids.ts"
 import { storeSettings } from "./settings.ts"
+import { VERSION } from "./version.ts"
 
 export const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 
-export const stores = Layer.unwrapEffect(
+type Stores = Layer.Layer<Layer.Layer.Success<typeof SqlStores.layer>, StoreCannotOpen | ConfigError>
+
+export const stores: Stores = Layer.unwrapEffect(
   Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
     Layer.provide(
       SqlStores.layer,
       Option.match(databaseUrl, {
-        onNone: () => Pglite.layerWith({ dataDir, image: Assets.storeImage }),
+        onNone: () => embedded(dataDir),
         onSome: (url) => Postgres.layerWith({ url })
       })
     )
   )
 )
+
+/** For the service. On Postgres a server shares the work with the others; a command only asks them. */
+export const sharedStores = ({ isServer }: { readonly isServer: boolean }): Stores =>
+  Layer.unwrapEffect(
+    Effect.gen(function* () {
+      const { databaseUrl, dataDir } = yield* storeSettings
+      if (Option.isNone(databaseUrl)) return Layer.provide(SqlStores.layer, embedded(dataDir))
+      const cluster = yield* Effect.promise(() => import("../adapters/sql/severalServers.ts"))
+      const ownership = isServer
+        ? cluster.SqlOwnership.layerWith({ name: `${hostname()}/${process.pid}`, version: VERSION })
+        : Layer.empty
+      return Layer.mergeAll(SqlStores.layer, cluster.SqlRuleRequests.layer, ownership).pipe(
+        Layer.provide(Postgres.layerWith({ url: databaseUrl.value }))
+      )
+    })
+  )
+
+// ---- helpers ----
+
+const embedded = (dataDir: string) => Pglite.layerWith({ dataDir, image: Assets.storeImage })

@@ -51,6 +51,7 @@ const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
     "effect",
     "@effect/platform/",
     "@effect/experimental/",
+    "@effect/cluster/",
     "@effect/sql",
     "@effect/sql/",
     "@effect/sql-pg",

@@ -1,8 +1,9 @@
-/** LISTEN/NOTIFY between processes on one database: announces new matches. */
+/** LISTEN/NOTIFY between processes on one database: announces new matches, and rules to be registered. */
 import { Context, Effect, Layer, Redacted, Schedule, Stream } from "effect"
 import pg from "pg"
 
 export const CHANNEL = "earshot_matches"
+export const RULES_CHANNEL = "earshot_rules"
 
 export class Announcements extends Context.Tag("adapters/sql/Announcements")<
   Announcements,
@@ -11,19 +12,22 @@ export class Announcements extends Context.Tag("adapters/sql/Announcements")<
     readonly self: string
     /** Emits on each announcement of another process, and after each connect, as some may have been missed. */
     readonly received: Stream.Stream<void>
+    /** Emits on each announcement of any process about rules, and after each connect. */
+    readonly rulesChanged: Stream.Stream<void>
   }
 >() {
   /** For a store that only one process uses. */
   static readonly layerSingle: Layer.Layer<Announcements> = Layer.succeed(
     Announcements,
-    Announcements.of({ self: "", received: Stream.never })
+    Announcements.of({ self: "", received: Stream.never, rulesChanged: Stream.never })
   )
 
-  /** Listens on its own connection and reconnects when it is lost. */
+  /** Listens on connections of its own and reconnects when one is lost. */
   static readonly layerListening = (url: Redacted.Redacted): Layer.Layer<Announcements> =>
     Layer.sync(Announcements, () => {
       const self = crypto.randomUUID()
-      return Announcements.of({ self, received: Stream.retry(listen(url, self), backoff).pipe(Stream.orDie) })
+      const on = (channel: string) => Stream.retry(listen(url, { channel, self }), backoff).pipe(Stream.orDie)
+      return Announcements.of({ self, received: on(CHANNEL), rulesChanged: on(RULES_CHANNEL) })
     })
 }
 
@@ -33,7 +37,10 @@ export class Announcements extends Context.Tag("adapters/sql/Announcements")<
 const backoff = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("2 seconds"))
 
 /** Fails when its connection ends. sql-pg's `listen` does not. */
-const listen = (url: Redacted.Redacted, self: string): Stream.Stream<void, unknown> =>
+const listen = (
+  url: Redacted.Redacted,
+  { channel, self }: { readonly channel: string; readonly self: string }
+): Stream.Stream<void, unknown> =>
   Stream.asyncPush<void, unknown>(
     (emit) =>
       Effect.acquireRelease(
@@ -49,7 +56,7 @@ const listen = (url: Redacted.Redacted, self: string): Stream.Stream<void, unkno
             if (payload !== self) emit.single(undefined)
           })
           await client.connect()
-          await client.query(`listen ${CHANNEL}`)
+          await client.query(`listen ${channel}`)
           // Announcements from before `listen` are lost.
           emit.single(undefined)
           return client

@@ -19,7 +19,9 @@ import {
 } from "../../core/matches/MatchStore.ts"
 import { MatchesUnstorable } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type MatchId, toUuid } from "../../core/model/Ids.ts"
+import { CurrentFence, type Fence } from "../../core/ownership/Ownership.ts"
 import { Announcements, CHANNEL } from "./Announcements.ts"
+import { check, orLost } from "./fenced.ts"
 import { batchesOf, type Encoded, type Records, recordsOf } from "./matchRecords.ts"
 import { type MatchRow, toChange, toMatch, toPage } from "./matchRows.ts"
 import { jsonbParameter } from "./parameters.ts"
@@ -42,7 +44,10 @@ const make = Effect.gen(function* () {
     })
 
   const storeBatch = (batch: ReadonlyArray<Encoded>, progress?: StreamProgress): Effect.Effect<number, SqlError> =>
-    insertStatement(sql, recordsOf(batch), { self, ...(progress !== undefined && { progress }) }).pipe(
+    Effect.flatMap(CurrentFence, (fence) => {
+      const statement = insertStatement(sql, recordsOf(batch), { self, progress, fence })
+      return Option.match(fence, { onNone: () => statement, onSome: (held) => orLost(held)(statement) })
+    }).pipe(
       Effect.retry({ times: 3, while: isRetryable }),
       Effect.map(([row]) => row?.added ?? 0),
       Effect.tap((added) => (added > 0 ? PubSub.publish(news, undefined) : Effect.void)),
@@ -199,13 +204,22 @@ export const layer: Layer.Layer<MatchStore, never, SqlClient | Announcements> = 
 export const insertStatement = (
   sql: SqlClient,
   records: Option.Option<Records>,
-  { self, progress }: { readonly self: string; readonly progress?: StreamProgress }
+  options: {
+    readonly self: string
+    readonly progress?: StreamProgress | undefined
+    readonly fence?: Option.Option<Fence>
+  }
 ): Statement<Added> => {
+  const { self, progress, fence = Option.none() } = options
   const progressCte = progress === undefined ? sql`` : sql`, ${progressCtes(sql, progress)}`
+  const checked = Option.match(fence, { onNone: () => sql`1`, onSome: (held) => check(sql, held) })
   return Option.match(records, {
-    onNone: () => sql<Added>`with added as (select 0 as added) ${progressCte} select added from added`,
-    // The insert reads from `turn`, so `take_turn` runs first.
-    onSome: ({ json, first, last }) => sql<Added>`with turn as materialized (select take_turn(${first}, ${last})),
+    onNone: () => sql<Added>`with fence as materialized (select ${checked}),
+      added as (select 0 as added from fence) ${progressCte} select added from added`,
+    // The insert reads from `turn`, so the fence and `take_turn` run first.
+    onSome: ({ json, first, last }) => sql<Added>`with turn as materialized (
+        select ${checked}, take_turn(${first}, ${last})
+      ),
       added as (
         insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, bytes, created_at)
         select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, x.bytes,

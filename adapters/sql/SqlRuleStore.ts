@@ -7,7 +7,7 @@ import { type AccountId, fromUuid, type RuleId, toUuid } from "../../core/model/
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import type { GapCause, Registered } from "../../core/platforms/Platform.ts"
-import type { RegistrationState, Rule } from "../../core/rules/Rule.ts"
+import type { Rule } from "../../core/rules/Rule.ts"
 import {
   causeOf,
   DROPPED,
@@ -17,6 +17,8 @@ import {
   type StoredRegistration,
   type WatchSelector
 } from "../../core/rules/RuleStore.ts"
+import { fenced } from "./fenced.ts"
+import { REGISTRATIONS, type RegistrationRow, toRegistration } from "./registrationRows.ts"
 import { unavailable } from "./unavailable.ts"
 
 /** Matches per delete statement. Limited, because the embedded engine runs one statement at a time. */
@@ -28,9 +30,7 @@ const make = Effect.gen(function* () {
   const visible = sql.literal(
     "not exists (select 1 from registrations h where h.rule_id = r.id and h.state in ('pending', 'removing'))"
   )
-  const registrations = sql.literal(
-    "select rule_id, account_id, platform, text, platform_rule_id, translated_value, state, since, paused_until, paused_budget from registrations"
-  )
+  const registrations = sql.literal(REGISTRATIONS)
 
   const checkLimits = (account: string, limits: ReadonlyMap<PlatformId, number>) =>
     Effect.gen(function* () {
@@ -70,10 +70,19 @@ const make = Effect.gen(function* () {
 
   const activate = (id: RuleId, registered: ReadonlyMap<PlatformId, Registered>, at: Timestamp) => {
     const json = JSON.stringify([...registered].map(([platform, registration]) => ({ platform, ...registration })))
-    return sql`update registrations g
+    // The lock on the version is held until the end of the transaction: versions become visible in order.
+    return sql`with x as materialized (
+        select * from jsonb_to_recordset(${json}::jsonb)
+          as x(platform text, "platformRuleId" text, "translatedValue" text) order by platform
+      ), versions as (
+        insert into rule_versions as v (platform, version) select platform, 1 from x
+        on conflict (platform) do update set version = v.version + 1 returning platform, version
+      )
+      update registrations g
       set platform_rule_id = x."platformRuleId", translated_value = x."translatedValue", state = 'active',
-        reason = null, since = ${at}, watched_since = coalesce(g.watched_since, ${at})
-      from jsonb_to_recordset(${json}::jsonb) as x(platform text, "platformRuleId" text, "translatedValue" text)
+        reason = null, since = ${at}, watched_since = coalesce(g.watched_since, ${at}), outcome = null,
+        version = v.version
+      from x join versions v using (platform)
       where g.rule_id = ${toUuid(id)} and g.platform = x.platform and g.state <> 'removing'`
   }
 
@@ -207,8 +216,8 @@ const make = Effect.gen(function* () {
       ([row]) => row?.id ?? ""
     ).pipe(unavailable("rules.deployment")),
     restore: (id, platform, restored) =>
-      Effect.asVoid(restore(id, platform, restored)).pipe(unavailable("rules.restore")),
-    fail: (id, platform, failure) => fail(id, platform, failure).pipe(unavailable("rules.fail")),
+      Effect.asVoid(restore(id, platform, restored)).pipe(fenced(sql), unavailable("rules.restore")),
+    fail: (id, platform, failure) => fail(id, platform, failure).pipe(fenced(sql), unavailable("rules.fail")),
     endPauses: (platform, when) =>
       Effect.map(endPauses(platform, when), ({ length }) => length).pipe(unavailable("rules.endPauses")),
     comparedAt: (platform) =>
@@ -218,7 +227,11 @@ const make = Effect.gen(function* () {
       ),
     saveComparison: (platform, at) =>
       sql`insert into comparisons (platform, at) values (${platform}, ${at})
-        on conflict (platform) do update set at = excluded.at`.pipe(Effect.asVoid, unavailable("rules.saveComparison")),
+        on conflict (platform) do update set at = excluded.at`.pipe(
+        Effect.asVoid,
+        fenced(sql),
+        unavailable("rules.saveComparison")
+      ),
     watches: (selector, limit) => watches(selector, limit).pipe(unavailable("rules.watches")),
     activate: (id, registered, at) => Effect.asVoid(activate(id, registered, at)).pipe(unavailable("rules.activate")),
     list: (account) => Effect.map(list(account), (rows) => rows.map(toRule)).pipe(unavailable("rules.list")),
@@ -265,34 +278,6 @@ const toRule = (row: RuleRow): Rule => ({
   intent: row.intent,
   platforms: row.platforms ?? {},
   created_at: fromDate(row.created_at)
-})
-
-interface RegistrationRow {
-  readonly rule_id: string
-  readonly account_id: string
-  readonly platform: PlatformId
-  readonly text: string
-  readonly platform_rule_id: string | null
-  readonly translated_value: string
-  readonly state: RegistrationState
-  readonly since: Date
-  readonly paused_until: Date | null
-  readonly paused_budget: string | null
-}
-
-const toRegistration = (row: RegistrationRow): StoredRegistration => ({
-  ruleId: fromUuid("rule", row.rule_id),
-  accountId: fromUuid("acct", row.account_id),
-  platform: row.platform,
-  text: row.text,
-  platformRuleId: Option.fromNullable(row.platform_rule_id),
-  translatedValue: row.translated_value,
-  state: row.state,
-  since: fromDate(row.since),
-  pause: Option.map(Option.fromNullable(row.paused_until), (until) => ({
-    until: fromDate(until),
-    budget: Number(row.paused_budget)
-  }))
 })
 
 type Restored = Parameters<RuleStore["Type"]["restore"]>[2]

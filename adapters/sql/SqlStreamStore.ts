@@ -11,6 +11,7 @@ import {
 } from "../../core/coverage/StreamStore.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import type { GapCause } from "../../core/platforms/Platform.ts"
+import { fenced } from "./fenced.ts"
 import { storableText } from "./storable.ts"
 import { unavailable } from "./unavailable.ts"
 
@@ -62,7 +63,7 @@ const make = Effect.gen(function* () {
         unavailable("streams.load")
       ),
     save: (progress) =>
-      sql`with ${progressCtes(sql, progress)} select 1`.pipe(Effect.asVoid, unavailable("streams.save")),
+      sql`with ${progressCtes(sql, progress)} select 1`.pipe(Effect.asVoid, fenced(sql), unavailable("streams.save")),
     gaps: (platform, { from, to, limit }) =>
       sql<GapRow>`select started_at, ended_at, cause, detail, recovered, suspected from gaps
         where platform = ${platform} and started_at < ${time(to)}::timestamptz and ended_at > ${time(from)}::timestamptz
@@ -73,7 +74,7 @@ const make = Effect.gen(function* () {
     addDeadLetter: ({ platform, platformPostId, at, reason, payload }) =>
       sql`insert into set_aside (platform, platform_post_id, at, reason, payload)
         values (${platform}, ${storableText(platformPostId)}, ${time(at)}::timestamptz, ${storableText(reason)},
-          ${storableText(payload)})`.pipe(Effect.asVoid, unavailable("streams.addDeadLetter")),
+          ${storableText(payload)})`.pipe(Effect.asVoid, fenced(sql), unavailable("streams.addDeadLetter")),
     deadLetters: (limit) =>
       sql<DeadLetterRow>`select * from set_aside order by id desc limit ${limit}`.pipe(
         Effect.map((rows) => rows.map(toDeadLetter)),

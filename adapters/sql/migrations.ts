@@ -409,6 +409,52 @@ const migrations = {
     yield* sql`alter table webhooks add column events text[] not null default '{match,match.redacted}'`
     // The gaps that the receiver knows of, as it knows them.
     yield* sql`alter table webhooks add column announced_gaps jsonb not null default '[]'`
+  }),
+
+  "0015_servers": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // The tables of @effect/cluster: created here, because servers that start together would do it at the same time.
+    yield* sql`create table earshot_runners (
+      machine_id serial primary key,
+      address varchar(255) not null unique,
+      runner text not null,
+      healthy boolean not null default true,
+      last_heartbeat timestamp not null default now()
+    )`
+    yield* sql`create table earshot_locks (
+      shard_id varchar(50) primary key,
+      address varchar(255) not null,
+      acquired_at timestamp not null
+    )`
+    yield* sql`create table servers (
+      id uuid primary key,
+      name text not null,
+      version text not null,
+      started_at timestamptz(3) not null
+    )`
+    yield* sql`create table owners (
+      name text primary key,
+      epoch bigint not null,
+      server uuid not null,
+      since timestamptz(3) not null
+    )`
+    // The shared lock makes the next owner wait for the transactions of the one before.
+    yield* sql`create function check_owner(work text, expected bigint) returns void language plpgsql as $$
+      begin
+        perform from owners where name = work and epoch = expected for share;
+        if not found then
+          raise exception 'Another server is the owner now' using errcode = 'ES002';
+        end if;
+      end $$`
+    // What the owner of a stream last said of it.
+    yield* sql`create table stream_reports (platform text primary key, report jsonb not null)`
+    // The answer of the platform, until the server that asked has read it.
+    yield* sql`alter table registrations add column outcome jsonb`
+    yield* sql`create index registrations_unsettled on registrations (platform) where state in ('pending', 'removing')`
+    // Counts the activations on a platform, in the order in which they become visible.
+    yield* sql`create table rule_versions (platform text primary key, version bigint not null)`
+    yield* sql`alter table registrations add column version bigint not null default 0`
+    yield* sql`create index registrations_by_version on registrations (platform, version)`
   })
 }
 

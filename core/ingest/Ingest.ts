@@ -1,15 +1,19 @@
-/** Runs one supervised ingest pipeline per platform. */
-import { Cause, Effect, Layer } from "effect"
+/**
+ * Runs the supervised ingest pipelines. With several servers on one store, a remote platform has one pipeline on its
+ * owner. A platform in process has one on each server, and its owner only writes the coverage.
+ */
+import { Cause, Clock, Effect, Layer, Stream } from "effect"
 import { PostBudget } from "../budget/PostBudget.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
 import { Failpoints } from "../model/Failpoints.ts"
 import { Ids } from "../model/Ids.ts"
-import { type Platform, Platforms } from "../platforms/Platform.ts"
+import { Ownership, streamOf } from "../ownership/Ownership.ts"
+import { type Platform, Platforms, type Signal } from "../platforms/Platform.ts"
 import { Registrations } from "../rules/Registrations.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
-import { pipeline, retryForever } from "./pipeline.ts"
+import { type CoverageOptions, pipeline, retryForever } from "./pipeline.ts"
 
 export const layer: Layer.Layer<
   never,
@@ -28,17 +32,41 @@ export const layer: Layer.Layer<
       failpoints: yield* Failpoints
     }
 
-    const supervised = (platform: Platform) =>
-      Effect.scoped(pipeline(services, platform)).pipe(
+    const ownership = yield* Ownership
+    const startedAt = yield* Clock.currentTimeMillis
+
+    const supervised = (platform: Platform, coverage?: CoverageOptions) =>
+      Effect.scoped(pipeline(services, platform, coverage)).pipe(
         // Restarts after a defect, too.
         Effect.sandbox,
         Effect.tapError((cause) => Effect.logError(`The pipeline of "${platform.id}" failed and restarts`, cause)),
-        Effect.retry({ schedule: retryForever, while: (cause) => !Cause.isInterruptedOnly(cause) })
+        Effect.retry({ schedule: retryForever, while: (cause) => !Cause.isInterruptedOnly(cause) }),
+        Effect.unsandbox
       )
 
     for (const platform of yield* platforms.all) {
       Metrics.startAtZero(platform.id)
-      yield* Effect.forkScoped(supervised(platform))
+      const { isRemote } = platform.capabilities
+      if (ownership.isAlone) yield* Effect.forkScoped(supervised(platform, {}))
+      else if (isRemote) {
+        const work = [supervised(platform, {}), services.registrations.keep(platform)]
+        yield* ownership.own(streamOf(platform.id), Effect.all(work, { concurrency: "unbounded", discard: true }))
+      } else {
+        yield* Effect.forkScoped(supervised(platform))
+        // The platform takes events on every server: a new owner has watched it since its own start.
+        yield* ownership.own(streamOf(platform.id), supervised(withoutEvents(platform), { watchingSince: startedAt }))
+      }
     }
   })
 )
+
+// ---- helpers ----
+
+const withoutEvents = (platform: Platform): Platform => ({
+  ...platform,
+  watch: () =>
+    Stream.concat(
+      Stream.fromEffect(Effect.map(Clock.currentTimeMillis, (at): Signal => ({ _tag: "Watching", at, since: at }))),
+      Stream.never
+    )
+})

@@ -5,7 +5,15 @@
  */
 import { Array as Arr, Chunk, Clock, Duration, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
 import type { PostBudget } from "../budget/PostBudget.ts"
-import { afterRestart, afterSignal, type Gap, isWithin, type Ledger, newLedger } from "../coverage/Coverage.ts"
+import {
+  afterRestart,
+  afterSignal,
+  type Gap,
+  isWithin,
+  type Ledger,
+  type LedgerChange,
+  newLedger
+} from "../coverage/Coverage.ts"
 import type { StreamProgress, StreamStore } from "../coverage/StreamStore.ts"
 import type { MatchStore } from "../matches/MatchStore.ts"
 import type { MatchesUnstorable, StoreUnavailable } from "../model/Errors.ts"
@@ -21,15 +29,30 @@ export interface Services extends FanOutServices {
   readonly failpoints: Failpoints["Type"]
 }
 
-/** Never ends by itself. */
-export const pipeline = (services: Services, platform: Platform): Effect.Effect<void, never, Scope.Scope> =>
+export interface CoverageOptions {
+  /** This server has watched the platform since then without a break, whatever the owner before it did. */
+  readonly watchingSince?: number
+}
+
+/** Never ends by itself. Without `coverage` it stores only the matches: another pipeline writes the coverage. */
+export const pipeline = (
+  services: Services,
+  platform: Platform,
+  coverage?: CoverageOptions
+): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { streams } = services
     const record = yield* Effect.retry(streams.load(platform.id), retryForever).pipe(Effect.orDie)
     const from = Option.flatMap(record, ({ cursor }) => cursor)
-    const ledger = Option.match(record, { onNone: () => newLedger, onSome: ({ ledger }) => afterRestart(ledger) })
-    if (Option.exists(record, (stored) => stored.ledger !== ledger)) yield* Metrics.gap(platform.id, "process_down")
-    const writer = new Writer(services, platform, { ledger })
+    const wasWatched = ({ watchedUntil }: Ledger) =>
+      (coverage?.watchingSince ?? Number.POSITIVE_INFINITY) <= watchedUntil
+    const ledger = Option.match(record, {
+      onNone: () => newLedger,
+      onSome: ({ ledger }) => (wasWatched(ledger) ? ledger : afterRestart(ledger))
+    })
+    const hasGap = Option.exists(record, (stored) => stored.ledger !== ledger)
+    if (coverage !== undefined && hasGap) yield* Metrics.gap(platform.id, "process_down")
+    const writer = new Writer(services, platform, coverage === undefined ? {} : { ledger })
 
     // Holds chunks as they were received, so that the queue is bounded in bytes, too.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Chunk.Chunk<Signal>>(QUEUE_CHUNKS), Queue.shutdown)
@@ -59,7 +82,7 @@ export const pipeline = (services: Services, platform: Platform): Effect.Effect<
       waiting -= eventsIn(items.slice(0, end))
       yield* Metrics.queued(platform.id, waiting)
     }).pipe(Effect.forever)
-    const heartbeats = platform.capabilities.hasKeepAlives ? [] : [heartbeat]
+    const heartbeats = platform.capabilities.hasKeepAlives || coverage === undefined ? [] : [heartbeat]
     yield* Effect.all([read, write, ...heartbeats], { concurrency: "unbounded", discard: true })
   })
 
@@ -91,11 +114,12 @@ const ALL_PAUSED = "All rules are paused: the monthly budget is used up"
 class Writer {
   private readonly services: Services
   private readonly platform: Platform
-  private ledger: Ledger
+  /** Undefined if another pipeline writes the coverage. */
+  private ledger: Ledger | undefined
   /** The last outage of the store. */
   private outage: { readonly from: number; to: number } | undefined
 
-  constructor(services: Services, platform: Platform, { ledger }: { readonly ledger: Ledger }) {
+  constructor(services: Services, platform: Platform, { ledger }: { readonly ledger?: Ledger }) {
     this.services = services
     this.platform = platform
     this.ledger = ledger
@@ -103,38 +127,43 @@ class Writer {
 
   write(items: ReadonlyArray<Signal>): Effect.Effect<void> {
     return Effect.gen(this, function* () {
-      const gaps: Array<Gap> = []
-      const recovered: Array<Period> = []
-      for (const item of items) {
-        const signal = yield* this.withActualCause(item)
-        const change = afterSignal(this.ledger, signal)
-        if (signal._tag === "GapStarted" && change.ledger !== this.ledger) {
-          yield* Metrics.gap(this.platform.id, signal.cause)
-        }
-        if (signal._tag === "Lost") yield* Metrics.gap(this.platform.id, signal.cause)
-        this.ledger = change.ledger
-        gaps.push(...change.gaps)
-        recovered.push(...change.recovered)
-      }
+      const coverage = yield* this.coverageAfter(items)
       const deliveries = items.flatMap((item) => (item._tag === "Event" ? [item.delivery] : []))
       const last = Arr.findLast(deliveries, ({ cursor }) => Option.isSome(cursor))
       const [intact, damaged] = Arr.partition(deliveries, (delivery) => delivery.damaged !== undefined)
       for (const delivery of damaged) yield* this.storeHalves([delivery], undefined, delivery.damaged?.reason)
-      yield* this.store(intact, {
-        platform: this.platform.id,
-        ledger: this.ledger,
-        // The store marks only the gaps that it has already.
-        gaps: gaps.map((gap) =>
-          recovered.some((period) => isWithin(gap, period)) ? { ...gap, isRecovered: true } : gap
-        ),
-        recovered,
-        cursor: Option.flatMap(last, ({ cursor }) => cursor)
-      })
+      const cursor = Option.flatMap(last, ({ cursor }) => cursor)
+      yield* this.store(intact, coverage && { platform: this.platform.id, ...coverage, cursor })
+    })
+  }
+
+  private coverageAfter(items: ReadonlyArray<Signal>): Effect.Effect<LedgerChange | undefined> {
+    return Effect.gen(this, function* () {
+      if (this.ledger === undefined) return undefined
+      const gaps: Array<Gap> = []
+      const recovered: Array<Period> = []
+      let ledger = this.ledger
+      for (const item of items) {
+        const signal = yield* this.withActualCause(item)
+        const change = afterSignal(ledger, signal)
+        if (signal._tag === "GapStarted" && change.ledger !== ledger) {
+          yield* Metrics.gap(this.platform.id, signal.cause)
+        }
+        if (signal._tag === "Lost") yield* Metrics.gap(this.platform.id, signal.cause)
+        ledger = change.ledger
+        gaps.push(...change.gaps)
+        recovered.push(...change.recovered)
+      }
+      this.ledger = ledger
+      // The store marks only the gaps that it has already.
+      const isReplayed = (gap: Gap) => recovered.some((period) => isWithin(gap, period))
+      return { ledger, gaps: gaps.map((gap) => (isReplayed(gap) ? { ...gap, isRecovered: true } : gap)), recovered }
     })
   }
 
   /** Without `progress` the cursor does not move. */
   private store(deliveries: ReadonlyArray<Delivery>, progress?: StreamProgress): Effect.Effect<void> {
+    if (deliveries.length === 0 && progress === undefined) return Effect.void
     return Effect.gen(this, function* () {
       const { failpoints } = this.services
       const hasEvents = deliveries.length > 0

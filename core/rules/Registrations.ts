@@ -13,6 +13,7 @@ import { Failpoints } from "../model/Failpoints.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
+import { Ownership, streamOf } from "../ownership/Ownership.ts"
 import {
   type Inventory,
   type Platform,
@@ -22,6 +23,8 @@ import {
 } from "../platforms/Platform.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { counted } from "../text/counted.ts"
+import { askOwner, awaitActivation, awaitRemoval, settleRequests } from "./askOwner.ts"
+import { RuleRequests } from "./RuleRequests.ts"
 import { DROPPED, type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
 
 export interface Filter {
@@ -85,12 +88,16 @@ export class Registrations extends Context.Tag("core/Registrations")<
      * few rules, so that lost rules are noticed soon; every two minutes for the others.
      */
     readonly reconcileDue: Effect.Effect<void>
+    /** For the owner of a platform, as long as it is: compares at once, and settles what the servers ask for. */
+    readonly keep: (platform: Platform) => Effect.Effect<never>
+    /** After it, the platforms in this process hold every rule that any server had activated when it was called. */
+    readonly catchUp: Effect.Effect<void, StoreUnavailable>
     readonly syncStatus: (platform: PlatformId) => Effect.Effect<SyncStatus>
     /** `reconcile` for one platform, as soon as 30 seconds have passed since the last time. */
     readonly recheck: (platform: PlatformId) => Effect.Effect<void>
     /** Runs while no other change to the platform runs in this process. An interrupted caller does not stop it. */
     readonly exclusively: <A, E>(platform: PlatformId, change: Effect.Effect<A, E>) => Effect.Effect<A, E>
-    /** Waits until no change to the platform runs in this process. */
+    /** Waits until no rule is registered on the platform that is not active yet. */
     readonly awaitIdle: (platform: PlatformId) => Effect.Effect<void>
   }
 >() {
@@ -103,6 +110,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
       Effect.gen(function* () {
         const store = yield* RuleStore
         const platforms = yield* Platforms
+        const requests = yield* Effect.serviceOption(RuleRequests)
+        const ownership = yield* Ownership
         const failpoints = yield* Failpoints
         const scope = yield* Effect.scope
         const statuses = new Map<PlatformId, SyncStatus>()
@@ -129,6 +138,22 @@ export class Registrations extends Context.Tag("core/Registrations")<
             .reduceRight((inner, id) => lockOf(id).withPermits(1)(inner), Effect.uninterruptible(inFiber))
         }
 
+        /** Set for a platform that only its owner may talk to. */
+        const askedFor = (platform: Platform) => Option.filter(requests, () => platform.capabilities.isRemote)
+
+        const isDoneHere = (id: PlatformId) =>
+          Effect.map(Effect.option(platforms.get(id)), (found) => Option.isNone(Option.flatMap(found, askedFor)))
+
+        const registerOne = (rule: NewRule, { platform, text }: Filter) =>
+          Option.match(askedFor(platform), {
+            onSome: (shared) => askOwner(shared, rule.id, platform.id),
+            onNone: () =>
+              Effect.gen(function* () {
+                const [outcome] = yield* platform.register([text])
+                return yield* outcome ?? Effect.dieMessage(`No outcome from "${platform.id}"`)
+              })
+          })
+
         /** If it fails, the rule becomes an orphan, which `reconcile` removes. */
         const unregister = ({ ruleId, platform, text, platformRuleId }: PlatformRule) =>
           Effect.gen(function* () {
@@ -147,21 +172,26 @@ export class Registrations extends Context.Tag("core/Registrations")<
           const registered = new Map<PlatformId, Registered>()
           const registerAll = Effect.forEach(
             filters,
-            ({ platform, text }) =>
+            (filter) =>
               Effect.gen(function* () {
-                const [outcome] = yield* platform.register([text])
-                if (outcome === undefined) return yield* Effect.dieMessage(`No outcome from "${platform.id}"`)
-                registered.set(platform.id, yield* outcome)
+                registered.set(filter.platform.id, yield* registerOne(rule, filter))
                 if (registered.size < filters.length) yield* failpoints.hit("create.registered-first")
               }),
             { discard: true }
           )
           const rollback = Effect.gen(function* () {
-            for (const { platform, text } of filters) {
+            const own = filters.filter(({ platform }) => Option.isNone(askedFor(platform)))
+            for (const { platform, text } of own) {
               const result = registered.get(platform.id)
               if (result !== undefined) yield* unregister({ ruleId: rule.id, platform: platform.id, text, ...result })
             }
-            yield* store.remove(rule.id)
+            if (Option.isNone(requests)) return yield* store.remove(rule.id)
+            yield* requests.value.abandon(rule.id)
+            yield* dropOwn(
+              requests.value,
+              rule.id,
+              own.map(({ platform }) => ({ platform: platform.id }))
+            )
           })
           return Effect.gen(function* () {
             yield* store.reserve(rule, limits)
@@ -175,9 +205,21 @@ export class Registrations extends Context.Tag("core/Registrations")<
           })
         }
 
+        /** The owners of the other platforms drop theirs. */
+        const dropOwn = (
+          shared: RuleRequests["Type"],
+          id: RuleId,
+          own: ReadonlyArray<{ readonly platform: PlatformId }>
+        ) =>
+          Effect.gen(function* () {
+            for (const { platform } of own) yield* shared.drop(id, platform)
+            yield* awaitRemoval(shared, store, id)
+          })
+
         const finishRemoval = (id: RuleId, registrations: ReadonlyArray<StoredRegistration>) =>
           Effect.gen(function* () {
-            const platformRules = registrations.flatMap((registration) =>
+            const own = yield* Effect.filter(registrations, ({ platform }) => isDoneHere(platform))
+            const platformRules = own.flatMap((registration) =>
               Option.match(registration.platformRuleId, {
                 onNone: () => [],
                 onSome: (platformRuleId) => [{ ...registration, platformRuleId }]
@@ -188,7 +230,10 @@ export class Registrations extends Context.Tag("core/Registrations")<
               yield* unregister(platformRule)
             }
             yield* failpoints.hit("delete.unregistered")
-            yield* store.remove(id)
+            yield* Option.match(requests, {
+              onNone: () => store.remove(id),
+              onSome: (shared) => dropOwn(shared, id, own)
+            })
             yield* failpoints.hit("delete.removed")
           })
 
@@ -202,7 +247,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
               yield* Effect.ignoreLogged(finishRemoval(id, registrations))
               return true
             })
-            return yield* exclusively(new Set(registrations.map(({ platform }) => platform)), hideAndFinish)
+            const own = yield* Effect.filter(registrations, ({ platform }) => isDoneHere(platform))
+            return yield* exclusively(new Set(own.map(({ platform }) => platform)), hideAndFinish)
           })
 
         const removeOrphans = (platform: Platform, orphans: ReadonlyArray<Registered>) =>
@@ -286,10 +332,55 @@ export class Registrations extends Context.Tag("core/Registrations")<
             yield* orphaned
           })
 
-        const reconcileOne = (platform: Platform) =>
-          Effect.zipRight(
+        const reconcileOne = (platform: Platform) => {
+          const work = Effect.zipRight(
             Effect.map(Clock.currentTimeMillis, (now) => comparedAt.set(platform.id, now)),
             compareAndReport(platform)
+          )
+          return Option.match(askedFor(platform), {
+            onNone: () => work,
+            onSome: () => Effect.asVoid(ownership.ifOwner(streamOf(platform.id), work))
+          })
+        }
+
+        const keep = (platform: Platform) =>
+          Effect.gen(function* () {
+            const shared = askedFor(platform)
+            if (Option.isNone(shared)) return yield* Effect.never
+            yield* reconcileOne(platform)
+            const settle = exclusively(new Set([platform.id]), settleRequests(shared.value, store, platform))
+            return yield* Effect.gen(function* () {
+              const announcement = yield* shared.value.nextAnnouncement
+              // Debug level: other services report that the store is down.
+              yield* Effect.catchAll(settle, ({ cause }) => Effect.logDebug("Cannot read the requests", cause))
+              yield* announcement
+            }).pipe(Effect.forever)
+          })
+
+        const versions = new Map<PlatformId, number>()
+        const catchUpWith = (shared: RuleRequests["Type"], platform: Platform) =>
+          Effect.gen(function* () {
+            const { id } = platform
+            const activated = yield* shared.activatedSince(id, versions.get(id) ?? BEFORE_ALL)
+            const last = activated.at(-1)
+            if (last === undefined) return
+            const texts = [...new Set(activated.map(({ text }) => text))]
+            yield* exclusively(new Set([id]), platform.register(texts))
+            versions.set(id, Math.max(last.version, versions.get(id) ?? BEFORE_ALL))
+          }).pipe(Effect.catchTags({ PlatformNotReady: Effect.die, PlatformUnavailable: Effect.die }))
+
+        const catchUp = Effect.gen(function* () {
+          if (Option.isNone(requests)) return
+          for (const platform of yield* platforms.all) {
+            if (!platform.capabilities.isRemote) yield* catchUpWith(requests.value, platform)
+          }
+        })
+
+        const awaitIdle = (id: PlatformId) =>
+          Effect.flatMap(isDoneHere(id), (isHere) =>
+            isHere || Option.isNone(requests)
+              ? lockOf(id).withPermits(1)(Effect.void)
+              : Effect.ignore(awaitActivation(requests.value, id))
           )
 
         const recheck = (id: PlatformId) =>
@@ -331,20 +422,28 @@ export class Registrations extends Context.Tag("core/Registrations")<
 
         return Registrations.of({
           add: (rule, filters, limits) =>
-            exclusively(new Set(filters.map(({ platform }) => platform.id)), add(rule, filters, limits)),
+            exclusively(
+              new Set(filters.flatMap(({ platform }) => (Option.isNone(askedFor(platform)) ? [platform.id] : []))),
+              add(rule, filters, limits)
+            ),
           remove,
           reconcile,
           reconcileDue,
+          keep,
+          catchUp,
           recheck,
           syncStatus: (platform) => Effect.sync(() => statuses.get(platform) ?? neverCompared),
           exclusively: (platform, change) => exclusively(new Set([platform]), change),
-          awaitIdle: (platform) => lockOf(platform).withPermits(1)(Effect.void)
+          awaitIdle
         })
       })
     )
 }
 
 // ---- helpers ----
+
+/** Less than any version. */
+const BEFORE_ALL = -1
 
 const RECHECK_AFTER_MILLIS = 30_000
 

@@ -1,0 +1,162 @@
+/** `Ownership` for several servers on one Postgres: singletons of @effect/cluster, with an epoch for each owner. */
+import * as MessageStorage from "@effect/cluster/MessageStorage"
+import * as RunnerAddress from "@effect/cluster/RunnerAddress"
+import * as RunnerHealth from "@effect/cluster/RunnerHealth"
+import * as Runners from "@effect/cluster/Runners"
+import * as Sharding from "@effect/cluster/Sharding"
+import * as ShardingConfig from "@effect/cluster/ShardingConfig"
+import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
+import { SqlClient } from "@effect/sql/SqlClient"
+import { Deferred, Effect, FiberRef, Layer, Logger, LogLevel, Option, Schedule } from "effect"
+import { fromDate } from "../../core/model/Timestamp.ts"
+import { CurrentFence, type Fence, Ownership, type OwnershipService } from "../../core/ownership/Ownership.ts"
+import { unavailable } from "./unavailable.ts"
+
+export interface Options {
+  /** For people: where the server runs. */
+  readonly name: string
+  readonly version: string
+}
+
+export const layerWith = (options: Options): Layer.Layer<never, never, SqlClient> =>
+  Layer.unwrapEffect(
+    Effect.sync(() => {
+      const id = crypto.randomUUID()
+      return Layer.provide(Layer.scoped(Ownership, make({ ...options, id })), sharding(id))
+    })
+  )
+
+// ---- helpers ----
+
+/**
+ * A lock that is not renewed for this long is free for others. The library renews it at least three times as often, and
+ * stops the work of a server that cannot.
+ */
+const LOCK_SECONDS = 5
+
+/** Few: there is little work to share out. */
+const SHARDS = 32
+
+/** The servers never talk to each other, only to the database: an address is just a name. */
+const addressOf = (id: string) => RunnerAddress.make(id, 1)
+
+const sharding = (id: string) => {
+  const config = ShardingConfig.layer({
+    runnerAddress: Option.some(addressOf(id)),
+    shardsPerGroup: SHARDS,
+    // An advisory lock stays with a frozen process for as long as its connection is open.
+    shardLockDisableAdvisory: true,
+    shardLockExpiration: `${LOCK_SECONDS} seconds`,
+    shardLockRefreshInterval: "1 second",
+    // How soon a server takes over what another one has released.
+    refreshAssignmentsInterval: "200 millis",
+    entityMessagePollInterval: "500 millis"
+  })
+  const storage = SqlRunnerStorage.layerWith({ prefix: "earshot" })
+  const others = Layer.mergeAll(Runners.layerNoop, RunnerHealth.layerNoop, storage).pipe(
+    Layer.provideMerge(MessageStorage.layerNoop),
+    Layer.provideMerge(config)
+  )
+  // Its errors are about shards and runners, and come with a stack. The owners below report in our words.
+  return Layer.provide(Sharding.layer, others).pipe(Layer.orDie, Layer.provide(Logger.minimumLogLevel(LogLevel.None)))
+}
+
+const make = ({ id, name, version }: Options & { readonly id: string }) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient
+    const cluster = yield* Sharding.Sharding
+    /** The work that this server owns now. */
+    const held = new Map<string, Fence>()
+
+    yield* sql`insert into servers (id, name, version, started_at) values (${id}, ${name}, ${version}, now())`.pipe(
+      Effect.retry(patiently),
+      Effect.orDie
+    )
+    yield* Effect.addFinalizer(() => Effect.ignore(sql`delete from servers where id = ${id}`))
+
+    const nextEpoch = (work: string) =>
+      sql<{ readonly epoch: number }>`
+        insert into owners (name, epoch, server, since) values (${work}, 1, ${id}, now())
+        on conflict (name) do update set epoch = owners.epoch + 1, server = excluded.server, since = excluded.since
+        returning epoch::float8`.pipe(
+        Effect.map(([row]) => row?.epoch ?? 0),
+        Effect.retry(patiently),
+        Effect.orDie
+      )
+
+    const runOnce = <R>(work: string, effect: Effect.Effect<void, never, R>) =>
+      Effect.gen(function* () {
+        const replaced = yield* Deferred.make<void>()
+        const epoch = yield* nextEpoch(work)
+        const lost = Effect.zipRight(Deferred.succeed(replaced, undefined), Effect.never)
+        const fence: Fence = { name: work, epoch, lost }
+        yield* Effect.logInfo(`This server runs "${work}" now (epoch ${epoch})`)
+        yield* Effect.acquireUseRelease(
+          Effect.sync(() => held.set(work, fence)),
+          () =>
+            Effect.raceFirst(Effect.provideService(effect, CurrentFence, Option.some(fence)), Deferred.await(replaced)),
+          () => Effect.sync(() => held.delete(work))
+        )
+        yield* Effect.logWarning(`Another server runs "${work}" now: stopped it here (epoch ${epoch} is over)`)
+        // By then the cluster has noticed it, too, and stops this.
+        yield* Effect.sleep(`${LOCK_SECONDS * 2} seconds`)
+      })
+
+    const isLive = sql`r.last_heartbeat > now()::timestamp - make_interval(secs => ${LOCK_SECONDS})`
+
+    const servers = sql<ServerRow>`
+      select s.id, s.name, s.version, s.started_at,
+        array(select o.name from owners o where o.server = s.id order by o.name) as owns
+      from servers s join earshot_runners r on r.address = s.id::text || ':1'
+      where ${isLive} order by s.started_at`.pipe(
+      Effect.map((rows) => rows.map(({ started_at, ...row }) => ({ ...row, startedAt: fromDate(started_at) }))),
+      unavailable("servers.list")
+    )
+
+    const owners = sql<OwnerRow>`
+      select o.name, coalesce(s.name, o.server::text) as server, o.epoch::float8, o.since,
+        exists (
+          select 1 from earshot_runners r where r.address = o.server::text || ':1' and ${isLive}
+        ) as "isAlive"
+      from owners o left join servers s on s.id = o.server order by o.name`.pipe(
+      Effect.map((rows) => rows.map(({ since, ...row }) => ({ ...row, since: fromDate(since) }))),
+      unavailable("servers.owners")
+    )
+
+    const service: OwnershipService = {
+      isAlone: false,
+      own: (work, effect) =>
+        Effect.flatMap(FiberRef.get(FiberRef.currentMinimumLogLevel), (level) =>
+          cluster.registerSingleton(work, Logger.withMinimumLogLevel(Effect.forever(runOnce(work, effect)), level))
+        ),
+      ifOwner: (work, effect) =>
+        Effect.suspend(() => {
+          const fence = held.get(work)
+          return fence === undefined
+            ? Effect.succeedNone
+            : Effect.asSome(Effect.provideService(effect, CurrentFence, Option.some(fence)))
+        }),
+      servers,
+      owners
+    }
+    return service
+  })
+
+/** Without end: the database may be down. */
+const patiently = Schedule.spaced("500 millis")
+
+interface ServerRow {
+  readonly id: string
+  readonly name: string
+  readonly version: string
+  readonly started_at: Date
+  readonly owns: ReadonlyArray<string>
+}
+
+interface OwnerRow {
+  readonly name: string
+  readonly server: string
+  readonly epoch: number
+  readonly since: Date
+  readonly isAlive: boolean
+}

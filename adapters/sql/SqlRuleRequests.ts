@@ -1,0 +1,76 @@
+/** `RuleRequests` in SQL, for several servers on one Postgres. */
+import { SqlClient } from "@effect/sql/SqlClient"
+import { Deferred, Effect, FiberId, Layer, Option, Schema, Stream } from "effect"
+import { type RuleId, toUuid } from "../../core/model/Ids.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
+import { Outcome, RuleRequests } from "../../core/rules/RuleRequests.ts"
+import { Announcements, RULES_CHANNEL } from "./Announcements.ts"
+import { fenced } from "./fenced.ts"
+import { REGISTRATIONS, type RegistrationRow, toRegistration } from "./registrationRows.ts"
+import { unavailable } from "./unavailable.ts"
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient
+  const { rulesChanged } = yield* Announcements
+  const registrations = sql.literal(REGISTRATIONS)
+
+  let next = Deferred.unsafeMake<void>(FiberId.none)
+  yield* Effect.forkScoped(
+    Stream.runForEach(rulesChanged, () =>
+      Effect.suspend(() => {
+        const announced = next
+        next = Deferred.unsafeMake(FiberId.none)
+        return Deferred.succeed(announced, undefined)
+      })
+    )
+  )
+
+  const ofRule = (id: RuleId, platform: PlatformId) => sql`rule_id = ${toUuid(id)} and platform = ${platform}`
+
+  return RuleRequests.of({
+    announce: sql`select pg_notify(${RULES_CHANNEL}, '')`.pipe(Effect.asVoid, unavailable("requests.announce")),
+    nextAnnouncement: Effect.sync(() => Effect.raceFirst(Deferred.await(next), Effect.sleep("500 millis"))),
+    unsettled: (platform) =>
+      sql<RegistrationRow & { readonly outcome: unknown }>`${registrations}
+        where platform = ${platform} and state in ('pending', 'removing') order by rule_id`.pipe(
+        Effect.map((rows) => rows.map((row) => ({ ...toRegistration(row), outcome: toOutcome(row.outcome) }))),
+        unavailable("requests.unsettled")
+      ),
+    settle: (id, platform, outcome) =>
+      sql`update registrations set outcome = ${JSON.stringify(Schema.encodeSync(Outcome)(outcome))}::jsonb
+        where ${ofRule(id, platform)} and state = 'pending'`.pipe(
+        Effect.asVoid,
+        fenced(sql),
+        unavailable("requests.settle")
+      ),
+    outcome: (id, platform) =>
+      sql<{ readonly outcome: unknown }>`select outcome from registrations where ${ofRule(id, platform)}`.pipe(
+        Effect.map(([row]) => toOutcome(row?.outcome)),
+        unavailable("requests.outcome")
+      ),
+    abandon: (id) =>
+      sql`update registrations set state = 'removing', since = now() where rule_id = ${toUuid(id)}`.pipe(
+        Effect.asVoid,
+        unavailable("requests.abandon")
+      ),
+    drop: (id, platform) =>
+      Effect.gen(function* () {
+        // Locks the rule: of two owners that drop its last two registrations, the second one deletes it.
+        yield* sql`select 1 from rules where id = ${toUuid(id)} for update`
+        yield* sql`delete from registrations where ${ofRule(id, platform)} and state = 'removing'`
+        yield* sql`delete from rules where id = ${toUuid(id)}
+          and not exists (select 1 from registrations where rule_id = ${toUuid(id)})`
+      }).pipe(sql.withTransaction, fenced(sql), unavailable("requests.drop")),
+    activatedSince: (platform, version) =>
+      sql<{ readonly text: string; readonly version: number }>`
+        select text, version::float8 from registrations where platform = ${platform} and version > ${version}
+        order by version`.pipe(unavailable("requests.activatedSince"))
+  })
+})
+
+export const layer: Layer.Layer<RuleRequests, never, SqlClient | Announcements> = Layer.scoped(RuleRequests, make)
+
+// ---- helpers ----
+
+const toOutcome = (found: unknown): Option.Option<Outcome> =>
+  Option.map(Option.fromNullable(found), Schema.decodeUnknownSync(Outcome))

@@ -1,0 +1,38 @@
+/** Reads registrations from rows. */
+import { Option } from "effect"
+import { fromUuid } from "../../core/model/Ids.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
+import { fromDate } from "../../core/model/Timestamp.ts"
+import type { RegistrationState } from "../../core/rules/Rule.ts"
+import type { StoredRegistration } from "../../core/rules/RuleStore.ts"
+
+export const REGISTRATIONS =
+  "select rule_id, account_id, platform, text, platform_rule_id, translated_value, state, since, paused_until, paused_budget, outcome from registrations"
+
+export interface RegistrationRow {
+  readonly rule_id: string
+  readonly account_id: string
+  readonly platform: PlatformId
+  readonly text: string
+  readonly platform_rule_id: string | null
+  readonly translated_value: string
+  readonly state: RegistrationState
+  readonly since: Date
+  readonly paused_until: Date | null
+  readonly paused_budget: string | null
+}
+
+export const toRegistration = (row: RegistrationRow): StoredRegistration => ({
+  ruleId: fromUuid("rule", row.rule_id),
+  accountId: fromUuid("acct", row.account_id),
+  platform: row.platform,
+  text: row.text,
+  platformRuleId: Option.fromNullable(row.platform_rule_id),
+  translatedValue: row.translated_value,
+  state: row.state,
+  since: fromDate(row.since),
+  pause: Option.map(Option.fromNullable(row.paused_until), (until) => ({
+    until: fromDate(until),
+    budget: Number(row.paused_budget)
+  }))
+})
