@@ -35,6 +35,8 @@ export const sharedStores = ({ isServer }: { readonly isServer: boolean }): Stor
     Effect.gen(function* () {
       const { databaseUrl, dataDir } = yield* storeSettings
       if (Option.isNone(databaseUrl)) return Layer.provide(SqlStores.layer, embedded(dataDir))
+      // The cluster's library queues statements on one connection, which the driver will not allow in its next version.
+      process.noDeprecation = true
       const cluster = yield* Effect.promise(() => import("../adapters/sql/severalServers.ts"))
       const ownership = isServer
         ? cluster.SqlOwnership.layerWith({ name: `${hostname()}/${process.pid}`, version: VERSION })

@@ -1,4 +1,5 @@
 /** `Ownership` for several servers on one Postgres: singletons of @effect/cluster, with an epoch for each owner. */
+import * as EntityId from "@effect/cluster/EntityId"
 import * as MessageStorage from "@effect/cluster/MessageStorage"
 import * as RunnerAddress from "@effect/cluster/RunnerAddress"
 import * as RunnerHealth from "@effect/cluster/RunnerHealth"
@@ -10,6 +11,7 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Deferred, Effect, FiberRef, Layer, Logger, LogLevel, Option, Schedule } from "effect"
 import { fromDate } from "../../core/model/Timestamp.ts"
 import { CurrentFence, type Fence, Ownership, type OwnershipService } from "../../core/ownership/Ownership.ts"
+import * as stickyLocks from "./stickyLocks.ts"
 import { unavailable } from "./unavailable.ts"
 
 export interface Options {
@@ -22,7 +24,8 @@ export const layerWith = (options: Options): Layer.Layer<never, never, SqlClient
   Layer.unwrapEffect(
     Effect.sync(() => {
       const id = crypto.randomUUID()
-      return Layer.provide(Layer.scoped(Ownership, make({ ...options, id })), sharding(id))
+      const wanted = new Set<string>()
+      return Layer.provide(Layer.scoped(Ownership, make({ ...options, id, wanted })), sharding(id, wanted))
     })
   )
 
@@ -34,13 +37,14 @@ export const layerWith = (options: Options): Layer.Layer<never, never, SqlClient
  */
 const LOCK_SECONDS = 5
 
-/** Few: there is little work to share out. */
-const SHARDS = 32
+/** Many more than there is work, so that each has a lock of its own. */
+const SHARDS = 300
 
 /** The servers never talk to each other, only to the database: an address is just a name. */
 const addressOf = (id: string) => RunnerAddress.make(id, 1)
+const addressText = (id: string) => `${id}:1`
 
-const sharding = (id: string) => {
+const sharding = (id: string, wanted: ReadonlySet<string>) => {
   const config = ShardingConfig.layer({
     runnerAddress: Option.some(addressOf(id)),
     shardsPerGroup: SHARDS,
@@ -48,20 +52,24 @@ const sharding = (id: string) => {
     shardLockDisableAdvisory: true,
     shardLockExpiration: `${LOCK_SECONDS} seconds`,
     shardLockRefreshInterval: "1 second",
-    // How soon a server takes over what another one has released.
-    refreshAssignmentsInterval: "200 millis",
     entityMessagePollInterval: "500 millis"
   })
-  const storage = SqlRunnerStorage.layerWith({ prefix: "earshot" })
+  const storage = Layer.provide(
+    stickyLocks.layerWith({ self: id, wanted, lockSeconds: LOCK_SECONDS }),
+    SqlRunnerStorage.layerWith({ prefix: "earshot" })
+  )
   const others = Layer.mergeAll(Runners.layerNoop, RunnerHealth.layerNoop, storage).pipe(
     Layer.provideMerge(MessageStorage.layerNoop),
     Layer.provideMerge(config)
   )
   // Its errors are about shards and runners, and come with a stack. The owners below report in our words.
-  return Layer.provide(Sharding.layer, others).pipe(Layer.orDie, Layer.provide(Logger.minimumLogLevel(LogLevel.None)))
+  return Layer.provide(Sharding.layer, others).pipe(
+    Layer.orDie,
+    Layer.locally(FiberRef.currentMinimumLogLevel, LogLevel.None)
+  )
 }
 
-const make = ({ id, name, version }: Options & { readonly id: string }) =>
+const make = ({ id, name, version, wanted }: Options & { readonly id: string; readonly wanted: Set<string> }) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient
     const cluster = yield* Sharding.Sharding
@@ -88,19 +96,26 @@ const make = ({ id, name, version }: Options & { readonly id: string }) =>
       Effect.gen(function* () {
         const replaced = yield* Deferred.make<void>()
         const epoch = yield* nextEpoch(work)
-        const lost = Effect.zipRight(Deferred.succeed(replaced, undefined), Effect.never)
+        // Not `Effect.never`: a caller in an uninterruptible region would wait for it forever.
+        const lost = Effect.zipRight(Deferred.succeed(replaced, undefined), Effect.interrupt)
         const fence: Fence = { name: work, epoch, lost }
+        const fencedWork = Effect.provideService(effect, CurrentFence, Option.some(fence))
         yield* Effect.logInfo(`This server runs "${work}" now (epoch ${epoch})`)
         yield* Effect.acquireUseRelease(
           Effect.sync(() => held.set(work, fence)),
-          () =>
-            Effect.raceFirst(Effect.provideService(effect, CurrentFence, Option.some(fence)), Deferred.await(replaced)),
+          () => Effect.raceFirst(Effect.exit(fencedWork), Deferred.await(replaced)),
           () => Effect.sync(() => held.delete(work))
         )
         yield* Effect.logWarning(`Another server runs "${work}" now: stopped it here (epoch ${epoch} is over)`)
         // By then the cluster has noticed it, too, and stops this.
         yield* Effect.sleep(`${LOCK_SECONDS * 2} seconds`)
       })
+
+    const release = (lock: string) =>
+      Effect.suspend(() => {
+        wanted.delete(lock)
+        return sql`delete from earshot_locks where shard_id = ${lock} and address = ${addressText(id)}`
+      }).pipe(Effect.ignore)
 
     const isLive = sql`r.last_heartbeat > now()::timestamp - make_interval(secs => ${LOCK_SECONDS})`
 
@@ -126,9 +141,17 @@ const make = ({ id, name, version }: Options & { readonly id: string }) =>
     const service: OwnershipService = {
       isAlone: false,
       own: (work, effect) =>
-        Effect.flatMap(FiberRef.get(FiberRef.currentMinimumLogLevel), (level) =>
-          cluster.registerSingleton(work, Logger.withMinimumLogLevel(Effect.forever(runOnce(work, effect)), level))
-        ),
+        Effect.gen(function* () {
+          const lock = String(cluster.getShardId(EntityId.make(work), "default"))
+          wanted.add(lock)
+          // Runs after the work has stopped, long before the cluster's own end: the next owner need not wait for that.
+          yield* Effect.addFinalizer(() => release(lock))
+          const level = yield* FiberRef.get(FiberRef.currentMinimumLogLevel)
+          yield* cluster.registerSingleton(
+            work,
+            Logger.withMinimumLogLevel(Effect.forever(runOnce(work, effect)), level)
+          )
+        }),
       ifOwner: (work, effect) =>
         Effect.suspend(() => {
           const fence = held.get(work)

@@ -15,7 +15,8 @@ export class Connections {
   /** X documents no limit. We assume that of kills. */
   private readonly lists = callBudget(20)
 
-  private readonly startedAt: number
+  private startedAt: number
+  private patienceMillis = PATIENCE_MILLIS
   private ownTimes: ReadonlyArray<number> = []
   private refusedSince: number | undefined
 
@@ -23,6 +24,12 @@ export class Connections {
   constructor(upstream: Upstream, startedAt: number) {
     this.upstream = upstream
     this.startedAt = startedAt
+  }
+
+  /** Only this server may have a connection from now on: those before it are left from the owner before. */
+  tookOver(at: number): void {
+    this.startedAt = at
+    this.patienceMillis = 0
   }
 
   /** When we opened a connection, in milliseconds. */
@@ -33,14 +40,14 @@ export class Connections {
 
   /**
    * X refuses a connection because it counts another one of the app. Kills those that this process opened and no longer
-   * holds, and after a minute also those from before its start: an earlier process may have left them. `held` is when
+   * holds, and after a while also those from before its start: an earlier process may have left them. `held` is when
    * the connections that we hold were opened, in milliseconds. Returns how many X killed. A failure is only logged.
    */
   clearStuck(held: ReadonlyArray<number>): Effect.Effect<number> {
     return Effect.gen(this, function* () {
       const now = yield* Clock.currentTimeMillis
       this.refusedSince ??= now
-      const isPatient = now - this.refusedSince >= PATIENCE_MILLIS
+      const isPatient = now - this.refusedSince >= this.patienceMillis
       const isStuck = ({ since }: Listed) =>
         !isNear(since, held) && (isNear(since, this.ownTimes) || (isPatient && since < this.startedAt))
       const stuck = (yield* this.list).filter(isStuck)

@@ -1,6 +1,7 @@
 /** X's filtered stream: reconnects, and asks for the missed posts where the plan has backfill or recovery. */
 import { Chunk, Clock, Effect, Option, Queue, type Scope, Stream } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { CurrentFence } from "../../core/ownership/Ownership.ts"
 import type { Period, Platform, Signal } from "../../core/platforms/Platform.ts"
 import { jsonOf } from "../../core/text/json.ts"
 import { type OpenAnswer, read } from "../http/call.ts"
@@ -36,6 +37,9 @@ export const makeWatch = (options: {
 
   const recovery = new Recovery({ upstream, budget, fields })
   const connections = new Connections(upstream, options.startedAt)
+
+  /** The owner before may still hold the connection: until then we wait for it in short steps. */
+  let takingOverUntil = 0
 
   const watch = (from: Option.Option<string>, gaps: Queue.Queue<Period>, quietPeriods: Queue.Queue<Period>) =>
     Stream.suspend(() => {
@@ -98,10 +102,13 @@ export const makeWatch = (options: {
           yield* budget.wait
           return yield* connect
         }
-        if (isTooManyConnections(problemIn(jsonOf(text))) && (yield* connections.clearStuck(recovery.heldSince)) > 0) {
-          yield* Effect.sleep("1 second")
-          yield* budget.wait
-          return yield* connect
+        if (isTooManyConnections(problemIn(jsonOf(text)))) {
+          const killed = yield* connections.clearStuck(recovery.heldSince)
+          if (killed > 0 || (yield* Clock.currentTimeMillis) < takingOverUntil) {
+            yield* Effect.sleep(killed > 0 ? "100 millis" : "1 second")
+            yield* budget.wait
+            return yield* connect
+          }
         }
         const ended = endedByAnswer({ ...answer, text: upstream.scrubbed(text) }, yield* Clock.currentTimeMillis)
         if (ended.kind === "unruled") known.clear()
@@ -126,12 +133,19 @@ export const makeWatch = (options: {
   return (from) =>
     Stream.unwrap(
       Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        if (Option.exists(yield* CurrentFence, ({ epoch }) => epoch > 1)) {
+          connections.tookOver(now)
+          takingOverUntil = now + TAKE_OVER_MILLIS
+        }
         return watch(from, yield* Queue.unbounded<Period>(), yield* Queue.sliding<Period>(MAX_QUIET_PERIODS))
       })
     )
 }
 
 // ---- helpers ----
+
+const TAKE_OVER_MILLIS = 15_000
 
 const STABLE_AFTER_MILLIS = 60_000
 

@@ -44,13 +44,21 @@ export const layer: Layer.Layer<
         Effect.unsandbox
       )
 
+    /** Compares the rules first: without any, the stream would not open. */
+    const takeOver = (platform: Platform) =>
+      Effect.gen(function* () {
+        const { compare, settle } = services.registrations
+        yield* Effect.timeoutOption(Effect.disconnect(compare(platform)), "5 seconds")
+        const work = [supervised(platform, {}), settle(platform)]
+        yield* Effect.all(work, { concurrency: "unbounded", discard: true })
+      })
+
     for (const platform of yield* platforms.all) {
       Metrics.startAtZero(platform.id)
       const { isRemote } = platform.capabilities
       if (ownership.isAlone) yield* Effect.forkScoped(supervised(platform, {}))
       else if (isRemote) {
-        const work = [supervised(platform, {}), services.registrations.keep(platform)]
-        yield* ownership.own(streamOf(platform.id), Effect.all(work, { concurrency: "unbounded", discard: true }))
+        yield* ownership.own(streamOf(platform.id), takeOver(platform))
       } else {
         yield* Effect.forkScoped(supervised(platform))
         // The platform takes events on every server: a new owner has watched it since its own start.

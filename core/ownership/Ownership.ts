@@ -29,7 +29,7 @@ export interface Owner {
 export interface Fence {
   readonly name: string
   readonly epoch: number
-  /** For the store: another server is the owner now. Stops the work. */
+  /** For the store: another server is the owner now. Stops the work, and interrupts the caller. */
   readonly lost: Effect.Effect<never>
 }
 

@@ -88,12 +88,14 @@ export class Registrations extends Context.Tag("core/Registrations")<
      * few rules, so that lost rules are noticed soon; every two minutes for the others.
      */
     readonly reconcileDue: Effect.Effect<void>
-    /** For the owner of a platform, as long as it is: compares at once, and settles what the servers ask for. */
-    readonly keep: (platform: Platform) => Effect.Effect<never>
+    /** For the owner of a platform, as long as it is: settles what the servers ask for. */
+    readonly settle: (platform: Platform) => Effect.Effect<never>
     /** After it, the platforms in this process hold every rule that any server had activated when it was called. */
     readonly catchUp: Effect.Effect<void, StoreUnavailable>
     readonly syncStatus: (platform: PlatformId) => Effect.Effect<SyncStatus>
-    /** `reconcile` for one platform, as soon as 30 seconds have passed since the last time. */
+    /** `reconcile` for one platform, at once. */
+    readonly compare: (platform: Platform) => Effect.Effect<void>
+    /** The same, as soon as 30 seconds have passed since the last time. */
     readonly recheck: (platform: PlatformId) => Effect.Effect<void>
     /** Runs while no other change to the platform runs in this process. An interrupted caller does not stop it. */
     readonly exclusively: <A, E>(platform: PlatformId, change: Effect.Effect<A, E>) => Effect.Effect<A, E>
@@ -343,16 +345,15 @@ export class Registrations extends Context.Tag("core/Registrations")<
           })
         }
 
-        const keep = (platform: Platform) =>
+        const settle = (platform: Platform) =>
           Effect.gen(function* () {
             const shared = askedFor(platform)
             if (Option.isNone(shared)) return yield* Effect.never
-            yield* reconcileOne(platform)
-            const settle = exclusively(new Set([platform.id]), settleRequests(shared.value, store, platform))
+            const settleNow = exclusively(new Set([platform.id]), settleRequests(shared.value, store, platform))
             return yield* Effect.gen(function* () {
               const announcement = yield* shared.value.nextAnnouncement
               // Debug level: other services report that the store is down.
-              yield* Effect.catchAll(settle, ({ cause }) => Effect.logDebug("Cannot read the requests", cause))
+              yield* Effect.catchAll(settleNow, ({ cause }) => Effect.logDebug("Cannot read the requests", cause))
               yield* announcement
             }).pipe(Effect.forever)
           })
@@ -429,8 +430,9 @@ export class Registrations extends Context.Tag("core/Registrations")<
           remove,
           reconcile,
           reconcileDue,
-          keep,
+          settle,
           catchUp,
+          compare: reconcileOne,
           recheck,
           syncStatus: (platform) => Effect.sync(() => statuses.get(platform) ?? neverCompared),
           exclusively: (platform, change) => exclusively(new Set([platform]), change),

@@ -1,0 +1,67 @@
+/**
+ * Locks of @effect/cluster that stay where they are. By itself the cluster moves work when a server joins, and for a
+ * stream each move is a gap. Here a server only takes what is free, and leaves the others their share of it.
+ */
+import { PersistenceError } from "@effect/cluster/ClusterError"
+import { RunnerStorage } from "@effect/cluster/RunnerStorage"
+import type { ShardId } from "@effect/cluster/ShardId"
+import { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Effect, Layer } from "effect"
+
+/** `self`: the host in this server's address. `wanted`: the locks that have work. */
+export const layerWith = (options: {
+  readonly self: string
+  readonly wanted: ReadonlySet<string>
+  readonly lockSeconds: number
+}): Layer.Layer<RunnerStorage, never, RunnerStorage | SqlClient> =>
+  Layer.effect(
+    RunnerStorage,
+    Effect.gen(function* () {
+      const storage = yield* RunnerStorage
+      const sql = yield* SqlClient
+
+      const isWanted = (lock: ShardId) => options.wanted.has(String(lock))
+
+      /** Which of the locks are free, and the number of servers that may take them. */
+      const look = (locks: ReadonlyArray<ShardId>) =>
+        Effect.map(
+          sql<{ readonly free: ReadonlyArray<string>; readonly servers: number }>`
+            select
+              array(
+                select wanted from unnest(${locks.map(String)}::text[]) as wanted where not exists (
+                  select 1 from earshot_locks l where l.shard_id = wanted and l.acquired_at >= ${oldest}
+                )
+              ) as free,
+              (select count(*)::int from earshot_runners where last_heartbeat > ${oldest}) as servers`,
+          ([row]) => {
+            const free = locks.filter((lock) => row?.free.includes(String(lock)) === true)
+            return free.slice(0, Math.ceil(free.length / Math.max(row?.servers ?? 1, 1)))
+          }
+        )
+      const awaitFree = (locks: ReadonlyArray<ShardId>): Effect.Effect<ReadonlyArray<ShardId>, SqlError> =>
+        Effect.flatMap(look(locks.filter(isWanted)), (free) =>
+          // Once more when one is free: a server that stops releases all its locks, and the cluster pauses after each take.
+          free.length > 0 ? Effect.delay(look(locks.filter(isWanted)), POLL) : Effect.delay(awaitFree(locks), POLL)
+        )
+      const oldest = sql`now()::timestamp - make_interval(secs => ${options.lockSeconds})`
+
+      return RunnerStorage.of({
+        ...storage,
+        // Each server sees itself alone, so that it tries to take every lock.
+        getRunners: Effect.map(storage.getRunners, (runners) =>
+          runners.filter(([{ address }]) => address.host === options.self)
+        ),
+        // Waits for a free lock. The cluster calls it again when it takes too long.
+        acquire: (address, locks) =>
+          awaitFree([...locks]).pipe(
+            PersistenceError.refail,
+            Effect.flatMap((free) => storage.acquire(address, free))
+          )
+      })
+    })
+  )
+
+// ---- helpers ----
+
+const POLL = "100 millis"
