@@ -71,6 +71,9 @@ const actions: Parameters<typeof earshot<unknown>>[0] = {
   mcp: { run: (url) => Effect.promise(() => import("./mcp.ts")).pipe(Effect.flatMap(({ mcp }) => mcp(url))) },
   platforms: { remote: remoteOrOperator },
   replay: { remote, sharedRemote, open: FileInput.open, screen: CliTerminal.screen },
+  servers: {
+    withServers: (effect) => Effect.flatMap(ownStore, ({ withServers }) => withServers(effect))
+  },
   deadLetters: {
     withDeadLetters: (effect) => Effect.flatMap(ownStore, ({ withDeadLetters }) => withDeadLetters(effect))
   },

@@ -73,6 +73,13 @@ export const withAccounts = <A, E>(effect: Effect.Effect<A, E, Accounts | Keys>)
 
 export const withDeadLetters = <A, E>(effect: Effect.Effect<A, E, DeadLetters>) => withUseCases(effect, existingStores)
 
+/** Only a Postgres database can have several servers. */
+export const withServers = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.gen(function* () {
+    if (Option.isNone((yield* storeSettings).databaseUrl)) return yield* new NoDatabase()
+    return yield* Effect.provide(effect, stores)
+  })
+
 /** Replaces the advice to choose another folder, for commands that need this store. */
 export const asStoreInUse = <E>(error: E): E | StoreInUse =>
   error instanceof StoreCannotOpen && error.cause instanceof FolderInUse
@@ -84,6 +91,12 @@ export const asStoreInUse = <E>(error: E): E | StoreInUse =>
 class StoreInUse extends Data.TaggedError("StoreInUse")<{ readonly location: string }> {
   override get message() {
     return `Another process uses the store in "${this.location}" and does not answer on its operator socket: if it is a server that starts or stops, try again shortly; otherwise stop it`
+  }
+}
+
+class NoDatabase extends Data.TaggedError("NoDatabase") {
+  override get message() {
+    return "There are several servers only on Postgres: set DATABASE_URL to the database that they share (the embedded store has one server)"
   }
 }
 

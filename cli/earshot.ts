@@ -13,6 +13,7 @@ import type { TargetActions } from "./remote.ts"
 import { type ReplayActions, replayCommand } from "./replay.ts"
 import { type RulesActions, rulesCommand } from "./rules.ts"
 import { run } from "./run.ts"
+import { type ServersActions, serversCommand } from "./servers.ts"
 import { type SimulateActions, simulateCommand } from "./simulate.ts"
 import { type CheckActions, checkCommand, syntaxCommand } from "./syntax.ts"
 import { webhooksCommand } from "./webhooks.ts"
@@ -32,6 +33,7 @@ export interface Actions<E> {
   readonly replay: ReplayActions<E>
   readonly simulate: SimulateActions<E>
   readonly deadLetters: DeadLettersActions<E>
+  readonly servers: ServersActions<E>
 }
 
 /** An environment variable, for the help. */
@@ -61,6 +63,7 @@ export const earshot = <E>(actions: Actions<E>, { settings, ...options }: Earsho
     checkCommand(actions.check, actions.languages),
     syntaxCommand(actions.languages),
     platformsCommand(actions.platforms),
+    serversCommand(actions.servers),
     keysCommand(actions.keys),
     accountCommand(actions.webhooks),
     accountsCommand(actions.accounts),

@@ -36,7 +36,7 @@ type Budget = NonNullable<PlatformStatus["budget"]>
 
 const Answer = Schema.Struct({ platforms: Schema.Array(PlatformStatus) })
 
-const describe = ({ platform, source, stream, rules, coverage, usage, budget }: PlatformStatus): string =>
+const describe = ({ platform, source, stream, owner, rules, coverage, usage, budget }: PlatformStatus): string =>
   [
     `${platform}  ${stream.state}${source === "local" ? " (in process)" : ""} since ${stream.since}`,
     `  ${visible(stream.detail)}`,
@@ -44,6 +44,7 @@ const describe = ({ platform, source, stream, rules, coverage, usage, budget }: 
     ...(stream.last_error === undefined
       ? []
       : [`  Last error, ${stream.last_error.at}: ${visible(stream.last_error.message)}`]),
+    ...(owner === undefined ? [] : [`  Owner: ${describeOwner(owner)}`]),
     `  Watched: ${describeCoverage(coverage)}`,
     `  Rules: ${describeRules(rules)}`,
     ...(rules.error === undefined || rules.error.message === stream.detail
@@ -52,6 +53,9 @@ const describe = ({ platform, source, stream, rules, coverage, usage, budget }: 
     ...(usage === undefined ? [] : [`  Events in this billing period: ${usage.used} of ${usage.limit}`]),
     ...(budget === undefined ? [] : describeBudget(budget))
   ].join("\n")
+
+const describeOwner = ({ server, epoch, since, alive }: NonNullable<PlatformStatus["owner"]>): string =>
+  `${server === undefined ? "" : `${visible(server)}, `}epoch ${epoch}, since ${since}${alive ? "" : " (has stopped)"}`
 
 const describeBudget = ({ month, limit, warning, accounts, ...shown }: Budget): ReadonlyArray<string> => [
   `  Posts in ${month}: ${shown.used}${accounts === undefined ? " for the rules of this account" : ""}, $${dollars(shown.cost)} at $${shown.price_per_post} each`,

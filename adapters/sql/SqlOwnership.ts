@@ -9,10 +9,9 @@ import * as ShardingConfig from "@effect/cluster/ShardingConfig"
 import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Deferred, Effect, FiberRef, Layer, Logger, LogLevel, Option, Schedule } from "effect"
-import { fromDate } from "../../core/model/Timestamp.ts"
 import { CurrentFence, type Fence, Ownership, type OwnershipService } from "../../core/ownership/Ownership.ts"
+import { addressText, LOCK_SECONDS } from "./SqlServers.ts"
 import * as stickyLocks from "./stickyLocks.ts"
-import { unavailable } from "./unavailable.ts"
 
 export interface Options {
   /** For people: where the server runs. */
@@ -31,18 +30,11 @@ export const layerWith = (options: Options): Layer.Layer<never, never, SqlClient
 
 // ---- helpers ----
 
-/**
- * A lock that is not renewed for this long is free for others. The library renews it at least three times as often, and
- * stops the work of a server that cannot.
- */
-const LOCK_SECONDS = 5
-
 /** Many more than there is work, so that each has a lock of its own. */
 const SHARDS = 300
 
 /** The servers never talk to each other, only to the database: an address is just a name. */
 const addressOf = (id: string) => RunnerAddress.make(id, 1)
-const addressText = (id: string) => `${id}:1`
 
 const sharding = (id: string, wanted: ReadonlySet<string>) => {
   const config = ShardingConfig.layer({
@@ -117,27 +109,6 @@ const make = ({ id, name, version, wanted }: Options & { readonly id: string; re
         return sql`delete from earshot_locks where shard_id = ${lock} and address = ${addressText(id)}`
       }).pipe(Effect.ignore)
 
-    const isLive = sql`r.last_heartbeat > now()::timestamp - make_interval(secs => ${LOCK_SECONDS})`
-
-    const servers = sql<ServerRow>`
-      select s.id, s.name, s.version, s.started_at,
-        array(select o.name from owners o where o.server = s.id order by o.name) as owns
-      from servers s join earshot_runners r on r.address = s.id::text || ':1'
-      where ${isLive} order by s.started_at`.pipe(
-      Effect.map((rows) => rows.map(({ started_at, ...row }) => ({ ...row, startedAt: fromDate(started_at) }))),
-      unavailable("servers.list")
-    )
-
-    const owners = sql<OwnerRow>`
-      select o.name, coalesce(s.name, o.server::text) as server, o.epoch::float8, o.since,
-        exists (
-          select 1 from earshot_runners r where r.address = o.server::text || ':1' and ${isLive}
-        ) as "isAlive"
-      from owners o left join servers s on s.id = o.server order by o.name`.pipe(
-      Effect.map((rows) => rows.map(({ since, ...row }) => ({ ...row, since: fromDate(since) }))),
-      unavailable("servers.owners")
-    )
-
     const service: OwnershipService = {
       isAlone: false,
       own: (work, effect) =>
@@ -158,28 +129,10 @@ const make = ({ id, name, version, wanted }: Options & { readonly id: string; re
           return fence === undefined
             ? Effect.succeedNone
             : Effect.asSome(Effect.provideService(effect, CurrentFence, Option.some(fence)))
-        }),
-      servers,
-      owners
+        })
     }
     return service
   })
 
 /** Without end: the database may be down. */
 const patiently = Schedule.spaced("500 millis")
-
-interface ServerRow {
-  readonly id: string
-  readonly name: string
-  readonly version: string
-  readonly started_at: Date
-  readonly owns: ReadonlyArray<string>
-}
-
-interface OwnerRow {
-  readonly name: string
-  readonly server: string
-  readonly epoch: number
-  readonly since: Date
-  readonly isAlive: boolean
-}

@@ -18,6 +18,7 @@ import * as SqlLookUpRounds from "./SqlLookUpRounds.ts"
 import * as SqlMatchStore from "./SqlMatchStore.ts"
 import * as SqlPostCounts from "./SqlPostCounts.ts"
 import * as SqlRuleStore from "./SqlRuleStore.ts"
+import * as SqlServers from "./SqlServers.ts"
 import * as SqlStreamStore from "./SqlStreamStore.ts"
 import * as SqlWebhookStore from "./SqlWebhookStore.ts"
 
@@ -34,5 +35,6 @@ export const layer: Layer.Layer<
   SqlWebhookStore.layer,
   SqlLimitStore.layer,
   SqlLookUpRounds.layer,
-  SqlPostCounts.layer
+  SqlPostCounts.layer,
+  SqlServers.layer
 )

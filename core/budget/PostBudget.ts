@@ -8,6 +8,7 @@ import type { StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
+import { Ownership, streamOf } from "../ownership/Ownership.ts"
 import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Registrations } from "../rules/Registrations.ts"
 import { RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
@@ -49,6 +50,7 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
         const rules = yield* RuleStore
         const registrations = yield* Registrations
         const platforms = yield* Platforms
+        const { ifOwner } = yield* Ownership
         const scope = yield* Effect.scope
         const wake = yield* Queue.sliding<void>(1)
         const pending = new Map<PlatformId, Map<Subject, number>>()
@@ -199,7 +201,8 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
         })
 
         const enforce = Effect.gen(function* () {
-          for (const platform of yield* platforms.all) yield* enforceOn(platform)
+          // Only the owner of a platform changes its rules there.
+          for (const platform of yield* platforms.all) yield* ifOwner(streamOf(platform.id), enforceOn(platform))
           yield* forget
         }).pipe(
           // Debug level: other services report that the store is down.

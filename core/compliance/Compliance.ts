@@ -8,11 +8,12 @@ import { Entropy } from "../model/Entropy.ts"
 import type { PlatformNotConfigured, StoreUnavailable } from "../model/Errors.ts"
 import type { MatchId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
+import { Ownership } from "../ownership/Ownership.ts"
 import { type PlatformFailure, Platforms, type PostLookUp, type PostState } from "../platforms/Platform.ts"
 import { LookUpRounds, type Round } from "./LookUpRounds.ts"
 import { Redactions } from "./Redactions.ts"
 
-/** One process at a time works on a platform. */
+/** One server at a time does it. */
 export const layer: Layer.Layer<never, never, Platforms | MatchStore | LookUpRounds | Redactions | Entropy> =
   Layer.scopedDiscard(
     Effect.gen(function* () {
@@ -106,10 +107,10 @@ export const layer: Layer.Layer<never, never, Platforms | MatchStore | LookUpRou
         )
       }
 
+      const { own } = yield* Ownership
       for (const { id, lookUp } of yield* platforms.all) {
         if (lookUp === undefined) continue
-        yield* Effect.addFinalizer(() => Effect.ignore(rounds.release(id, claim)))
-        yield* Effect.forkScoped(run(id, lookUp))
+        yield* own(`compliance/${id}`, Effect.ensuring(run(id, lookUp), Effect.ignore(rounds.release(id, claim))))
       }
     })
   )

@@ -2,6 +2,7 @@
 import { Clock, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import { type AccountId, firstMatchIdAt, timeOf } from "../model/Ids.ts"
+import { Ownership } from "../ownership/Ownership.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { isOver, MatchStore, type Trim, type Usage } from "./MatchStore.ts"
 
@@ -13,7 +14,7 @@ export interface Options {
   readonly limitsOf: (account: AccountId) => Effect.Effect<Usage, StoreUnavailable>
 }
 
-/** Safe to run in several processes on one store. */
+/** One server at a time does it. */
 export const layerWith = ({
   keepDays,
   keepMatches,
@@ -60,7 +61,7 @@ export const layerWith = ({
         }
       })
 
-      yield* Effect.gen(function* () {
+      const trimRegularly = Effect.gen(function* () {
         if (keepDays > 0) yield* trimByAge
         if (keepMatches > 0) yield* trimByCount
         yield* trimAccounts
@@ -69,8 +70,9 @@ export const layerWith = ({
         Effect.catchAll(({ cause }) => Effect.logDebug("Cannot delete old matches", cause)),
         Effect.catchAllDefect((defect) => Effect.logError("Cannot delete old matches", defect)),
         Effect.repeat(Schedule.spaced("1 minute")),
-        Effect.forkScoped
+        Effect.asVoid
       )
+      yield* (yield* Ownership).own("retention", trimRegularly)
     })
   )
 

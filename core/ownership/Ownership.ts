@@ -1,29 +1,6 @@
 /** Work that only one server at a time may do, of all servers on one store. */
 import { Context, Effect, Option, type Scope } from "effect"
-import type { StoreUnavailable } from "../model/Errors.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
-import type { Timestamp } from "../model/Timestamp.ts"
-
-/** A server that is alive. */
-export interface Server {
-  readonly id: string
-  /** Host and port. */
-  readonly name: string
-  readonly version: string
-  readonly startedAt: Timestamp
-  /** The names of the work that it owns. */
-  readonly owns: ReadonlyArray<string>
-}
-
-/** The last owner of some work. Each one has a higher epoch than the one before. */
-export interface Owner {
-  readonly name: string
-  readonly server: string
-  readonly epoch: number
-  readonly since: Timestamp
-  /** False if the server has stopped, and no other has taken over yet. */
-  readonly isAlive: boolean
-}
 
 /** The right of an owner to write. The store refuses writes of an owner that was replaced. */
 export interface Fence {
@@ -45,9 +22,6 @@ export interface OwnershipService {
   readonly own: <R>(name: string, work: Effect.Effect<void, never, R>) => Effect.Effect<void, never, R | Scope.Scope>
   /** Runs the effect if this server is the owner now, fenced like the work itself. */
   readonly ifOwner: <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<Option.Option<A>, E, R>
-  /** Empty with a single server. */
-  readonly servers: Effect.Effect<ReadonlyArray<Server>, StoreUnavailable>
-  readonly owners: Effect.Effect<ReadonlyArray<Owner>, StoreUnavailable>
 }
 
 /** By default this server is alone and owns everything. */
@@ -55,9 +29,7 @@ export class Ownership extends Context.Reference<Ownership>()("core/Ownership", 
   defaultValue: (): OwnershipService => ({
     isAlone: true,
     own: (_, work) => Effect.asVoid(Effect.forkScoped(work)),
-    ifOwner: (_, effect) => Effect.asSome(effect),
-    servers: Effect.succeed([]),
-    owners: Effect.succeed([])
+    ifOwner: (_, effect) => Effect.asSome(effect)
   })
 }) {}
 

@@ -4,6 +4,7 @@ import { BudgetUsage } from "../budget/BudgetUsage.ts"
 import { PlatformCoverage } from "../coverage/Coverage.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
+import type { Owner } from "../ownership/Servers.ts"
 import { type Platform, StreamState, type StreamStatus } from "../platforms/Platform.ts"
 import type { Comparison, SyncStatus } from "../rules/Registrations.ts"
 import { counted } from "../text/counted.ts"
@@ -29,6 +30,17 @@ export const PlatformStatus = Schema.Struct({
     ),
     last_error: optional(Problem, "The last error, even if it is over")
   }),
+  owner: optional(
+    Schema.Struct({
+      server: optional(Schema.String, "Its host and process, for the operator"),
+      epoch: Schema.Number.annotations({ description: "Each owner has a higher one than the owner before it" }),
+      since: Timestamp.Timestamp,
+      alive: Schema.Boolean.annotations({
+        description: "false: it has stopped, and another server takes over within seconds"
+      })
+    }),
+    "The one of several servers that watches the platform"
+  ),
   rules: Schema.Struct({
     wanted: Schema.Number.annotations({ description: "Rules that the platform should hold for this server" }),
     limit: optional(Schema.Number, "The maximum number of rules, if the platform reports it"),
@@ -65,6 +77,8 @@ export const statusOf = (
     readonly wanted: number
     readonly coverage: PlatformCoverage
     readonly budget: Option.Option<BudgetUsage>
+    readonly owner: Option.Option<Owner>
+    readonly isOperator: boolean
   }
 ): PlatformStatus => {
   const { stream, wanted, coverage, budget } = facts
@@ -73,12 +87,13 @@ export const statusOf = (
   // A stream without rules is never opened, so it cannot report a refusal or lost rules.
   const refusal = Option.filter(error, ({ isRefused }) => isRefused && stream.state === "idle")
   const hasLostRules = stream.state === "idle" && wanted > 0
-  const state = Option.isSome(refusal) ? "refused" : hasLostRules ? "waiting" : stream.state
+  const isOrphaned = platform.capabilities.isRemote && Option.exists(facts.owner, ({ isAlive }) => !isAlive)
+  const state = isOrphaned ? "waiting" : Option.isSome(refusal) ? "refused" : hasLostRules ? "waiting" : stream.state
   const arePaused = stream.state === "idle" && wanted === 0 && Option.exists(budget, ({ paused }) => paused > 0)
-  const detail = Option.match(refusal, {
-    onNone: () => (hasLostRules ? RULES_LOST : arePaused ? RULES_PAUSED : stream.detail),
-    onSome: ({ message }) => message
-  })
+  const otherwise = hasLostRules ? RULES_LOST : arePaused ? RULES_PAUSED : stream.detail
+  const detail = isOrphaned
+    ? OWNER_GONE
+    : Option.match(refusal, { onNone: () => otherwise, onSome: ({ message }) => message })
   const lastEvent = Option.map(lastEventAt, Timestamp.fromMillis)
   return {
     platform: platform.id,
@@ -103,6 +118,9 @@ export const statusOf = (
       ...spread(lastEvent, (at) => ({ last_event_at: at })),
       ...spread(lastError, ({ at, message }) => ({ last_error: { at: Timestamp.fromMillis(at), message } }))
     },
+    ...spread(facts.owner, ({ server, epoch, since, isAlive }) => ({
+      owner: { ...(facts.isOperator && { server }), epoch, since, alive: isAlive }
+    })),
     rules: {
       wanted,
       ...spread(comparison, ({ at, missing, orphaned, foreign, ruleLimit }) => ({
@@ -123,6 +141,8 @@ export const statusOf = (
 // ---- helpers ----
 
 const RULES_PAUSED = "All rules are paused for the monthly budget"
+
+const OWNER_GONE = "The server that watched the platform has stopped: another one takes over within seconds"
 
 const RULES_LOST = "The platform has lost the rules: they are registered again as soon as it accepts them"
 

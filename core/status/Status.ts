@@ -1,5 +1,5 @@
 /** The status use cases: readiness, the status of each platform, and the platform gauges. */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { PostBudget } from "../budget/PostBudget.ts"
 import { platformCoverage, snapshotOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
@@ -8,6 +8,8 @@ import type { StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
+import { Ownership, streamOf } from "../ownership/Ownership.ts"
+import { Servers, type StreamReport } from "../ownership/Servers.ts"
 import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Registrations } from "../rules/Registrations.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
@@ -37,7 +39,7 @@ export class Status extends Context.Tag("core/Status")<
     Status,
     never,
     Platforms | Registrations | RuleStore | StreamStore | KeyStore | PostBudget
-  > = Layer.effect(
+  > = Layer.scoped(
     Status,
     Effect.gen(function* () {
       const registry = yield* Platforms
@@ -46,6 +48,41 @@ export class Status extends Context.Tag("core/Status")<
       const streams = yield* StreamStore
       const keys = yield* KeyStore
       const budget = yield* PostBudget
+      const servers = yield* Servers
+      const ownership = yield* Ownership
+
+      const ownReport = (platform: Platform) =>
+        Effect.all({ stream: platform.status, sync: registrations.syncStatus(platform.id) })
+
+      /** If another server watches the platform, what that one says. */
+      const reportOn = (platform: Platform) =>
+        Effect.gen(function* () {
+          if (!platform.capabilities.isRemote) return yield* ownReport(platform)
+          const own = yield* ownership.ifOwner(streamOf(platform.id), ownReport(platform))
+          if (Option.isSome(own)) return own.value
+          return Option.getOrElse(yield* servers.reportOn(platform.id), () => notWatched)
+        })
+
+      // For the other servers.
+      if (!ownership.isAlone) {
+        const report = (platform: Platform) =>
+          ownership.ifOwner(
+            streamOf(platform.id),
+            Effect.flatMap(ownReport(platform), (found) => servers.report(platform.id, found))
+          )
+        yield* Effect.flatMap(registry.all, (all) =>
+          Effect.forEach(
+            all.filter(({ capabilities }) => capabilities.isRemote),
+            report,
+            { discard: true }
+          )
+        ).pipe(
+          // Debug level: other services report that the store is down.
+          Effect.catchAll(({ cause }) => Effect.logDebug("Cannot report on the streams", cause)),
+          Effect.repeat(Schedule.spaced(REPORT_INTERVAL)),
+          Effect.forkScoped
+        )
+      }
 
       const readiness = Effect.gen(function* () {
         // The same read as in every request. No key has this digest.
@@ -56,11 +93,13 @@ export class Status extends Context.Tag("core/Status")<
 
       const statusAt = (platform: Platform, viewer: Option.Option<AccountId>, now: number) =>
         Effect.gen(function* () {
-          const sync = yield* registrations.syncStatus(platform.id)
+          const { stream, sync } = yield* reportOn(platform)
           const snapshot = yield* snapshotOf(streams, platform.id)
           return statusOf(platform, {
-            stream: yield* platform.status,
+            stream,
             sync,
+            owner: yield* servers.ownerOf(streamOf(platform.id)),
+            isOperator: Option.isNone(viewer),
             wanted: yield* rules.wanted(platform.id),
             coverage: platformCoverage(platform.id, snapshot, { from: Option.some(now - DAY_MILLIS), to: now }),
             budget: yield* budget.usage(platform, viewer)
@@ -75,19 +114,26 @@ export class Status extends Context.Tag("core/Status")<
 
       const updateGaugesOf = (platform: Platform) =>
         Effect.gen(function* () {
-          const { id, status } = platform
-          yield* Metrics.setStreamState(id, (yield* status).state)
-          const { comparison } = yield* registrations.syncStatus(id)
-          if (Option.isSome(comparison)) yield* Metrics.setRuleCounts(id, comparison.value)
+          const { id } = platform
+          const report = yield* Effect.option(Effect.timeout(reportOn(platform), STORE_TIMEOUT))
+          if (Option.isSome(report)) {
+            const { stream, sync } = report.value
+            yield* Metrics.setStreamState(id, stream.state)
+            if (Option.isSome(sync.comparison)) yield* Metrics.setRuleCounts(id, sync.comparison.value)
+          }
+          const owner = yield* Effect.option(Effect.timeout(servers.ownerOf(streamOf(id)), STORE_TIMEOUT))
+          if (Option.isSome(owner) && Option.isSome(owner.value)) yield* Metrics.setOwner(id, owner.value.value)
           const wanted = yield* Effect.option(Effect.timeout(rules.wanted(id), STORE_TIMEOUT))
           if (Option.isSome(wanted)) yield* Metrics.setRuleCounts(id, { wanted: wanted.value })
           const used = yield* Effect.option(Effect.timeout(budget.usage(platform, Option.none()), STORE_TIMEOUT))
           if (Option.isSome(used) && Option.isSome(used.value)) yield* Metrics.setBudget(id, used.value.value)
         })
 
-      const updateGauges = Effect.flatMap(registry.all, (all) =>
-        Effect.forEach(all, updateGaugesOf, { discard: true, concurrency: "unbounded" })
-      )
+      const updateGauges = Effect.gen(function* () {
+        yield* Effect.forEach(yield* registry.all, updateGaugesOf, { discard: true, concurrency: "unbounded" })
+        const alive = yield* Effect.option(Effect.timeout(servers.list, STORE_TIMEOUT))
+        if (Option.isSome(alive) && alive.value.length > 0) yield* Metrics.setServers(alive.value.length)
+      })
 
       return Status.of({ readiness, platforms, updateGauges })
     })
@@ -99,5 +145,18 @@ export class Status extends Context.Tag("core/Status")<
 const DAY_MILLIS = 86_400_000
 
 const NEVER = Timestamp.fromMillis(0)
+
+const REPORT_INTERVAL = "2 seconds"
+
+const notWatched: StreamReport = {
+  stream: {
+    state: "waiting",
+    detail: "No server watches the platform yet",
+    since: 0,
+    lastEventAt: Option.none(),
+    lastError: Option.none()
+  },
+  sync: { comparison: Option.none(), error: Option.none() }
+}
 
 const STORE_TIMEOUT = "2 seconds"

@@ -80,6 +80,22 @@ export const setRuleCounts = (
     if (counts.orphaned !== undefined) rulesOrphaned(counts.orphaned, platform)
   })
 
+/** With several servers: which one watches the platform. */
+export const setOwner = (
+  platform: PlatformId,
+  owner: { readonly server: string; readonly epoch: number; readonly isAlive: boolean }
+): Effect.Effect<void> =>
+  Effect.sync(() => {
+    const former = owners.get(platform)
+    if (former !== undefined && former !== owner.server) streamOwner(0, platform, former)
+    owners.set(platform, owner.server)
+    streamOwner(1, platform, owner.server)
+    streamOwned(owner.isAlive ? 1 : 0, platform)
+    streamEpoch(owner.epoch, platform)
+  })
+
+export const setServers = (alive: number): Effect.Effect<void> => Effect.sync(() => servers(alive))
+
 /** Of the present month. */
 export const setBudget = (
   platform: PlatformId,
@@ -215,6 +231,18 @@ const streamState = gauge(
   "platform",
   "state"
 )
+
+/** The last known owner of each stream. */
+const owners = new Map<PlatformId, string>()
+const streamOwner = gauge(
+  "stream_owner",
+  "1 for the server that watches the platform, 0 for the one before it",
+  "platform",
+  "server"
+)
+const streamOwned = gauge("stream_owned", "1 if the server that watches the platform is alive, otherwise 0", "platform")
+const streamEpoch = gauge("stream_epoch", "How many owners the stream has had", "platform")
+const servers = gauge("servers", "Servers on this store that are alive")
 
 const rulesWanted = gauge("rules_wanted", "Rules that the platform should hold for this server", "platform")
 const rulesMissing = gauge(

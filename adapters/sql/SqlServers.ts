@@ -1,0 +1,79 @@
+/** `Servers` in SQL: reads what the servers write about themselves. */
+import { SqlClient } from "@effect/sql/SqlClient"
+import { Effect, Layer, Option, Schema } from "effect"
+import { fromDate } from "../../core/model/Timestamp.ts"
+import { Servers, type ServersService, StreamReport } from "../../core/ownership/Servers.ts"
+import { fenced } from "./fenced.ts"
+import { unavailable } from "./unavailable.ts"
+
+/**
+ * A lock that is not renewed for this long is free for others, and its server counts as dead. The library renews locks
+ * at least three times as often, and stops the work of a server that cannot.
+ */
+export const LOCK_SECONDS = 5
+
+/** The cluster's address of a server. */
+export const addressText = (id: string): string => `${id}:1`
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient
+  const isLive = (id: string) => sql`exists (
+    select 1 from earshot_runners r where r.address = ${sql.literal(id)}::text || ':1'
+      and r.last_heartbeat > now()::timestamp - make_interval(secs => ${LOCK_SECONDS})
+  )`
+
+  return {
+    list: sql<ServerRow>`
+      select s.name, s.version, s.started_at,
+        array(select o.name from owners o where o.server = s.id order by o.name) as owns
+      from servers s where ${isLive("s.id")} order by s.started_at`.pipe(
+      Effect.map((rows) => rows.map((row) => ({ ...row, started_at: fromDate(row.started_at) }))),
+      unavailable("servers.list")
+    ),
+    ownerOf: (work) =>
+      sql<OwnerRow>`
+        select o.name as work, coalesce(s.name, o.server::text) as server, o.epoch::float8, o.since,
+          ${isLive("o.server")} as "isAlive"
+        from owners o left join servers s on s.id = o.server where o.name = ${work}`.pipe(
+        Effect.map(([row]) =>
+          Option.map(Option.fromNullable(row), (found) => ({ ...found, since: fromDate(found.since) }))
+        ),
+        unavailable("servers.ownerOf")
+      ),
+    report: (platform, report) =>
+      sql`insert into stream_reports (platform, report)
+        values (${platform}, ${JSON.stringify(Schema.encodeSync(StreamReport)(report))}::jsonb)
+        on conflict (platform) do update set report = excluded.report`.pipe(
+        Effect.asVoid,
+        fenced(sql),
+        unavailable("servers.report")
+      ),
+    reportOn: (platform) =>
+      sql<{ readonly report: unknown }>`select report from stream_reports where platform = ${platform}`.pipe(
+        Effect.map(([row]) => Option.flatMap(Option.fromNullable(row?.report), decode)),
+        unavailable("servers.reportOn")
+      )
+  } satisfies ServersService
+})
+
+export const layer: Layer.Layer<never, never, SqlClient> = Layer.effect(Servers, make)
+
+// ---- helpers ----
+
+/** None if a server of another version wrote it. */
+const decode = Schema.decodeUnknownOption(StreamReport)
+
+interface ServerRow {
+  readonly name: string
+  readonly version: string
+  readonly started_at: Date
+  readonly owns: ReadonlyArray<string>
+}
+
+interface OwnerRow {
+  readonly work: string
+  readonly server: string
+  readonly epoch: number
+  readonly since: Date
+  readonly isAlive: boolean
+}
