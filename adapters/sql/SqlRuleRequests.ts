@@ -63,7 +63,8 @@ const make = Effect.gen(function* () {
       }).pipe(sql.withTransaction, fenced(sql), unavailable("requests.drop")),
     activatedSince: (platform, version) =>
       sql<{ readonly text: string; readonly version: number }>`
-        select text, version::float8 from registrations where platform = ${platform} and version > ${version}
+        select text, version::float8 from registrations
+        where platform = ${platform} and version > ${version} and state = 'active'
         order by version`.pipe(unavailable("requests.activatedSince"))
   })
 })

@@ -1,0 +1,177 @@
+/** Owners among several servers on one Postgres, and the fence against a former one. */
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Deferred, Effect, Exit, Layer, Option, type Redacted, type Scope } from "effect"
+import * as postgres from "../../../adapters/sql/postgres.ts"
+import * as SqlOwnership from "../../../adapters/sql/SqlOwnership.ts"
+import * as SqlRuleRequests from "../../../adapters/sql/SqlRuleRequests.ts"
+import * as stores from "../../../adapters/sql/stores.ts"
+import { StreamStore } from "../../../core/coverage/StreamStore.ts"
+import { MatchStore } from "../../../core/matches/MatchStore.ts"
+import { PlatformRefused } from "../../../core/model/Errors.ts"
+import { CurrentFence, type Fence, Ownership } from "../../../core/ownership/Ownership.ts"
+import { Servers } from "../../../core/ownership/Servers.ts"
+import { RuleRequests } from "../../../core/rules/RuleRequests.ts"
+import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
+import { temporaryDatabase } from "../../stores.ts"
+
+describe("Ownership of several servers", () => {
+  it.scopedLive(
+    "lets one server do the work, and the next one when that stops",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* temporaryDatabase
+        const starts: Array<string> = []
+        const serverOn = (name: string) =>
+          Effect.gen(function* () {
+            const context = yield* Layer.build(serverLayer(url, name))
+            const work = Effect.gen(function* () {
+              starts.push(name)
+              return yield* Effect.never
+            })
+            const { own } = Context.get(context, Ownership)
+            yield* Effect.provide(own("stream/x", work), context)
+            return context
+          })
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const first = yield* serverOn("first")
+            yield* until(() => starts.length === 1)
+            yield* serverOn("second")
+            yield* Effect.sleep("2 seconds")
+            assert.deepStrictEqual(starts, ["first"], "a server that joins moves nothing")
+            const { list, ownerOf } = Context.get(first, Servers)
+            assert.deepStrictEqual(
+              (yield* list).map(({ name, owns }) => [name, owns]),
+              [
+                ["first", ["stream/x"]],
+                ["second", []]
+              ]
+            )
+            const owner = Option.getOrThrow(yield* ownerOf("stream/x"))
+            assert.deepInclude(owner, { server: "first", epoch: 1, isAlive: true })
+          })
+        )
+        yield* serverOn("third")
+        yield* until(() => starts.at(-1) === "third")
+      }),
+    60_000
+  )
+
+  it.scopedLive(
+    "refuses every write of a former owner and stops its work",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* temporaryDatabase
+        const context = yield* Layer.build(serverLayer(url, "only"))
+        const held = yield* Deferred.make<Fence>()
+        const ended = yield* Deferred.make<void>()
+        const work = Effect.gen(function* () {
+          yield* Deferred.succeed(held, Option.getOrThrow(yield* CurrentFence))
+          return yield* Effect.never
+        }).pipe(Effect.ensuring(Deferred.succeed(ended, undefined)))
+        yield* Effect.provide(Context.get(context, Ownership).own("stream/x", work), context)
+        const fence = yield* Deferred.await(held)
+
+        yield* Effect.gen(function* () {
+          const account = yield* newAccount
+          const rule = yield* visibleRule(account)
+          const streams = yield* StreamStore
+          const matches = yield* MatchStore
+          const rules = yield* RuleStore
+          const requests = yield* RuleRequests
+          const servers = yield* Servers
+          const at = rule.createdAt
+          const report = {
+            stream: { state: "live", detail: "", since: 0, lastEventAt: Option.none(), lastError: Option.none() },
+            sync: { comparison: Option.none(), error: Option.none() }
+          } as const
+          const refused = Effect.fail(new PlatformRefused({ platform: "x", reason: "no", upstream: null }))
+          const writes = {
+            insert: matches.insert([newMatch(rule.id)], progress),
+            "insert without matches": matches.insert([], progress),
+            save: streams.save(progress),
+            addDeadLetter: streams.addDeadLetter({
+              platform: "x",
+              platformPostId: "1",
+              at: 1,
+              reason: "r",
+              payload: ""
+            }),
+            saveComparison: rules.saveComparison("x", at),
+            fail: rules.fail(rule.id, "x", { reason: "r", lostSince: at, at }),
+            restore: rules.restore(rule.id, "x", { registered, lostSince: at, at }),
+            settle: Effect.flatMap(Effect.either(refused), (outcome) => requests.settle(rule.id, "x", outcome)),
+            drop: requests.drop(rule.id, "x"),
+            report: servers.report("x", report)
+          }
+          const asOwner = (epoch: number) => Option.some({ ...fence, epoch })
+          for (const [name, write] of Object.entries(writes)) {
+            const exit = yield* Effect.exit(Effect.provideService(Effect.asVoid(write), CurrentFence, asOwner(0)))
+            assert.isTrue(Exit.isInterrupted(exit), `${name} with an old epoch`)
+          }
+          assert.isTrue(Option.isNone(yield* streams.load("x")), "nothing was written")
+          yield* Deferred.await(ended)
+          for (const [name, write] of Object.entries(writes)) {
+            const exit = yield* Effect.exit(
+              Effect.provideService(Effect.asVoid(write), CurrentFence, asOwner(fence.epoch))
+            )
+            assert.isTrue(Exit.isSuccess(exit), `${name} with the current epoch`)
+          }
+        }).pipe(Effect.provide(context))
+      }),
+    60_000
+  )
+})
+
+describe("RuleRequests", () => {
+  it.scopedLive(
+    "hand the activated texts out in the order in which they become visible",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* temporaryDatabase
+        yield* Effect.gen(function* () {
+          const account = yield* newAccount
+          const requests = yield* RuleRequests
+          const seen = new Set<number>()
+          let last = -1
+          const read = Effect.gen(function* () {
+            for (const { version } of yield* requests.activatedSince("x", last)) {
+              assert.isAbove(version, last)
+              last = version
+              seen.add(version)
+            }
+          })
+          const create = Effect.forEach(Array.from({ length: 20 }), () => visibleRule(account), { concurrency: 5 })
+          yield* Effect.raceFirst(create, Effect.forever(Effect.zipRight(read, Effect.sleep("1 millis"))))
+          yield* read
+          assert.strictEqual(seen.size, 20)
+        }).pipe(Effect.provide(serverLayer(url, "only")))
+      }),
+    60_000
+  )
+})
+
+// ---- helpers ----
+
+const registered = { platformRuleId: "1", translatedValue: "t" }
+
+const progress = {
+  platform: "x",
+  ledger: { watchedSince: Option.some(1), watchedUntil: 2, openGap: Option.none() },
+  gaps: [],
+  recovered: [],
+  cursor: Option.none()
+} as const
+
+const serverLayer = (url: Redacted.Redacted, name: string) =>
+  Layer.mergeAll(stores.layer, SqlRuleRequests.layer, SqlOwnership.layerWith({ name, version: "1" })).pipe(
+    Layer.provide(postgres.layerWith({ url }))
+  )
+
+const until = (condition: () => boolean): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.repeat(Effect.sleep("50 millis"), { until: condition }).pipe(
+    Effect.timeout("20 seconds"),
+    Effect.orDie,
+    Effect.asVoid
+  )
