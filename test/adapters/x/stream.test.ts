@@ -576,7 +576,7 @@ describe("a broken connection", () => {
         assert.deepStrictEqual(yield* attempts(on), [
           [0, 200],
           [36, 429],
-          [36, 200]
+          [36.1, 200]
         ])
         assert.deepStrictEqual([yield* fired(on, "hold-slot"), yield* fired(on, "stall")], [1, 1])
         yield* assertRecovered(on, watcher)
