@@ -127,10 +127,10 @@ const make = Effect.gen(function* () {
       and (paused_until <= ${at} or ${budget}::bigint = 0 or paused_budget < ${budget}::bigint)
     returning 1`
 
-  const texts = (platform: PlatformId, isCounted: Fragment) =>
-    sql<{ readonly texts: number }>`select count(distinct text)::int as texts from registrations
+  const countOn = (platform: PlatformId, what: Fragment, isCounted: Fragment) =>
+    sql<{ readonly count: number }>`select count(${what})::int as count from registrations
       where platform = ${platform} and state in ('active', 'failed') and ${isCounted}`.pipe(
-      Effect.map(([row]) => row?.texts ?? 0)
+      Effect.map(([row]) => row?.count ?? 0)
     )
 
   const watches = ({ account, rule, platforms }: WatchSelector, limit: number) => {
@@ -252,8 +252,9 @@ const make = Effect.gen(function* () {
         Effect.map(([row]) => row?.used ?? 0),
         unavailable("rules.count")
       ),
-    wanted: (platform) => texts(platform, sql`paused_until is null`).pipe(unavailable("rules.wanted")),
-    paused: (platform) => texts(platform, sql`paused_until is not null`).pipe(unavailable("rules.paused")),
+    wanted: (platform) =>
+      countOn(platform, sql`distinct text`, sql`paused_until is null`).pipe(unavailable("rules.wanted")),
+    paused: (platform) => countOn(platform, sql`*`, sql`paused_until is not null`).pipe(unavailable("rules.paused")),
     isShared: (registration) => Effect.map(isShared(registration), isNonEmpty).pipe(unavailable("rules.isShared")),
     ruleLinks: (platform, ids) =>
       Effect.map(ruleLinks(platform, ids), (rows) => rows.map(toRuleLink)).pipe(unavailable("rules.ruleLinks"))

@@ -156,7 +156,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly count: (account: AccountId, platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
     /** The number of distinct texts of visible rules on the platform, without paused ones. */
     readonly wanted: (platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
-    /** The number of distinct texts of paused rules on the platform. */
+    /** The number of paused rules on the platform. */
     readonly paused: (platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
     /** Whether another rule has the same text on the platform. */
     readonly isShared: (
@@ -273,13 +273,10 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
         return ended
       })
 
-    const textsOn = (platform: PlatformId, isCounted: (registration: MemoryRegistration) => boolean) =>
-      Effect.sync(() => {
-        const settled = all()
-          .flatMap(({ registrations }) => registrations)
-          .filter((registration) => registration.platform === platform && isSettled(registration.state))
-        return new Set(settled.filter(isCounted).map(({ text }) => text)).size
-      })
+    const settledOn = (platform: PlatformId) =>
+      all()
+        .flatMap(({ registrations }) => registrations)
+        .filter((registration) => registration.platform === platform && isSettled(registration.state))
 
     const watches = ({ account, rule, platforms }: WatchSelector, limit: number) =>
       Effect.sync(() => {
@@ -355,8 +352,12 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
             .flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))
         ),
       count: (account, platform) => Effect.sync(() => countOf(account, platform)),
-      wanted: (platform) => textsOn(platform, ({ pause }) => Option.isNone(pause)),
-      paused: (platform) => textsOn(platform, ({ pause }) => Option.isSome(pause)),
+      wanted: (platform) =>
+        Effect.sync(() => {
+          const wanted = settledOn(platform).filter(({ pause }) => Option.isNone(pause))
+          return new Set(wanted.map(({ text }) => text)).size
+        }),
+      paused: (platform) => Effect.sync(() => settledOn(platform).filter(({ pause }) => Option.isSome(pause)).length),
       isShared: ({ ruleId, platform, text }) =>
         Effect.sync(() =>
           all().some(

@@ -127,6 +127,10 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         assert.deepStrictEqual(yield* pauseOf(rule.id), Option.some(pause))
         assert.deepStrictEqual(yield* pauseOf(other.id), Option.none())
         assert.deepStrictEqual([yield* rules.wanted("x"), yield* rules.paused("x")], [wanted - 1, paused + 1])
+        const same = yield* visibleRule(yield* newAccount, { filters: rule.filters })
+        yield* rules.fail(same.id, "x", { reason: "paused", lostSince: at(3), at: at(3), pause })
+        assert.strictEqual(yield* rules.paused("x"), paused + 2, "a rule with the same text counts, too")
+        yield* rules.remove(same.id)
         assert.deepInclude((yield* rules.list(account))[1]?.platforms["x"], { state: "failed", reason: "paused" })
 
         const endPauses = (second: number, budget: number) => rules.endPauses("x", { at: at(second), budget })

@@ -58,9 +58,9 @@ describe("a month with a budget", () => {
 
         const seen = yield* month.status(Option.some(ann))
         assert.include(seen.summary, "2 rules to watch for")
-        assert.include(seen.summary, "80 % of the monthly budget of 5300 posts used, 1 rule paused")
-        assert.deepInclude(seen.budget, { limit: 5_300, used_percent: 80, price_per_post: 0.005, paused: 1 })
-        assert.strictEqual(seen.budget?.warning, "80 % of the monthly budget of 5300 posts used, 1 rule paused")
+        assert.include(seen.summary, "80 % of the monthly budget of 5300 posts used, 2 rules paused")
+        assert.deepInclude(seen.budget, { limit: 5_300, used_percent: 80, price_per_post: 0.005, paused: 2 })
+        assert.strictEqual(seen.budget?.warning, "80 % of the monthly budget of 5300 posts used, 2 rules paused")
         const all = yield* month.status(Option.none())
         assert.strictEqual(all.budget?.used, month.posts.received)
         assert.deepStrictEqual(
@@ -117,7 +117,7 @@ describe("a month with a budget", () => {
         assert.deepStrictEqual(month.fake.texts, [])
         assert.deepInclude(yield* month.registration(bob, late), { state: "failed", reason: reasonFor(100, "used up") })
         const { rules, stream, budget } = yield* month.status(Option.some(bob))
-        assert.deepStrictEqual([rules.wanted, stream.state, budget?.paused, budget?.used], [0, "live", 2, 0])
+        assert.deepStrictEqual([rules.wanted, stream.state, budget?.paused, budget?.used], [0, "live", 3, 0])
         yield* month.run(1, {})
         yield* month.close
         yield* month.run(1, {})
