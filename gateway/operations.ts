@@ -38,11 +38,11 @@ export const createRule = endpoint({
     rule_id: RuleId,
     platforms: perPlatform(
       Schema.Struct({
-        platform_rule_id: Schema.String,
+        platform_rule_id: Schema.String.annotations({ description: "Empty while the rule is paused" }),
         translated_value: Schema.String,
         warnings: Schema.optionalWith(Schema.Array(WireIssue), { exact: true }).annotations({
           description:
-            "Possible mistakes in the filter; absent if there are none. Spans refer to the text that was sent"
+            "Possible mistakes in the filter, or `paused` if the monthly budget is nearly used up and the rule is registered later; absent if there are none. Spans refer to the text that was sent"
         })
       }).annotations({ identifier: "PlatformRuleResult" })
     )

@@ -108,8 +108,9 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const cause = causeOf(pause)
       const failed = yield* sql`update registrations set state = 'failed', reason = ${reason}, since = ${at},
-          paused_until = ${pause?.until ?? null}, paused_budget = ${pause?.budget ?? null}
-        where rule_id = ${toUuid(id)} and platform = ${platform} and state in ('active', 'failed')
+          paused_until = ${pause?.until ?? null}, paused_budget = ${pause?.budget ?? null},
+          watched_since = coalesce(watched_since, ${at})
+        where rule_id = ${toUuid(id)} and platform = ${platform} and state <> 'removing'
         returning 1`
       if (failed.length === 0) return
       const ended = yield* sql`update rule_gaps set ended_at = greatest(started_at, ${at}::timestamptz)

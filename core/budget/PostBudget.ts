@@ -11,7 +11,7 @@ import * as Timestamp from "../model/Timestamp.ts"
 import { Ownership, streamOf } from "../ownership/Ownership.ts"
 import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Registrations } from "../rules/Registrations.ts"
-import { RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
+import { type NewPause, RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { counted } from "../text/counted.ts"
 import type { BudgetUsage } from "./BudgetUsage.ts"
@@ -33,6 +33,8 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
     readonly count: (platform: Platform, batch: StoredBatch) => Effect.Effect<void>
     /** Pauses rules if the rest of the month would not fit into the budget. Ends pauses. Idempotent. */
     readonly enforce: Effect.Effect<void>
+    /** For a new rule: whether the platform must not get this text now. */
+    readonly pauseFor: (platform: Platform, text: string) => Effect.Effect<Option.Option<NewPause>, StoreUnavailable>
     /** Waits for a minute, or until another percent of a budget is used. */
     readonly due: Effect.Effect<void>
     /** None for a platform without budget and price. `viewer`: none for the operator. */
@@ -117,23 +119,18 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
             return Math.max(own, yield* reportedBy(platform, now))
           })
 
-        const pause = (
-          platform: Platform,
-          paused: ReadonlyArray<StoredRegistration>,
-          { budget, used, now }: { readonly budget: number; readonly used: number; readonly now: number }
-        ) => {
+        const pause = (platform: Platform, paused: ReadonlyArray<StoredRegistration>, spent: Spent) => {
+          const { budget, used, now } = spent
           const at = Timestamp.fromMillis(now)
-          const until = Timestamp.fromMillis(Timestamp.monthStart(now, 1))
-          const state = used >= budget ? "used up" : "nearly used up"
-          const reason = `paused: the monthly budget of ${budget} posts is ${state}; it is registered again on ${until.slice(0, 10)}`
+          const pause = pauseAt(spent)
           return Effect.gen(function* () {
             // First in the store: if the platform fails, the reconciler removes the rules there.
             for (const { ruleId } of paused) {
-              yield* rules.fail(ruleId, platform.id, { reason, lostSince: at, at, pause: { until, budget } })
+              yield* rules.fail(ruleId, platform.id, { ...pause, lostSince: at, at })
               yield* Metrics.gap(platform.id, "budget")
             }
             yield* Effect.logWarning(
-              `Paused ${counted(paused.length, "rule")} on "${platform.id}" until ${until}: the monthly budget of ${budget} posts is ${state} (${percentOf(used, budget)} %)`
+              `Paused ${counted(paused.length, "rule")} on "${platform.id}" until ${pause.pause.until}: ${describeSpent(spent)} (${percentOf(used, budget)} %)`
             )
             const ids = new Set(paused.flatMap(({ platformRuleId }) => Option.toArray(platformRuleId)))
             yield* Effect.catchAll(platform.unregister([...ids]), ({ message }) =>
@@ -142,7 +139,22 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
           })
         }
 
-        const pauseNoisiest = (platform: Platform, { budget, used, now }: Parameters<typeof pause>[2]) =>
+        const pauseFor = (platform: Platform, text: string) =>
+          Effect.gen(function* () {
+            const budget = budgetOf(platform)
+            if (budget === 0) return Option.none()
+            const now = yield* Clock.currentTimeMillis
+            const used = yield* usedBy(platform, now)
+            const isPausedNow = ({ pause }: StoredRegistration) =>
+              Option.exists(pause, (one) => one.budget >= budget && Date.parse(one.until) > now)
+            const isPausedText =
+              used >= budget ||
+              (used >= budget * WARN_SHARE &&
+                (yield* rules.registrationsOn(platform.id)).some((one) => one.text === text && isPausedNow(one)))
+            return isPausedText ? Option.some(pauseAt({ budget, used, now })) : Option.none()
+          })
+
+        const pauseNoisiest = (platform: Platform, { budget, used, now }: Spent) =>
           Effect.gen(function* () {
             const settled = (yield* rules.registrationsOn(platform.id)).filter(
               ({ state }) => state === "active" || state === "failed"
@@ -246,6 +258,7 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
         return PostBudget.of({
           count,
           enforce,
+          pauseFor,
           due: Effect.raceFirst(Effect.sleep("1 minute"), Queue.take(wake)),
           usage
         })
@@ -267,6 +280,25 @@ const budgetOf = ({ capabilities }: Platform): number => capabilities.monthlyBud
 
 const isCounted = (platform: Platform): boolean =>
   budgetOf(platform) > 0 || platform.capabilities.pricePerEvent !== undefined
+
+/** `now` is in milliseconds. */
+interface Spent {
+  readonly budget: number
+  readonly used: number
+  readonly now: number
+}
+
+/** Until the end of the month. */
+const pauseAt = (spent: Spent): NewPause => {
+  const until = Timestamp.fromMillis(Timestamp.monthStart(spent.now, 1))
+  return {
+    reason: `paused: ${describeSpent(spent)}; it is registered again on ${until.slice(0, 10)}`,
+    pause: { until, budget: spent.budget }
+  }
+}
+
+const describeSpent = ({ budget, used }: Spent): string =>
+  `the monthly budget of ${budget} posts is ${used >= budget ? "used up" : "nearly used up"}`
 
 const isPaused = ({ pause }: StoredRegistration): boolean => Option.isSome(pause)
 

@@ -25,11 +25,13 @@ import * as Metrics from "../telemetry/Metrics.ts"
 import { counted } from "../text/counted.ts"
 import { askOwner, awaitActivation, awaitRemoval, settleRequests } from "./askOwner.ts"
 import { RuleRequests } from "./RuleRequests.ts"
-import { DROPPED, type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
+import { DROPPED, type NewPause, type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
 
 export interface Filter {
   readonly platform: Platform
   readonly text: string
+  /** If set, the platform does not get the filter before the pause ends. */
+  readonly paused: Option.Option<NewPause>
 }
 
 /** The result of comparing the rules of a platform with the store. */
@@ -70,7 +72,7 @@ export type AddFailure =
 export class Registrations extends Context.Tag("core/Registrations")<
   Registrations,
   {
-    /** Stores the rule and registers it on all platforms, or on none. */
+    /** Stores the rule and registers it on all platforms, or on none. Returns those on which it is not paused. */
     readonly add: (
       rule: NewRule,
       filters: ReadonlyArray<Filter>,
@@ -172,12 +174,13 @@ export class Registrations extends Context.Tag("core/Registrations")<
 
         const add = (rule: NewRule, filters: ReadonlyArray<Filter>, limits: ReadonlyMap<PlatformId, number>) => {
           const registered = new Map<PlatformId, Registered>()
+          const wanted = filters.filter(({ paused }) => Option.isNone(paused))
           const registerAll = Effect.forEach(
-            filters,
+            wanted,
             (filter) =>
               Effect.gen(function* () {
                 registered.set(filter.platform.id, yield* registerOne(rule, filter))
-                if (registered.size < filters.length) yield* failpoints.hit("create.registered-first")
+                if (registered.size < wanted.length) yield* failpoints.hit("create.registered-first")
               }),
             { discard: true }
           )
@@ -201,7 +204,13 @@ export class Registrations extends Context.Tag("core/Registrations")<
             // If the rollback fails, the rule stays pending and `reconcile` rolls it back.
             yield* Effect.tapError(registerAll, () => Effect.ignoreLogged(rollback))
             yield* failpoints.hit("create.registered")
-            yield* store.activate(rule.id, registered, yield* Timestamp.now)
+            const at = yield* Timestamp.now
+            for (const { platform, paused } of filters) {
+              if (Option.isNone(paused)) continue
+              yield* store.fail(rule.id, platform.id, { ...paused.value, lostSince: at, at })
+              yield* Metrics.gap(platform.id, "budget")
+            }
+            yield* store.activate(rule.id, registered, at)
             yield* failpoints.hit("create.activated")
             return registered
           })

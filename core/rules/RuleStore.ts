@@ -41,6 +41,12 @@ export interface Pause {
   readonly budget: number
 }
 
+/** A pause that begins. */
+export interface NewPause {
+  readonly reason: string
+  readonly pause: Pause
+}
+
 /** A period in which a platform did not hold a rule. `to` is none while that lasts. */
 export interface RuleGap {
   readonly ruleId: RuleId
@@ -115,7 +121,8 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     ) => Effect.Effect<void, StoreUnavailable>
     /**
      * The platform rejects the rule, or it is paused. Begins a gap at `lostSince`; an open gap of another cause ends at
-     * `at`, where the new one begins. Only for an active or failed registration.
+     * `at`, where the new one begins. A pending registration counts as watched from `at` on, but for the gap. Not for
+     * one that is being removed.
      */
     readonly fail: (
       id: RuleId,
@@ -240,7 +247,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
 
     const fail: RuleStore["Type"]["fail"] = (id, platform, { reason, lostSince, at, pause }) =>
       changeRegistrations(id, (registration) => {
-        if (registration.platform !== platform || !isSettled(registration.state)) return registration
+        if (registration.platform !== platform || registration.state === "removing") return registration
         const cause = causeOf(pause)
         const open = gaps.find((gap) => isOpenFor(gap, registration))
         if (open?.cause !== cause) {
@@ -255,7 +262,14 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
             }
           ]
         }
-        return { ...registration, state: "failed", reason, since: at, pause: Option.fromNullable(pause) }
+        return {
+          ...registration,
+          state: "failed",
+          reason,
+          since: at,
+          pause: Option.fromNullable(pause),
+          watchedSince: registration.watchedSince ?? at
+        }
       })
 
     const endPauses: RuleStore["Type"]["endPauses"] = (platform, { at, budget }) =>

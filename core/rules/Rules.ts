@@ -1,5 +1,6 @@
 /** The rule use cases: the only way in for HTTP, tRPC, MCP and the CLI. */
 import { Array as Arr, Context, Effect, Layer, Option } from "effect"
+import { PostBudget } from "../budget/PostBudget.ts"
 import type { Language } from "../languages/Language.ts"
 import {
   type ArgumentIssue,
@@ -23,6 +24,7 @@ import { RuleStore } from "./RuleStore.ts"
 
 export interface CreatedRule {
   readonly id: RuleId
+  /** The id is empty on a platform on which the rule is paused. */
   readonly platforms: ReadonlyMap<PlatformId, Registered>
   readonly warnings: ReadonlyMap<PlatformId, ReadonlyArray<Issue>>
 }
@@ -41,58 +43,84 @@ export class Rules extends Context.Tag("core/Rules")<
     readonly delete: (account: AccountId, id: string) => Effect.Effect<RuleId, RuleNotFound | StoreUnavailable>
   }
 >() {
-  static readonly layer: Layer.Layer<Rules, never, Registrations | RuleStore | Platforms | Ids | Quotas> = Layer.effect(
-    Rules,
-    Effect.gen(function* () {
-      const registrations = yield* Registrations
-      const store = yield* RuleStore
-      const platforms = yield* Platforms
-      const ids = yield* Ids
-      const quotas = yield* Quotas
+  static readonly layer: Layer.Layer<Rules, never, Registrations | RuleStore | Platforms | Ids | Quotas | PostBudget> =
+    Layer.effect(
+      Rules,
+      Effect.gen(function* () {
+        const registrations = yield* Registrations
+        const store = yield* RuleStore
+        const platforms = yield* Platforms
+        const ids = yield* Ids
+        const quotas = yield* Quotas
+        const budget = yield* PostBudget
 
-      const limitsOf = (account: AccountId, filters: ReadonlyArray<Filter>) =>
-        Effect.gen(function* () {
-          const limits = new Map<PlatformId, number>()
-          for (const { platform } of filters) {
-            const limit = yield* quotas.limitOf(account, rulesOn(platform.id))
-            if (limit > 0) limits.set(platform.id, limit)
+        const limitsOf = (account: AccountId, filters: ReadonlyArray<Filter>) =>
+          Effect.gen(function* () {
+            const limits = new Map<PlatformId, number>()
+            for (const { platform } of filters) {
+              const limit = yield* quotas.limitOf(account, rulesOn(platform.id))
+              if (limit > 0) limits.set(platform.id, limit)
+            }
+            return limits
+          })
+
+        const create = Effect.fn("Rules.create")(function* (account: AccountId, draft: RuleDraft) {
+          const checked = yield* checkFilters(platforms, draft)
+          const filters = yield* Effect.forEach(checked, (filter) =>
+            Effect.map(budget.pauseFor(filter.platform, filter.text), (paused) => ({ ...filter, paused }))
+          )
+          const id = yield* ids.rule
+          const rule = {
+            id,
+            accountId: account,
+            name: draft.name,
+            intent: draft.intent,
+            createdAt: yield* Timestamp.now,
+            filters: filters.map(({ platform, text }) => ({ platform: platform.id, text }))
           }
-          return limits
+          const registered = yield* registrations.add(rule, filters, yield* limitsOf(account, filters))
+          return {
+            id,
+            platforms: new Map(
+              filters.map(({ platform, text }) => [
+                platform.id,
+                registered.get(platform.id) ?? { platformRuleId: "", translatedValue: text }
+              ])
+            ),
+            warnings: new Map(
+              filters.map((filter) => [filter.platform.id, [...filter.warnings, ...pauseWarning(filter)]])
+            )
+          }
         })
 
-      const create = Effect.fn("Rules.create")(function* (account: AccountId, draft: RuleDraft) {
-        const filters = yield* checkFilters(platforms, draft)
-        const id = yield* ids.rule
-        const rule = {
-          id,
-          accountId: account,
-          name: draft.name,
-          intent: draft.intent,
-          createdAt: yield* Timestamp.now,
-          filters: filters.map(({ platform, text }) => ({ platform: platform.id, text }))
-        }
-        const registered = yield* registrations.add(rule, filters, yield* limitsOf(account, filters))
-        return { id, platforms: registered, warnings: new Map(filters.map((f) => [f.platform.id, f.warnings])) }
-      })
+        const remove = Effect.fn("Rules.delete")(function* (account: AccountId, text: string) {
+          const id = asRuleId(text)
+          if (Option.isNone(id) || !(yield* registrations.remove(account, id.value))) {
+            return yield* new RuleNotFound({ ruleId: text })
+          }
+          return id.value
+        })
 
-      const remove = Effect.fn("Rules.delete")(function* (account: AccountId, text: string) {
-        const id = asRuleId(text)
-        if (Option.isNone(id) || !(yield* registrations.remove(account, id.value))) {
-          return yield* new RuleNotFound({ ruleId: text })
-        }
-        return id.value
+        return Rules.of({ create, list: store.list, delete: remove })
       })
-
-      return Rules.of({ create, list: store.list, delete: remove })
-    })
-  )
+    )
 }
 
 // ---- helpers ----
 
-interface CheckedFilter extends Filter {
+interface CheckedFilter extends Omit<Filter, "paused"> {
+  readonly sent: string
   readonly warnings: ReadonlyArray<Issue>
 }
+
+/** Its span is the whole filter. */
+const pauseWarning = ({ paused, sent }: Filter & CheckedFilter): ReadonlyArray<Issue> =>
+  Option.toArray(paused).map(({ reason }) => ({
+    severity: "warning",
+    code: "paused",
+    span: { start: 0, end: sent.length },
+    message: `The rule is ${reason}`
+  }))
 
 /** Each platform with its canonical filter. Fails with the issues of all filters at once. */
 const checkFilters = (platforms: typeof Platforms.Service, draft: RuleDraft) =>
@@ -108,7 +136,7 @@ const checkFilters = (platforms: typeof Platforms.Service, draft: RuleDraft) =>
       }
       const checked = platform.language.check(text)
       if (checked.rule === undefined) issues.push(...errorsOf(id, checked.issues))
-      else filters.push({ platform, text: checked.rule.canonical, warnings: checked.issues })
+      else filters.push({ platform, text: checked.rule.canonical, sent: text, warnings: checked.issues })
     }
     for (const key of Object.keys(draft.overrides)) {
       if (!draft.platforms.some((id) => id === key)) {

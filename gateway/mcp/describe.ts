@@ -28,7 +28,7 @@ export const describeCheck = ({ platforms }: CheckResult, treatment: Treatment, 
 
 export const describeCreated = ({ rule_id, platforms }: Created, cursor: string, treatment: Treatment): string =>
   [
-    `Created ${rule_id}. It is active with these filters:`,
+    `Created ${rule_id} with these filters:`,
     ...Object.entries(platforms).flatMap(([platform, registered]) =>
       registered === undefined
         ? []

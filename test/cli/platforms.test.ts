@@ -116,6 +116,15 @@ describe("earshot platforms", () => {
         assert.match(metrics, /\nearshot_budget_used_posts\{platform="x"\} 4\n/)
         assert.match(metrics, /\nearshot_budget_limit_posts\{platform="x"\} 4\n/)
         assert.match(metrics, /\nearshot_rules_paused\{platform="x"\} 1\n/)
+
+        const late = yield* Effect.promise(() =>
+          runCommand("node", ["rules", "create", "--name", "late", "--intent", "i", "--x", "storm"], {
+            EARSHOT_URL: service.url,
+            EARSHOT_API_KEY: KEY
+          })
+        )
+        assert.match(late.stdout, /^rule_\w{26}\n {2}x {9}storm\n$/)
+        assert.match(late.stderr, /The rule is paused: .* is used up; it is registered again on 20\d\d-\d\d-01/)
         assert.deepStrictEqual((yield* simulator.control.state).x.rules, [])
 
         yield* Effect.promise(() => service.stop())

@@ -87,6 +87,30 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
+    it.effect("fail of a pending registration stores a rule that the platform never held", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = newRule(account)
+        yield* rules.reserve(rule, noLimits)
+        const pause = { until: at(9), budget: 10 }
+        yield* rules.fail(rule.id, "x", { reason: "paused", lostSince: at(2), at: at(2), pause })
+        assert.deepStrictEqual(yield* rules.list(account), [], "the other platform is pending")
+        const registered = { platformRuleId: `other of ${rule.id}`, translatedValue: "cat" }
+        yield* rules.activate(rule.id, new Map([["firehose", registered]]), at(2))
+        const [listed] = yield* rules.list(account)
+        assert.deepInclude(listed?.platforms["x"], { platform_rule_id: "", state: "failed", reason: "paused" })
+        assert.strictEqual(listed?.platforms["firehose"]?.state, "active")
+        const { oldest, gaps } = yield* rules.watches({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)
+        assert.deepStrictEqual(oldest, [{ platform: "x", ruleId: rule.id, createdAt: rule.createdAt, since: at(2) }])
+        assert.deepStrictEqual(
+          gaps.map(({ from, to, cause }) => [from, Option.getOrNull(to), cause]),
+          [[at(2), null, "budget"]]
+        )
+        yield* rules.remove(rule.id)
+      })
+    )
+
     it.effect("restore replaces the platform rule of an active registration, and adds a gap", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore

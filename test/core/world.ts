@@ -1,6 +1,8 @@
 /** The rule use cases on fake platforms that a test controls. */
 import { it } from "@effect/vitest"
 import { Context, Effect, Either, Layer, Option, Stream } from "effect"
+import { PostBudget } from "../../core/budget/PostBudget.ts"
+import { PostCounts } from "../../core/budget/PostCounts.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { PlatformLimitReached, PlatformRefused, PlatformUnavailable } from "../../core/model/Errors.ts"
 import { fromUuid, Ids } from "../../core/model/Ids.ts"
@@ -110,6 +112,7 @@ export const fakes = Layer.scoped(
 
 const layerWith = (isOnlyProcess: boolean) =>
   Rules.layer.pipe(
+    Layer.provide(Layer.provide(PostBudget.layer, PostCounts.layerMemory)),
     Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
     Layer.provideMerge(quotas()),
     Layer.provideMerge(fakes),

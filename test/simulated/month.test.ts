@@ -112,16 +112,46 @@ describe("a month with a budget", () => {
         yield* month.enforce
         assert.deepStrictEqual(month.fake.texts, [])
         assert.deepInclude(yield* month.registration(ann, loud), { reason: reasonFor(100, "used up") })
+        const { calls } = month.fake
         const late = yield* month.create(bob, "loud")
-        yield* month.enforce
-        assert.deepStrictEqual(month.fake.texts, [])
+        yield* month.create(bob, "new")
+        assert.strictEqual(month.fake.calls, calls, "the platform never gets them")
         assert.deepInclude(yield* month.registration(bob, late), { state: "failed", reason: reasonFor(100, "used up") })
         const { rules, stream, budget } = yield* month.status(Option.some(bob))
-        assert.deepStrictEqual([rules.wanted, stream.state, budget?.paused, budget?.used], [0, "live", 3, 0])
+        assert.deepStrictEqual([rules.wanted, stream.state, budget?.paused, budget?.used], [0, "live", 4, 0])
         yield* month.run(1, {})
         yield* month.close
         yield* month.run(1, {})
         assert.deepInclude((yield* month.status(Option.none())).coverage.gaps[0], { cause: "budget" })
+      })
+    )
+  )
+
+  it.live("a new rule whose filter is paused says so, and is registered with the next month", () =>
+    world({ budget: 100 }, (month) =>
+      Effect.gen(function* () {
+        yield* month.create(ann, "loud")
+        yield* month.publish("loud", 85)
+        yield* month.enforce
+        const { id, platforms, warnings } = yield* month.createWhole(bob, "(loud)")
+        assert.deepStrictEqual(month.fake.texts, [])
+        assert.deepStrictEqual(platforms.get("x"), { platformRuleId: "", translatedValue: "loud" })
+        const message = `The rule is ${reasonFor(100)}`
+        assert.deepInclude(warnings.get("x")?.at(-1), {
+          severity: "warning",
+          code: "paused",
+          span: { start: 0, end: 6 },
+          message
+        })
+        const [gap, ...more] = yield* month.gaps(bob, id)
+        assert.deepInclude(gap, { rule_id: id, cause: "budget", detail: reasonFor(100) })
+        assert.deepStrictEqual(more, [])
+        const other = yield* month.createWhole(bob, "quiet")
+        assert.deepStrictEqual([month.fake.texts, other.warnings.get("x")], [["quiet"], []])
+
+        yield* month.run(HOURS, {})
+        assert.sameMembers([...month.fake.texts], ["loud", "quiet"])
+        assert.deepInclude(yield* month.registration(bob, id), { state: "active" })
       })
     )
   )
@@ -318,6 +348,9 @@ function monthOn(
         }
       })
 
+    const create = (account: AccountId, text: string) =>
+      rules.create(account, { name: text, intent: text, platforms: ["x"], overrides: { x: text } })
+
     return {
       fake,
       posts,
@@ -327,11 +360,8 @@ function monthOn(
       enforce,
       deliver: (id: string, texts: ReadonlyArray<string>) => Effect.zipRight(deliver(id, texts), settle),
       close: Effect.suspend(() => send({ _tag: "GapStarted", at: now(), cause: "no_rules", detail: "No rules" })),
-      create: (account: AccountId, text: string) =>
-        Effect.map(
-          rules.create(account, { name: text, intent: text, platforms: ["x"], overrides: { x: text } }),
-          ({ id }) => id
-        ),
+      create: (account: AccountId, text: string) => Effect.map(create(account, text), ({ id }) => id),
+      createWhole: create,
       registration: (account: AccountId, id: RuleId) =>
         Effect.map(rules.list(account), (all) => all.find((rule) => rule.id === id)?.platforms["x"]),
       gaps: (account: AccountId, id: RuleId) =>
