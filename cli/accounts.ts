@@ -1,11 +1,12 @@
 /** `earshot account` shows the limits of one's own account; `earshot accounts` is for the operator. */
 import { Args, Command, Options } from "@effect/cli"
 import { Console, Effect, Option, Schema } from "effect"
-import { Account, Accounts } from "../core/accounts/Accounts.ts"
+import { Account, type AccountSummary, Accounts } from "../core/accounts/Accounts.ts"
 import type { Keys } from "../core/keys/Keys.ts"
 import { parseWholeNumber } from "../core/model/wholeNumber.ts"
 import { findAccount, jsonOption, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { aligned } from "./table.ts"
+import { visible } from "./terminal.ts"
 
 export interface AccountsActions<E> {
   /** Provides the accounts of the configured store, or of the server that uses it. */
@@ -23,17 +24,43 @@ export const accountCommand = <E>({ connectTo }: TargetActions<E>) =>
 
 export const accountsCommand = <E>(actions: AccountsActions<E>) =>
   Command.make("accounts").pipe(
-    Command.withDescription("Change the limits of an account in the local store, also while a server uses it"),
-    Command.withSubcommands([setLimit(actions)])
+    Command.withDescription(
+      "List the accounts of the local store and change their limits, also while a server uses it"
+    ),
+    Command.withSubcommands([listAccounts(actions), setLimit(actions)])
   )
 
 // ---- helpers ----
+
+const listAccounts = <E>({ withAccounts }: AccountsActions<E>) =>
+  Command.make("list", { json: jsonOption("Print the accounts as JSON") }, ({ json }) =>
+    withAccounts(
+      Effect.gen(function* () {
+        const accounts = yield* (yield* Accounts).list()
+        yield* json ? printJson({ accounts }) : Console.log(table(accounts))
+      })
+    )
+  ).pipe(Command.withDescription("List all accounts, oldest first, with their active keys and rules"))
+
+const table = (accounts: ReadonlyArray<AccountSummary>): string =>
+  aligned([
+    ["NAME", "ID", "CREATED", "ACTIVE KEYS", "RULES"],
+    ...accounts.map(({ name, id, created_at, active_keys, rules }) => [
+      visible(name),
+      id,
+      created_at,
+      String(active_keys),
+      String(rules)
+    ])
+  ])
 
 const setLimit = <E>({ withAccounts }: AccountsActions<E>) =>
   Command.make(
     "limit",
     {
-      account: Args.text({ name: "account" }).pipe(Args.withDescription("Name of the account, as shown by keys list")),
+      account: Args.text({ name: "account" }).pipe(
+        Args.withDescription("Name of the account, as shown by accounts list")
+      ),
       limit: Args.text({ name: "limit" }).pipe(
         Args.withDescription("Name of the limit, as shown by earshot account, such as rules.x")
       ),
@@ -67,9 +94,9 @@ const Value = Schema.String.pipe(
   )
 )
 
-const describe = ({ id, limits }: Account): string =>
+const describe = ({ name, limits }: Account): string =>
   [
-    `Account ${id}`,
+    `Account "${visible(name)}"`,
     aligned([
       ["LIMIT", "USED", "OF", "WHAT"],
       ...limits.map(({ name, description, limit, used }) => [

@@ -64,7 +64,7 @@ const describeBudget = ({ month, limit, warning, accounts, ...shown }: Budget): 
     : [
         `  Budget: ${warning === undefined ? `${shown.used_percent} % of ${limit} posts used` : `warning: ${warning}`}`
       ]),
-  ...(accounts ?? []).map(({ account, used, cost }) => `    ${account}  ${used}, $${dollars(cost)}`)
+  ...(accounts ?? []).map(({ name, used, cost }) => `    ${visible(name)}  ${used}, $${dollars(cost)}`)
 ]
 
 const dollars = (amount: number): string => (Math.round(amount * 100 + 1e-6) / 100).toFixed(2)

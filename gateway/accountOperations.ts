@@ -17,6 +17,7 @@ export const getAccount = endpoint({
   example: {
     response: {
       id: "acct_01kzyn2b1se8q9w3n5y7h0v4dz",
+      name: "default",
       limits: [
         { name: "requests", description: "Requests per minute", limit: 600, used: 12, resets_in_seconds: 41 },
         { name: "webhooks", description: "Webhooks", limit: 20, used: 1 },

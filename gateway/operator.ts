@@ -3,7 +3,7 @@
  * `Authorization: Bearer <account id>` acts as that account, on all paths of the gateway.
  */
 import { Effect, Either, Option, Redacted, Schema } from "effect"
-import { Account, Accounts } from "../core/accounts/Accounts.ts"
+import { Account, AccountSummary, Accounts } from "../core/accounts/Accounts.ts"
 import type { Redactions } from "../core/compliance/Redactions.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import { type Caller, Key } from "../core/keys/Key.ts"
@@ -96,6 +96,7 @@ const deadLetters = {
 
 const accounts = {
   get: { args: Schema.Tuple(AccountId), result: Account, failure: StoreUnavailable },
+  list: { args: Schema.Tuple(), result: Schema.Array(AccountSummary), failure: StoreUnavailable },
   setLimit: {
     args: Schema.Tuple(AccountId, Schema.String, Schema.OptionFromNullOr(Schema.Number)),
     result: Account,

@@ -2,7 +2,7 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Array as Arr, Effect, Layer, Option } from "effect"
 import type { Key, Scope } from "../../core/keys/Key.ts"
-import { type KeySelector, KeyStore, type NewAccount, type NewKey } from "../../core/keys/KeyStore.ts"
+import { type KeySelector, KeyStore, type NewKey, type StoredAccount } from "../../core/keys/KeyStore.ts"
 import { LastAdminKey } from "../../core/model/Errors.ts"
 import { fromUuid, toUuid } from "../../core/model/Ids.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
@@ -18,7 +18,7 @@ const make = Effect.gen(function* () {
 
   const stored = (key: NewKey) => sql<KeyRow>`${keys} where k.digest = ${key.digest} or k.id = ${toUuid(key.id)}`
 
-  const account = ({ id, name, createdAt }: NewAccount) =>
+  const account = ({ id, name, createdAt }: StoredAccount) =>
     Effect.gen(function* () {
       yield* sql`insert into accounts (id, name, created_at) values (${toUuid(id)}, ${name}, ${createdAt})
         on conflict (name) do nothing`
@@ -75,6 +75,14 @@ const make = Effect.gen(function* () {
   return KeyStore.of({
     insert,
     account,
+    accounts: (wanted) =>
+      Effect.map(
+        Option.match(wanted, {
+          onNone: () => sql<AccountRow>`select id, name, created_at from accounts order by id`,
+          onSome: (id) => sql<AccountRow>`select id, name, created_at from accounts where id = ${toUuid(id)}`
+        }),
+        Arr.map(({ id, name, created_at }) => ({ id: fromUuid("acct", id), name, createdAt: fromDate(created_at) }))
+      ).pipe(unavailable("keys.accounts")),
     findByDigest: (digest, at) =>
       Effect.map(
         sql<KeyRow>`${keys} where k.digest = ${digest}
@@ -99,6 +107,12 @@ const make = Effect.gen(function* () {
 export const layer: Layer.Layer<KeyStore, never, SqlClient> = Layer.effect(KeyStore, make)
 
 // ---- helpers ----
+
+interface AccountRow {
+  readonly id: string
+  readonly name: string
+  readonly created_at: Date
+}
 
 interface KeyRow {
   readonly id: string

@@ -253,6 +253,11 @@ const make = Effect.gen(function* () {
         Effect.map(([row]) => row?.used ?? 0),
         unavailable("rules.count")
       ),
+    counts: sql<{ readonly account_id: string; readonly rules: number }>`
+      select account_id, count(*)::int as rules from rules r where ${visible} group by account_id`.pipe(
+      Effect.map((rows) => new Map(rows.map((row) => [fromUuid("acct", row.account_id), row.rules]))),
+      unavailable("rules.counts")
+    ),
     wanted: (platform) =>
       countOn(platform, sql`distinct text`, sql`paused_until is null`).pipe(unavailable("rules.wanted")),
     paused: (platform) => countOn(platform, sql`*`, sql`paused_until is not null`).pipe(unavailable("rules.paused")),

@@ -22,7 +22,7 @@ export const BudgetUsage = Schema.Struct({
   cost: Cost,
   paused: Schema.Number.annotations({ description: "Rules that are paused, of all accounts" }),
   accounts: optional(
-    Schema.Array(Schema.Struct({ account: AccountId, used: Schema.Number, cost: Cost })),
+    Schema.Array(Schema.Struct({ account: AccountId, name: Schema.String, used: Schema.Number, cost: Cost })),
     "To the operator: the share of each account, largest first. A post counts for each account that receives it"
   )
 }).annotations({ identifier: "BudgetUsage" })

@@ -3,6 +3,7 @@
  * the budget is used up.
  */
 import { Clock, Context, Effect, Layer, Option, Queue } from "effect"
+import { KeyStore } from "../keys/KeyStore.ts"
 import type { Match } from "../matches/Match.ts"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
@@ -44,7 +45,7 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
     ) => Effect.Effect<Option.Option<BudgetUsage>, StoreUnavailable>
   }
 >() {
-  static readonly layer: Layer.Layer<PostBudget, never, PostCounts | RuleStore | Registrations | Platforms> =
+  static readonly layer: Layer.Layer<PostBudget, never, PostCounts | RuleStore | Registrations | Platforms | KeyStore> =
     Layer.scoped(
       PostBudget,
       Effect.gen(function* () {
@@ -53,6 +54,7 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
         const registrations = yield* Registrations
         const platforms = yield* Platforms
         const { ifOwner } = yield* Ownership
+        const keys = yield* KeyStore
         const scope = yield* Effect.scope
         const wake = yield* Queue.sliding<void>(1)
         const pending = new Map<PlatformId, Map<Subject, number>>()
@@ -223,14 +225,17 @@ export class PostBudget extends Context.Tag("core/PostBudget")<
         )
 
         const sharesOf = (platform: Platform, month: string, price: number) =>
-          Effect.map(store.sums(platform.id, [month]), (sums) =>
-            [...sums]
+          Effect.gen(function* () {
+            const names = new Map((yield* keys.accounts(Option.none())).map(({ id, name }) => [id, name]))
+            return [...(yield* store.sums(platform.id, [month]))]
               .flatMap(([subject, used]) =>
-                isAccount(subject) ? [{ account: subject, used, cost: costOf(used, price) }] : []
+                isAccount(subject)
+                  ? [{ account: subject, name: names.get(subject) ?? "", used, cost: costOf(used, price) }]
+                  : []
               )
               .toSorted((a, b) => b.used - a.used)
               .slice(0, MAX_ACCOUNTS)
-          )
+          })
 
         const usage = (platform: Platform, viewer: Option.Option<AccountId>) =>
           Effect.gen(function* () {

@@ -5,7 +5,7 @@ import type { AccountId, KeyId } from "../model/Ids.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
 import { isActive, type Key, type Scope } from "./Key.ts"
 
-export interface NewAccount {
+export interface StoredAccount {
   readonly id: AccountId
   readonly name: string
   readonly createdAt: Timestamp
@@ -34,7 +34,9 @@ export class KeyStore extends Context.Tag("core/KeyStore")<
     /** The account must exist. Returns the stored key if the digest is already known. */
     readonly insert: (key: NewKey) => Effect.Effect<Key, StoreUnavailable>
     /** Finds the account by name, or creates it with the given id. */
-    readonly account: (account: NewAccount) => Effect.Effect<AccountId, StoreUnavailable>
+    readonly account: (account: StoredAccount) => Effect.Effect<AccountId, StoreUnavailable>
+    /** One account or all, oldest first. */
+    readonly accounts: (id: Option.Option<AccountId>) => Effect.Effect<ReadonlyArray<StoredAccount>, StoreUnavailable>
     /** Includes revoked and expired keys. Finds a previous secret until its time is over. */
     readonly findByDigest: (digest: string, at: Timestamp) => Effect.Effect<Option.Option<Key>, StoreUnavailable>
     /** Of one account or of all, oldest first, including revoked and expired keys. */
@@ -59,13 +61,16 @@ export class KeyStore extends Context.Tag("core/KeyStore")<
     const keys = new Map<KeyId, Key>()
     const digests = new Map<string, KeyId>()
     const previousDigests = new Map<string, { readonly id: KeyId; readonly until: Timestamp }>()
-    const accounts = new Map<string, AccountId>()
-    const nameOf = (account: AccountId) => [...accounts].find(([, id]) => id === account)?.[0] ?? ""
+    /** By name. */
+    const accounts = new Map<string, StoredAccount>()
+    const accountsOf = (wanted: Option.Option<AccountId>) =>
+      [...accounts.values()].filter(({ id }) => !Option.exists(wanted, (one) => one !== id))
+    const nameOf = (account: AccountId) => accountsOf(Option.some(account))[0]?.name ?? ""
 
-    const account = ({ id, name }: NewAccount) => {
-      const known = accounts.get(name) ?? id
-      accounts.set(name, known)
-      return known
+    const account = (wanted: StoredAccount) => {
+      const known = accounts.get(wanted.name) ?? wanted
+      accounts.set(known.name, known)
+      return known.id
     }
 
     const insert = (key: NewKey) =>
@@ -112,6 +117,7 @@ export class KeyStore extends Context.Tag("core/KeyStore")<
     return KeyStore.of({
       insert,
       account: (wanted) => Effect.sync(() => account(wanted)),
+      accounts: (wanted) => Effect.sync(() => accountsOf(wanted).sort((a, b) => (a.id < b.id ? -1 : 1))),
       findByDigest: (digest, at) =>
         Effect.sync(() => {
           const current = Option.fromNullable(digests.get(digest))

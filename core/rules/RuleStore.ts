@@ -161,6 +161,8 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     ) => Effect.Effect<ReadonlyArray<StoredRegistration>, StoreUnavailable>
     /** The number of the account's rules on the platform, as `reserve` counts them. */
     readonly count: (account: AccountId, platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
+    /** The number of visible rules of each account that has any. */
+    readonly counts: Effect.Effect<ReadonlyMap<AccountId, number>, StoreUnavailable>
     /** The number of distinct texts of visible rules on the platform, without paused ones. */
     readonly wanted: (platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
     /** The number of paused rules on the platform. */
@@ -366,6 +368,11 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
             .flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))
         ),
       count: (account, platform) => Effect.sync(() => countOf(account, platform)),
+      counts: Effect.sync(() => {
+        const counts = new Map<AccountId, number>()
+        for (const { accountId } of all().filter(isVisible)) counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
+        return counts
+      }),
       wanted: (platform) =>
         Effect.sync(() => {
           const wanted = settledOn(platform).filter(({ pause }) => Option.isNone(pause))

@@ -62,11 +62,24 @@ for (const runtime of RUNTIMES) {
 
     it("does not count the operator's requests for the account, nor limit them", async () => {
       const { stdout: key } = await run("keys", "create", "--account", "limited")
-      assert.strictEqual((await run("accounts", "limit", "limited", "requests", "1")).code, 0)
-      assert.strictEqual((await run("account", "--account", "limited")).code, 0)
+      const changed = await run("accounts", "limit", "limited", "requests", "1")
+      assert.match(changed.stdout, /^Account "limited"\nLIMIT /, changed.stderr)
+      assert.match((await run("account", "--account", "limited")).stdout, /^Account "limited"\n/)
       assert.strictEqual((await call(as(key.trim()), "/api.ListRules")).status, 200)
       assert.strictEqual((await call(as(key.trim()), "/api.ListRules")).status, 429)
       assert.strictEqual((await run("rules", "list", "--account", "limited")).code, 0)
+    })
+
+    it("lists the accounts with their keys and rules", async () => {
+      await run("keys", "create", "--account", "listed")
+      const { id } = JSON.parse((await run("keys", "create", "--account", "listed", "--json")).stdout)
+      await run("keys", "revoke", id)
+      await run("rules", "create", "--name", "n", "--intent", "i", "--x", "gust", "--account", "listed")
+      const { stdout, stderr } = await run("accounts", "list")
+      assert.match(stdout, /^NAME +ID +CREATED +ACTIVE KEYS +RULES\ndefault +acct_\w{26} +20\S+Z +\d/, stderr)
+      assert.match(stdout, /\nlisted +acct_\w{26} +20\S+Z +1 +1\n/)
+      const { accounts } = JSON.parse((await run("accounts", "list", "--json")).stdout)
+      assert.deepInclude(accounts.at(-1), { name: "listed", active_keys: 1, rules: 1 })
     })
 
     it("serves commands of both runtimes", async () => {

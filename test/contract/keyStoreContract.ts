@@ -65,6 +65,12 @@ export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E
         assert.strictEqual(new Set(answers).size, 1)
         assert.deepStrictEqual(yield* keys.list(Option.none()), before, "creates no key")
         assert.strictEqual(yield* keys.account({ ...wanted, id: fromUuid("acct", v7()) }), answers[0])
+        const [id = fromUuid("acct", v7())] = answers
+        assert.deepStrictEqual(yield* keys.accounts(Option.some(id)), [{ ...wanted, id }])
+        const all = (yield* keys.accounts(Option.none())).map((one) => one.id)
+        assert.include(all, id)
+        assert.deepStrictEqual(all, all.toSorted())
+        assert.deepStrictEqual(yield* keys.accounts(Option.some(fromUuid("acct", v7()))), [])
       })
     )
 

@@ -84,6 +84,10 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         assert.isFalse(yield* rules.exists(account, rule.id))
         assert.deepStrictEqual(yield* rules.list(account), [])
         assert.deepStrictEqual(yield* rules.ruleLinks("x", [registered.platformRuleId]), [])
+        assert.isFalse((yield* rules.counts).has(account))
+        yield* rules.activate(rule.id, registeredOf(rule), at(2))
+        yield* visibleRule(account)
+        assert.strictEqual((yield* rules.counts).get(account), 2)
       })
     )
 

@@ -3,6 +3,7 @@ import { it } from "@effect/vitest"
 import { Context, Effect, Either, Layer, Option, Stream } from "effect"
 import { PostBudget } from "../../core/budget/PostBudget.ts"
 import { PostCounts } from "../../core/budget/PostCounts.ts"
+import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { PlatformLimitReached, PlatformRefused, PlatformUnavailable } from "../../core/model/Errors.ts"
 import { fromUuid, Ids } from "../../core/model/Ids.ts"
@@ -112,7 +113,7 @@ export const fakes = Layer.scoped(
 
 const layerWith = (isOnlyProcess: boolean) =>
   Rules.layer.pipe(
-    Layer.provide(Layer.provide(PostBudget.layer, PostCounts.layerMemory)),
+    Layer.provide(Layer.provide(PostBudget.layer, Layer.merge(PostCounts.layerMemory, KeyStore.layerMemory))),
     Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
     Layer.provideMerge(quotas()),
     Layer.provideMerge(fakes),

@@ -12,6 +12,7 @@ import { PostBudget } from "../../core/budget/PostBudget.ts"
 import { PostCounts } from "../../core/budget/PostCounts.ts"
 import { StreamStore } from "../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
+import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { Ids } from "../../core/model/Ids.ts"
@@ -132,7 +133,7 @@ const layerOf = ({ x, firehose }: Simulator.Simulator["control"]["settings"], mo
     Layer.provideMerge(
       Layer.provideMerge(
         Layer.provideMerge(MatchStore.layerMemory, StreamStore.layerMemory),
-        Layer.merge(RuleStore.layerMemory, PostCounts.layerMemory)
+        Layer.mergeAll(RuleStore.layerMemory, PostCounts.layerMemory, KeyStore.layerMemory)
       )
     ),
     Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))

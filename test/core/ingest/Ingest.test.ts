@@ -5,6 +5,7 @@ import { PostBudget } from "../../../core/budget/PostBudget.ts"
 import { PostCounts } from "../../../core/budget/PostCounts.ts"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import * as Ingest from "../../../core/ingest/Ingest.ts"
+import { KeyStore } from "../../../core/keys/KeyStore.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { MatchesUnstorable, StoreUnavailable } from "../../../core/model/Errors.ts"
@@ -21,7 +22,7 @@ const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const ben = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
 const stores = Layer.provideMerge(
   MatchStore.layerMemory,
-  Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, PostCounts.layerMemory)
+  Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, PostCounts.layerMemory, KeyStore.layerMemory)
 )
 const base = Layer.provideMerge(
   Layer.provideMerge(PostBudget.layer, Registrations.layerWith({ isOnlyProcess: true })),
