@@ -12,7 +12,7 @@ import type { Target } from "../cli/remote.ts"
 import { DEFAULT_ACCOUNT } from "../core/keys/Keys.ts"
 import { output } from "./output.ts"
 import { languages } from "./platforms.ts"
-import { isRemote, remote, remoteOrOperator, sharedRemote } from "./remote.ts"
+import { isRemote, operatorRemote, remote, remoteOrOperator } from "./remote.ts"
 import { outputSettings, settings } from "./settings.ts"
 import { VERSION } from "./version.ts"
 
@@ -65,12 +65,12 @@ const actions: Parameters<typeof earshot<unknown>>[0] = {
   },
   accounts: { withAccounts: (effect) => Effect.flatMap(ownStore, ({ withAccounts }) => withAccounts(effect)) },
   rules: { connectTo, open: FileInput.open },
-  matches: { connectTo, columns: CliTerminal.columns, operatorRemote: sharedRemote },
+  matches: { connectTo, columns: CliTerminal.columns, operatorRemote },
   webhooks: { connectTo },
   check: { connectTo, open: FileInput.open },
   mcp: { run: (url) => Effect.promise(() => import("./mcp.ts")).pipe(Effect.flatMap(({ mcp }) => mcp(url))) },
   platforms: { remote: remoteOrOperator },
-  replay: { remote, sharedRemote, open: FileInput.open, screen: CliTerminal.screen },
+  replay: { remote, operatorRemote, open: FileInput.open, screen: CliTerminal.screen },
   servers: {
     withServers: (effect) => Effect.flatMap(ownStore, ({ withServers }) => withServers(effect))
   },

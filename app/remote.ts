@@ -1,7 +1,7 @@
 /** The configured server, for client commands. */
 import { Effect, Option } from "effect"
 import * as Remote from "../adapters/remote/Remote.ts"
-import { DEFAULT_URL, operatorKey, remoteSettings } from "./settings.ts"
+import { DEFAULT_URL, operatorKey, remoteSettings, storeSettings } from "./settings.ts"
 
 /** `url` overrides the setting. */
 export const remote = (url: Option.Option<string>) =>
@@ -15,26 +15,26 @@ export const remote = (url: Option.Option<string>) =>
     return { ...server, isLive: true }
   })
 
-/**
- * Where shared events go: to the server at a URL or with the operator's key, otherwise to the one that uses the data
- * folder.
- */
-export const sharedRemote = (url: Option.Option<string>) =>
+/** For the operator: the configured server with the operator's key, otherwise the one that uses the data folder. */
+export const operatorRemote = (url: Option.Option<string>) =>
   Effect.gen(function* () {
     const settings = yield* remoteSettings
     const key = yield* operatorKey
-    const configured = Option.orElse(url, () => settings.url)
-    if (Option.isNone(configured) && Option.isNone(key)) {
+    if (Option.isNone(key) && !(yield* isRemote(url))) {
       const { connectAsOperator } = yield* Effect.promise(() => import("./ownStore.ts"))
       return yield* connectAsOperator
     }
     if (Option.isNone(key)) {
+      const { dataDir } = yield* storeSettings
       return yield* new Remote.RemoteSettingsInvalid({
-        message: "No operator key: set EARSHOT_OPERATOR_KEY to the one that the server has"
+        message: `No operator key: set EARSHOT_OPERATOR_KEY to the one that the server has, or leave out --url, EARSHOT_URL and EARSHOT_API_KEY to use the socket of the server that uses the store in "${dataDir}"`
       })
     }
     const server = yield* Remote.clientFor({
-      url: Option.getOrElse(configured, () => DEFAULT_URL),
+      url: Option.getOrElse(
+        Option.orElse(url, () => settings.url),
+        () => DEFAULT_URL
+      ),
       key,
       keySetting: "EARSHOT_OPERATOR_KEY"
     })
@@ -48,14 +48,14 @@ export const sharedRemote = (url: Option.Option<string>) =>
 export const remoteOrOperator = (url: Option.Option<string>) =>
   Effect.gen(function* () {
     const { key } = yield* remoteSettings
-    if (Option.isNone(key) && Option.isSome(yield* operatorKey)) return yield* sharedRemote(url)
+    if (Option.isNone(key) && Option.isSome(yield* operatorKey)) return yield* operatorRemote(url)
     if (yield* isRemote(url)) return yield* remote(url)
     const { operatorOfServer } = yield* Effect.promise(() => import("./ownStore.ts"))
     const own = yield* operatorOfServer
     return Option.isSome(own) ? own.value : yield* remote(url)
   })
 
-/** Whether a server is configured; otherwise commands use the local store. */
+/** Whether a server is configured, for all commands alike; otherwise they use the local store. */
 export const isRemote = (url: Option.Option<string>) =>
   Effect.map(
     remoteSettings,

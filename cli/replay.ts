@@ -23,7 +23,7 @@ export interface ReplayActions<E> {
   /** The configured server; `url` overrides the setting. */
   readonly remote: (url: Option.Option<string>) => Effect.Effect<Remote, E>
   /** Accepts shared events, as the operator. */
-  readonly sharedRemote: (url: Option.Option<string>) => Effect.Effect<Remote, E>
+  readonly operatorRemote: (url: Option.Option<string>) => Effect.Effect<Remote, E>
   /** `-` is standard input. */
   readonly open: (path: string) => Effect.Effect<Input<E>, E, Scope.Scope>
   /** Standard error, if it is a terminal. */
@@ -83,7 +83,7 @@ const MAX_BEHIND_SECONDS = 1
 
 const replay = <E>(actions: ReplayActions<E>, languages: ReadonlyArray<Language>, options: ReplayOptions) =>
   Effect.gen(function* () {
-    const remote = yield* (options.shared ? actions.sharedRemote : actions.remote)(options.url)
+    const remote = yield* (options.shared ? actions.operatorRemote : actions.remote)(options.url)
     const input = yield* actions.open(options.file)
     const accepted = Object.fromEntries(languages.map(({ id }) => [id, 0]))
     const tally: Tally = { accepted, matches: 0, skipped: 0, doneBytes: 0, doneLine: 0 }

@@ -152,6 +152,14 @@ for (const runtime of RUNTIMES) {
         EARSHOT_API_KEY: KEY
       })
       assert.match(without.stderr, /No operator key: set EARSHOT_OPERATOR_KEY/)
+      const keyOnly = await runInProcess(["matches", "redact", "--platform", "x", "81"], {
+        ...local,
+        EARSHOT_API_KEY: KEY
+      })
+      assert.match(
+        keyOnly.stderr,
+        /No operator key: .* to use the socket of the server that uses the store in ".*data-/
+      )
       assert.match((await run("matches", "redact", "81")).stderr, /--platform/)
       assert.match((await run("matches", "redact", "--platform", "x")).stderr, /post-id/)
       assert.match((await run("matches", "redact", "--help")).stdout, /--reason[\s\S]*default: operator/)
