@@ -66,8 +66,8 @@ export const operatorsOnly = (path: string) =>
   new RequestError({
     status: 403,
     code: "permission_denied",
-    message: `${path} is for the operator of the server: use the key in its setting EARSHOT_OPERATOR_KEY, not the key of an account`,
-    details: {}
+    message: `${path} is for the operator of the server, and no key of an account allows it: ask the operator, who may call it on the operator's socket in the data folder, or anywhere with the key in the server's setting EARSHOT_OPERATOR_KEY`,
+    details: { needed: "operator" }
   })
 
 /** Closes the connection, because the rest of the upload is not read. */

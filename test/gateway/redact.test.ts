@@ -263,7 +263,8 @@ describe("POST /matches/redact", { timeout: 2 * START_MILLIS }, () => {
     const request = { platform: "x", platform_post_ids: [id] }
     for (const who of [ann(), bob()]) {
       const refused = await call(who, "/matches/redact", request)
-      assertError(refused, 403, "permission_denied", /is for the operator of the server/)
+      assertError(refused, 403, "permission_denied", /is for the operator of the server.*socket.*EARSHOT_OPERATOR_KEY/)
+      assert.deepStrictEqual(refused.body["details"] as unknown, { needed: "operator" })
     }
     assertError(await call(as(`${OPERATOR_KEY}.`), "/matches/redact", request), 401, "unauthenticated")
     assert.isNotEmpty((await matchesOf(ann(), rule_id))[0]?.payload)
