@@ -71,7 +71,7 @@ export const revokeKey = endpoint({
   tag: "keys",
   summary: "Revoke a key",
   description:
-    "The key stops working at once; other servers on the same database reject it within five seconds. The last active admin key of an account cannot be revoked: create another one first.",
+    "The key stops working at once; other servers on the same database reject it within five seconds. The last active admin key of an account cannot be revoked: create another one first. The operator of the server can revoke it with `earshot keys revoke --force`.",
   input: Schema.Struct({ key_id: Schema.String }),
   output: Schema.Struct({ key: Key }),
   example: {

@@ -127,7 +127,7 @@ export class KeyInactive extends Schema.TaggedError<KeyInactive>()("KeyInactive"
 
 export class LastAdminKey extends Schema.TaggedError<LastAdminKey>()("LastAdminKey", { keyId: Schema.String }) {
   override get message() {
-    return `Cannot revoke key "${this.keyId}": it is the last active admin key of the account; create another admin key first`
+    return `Cannot revoke key "${this.keyId}": it is the last active admin key of the account; create another admin key first, or, as the operator of the server, use earshot keys revoke --force`
   }
 }
 

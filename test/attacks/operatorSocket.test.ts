@@ -51,7 +51,7 @@ for (const runtime of RUNTIMES) {
 
       assert.match(
         (await run("keys", "revoke", id)).stderr,
-        /^earshot: Cannot revoke key .*: it is the last active admin/
+        /^earshot: Cannot revoke key .*: it is the last active admin.*earshot keys revoke --force\n$/
       )
       assert.match((await run("keys", "revoke", "--force", id)).stdout, new RegExp(`^Revoked ${id} `))
       assert.strictEqual((await call(as(rotated.key), "/api.ListRules")).status, 401)
