@@ -90,7 +90,7 @@ const DEFAULT = "default"
 const Value = Schema.String.pipe(
   Schema.filter(
     (text) => text === DEFAULT || parseWholeNumber(text, { min: 0, max: Number.MAX_SAFE_INTEGER }) !== undefined,
-    { message: () => "Expected <number> to be a whole number, or default" }
+    { message: () => "Expected <number> to be a whole number, 0 for no limit, or default" }
   )
 )
 

@@ -41,6 +41,12 @@ const { url } = targetOptions
 
 const keyId = Args.text({ name: "key-id" }).pipe(Args.withDescription("Id of the key, as shown by keys list"))
 
+const EXPIRY_FORMS = "a date such as 2027-01-31, which begins in UTC, or a time such as 2027-01-31T12:00:00Z"
+
+const Expiry = Timestamp.FromRequest.annotations({
+  message: () => ({ message: `Expected --expires to be ${EXPIRY_FORMS}`, override: true })
+})
+
 const createKey = <E>(actions: KeysActions<E>) =>
   Command.make(
     "create",
@@ -65,28 +71,34 @@ const createKey = <E>(actions: KeysActions<E>) =>
         Options.withDefault("admin" as const)
       ),
       expires: Options.text("expires").pipe(
-        Options.withSchema(Timestamp.FromRequest),
+        Options.withSchema(Expiry),
         Options.withPseudoName("time"),
-        Options.withDescription("The key stops working at this time, such as 2027-01-31 (default: never)"),
+        Options.withDescription(`The key stops working at this time: ${EXPIRY_FORMS} (default: never)`),
         Options.optional
       ),
       json: jsonOption("Print the key and its metadata as JSON")
     },
-    ({ url, account, expires, json, ...rest }) => {
-      const draft = { ...rest, ...(Option.isSome(expires) && { expires_at: expires.value }) }
-      return either(
-        actions,
-        { url, account },
-        {
-          onServer: (server) => server.request(post("/keys/create", draft, IssuedKey)),
-          inStore: Effect.gen(function* () {
-            const keys = yield* Keys
-            return yield* keys.create(yield* keys.account(Option.getOrElse(account, () => DEFAULT_ACCOUNT)), draft)
-          }),
-          createsStore: true
+    ({ url, account, expires, json, ...rest }) =>
+      Effect.gen(function* () {
+        const now = yield* Timestamp.now
+        if (Option.exists(expires, (at) => at <= now)) {
+          return yield* new UsageError({ message: "Expected --expires to be in the future" })
         }
-      ).pipe(Effect.flatMap(printSecret(json)))
-    }
+        const draft = { ...rest, ...(Option.isSome(expires) && { expires_at: expires.value }) }
+        const issued = yield* either(
+          actions,
+          { url, account },
+          {
+            onServer: (server) => server.request(post("/keys/create", draft, IssuedKey)),
+            inStore: Effect.gen(function* () {
+              const keys = yield* Keys
+              return yield* keys.create(yield* keys.account(Option.getOrElse(account, () => DEFAULT_ACCOUNT)), draft)
+            }),
+            createsStore: true
+          }
+        )
+        yield* printSecret(json)(issued)
+      })
   ).pipe(Command.withDescription(targetHelp("Create a key and print it.")))
 
 const listKeys = <E>(actions: KeysActions<E>) =>

@@ -57,11 +57,15 @@ const problemInOptions = (command: CommandInfo, args: ReadonlyArray<string>, cal
     const [name = arg, inline] = arg.split(/=(.*)/s)
     const option = command.options.find(({ names }) => names.includes(name))
     if (option === undefined) {
+      const expected = command.args[position]
+      if (/^-\d/.test(arg) && expected !== undefined)
+        return `Expected ${expected.name}, not "${arg}": ${expected.about}`
       const names = command.options.flatMap((known) => known.names)
       return `"${called}" has no option ${name}: ${suggestion(name, names)}`
     }
     given.add(option)
-    const problem = problemInValue(option, name, Option.isSome(option.value) ? (inline ?? args[++i]) : "")
+    const value = inline === undefined && Option.isSome(option.value) ? args[++i] : inline
+    const problem = problemInValue(option, name, value)
     if (problem !== undefined) return problem
   }
   const missing = command.options.find((option) => !option.isOptional && !given.has(option))
@@ -74,10 +78,13 @@ const describe = ({ names, value, choices, about }: OptionInfo): string => {
   return `${names.at(-1)} ${values}: ${about}`
 }
 
-const problemInValue = ({ value, choices }: OptionInfo, name: string, given: string | undefined) =>
-  given === undefined
-    ? `${name} needs a value: ${Option.getOrElse(value, () => "")}`
+/** `given` is empty for `--name=`, which @effect/cli does not accept. */
+const problemInValue = ({ value, choices }: OptionInfo, name: string, given: string | undefined) => {
+  if (Option.isNone(value)) return undefined
+  return given === undefined || given === ""
+    ? `${name} needs a value: ${value.value}`
     : wrongChoice(name, given, choices)
+}
 
 const wrongChoice = (what: string, given: string, choices: ReadonlyArray<string>): string | undefined =>
   choices.length === 0 || choices.includes(given)

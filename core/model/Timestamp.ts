@@ -19,7 +19,10 @@ export const FromRequest: Schema.Schema<Timestamp, string> = Schema.transformOrF
   },
   encode: ParseResult.succeed
 }).annotations({
-  message: () => ({ message: "Expected a time such as 2027-01-31T12:00:00Z", override: true }),
+  message: () => ({
+    message: "Expected a time such as 2027-01-31T12:00:00Z, or a date such as 2027-01-31",
+    override: true
+  }),
   jsonSchema: { type: "string", format: "date-time" }
 })
 

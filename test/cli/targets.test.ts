@@ -116,6 +116,10 @@ describe("on a server", { timeout: 2 * START_MILLIS }, () => {
       [["matches", "--limit", "0"], /Expected --limit to be a whole number from 1 to 500/],
       [["matches", "--limit", "abc"], /Expected --limit to be a whole number from 1 to 500/],
       [["matches", "--platform", "y"], /--platform: expected x or firehose, not "y"/],
+      [["keys", "create", "--expires", "tomorrow"], /Expected --expires to be a date such as .* or a time such as /],
+      [["keys", "create", "--expires", "2020-01-01"], /Expected --expires to be in the future/],
+      [["accounts", "limit", "acme", "rules.x", "-5"], /Expected <number>, not "-5": New limit; 0 for no limit/],
+      [["accounts", "limit", "acme", "rules.x", "many"], /Expected <number> to be a whole number, 0 for no limit, or/],
       [["matches", "--follow", "--limit", "3"], /--limit cannot be combined with --follow/]
     ]
     for (const [args, message] of wrong) {

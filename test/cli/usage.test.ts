@@ -28,6 +28,7 @@ const commands = [
     ]
   }),
   command(["syntax"], { args: [{ name: "<platform>", about: "", choices: ["x", "firehose"] }] }),
+  command(["limit"], { args: [{ name: "<number>", about: "New limit", choices: [] }] }),
   command(["check"], {
     options: [
       {
@@ -54,9 +55,12 @@ describe("problemIn", () => {
     ["rules -v", '"earshot rules" has no option -v: expected one of --help, -h, --version, --completions'],
     ["--completions tcsh", "--completions: expected bash or zsh or fish or sh"],
     ["matches --follow --rule", "--rule needs a value: rule-id"],
+    ["matches --rule=", "--rule needs a value: rule-id"],
     ["matches --platform twitter", '--platform: expected x or firehose, not "twitter"'],
     ["matches --platform=twitter", '--platform: expected x or firehose, not "twitter"'],
     ["syntax y", '"y": expected x or firehose'],
+    ["limit -5", 'Expected <number>, not "-5": New limit'],
+    ["matches -5", '"earshot matches" has no option -5: expected one of -f, --follow, --rule, --platform'],
     ["check nasa", '"earshot check" needs --platform x or firehose: The language of the filter'],
     ["check -p x -- --name", '"earshot check" needs --name text: Its name'],
     ["check --name=a nasa --platform x", undefined],
