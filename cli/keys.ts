@@ -119,7 +119,11 @@ const listKeys = <E>(actions: KeysActions<E>) =>
       )
     })
   ).pipe(
-    Command.withDescription(targetHelp("List the keys of the account on a server, or all keys of the local store."))
+    Command.withDescription(
+      targetHelp(
+        "List the keys of the account on a server, or all keys of the local store. LAST USED may be up to 65 seconds too early: to save writes it is updated at most once a minute."
+      )
+    )
   )
 
 const rotateKey = <E>(actions: KeysActions<E>) =>

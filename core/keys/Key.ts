@@ -22,7 +22,10 @@ export const Key = Schema.Struct({
   scope: Scope,
   hint: Schema.String.annotations({ description: "The first characters of the secret, to recognize it by" }),
   created_at: Timestamp,
-  last_used_at: Schema.NullOr(Timestamp).annotations({ description: "Accurate to a minute; null: never used" }),
+  last_used_at: Schema.NullOr(Timestamp).annotations({
+    description:
+      "May be up to 65 seconds too early: to save writes it is updated at most once a minute; null: never used"
+  }),
   expires_at: Schema.NullOr(Timestamp).annotations({ description: "The key stops working at this time; null: never" }),
   previous_secret_until: Schema.NullOr(Timestamp).annotations({
     description: "After a rotation: the previous secret works until this time"

@@ -44,7 +44,7 @@ export const DEFAULT_ACCOUNT = "default"
 
 /** Another process may accept a revoked key for this long. */
 const CACHE_MILLIS = 5_000
-/** Precision of the last-used time: each update is a write. */
+/** Precision of the last-used time, besides `CACHE_MILLIS`: each update is a write. */
 const TOUCH_INTERVAL_MILLIS = 60_000
 const CACHE_LIMIT = 10_000
 const KEYS_PER_ACCOUNT = 100
