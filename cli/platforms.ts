@@ -75,7 +75,11 @@ const describeRules = ({ wanted, limit, drift }: PlatformStatus["rules"]): strin
     ...(drift === undefined
       ? []
       : [
-          ...(drift.missing === 0 ? [] : [`${drift.missing} missing on the platform (earshot rules list says why)`]),
+          ...(drift.missing === 0
+            ? []
+            : [
+                `${drift.missing} missing on the platform${drift.missing_since === undefined ? "" : ` since ${drift.missing_since}`} (earshot rules list says why)`
+              ]),
           ...(drift.orphaned === 0 ? [] : [`${drift.orphaned} to be removed there`]),
           ...(drift.foreign === 0 ? [] : [`${plural(drift.foreign, "rule")} of others there`]),
           `compared with the platform ${drift.checked_at}`

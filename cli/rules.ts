@@ -141,8 +141,9 @@ const describe = ({ id, name, intent, platforms, created_at }: Rule, languages: 
     ...languages.flatMap(({ id }) => {
       const registration = platforms[id]
       if (registration === undefined) return []
-      const { state, translated_value, reason } = registration
-      return [row(id, `${state}  ${translated_value}${reason === undefined ? "" : ` (${reason})`}`)]
+      const { state, translated_value, reason, failed_since } = registration
+      const since = failed_since === undefined ? "" : ` since ${failed_since}`
+      return [row(id, `${state}${since}  ${translated_value}${reason === undefined ? "" : ` (${reason})`}`)]
     })
   ].join("\n")
 

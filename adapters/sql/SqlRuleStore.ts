@@ -107,7 +107,8 @@ const make = Effect.gen(function* () {
   const fail = (id: RuleId, platform: PlatformId, { reason, lostSince, at, pause }: Failure) =>
     Effect.gen(function* () {
       const cause = causeOf(pause)
-      const failed = yield* sql`update registrations set state = 'failed', reason = ${reason}, since = ${at},
+      const failed = yield* sql`update registrations set state = 'failed', reason = ${reason},
+          since = case when state = 'failed' then since else ${at} end,
           paused_until = ${pause?.until ?? null}, paused_budget = ${pause?.budget ?? null},
           watched_since = coalesce(watched_since, ${at})
         where rule_id = ${toUuid(id)} and platform = ${platform} and state <> 'removing'
@@ -161,7 +162,9 @@ const make = Effect.gen(function* () {
         'platform_rule_id', coalesce(g.platform_rule_id, ''),
         'translated_value', g.translated_value,
         'state', g.state,
-        'reason', g.reason
+        'reason', g.reason,
+        'failed_since', case when g.state = 'failed'
+          then to_char(g.since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end
       )) order by g.platform) as platforms
       from registrations g where g.rule_id = r.id
     ) g

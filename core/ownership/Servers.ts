@@ -39,6 +39,7 @@ export const StreamReport = Schema.Struct({
       Schema.Struct({
         at: Timestamp,
         missing: Schema.Number,
+        missingSince: Schema.OptionFromNullOr(Timestamp),
         orphaned: Schema.Number,
         foreign: Schema.Number,
         ruleLimit: Schema.OptionFromNullOr(Schema.Number),

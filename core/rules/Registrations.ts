@@ -39,6 +39,8 @@ export interface Comparison {
   readonly at: Timestamp.Timestamp
   /** Wanted, but the platform does not accept them now. */
   readonly missing: number
+  /** When the first of the missing rules failed. */
+  readonly missingSince: Option.Option<Timestamp.Timestamp>
   /** Registered by us, no longer wanted, not removed yet. */
   readonly orphaned: number
   /** Registered by someone else. */
@@ -270,20 +272,23 @@ export class Registrations extends Context.Tag("core/Registrations")<
             return 0
           })
 
-        /** `lastHeld`: the time of the last comparison, at which the platform held all active rules. */
+        /**
+         * Returns since when each of those that the platform rejects is failed, the earliest first. `lastHeld`: the time
+         * of the last comparison, at which the platform held all active rules.
+         */
         const registerMissing = (
           platform: Platform,
           missing: ReadonlyArray<StoredRegistration>,
           lastHeld: Option.Option<Timestamp.Timestamp>
         ) =>
           Effect.gen(function* () {
-            if (missing.length === 0) return 0
+            if (missing.length === 0) return []
             const texts = [...new Set(missing.map(({ text }) => text))]
             const outcomes = yield* platform.register(texts)
             const byText = new Map(texts.map((text, index) => [text, outcomes[index]]))
             const now = yield* Timestamp.now
             let restored = 0
-            let failed = 0
+            const failedSince: Array<Timestamp.Timestamp> = []
             for (const { ruleId, text, state, platformRuleId, since } of missing) {
               const outcome = byText.get(text)
               if (outcome === undefined) continue
@@ -292,7 +297,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
                 () => since
               )
               if (Either.isLeft(outcome)) {
-                failed++
+                failedSince.push(state === "failed" ? since : now)
                 if (state === "active") yield* Metrics.gap(platform.id, "rule_failed")
                 yield* store.fail(ruleId, platform.id, { reason: outcome.left.message, lostSince, at: now })
               } else if (state === "failed" || !Option.contains(platformRuleId, outcome.right.platformRuleId)) {
@@ -305,9 +310,11 @@ export class Registrations extends Context.Tag("core/Registrations")<
               yield* Effect.logWarning(
                 `Registered ${counted(restored, "rule")} again that "${platform.id}" did not hold`
               )
-            if (failed > 0)
-              yield* Effect.logWarning(`Platform "${platform.id}" no longer accepts ${counted(failed, "rule")}`)
-            return failed
+            if (failedSince.length > 0)
+              yield* Effect.logWarning(
+                `Platform "${platform.id}" no longer accepts ${counted(failedSince.length, "rule")}`
+              )
+            return failedSince.toSorted()
           })
 
         const compare = (platform: Platform) =>
@@ -329,11 +336,12 @@ export class Registrations extends Context.Tag("core/Registrations")<
             )
             // Orphans first, to free capacity for the missing rules.
             const orphaned = yield* Effect.either(removeOrphans(platform, orphans))
-            const failed = yield* registerMissing(platform, missing, yield* store.comparedAt(platform.id))
+            const failedSince = yield* registerMissing(platform, missing, yield* store.comparedAt(platform.id))
             yield* store.saveComparison(platform.id, askedAt)
             const comparison: Comparison = {
               at: yield* Timestamp.now,
-              missing: failed,
+              missing: failedSince.length,
+              missingSince: Option.fromNullable(failedSince[0]),
               orphaned: Either.getOrElse(orphaned, () => orphans.length),
               foreign: inventory.rules.filter(({ isOurs }) => !isOurs).length,
               ruleLimit: inventory.ruleLimit,

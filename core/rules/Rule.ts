@@ -45,7 +45,8 @@ export const Registration = Schema.Struct({
   platform_rule_id: Schema.String,
   translated_value: Schema.String,
   state: RegistrationState,
-  reason: Schema.optionalWith(Schema.String, { exact: true }).annotations({ description: "Why it failed" })
+  reason: Schema.optionalWith(Schema.String, { exact: true }).annotations({ description: "Why it failed" }),
+  failed_since: Schema.optionalWith(Timestamp, { exact: true }).annotations({ description: "When it failed" })
 }).annotations({ identifier: "Registration" })
 export type Registration = typeof Registration.Type
 

@@ -28,7 +28,7 @@ export interface StoredRegistration {
   /** As reported by the platform. */
   readonly translatedValue: string
   readonly state: RegistrationState
-  /** Start of the current state. */
+  /** Start of the current state. A retry or a pause of a failed one does not change it. */
   readonly since: Timestamp
   /** Set if it failed because it is paused: it is not registered again before the pause ends. */
   readonly pause: Option.Option<Pause>
@@ -268,7 +268,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
           ...registration,
           state: "failed",
           reason,
-          since: at,
+          since: registration.state === "failed" ? registration.since : at,
           pause: Option.fromNullable(pause),
           watchedSince: registration.watchedSince ?? at
         }
@@ -431,7 +431,8 @@ const toRule = (rule: MemoryRule): Rule => ({
         platform_rule_id: Option.getOrElse(registration.platformRuleId, () => ""),
         translated_value: registration.translatedValue,
         state: registration.state,
-        ...(registration.reason !== undefined && { reason: registration.reason })
+        ...(registration.reason !== undefined && { reason: registration.reason }),
+        ...(registration.state === "failed" && { failed_since: registration.since })
       }
     ])
   ),

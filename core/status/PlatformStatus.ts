@@ -48,6 +48,7 @@ export const PlatformStatus = Schema.Struct({
       Schema.Struct({
         checked_at: Timestamp.Timestamp,
         missing: Schema.Number.annotations({ description: "Wanted, but the platform does not accept them now" }),
+        missing_since: optional(Timestamp.Timestamp, "When the first of the missing rules failed"),
         orphaned: Schema.Number.annotations({
           description: "Registered by this server, no longer wanted, still to be removed"
         }),
@@ -123,9 +124,15 @@ export const statusOf = (
     })),
     rules: {
       wanted,
-      ...spread(comparison, ({ at, missing, orphaned, foreign, ruleLimit }) => ({
+      ...spread(comparison, ({ at, missing, missingSince, orphaned, foreign, ruleLimit }) => ({
         ...spread(ruleLimit, (limit) => ({ limit })),
-        drift: { checked_at: at, missing, orphaned, foreign }
+        drift: {
+          checked_at: at,
+          missing,
+          ...spread(missingSince, (since) => ({ missing_since: since })),
+          orphaned,
+          foreign
+        }
       })),
       ...spread(error, ({ at, message }) => ({ error: { at, message } }))
     },

@@ -167,7 +167,7 @@ const describeRule = ({ id, name, intent, platforms, created_at }: Rule, treatme
       held === undefined
         ? []
         : [
-            `  ${platform}, ${held.state}${held.reason === undefined ? "" : ` (${treatment.line(held.reason)})`}: ${treatment.quoted(held.translated_value)}`
+            `  ${platform}, ${held.state}${held.failed_since === undefined ? "" : ` since ${held.failed_since}`}${held.reason === undefined ? "" : ` (${treatment.line(held.reason)})`}: ${treatment.quoted(held.translated_value)}`
           ]
     )
   ].join("\n")

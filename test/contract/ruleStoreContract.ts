@@ -199,7 +199,8 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         const rule = yield* visibleRule(account)
         yield* rules.fail(rule.id, "x", { reason: "no room", lostSince: at(4), at: at(5) })
         const [failed] = yield* rules.list(account)
-        assert.deepInclude(failed?.platforms["x"], { state: "failed", reason: "no room" })
+        assert.deepInclude(failed?.platforms["x"], { state: "failed", reason: "no room", failed_since: at(5) })
+        assert.notProperty(failed?.platforms["firehose"], "failed_since")
         assert.strictEqual(failed?.platforms["firehose"]?.state, "active")
         assert.isTrue(yield* rules.exists(account, rule.id))
         assert.lengthOf(yield* rules.ruleLinks("x", [`x of ${rule.id}`]), 1, "it still gets matches")
@@ -207,7 +208,9 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
           (yield* rules.registrationsOn("x")).find(({ ruleId }) => ruleId === rule.id),
           { state: "failed", since: at(5) }
         )
-        yield* rules.fail(rule.id, "x", { reason: "still no room", lostSince: at(5), at: at(5) })
+        yield* rules.fail(rule.id, "x", { reason: "still no room", lostSince: at(5), at: at(6) })
+        const [still] = yield* rules.list(account)
+        assert.deepInclude(still?.platforms["x"], { reason: "still no room", failed_since: at(5) })
         const registered = { platformRuleId: `x of ${rule.id}`, translatedValue: "cat" }
         yield* rules.restore(rule.id, "x", { registered, lostSince: at(5), at: at(6) })
         const [back] = yield* rules.list(account)

@@ -156,9 +156,10 @@ describe("Registrations.reconcile fixes the platform", () => {
       const [failed] = yield* rules.list(ann)
       assert.strictEqual(failed?.platforms["x"]?.state, "failed")
       assert.match(failed?.platforms["x"]?.reason ?? "", /rejected the filter: no/)
-      assert.deepInclude((yield* registrations.syncStatus("x")).comparison.pipe(Option.getOrThrow), {
-        missing: 1
-      })
+      yield* TestClock.adjust("1 minute")
+      yield* registrations.reconcile
+      const { missing, missingSince } = Option.getOrThrow((yield* registrations.syncStatus("x")).comparison)
+      assert.deepStrictEqual([missing, Option.getOrNull(missingSince)], [1, failed?.platforms["x"]?.failed_since])
       x.state = "up"
       yield* registrations.reconcile
       const [back] = yield* rules.list(ann)
