@@ -50,7 +50,11 @@ const describe = ({ platform, source, stream, owner, rules, coverage, usage, bud
     ...(rules.error === undefined || rules.error.message === stream.detail
       ? []
       : [`  Cannot compare rules, ${rules.error.at}: ${visible(rules.error.message)}`]),
-    ...(usage === undefined ? [] : [`  Events in this billing period: ${usage.used} of ${usage.limit}`]),
+    ...(usage === undefined
+      ? []
+      : [
+          `  Events in this billing period: ${usage.used} of ${usage.limit}, as ${platform} reported ${usage.reported_at}`
+        ]),
     ...(budget === undefined ? [] : describeBudget(budget))
   ].join("\n")
 

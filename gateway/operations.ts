@@ -291,7 +291,7 @@ export const platformStatus = endpoint({
             more_gaps: false,
             suspected: []
           },
-          usage: { used: 41_204, limit: 3_000_000 },
+          usage: { used: 41_204, limit: 3_000_000, reported_at: "2026-11-15T08:31:00.000Z" },
           budget: {
             month: "2026-11",
             limit: 100_000,

@@ -119,9 +119,10 @@ export class Api {
       const used = numberOf(objectOf(data)?.["project_usage"])
       const limit = numberOf(objectOf(data)?.["project_cap"])
       if (used === undefined || limit === undefined) return undefined
-      const start = monthStart(yield* Clock.currentTimeMillis)
+      const at = yield* Clock.currentTimeMillis
+      const start = monthStart(at)
       const ofMonth = usageSince(start, objectOf(data) ?? {})
-      return { used, limit, ...(ofMonth !== undefined && { month: { start, used: ofMonth } }) }
+      return { at, used, limit, ...(ofMonth !== undefined && { month: { start, used: ofMonth } }) }
     })
   }
 

@@ -45,6 +45,7 @@ export const StreamReport = Schema.Struct({
         ruleLimit: Schema.OptionFromNullOr(Schema.Number),
         usage: Schema.OptionFromNullOr(
           Schema.Struct({
+            at: Schema.Number,
             used: Schema.Number,
             limit: Schema.Number,
             month: Schema.optionalWith(Schema.Struct({ start: Schema.Number, used: Schema.Number }), { exact: true })

@@ -56,8 +56,12 @@ export interface UpstreamRule extends Registered {
 export interface Inventory {
   readonly rules: ReadonlyArray<UpstreamRule>
   readonly ruleLimit: Option.Option<number>
-  /** Events of the billing period. `month`: of the calendar month in UTC that begins at `start`, in milliseconds. */
+  /**
+   * Events of the billing period, as reported at `at`. `month`: of the calendar month in UTC that begins at `start`.
+   * Times are in milliseconds.
+   */
   readonly usage: Option.Option<{
+    readonly at: number
     readonly used: number
     readonly limit: number
     readonly month?: { readonly start: number; readonly used: number }

@@ -62,8 +62,8 @@ export const PlatformStatus = Schema.Struct({
     description: "When the platform was watched in the last 24 hours"
   }),
   usage: optional(
-    Schema.Struct({ used: Schema.Number, limit: Schema.Number }),
-    "Events of the billing period, if the platform reports them"
+    Schema.Struct({ used: Schema.Number, limit: Schema.Number, reported_at: Timestamp.Timestamp }),
+    "Events of the billing period as the platform counts them, if it reports them. Asked for at most every two minutes, so it may differ from `budget`"
   ),
   budget: optional(BudgetUsage, "Posts received in this month, for a platform that charges for them")
 }).annotations({ identifier: "PlatformStatus" })
@@ -138,7 +138,7 @@ export const statusOf = (
     },
     ...spread(
       Option.flatMap(comparison, ({ usage }) => usage),
-      ({ used, limit }) => ({ usage: { used, limit } })
+      ({ at, used, limit }) => ({ usage: { used, limit, reported_at: Timestamp.fromMillis(at) } })
     ),
     ...spread(budget, (budget) => ({ budget })),
     coverage
@@ -158,7 +158,13 @@ const describeDrift = ({ missing, orphaned, foreign, ruleLimit, usage }: Compari
   ...(orphaned === 0 ? [] : [`${counted(orphaned, "rule")} still to be removed there`]),
   ...(foreign === 0 ? [] : [`${counted(foreign, "rule")} registered there by someone else`]),
   ...Option.toArray(Option.map(ruleLimit, (limit) => `${limit} allowed`)),
-  ...Option.toArray(Option.map(usage, ({ used, limit }) => `${used} of ${limit} events of the billing period used`))
+  ...Option.toArray(
+    Option.map(
+      usage,
+      ({ at, used, limit }) =>
+        `${used} of ${limit} events of the billing period used, as reported at ${Timestamp.fromMillis(at)}`
+    )
+  )
 ]
 
 const spread = <A, B extends object>(option: Option.Option<A>, use: (value: A) => B): B | Record<never, never> =>

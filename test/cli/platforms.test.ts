@@ -99,6 +99,7 @@ describe("earshot platforms", () => {
         )
         assert.match(seen.stdout, /\n {2}Budget: warning: 100 % of the monthly budget of 4 posts used, 1 rule paused\n/)
         assert.notInclude(seen.stdout, "acct_")
+        assert.match(seen.stdout, /\n {2}Events in this billing period: \d+ of \d+, as x reported 20\S+Z\n/)
         const operators = yield* Effect.promise(() => runCommand("node", ["platforms"], { EARSHOT_DATA_DIR }))
         assert.match(operators.stdout, /\n {2}Posts in 20\d\d-\d\d: 4, \$2\.00 at \$0\.5 each\n/, operators.stderr)
         assert.match(operators.stdout, /\n {4}default {2}4, \$2\.00\n/)

@@ -161,14 +161,19 @@ describe("a month with a budget", () => {
       Effect.gen(function* () {
         yield* month.create(ann, "loud")
         yield* month.publish("loud", 10)
-        month.fake.usage = { used: 5_000, limit: 9_000, month: { start: NOVEMBER, used: 990 } }
+        month.fake.usage = { at: NOVEMBER, used: 5_000, limit: 9_000, month: { start: NOVEMBER, used: 990 } }
         yield* month.run(2, { loud: 10 })
         assert.deepStrictEqual(month.fake.texts, [])
         assert.deepInclude((yield* month.status(Option.none())).budget, { used: 990, used_percent: 99 })
+        assert.deepStrictEqual((yield* month.status(Option.none())).usage, {
+          used: 5_000,
+          limit: 9_000,
+          reported_at: "2026-11-01T00:00:00.000Z"
+        })
         month.fake.usage = undefined
         yield* month.run(1, {})
         assert.deepInclude((yield* month.status(Option.none())).budget, { used: 990 }, "it does not say now")
-        month.fake.usage = { used: 5_000, limit: 9_000, month: { start: NOVEMBER, used: 999 } }
+        month.fake.usage = { at: NOVEMBER, used: 5_000, limit: 9_000, month: { start: NOVEMBER, used: 999 } }
         yield* month.run(HOURS, { loud: 1 })
         assert.deepStrictEqual(month.fake.texts, ["loud"])
       })

@@ -1,6 +1,6 @@
 /** Rules on X: the outcome of every text, ownership, and X's error messages. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Option } from "effect"
+import { Clock, Effect, Either, Option } from "effect"
 import type { Registered, RuleRefusal } from "../../../core/platforms/Platform.ts"
 import { pass, RULES, type Stage, settle, X } from "../simulator/stage.ts"
 import { TAG, withSimulator } from "./platform.ts"
@@ -235,13 +235,14 @@ describe("inventory", () => {
             assert.deepStrictEqual(empty.rules, [])
             const foreign = yield* addForeign(on, "theirs")
             const [cat = ""] = idsOf(yield* platform.register(["cat"]))
+            const at = yield* Clock.currentTimeMillis
             assert.deepStrictEqual(yield* platform.inventory, {
               rules: [
                 { platformRuleId: foreign, translatedValue: "theirs", isOurs: false },
                 { platformRuleId: cat, translatedValue: "cat", isOurs: true }
               ],
               ruleLimit: Option.some(20),
-              usage: Option.some({ used: 0, limit: 700, month: { start: Date.UTC(2026, 10), used: 0 } })
+              usage: Option.some({ at, used: 0, limit: 700, month: { start: Date.UTC(2026, 10), used: 0 } })
             })
           })
       )
