@@ -8,7 +8,9 @@ import { checkFree, GRACE_MILLIS } from "../adapters/runtimes/server.ts"
 import * as Vitals from "../adapters/runtimes/vitals.ts"
 import { isActive } from "../core/keys/Key.ts"
 import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, Keys } from "../core/keys/Keys.ts"
+import type { PlatformId } from "../core/model/PlatformId.ts"
 import * as Timestamp from "../core/model/Timestamp.ts"
+import { Platforms } from "../core/platforms/Platform.ts"
 import { unreadableRequest } from "../gateway/errors.ts"
 import { gateway } from "../gateway/gateway.ts"
 import { withOperatorKey } from "../gateway/operator.ts"
@@ -59,7 +61,7 @@ const open = running((options) =>
     const where = wildcards.has(settings.host) ? `all addresses, port ${port}: ${url}` : url
     yield* Console.log(`Earshot listens on ${where} (API documentation: ${url}/docs)`)
     yield* Console.log(yield* describeStore)
-    yield* Console.log(describePlatforms(options))
+    yield* Console.log(yield* describePlatforms(options))
     const demoFeedOn = yield* startDemoFeed(options)
     yield* Console.log(
       demoFeedOn ? "Demo feed: on (made-up posts and pages); turn it off with EARSHOT_DEMO_FEED=off" : "Demo feed: off"
@@ -87,14 +89,20 @@ const describeStore = Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
   Option.isSome(databaseUrl) ? "Store: Postgres (DATABASE_URL)" : `Store: embedded, in ${resolve(dataDir)}`
 )
 
-const describePlatforms = ({ platforms }: ServiceOptions): string =>
-  platforms
-    .map(({ language: { id }, remote }) =>
-      Option.isSome(remote)
-        ? `Platform ${id}: connects to ${remote.value.baseUrl}; show its status with earshot platforms`
-        : `Platform ${id}: in process (no credentials configured); send events to POST /local/events`
-    )
-    .join("\n")
+const describePlatforms = ({ platforms }: ServiceOptions) =>
+  Effect.gen(function* () {
+    const running = yield* (yield* Platforms).all
+    const budgetOf = (id: PlatformId) => running.find((platform) => platform.id === id)?.capabilities.monthlyBudget ?? 0
+    return platforms
+      .map(({ language: { id }, remote }) => {
+        if (Option.isNone(remote)) {
+          return `Platform ${id}: in process (no credentials configured); send events to POST /local/events`
+        }
+        const budget = budgetOf(id) === 0 ? "" : `, with a monthly budget of ${budgetOf(id)} posts`
+        return `Platform ${id}: connects to ${remote.value.baseUrl}${budget}; show its status with earshot platforms`
+      })
+      .join("\n")
+  })
 
 /** The demo feed matches it within seconds. */
 const firstRule = ({ platforms }: ServiceOptions): string =>
