@@ -44,21 +44,17 @@ export const connectToServer = (account: string) =>
     Effect.transposeOption(Option.map(server, (fetch) => clientOf(fetch, account)))
   )
 
-/** For requests of the operator, which need a server. */
-export const connectAsOperator = Effect.gen(function* () {
-  const client = yield* operatorOfServer
-  if (Option.isNone(client)) return yield* new NoServer({ dataDir: (yield* storeSettings).dataDir })
-  return client.value
-})
-
-/** None if no server uses the store. */
-export const operatorOfServer = Effect.flatMap(runningServer, (server) =>
-  Effect.transposeOption(
-    Option.map(server, (fetch) =>
-      Effect.map(Effect.provideService(operatorClient, Fetch, fetch), (client) => ({ ...client, isLive: true }))
-    )
-  )
-)
+/** For requests of the operator, which need a server. `keys`: the settings with which another server can be used. */
+export const connectAsOperator = (keys: string) =>
+  Effect.gen(function* () {
+    const server = yield* runningServer
+    if (Option.isNone(server)) {
+      const { databaseUrl, dataDir } = yield* storeSettings
+      return yield* new NoServer({ dataDir, isOnPostgres: Option.isSome(databaseUrl), keys })
+    }
+    const client = yield* Effect.provideService(operatorClient, Fetch, server.value)
+    return { ...client, isLive: true }
+  })
 
 /** Creates a missing store only if `createsStore`. */
 export const withKeys = <A, E>(effect: Effect.Effect<A, E, Keys>, { createsStore = false } = {}) =>
@@ -100,9 +96,16 @@ class NoDatabase extends Data.TaggedError("NoDatabase") {
   }
 }
 
-class NoServer extends Data.TaggedError("NoServer")<{ readonly dataDir: string }> {
+class NoServer extends Data.TaggedError("NoServer")<{
+  readonly dataDir: string
+  readonly isOnPostgres: boolean
+  readonly keys: string
+}> {
   override get message() {
-    return `No server uses the store in "${this.dataDir}": start one, set EARSHOT_DATA_DIR to its folder, or use one with --url and EARSHOT_OPERATOR_KEY`
+    const other = `name a server with --url or EARSHOT_URL, and set ${this.keys}`
+    return this.isOnPostgres
+      ? `A server on Postgres (DATABASE_URL) has no operator socket: ${other}`
+      : `No running server uses the store in "${this.dataDir}", and this command needs one: start it with earshot serve, set EARSHOT_DATA_DIR to the folder of one that runs, or ${other}`
   }
 }
 

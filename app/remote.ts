@@ -22,7 +22,7 @@ export const operatorRemote = (url: Option.Option<string>) =>
     const key = yield* operatorKey
     if (Option.isNone(key) && !(yield* isRemote(url))) {
       const { connectAsOperator } = yield* Effect.promise(() => import("./ownStore.ts"))
-      return yield* connectAsOperator
+      return yield* connectAsOperator("EARSHOT_OPERATOR_KEY")
     }
     if (Option.isNone(key)) {
       const { dataDir } = yield* storeSettings
@@ -50,9 +50,8 @@ export const remoteOrOperator = (url: Option.Option<string>) =>
     const { key } = yield* remoteSettings
     if (Option.isNone(key) && Option.isSome(yield* operatorKey)) return yield* operatorRemote(url)
     if (yield* isRemote(url)) return yield* remote(url)
-    const { operatorOfServer } = yield* Effect.promise(() => import("./ownStore.ts"))
-    const own = yield* operatorOfServer
-    return Option.isSome(own) ? own.value : yield* remote(url)
+    const { connectAsOperator } = yield* Effect.promise(() => import("./ownStore.ts"))
+    return yield* connectAsOperator("EARSHOT_API_KEY or EARSHOT_OPERATOR_KEY")
   })
 
 /** Whether a server is configured, for all commands alike; otherwise they use the local store. */

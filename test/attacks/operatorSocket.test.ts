@@ -201,7 +201,7 @@ for (const runtime of RUNTIMES) {
       const offline = await run("keys", "list")
       assert.deepStrictEqual([offline.code, offline.stderr], [0, ""])
       const shared = await run("replay", "--shared", join(root, `${runtime}.ndjson`))
-      assert.match(shared.stderr, /^earshot: No server uses the store in ".*": start one/)
+      assert.match(shared.stderr, /^earshot: No running server uses the store in ".*", .*: start it with earshot serve/)
 
       // The command waits for a server that starts.
       const starting = startService(runtime, local)

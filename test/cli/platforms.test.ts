@@ -130,7 +130,8 @@ describe("earshot platforms", () => {
         assert.match(late.stderr, /The rule is paused: .* is used up; it is registered again on 20\d\d-\d\d-01/)
         assert.deepStrictEqual((yield* simulator.control.state).x.rules, [])
 
-        yield* Effect.promise(() => service.stop())
+        const stopped = yield* Effect.promise(() => service.stop())
+        assert.include(stopped.stdout, `Platform x: connects to ${url}, with a monthly budget of 4 posts;`)
         const EARSHOT_OPERATOR_KEY = "the-key-of-the-operator"
         const raised = yield* started({ ...settings, EARSHOT_OPERATOR_KEY, X_MONTHLY_POST_BUDGET: "40" })
         const after = yield* untilShown(/^x {2}live/, raised)
@@ -151,7 +152,13 @@ describe("earshot platforms", () => {
       assert.strictEqual(away.code, 1)
       assert.match(away.stderr, /Cannot reach Earshot at http:\/\/127\.0\.0\.1:1/)
       const keyless = yield* Effect.promise(() => runInProcess(["platforms"]))
-      assert.match(keyless.stderr, /set EARSHOT_API_KEY/)
+      assert.match(
+        keyless.stderr,
+        /^earshot: No running server uses the store in ".*", .*: start it with earshot serve, .* and set EARSHOT_API_KEY or/
+      )
+      const DATABASE_URL = "postgres://nobody@127.0.0.1:1/none"
+      const onPostgres = yield* Effect.promise(() => runInProcess(["platforms"], { DATABASE_URL }))
+      assert.match(onPostgres.stderr, /^earshot: A server on Postgres .* no operator socket: name a server with --url/)
     })
   )
 })
