@@ -8,10 +8,11 @@ export const getAccount = endpoint({
   path: "/account",
   name: "getAccount",
   scope: "read",
+  showsLimits: true,
   tag: "account",
   summary: "Get the limits of the account",
   description:
-    "Each limit with what is used of it. Beyond a limit, requests fail with resource_exhausted; of stored matches the oldest are deleted. The operator of the server can change the limits of an account.",
+    "Each limit with what is used of it. Beyond a limit, requests fail with resource_exhausted; of stored matches the oldest are deleted. This request is answered even beyond the limit on requests, ten times per minute. The operator of the server can change the limits of an account.",
   input: Schema.Struct({}),
   output: Account,
   example: {

@@ -23,13 +23,17 @@ export interface Admission {
   readonly rate: Option.Option<Rate>
 }
 
-/** Authenticates and counts a request. Fails if the account has sent too many, after a delay that slows a flood. */
+/**
+ * Authenticates and counts a request. Fails if the account has sent too many, after a delay that slows a flood.
+ * `showsLimits`: a few more are admitted, so that a client can learn what its limits are.
+ */
 export const admit = (
-  authentication: Authentication
+  authentication: Authentication,
+  showsLimits: boolean
 ): Effect.Effect<Admission, Unauthenticated | LimitReached | StoreUnavailable, Keys | Quotas> =>
   Effect.flatMap(authentication, (caller) =>
     Effect.flatMap(Quotas, (quotas) =>
-      Effect.matchEffect(quotas.admit(caller.account), {
+      Effect.matchEffect(quotas.admit(caller.account, showsLimits ? BEYOND_LIMIT : 0), {
         onFailure: (error) => Effect.delay(error, REFUSAL_DELAY),
         onSuccess: (rate) => Effect.succeed({ caller, rate })
       })
@@ -44,6 +48,9 @@ export const checkScope = ({ scope }: Caller, needed: Scope): Either.Either<void
 export const bearer = (header: string | null): string | undefined => /^bearer +([!-~]{1,512})$/i.exec(header ?? "")?.[1]
 
 // ---- helpers ----
+
+/** Requests per minute. */
+const BEYOND_LIMIT = 10
 
 /** Connections of a client that ignores the limit then cost almost nothing. */
 const REFUSAL_DELAY = "1 second"

@@ -46,7 +46,7 @@ export const makeHandler = <R>(
         return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right)
       }
       // Reads the body outside of Effect, for speed: a suspended fiber costs more than the rest of a request.
-      const admission = await run(admit(authenticate(request)))
+      const admission = await run(admit(authenticate(request), route.showsLimits ?? false))
       if (Exit.isFailure(admission)) return Exit.failCause(admission.cause)
       const { caller, rate } = admission.value
       if (Option.isSome(rate)) counted.rate = rate.value

@@ -26,7 +26,7 @@ export const queryOf = (request: Request): Readonly<Record<string, string | Read
 // ---- helpers ----
 
 function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Services> {
-  const { method, path, scope } = endpoint
+  const { method, path, scope, showsLimits = false } = endpoint
   const decode = decoder(schemas(endpoint.input))
   const allIsOptional = Either.isRight(decode({}))
   const readBody = (request: Request) => readJson(request, { allIsOptional })
@@ -35,6 +35,7 @@ function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Se
     method,
     path,
     scope,
+    showsLimits,
     read: async (request) =>
       Either.map(
         Either.flatMap(await readInput(request), decode),

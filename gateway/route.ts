@@ -18,6 +18,8 @@ export interface KeyedRoute<R> {
   readonly method: "GET" | "POST"
   readonly path: string
   readonly scope: Scope
+  /** It is answered a few times per minute beyond the limit on requests, too. */
+  readonly showsLimits?: boolean
   readonly read: (request: Request) => Promise<Either.Either<Work<R>, DoorFailure>>
 }
 

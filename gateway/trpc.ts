@@ -30,6 +30,7 @@ import {
   toWire,
   type WireError
 } from "./errors.ts"
+import { pathOf } from "./handler.ts"
 import { createKey, listKeys, revokeKey, rotateKey } from "./keyOperations.ts"
 import { type LiveFailure, type LivePuller, pullLiveUpdates } from "./live.ts"
 import {
@@ -169,7 +170,7 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
     }
     const ready = yield* Effect.either(
       Effect.gen(function* () {
-        const admission = yield* admit(key)
+        const admission = yield* admit(key, pathOf(request.url) === ACCOUNT_PATH)
         if (request.body === null) return { ...admission, body: null }
         return { ...admission, body: yield* yield* Effect.promise(() => readText(request)) }
       })
@@ -204,6 +205,9 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
 // ---- helpers ----
 
 const METHODS = ["GET", "POST"]
+
+/** Shows the limits. */
+const ACCOUNT_PATH = "/trpc/account.get"
 
 const SUBSCRIPTION_PATHS = ["/trpc/matches.watch", "/trpc/matches.events"]
 

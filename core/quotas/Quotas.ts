@@ -21,8 +21,11 @@ export interface Rate {
 export class Quotas extends Context.Tag("core/Quotas")<
   Quotas,
   {
-    /** Counts a request. None without a limit. Succeeds or fails synchronously, except once every few seconds. */
-    readonly admit: (account: AccountId) => Effect.Effect<Option.Option<Rate>, LimitReached>
+    /**
+     * Counts a request. None without a limit. Succeeds or fails synchronously, except once every few seconds. `beyond`: by
+     * how many requests the limit may be exceeded, by default 0.
+     */
+    readonly admit: (account: AccountId, beyond?: number) => Effect.Effect<Option.Option<Rate>, LimitReached>
     /** 0: no limit. */
     readonly limitOf: (account: AccountId, name: LimitName) => Effect.Effect<number>
     /** Fails if the limit is reached already. */
@@ -98,26 +101,26 @@ export class Quotas extends Context.Tag("core/Quotas")<
             return own.get(name) ?? (yield* defaultOf(name))
           })
 
-        const count = (account: AccountId, { own }: Known, now: number) => {
+        const count = (account: AccountId, { own }: Known, { now, beyond }: { now: number; beyond: number }) => {
           const limit = own.get("requests") ?? options.defaults.requests
           if (limit === 0) return Effect.succeedNone
           const used = counters.used(account, "requests", windowAt(now))
           const resetSeconds = secondsLeft(now)
-          if (used >= limit) {
+          if (used >= limit + beyond) {
             return new LimitReached({ name: "requests", limit, used, retryAfterSeconds: resetSeconds })
           }
           counters.add(account, "requests", windowAt(now), 1)
-          return Effect.succeedSome({ limit, remaining: limit - used - 1, resetSeconds })
+          return Effect.succeedSome({ limit, remaining: Math.max(0, limit - used - 1), resetSeconds })
         }
 
         // Runs for each request, so it consists of few effects.
-        const admit = (account: AccountId) =>
+        const admit = (account: AccountId, beyond = 0) =>
           Effect.suspend(() => {
             const now = clock.unsafeCurrentTimeMillis()
             const known = cache.get(account)
             return known !== undefined && now < known.until
-              ? count(account, known, now)
-              : Effect.flatMap(load(account, now), (loaded) => count(account, loaded, now))
+              ? count(account, known, { now, beyond })
+              : Effect.flatMap(load(account, now), (loaded) => count(account, loaded, { now, beyond }))
           })
 
         const check = (account: AccountId, name: WindowLimit) =>

@@ -41,6 +41,23 @@ describe("the limit on requests", () => {
     }).pipe(Effect.provide(limited({ requests: 4 })))
   )
 
+  it.scopedLive("does not keep GET /account and tRPC account.get from telling the limits", () =>
+    Effect.gen(function* () {
+      const ann = yield* (yield* serve)("ann")
+      yield* ask(ann, "/api.ListRules")
+      for (const [path, used] of [
+        ["/account", 2],
+        ["/trpc/account.get", 3]
+      ] as const) {
+        const shown = yield* ask(ann, path)
+        assert.strictEqual(shown.status, 200, path)
+        assert.match(shown.headers.get("ratelimit") ?? "", /^"default";r=0;t=\d{1,2}$/)
+        assert.match(JSON.stringify(shown.body), new RegExp(`"name":"requests",[^}]*"limit":1,"used":${used},`))
+      }
+      assert.strictEqual((yield* ask(ann, "/api.ListRules")).status, 429)
+    }).pipe(Effect.provide(limited({ requests: 1 })))
+  )
+
   it.scopedLive("can be changed for one account", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")

@@ -38,6 +38,19 @@ describe("Quotas", () => {
     }).pipe(Effect.provide(limited))
   )
 
+  it.effect("admit lets some requests exceed the limit, up to a bound, and counts them", () =>
+    Effect.gen(function* () {
+      const { admit, used } = yield* Quotas
+      yield* Effect.replicateEffect(admit(ann), 3)
+      const beyond = Option.some({ limit: 3, remaining: 0, resetSeconds: 60 })
+      assert.deepStrictEqual(yield* Effect.replicateEffect(admit(ann, 2), 2), [beyond, beyond])
+      assert.strictEqual(yield* used(ann, "requests"), 5)
+      const error = yield* Effect.flip(admit(ann, 2))
+      assert.deepInclude({ ...error }, { limit: 3, used: 5 })
+      assert.isFalse(yield* admitted())
+    }).pipe(Effect.provide(limited))
+  )
+
   it.effect("spend may exceed a limit, and check fails after it", () =>
     Effect.gen(function* () {
       const { check, spend } = yield* Quotas
