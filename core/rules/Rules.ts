@@ -1,6 +1,5 @@
 /** The rule use cases: the only way in for HTTP, tRPC, MCP and the CLI. */
 import { Array as Arr, Context, Effect, Layer, Option } from "effect"
-import { PostBudget } from "../budget/PostBudget.ts"
 import type { Language } from "../languages/Language.ts"
 import {
   type ArgumentIssue,
@@ -18,6 +17,7 @@ import { rulesOn } from "../quotas/Limit.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
 import { isTarget, translate } from "../syntax/translation/translate.ts"
+import { Pauses } from "./Pauses.ts"
 import { type AddFailure, type Filter, Registrations } from "./Registrations.ts"
 import type { Rule, RuleDraft } from "./Rule.ts"
 import { RuleStore } from "./RuleStore.ts"
@@ -43,7 +43,7 @@ export class Rules extends Context.Tag("core/Rules")<
     readonly delete: (account: AccountId, id: string) => Effect.Effect<RuleId, RuleNotFound | StoreUnavailable>
   }
 >() {
-  static readonly layer: Layer.Layer<Rules, never, Registrations | RuleStore | Platforms | Ids | Quotas | PostBudget> =
+  static readonly layer: Layer.Layer<Rules, never, Registrations | RuleStore | Platforms | Ids | Quotas | Pauses> =
     Layer.effect(
       Rules,
       Effect.gen(function* () {
@@ -52,7 +52,7 @@ export class Rules extends Context.Tag("core/Rules")<
         const platforms = yield* Platforms
         const ids = yield* Ids
         const quotas = yield* Quotas
-        const budget = yield* PostBudget
+        const { pauseFor } = yield* Pauses
 
         const limitsOf = (account: AccountId, filters: ReadonlyArray<Filter>) =>
           Effect.gen(function* () {
@@ -67,7 +67,7 @@ export class Rules extends Context.Tag("core/Rules")<
         const create = Effect.fn("Rules.create")(function* (account: AccountId, draft: RuleDraft) {
           const checked = yield* checkFilters(platforms, draft)
           const filters = yield* Effect.forEach(checked, (filter) =>
-            Effect.map(budget.pauseFor(filter.platform, filter.text), (paused) => ({ ...filter, paused }))
+            Effect.map(pauseFor(filter.platform, filter.text), (paused) => ({ ...filter, paused }))
           )
           const id = yield* ids.rule
           const rule = {

@@ -1,13 +1,11 @@
 /** The rule use cases on fake platforms that a test controls. */
 import { it } from "@effect/vitest"
 import { Context, Effect, Either, Layer, Option, Stream } from "effect"
-import { PostBudget } from "../../core/budget/PostBudget.ts"
-import { PostCounts } from "../../core/budget/PostCounts.ts"
-import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { PlatformLimitReached, PlatformRefused, PlatformUnavailable } from "../../core/model/Errors.ts"
 import { fromUuid, Ids } from "../../core/model/Ids.ts"
 import { type Platform, Platforms, type UpstreamRule } from "../../core/platforms/Platform.ts"
+import { Pauses } from "../../core/rules/Pauses.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import type { RuleDraft } from "../../core/rules/Rule.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
@@ -113,7 +111,7 @@ export const fakes = Layer.scoped(
 
 const layerWith = (isOnlyProcess: boolean) =>
   Rules.layer.pipe(
-    Layer.provide(Layer.provide(PostBudget.layer, Layer.merge(PostCounts.layerMemory, KeyStore.layerMemory))),
+    Layer.provide(Layer.succeed(Pauses, { pauseFor: () => Effect.succeedNone })),
     Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
     Layer.provideMerge(quotas()),
     Layer.provideMerge(fakes),
