@@ -4,6 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Redacted, type Scope } from "effect"
 import pg from "pg"
 import { Webhook } from "standardwebhooks"
+import * as Simulator from "../adapters/simulator/Simulator.ts"
+import { serve } from "../adapters/simulator/server.ts"
 import { type Reply, startReceiver } from "./adapters/webhooks/receiver.ts"
 import { call, draft, type Target, xPost } from "./gateway/client.ts"
 import { isLong, sized } from "./long.ts"
@@ -84,9 +86,56 @@ describe("webhooks of the real program", () => {
       yield* world.finish
     })
   )
+
+  it.scopedLive("a gap in the stream arrives as coverage.gap when it begins and when it ends", () =>
+    Effect.gen(function* () {
+      const simulator = yield* Simulator.make({ seed: 1 })
+      const upstream = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
+      const { received, url } = yield* startReceiver()
+      const running = yield* started({
+        EARSHOT_WEBHOOK_ALLOW: "127.0.0.0/8",
+        X_BASE_URL: upstream,
+        X_BEARER_TOKEN: simulator.control.settings.x.bearer_token
+      })
+      const ask = (path: string, body?: unknown) => Effect.promise(() => call({ ...running, key: KEY }, path, body))
+      yield* ask("/api.CreateRule", draft(WORD, ["x"]))
+      const isWatched = Effect.map(simulator.control.state, ({ x }) => x.connections.length === 1)
+      yield* Effect.repeat(Effect.delay(isWatched, "100 millis"), { until: (isTrue) => isTrue })
+      const { body } = yield* ask("/webhooks/create", { url, events: ["coverage.gap"] })
+      const verifier = new Webhook(String(body["secret"]))
+      const messages = () => received.map((one) => verifier.verify(one.body, one.headers) as GapMessage)
+      const message = (isWanted: (gap: GapMessage["data"]["gap"]) => boolean) =>
+        Effect.sync(() => messages().find(({ data }) => data.gap.cause === "outage" && isWanted(data.gap))).pipe(
+          Effect.delay("100 millis"),
+          Effect.repeat({ until: (found) => found !== undefined })
+        )
+
+      yield* simulator.control.inject({ kind: "refuse", platform: "x", endpoint: "stream", seconds: 3_600 })
+      yield* simulator.control.inject({ kind: "close", platform: "x" })
+      const began = yield* message(({ to }) => to === undefined)
+      assert.deepInclude(began, { type: "coverage.gap", timestamp: began?.data.gap.from })
+      assert.deepInclude(began?.data, { platform: "x" })
+
+      yield* simulator.control.clear()
+      const ended = yield* message(({ to }) => to !== undefined)
+      assert.strictEqual(ended?.data.gap.from, began?.data.gap.from)
+      assert.strictEqual(ended?.timestamp, ended?.data.gap.to)
+      const ids = received.map(({ headers }) => headers["webhook-id"])
+      assert.strictEqual(new Set(ids).size, ids.length, "each is sent once")
+    })
+  )
 })
 
 // ---- helpers ----
+
+interface GapMessage {
+  readonly type: string
+  readonly timestamp: string
+  readonly data: {
+    readonly platform: string
+    readonly gap: { readonly from: string; readonly to?: string; readonly cause: string }
+  }
+}
 
 const makeWorld = (store: Store, count: number) =>
   Effect.gen(function* () {
