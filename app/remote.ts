@@ -25,9 +25,10 @@ export const operatorRemote = (url: Option.Option<string>) =>
       return yield* connectAsOperator("EARSHOT_OPERATOR_KEY")
     }
     if (Option.isNone(key)) {
-      const { dataDir } = yield* storeSettings
+      const { databaseUrl, dataDir } = yield* storeSettings
+      const bySocket = `, or leave out --url, EARSHOT_URL and EARSHOT_API_KEY to use the socket of the server that uses the store in "${dataDir}"`
       return yield* new Remote.RemoteSettingsInvalid({
-        message: `No operator key: set EARSHOT_OPERATOR_KEY to the one that the server has, or leave out --url, EARSHOT_URL and EARSHOT_API_KEY to use the socket of the server that uses the store in "${dataDir}"`
+        message: `No operator key: set EARSHOT_OPERATOR_KEY to the one that the server has${Option.isSome(databaseUrl) ? "" : bySocket}`
       })
     }
     const server = yield* Remote.clientFor({

@@ -37,7 +37,7 @@ export type RuleDraft = typeof RuleDraft.Type
 export const RegistrationState = Schema.Literal("pending", "active", "removing", "failed").annotations({
   identifier: "RegistrationState",
   description:
-    "failed: the platform lost the rule and rejects it; registration is retried every few minutes. Or the rule is paused because the monthly budget is nearly used up: the reason says so"
+    "failed: the platform lost the rule and rejects it; registration is retried at each comparison of the rules. Or the rule is paused because the monthly budget is nearly used up: the reason says so"
 })
 export type RegistrationState = typeof RegistrationState.Type
 
