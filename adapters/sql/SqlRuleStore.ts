@@ -11,6 +11,7 @@ import type { Rule } from "../../core/rules/Rule.ts"
 import {
   causeOf,
   DROPPED,
+  type NewPause,
   type NewRule,
   type RuleGap,
   RuleStore,
@@ -56,7 +57,20 @@ const make = Effect.gen(function* () {
       yield* sql`insert into registrations (rule_id, account_id, platform, text, translated_value, state, since)
         select ${id}, ${account}, x.platform, x.text, x.text, 'pending', ${rule.createdAt}
         from jsonb_to_recordset(${JSON.stringify(rule.filters)}::jsonb) as x(platform text, text text)`
+      for (const { platform, paused } of rule.filters) {
+        if (paused !== undefined) yield* startPaused(rule, platform, paused)
+      }
     })
+
+  const startPaused = (rule: NewRule, platform: PlatformId, { reason, pause }: NewPause) => sql`
+    with paused as (
+      update registrations set state = 'failed', reason = ${reason}, watched_since = since,
+        paused_until = ${pause.until}, paused_budget = ${pause.budget}
+      where rule_id = ${toUuid(rule.id)} and platform = ${platform}
+      returning rule_id, platform, account_id, since
+    )
+    insert into rule_gaps (rule_id, platform, account_id, started_at, cause, detail)
+    select rule_id, platform, account_id, since, ${causeOf(pause)}, ${reason} from paused`
 
   const reserve = (rule: NewRule, limits: ReadonlyMap<PlatformId, number>) => {
     const account = toUuid(rule.accountId)
@@ -109,9 +123,8 @@ const make = Effect.gen(function* () {
       const cause = causeOf(pause)
       const failed = yield* sql`update registrations set state = 'failed', reason = ${reason},
           since = case when state = 'failed' then since else ${at} end,
-          paused_until = ${pause?.until ?? null}, paused_budget = ${pause?.budget ?? null},
-          watched_since = coalesce(watched_since, ${at})
-        where rule_id = ${toUuid(id)} and platform = ${platform} and state <> 'removing'
+          paused_until = ${pause?.until ?? null}, paused_budget = ${pause?.budget ?? null}
+        where rule_id = ${toUuid(id)} and platform = ${platform} and state in ('active', 'failed')
         returning 1`
       if (failed.length === 0) return
       const ended = yield* sql`update rule_gaps set ended_at = greatest(started_at, ${at}::timestamptz)

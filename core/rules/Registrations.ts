@@ -25,13 +25,11 @@ import * as Metrics from "../telemetry/Metrics.ts"
 import { counted } from "../text/counted.ts"
 import { askOwner, awaitActivation, awaitRemoval, settleRequests } from "./askOwner.ts"
 import { RuleRequests } from "./RuleRequests.ts"
-import { DROPPED, type NewPause, type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
+import { DROPPED, type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
 
 export interface Filter {
   readonly platform: Platform
   readonly text: string
-  /** If set, the platform does not get the filter before the pause ends. */
-  readonly paused: Option.Option<NewPause>
 }
 
 /** The result of comparing the rules of a platform with the store. */
@@ -176,7 +174,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
 
         const add = (rule: NewRule, filters: ReadonlyArray<Filter>, limits: ReadonlyMap<PlatformId, number>) => {
           const registered = new Map<PlatformId, Registered>()
-          const wanted = filters.filter(({ paused }) => Option.isNone(paused))
+          const pausedOn = new Set(rule.filters.flatMap(({ platform, paused }) => (paused ? [platform] : [])))
+          const wanted = filters.filter(({ platform }) => !pausedOn.has(platform.id))
           const registerAll = Effect.forEach(
             wanted,
             (filter) =>
@@ -202,17 +201,12 @@ export class Registrations extends Context.Tag("core/Registrations")<
           })
           return Effect.gen(function* () {
             yield* store.reserve(rule, limits)
+            yield* Effect.forEach(pausedOn, (platform) => Metrics.gap(platform, "budget"))
             yield* failpoints.hit("create.reserved")
             // If the rollback fails, the rule stays pending and `reconcile` rolls it back.
             yield* Effect.tapError(registerAll, () => Effect.ignoreLogged(rollback))
             yield* failpoints.hit("create.registered")
-            const at = yield* Timestamp.now
-            for (const { platform, paused } of filters) {
-              if (Option.isNone(paused)) continue
-              yield* store.fail(rule.id, platform.id, { ...paused.value, lostSince: at, at })
-              yield* Metrics.gap(platform.id, "budget")
-            }
-            yield* store.activate(rule.id, registered, at)
+            yield* store.activate(rule.id, registered, yield* Timestamp.now)
             yield* failpoints.hit("create.activated")
             return registered
           })

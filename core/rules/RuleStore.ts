@@ -14,7 +14,12 @@ export interface NewRule {
   readonly name: string
   readonly intent: string
   readonly createdAt: Timestamp
-  readonly filters: ReadonlyArray<{ readonly platform: PlatformId; readonly text: string }>
+  readonly filters: ReadonlyArray<{
+    readonly platform: PlatformId
+    readonly text: string
+    /** Set if the platform does not get the filter before the pause ends. */
+    readonly paused?: NewPause | undefined
+  }>
 }
 
 /** The registration of one rule on one platform, of any account. */
@@ -97,7 +102,7 @@ export const causeOf = (pause: Pause | undefined): GapCause => (pause === undefi
 export class RuleStore extends Context.Tag("core/RuleStore")<
   RuleStore,
   {
-    /** Stores the rule with all registrations pending. `limits`: the account's maximum per platform. */
+    /** Stores the rule with its registrations pending, or failed if they are paused. `limits`: the account's maximum per platform. */
     readonly reserve: (
       rule: NewRule,
       limits: ReadonlyMap<PlatformId, number>
@@ -121,8 +126,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     ) => Effect.Effect<void, StoreUnavailable>
     /**
      * The platform rejects the rule, or it is paused. Begins a gap at `lostSince`; an open gap of another cause ends at
-     * `at`, where the new one begins. A pending registration counts as watched from `at` on, but for the gap. Not for
-     * one that is being removed.
+     * `at`, where the new one begins. Only for an active or failed registration.
      */
     readonly fail: (
       id: RuleId,
@@ -202,19 +206,30 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
             return new RuleLimitReached({ platform, limit, used })
           }
         }
-        const registrations = rule.filters.map(({ platform, text }) => ({
+        const registrations = rule.filters.map(({ platform, text, paused }) => ({
           ruleId: rule.id,
           accountId: rule.accountId,
           platform,
           text,
           platformRuleId: Option.none<string>(),
           translatedValue: text,
-          state: "pending" as const,
-          reason: undefined,
+          state: paused === undefined ? ("pending" as const) : ("failed" as const),
+          reason: paused?.reason,
           since: rule.createdAt,
-          pause: Option.none<Pause>(),
-          watchedSince: undefined
+          pause: Option.fromNullable(paused?.pause),
+          watchedSince: paused === undefined ? undefined : rule.createdAt
         }))
+        const begun = registrations.filter(({ state }) => state === "failed")
+        gaps = [
+          ...gaps,
+          ...begun.map(({ reason = "", ...registration }) => ({
+            ...registration,
+            from: rule.createdAt,
+            to: Option.none(),
+            cause: "budget" as const,
+            detail: reason
+          }))
+        ]
         rules.set(rule.id, { ...rule, registrations })
         return Effect.void
       })
@@ -249,7 +264,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
 
     const fail: RuleStore["Type"]["fail"] = (id, platform, { reason, lostSince, at, pause }) =>
       changeRegistrations(id, (registration) => {
-        if (registration.platform !== platform || registration.state === "removing") return registration
+        if (registration.platform !== platform || !isSettled(registration.state)) return registration
         const cause = causeOf(pause)
         const open = gaps.find((gap) => isOpenFor(gap, registration))
         if (open?.cause !== cause) {
@@ -269,8 +284,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
           state: "failed",
           reason,
           since: registration.state === "failed" ? registration.since : at,
-          pause: Option.fromNullable(pause),
-          watchedSince: registration.watchedSince ?? at
+          pause: Option.fromNullable(pause)
         }
       })
 

@@ -20,7 +20,7 @@ import { isTarget, translate } from "../syntax/translation/translate.ts"
 import { Pauses } from "./Pauses.ts"
 import { type AddFailure, type Filter, Registrations } from "./Registrations.ts"
 import type { Rule, RuleDraft } from "./Rule.ts"
-import { RuleStore } from "./RuleStore.ts"
+import { type NewPause, RuleStore } from "./RuleStore.ts"
 
 export interface CreatedRule {
   readonly id: RuleId
@@ -67,7 +67,10 @@ export class Rules extends Context.Tag("core/Rules")<
         const create = Effect.fn("Rules.create")(function* (account: AccountId, draft: RuleDraft) {
           const checked = yield* checkFilters(platforms, draft)
           const filters = yield* Effect.forEach(checked, (filter) =>
-            Effect.map(pauseFor(filter.platform, filter.text), (paused) => ({ ...filter, paused }))
+            Effect.map(pauseFor(filter.platform, filter.text), (paused) => ({
+              ...filter,
+              paused: Option.getOrUndefined(paused)
+            }))
           )
           const id = yield* ids.rule
           const rule = {
@@ -76,7 +79,7 @@ export class Rules extends Context.Tag("core/Rules")<
             name: draft.name,
             intent: draft.intent,
             createdAt: yield* Timestamp.now,
-            filters: filters.map(({ platform, text }) => ({ platform: platform.id, text }))
+            filters: filters.map(({ platform, text, paused }) => ({ platform: platform.id, text, paused }))
           }
           const registered = yield* registrations.add(rule, filters, yield* limitsOf(account, filters))
           return {
@@ -88,7 +91,10 @@ export class Rules extends Context.Tag("core/Rules")<
               ])
             ),
             warnings: new Map(
-              filters.map((filter) => [filter.platform.id, [...filter.warnings, ...pauseWarning(filter)]])
+              filters.map(({ platform, warnings, paused, sent }) => [
+                platform.id,
+                paused === undefined ? warnings : [...warnings, pauseWarning(paused, sent)]
+              ])
             )
           }
         })
@@ -108,19 +114,18 @@ export class Rules extends Context.Tag("core/Rules")<
 
 // ---- helpers ----
 
-interface CheckedFilter extends Omit<Filter, "paused"> {
+interface CheckedFilter extends Filter {
   readonly sent: string
   readonly warnings: ReadonlyArray<Issue>
 }
 
 /** Its span is the whole filter. */
-const pauseWarning = ({ paused, sent }: Filter & CheckedFilter): ReadonlyArray<Issue> =>
-  Option.toArray(paused).map(({ reason }) => ({
-    severity: "warning",
-    code: "paused",
-    span: { start: 0, end: sent.length },
-    message: `The rule is ${reason}`
-  }))
+const pauseWarning = (paused: NewPause, sent: string): Issue => ({
+  severity: "warning",
+  code: "paused",
+  span: { start: 0, end: sent.length },
+  message: `The rule is ${paused.reason}`
+})
 
 /** Each platform with its canonical filter. Fails with the issues of all filters at once. */
 const checkFilters = (platforms: typeof Platforms.Service, draft: RuleDraft) =>

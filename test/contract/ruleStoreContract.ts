@@ -91,25 +91,33 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
       })
     )
 
-    it.effect("fail of a pending registration stores a rule that the platform never held", () =>
+    it.effect("reserve stores a paused registration as failed, with a gap, and never as pending", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
         const account = yield* newAccount
-        const rule = newRule(account)
+        const paused = { reason: "paused", pause: { until: at(9), budget: 10 } }
+        const filters = newRule(account).filters.map((one) => (one.platform === "x" ? { ...one, paused } : one))
+        const rule = newRule(account, { filters })
         yield* rules.reserve(rule, noLimits)
-        const pause = { until: at(9), budget: 10 }
-        yield* rules.fail(rule.id, "x", { reason: "paused", lostSince: at(2), at: at(2), pause })
         assert.deepStrictEqual(yield* rules.list(account), [], "the other platform is pending")
+        const stored = (yield* rules.registrations(rule.id)).find(({ platform }) => platform === "x")
+        assert.deepInclude(stored, { state: "failed", since: rule.createdAt, pause: Option.some(paused.pause) })
         const registered = { platformRuleId: `other of ${rule.id}`, translatedValue: "cat" }
         yield* rules.activate(rule.id, new Map([["firehose", registered]]), at(2))
         const [listed] = yield* rules.list(account)
-        assert.deepInclude(listed?.platforms["x"], { platform_rule_id: "", state: "failed", reason: "paused" })
+        assert.deepInclude(listed?.platforms["x"], {
+          platform_rule_id: "",
+          state: "failed",
+          reason: "paused",
+          failed_since: rule.createdAt
+        })
         assert.strictEqual(listed?.platforms["firehose"]?.state, "active")
         const { oldest, gaps } = yield* rules.watches({ account, rule: Option.some(rule.id), platforms: ["x"] }, 10)
-        assert.deepStrictEqual(oldest, [{ platform: "x", ruleId: rule.id, createdAt: rule.createdAt, since: at(2) }])
+        const since = rule.createdAt
+        assert.deepStrictEqual(oldest, [{ platform: "x", ruleId: rule.id, createdAt: since, since }])
         assert.deepStrictEqual(
-          gaps.map(({ from, to, cause }) => [from, Option.getOrNull(to), cause]),
-          [[at(2), null, "budget"]]
+          gaps.map(({ from, to, cause, detail }) => [from, Option.getOrNull(to), cause, detail]),
+          [[since, null, "budget", "paused"]]
         )
         yield* rules.remove(rule.id)
       })
