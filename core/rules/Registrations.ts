@@ -1,6 +1,6 @@
 /** Registers rules on the platforms and keeps platforms and store in sync. */
 
-import { Clock, Context, DateTime, Duration, Effect, Either, Fiber, Layer, Option } from "effect"
+import { Clock, Context, Effect, Fiber, Layer, Option } from "effect"
 import type {
   PlatformLimitReached,
   PlatformNotReady,
@@ -14,37 +14,16 @@ import type { AccountId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Ownership, streamOf } from "../ownership/Ownership.ts"
-import {
-  type Inventory,
-  type Platform,
-  type PlatformFailure,
-  Platforms,
-  type Registered
-} from "../platforms/Platform.ts"
+import { type Platform, type PlatformFailure, Platforms, type Registered } from "../platforms/Platform.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
-import { counted } from "../text/counted.ts"
 import { askOwner, awaitActivation, awaitRemoval, settleRequests } from "./askOwner.ts"
+import { type Comparison, compare } from "./compare.ts"
 import { RuleRequests } from "./RuleRequests.ts"
-import { DROPPED, type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
+import { type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
 
 export interface Filter {
   readonly platform: Platform
   readonly text: string
-}
-
-/** The result of comparing the rules of a platform with the store. */
-export interface Comparison {
-  readonly at: Timestamp.Timestamp
-  /** Wanted, but the platform does not accept them now. */
-  readonly missing: number
-  /** When the first of the missing rules failed. */
-  readonly missingSince: Option.Option<Timestamp.Timestamp>
-  /** Registered by us, no longer wanted, not removed yet. */
-  readonly orphaned: number
-  /** Registered by someone else. */
-  readonly foreign: number
-  readonly ruleLimit: Inventory["ruleLimit"]
-  readonly usage: Inventory["usage"]
 }
 
 /** The last successful comparison, and the error if a later one failed. */
@@ -57,9 +36,6 @@ export interface SyncStatus {
     readonly isRefused: boolean
   }>
 }
-
-/** With other processes on the store: a create or delete older than this was abandoned in a crash. */
-const ABANDONED_AFTER = Duration.minutes(1)
 
 export type AddFailure =
   | RuleLimitReached
@@ -258,89 +234,10 @@ export class Registrations extends Context.Tag("core/Registrations")<
             return yield* exclusively(new Set(own.map(({ platform }) => platform)), hideAndFinish)
           })
 
-        const removeOrphans = (platform: Platform, orphans: ReadonlyArray<Registered>) =>
+        const compareNow = (platform: Platform) =>
           Effect.gen(function* () {
-            if (orphans.length === 0) return 0
-            yield* platform.unregister(orphans.map(({ platformRuleId }) => platformRuleId))
-            yield* Effect.logInfo(`Removed ${counted(orphans.length, "rule")} from "${platform.id}" that no rule uses`)
-            return 0
-          })
-
-        /**
-         * Returns since when each of those that the platform rejects is failed, the earliest first. `lastHeld`: the time
-         * of the last comparison, at which the platform held all active rules.
-         */
-        const registerMissing = (
-          platform: Platform,
-          missing: ReadonlyArray<StoredRegistration>,
-          lastHeld: Option.Option<Timestamp.Timestamp>
-        ) =>
-          Effect.gen(function* () {
-            if (missing.length === 0) return []
-            const texts = [...new Set(missing.map(({ text }) => text))]
-            const outcomes = yield* platform.register(texts)
-            const byText = new Map(texts.map((text, index) => [text, outcomes[index]]))
-            const now = yield* Timestamp.now
-            let restored = 0
-            const failedSince: Array<Timestamp.Timestamp> = []
-            for (const { ruleId, text, state, platformRuleId, since } of missing) {
-              const outcome = byText.get(text)
-              if (outcome === undefined) continue
-              const lostSince = Option.getOrElse(
-                Option.filter(lastHeld, (at) => at > since),
-                () => since
-              )
-              if (Either.isLeft(outcome)) {
-                failedSince.push(state === "failed" ? since : now)
-                if (state === "active") yield* Metrics.gap(platform.id, "rule_failed")
-                yield* store.fail(ruleId, platform.id, { reason: outcome.left.message, lostSince, at: now })
-              } else if (state === "failed" || !Option.contains(platformRuleId, outcome.right.platformRuleId)) {
-                restored++
-                if (state === "active") yield* Metrics.gap(platform.id, DROPPED.cause)
-                yield* store.restore(ruleId, platform.id, { registered: outcome.right, lostSince, at: now })
-              }
-            }
-            if (restored > 0)
-              yield* Effect.logWarning(
-                `Registered ${counted(restored, "rule")} again that "${platform.id}" did not hold`
-              )
-            if (failedSince.length > 0)
-              yield* Effect.logWarning(
-                `Platform "${platform.id}" no longer accepts ${counted(failedSince.length, "rule")}`
-              )
-            return failedSince.toSorted()
-          })
-
-        const compare = (platform: Platform) =>
-          Effect.gen(function* () {
-            const askedAt = yield* Timestamp.now
-            // Before the store is read: a rule registered after the inventory is then in the store.
-            const inventory = yield* platform.inventory
-            sizes.set(platform.id, inventory.rules.length)
-            const oldest = DateTime.subtractDuration(yield* DateTime.now, ABANDONED_AFTER)
-            const before = Timestamp.fromDate(DateTime.toDateUtc(oldest))
-            const registrations = yield* store.registrationsOn(platform.id)
-            const isAbandoned = ({ state, since }: StoredRegistration) =>
-              isHidden(state) && (options.isOnlyProcess || since < before)
-            for (const { ruleId } of registrations.filter(isAbandoned)) yield* store.remove(ruleId)
-
-            const { missing, orphans } = diff(
-              inventory,
-              registrations.filter((registration) => !isAbandoned(registration) && Option.isNone(registration.pause))
-            )
-            // Orphans first, to free capacity for the missing rules.
-            const orphaned = yield* Effect.either(removeOrphans(platform, orphans))
-            const failedSince = yield* registerMissing(platform, missing, yield* store.comparedAt(platform.id))
-            yield* store.saveComparison(platform.id, askedAt)
-            const comparison: Comparison = {
-              at: yield* Timestamp.now,
-              missing: failedSince.length,
-              missingSince: Option.fromNullable(failedSince[0]),
-              orphaned: Either.getOrElse(orphaned, () => orphans.length),
-              foreign: inventory.rules.filter(({ isOurs }) => !isOurs).length,
-              ruleLimit: inventory.ruleLimit,
-              usage: inventory.usage
-            }
+            const { comparison, rules, orphaned } = yield* compare(store, platform, options)
+            sizes.set(platform.id, rules)
             statuses.set(platform.id, { comparison: Option.some(comparison), error: Option.none() })
             yield* orphaned
           })
@@ -409,7 +306,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
           })
 
         const compareAndReport = (platform: Platform) =>
-          Effect.catchAll(exclusively(new Set([platform.id]), compare(platform)), ({ _tag, message }) =>
+          Effect.catchAll(exclusively(new Set([platform.id]), compareNow(platform)), ({ _tag, message }) =>
             Effect.gen(function* () {
               const last = statuses.get(platform.id) ?? neverCompared
               const isNew = !Option.exists(last.error, (error) => error.message === message)
@@ -474,22 +371,3 @@ interface PlatformRule {
 }
 
 const neverCompared: SyncStatus = { comparison: Option.none(), error: Option.none() }
-
-const isHidden = (state: StoredRegistration["state"]) => state === "pending" || state === "removing"
-
-const diff = (inventory: Inventory, registrations: ReadonlyArray<StoredRegistration>) => {
-  const settled = registrations.filter(({ state }) => !isHidden(state))
-  const byId = new Map(inventory.rules.map((rule) => [rule.platformRuleId, rule]))
-  const heldFor = ({ platformRuleId, translatedValue }: StoredRegistration) => {
-    const rule = Option.map(platformRuleId, (id) => byId.get(id)).pipe(Option.getOrUndefined)
-    return rule?.isOurs === true && rule.translatedValue === translatedValue ? rule : undefined
-  }
-  const held = new Set(settled.flatMap((registration) => heldFor(registration)?.platformRuleId ?? []))
-  const missing = settled.filter((registration) => heldFor(registration) === undefined)
-  // A pending or missing registration with the same text will reuse the rule on the platform.
-  const texts = new Set([...missing, ...registrations.filter(({ state }) => state === "pending")].map((r) => r.text))
-  const orphans = inventory.rules.filter(
-    (rule) => rule.isOurs && !held.has(rule.platformRuleId) && !texts.has(rule.translatedValue)
-  )
-  return { missing, orphans }
-}
