@@ -52,8 +52,10 @@ describe("Ownership of several servers", () => {
             assert.deepInclude(owner, { server: "first", epoch: 1, isAlive: true })
           })
         )
-        yield* serverOn("third")
+        const third = yield* serverOn("third")
         yield* until(() => starts.at(-1) === "third")
+        const owner = Option.getOrThrow(yield* Context.get(third, Servers).ownerOf("stream/x"))
+        assert.isAbove(owner.epoch, 1)
       }),
     60_000
   )
