@@ -89,7 +89,10 @@ const make = ({ id, name, version, wanted }: Options & { readonly id: string; re
         const replaced = yield* Deferred.make<void>()
         const epoch = yield* nextEpoch(work)
         // Not `Effect.never`: a caller in an uninterruptible region would wait for it forever.
-        const lost = Effect.zipRight(Deferred.succeed(replaced, undefined), Effect.interrupt)
+        const lost = Effect.suspend(() => {
+          held.delete(work)
+          return Effect.zipRight(Deferred.succeed(replaced, undefined), Effect.interrupt)
+        })
         const fence: Fence = { name: work, epoch, lost }
         const fencedWork = Effect.provideService(effect, CurrentFence, Option.some(fence))
         yield* Effect.logInfo(`This server runs "${work}" now (epoch ${epoch})`)
@@ -126,9 +129,11 @@ const make = ({ id, name, version, wanted }: Options & { readonly id: string; re
       ifOwner: (work, effect) =>
         Effect.suspend(() => {
           const fence = held.get(work)
-          return fence === undefined
-            ? Effect.succeedNone
-            : Effect.asSome(Effect.provideService(effect, CurrentFence, Option.some(fence)))
+          if (fence === undefined) return Effect.succeedNone
+          // `lost` must stop the effect, but not the caller, which may ask again.
+          return Effect.asSome(Effect.provideService(effect, CurrentFence, Option.some(fence))).pipe(
+            Effect.catchAllCause((cause) => (held.get(work) === fence ? Effect.failCause(cause) : Effect.succeedNone))
+          )
         })
     }
     return service

@@ -10,6 +10,14 @@ export class Plan {
     return this.isEnterprise ? xEnterprise : x
   }
 
+  current(): string {
+    return this.isEnterprise ? ENTERPRISE : "other"
+  }
+
+  adopt(plan: string): void {
+    this.isEnterprise = plan === ENTERPRISE
+  }
+
   /** X names no plan, but only Enterprise has this many rules per project. */
   learn(rulesPerProject: number): void {
     this.isEnterprise = rulesPerProject >= ENTERPRISE_RULES
@@ -17,5 +25,7 @@ export class Plan {
 }
 
 // ---- helpers ----
+
+const ENTERPRISE = "enterprise"
 
 const ENTERPRISE_RULES = 25_000

@@ -96,7 +96,8 @@ export const layerWith = (options: {
           countPosts: makeCountPosts(known, countRecent),
           startedAt
         }),
-        status: health.status
+        status: health.status,
+        plan
       })
     })
   )

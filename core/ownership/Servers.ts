@@ -27,6 +27,8 @@ export interface Owner {
 
 /** What the owner of a stream says of it, for the other servers. */
 export const StreamReport = Schema.Struct({
+  /** The account's plan on the platform. */
+  plan: Schema.optionalWith(Schema.String, { exact: true }),
   stream: Schema.Struct({
     state: StreamState,
     detail: Schema.String,

@@ -202,6 +202,8 @@ export interface Platform {
   /** The live stream. Resumes at the cursor if the platform can replay. Run it once: it ends only with its scope. */
   readonly watch: (from: Option.Option<string>) => Stream.Stream<Signal>
   readonly status: Effect.Effect<StreamStatus>
+  /** The account's plan, if `language` depends on it. Several servers tell each other what the platform said of it. */
+  readonly plan?: { readonly current: () => string; readonly adopt: (plan: string) => void }
   /**
    * Counts recent events that match the text: of a period, or as far back as the platform counts.
    * Fails with a refusal if the platform cannot count this text. Absent: the platform does not count.

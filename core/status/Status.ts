@@ -52,7 +52,15 @@ export class Status extends Context.Tag("core/Status")<
       const ownership = yield* Ownership
 
       const ownReport = (platform: Platform) =>
-        Effect.all({ stream: platform.status, sync: registrations.syncStatus(platform.id) })
+        Effect.gen(function* () {
+          const plan = platform.plan?.current()
+          const report: StreamReport = {
+            stream: yield* platform.status,
+            sync: yield* registrations.syncStatus(platform.id),
+            ...(plan !== undefined && { plan })
+          }
+          return report
+        })
 
       /** If another server watches the platform, what that one says. */
       const reportOn = (platform: Platform) =>
@@ -63,13 +71,18 @@ export class Status extends Context.Tag("core/Status")<
           return Option.getOrElse(yield* servers.reportOn(platform.id), () => notWatched)
         })
 
-      // For the other servers.
+      // The servers tell each other what they know of the streams.
       if (!ownership.isAlone) {
         const report = (platform: Platform) =>
-          ownership.ifOwner(
-            streamOf(platform.id),
-            Effect.flatMap(ownReport(platform), (found) => servers.report(platform.id, found))
-          )
+          Effect.gen(function* () {
+            const reported = yield* ownership.ifOwner(
+              streamOf(platform.id),
+              Effect.flatMap(ownReport(platform), (found) => servers.report(platform.id, found))
+            )
+            if (Option.isSome(reported)) return
+            const { plan } = yield* reportOn(platform)
+            if (plan !== undefined) platform.plan?.adopt(plan)
+          })
         yield* Effect.flatMap(registry.all, (all) =>
           Effect.forEach(
             all.filter(({ capabilities }) => capabilities.isRemote),

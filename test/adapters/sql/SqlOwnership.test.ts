@@ -1,4 +1,6 @@
 /** Owners among several servers on one Postgres, and the fence against a former one. */
+
+import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Layer, Option, type Redacted, type Scope } from "effect"
 import * as postgres from "../../../adapters/sql/postgres.ts"
@@ -12,7 +14,7 @@ import { CurrentFence, type Fence, Ownership } from "../../../core/ownership/Own
 import { Servers } from "../../../core/ownership/Servers.ts"
 import { RuleRequests } from "../../../core/rules/RuleRequests.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
-import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
+import { at, newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
 import { temporaryDatabase } from "../../stores.ts"
 
 describe("Ownership of several servers", () => {
@@ -83,7 +85,7 @@ describe("Ownership of several servers", () => {
           const rules = yield* RuleStore
           const requests = yield* RuleRequests
           const servers = yield* Servers
-          const at = rule.createdAt
+          const now = rule.createdAt
           const report = {
             stream: { state: "live", detail: "", since: 0, lastEventAt: Option.none(), lastError: Option.none() },
             sync: { comparison: Option.none(), error: Option.none() }
@@ -100,9 +102,9 @@ describe("Ownership of several servers", () => {
               reason: "r",
               payload: ""
             }),
-            saveComparison: rules.saveComparison("x", at),
-            fail: rules.fail(rule.id, "x", { reason: "r", lostSince: at, at }),
-            restore: rules.restore(rule.id, "x", { registered, lostSince: at, at }),
+            saveComparison: rules.saveComparison("x", now),
+            fail: rules.fail(rule.id, "x", { reason: "r", lostSince: now, at: now }),
+            restore: rules.restore(rule.id, "x", { registered, lostSince: now, at: now }),
             settle: Effect.flatMap(Effect.either(refused), (outcome) => requests.settle(rule.id, "x", outcome)),
             drop: requests.drop(rule.id, "x"),
             report: servers.report("x", report)
@@ -121,6 +123,32 @@ describe("Ownership of several servers", () => {
             assert.isTrue(Exit.isSuccess(exit), `${name} with the current epoch`)
           }
         }).pipe(Effect.provide(context))
+      }),
+    60_000
+  )
+})
+
+describe("ifOwner", () => {
+  it.scopedLive(
+    "ends with none when the owner was replaced, without stopping its caller",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* temporaryDatabase
+        const context = yield* Layer.build(serverLayer(url, "only"))
+        const { own, ifOwner } = Context.get(context, Ownership)
+        const started = yield* Deferred.make<void>()
+        const work = Effect.zipRight(Deferred.succeed(started, undefined), Effect.never)
+        assert.isTrue(Option.isNone(yield* ifOwner("stream/x", Effect.void)), "before it is the owner")
+        yield* Effect.provide(own("stream/x", work), context)
+        yield* Deferred.await(started)
+        yield* Effect.gen(function* () {
+          const rules = yield* RuleStore
+          const compared = ifOwner("stream/x", rules.saveComparison("x", at(1)))
+          assert.isTrue(Option.isSome(yield* compared))
+          yield* (yield* SqlClient)`update owners set epoch = epoch + 1`
+          assert.isTrue(Option.isNone(yield* compared))
+          assert.isTrue(Option.isNone(yield* compared))
+        }).pipe(Effect.provide(context), Effect.provide(postgres.layerWith({ url })))
       }),
     60_000
   )
