@@ -74,29 +74,34 @@ const faultRun = (seed: number) =>
     })
   })
 
-/** The first answer without a difference; after 20 seconds, the last. */
-const settledDifferences = async (
-  fleet: Fleet,
-  run: {
-    readonly published: ReadonlyArray<Published>
-    readonly rules: ReadonlyArray<Rule>
-    readonly clockAhead: number
-    readonly faults: ReadonlyArray<DoneFault>
-  }
-): Promise<ReadonlyArray<string>> => {
+interface Run {
+  readonly published: ReadonlyArray<Published>
+  readonly rules: ReadonlyArray<Rule>
+  readonly clockAhead: number
+  readonly faults: ReadonlyArray<DoneFault>
+}
+
+/** The first time without a difference; after 20 seconds, the last. */
+const settledDifferences = async (fleet: Fleet, run: Run): Promise<ReadonlyArray<string>> => {
   const end = Date.now() + 20_000
   for (;;) {
-    const answers: Array<Facts["answers"][number]> = []
-    for (const server of fleet.up()) {
-      for (const rule of run.rules) answers.push({ server: server.name, rule, listed: await listed(server, rule) })
-    }
-    const connections = PLATFORM_IDS.flatMap(fleet.simulator.connections).map((connection) => ({
-      ...connection,
-      server: fleet.serverOf(connection).name
-    }))
-    const differences = differencesOf({ ...run, answers, writes: await readWrites(fleet), connections })
+    const differences = await factsOf(fleet, run).then(differencesOf, (cause: unknown) => [String(cause)])
     if (differences.length === 0 || Date.now() > end) return differences
     await sleep(1_000)
+  }
+}
+
+const factsOf = async (fleet: Fleet, { rules, ...run }: Run): Promise<Facts> => {
+  const answers: Array<Facts["answers"][number]> = []
+  for (const server of fleet.up()) {
+    for (const rule of rules) answers.push({ server: server.name, rule, listed: await listed(server, rule) })
+  }
+  const connections = PLATFORM_IDS.flatMap(fleet.simulator.connections)
+  return {
+    ...run,
+    answers,
+    writes: await readWrites(fleet),
+    connections: connections.map((connection) => ({ ...connection, server: fleet.serverOf(connection).name }))
   }
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Random } from "../../adapters/demo/random.ts"
 import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
-import type { Fleet, Server } from "./fleet.ts"
+import { type Fleet, type Server, until } from "./fleet.ts"
 import type { Mode } from "./proxy.ts"
 
 const cut = (side: "postgres" | "platforms", mode: Mode) => async (server: Server, millis: number) => {
@@ -14,8 +14,13 @@ const cut = (side: "postgres" | "platforms", mode: Mode) => async (server: Serve
 const restart = (end: "kill" | "stop") => async (server: Server, millis: number) => {
   await server[end]()
   await sleep(millis)
-  // As a supervisor would do it: Postgres may be down at the first attempt.
-  await server.start().catch(() => sleep(1_000).then(server.start))
+  // Like a supervisor, because Postgres may be down at the first attempt.
+  await until(`${server.name} starts`, () =>
+    server.start().then(
+      () => true,
+      () => sleep(1_000, false)
+    )
+  )
 }
 
 /** Each undoes itself after the given time. */
@@ -101,10 +106,13 @@ export const injectAll = async (
   const inject = async ({ at, kind, target, millis }: PlannedFault) => {
     await sleep(at)
     if (kind === "end of all sessions" || kind === "restart of Postgres") return ofPostgres(kind, millis)
-    const [any, ...others] = fleet.servers.filter((server) => !busy.has(server))
-    if (any === undefined || others.length === 0) return
+    const free = () => fleet.servers.filter((server) => !busy.has(server))
+    await until("a server is free for the next fault", () => free().length > 1, 120)
     const owner = target === "any" ? undefined : fleet.ownerOf(target)
-    const server = owner === undefined || busy.has(owner) ? options.random.pick([any, ...others]) : owner
+    const [first, ...others] = free()
+    const any = first === undefined ? undefined : options.random.pick([first, ...others])
+    const server = owner === undefined || busy.has(owner) ? any : owner
+    if (server === undefined) return
     busy.add(server)
     const from = Date.now()
     await faults[kind](server, millis)

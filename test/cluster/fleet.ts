@@ -35,10 +35,7 @@ export interface Fleet {
   readonly isSettled: () => Promise<void>
   /** Waits for a stream that was opened after `since`. Returns how many milliseconds after. */
   readonly reopened: (platform: PlatformId, since: number) => Promise<number>
-  readonly sql: <Row extends pg.QueryResultRow>(
-    statement: string,
-    values?: ReadonlyArray<unknown>
-  ) => Promise<ReadonlyArray<Row>>
+  readonly sql: <Row extends pg.QueryResultRow>(statement: string) => Promise<ReadonlyArray<Row>>
   /** Ends all sessions of the database but ours, as a failover does. */
   readonly endSessions: () => Promise<void>
 }
@@ -66,13 +63,14 @@ export const makeFleet = (options: FleetOptions): Effect.Effect<Fleet, never, Sc
         )
       }
     )
-    const sql: Fleet["sql"] = async (statement, values = []) => {
+    const sql: Fleet["sql"] = async (statement) => {
       const client = new pg.Client({ connectionString: Redacted.value(options.database) })
       await client.connect()
-      return client.query(statement, [...values]).then(
-        ({ rows }) => client.end().then(() => rows),
-        (cause: unknown) => client.end().then(() => Promise.reject(cause))
-      )
+      try {
+        return (await client.query(statement)).rows
+      } finally {
+        await client.end()
+      }
     }
     const serverOf = ({ platform, openedAt }: Connection) => {
       const lastBefore = (server: Server) => Math.max(...server.streamRequests(platform).filter((at) => at <= openedAt))
@@ -99,7 +97,11 @@ export const makeFleet = (options: FleetOptions): Effect.Effect<Fleet, never, Sc
       },
       isWatching: () =>
         until("each platform has an open stream", () => PLATFORM_IDS.every((id) => simulator.open(id).length > 0)),
-      isSettled: () => until("each platform has one open stream, and it stays", isSettled, 60),
+      isSettled: () =>
+        until("each platform has one open stream, and it stays", isSettled, 60).catch((cause: Error) => {
+          const counts = PLATFORM_IDS.map((platform) => `${platform} has ${simulator.open(platform).length}`)
+          throw new Error(`${cause.message}: ${counts.join(", ")}`)
+        }),
       reopened: async (platform, since) => {
         const after = () => simulator.connections(platform).find(({ openedAt }) => openedAt > since)
         await until(`the stream of ${platform} is open again`, () => after() !== undefined)

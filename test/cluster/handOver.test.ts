@@ -16,7 +16,7 @@ const MAX_TAKE_OVER_MILLIS = 10_000
 
 describe("the owner of a stream", { timeout: sized(240_000, 3_600_000) }, () => {
   it.scopedLive("hands it over on SIGTERM, with a gap of at most a second", () =>
-    // X frees the slot of a client that closed its connection at once. After a crash it does not.
+    // Without the time that X takes to notice a closed connection.
     Effect.flatMap(startFleet({ dead_slot_seconds: 0 }), ({ simulator, ...fleet }) =>
       Effect.promise(async () => {
         const gaps: Array<number> = []

@@ -67,6 +67,8 @@ describe("the oracle", () => {
     assert.deepStrictEqual(differences({ answers: [answer(missing, [gap(9_900, 15_000)])], writes }), [])
     const recovered = differences({ answers: [answer(missing, [gap(9_900, 15_000, { isRecovered: true })])], writes })
     assert.match(recovered[0] ?? "", /^x event 100 .* is lost outside of every gap/)
+    const ahead = [answer(missing, [gap(69_900, 75_000)])]
+    assert.deepStrictEqual(differences({ answers: ahead, writes, clockAhead: 60_000 }), [], "by a clock that is ahead")
   })
 
   it("finds events that are stored twice", () => {
@@ -97,6 +99,8 @@ describe("the oracle", () => {
       /^x: server-1 and server-2 had streams/
     )
     assert.deepStrictEqual(differences({ connections: [...connections, firehose], faults }), [])
+    const early = [{ ...faults[0], from: 5_000, to: 15_000 }]
+    assert.lengthOf(differences({ connections: [...connections, firehose], faults: early }), 1, "long after the fault")
   })
 
   it("finds a write without an owner, by two servers in an epoch, and of an old epoch", () => {

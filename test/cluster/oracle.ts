@@ -32,7 +32,7 @@ export interface Facts {
 }
 
 export const differencesOf = (facts: Facts): ReadonlyArray<string> => [
-  ...facts.answers.flatMap((answer) => storedDifferences(facts.published, answer)),
+  ...facts.answers.flatMap((answer) => storedDifferences(facts, answer)),
   ...answerDifferences(facts.answers),
   ...PLATFORM_IDS.flatMap((platform) =>
     [
@@ -93,16 +93,18 @@ const described = ({ cause, from, to, isRecovered }: ReportedGap) =>
 
 /** Each event that the rule meets is stored once, or lies in a gap whose events were not recovered. */
 const storedDifferences = (
-  published: ReadonlyArray<Published>,
+  { published, clockAhead }: Facts,
   { server, rule, listed }: Facts["answers"][number]
 ): ReadonlyArray<string> =>
   PLATFORM_IDS.flatMap((platform) => {
     const times = new Map<number, number>()
     for (const number of listed.stored[platform]) times.set(number, (times.get(number) ?? 0) + 1)
     const missed = listed.gaps.filter((gap) => gap.platform === platform && !gap.isRecovered)
+    const isInGap = (at: number) => missed.some(({ from, to }) => at >= from - IN_FLIGHT_MILLIS && at <= to)
     return published.flatMap(({ number, text, at }) => {
       const count = times.get(number) ?? 0
-      const isMissed = missed.some(({ from, to }) => at >= from - IN_FLIGHT_MILLIS && at <= to)
+      // By the clock of the server that reports the gap, which may be the one that is ahead.
+      const isMissed = isInGap(at) || isInGap(at + clockAhead)
       const problem = !text.includes(rule.word)
         ? count > 0 && "is stored, although it does not match"
         : count === 0
@@ -149,11 +151,12 @@ const secondStreams = ({ connections, faults }: Facts, platform: PlatformId): Re
   return streams.flatMap((older, index) =>
     streams.slice(index + 1).flatMap((newer) => {
       const until = Math.min(older.seenAt, newer.seenAt)
-      const isExcused = faults.some(
-        ({ server, from, to }) =>
-          (server === undefined || server === older.server) && from <= until && newer.openedAt <= to + NOTICE_MILLIS
-      )
-      return until - newer.openedAt < TOLERANCE_MILLIS || isExcused || older.server === newer.server
+      const hasFault = (time: number) =>
+        faults.some(
+          ({ server = older.server, from, to }) => server === older.server && from <= time && time <= to + NOTICE_MILLIS
+        )
+      const isExcused = older.server === newer.server || (hasFault(newer.openedAt) && hasFault(until))
+      return until - newer.openedAt < TOLERANCE_MILLIS || isExcused
         ? []
         : [`${older.server} and ${newer.server} had streams from ${iso(newer.openedAt)} to ${iso(until)}`]
     })
