@@ -88,6 +88,7 @@ describe("the oracle", () => {
     assert.match(open.join(), /^server-1 reports an open gap of x/)
     const answers = [answer(numbers), answer(numbers, [gap(1, 2)], "server-2")]
     assert.match(differences({ answers }).join(), /^server-2 reports the gaps .*, and server-1 $/)
+    assert.deepStrictEqual(differences({ answers, clockAhead: 60_000 }), [], "by clocks that differ")
   })
 
   it("finds two streams at a time, unless the older one's server has a fault", () => {
