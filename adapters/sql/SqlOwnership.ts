@@ -10,6 +10,7 @@ import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Deferred, Effect, FiberRef, Layer, Logger, LogLevel, Option, Schedule } from "effect"
 import { CurrentFence, type Fence, Ownership, type OwnershipService } from "../../core/ownership/Ownership.ts"
+import * as SharedClock from "./SharedClock.ts"
 import { addressText, LOCK_SECONDS } from "./SqlServers.ts"
 import * as stickyLocks from "./stickyLocks.ts"
 
@@ -19,16 +20,26 @@ export interface Options {
   readonly version: string
 }
 
+/** Also sets the clock of all that is built on it. */
 export const layerWith = (options: Options): Layer.Layer<never, never, SqlClient> =>
   Layer.unwrapEffect(
     Effect.sync(() => {
       const id = crypto.randomUUID()
       const wanted = new Set<string>()
-      return Layer.provide(Layer.scoped(Ownership, make({ ...options, id, wanted })), sharding(id, wanted))
+      const clock = SharedClock.make()
+      const ownership = Layer.scoped(Ownership, make({ ...options, id, clock, wanted }))
+      return Layer.merge(Layer.provide(ownership, sharding(id, wanted)), Layer.setClock(clock.clock))
     })
   )
 
 // ---- helpers ----
+
+interface Parts {
+  readonly id: string
+  readonly clock: SharedClock.SharedClock
+  /** The locks that have work. */
+  readonly wanted: Set<string>
+}
 
 /** Many more than there is work, so that each has a lock of its own. */
 const SHARDS = 300
@@ -61,10 +72,11 @@ const sharding = (id: string, wanted: ReadonlySet<string>) => {
   )
 }
 
-const make = ({ id, name, version, wanted }: Options & { readonly id: string; readonly wanted: Set<string> }) =>
+const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient
     const cluster = yield* Sharding.Sharding
+    yield* clock.follow
     /** The work that this server owns now. */
     const held = new Map<string, Fence>()
 
@@ -109,7 +121,8 @@ const make = ({ id, name, version, wanted }: Options & { readonly id: string; re
     const release = (lock: string) =>
       Effect.suspend(() => {
         wanted.delete(lock)
-        return sql`delete from earshot_locks where shard_id = ${lock} and address = ${addressText(id)}`
+        return sql`with stopping as (delete from servers where id = ${id})
+          delete from earshot_locks where shard_id = ${lock} and address = ${addressText(id)}`
       }).pipe(Effect.ignore)
 
     const service: OwnershipService = {
@@ -118,7 +131,8 @@ const make = ({ id, name, version, wanted }: Options & { readonly id: string; re
         Effect.gen(function* () {
           const lock = String(cluster.getShardId(EntityId.make(work), "default"))
           wanted.add(lock)
-          // Runs after the work has stopped, long before the cluster's own end: the next owner need not wait for that.
+          // After the work has stopped, long before the cluster's own end: the next owner need not wait for that. The
+          // others do not leave a share to a server that stops.
           yield* Effect.addFinalizer(() => release(lock))
           const level = yield* FiberRef.get(FiberRef.currentMinimumLogLevel)
           yield* cluster.registerSingleton(

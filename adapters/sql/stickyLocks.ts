@@ -33,7 +33,10 @@ export const layerWith = (options: {
                   select 1 from earshot_locks l where l.shard_id = wanted and l.acquired_at >= ${oldest}
                 )
               ) as free,
-              (select count(*)::int from earshot_runners where last_heartbeat > ${oldest}) as servers`,
+              (
+                select count(*)::int from servers s join earshot_runners r on r.address = s.id::text || ':1'
+                where r.last_heartbeat > ${oldest}
+              ) as servers`,
           ([row]) => {
             const free = locks.filter((lock) => row?.free.includes(String(lock)) === true)
             return free.slice(0, Math.ceil(free.length / Math.max(row?.servers ?? 1, 1)))
@@ -56,7 +59,9 @@ export const layerWith = (options: {
         acquire: (address, locks) =>
           awaitFree([...locks]).pipe(
             PersistenceError.refail,
-            Effect.flatMap((free) => storage.acquire(address, free))
+            Effect.flatMap((free) => storage.acquire(address, free)),
+            // Another server was faster.
+            Effect.repeat({ until: ({ length }) => length > 0 })
           )
       })
     })
