@@ -15,10 +15,15 @@ export const make = (): SharedClock => {
   const own = Clock.make()
   let offset = 0
 
+  const millis = () => own.unsafeCurrentTimeMillis() + offset
   const clock: Clock.Clock = {
-    ...own,
-    currentTimeMillis: Effect.sync(() => own.unsafeCurrentTimeMillis() + offset),
-    unsafeCurrentTimeMillis: () => own.unsafeCurrentTimeMillis() + offset
+    [Clock.ClockTypeId]: Clock.ClockTypeId,
+    unsafeCurrentTimeMillis: millis,
+    currentTimeMillis: Effect.sync(millis),
+    // For durations only.
+    unsafeCurrentTimeNanos: () => own.unsafeCurrentTimeNanos(),
+    currentTimeNanos: own.currentTimeNanos,
+    sleep: (duration) => own.sleep(duration)
   }
 
   const compare = Effect.gen(function* () {

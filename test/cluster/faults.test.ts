@@ -68,7 +68,7 @@ const faultRun = (seed: number) =>
       )
       await sleep(1_000)
       await publisher.stop()
-      const differences = await settledDifferences(fleet, { published: publisher.published, rules, clockAhead, faults })
+      const differences = await settledDifferences(fleet, { published: publisher.published, rules, faults })
       const failures = fleet.servers.flatMap((server) => server.failures)
       return { expected: publisher.published.length, faults, differences: [...settled, ...failures, ...differences] }
     })
@@ -77,7 +77,6 @@ const faultRun = (seed: number) =>
 interface Run {
   readonly published: ReadonlyArray<Published>
   readonly rules: ReadonlyArray<Rule>
-  readonly clockAhead: number
   readonly faults: ReadonlyArray<DoneFault>
 }
 

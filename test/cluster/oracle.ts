@@ -27,15 +27,12 @@ export interface Facts {
   /** Oldest first. */
   readonly connections: ReadonlyArray<Connection & { readonly server: string }>
   readonly faults: ReadonlyArray<DoneFault>
-  /** By which the clock of a server is off: so are the times of the gaps that it reports. */
-  readonly clockAhead: number
 }
 
 export const differencesOf = (facts: Facts): ReadonlyArray<string> => [
   ...facts.answers.flatMap((answer) => storedDifferences(facts, answer)),
   ...openGaps(facts.answers),
-  // A server hides gaps that are in the future by its own clock.
-  ...(facts.clockAhead === 0 ? answerDifferences(facts.answers) : []),
+  ...answerDifferences(facts.answers),
   ...PLATFORM_IDS.flatMap((platform) =>
     [
       ...falseGaps(facts, platform),
@@ -48,7 +45,7 @@ export const differencesOf = (facts: Facts): ReadonlyArray<string> => [
 
 /** No gap covers time in which the stream was watched. */
 export const falseGaps = (
-  { published, answers, writes, clockAhead }: Pick<Facts, "published" | "answers" | "writes" | "clockAhead">,
+  { published, answers, writes }: Pick<Facts, "published" | "answers" | "writes">,
   platform: PlatformId
 ): ReadonlyArray<string> => {
   const times = new Map(published.map(({ number, at }) => [number, at]))
@@ -56,9 +53,8 @@ export const falseGaps = (
     const publishedAt = event === undefined || of !== platform ? undefined : times.get(event)
     return publishedAt !== undefined && at - publishedAt < LIVE_MILLIS ? [publishedAt] : []
   })
-  const tolerance = TOLERANCE_MILLIS + clockAhead
   return gapsOf(answers, platform).flatMap((gap) => {
-    const inside = watchedAt.filter((at) => at > gap.from + tolerance && at < gap.to - tolerance)
+    const inside = watchedAt.filter((at) => at > gap.from + TOLERANCE_MILLIS && at < gap.to - TOLERANCE_MILLIS)
     const [first] = inside
     return first === undefined
       ? []
@@ -95,7 +91,7 @@ const described = ({ cause, from, to, isRecovered }: ReportedGap) =>
 
 /** Each event that the rule meets is stored once, or some server reports a gap then whose events were not recovered. */
 const storedDifferences = (
-  { published, answers, clockAhead }: Facts,
+  { published, answers }: Facts,
   { server, rule, listed }: Facts["answers"][number]
 ): ReadonlyArray<string> =>
   PLATFORM_IDS.flatMap((platform) => {
@@ -106,12 +102,10 @@ const storedDifferences = (
     const isInGap = (at: number) => missed.some(({ from, to }) => at >= from - IN_FLIGHT_MILLIS && at <= to)
     return published.flatMap(({ number, text, at }) => {
       const count = times.get(number) ?? 0
-      // By the clock of the server that reports the gap, which may be the one that is ahead.
-      const isMissed = isInGap(at) || isInGap(at + clockAhead)
       const problem = !text.includes(rule.word)
         ? count > 0 && "is stored, although it does not match"
         : count === 0
-          ? !isMissed && "is lost outside of every gap"
+          ? !isInGap(at) && "is lost outside of every gap"
           : count > 1 && `is stored ${count} times`
       const where = `${platform} event ${number} of ${iso(at)} for ${rule.word} on ${server}`
       return problem === false ? [] : [`${where} ${problem}`]
@@ -140,7 +134,7 @@ const answerDifferences = (answers: Facts["answers"]): ReadonlyArray<string> =>
   })
 
 /** Each time without a stream on the simulator is a gap, also if its events were recovered. */
-const missingGaps = ({ published, answers, connections, clockAhead }: Facts, platform: PlatformId) => {
+const missingGaps = ({ published, answers, connections }: Facts, platform: PlatformId) => {
   const gaps = gapsOf(answers, platform)
   const holes: Array<{ readonly from: number; readonly to: number }> = []
   let openUntil = published[0]?.at ?? Number.POSITIVE_INFINITY
@@ -149,7 +143,7 @@ const missingGaps = ({ published, answers, connections, clockAhead }: Facts, pla
     openUntil = Math.max(openUntil, seenAt)
   }
   return holes
-    .filter(({ from, to }) => !gaps.some((gap) => gap.from < to + clockAhead && gap.to > from - clockAhead))
+    .filter(({ from, to }) => !gaps.some((gap) => gap.from < to && gap.to > from))
     .map(({ from, to }) => `No gap is reported, but no stream was open from ${iso(from)} to ${iso(to)}`)
 }
 
