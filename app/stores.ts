@@ -42,7 +42,7 @@ export const sharedStores = ({ isServer }: { readonly isServer: boolean }): Stor
         ? cluster.SqlOwnership.layerWith({ name: `${hostname()}/${process.pid}`, version: VERSION })
         : Layer.empty
       return Layer.mergeAll(SqlStores.layer, cluster.SqlRuleRequests.layer, ownership).pipe(
-        Layer.provide(Postgres.layerWith({ url: databaseUrl.value }))
+        Layer.provide(Postgres.layerWith({ url: databaseUrl.value, isServer }))
       )
     })
   )

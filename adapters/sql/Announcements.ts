@@ -1,5 +1,6 @@
 /** LISTEN/NOTIFY between processes on one database: announces new matches, and rules to be registered. */
-import { Context, Effect, Layer, Redacted, Schedule, Stream } from "effect"
+import type { SqlClient } from "@effect/sql/SqlClient"
+import { Context, Effect, Layer, Option, Redacted, Schedule, Stream } from "effect"
 import pg from "pg"
 
 export const CHANNEL = "earshot_matches"
@@ -31,7 +32,26 @@ export class Announcements extends Context.Tag("adapters/sql/Announcements")<
     })
 }
 
+/** Whether an announcement by `sql` reaches a listener within five seconds. Not behind a pooler in transaction mode. */
+export const canListen = (url: Redacted.Redacted, sql: SqlClient): Effect.Effect<boolean, unknown> => {
+  const announce = sql`select pg_notify(${TEST_CHANNEL}, 'test')`
+  const heard = listen(url, { channel: TEST_CHANNEL, self: "" }).pipe(
+    Stream.zipWithIndex,
+    // The first one says that the connection listens.
+    Stream.tap(([, index]) => Effect.when(announce, () => index === 0)),
+    Stream.drop(1),
+    Stream.runHead
+  )
+  return Effect.timeoutTo(Effect.disconnect(heard), {
+    duration: "5 seconds",
+    onSuccess: Option.isSome,
+    onTimeout: () => false
+  })
+}
+
 // ---- helpers ----
+
+const TEST_CHANNEL = "earshot_test"
 
 /** Never ends. */
 const backoff = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("2 seconds"))
@@ -44,22 +64,25 @@ const listen = (
   Stream.asyncPush<void, unknown>(
     (emit) =>
       Effect.acquireRelease(
-        Effect.tryPromise(async () => {
-          const client = new pg.Client({
-            connectionString: Redacted.value(url),
-            application_name: "earshot",
-            keepAlive: true
-          })
-          client.on("error", (cause) => emit.fail(cause))
-          client.on("end", () => emit.fail("The connection was closed"))
-          client.on("notification", ({ payload }) => {
-            if (payload !== self) emit.single(undefined)
-          })
-          await client.connect()
-          await client.query(`listen ${channel}`)
-          // Announcements from before `listen` are lost.
-          emit.single(undefined)
-          return client
+        Effect.tryPromise({
+          try: async () => {
+            const client = new pg.Client({
+              connectionString: Redacted.value(url),
+              application_name: "earshot",
+              keepAlive: true
+            })
+            client.on("error", (cause) => emit.fail(cause))
+            client.on("end", () => emit.fail("The connection was closed"))
+            client.on("notification", ({ payload }) => {
+              if (payload !== self) emit.single(undefined)
+            })
+            await client.connect()
+            await client.query(`listen ${channel}`)
+            // Announcements from before `listen` are lost.
+            emit.single(undefined)
+            return client
+          },
+          catch: (cause) => cause
         }),
         (client) => Effect.promise(() => client.removeAllListeners("end").end())
       ),

@@ -5,7 +5,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Effect, Layer, Option, Redacted } from "effect"
 import pg from "pg"
-import { Announcements } from "./Announcements.ts"
+import { Announcements, canListen } from "./Announcements.ts"
 import { migrateAt } from "./migrations.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
 import { codeOf } from "./unavailable.ts"
@@ -13,6 +13,8 @@ import { codeOf } from "./unavailable.ts"
 export interface Options {
   /** `postgres://user:password@host:port/database` */
   readonly url: Redacted.Redacted
+  /** A server must hear of changes by other processes: without LISTEN and NOTIFY it does not open. */
+  readonly isServer?: boolean
 }
 
 const CONNECT_TIMEOUT_MILLIS = 5_000
@@ -45,6 +47,7 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
       const client = yield* PgClient.fromPool({ acquire: Effect.tap(pool, ping) }).pipe(
         Effect.mapError(({ cause }) => cannotConnect(location, cause))
       )
+      if (options.isServer === true) yield* checkListening(location, options.url, client)
       yield* Effect.provideService(migrateAt(location), SqlClient, client)
       return client
     })
@@ -52,6 +55,21 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
 
 const ping = (pool: pg.Pool) =>
   Effect.tryPromise({ try: () => pool.query("select 1"), catch: (cause) => new SqlError({ cause }) })
+
+const checkListening = (location: string, url: Redacted.Redacted, client: SqlClient) =>
+  canListen(url, client).pipe(
+    Effect.mapError((cause) => cannotConnect(location, cause)),
+    Effect.filterOrFail(
+      (isHeard) => isHeard,
+      () =>
+        new StoreCannotOpen({
+          location,
+          reason: "notifications (LISTEN, NOTIFY) do not arrive, as behind a connection pooler in transaction mode",
+          remedy: "Set DATABASE_URL to the Postgres server itself, or use the pooler in session mode",
+          cause: undefined
+        })
+    )
+  )
 
 /** Host, port and database of the URL, without the password. */
 const locationOf = (url: Redacted.Redacted): Effect.Effect<string, StoreCannotOpen> =>

@@ -1,17 +1,19 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Layer, Option, Redacted, Schedule } from "effect"
+import { ConfigProvider, Duration, Effect, Fiber, Layer, Option, Redacted, Schedule } from "effect"
 import pg from "pg"
 import { inject } from "vitest"
 import * as postgres from "../../../adapters/sql/postgres.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
+import { sharedStores } from "../../../app/stores.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { toUuid } from "../../../core/model/Ids.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { newAccount, newMatch, newRule, noLimits, visibleRule } from "../../contract/samples.ts"
 import { PLATFORM_IDS } from "../../platforms.ts"
 import { startPostgres } from "../../postgres.ts"
-import { temporaryDatabase } from "../../stores.ts"
+import { emptyDatabase, temporaryDatabase } from "../../stores.ts"
+import { poolerBefore } from "./pooler.ts"
 
 describe("postgres", () => {
   const changed = (change: (url: URL) => void) => {
@@ -74,6 +76,24 @@ describe("postgres", () => {
       const open = Layer.build(postgres.layerWith({ url: Redacted.make(readOnly.href) }))
       const error = yield* Effect.flip(open)
       assert.match(error.message, /: its schema could not be brought up to date: .*read-only transaction.* may create/)
+    })
+  )
+
+  it.scopedLive("sharedStores fails for a server behind a pooler in transaction mode, and opens for a command", () =>
+    Effect.gen(function* () {
+      const direct = yield* emptyDatabase
+      const pooled = yield* poolerBefore(direct.url)
+      const open = (url: Redacted.Redacted, isServer: boolean) =>
+        Layer.build(sharedStores({ isServer })).pipe(
+          Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["DATABASE_URL", Redacted.value(url)]])))
+        )
+      const error = yield* Effect.flip(open(pooled.url, true))
+      assert.match(
+        error._tag === "StoreCannotOpen" ? error.message : error._tag,
+        /: notifications \(LISTEN, NOTIFY\) do not arrive, as behind .* pooler in transaction mode\. Set DATABASE_URL/
+      )
+      yield* open(pooled.url, false)
+      yield* open(direct.url, true)
     })
   )
 
