@@ -146,6 +146,7 @@ async function makeStoreImage(build) {
 function storeKey() {
   const hash = createHash("sha256")
   const sources = [
+    "adapters/sql/migrate.ts",
     "adapters/sql/migrations.ts",
     "adapters/sql/pglite.ts",
     "adapters/sql/storeImage.ts",

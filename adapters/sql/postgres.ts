@@ -6,7 +6,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { Effect, Layer, Option, Redacted } from "effect"
 import pg from "pg"
 import { Announcements, canListen } from "./Announcements.ts"
-import { migrateAt } from "./migrations.ts"
+import { migrateAt } from "./migrate.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
 import { codeOf } from "./unavailable.ts"
 

@@ -7,7 +7,7 @@ import { emptyDatabase } from "../../stores.ts"
 /** The size of a stored `{}`, in bytes. */
 const EMPTY_JSON = 5
 
-describe("migrations", () => {
+describe("migrate", () => {
   it.scopedLive("migrateAt succeeds in six processes that start at once on an empty database", () =>
     Effect.gen(function* () {
       for (let round = 0; round < 3; round++) {
