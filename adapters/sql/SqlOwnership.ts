@@ -10,8 +10,8 @@ import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Deferred, Effect, FiberRef, Layer, Logger, LogLevel, Option, Schedule } from "effect"
 import { CurrentFence, type Fence, Ownership, type OwnershipService } from "../../core/ownership/Ownership.ts"
+import { addressText, LOCK_SECONDS } from "./liveServers.ts"
 import * as SharedClock from "./SharedClock.ts"
-import { addressText, LOCK_SECONDS } from "./SqlServers.ts"
 import * as stickyLocks from "./stickyLocks.ts"
 
 export interface Options {

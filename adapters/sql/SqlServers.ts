@@ -4,36 +4,24 @@ import { Effect, Layer, Option, Schema } from "effect"
 import { fromDate } from "../../core/model/Timestamp.ts"
 import { Servers, type ServersService, StreamReport } from "../../core/ownership/Servers.ts"
 import { fenced } from "./fenced.ts"
+import { isLive } from "./liveServers.ts"
 import { unavailable } from "./unavailable.ts"
-
-/**
- * A lock that is not renewed for this long is free for others, and its server counts as dead. The library renews locks
- * at least three times as often, and stops the work of a server that cannot.
- */
-export const LOCK_SECONDS = 5
-
-/** The cluster's address of a server. */
-export const addressText = (id: string): string => `${id}:1`
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient
-  const isLive = (id: string) => sql`exists (
-    select 1 from earshot_runners r where r.address = ${sql.literal(id)}::text || ':1'
-      and r.last_heartbeat > now()::timestamp - make_interval(secs => ${LOCK_SECONDS})
-  )`
 
   return {
     list: sql<ServerRow>`
       select s.name, s.version, s.started_at,
         array(select o.name from owners o where o.server = s.id order by o.name) as owns
-      from servers s where ${isLive("s.id")} order by s.started_at`.pipe(
+      from servers s where ${isLive(sql, "s.id")} order by s.started_at`.pipe(
       Effect.map((rows) => rows.map((row) => ({ ...row, started_at: fromDate(row.started_at) }))),
       unavailable("servers.list")
     ),
     ownerOf: (work) =>
       sql<OwnerRow>`
         select o.name as work, coalesce(s.name, o.server::text) as server, o.epoch::float8, o.since,
-          ${isLive("o.server")} as "isAlive"
+          ${isLive(sql, "o.server")} as "isAlive"
         from owners o left join servers s on s.id = o.server where o.name = ${work}`.pipe(
         Effect.map(([row]) =>
           Option.map(Option.fromNullable(row), (found) => ({ ...found, since: fromDate(found.since) }))

@@ -3,32 +3,31 @@ import * as Migrator from "@effect/sql/Migrator"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { SqlError } from "@effect/sql/SqlError"
 import { Effect, Option } from "effect"
-import { migrations } from "./migrations.ts"
+import { isLive } from "./liveServers.ts"
+import { isAdditive, migrations } from "./migrations.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
 import { driverDefectsAsErrors } from "./unavailable.ts"
+
+export interface Migrations {
+  /** By name, which begins with the number. */
+  readonly all: Readonly<Record<string, Effect.Effect<void, SqlError, SqlClient>>>
+  readonly isAdditive: Readonly<Record<string, boolean>>
+}
 
 /**
  * Runs the missing migrations. Idempotent and safe for concurrent processes: without the advisory lock the migrator
  * fails when two processes create its table. `location` is for messages.
  */
-export const migrateAt = (location: string): Effect.Effect<void, StoreCannotOpen, SqlClient> =>
-  Effect.gen(function* () {
-    yield* driverDefectsAsErrors(migrate).pipe(
-      Effect.catchSomeDefect((defect) =>
-        defect instanceof Migrator.MigrationError ? Option.some(Effect.fail(defect)) : Option.none()
-      ),
-      Effect.mapError((error) => migrationFailed(location, error))
-    )
-    const isNewer = yield* Effect.mapError(isSchemaNewer, (error) => migrationFailed(location, error))
-    if (isNewer) {
-      return yield* new StoreCannotOpen({
-        location,
-        reason: "a newer version of the service has changed its schema",
-        remedy: "Start that version or a later one",
-        cause: undefined
-      })
-    }
-  })
+export const migrateAt = (
+  location: string,
+  known: Migrations = { all: migrations, isAdditive }
+): Effect.Effect<void, StoreCannotOpen, SqlClient> =>
+  driverDefectsAsErrors(migrate(location, known)).pipe(
+    Effect.catchSomeDefect((defect) =>
+      defect instanceof Migrator.MigrationError ? Option.some(Effect.fail(defect)) : Option.none()
+    ),
+    Effect.mapError((error) => (error._tag === "StoreCannotOpen" ? error : migrationFailed(location, error)))
+  )
 
 // ---- helpers ----
 
@@ -37,26 +36,65 @@ const TABLE = "earshot_migrations"
 /** Key of the advisory lock: an arbitrary number that other applications are unlikely to use. */
 const LOCK = 7_264_120_001
 
-const migrate = Effect.gen(function* () {
-  const sql = yield* SqlClient
-  const run = Effect.gen(function* () {
-    yield* sql`select pg_advisory_xact_lock(${LOCK})`
-    yield* sql`create table if not exists ${sql(TABLE)} (
-      migration_id integer primary key,
-      created_at timestamptz not null default now(),
-      name text not null
-    )`
-    yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: TABLE })
-  })
-  yield* sql.withTransaction(run)
-})
+const migrate = (location: string, { all, isAdditive }: Migrations) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient
+    const steps = Object.keys(all).map((name) => ({
+      id: Number.parseInt(name, 10),
+      additive: isAdditive[name] === true
+    }))
+    const newest = Math.max(...steps.map(({ id }) => id))
 
-const isSchemaNewer = Effect.gen(function* () {
-  const sql = yield* SqlClient
-  const newest = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
-  const rows = yield* sql`select 1 from ${sql(TABLE)} where migration_id > ${newest}`
-  return rows.length > 0
-})
+    const run = Effect.gen(function* () {
+      yield* sql`select pg_advisory_xact_lock(${LOCK})`
+      yield* sql`create table if not exists ${sql(TABLE)} (
+        migration_id integer primary key,
+        created_at timestamptz not null default now(),
+        name text not null
+      )`
+      // Tells versions that do not know the migration whether they can work with it.
+      yield* sql`alter table ${sql(TABLE)} add column if not exists additive boolean not null default false`
+
+      const done = yield* sql<{ readonly id: number; readonly additive: boolean }>`
+        select migration_id as id, additive from ${sql(TABLE)} order by migration_id`
+      if (done.some(({ id, additive }) => id > newest && !additive)) return yield* schemaIsNewer(location)
+
+      const present = done.at(-1)?.id ?? 0
+      const missing = steps.filter(({ id }) => id > present)
+      if (missing.some(({ additive }) => !additive)) yield* checkNoServer(location)
+      yield* Migrator.make({})({ loader: Migrator.fromRecord(all), table: TABLE })
+      const additive = missing.filter(({ additive }) => additive).map(({ id }) => id)
+      yield* sql`update ${sql(TABLE)} set additive = true where migration_id = any(${additive})`
+    })
+    yield* sql.withTransaction(run)
+  })
+
+const schemaIsNewer = (location: string) =>
+  new StoreCannotOpen({
+    location,
+    reason: "a newer version of the service has changed its schema",
+    remedy: "Start that version or a later one",
+    cause: undefined
+  })
+
+/** Fails if a server is alive. */
+const checkNoServer = (location: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient
+    const [tables] = yield* sql<{ readonly exist: boolean }>`
+      select to_regclass('servers') is not null and to_regclass('earshot_runners') is not null as exist`
+    if (tables?.exist !== true) return
+    const servers = yield* sql<{ readonly name: string; readonly version: string }>`
+      select s.name, s.version from servers s where ${isLive(sql, "s.id")} order by s.started_at`
+    if (servers.length === 0) return
+    const names = servers.map(({ name, version }) => `"${name}" (${version})`).join(", ")
+    return yield* new StoreCannotOpen({
+      location,
+      reason: `this version changes the schema, and the servers that run now cannot work with the new one: ${names}`,
+      remedy: "Nothing was changed. Stop them first, then start this version",
+      cause: undefined
+    })
+  })
 
 const migrationFailed = (location: string, error: SqlError | Migrator.MigrationError) => {
   const failed = error.cause instanceof SqlError ? error.cause.cause : error.cause

@@ -448,3 +448,15 @@ export const migrations = {
     yield* sql`create index registrations_by_version on registrations (platform, version)`
   })
 }
+
+/**
+ * Whether servers of earlier versions can work on the schema after the migration. See "How to change the schema" in
+ * docs/architecture.md.
+ */
+export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, BeforeServers>, boolean>> = {
+  // Earlier versions do not know owners: they would open every stream a second time.
+  "0015_servers": false
+}
+
+/** From versions that did not share a store with other servers. */
+type BeforeServers = `000${string}` | `001${0 | 1 | 2 | 3 | 4}_${string}`

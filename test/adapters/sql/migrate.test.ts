@@ -1,8 +1,10 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { type Migrations, migrateAt } from "../../../adapters/sql/migrate.ts"
+import { isAdditive, migrations } from "../../../adapters/sql/migrations.ts"
 import * as postgres from "../../../adapters/sql/postgres.ts"
-import { emptyDatabase } from "../../stores.ts"
+import { emptyDatabase, postgresClient } from "../../stores.ts"
 
 /** The size of a stored `{}`, in bytes. */
 const EMPTY_JSON = 5
@@ -56,6 +58,7 @@ describe("migrate", () => {
           drop index keys_of_account;
           create index registrations_not_active on registrations (rule_id) where state <> 'active';
           delete from earshot_migrations where migration_id > 1;
+          alter table earshot_migrations drop column additive;
           insert into accounts values (gen_random_uuid(), 'ann', now());
           insert into rules select id, id, 'n', 'i', now() from accounts;
           insert into matches select gen_random_uuid(), id, id, 'x', n, '{}', now() from rules, generate_series(1, 3) n`)
@@ -87,6 +90,38 @@ describe("migrate", () => {
     })
   )
 
+  it.scopedLive("migrateAt runs an additive migration beside live servers, and versions without it still start", () =>
+    Effect.gen(function* () {
+      yield* addServer("one/1", "0 seconds")
+      yield* migrateAt("here", nextVersion({ isAdditive: true }))
+      const sql = yield* SqlClient
+      assert.deepStrictEqual(yield* sql`select * from added`, [])
+      assert.deepStrictEqual(yield* sql`select name from earshot_migrations where additive`, [{ name: "added" }])
+      yield* migrateAt("here")
+    }).pipe(Effect.provide(postgresClient))
+  )
+
+  it.scopedLive("migrateAt fails beside live servers when a migration is not additive, and names them", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient
+      yield* addServer("one/1", "0 seconds")
+      yield* addServer("two/2", "0 seconds")
+      yield* addServer("dead/3", "20 seconds")
+      const error = yield* Effect.flip(migrateAt("here", nextVersion({ isAdditive: false })))
+      assert.match(
+        error.message,
+        /^Cannot open the store at "here": .*: "one\/1" \(1\.2\.3\), "two\/2" \(1\.2\.3\)\. Nothing/
+      )
+      assert.deepStrictEqual(yield* sql`select to_regclass('added') as added`, [{ added: null }])
+      yield* migrateAt("here")
+
+      yield* sql`delete from servers where name <> 'dead/3'`
+      yield* migrateAt("here", nextVersion({ isAdditive: false }))
+      assert.deepStrictEqual(yield* sql`select * from added`, [])
+      assert.match((yield* Effect.flip(migrateAt("here"))).message, /: a newer version .* has changed its schema\./)
+    }).pipe(Effect.provide(postgresClient))
+  )
+
   it.scopedLive("migrateAt rolls back and fails with StoreCannotOpen when a migration fails", () =>
     Effect.gen(function* () {
       const { url } = yield* emptyDatabase
@@ -105,3 +140,21 @@ describe("migrate", () => {
     })
   )
 })
+
+// ---- helpers ----
+
+const nextVersion = (next: { readonly isAdditive: boolean }): Migrations => ({
+  all: { ...migrations, "9000_added": Effect.flatMap(SqlClient, (sql) => Effect.asVoid(sql`create table added ()`)) },
+  isAdditive: { ...isAdditive, "9000_added": next.isAdditive }
+})
+
+/** As a server does that is alive, or was until some time ago. */
+const addServer = (name: string, lastSeen: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient
+    yield* sql`with s as (
+        insert into servers (id, name, version, started_at) values (gen_random_uuid(), ${name}, '1.2.3', now()) returning id
+      )
+      insert into earshot_runners (address, runner, last_heartbeat)
+      select id::text || ':1', '', now() - ${lastSeen}::interval from s`
+  })
