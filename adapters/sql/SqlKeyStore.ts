@@ -38,6 +38,14 @@ const make = Effect.gen(function* () {
       return yield* Effect.map(Effect.flatMap(stored(key), Arr.head), toKey)
     }).pipe(Effect.catchTag("NoSuchElementException", Effect.die), unavailable("keys.insert"))
 
+  const insertFirst = (key: NewKey) =>
+    Effect.gen(function* () {
+      // Locks the account: the second of two concurrent calls sees the key of the first.
+      yield* sql`select 1 from accounts where id = ${toUuid(key.accountId)} for update`
+      const existing = yield* sql`select 1 from keys limit 1`
+      return existing.length > 0 ? Option.none() : Option.some(yield* insert(key))
+    }).pipe(sql.withTransaction, unavailable("keys.insertFirst"))
+
   const selected = ({ id, account }: KeySelector) =>
     sql.and([
       sql`a.id = k.account_id`,
@@ -74,6 +82,7 @@ const make = Effect.gen(function* () {
 
   return KeyStore.of({
     insert,
+    insertFirst,
     account,
     accounts: (wanted) =>
       Effect.map(

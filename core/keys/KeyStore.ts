@@ -33,6 +33,8 @@ export class KeyStore extends Context.Tag("core/KeyStore")<
   {
     /** The account must exist. Returns the stored key if the digest is already known. */
     readonly insert: (key: NewKey) => Effect.Effect<Key, StoreUnavailable>
+    /** None if the store has any key. Of concurrent calls for one account only one inserts, also in several processes. */
+    readonly insertFirst: (key: NewKey) => Effect.Effect<Option.Option<Key>, StoreUnavailable>
     /** Finds the account by name, or creates it with the given id. */
     readonly account: (account: StoredAccount) => Effect.Effect<AccountId, StoreUnavailable>
     /** One account or all, oldest first. */
@@ -116,6 +118,7 @@ export class KeyStore extends Context.Tag("core/KeyStore")<
 
     return KeyStore.of({
       insert,
+      insertFirst: (key) => Effect.suspend(() => (keys.size > 0 ? Effect.succeedNone : Effect.asSome(insert(key)))),
       account: (wanted) => Effect.sync(() => account(wanted)),
       accounts: (wanted) => Effect.sync(() => accountsOf(wanted).sort((a, b) => (a.id < b.id ? -1 : 1))),
       findByDigest: (digest, at) =>

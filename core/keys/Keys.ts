@@ -80,7 +80,7 @@ export class Keys extends Context.Tag("core/Keys")<
       id: string,
       owner: KeyOwner & { readonly overlapSeconds: number }
     ) => Effect.Effect<IssuedKey, KeyNotFound | KeyInactive | StoreUnavailable>
-    /** None when the store already has keys. */
+    /** None when the store already has keys. Of several servers that start at once, one gets the key. */
     readonly issueFirst: Effect.Effect<Option.Option<IssuedKey>, StoreUnavailable>
     /** Stores the operator's own secret as an admin key of the default account. Idempotent. */
     readonly adopt: (secret: Redacted.Redacted) => Effect.Effect<Key, StoreUnavailable>
@@ -125,9 +125,9 @@ export class Keys extends Context.Tag("core/Keys")<
           return yield* store.account({ id: yield* ids.account, name, createdAt: yield* Timestamp.now })
         })
 
-      const insert = (accountId: AccountId, secret: Redacted.Redacted, draft: KeyDraft) =>
+      const newKey = (accountId: AccountId, secret: Redacted.Redacted, draft: KeyDraft) =>
         Effect.gen(function* () {
-          return yield* store.insert({
+          return {
             id: yield* ids.key,
             accountId,
             name: draft.name,
@@ -136,14 +136,10 @@ export class Keys extends Context.Tag("core/Keys")<
             digest: entropy.sha256(Redacted.value(secret)),
             createdAt: yield* Timestamp.now,
             expiresAt: Option.fromNullable(draft.expires_at)
-          })
+          }
         })
 
-      const issue = (accountId: AccountId, draft: KeyDraft) =>
-        Effect.gen(function* () {
-          const secret = Redacted.make(makeSecret(entropy.bytes))
-          return { secret, key: yield* insert(accountId, secret, draft) }
-        })
+      const newSecret = Effect.sync(() => Redacted.make(makeSecret(entropy.bytes)))
 
       const create = Effect.fn("Keys.create")(function* (accountId: AccountId, draft: KeyDraft) {
         if (draft.expires_at !== undefined && draft.expires_at <= (yield* Timestamp.now)) {
@@ -155,7 +151,8 @@ export class Keys extends Context.Tag("core/Keys")<
         const now = yield* Timestamp.now
         const used = keys.filter((key) => isActive(key, now)).length
         if (used >= KEYS_PER_ACCOUNT) return yield* new LimitReached({ name: "keys", limit: KEYS_PER_ACCOUNT, used })
-        return yield* issue(accountId, draft)
+        const secret = yield* newSecret
+        return { secret, key: yield* store.insert(yield* newKey(accountId, secret, draft)) }
       })
 
       const revoke = Effect.fn("Keys.revoke")(function* (text: string, owner: KeyOwner & { readonly force: boolean }) {
@@ -173,7 +170,7 @@ export class Keys extends Context.Tag("core/Keys")<
       ) {
         const id = Option.getOrUndefined(asKeyId(text))
         if (id === undefined) return yield* new KeyNotFound({ keyId: text })
-        const secret = Redacted.make(makeSecret(entropy.bytes))
+        const secret = yield* newSecret
         const now = yield* Clock.currentTimeMillis
         const rotated = yield* store.rotate(
           { id, account },
@@ -193,11 +190,17 @@ export class Keys extends Context.Tag("core/Keys")<
       const issueFirst = Effect.gen(function* () {
         const existing = yield* store.list(Option.none())
         if (existing.length > 0) return Option.none()
-        return Option.some(yield* issue(yield* account(DEFAULT_ACCOUNT), { name: "first key", scope: "admin" }))
+        const secret = yield* newSecret
+        const draft: KeyDraft = { name: "first key", scope: "admin" }
+        const stored = yield* store.insertFirst(yield* newKey(yield* account(DEFAULT_ACCOUNT), secret, draft))
+        return Option.map(stored, (key) => ({ secret, key }))
       })
 
       const adopt = (secret: Redacted.Redacted) =>
-        Effect.flatMap(account(DEFAULT_ACCOUNT), (id) => insert(id, secret, { name: "bootstrap key", scope: "admin" }))
+        Effect.gen(function* () {
+          const draft: KeyDraft = { name: "bootstrap key", scope: "admin" }
+          return yield* store.insert(yield* newKey(yield* account(DEFAULT_ACCOUNT), secret, draft))
+        })
 
       return Keys.of({
         authenticate,

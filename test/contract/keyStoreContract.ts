@@ -52,6 +52,16 @@ export const keyStoreContract = <E>(name: string, layer: Layer.Layer<KeyStore, E
       })
     )
 
+    it.effect("insertFirst stores nothing when the store has a key, also of another account", () =>
+      Effect.gen(function* () {
+        const keys = yield* KeyStore
+        yield* storedKey()
+        const key = newKey({ accountId: yield* newAccount })
+        assert.isTrue(Option.isNone(yield* keys.insertFirst(key)))
+        assert.isNull(yield* found(key.digest))
+      })
+    )
+
     it.effect("account creates an account per name once", () =>
       Effect.gen(function* () {
         const keys = yield* KeyStore
