@@ -9,6 +9,7 @@ import * as ShardingConfig from "@effect/cluster/ShardingConfig"
 import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Deferred, Effect, FiberRef, Layer, Logger, LogLevel, Option, Schedule } from "effect"
+import * as Timestamp from "../../core/model/Timestamp.ts"
 import { CurrentFence, type Fence, Ownership, type OwnershipService } from "../../core/ownership/Ownership.ts"
 import { addressText, LOCK_SECONDS } from "./liveServers.ts"
 import * as SharedClock from "./SharedClock.ts"
@@ -80,11 +81,13 @@ const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
     /** The work that this server owns now. */
     const held = new Map<string, Fence>()
 
-    yield* sql`insert into servers (id, name, version, started_at) values (${id}, ${name}, ${version}, now())`.pipe(
-      Effect.retry(patiently),
-      Effect.orDie
-    )
+    const startedAt = yield* Timestamp.now
+    const register = sql`insert into servers (id, name, version, started_at)
+      values (${id}, ${name}, ${version}, ${startedAt}) on conflict (id) do nothing`
+    yield* Effect.retry(Effect.zipRight(register, forgetDead(sql)), patiently).pipe(Effect.orDie)
     yield* Effect.addFinalizer(() => Effect.ignore(sql`delete from servers where id = ${id}`))
+    // Repeated, because another server may delete the row of a frozen one.
+    yield* Effect.forkScoped(Effect.schedule(Effect.ignore(register), Schedule.spaced("30 seconds")))
 
     const nextEpoch = (work: string) =>
       sql<{ readonly epoch: number }>`
@@ -152,6 +155,13 @@ const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
     }
     return service
   })
+
+/** Deletes the rows of killed servers. For an hour, the operator can still read which one owned a stream last. */
+const forgetDead = (sql: SqlClient) =>
+  sql`delete from servers s where s.started_at < now() - interval '1 hour' and not exists (
+    select 1 from earshot_runners r
+    where r.address = s.id::text || ':1' and r.last_heartbeat > now()::timestamp - interval '1 hour'
+  )`
 
 /** Without end: the database may be down. */
 const patiently = Schedule.spaced("500 millis")
