@@ -55,7 +55,8 @@ const sharding = (id: string, wanted: ReadonlySet<string>) => {
     // An advisory lock stays with a frozen process for as long as its connection is open.
     shardLockDisableAdvisory: true,
     shardLockExpiration: `${LOCK_SECONDS} seconds`,
-    shardLockRefreshInterval: "1 second",
+    // Also the time limit of a renewal: on a busy machine one takes a second.
+    shardLockRefreshInterval: "2 seconds",
     entityMessagePollInterval: "500 millis"
   })
   const storage = Layer.provide(
@@ -111,12 +112,14 @@ const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
         const fence: Fence = { name: work, epoch, lost }
         const fencedWork = Effect.provideService(effect, CurrentFence, Option.some(fence))
         yield* Effect.logInfo(`This server runs "${work}" now (epoch ${epoch})`)
-        yield* Effect.acquireUseRelease(
+        const ended = yield* Effect.acquireUseRelease(
           Effect.sync(() => held.set(work, fence)),
-          () => Effect.raceFirst(Effect.exit(fencedWork), Deferred.await(replaced)),
+          () => Effect.raceFirst(Effect.exit(fencedWork), Effect.exit(Deferred.await(replaced))),
           () => Effect.sync(() => held.delete(work))
         )
-        yield* Effect.logWarning(`Another server runs "${work}" now: stopped it here (epoch ${epoch} is over)`)
+        yield* (yield* Deferred.isDone(replaced))
+          ? Effect.logWarning(`Another server runs "${work}" now: stopped it here (epoch ${epoch} is over)`)
+          : Effect.logError(`"${work}" ended and starts again`, ended)
         // By then the cluster has noticed it, too, and stops this.
         yield* Effect.sleep(`${LOCK_SECONDS * 2} seconds`)
       })

@@ -5,7 +5,7 @@ import type { SqlClient } from "@effect/sql/SqlClient"
  * A lock that is not renewed for this long is free for others, and its server counts as dead. The library renews locks
  * at least three times as often, and stops the work of a server that cannot.
  */
-export const LOCK_SECONDS = 5
+export const LOCK_SECONDS = 6
 
 /** The cluster's address of a server. */
 export const addressText = (id: string): string => `${id}:1`
