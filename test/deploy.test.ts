@@ -1,6 +1,7 @@
-/** The files in deploy/ for Prometheus: they are valid, and name only metrics that exist. */
+/** The files in deploy/ for Prometheus and Grafana: they are valid, and name only metrics that exist. */
 import { execFileSync, spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric } from "effect"
@@ -12,7 +13,7 @@ import { parseMetrics } from "./prometheus.ts"
 const read = (name: string): string => readFileSync(join(ROOT, "deploy", name), "utf8")
 
 describe("deploy", () => {
-  for (const name of ["alerts.yml", "alerts.test.yml"]) {
+  for (const name of ["alerts.yml", "alerts.test.yml", "grafana.json"]) {
     it.effect(`${name} names only metrics that exist`, () =>
       Effect.gen(function* () {
         const known = yield* knownNames
@@ -39,19 +40,75 @@ describe("deploy", () => {
     }
   })
 
-  it("alerts.yml passes the checks and tests of promtool", ({ skip }) => {
-    if (spawnSync("promtool", ["--version"]).error !== undefined) {
-      console.log("Skipped the tests of deploy/alerts.yml: promtool is missing (apt-get install prometheus)")
-      return skip()
+  it("grafana.json has places and texts for its panels, and asks the chosen data source", () => {
+    const { panels, templating } = JSON.parse(read("grafana.json")) as Dashboard
+    assert.includeMembers(
+      templating.list.map(({ name, type }) => `${name}: ${type}`),
+      ["datasource: datasource"]
+    )
+    assert.strictEqual(new Set(panels.map(({ id }) => id)).size, panels.length)
+    for (const [index, { title, gridPos: a }] of panels.entries()) {
+      assert.isAtMost(a.x + a.w, 24, title)
+      const overlaps = panels
+        .slice(index + 1)
+        .filter(({ gridPos: b }) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h)
+      assert.deepStrictEqual(overlaps, [], title)
     }
-    const run = (what: "check" | "test", file: string) =>
-      execFileSync("promtool", [what, "rules", `deploy/${file}`], { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] })
-    run("check", "alerts.yml")
-    run("test", "alerts.test.yml")
+    const graphs = panels.filter(({ type }) => type !== "row")
+    assert.isAbove(graphs.length, 15, "finds the panels")
+    for (const { title, description, targets = [] } of graphs) {
+      assert.isNotEmpty(description, title)
+      assert.isNotEmpty(targets, title)
+      for (const { datasource } of targets) assert.match(datasource.uid, /^\$\{datasource\}$/, title)
+    }
+  })
+
+  it("alerts.yml passes the checks and tests of promtool", ({ skip }) => {
+    if (isMissing("deploy/alerts.yml")) return skip()
+    promtool("check", "deploy/alerts.yml")
+    promtool("test", "deploy/alerts.test.yml")
+  })
+
+  it("grafana.json has valid queries", ({ skip }) => {
+    if (isMissing("deploy/grafana.json")) return skip()
+    const { panels } = JSON.parse(read("grafana.json")) as Dashboard
+    const rules = panels
+      .flatMap(({ targets = [] }) => targets)
+      .map(({ expr }, index) => ({ record: `query_${index}`, expr: expr.replaceAll("$__rate_interval", "5m") }))
+    const folder = mkdtempSync(join(tmpdir(), "earshot-test-"))
+    try {
+      const file = join(folder, "queries.yml")
+      // JSON is YAML.
+      writeFileSync(file, JSON.stringify({ groups: [{ name: "grafana", rules }] }))
+      promtool("check", file)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 
 // ---- helpers ----
+
+interface Dashboard {
+  readonly templating: { readonly list: ReadonlyArray<{ readonly name: string; readonly type: string }> }
+  readonly panels: ReadonlyArray<{
+    readonly id: number
+    readonly type: string
+    readonly title: string
+    readonly description?: string
+    readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number }
+    readonly targets?: ReadonlyArray<{ readonly expr: string; readonly datasource: { readonly uid: string } }>
+  }>
+}
+
+const isMissing = (file: string): boolean => {
+  const isMissing = spawnSync("promtool", ["--version"]).error !== undefined
+  if (isMissing) console.log(`Skipped tests of ${file}: promtool is missing (apt-get install prometheus)`)
+  return isMissing
+}
+
+const promtool = (what: "check" | "test", file: string) =>
+  execFileSync("promtool", [what, "rules", file], { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] })
 
 const namesIn = (text: string): ReadonlyArray<string> => [...new Set(text.match(/\bearshot_\w+/g))]
 
@@ -59,6 +116,7 @@ const namesIn = (text: string): ReadonlyArray<string> => [...new Set(text.match(
 const knownNames = Effect.gen(function* () {
   Metrics.startAtZero("x")
   Metrics.observeLag("x", { sinceReceived: 0, sinceEvent: 0 })
+  Metrics.exported("sent", 0)
   Metrics.answered({ route: "/", status: 200, seconds: 0 })
   yield* Metrics.stored("x", { deliveries: 1, matches: 1, duplicates: 0, seconds: 0 })
   yield* Metrics.queued("x", 0)
