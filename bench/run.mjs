@@ -14,6 +14,7 @@ const BENCHMARKS = {
   ingest: [],
   isolation: ["probe", "flood"],
   push: ["server", "clients"],
+  servers: [],
   start: [],
   syntax: []
 }
@@ -30,6 +31,7 @@ the last release in bench/results.md. Runs all of them if none is named:
   ingest    durable matches per second compared with bare ways of writing, latency, and listing
   isolation what one account can do to others: delays under attack for five minutes, memory, and a flood
   push      event streams compared with a bare broadcaster on node:http
+  servers   two servers on one Postgres compared with one: events accepted and matches delivered
   start     CPU, memory and disk of a start, compared with node -e 0
   syntax    parsing rules, compared with the Lucene parsers of npm
 
