@@ -57,12 +57,16 @@ export const pipeline = (
     // Holds chunks as they were received, so that the queue is bounded in bytes, too.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Chunk.Chunk<Signal>>(QUEUE_CHUNKS), Queue.shutdown)
     let waiting = 0
+    // Beside a pipeline for the events there is another one for the coverage.
+    const measureQueue = Effect.suspend(() =>
+      coverage?.watchingSince === undefined ? Metrics.queued(platform.id, waiting) : Effect.void
+    )
     const read = Stream.runForEachChunk(platform.watch(from), (chunk) =>
       Effect.gen(function* () {
         const events = eventsIn(chunk)
         waiting += events
         yield* Metrics.received(platform.id, events)
-        yield* Metrics.queued(platform.id, waiting)
+        yield* measureQueue
         yield* Queue.offer(queue, chunk)
       })
     )
@@ -80,7 +84,7 @@ export const pipeline = (
       for (let at = 0; at < end; at += BATCH) yield* writer.write(items.slice(at, Math.min(at + BATCH, end)))
       rest = items.slice(end)
       waiting -= eventsIn(items.slice(0, end))
-      yield* Metrics.queued(platform.id, waiting)
+      yield* measureQueue
     }).pipe(Effect.forever)
     const heartbeats = platform.capabilities.hasKeepAlives || coverage === undefined ? [] : [heartbeat]
     yield* Effect.all([read, write, ...heartbeats], { concurrency: "unbounded", discard: true })

@@ -89,11 +89,11 @@ export const statusOf = (
   // A stream without rules is never opened, so it cannot report a refusal or lost rules.
   const refusal = Option.filter(error, ({ isRefused }) => isRefused && stream.state === "idle")
   const hasLostRules = stream.state === "idle" && wanted > 0
-  const isOrphaned = platform.capabilities.isRemote && Option.exists(facts.owner, ({ isAlive }) => !isAlive)
-  const state = isOrphaned ? "waiting" : Option.isSome(refusal) ? "refused" : hasLostRules ? "waiting" : stream.state
+  const hasNoOwner = isOrphaned(platform, facts.owner)
+  const state = hasNoOwner ? "waiting" : Option.isSome(refusal) ? "refused" : hasLostRules ? "waiting" : stream.state
   const arePaused = stream.state === "idle" && wanted === 0 && Option.exists(budget, ({ paused }) => paused > 0)
   const otherwise = hasLostRules ? RULES_LOST : arePaused ? RULES_PAUSED : stream.detail
-  const detail = isOrphaned
+  const detail = hasNoOwner
     ? OWNER_GONE
     : Option.match(refusal, { onNone: () => otherwise, onSome: ({ message }) => message })
   const lastEvent = Option.map(lastEventAt, Timestamp.fromMillis)
@@ -145,6 +145,10 @@ export const statusOf = (
     coverage
   }
 }
+
+/** Whether the one of several servers that watched the platform has stopped. */
+export const isOrphaned = (platform: Platform, owner: Option.Option<Owner>): boolean =>
+  platform.capabilities.isRemote && Option.exists(owner, ({ isAlive }) => !isAlive)
 
 // ---- helpers ----
 

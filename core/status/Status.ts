@@ -14,7 +14,7 @@ import { type Platform, Platforms } from "../platforms/Platform.ts"
 import { Registrations } from "../rules/Registrations.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
-import { type PlatformStatus, statusOf } from "./PlatformStatus.ts"
+import { isOrphaned, type PlatformStatus, statusOf } from "./PlatformStatus.ts"
 
 export interface Readiness {
   readonly ready: boolean
@@ -129,13 +129,14 @@ export class Status extends Context.Tag("core/Status")<
         Effect.gen(function* () {
           const { id } = platform
           const report = yield* Effect.option(Effect.timeout(reportOn(platform), STORE_TIMEOUT))
+          const found = yield* Effect.option(Effect.timeout(servers.ownerOf(streamOf(id)), STORE_TIMEOUT))
+          const owner = Option.flatten(found)
+          if (Option.isSome(owner)) yield* Metrics.setOwner(id, owner.value)
           if (Option.isSome(report)) {
             const { stream, sync } = report.value
-            yield* Metrics.setStreamState(id, stream.state)
+            yield* Metrics.setStreamState(id, isOrphaned(platform, owner) ? "waiting" : stream.state)
             if (Option.isSome(sync.comparison)) yield* Metrics.setRuleCounts(id, sync.comparison.value)
           }
-          const owner = yield* Effect.option(Effect.timeout(servers.ownerOf(streamOf(id)), STORE_TIMEOUT))
-          if (Option.isSome(owner) && Option.isSome(owner.value)) yield* Metrics.setOwner(id, owner.value.value)
           const wanted = yield* Effect.option(Effect.timeout(rules.wanted(id), STORE_TIMEOUT))
           if (Option.isSome(wanted)) yield* Metrics.setRuleCounts(id, { wanted: wanted.value })
           const used = yield* Effect.option(Effect.timeout(budget.usage(platform, Option.none()), STORE_TIMEOUT))
