@@ -32,11 +32,10 @@ export const make = (): SharedClock => {
     const [row] = yield* sql<{ readonly millis: number }>`
       select (extract(epoch from clock_timestamp()) * 1000)::float8 as millis`
     const after = own.unsafeCurrentTimeMillis()
-    if (row === undefined) return
-    const found = Math.round(row.millis - (before + after) / 2)
-    // Less than this may be the way to the database.
-    const next = Math.abs(found) > MIN_OFFSET_MILLIS + (after - before) ? found : 0
-    if (Math.abs(next - offset) > MIN_OFFSET_MILLIS) yield* Effect.logWarning(describe(next))
+    // A slow answer says little.
+    if (row === undefined || after - before > MAX_MILLIS) return
+    const next = Math.round(row.millis - (before + after) / 2)
+    if (Math.abs(next - offset) > NOTABLE_MILLIS) yield* Effect.logWarning(describe(next))
     offset = next
   })
 
@@ -52,11 +51,13 @@ export const make = (): SharedClock => {
 
 // ---- helpers ----
 
-const MIN_OFFSET_MILLIS = 250
+const MAX_MILLIS = 100
+
+const NOTABLE_MILLIS = 250
 
 const INTERVAL = "10 seconds"
 
 const describe = (offset: number): string =>
-  offset === 0
+  Math.abs(offset) <= NOTABLE_MILLIS
     ? "The clock of this machine agrees with that of the database again"
     : `The clock of this machine is ${(Math.abs(offset) / 1_000).toFixed(1)} s ${offset < 0 ? "ahead of" : "behind"} that of the database: this server uses the time of the database`

@@ -9,7 +9,6 @@ import * as ShardingConfig from "@effect/cluster/ShardingConfig"
 import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Deferred, Effect, FiberRef, Layer, Logger, LogLevel, Option, Schedule } from "effect"
-import * as Timestamp from "../../core/model/Timestamp.ts"
 import { CurrentFence, type Fence, Ownership, type OwnershipService } from "../../core/ownership/Ownership.ts"
 import { addressText, LOCK_SECONDS } from "./liveServers.ts"
 import * as SharedClock from "./SharedClock.ts"
@@ -42,7 +41,7 @@ interface Parts {
   readonly wanted: Set<string>
 }
 
-/** Many more than there is work, so that each has a lock of its own. */
+/** Many more than there is work, so that hardly any two share a lock. */
 const SHARDS = 300
 
 /** The servers never talk to each other, only to the database: an address is just a name. */
@@ -82,23 +81,32 @@ const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
     /** The work that this server owns now. */
     const held = new Map<string, Fence>()
 
-    const startedAt = yield* Timestamp.now
     const register = sql`insert into servers (id, name, version, started_at)
-      values (${id}, ${name}, ${version}, ${startedAt}) on conflict (id) do nothing`
+      values (${id}, ${name}, ${version}, now()) on conflict (id) do nothing`
     yield* Effect.retry(Effect.zipRight(register, forgetDead(sql)), patiently).pipe(Effect.orDie)
     yield* Effect.addFinalizer(() => Effect.ignore(sql`delete from servers where id = ${id}`))
     // Repeated, because another server may delete the row of a frozen one.
     yield* Effect.forkScoped(Effect.schedule(Effect.ignore(register), Schedule.spaced("30 seconds")))
 
+    const lockOf = (work: string) => String(cluster.getShardId(EntityId.make(work), "default"))
+
+    /** Waits until this server has the lock: it may have been frozen since it took it. */
     const nextEpoch = (work: string) =>
       sql<{ readonly epoch: number }>`
-        insert into owners (name, epoch, server, since) values (${work}, 1, ${id}, now())
+        insert into owners (name, epoch, server, since) select ${work}, 1, ${id}, now() where exists (
+          select 1 from earshot_locks where shard_id = ${lockOf(work)} and address = ${addressText(id)}
+            and acquired_at >= now()::timestamp - make_interval(secs => ${LOCK_SECONDS})
+        )
         on conflict (name) do update set epoch = owners.epoch + 1, server = excluded.server, since = excluded.since
         returning epoch::float8`.pipe(
-        Effect.map(([row]) => row?.epoch ?? 0),
+        Effect.flatMap(([row]) => (row === undefined ? Effect.fail("no lock") : Effect.succeed(row.epoch))),
         Effect.retry(patiently),
         Effect.orDie
       )
+
+    const forget = (work: string, fence: Fence) => {
+      if (held.get(work) === fence) held.delete(work)
+    }
 
     const runOnce = <R>(work: string, effect: Effect.Effect<void, never, R>) =>
       Effect.gen(function* () {
@@ -106,7 +114,7 @@ const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
         const epoch = yield* nextEpoch(work)
         // Not `Effect.never`: a caller in an uninterruptible region would wait for it forever.
         const lost = Effect.suspend(() => {
-          held.delete(work)
+          forget(work, fence)
           return Effect.zipRight(Deferred.succeed(replaced, undefined), Effect.interrupt)
         })
         const fence: Fence = { name: work, epoch, lost }
@@ -115,13 +123,15 @@ const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
         const ended = yield* Effect.acquireUseRelease(
           Effect.sync(() => held.set(work, fence)),
           () => Effect.raceFirst(Effect.exit(fencedWork), Effect.exit(Deferred.await(replaced))),
-          () => Effect.sync(() => held.delete(work))
+          () => Effect.sync(() => forget(work, fence))
         )
-        yield* (yield* Deferred.isDone(replaced))
-          ? Effect.logWarning(`Another server runs "${work}" now: stopped it here (epoch ${epoch} is over)`)
-          : Effect.logError(`"${work}" ended and starts again`, ended)
-        // By then the cluster has noticed it, too, and stops this.
-        yield* Effect.sleep(`${LOCK_SECONDS * 2} seconds`)
+        if (yield* Deferred.isDone(replaced)) {
+          yield* Effect.logWarning(`Another server runs "${work}" now: stopped it here (epoch ${epoch} is over)`)
+          // By then the cluster has noticed it, too, and stops this.
+          return yield* Effect.sleep(`${LOCK_SECONDS * 2} seconds`)
+        }
+        yield* Effect.logError(`"${work}" ended and starts again`, ended)
+        yield* Effect.sleep("1 second")
       })
 
     const release = (lock: string) =>
@@ -135,7 +145,7 @@ const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
       isAlone: false,
       own: (work, effect) =>
         Effect.gen(function* () {
-          const lock = String(cluster.getShardId(EntityId.make(work), "default"))
+          const lock = lockOf(work)
           wanted.add(lock)
           // After the work has stopped, long before the cluster's own end: the next owner need not wait for that. The
           // others do not leave a share to a server that stops.

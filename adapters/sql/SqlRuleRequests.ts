@@ -7,6 +7,7 @@ import { Outcome, RuleRequests } from "../../core/rules/RuleRequests.ts"
 import { Announcements, RULES_CHANNEL } from "./Announcements.ts"
 import { fenced } from "./fenced.ts"
 import { REGISTRATIONS, type RegistrationRow, toRegistration } from "./registrationRows.ts"
+import { storableJson } from "./storable.ts"
 import { unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {
@@ -37,7 +38,7 @@ const make = Effect.gen(function* () {
         unavailable("requests.unsettled")
       ),
     settle: (id, platform, outcome) =>
-      sql`update registrations set outcome = ${JSON.stringify(Schema.encodeSync(Outcome)(outcome))}::jsonb
+      sql`update registrations set outcome = ${storableJson(Schema.encodeSync(Outcome)(outcome))}::jsonb
         where ${ofRule(id, platform)} and state = 'pending'`.pipe(
         Effect.asVoid,
         fenced(sql),
@@ -73,5 +74,7 @@ export const layer: Layer.Layer<RuleRequests, never, SqlClient | Announcements> 
 
 // ---- helpers ----
 
-const toOutcome = (found: unknown): Option.Option<Outcome> =>
-  Option.map(Option.fromNullable(found), Schema.decodeUnknownSync(Outcome))
+/** None if a server of another version wrote it. */
+const decode = Schema.decodeUnknownOption(Outcome)
+
+const toOutcome = (found: unknown): Option.Option<Outcome> => Option.flatMap(Option.fromNullable(found), decode)

@@ -236,7 +236,7 @@ const make = Effect.gen(function* () {
       Effect.asVoid(restore(id, platform, restored)).pipe(fenced(sql), unavailable("rules.restore")),
     fail: (id, platform, failure) => fail(id, platform, failure).pipe(fenced(sql), unavailable("rules.fail")),
     endPauses: (platform, when) =>
-      Effect.map(endPauses(platform, when), ({ length }) => length).pipe(unavailable("rules.endPauses")),
+      Effect.map(endPauses(platform, when), ({ length }) => length).pipe(fenced(sql), unavailable("rules.endPauses")),
     comparedAt: (platform) =>
       sql<{ readonly at: Date }>`select at from comparisons where platform = ${platform}`.pipe(
         Effect.map(([row]) => Option.map(Option.fromNullable(row), ({ at }) => fromDate(at))),
@@ -254,7 +254,7 @@ const make = Effect.gen(function* () {
     list: (account) => Effect.map(list(account), (rows) => rows.map(toRule)).pipe(unavailable("rules.list")),
     exists: (account, id) => Effect.map(exists(account, id), isNonEmpty).pipe(unavailable("rules.exists")),
     hide: (account, id, at) => hide(account, id, at).pipe(unavailable("rules.hide")),
-    remove: (id) => remove(id).pipe(unavailable("rules.remove")),
+    remove: (id) => remove(id).pipe(fenced(sql), unavailable("rules.remove")),
     registrations: (id) =>
       Effect.map(sql<RegistrationRow>`${registrations} where rule_id = ${toUuid(id)} order by platform`, (rows) =>
         rows.map(toRegistration)

@@ -5,10 +5,14 @@ import { fromDate } from "../../core/model/Timestamp.ts"
 import { Servers, type ServersService, StreamReport } from "../../core/ownership/Servers.ts"
 import { fenced } from "./fenced.ts"
 import { isLive } from "./liveServers.ts"
+import { storableJson } from "./storable.ts"
 import { unavailable } from "./unavailable.ts"
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient
+
+  // The owner of a stream reports every two seconds.
+  const oldestReport = sql`now() - interval '15 seconds'`
 
   return {
     list: sql<ServerRow>`
@@ -21,8 +25,10 @@ const make = Effect.gen(function* () {
     ownerOf: (work) =>
       sql<OwnerRow>`
         select o.name as work, coalesce(s.name, o.server::text) as server, o.epoch::float8, o.since,
-          ${isLive(sql, "o.server")} as "isAlive"
-        from owners o left join servers s on s.id = o.server where o.name = ${work}`.pipe(
+          ${isLive(sql, "o.server")} and coalesce(greatest(r.at, o.since) > ${oldestReport}, true) as "isAlive"
+        from owners o left join servers s on s.id = o.server
+          left join stream_reports r on o.name = 'stream/' || r.platform
+        where o.name = ${work}`.pipe(
         Effect.map(([row]) =>
           Option.map(Option.fromNullable(row), (found) => ({ ...found, since: fromDate(found.since) }))
         ),
@@ -30,8 +36,8 @@ const make = Effect.gen(function* () {
       ),
     report: (platform, report) =>
       sql`insert into stream_reports (platform, report)
-        values (${platform}, ${JSON.stringify(Schema.encodeSync(StreamReport)(report))}::jsonb)
-        on conflict (platform) do update set report = excluded.report`.pipe(
+        values (${platform}, ${storableJson(Schema.encodeSync(StreamReport)(report))}::jsonb)
+        on conflict (platform) do update set report = excluded.report, at = now()`.pipe(
         Effect.asVoid,
         fenced(sql),
         unavailable("servers.report")

@@ -438,7 +438,11 @@ export const migrations = {
         end if;
       end $$`
     // What the owner of a stream last said of it.
-    yield* sql`create table stream_reports (platform text primary key, report jsonb not null)`
+    yield* sql`create table stream_reports (
+      platform text primary key,
+      report jsonb not null,
+      at timestamptz(3) not null default now()
+    )`
     // The answer of the platform, until the server that asked has read it.
     yield* sql`alter table registrations add column outcome jsonb`
     yield* sql`create index registrations_unsettled on registrations (platform) where state in ('pending', 'removing')`

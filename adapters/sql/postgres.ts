@@ -18,6 +18,7 @@ export interface Options {
 }
 
 const CONNECT_TIMEOUT_MILLIS = 5_000
+const IDLE_TIMEOUT_MILLIS = 5_000
 
 /** Connected, and migrated to the newest schema. */
 export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcements, StoreCannotOpen> =>
@@ -36,6 +37,8 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
             connectionString: Redacted.value(options.url),
             application_name: "earshot",
             connectionTimeoutMillis: CONNECT_TIMEOUT_MILLIS,
+            // A frozen server must not keep others waiting for its locks.
+            idle_in_transaction_session_timeout: IDLE_TIMEOUT_MILLIS,
             keepAlive: true,
             keepAliveInitialDelayMillis: 10_000
           })

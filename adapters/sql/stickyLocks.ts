@@ -8,6 +8,7 @@ import type { ShardId } from "@effect/cluster/ShardId"
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect, Layer } from "effect"
+import { addressText } from "./liveServers.ts"
 
 /** `self`: the host in this server's address. `wanted`: the locks that have work. */
 export const layerWith = (options: {
@@ -30,7 +31,7 @@ export const layerWith = (options: {
             select
               array(
                 select wanted from unnest(${locks.map(String)}::text[]) as wanted where not exists (
-                  select 1 from earshot_locks l where l.shard_id = wanted and l.acquired_at >= ${oldest}
+                  select 1 from earshot_locks l where l.shard_id = wanted and l.acquired_at >= ${oldest} and l.address <> ${addressText(options.self)}
                 )
               ) as free,
               (
@@ -43,7 +44,7 @@ export const layerWith = (options: {
           }
         )
       const awaitFree = (locks: ReadonlyArray<ShardId>): Effect.Effect<ReadonlyArray<ShardId>, SqlError> =>
-        Effect.flatMap(look(locks.filter(isWanted)), (free) =>
+        Effect.flatMap(locks.some(isWanted) ? look(locks.filter(isWanted)) : Effect.succeed([]), (free) =>
           // Once more when one is free: a server that stops releases all its locks, and the cluster pauses after each take.
           free.length > 0 ? Effect.delay(look(locks.filter(isWanted)), POLL) : Effect.delay(awaitFree(locks), POLL)
         )

@@ -36,10 +36,15 @@ export const layer: Layer.Layer<
     const startedAt = yield* Clock.currentTimeMillis
 
     const supervised = (platform: Platform, coverage?: CoverageOptions) =>
-      Effect.scoped(pipeline(services, platform, coverage)).pipe(
+      kept(`The pipeline of "${platform.id}"`, Effect.scoped(pipeline(services, platform, coverage)))
+
+    const kept = (what: string, work: Effect.Effect<void>) =>
+      work.pipe(
         // Restarts after a defect, too.
         Effect.sandbox,
-        Effect.tapError((cause) => Effect.logError(`The pipeline of "${platform.id}" failed and restarts`, cause)),
+        Effect.tapError((cause) =>
+          Cause.isInterruptedOnly(cause) ? Effect.void : Effect.logError(`${what} failed and restarts`, cause)
+        ),
         Effect.retry({ schedule: retryForever, while: (cause) => !Cause.isInterruptedOnly(cause) }),
         Effect.unsandbox
       )
@@ -48,9 +53,12 @@ export const layer: Layer.Layer<
     const takeOver = (platform: Platform) =>
       Effect.gen(function* () {
         const { compare, settle } = services.registrations
-        yield* Effect.timeoutOption(Effect.disconnect(compare(platform)), "5 seconds")
-        const work = [supervised(platform, {}), settle(platform)]
-        yield* Effect.all(work, { concurrency: "unbounded", discard: true })
+        const prepare = Effect.catchAllCause(Effect.zipRight(services.budget.enforce, compare(platform)), (cause) =>
+          Effect.logError(`Cannot compare the rules on "${platform.id}"`, cause)
+        )
+        yield* Effect.timeoutOption(Effect.disconnect(prepare), "5 seconds")
+        const settled = kept(`Settling the requests for "${platform.id}"`, settle(platform))
+        yield* Effect.all([supervised(platform, {}), settled], { concurrency: "unbounded", discard: true })
       })
 
     for (const platform of yield* platforms.all) {
@@ -62,7 +70,10 @@ export const layer: Layer.Layer<
       } else {
         yield* Effect.forkScoped(supervised(platform))
         // The platform takes events on every server: a new owner has watched it since its own start.
-        yield* ownership.own(streamOf(platform.id), supervised(withoutEvents(platform), { watchingSince: startedAt }))
+        yield* ownership.own(
+          `coverage/${platform.id}`,
+          supervised(withoutEvents(platform), { watchingSince: startedAt })
+        )
       }
     }
   })

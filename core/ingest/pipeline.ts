@@ -3,7 +3,19 @@
  * are written in the transaction of a batch's last matches; acknowledgements follow. While the store is down the stream
  * waits (back-pressure). An event that cannot be stored becomes a dead letter.
  */
-import { Array as Arr, Chunk, Clock, Duration, Effect, Option, Queue, Schedule, type Scope, Stream } from "effect"
+import {
+  Array as Arr,
+  Cause,
+  Chunk,
+  Clock,
+  Duration,
+  Effect,
+  Option,
+  Queue,
+  Schedule,
+  type Scope,
+  Stream
+} from "effect"
 import type { PostBudget } from "../budget/PostBudget.ts"
 import {
   afterRestart,
@@ -224,7 +236,13 @@ class Writer {
       const { streams } = this.services
       if (first !== undefined) yield* this.retry(streams.addDeadLetter(yield* this.deadLetterOf(first, reason)))
       if (progress !== undefined) yield* this.retry(streams.save(progress))
-    }).pipe(Effect.catchAllCause((cause) => Effect.logError(`Lost events of "${this.platform.id}"`, cause)))
+    }).pipe(
+      Effect.catchAllCause((cause) =>
+        Cause.isInterruptedOnly(cause)
+          ? Effect.interrupt
+          : Effect.logError(`Lost events of "${this.platform.id}"`, cause)
+      )
+    )
   }
 
   private deadLetterOf({ platformPostId, payload, damaged }: Delivery, reason: unknown) {

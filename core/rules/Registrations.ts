@@ -77,8 +77,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
     readonly recheck: (platform: PlatformId) => Effect.Effect<void>
     /** Runs while no other change to the platform runs in this process. An interrupted caller does not stop it. */
     readonly exclusively: <A, E>(platform: PlatformId, change: Effect.Effect<A, E>) => Effect.Effect<A, E>
-    /** Waits until no rule is registered on the platform that is not active yet. */
-    readonly awaitIdle: (platform: PlatformId) => Effect.Effect<void>
+    /** Waits until none of these rules of the platform is registered and not active yet. */
+    readonly awaitIdle: (platform: PlatformId, platformRuleIds: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >() {
   /** `isOnlyProcess`: no other process uses the store, so a change that does not run here was abandoned. */
@@ -129,24 +129,35 @@ export class Registrations extends Context.Tag("core/Registrations")<
             onSome: (shared) => askOwner(shared, rule.id, platform.id),
             onNone: () =>
               Effect.gen(function* () {
-                const [outcome] = yield* platform.register([text])
+                const [outcome] = yield* alone(platform.id, platform.register([text]))
                 return yield* outcome ?? Effect.dieMessage(`No outcome from "${platform.id}"`)
               })
           })
 
+        /**
+         * With several servers a create or delete may wait for another one, so that it holds no lock meanwhile but only
+         * for a change itself. Comparisons leave a change that is under way alone.
+         */
+        const changing = <A, E>(ids: ReadonlySet<PlatformId>, effect: Effect.Effect<A, E>) =>
+          exclusively(Option.isNone(requests) ? ids : new Set(), effect)
+        const alone = <A, E>(id: PlatformId, effect: Effect.Effect<A, E>) =>
+          Option.isNone(requests) ? effect : exclusively(new Set([id]), effect)
+
         /** If it fails, the rule becomes an orphan, which `reconcile` removes. */
-        const unregister = ({ ruleId, platform, text, platformRuleId }: PlatformRule) =>
-          Effect.gen(function* () {
+        const unregister = ({ ruleId, platform, text, platformRuleId }: PlatformRule) => {
+          const later = (error: PlatformFailure) =>
+            Effect.logWarning(`Cannot remove a rule from "${platform}" now, retrying later: ${error.message}`)
+          const unregisterUnshared = Effect.gen(function* () {
             if (yield* store.isShared({ ruleId, platform, text })) return
             const found = yield* Effect.option(platforms.get(platform))
             if (Option.isNone(found)) return
-            const later = (error: PlatformFailure) =>
-              Effect.logWarning(`Cannot remove a rule from "${platform}" now, retrying later: ${error.message}`)
             yield* Effect.catchTags(found.value.unregister([platformRuleId]), {
               PlatformNotReady: later,
               PlatformUnavailable: later
             })
           })
+          return alone(platform, unregisterUnshared)
+        }
 
         const add = (rule: NewRule, filters: ReadonlyArray<Filter>, limits: ReadonlyMap<PlatformId, number>) => {
           const registered = new Map<PlatformId, Registered>()
@@ -230,8 +241,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
               yield* Effect.ignoreLogged(finishRemoval(id, registrations))
               return true
             })
-            const own = yield* Effect.filter(registrations, ({ platform }) => isDoneHere(platform))
-            return yield* exclusively(new Set(own.map(({ platform }) => platform)), hideAndFinish)
+            return yield* changing(new Set(registrations.map(({ platform }) => platform)), hideAndFinish)
           })
 
         const compareNow = (platform: Platform) =>
@@ -257,7 +267,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
           Effect.gen(function* () {
             const shared = askedFor(platform)
             if (Option.isNone(shared)) return yield* Effect.never
-            const settleNow = exclusively(new Set([platform.id]), settleRequests(shared.value, store, platform))
+            // Interruptible: a server that loses the platform must stop at once, and the next owner starts it again.
+            const settleNow = lockOf(platform.id).withPermits(1)(settleRequests(shared.value, store, platform))
             return yield* Effect.gen(function* () {
               const announcement = yield* shared.value.nextAnnouncement
               // Debug level: other services report that the store is down.
@@ -285,12 +296,12 @@ export class Registrations extends Context.Tag("core/Registrations")<
           }
         })
 
-        const awaitIdle = (id: PlatformId) =>
-          Effect.flatMap(isDoneHere(id), (isHere) =>
-            isHere || Option.isNone(requests)
-              ? lockOf(id).withPermits(1)(Effect.void)
-              : Effect.ignore(awaitActivation(requests.value, id))
-          )
+        const awaitIdle = (id: PlatformId, unknown: ReadonlyArray<string>) =>
+          Effect.gen(function* () {
+            yield* lockOf(id).withPermits(1)(Effect.void)
+            if (Option.isNone(requests) || (yield* isDoneHere(id))) return
+            yield* Effect.ignore(awaitActivation(requests.value, id, new Set(unknown)))
+          })
 
         const recheck = (id: PlatformId) =>
           Effect.gen(function* () {
@@ -331,10 +342,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
 
         return Registrations.of({
           add: (rule, filters, limits) =>
-            exclusively(
-              new Set(filters.flatMap(({ platform }) => (Option.isNone(askedFor(platform)) ? [platform.id] : []))),
-              add(rule, filters, limits)
-            ),
+            changing(new Set(filters.map(({ platform }) => platform.id)), add(rule, filters, limits)),
           remove,
           reconcile,
           reconcileDue,

@@ -31,9 +31,14 @@ export const awaitRemoval = (requests: Requests, store: RuleStore["Type"], id: R
     yield* awaitSome(requests, isGone, REMOVAL_MILLIS)
   })
 
-/** Waits while rules that the platform holds already are not active yet, for some seconds. */
-export const awaitActivation = (requests: Requests, platform: PlatformId): Effect.Effect<void, StoreUnavailable> => {
-  const isMadeNow = ({ state, outcome }: Unsettled) => state === "pending" && Option.exists(outcome, Either.isRight)
+/** Waits while some of these rules, which the platform holds already, are not active yet, for some seconds. */
+export const awaitActivation = (
+  requests: Requests,
+  platform: PlatformId,
+  platformRuleIds: ReadonlySet<string>
+): Effect.Effect<void, StoreUnavailable> => {
+  const isMadeNow = (registration: Unsettled) =>
+    registration.state === "pending" && Option.exists(heldId(registration), (id) => platformRuleIds.has(id))
   const isDone = Effect.map(requests.unsettled(platform), (all) =>
     all.some(isMadeNow) ? Option.none() : Option.some(true)
   )

@@ -63,7 +63,7 @@ export const compare = (
 // ---- helpers ----
 
 /** With other processes on the store: a create or delete older than this was abandoned in a crash. */
-const ABANDONED_AFTER = Duration.minutes(1)
+const ABANDONED_AFTER = Duration.minutes(2)
 
 const removeOrphans = (platform: Platform, orphans: ReadonlyArray<Registered>) =>
   Effect.gen(function* () {

@@ -2,7 +2,7 @@
 
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Layer, Option, type Redacted, type Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Layer, Option, type Redacted, Scope } from "effect"
 import * as postgres from "../../../adapters/sql/postgres.ts"
 import * as SqlOwnership from "../../../adapters/sql/SqlOwnership.ts"
 import * as SqlRuleRequests from "../../../adapters/sql/SqlRuleRequests.ts"
@@ -35,11 +35,12 @@ describe("Ownership of several servers", () => {
             yield* Effect.provide(own("stream/x", work), context)
             return context
           })
+        const second = yield* Scope.make()
         yield* Effect.scoped(
           Effect.gen(function* () {
             const first = yield* serverOn("first")
             yield* until(() => starts.length === 1)
-            yield* serverOn("second")
+            yield* Scope.extend(serverOn("second"), second)
             yield* Effect.sleep("2 seconds")
             assert.deepStrictEqual(starts, ["first"], "a server that joins moves nothing")
             const { list, ownerOf } = Context.get(first, Servers)
@@ -54,6 +55,12 @@ describe("Ownership of several servers", () => {
             assert.deepInclude(owner, { server: "first", epoch: 1, isAlive: true })
           })
         )
+        // Well before the lock of the first would expire.
+        yield* Effect.timeout(
+          until(() => starts.at(-1) === "second"),
+          "4 seconds"
+        )
+        yield* Scope.close(second, Exit.void)
         const third = yield* serverOn("third")
         yield* until(() => starts.at(-1) === "third")
         const owner = Option.getOrThrow(yield* Context.get(third, Servers).ownerOf("stream/x"))
