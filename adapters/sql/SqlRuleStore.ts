@@ -103,15 +103,15 @@ const make = Effect.gen(function* () {
   // Both insert and update see the state before the statement.
   const restore = (id: RuleId, platform: PlatformId, { registered, lostSince, at }: Restored) => sql`
     with before as (
-      select rule_id, platform, account_id, state from registrations
+      select rule_id, platform, account_id, state, platform_rule_id from registrations
       where rule_id = ${toUuid(id)} and platform = ${platform} and state in ('active', 'failed') for update
     ), ended as (
       update rule_gaps g set ended_at = greatest(g.started_at, ${at}::timestamptz) from before b
       where g.rule_id = b.rule_id and g.platform = b.platform and g.ended_at is null
     ), added as (
-      insert into rule_gaps (rule_id, platform, account_id, started_at, ended_at, cause, detail)
-      select rule_id, platform, account_id, ${lostSince}, ${at}, ${DROPPED.cause}, ${DROPPED.detail} from before
-      where state = 'active'
+      insert into rule_gaps (rule_id, platform, account_id, platform_rule_id, started_at, ended_at, cause, detail)
+      select rule_id, platform, account_id, platform_rule_id, ${lostSince}, ${at}, ${DROPPED.cause}, ${DROPPED.detail}
+      from before where state = 'active'
     )
     update registrations g set platform_rule_id = ${registered.platformRuleId},
       translated_value = ${registered.translatedValue}, state = 'active', reason = null, since = ${at},
@@ -130,8 +130,8 @@ const make = Effect.gen(function* () {
       const ended = yield* sql`update rule_gaps set ended_at = greatest(started_at, ${at}::timestamptz)
         where rule_id = ${toUuid(id)} and platform = ${platform} and ended_at is null and cause <> ${cause}
         returning 1`
-      yield* sql`insert into rule_gaps (rule_id, platform, account_id, started_at, cause, detail)
-        select rule_id, platform, account_id, ${ended.length > 0 ? at : lostSince}, ${cause}, ${reason}
+      yield* sql`insert into rule_gaps (rule_id, platform, account_id, platform_rule_id, started_at, cause, detail)
+        select rule_id, platform, account_id, platform_rule_id, ${ended.length > 0 ? at : lostSince}, ${cause}, ${reason}
         from registrations where rule_id = ${toUuid(id)} and platform = ${platform}
         on conflict (rule_id, platform) where ended_at is null do nothing`
     }).pipe(sql.withTransaction)
@@ -217,11 +217,15 @@ const make = Effect.gen(function* () {
     limit 1`
 
   const ruleLinks = (platform: PlatformId, ids: ReadonlyArray<string>) => sql<RuleLinkRow>`
-    select r.platform_rule_id, r.rule_id, r.account_id from registrations r
-    where r.platform = ${platform} and r.platform_rule_id = any(${ids}::text[])
-      and not exists (
-        select 1 from registrations h where h.rule_id = r.rule_id and h.state in ('pending', 'removing')
-      )`
+    select * from (
+      select platform_rule_id, rule_id, account_id from registrations
+      where platform = ${platform} and platform_rule_id = any(${ids}::text[])
+      union
+      select platform_rule_id, rule_id, account_id from rule_gaps
+      where platform = ${platform} and platform_rule_id = any(${ids}::text[])
+    ) r where not exists (
+      select 1 from registrations h where h.rule_id = r.rule_id and h.state in ('pending', 'removing')
+    )`
 
   return RuleStore.of({
     reserve,

@@ -450,6 +450,15 @@ export const migrations = {
     yield* sql`create table rule_versions (platform text primary key, version bigint not null)`
     yield* sql`alter table registrations add column version bigint not null default 0`
     yield* sql`create index registrations_by_version on registrations (platform, version)`
+  }),
+
+  "0016_earlier_platform_rules": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // The id that the rule had on the platform before the gap: events from before it have that id.
+    yield* sql`alter table rule_gaps add column platform_rule_id text`
+    yield* sql`update rule_gaps g set platform_rule_id = r.platform_rule_id from registrations r
+      where g.ended_at is null and r.rule_id = g.rule_id and r.platform = g.platform`
+    yield* sql`create index rule_gaps_by_platform_rule on rule_gaps (platform, platform_rule_id)`
   })
 }
 
@@ -459,7 +468,8 @@ export const migrations = {
  */
 export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, BeforeServers>, boolean>> = {
   // Earlier versions do not know owners: they would open every stream a second time.
-  "0015_servers": false
+  "0015_servers": false,
+  "0016_earlier_platform_rules": true
 }
 
 /** From versions that did not share a store with other servers. */

@@ -175,7 +175,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly isShared: (
       registration: Pick<StoredRegistration, "ruleId" | "platform" | "text">
     ) => Effect.Effect<boolean, StoreUnavailable>
-    /** Only visible rules. */
+    /** Only visible rules. A rule also has the ids that the platform gave it before `restore`: late events have them. */
     readonly ruleLinks: (
       platform: PlatformId,
       platformRuleIds: ReadonlyArray<string>
@@ -185,7 +185,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
   static readonly layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
     const rules = new Map<RuleId, MemoryRule>()
     const comparisons = new Map<PlatformId, Timestamp>()
-    let gaps: ReadonlyArray<RuleGap & { readonly accountId: AccountId }> = []
+    let gaps: ReadonlyArray<MemoryGap> = []
     const all = () => [...rules.values()]
     const visibleIn = (account: AccountId, id: RuleId) => {
       const rule = rules.get(id)
@@ -346,18 +346,16 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
 
     const ruleLinks = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>) =>
       Effect.sync(() => {
-        const wanted = new Set(platformRuleIds)
+        const isWanted = (held: Pick<StoredRegistration, "platform" | "platformRuleId">) =>
+          held.platform === platform && Option.exists(held.platformRuleId, (id) => platformRuleIds.includes(id))
+        const earlier = gaps.filter(isWanted)
         return all()
           .filter(isVisible)
-          .flatMap((rule) =>
-            rule.registrations.flatMap((registration) =>
-              registration.platform === platform
-                ? Option.toArray(registration.platformRuleId)
-                    .filter((id) => wanted.has(id))
-                    .map((platformRuleId) => ({ platformRuleId, ruleId: rule.id, accountId: rule.accountId }))
-                : []
-            )
-          )
+          .flatMap(({ id, accountId, registrations }) => {
+            const held = [...registrations.filter(isWanted), ...earlier.filter(({ ruleId }) => ruleId === id)]
+            const ids = new Set(held.flatMap(({ platformRuleId }) => Option.toArray(platformRuleId)))
+            return [...ids].map((platformRuleId) => ({ platformRuleId, ruleId: id, accountId }))
+          })
       })
 
     return RuleStore.of({
@@ -411,6 +409,11 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
 interface MemoryRegistration extends StoredRegistration {
   readonly reason: string | undefined
   readonly watchedSince: Timestamp | undefined
+}
+
+interface MemoryGap extends RuleGap, Pick<StoredRegistration, "accountId"> {
+  /** The id that the rule had on the platform before the gap. */
+  readonly platformRuleId: StoredRegistration["platformRuleId"]
 }
 
 interface MemoryRule extends NewRule {

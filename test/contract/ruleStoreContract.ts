@@ -130,9 +130,6 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         const rule = yield* visibleRule(account)
         const moved = { platformRuleId: `moved ${rule.id}`, translatedValue: "moved" }
         yield* rules.restore(rule.id, "x", { registered: moved, lostSince: at(5), at: at(9) })
-        assert.deepStrictEqual(yield* rules.ruleLinks("x", [`x of ${rule.id}`, moved.platformRuleId]), [
-          { platformRuleId: moved.platformRuleId, ruleId: rule.id, accountId: account }
-        ])
         const [listed] = yield* rules.list(account)
         assert.deepStrictEqual(listed?.platforms["x"], {
           platform_rule_id: moved.platformRuleId,
@@ -524,6 +521,31 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         )
         assert.deepStrictEqual(yield* rules.ruleLinks("firehose", wanted), [])
         assert.deepStrictEqual(yield* rules.ruleLinks("x", []), [])
+      })
+    )
+
+    it.effect("ruleLinks also finds a visible rule by the ids that it had on the platform before", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const ids = [`x of ${rule.id}`, `second of ${rule.id}`, `third of ${rule.id}`]
+        const restore = (platformRuleId: string, second: number) =>
+          rules.restore(rule.id, "x", {
+            registered: { platformRuleId, translatedValue: "cat" },
+            lostSince: at(second - 1),
+            at: at(second)
+          })
+        const links = ids.map((platformRuleId) => ({ platformRuleId, ruleId: rule.id, accountId: account }))
+        yield* restore(`second of ${rule.id}`, 5)
+        assert.sameDeepMembers([...(yield* rules.ruleLinks("x", ids))], links.slice(0, 2))
+        yield* rules.fail(rule.id, "x", { reason: "full", lostSince: at(6), at: at(7) })
+        assert.sameDeepMembers([...(yield* rules.ruleLinks("x", ids))], links.slice(0, 2))
+        yield* restore(`third of ${rule.id}`, 9)
+        assert.sameDeepMembers([...(yield* rules.ruleLinks("x", ids))], links)
+        assert.deepStrictEqual(yield* rules.ruleLinks("firehose", ids), [])
+        yield* rules.hide(account, rule.id, at(10))
+        assert.deepStrictEqual(yield* rules.ruleLinks("x", ids), [])
       })
     )
   })

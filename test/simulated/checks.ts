@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import type { State } from "../../adapters/simulator/Control.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
-import type { Day, PublishedEvent, TrackedRule } from "./day.ts"
+import type { Day, TrackedRule } from "./day.ts"
 import { kindsOf } from "./plan.ts"
 import { rulesOn, type Service, TAG } from "./service.ts"
 import type { TrafficRecorder } from "./TrafficRecorder.ts"
@@ -27,7 +27,9 @@ export const matchProblems = (day: Day, traffic: TrafficRecorder): ReadonlyArray
       return mustArrive && isExpected ? [`${event.name} of ${timeOf(event.at)} never arrived`] : []
     }
     return event.expectedRules
-      .filter((rule) => mustMatch(day, event, rule, intactAt) && counts.get(rule)?.get(event.name) !== 1)
+      .filter(
+        (rule) => (rule.deletedAt ?? Number.POSITIVE_INFINITY) > intactAt && counts.get(rule)?.get(event.name) !== 1
+      )
       .map((rule) => `${event.name} of ${timeOf(event.at)} (arrived ${timeOf(intactAt)}) is missing for ${rule.id}`)
   })
   return [...stray, ...missing]
@@ -96,10 +98,5 @@ const countsOf = ({ stored }: TrackedRule): ReadonlyMap<string, number> => {
   for (const name of stored) counts.set(name, (counts.get(name) ?? 0) + 1)
   return counts
 }
-
-/** False if the rule was deleted before the arrival, or the platform dropped it: then it has a new platform id. */
-const mustMatch = (day: Day, event: PublishedEvent, { deletedAt }: TrackedRule, intactAt: number): boolean =>
-  (deletedAt === undefined || deletedAt > intactAt) &&
-  !day.drops[event.platform].some((at) => at > event.at && at <= intactAt)
 
 const timeOf = (millis: number): string => new Date(millis).toISOString()

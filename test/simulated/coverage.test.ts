@@ -34,6 +34,23 @@ describe("coverage", () => {
     TIMEOUT_MILLIS
   )
 
+  it.live("is complete for events from before the platform lost its rules that come after it", () =>
+    Effect.gen(function* () {
+      const { rules, verdict } = yield* outcomeOf([
+        {
+          type: "fault",
+          fault: { kind: "server-error", platform, endpoint: "stream", seconds: 120, status: 503 },
+          at: 1_000
+        },
+        { type: "fault", fault: { kind: "close", platform }, at: 2_000 },
+        { type: "event", platform, topics: ["ember"], at: 10_000 },
+        { type: "fault", fault: { kind: "drop-rules", platform }, at: 60_000 }
+      ])
+      assert.deepStrictEqual(rules[0]?.stored, ["firehose 43000"])
+      assert.deepStrictEqual(verdict.missedOutsideGaps, [])
+    })
+  )
+
   it.live(
     "has no gap in a day with bursts and a quiet night",
     () =>
@@ -62,6 +79,21 @@ const faultyHours = (seed: number) =>
       yield* service.clock.advance(120)
       yield* day.finish
       return judge(day)
+    })
+  )
+
+const platform = "firehose"
+
+/** After ten more minutes. The first rule is of ann. */
+const outcomeOf = (actions: ReadonlyArray<PlannedAction>) =>
+  withService(7, (service) =>
+    Effect.gen(function* () {
+      const day = new Day(service)
+      yield* day.start(["ember"])
+      yield* day.run(actions)
+      yield* service.clock.advance(600)
+      yield* day.finish
+      return { rules: day.rules, verdict: judge(day) }
     })
   )
 

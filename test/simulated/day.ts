@@ -43,8 +43,6 @@ export class Day {
   readonly rules: Array<TrackedRule> = []
   readonly events: Array<PublishedEvent> = []
   readonly faults: Array<FaultKind> = []
-  /** Times of the drop-rules faults, in milliseconds. */
-  readonly drops: Record<PlatformId, Array<number>> = { x: [], firehose: [] }
   /** Rules that remain after another rule with the same text on X was deleted. */
   readonly survivors: Array<{ readonly rule: TrackedRule; readonly since: number }> = []
   readonly otherClient: OtherClient
@@ -99,7 +97,6 @@ export class Day {
           this.service.addToLog(`FAULT ${JSON.stringify(fault)}`)
           this.faults.push(fault.kind)
           yield* this.service.control.inject(fault)
-          if (fault.kind === "drop-rules") this.drops[fault.platform].push(this.now)
         })
     }
   }

@@ -96,7 +96,10 @@ describe("migrate", () => {
       yield* migrateAt("here", nextVersion({ isAdditive: true }))
       const sql = yield* SqlClient
       assert.deepStrictEqual(yield* sql`select * from added`, [])
-      assert.deepStrictEqual(yield* sql`select name from earshot_migrations where additive`, [{ name: "added" }])
+      assert.deepStrictEqual(
+        yield* sql`select name, additive from earshot_migrations order by migration_id desc limit 1`,
+        [{ name: "added", additive: true }]
+      )
       yield* migrateAt("here")
     }).pipe(Effect.provide(postgresClient))
   )
