@@ -124,6 +124,8 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           }
           const event = item.record
           if (event.id !== undefined) position.advance(event.id)
+          // Without keep-alives, only the end shows that the connection was not stalled since the last update.
+          if (event.name === "end") signals.push({ _tag: "Alive", at: receivedAt })
           if (event.name !== "update") continue
           const found = deliveryOf(event, { digest, receivedAt })
           if (Either.isRight(found)) {

@@ -95,7 +95,7 @@ export const PlatformCoverage = Schema.Struct({
   }),
   watched_until: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
     description:
-      "Everything received until then is stored; while the stream is open it advances at least every 20 seconds"
+      "Everything until then is received and stored, except in gaps; while the stream is open it advances with each event and at least every 20 seconds, on Firehose every five minutes"
   }),
   gaps: Schema.Array(WireGap).annotations({
     description: "Periods in which the platform was not watched, newest first"

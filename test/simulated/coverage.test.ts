@@ -51,6 +51,19 @@ describe("coverage", () => {
     })
   )
 
+  it.live("does not count a silent connection to Firehose as watched", () =>
+    Effect.gen(function* () {
+      const { rules, verdict } = yield* outcomeOf([
+        { type: "event", platform, topics: ["ember"], at: 1_000 },
+        { type: "fault", fault: { kind: "stall", platform, keep_alives: false }, at: 30_000 },
+        { type: "event", platform, topics: ["ember"], at: 40_000 },
+        { type: "delete", owner: "ann", at: 120_000 }
+      ])
+      assert.deepStrictEqual(rules[0]?.stored, ["firehose 43000"])
+      assert.deepStrictEqual(verdict, { pairs: 1, missedOutsideGaps: [], inGaps: 0, missedInGaps: 0 })
+    })
+  )
+
   it.live(
     "has no gap in a day with bursts and a quiet night",
     () =>

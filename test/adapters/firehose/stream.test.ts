@@ -1,6 +1,6 @@
 /** Firehose's stream: no fault loses events, and the adapter stays within Firehose's limits. */
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Option, Stream } from "effect"
+import { Chunk, Clock, Effect, Option, Stream } from "effect"
 import type { FaultRequest } from "../../../adapters/simulator/faults.ts"
 import * as Simulator from "../../../adapters/simulator/Simulator.ts"
 import { serve } from "../../../adapters/simulator/server.ts"
@@ -117,6 +117,29 @@ describe("the stream", () => {
       })
     )
   }
+
+  it.scoped("counts as open until the end of a connection, not while it is silent", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      const adapter = yield* makeAdapter(on.handler)
+      yield* adapter.platform.register(["cat"])
+      const start = yield* Clock.currentTimeMillis
+      const seconds: Array<number> = []
+      yield* adapter.platform.watch(Option.none()).pipe(
+        Stream.runForEach((signal) =>
+          Effect.sync(() => {
+            if (signal._tag === "Alive") seconds.push((signal.at - start) / 1_000)
+          })
+        ),
+        Effect.forkScoped
+      )
+      yield* passInSteps(650)
+      assert.deepStrictEqual(seconds, [300, 600])
+      yield* on.control.inject({ kind: "stall", platform, keep_alives: false })
+      yield* passInSteps(650)
+      assert.deepStrictEqual(seconds, [300, 600, 1_261], "a stalled connection does not end by itself")
+    })
+  )
 
   it.scoped("loses no event of a break before the first event, without an event id to resume from", () =>
     Effect.gen(function* () {
