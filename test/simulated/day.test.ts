@@ -14,7 +14,7 @@ const SEED = 1
 const HOURS = sized(5, 24)
 
 /** Enough for a busy machine. */
-const TIMEOUT_MILLIS = 600_000
+const TIMEOUT_MILLIS = 1_800_000
 
 const runDay = (seed: number, hours: number) =>
   withService(seed, (service) =>
