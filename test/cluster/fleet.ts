@@ -131,6 +131,7 @@ export interface Server {
   /** When it asked for the stream, in milliseconds. */
   readonly streamRequests: (platform: PlatformId) => ReadonlyArray<number>
   readonly post: <A>(path: string, body: unknown) => Promise<A>
+  readonly get: <A>(path: string) => Promise<A>
   readonly close: () => Promise<void>
 }
 
@@ -207,6 +208,18 @@ const makeServer = async (options: {
     isFrozen = running !== undefined && signal === "SIGSTOP"
   }
 
+  const ask = async <A>(path: string, body?: unknown) => {
+    const answer = await fetch(`${running?.url}${path}`, {
+      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(30_000)
+    })
+    const text = await answer.text()
+    if (answer.status !== 200) throw new Error(`${name} answered ${answer.status} to ${path}: ${text}`)
+    // The API's own tests check its shape.
+    return JSON.parse(text) as A
+  }
+
   return {
     name,
     state: () => (running === undefined ? "down" : isFrozen ? "frozen" : "up"),
@@ -223,18 +236,8 @@ const makeServer = async (options: {
     platforms,
     streamRequests: (platform) =>
       platforms.requests.filter(({ path }) => streamPaths[platform].test(path)).map(({ at }) => at),
-    post: async <A>(path: string, body: unknown) => {
-      const answer = await fetch(`${running?.url}${path}`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(30_000)
-      })
-      const text = await answer.text()
-      if (answer.status !== 200) throw new Error(`${name} answered ${answer.status} to ${path}: ${text}`)
-      // The API's own tests check its shape.
-      return JSON.parse(text) as A
-    },
+    post: <A>(path: string, body: unknown) => ask<A>(path, body),
+    get: <A>(path: string) => ask<A>(path),
     close: async () => {
       await starting?.catch(() => {})
       await end("SIGKILL")
