@@ -127,8 +127,8 @@ const unchanged = (ledger: Ledger): LedgerChange => ({ ledger, gaps: [], recover
 
 /** At least a millisecond long, so that it is not empty. */
 const gapWithin = ({ from, to, detail }: Period & { readonly detail: string }) => ({
-  from,
-  to: Math.max(to, from + 1),
+  from: Math.min(from, to - 1),
+  to,
   detail,
   isRecovered: false
 })
@@ -145,7 +145,8 @@ const afterGapStarted = (
       )
       return unchanged({
         ...ledger,
-        watchedUntil: Math.min(ledger.watchedUntil, since),
+        // Also forwards: a replay recovers what is missing since then, not what was received before and is lost.
+        watchedUntil: since,
         openGap: Option.some({ since, cause, detail })
       })
     },

@@ -1,7 +1,7 @@
 /** The coverage ledger: never claims more than was watched. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { advanceTo, afterRestart, afterSignal, type Ledger } from "../../../core/coverage/Coverage.ts"
+import { advanceTo, afterRestart, afterSignal, isWithin, type Ledger } from "../../../core/coverage/Coverage.ts"
 
 const watched: Ledger = { watchedSince: Option.some(1_000), watchedUntil: 5_000, openGap: Option.none() }
 const outage = { since: 5_000, cause: "outage", detail: "It is down" } as const
@@ -73,9 +73,19 @@ describe("Coverage", () => {
     assert.deepStrictEqual(replayed.recovered, [{ from: 6_000, to: 9_000 }])
   })
 
+  it("afterSignal of a replay does not recover what was unreadable before the gap", () => {
+    const unreadable = { _tag: "Lost", from: 6_000, to: 6_000, cause: "unreadable", detail: "Torn" } as const
+    const [lost] = afterSignal(watched, unreadable).gaps
+    const cut = afterSignal(watched, { _tag: "GapStarted", at: 6_000, cause: "outage", detail: "Cut" }).ledger
+    assert.strictEqual(cut.watchedUntil, 6_000)
+    const { recovered } = afterSignal(cut, { _tag: "Watching", at: 9_000, since: 0 })
+    assert.deepStrictEqual(recovered, [{ from: 6_000, to: 9_000 }])
+    assert.isFalse(lost !== undefined && recovered.some((period) => isWithin(lost, period)))
+  })
+
   it("afterSignal reports an unreadable event and a suspicion, and stays watched", () => {
     const lost = afterSignal(watched, { _tag: "Lost", from: 4_000, to: 4_000, cause: "unreadable", detail: "Torn" })
-    assert.deepInclude(lost.gaps[0], { from: 4_000, to: 4_001, cause: "unreadable", isSuspected: false })
+    assert.deepInclude(lost.gaps[0], { from: 3_999, to: 4_000, cause: "unreadable", isSuspected: false })
     const suspected = afterSignal(watched, { _tag: "Suspected", from: 2_000, to: 4_000, detail: "Quiet" })
     assert.deepInclude(suspected.gaps[0], { from: 2_000, to: 4_000, isSuspected: true })
     assert.deepStrictEqual([lost.ledger, suspected.ledger], [watched, watched])
