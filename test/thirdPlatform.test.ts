@@ -151,7 +151,8 @@ const run = (target: Target, args: ReadonlyArray<string>) =>
       columns: Option.none(),
       settings: []
     }
-    const commands = "serve keys rules matches webhooks check mcp platforms replay simulate deadLetters servers accounts"
+    const commands =
+      "serve keys rules matches webhooks check mcp platforms replay simulate deadLetters servers accounts"
     const actions = {
       ...Object.fromEntries(commands.split(" ").map((name) => [name, parts])),
       languages: [...LANGUAGES, quakes]
