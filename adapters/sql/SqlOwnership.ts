@@ -59,7 +59,7 @@ const sharding = (id: string, wanted: ReadonlySet<string>) => {
     entityMessagePollInterval: "500 millis"
   })
   const storage = Layer.provide(
-    stickyLocks.layerWith({ self: id, wanted, lockSeconds: LOCK_SECONDS }),
+    stickyLocks.layerWith({ self: id, wanted }),
     SqlRunnerStorage.layerWith({ prefix: "earshot" })
   )
   const others = Layer.mergeAll(Runners.layerNoop, RunnerHealth.layerNoop, storage).pipe(

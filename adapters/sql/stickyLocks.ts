@@ -8,13 +8,12 @@ import type { ShardId } from "@effect/cluster/ShardId"
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect, Layer } from "effect"
-import { addressText } from "./liveServers.ts"
+import { addressText, isLive, LOCK_SECONDS } from "./liveServers.ts"
 
 /** `self`: the host in this server's address. `wanted`: the locks that have work. */
 export const layerWith = (options: {
   readonly self: string
   readonly wanted: ReadonlySet<string>
-  readonly lockSeconds: number
 }): Layer.Layer<RunnerStorage, never, RunnerStorage | SqlClient> =>
   Layer.effect(
     RunnerStorage,
@@ -24,20 +23,20 @@ export const layerWith = (options: {
 
       const isWanted = (lock: ShardId) => options.wanted.has(String(lock))
 
-      /** Which of the locks are free, and the number of servers that may take them. */
+      const oldest = sql`now()::timestamp - make_interval(secs => ${LOCK_SECONDS})`
+
+      /** This server's share of the locks that are free. */
       const look = (locks: ReadonlyArray<ShardId>) =>
         Effect.map(
           sql<{ readonly free: ReadonlyArray<string>; readonly servers: number }>`
             select
               array(
                 select wanted from unnest(${locks.map(String)}::text[]) as wanted where not exists (
-                  select 1 from earshot_locks l where l.shard_id = wanted and l.acquired_at >= ${oldest} and l.address <> ${addressText(options.self)}
+                  select 1 from earshot_locks l where l.shard_id = wanted and l.acquired_at >= ${oldest}
+                    and l.address <> ${addressText(options.self)}
                 )
               ) as free,
-              (
-                select count(*)::int from servers s join earshot_runners r on r.address = s.id::text || ':1'
-                where r.last_heartbeat > ${oldest}
-              ) as servers`,
+              (select count(*)::int from servers s where ${isLive(sql, "s.id")}) as servers`,
           ([row]) => {
             const free = locks.filter((lock) => row?.free.includes(String(lock)) === true)
             return free.slice(0, Math.ceil(free.length / Math.max(row?.servers ?? 1, 1)))
@@ -48,7 +47,6 @@ export const layerWith = (options: {
           // Once more when one is free: a server that stops releases all its locks, and the cluster pauses after each take.
           free.length > 0 ? Effect.delay(look(locks.filter(isWanted)), POLL) : Effect.delay(awaitFree(locks), POLL)
         )
-      const oldest = sql`now()::timestamp - make_interval(secs => ${options.lockSeconds})`
 
       return RunnerStorage.of({
         ...storage,
