@@ -103,7 +103,7 @@ export const layerWith = (options: {
         id: firehose.id,
         language: firehose,
         syntax: helpFor(firehose, ruleLimits(rulesPerAccount)),
-        capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: true },
+        capabilities: { rulesPerAccount, isRemote: true, sendsAlive: true },
         verify: api.validate,
         register,
         unregister,

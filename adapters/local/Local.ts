@@ -110,7 +110,7 @@ const makePlatform = (
       id,
       language,
       syntax: helpFor(language, ruleLimits(rulesPerAccount)),
-      capabilities: { rulesPerAccount, isRemote: false, hasKeepAlives: false },
+      capabilities: { rulesPerAccount, isRemote: false, sendsAlive: false },
       verify: (text) => Effect.succeed(Either.map(parse(text), () => undefined)),
       register: Effect.forEach(register),
       unregister: (platformRuleIds) =>

@@ -81,7 +81,7 @@ export const layerWith = (options: {
         capabilities: {
           rulesPerAccount,
           isRemote: true,
-          hasKeepAlives: true,
+          sendsAlive: true,
           pricePerEvent: options.pricePerPost,
           monthlyBudget: options.monthlyPostBudget ?? 0
         },

@@ -98,7 +98,7 @@ export const pipeline = (
       waiting -= eventsIn(items.slice(0, end))
       yield* measureQueue
     }).pipe(Effect.forever)
-    const heartbeats = platform.capabilities.hasKeepAlives || coverage === undefined ? [] : [heartbeat]
+    const heartbeats = platform.capabilities.sendsAlive || coverage === undefined ? [] : [heartbeat]
     yield* Effect.all([read, write, ...heartbeats], { concurrency: "unbounded", discard: true })
   })
 

@@ -184,7 +184,7 @@ export interface Platform {
     /** False: it runs in this process, on published events. */
     readonly isRemote: boolean
     /** The stream sends `Alive` signals. Otherwise it counts as open until a gap starts. */
-    readonly hasKeepAlives: boolean
+    readonly sendsAlive: boolean
     /** In US dollars. Absent: events cost nothing. */
     readonly pricePerEvent?: number
     /** Events per calendar month in UTC. Absent or 0: no limit. */

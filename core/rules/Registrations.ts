@@ -135,8 +135,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
           })
 
         /**
-         * With several servers a create or delete may wait for another one, so that it holds no lock meanwhile but only
-         * for a change itself. Comparisons leave a change that is under way alone.
+         * With several servers a create or delete may wait for another server. It then holds the lock only for its own
+         * calls to the platform. A comparison leaves rules alone that are being created or deleted.
          */
         const changing = <A, E>(ids: ReadonlySet<PlatformId>, effect: Effect.Effect<A, E>) =>
           exclusively(Option.isNone(requests) ? ids : new Set(), effect)

@@ -36,7 +36,7 @@ export class FakePlatform {
       id,
       language: languageOf(id),
       syntax: { platform: id, rule_type: "regular", summary: "", syntax: "", operators: [], examples: [], limits: {} },
-      capabilities: { rulesPerAccount, isRemote: true, hasKeepAlives: false },
+      capabilities: { rulesPerAccount, isRemote: true, sendsAlive: false },
       verify: () => ifUp(() => (this.state === "refused" ? Either.left(this.refusal) : Either.void)),
       register: (texts) => {
         this.calls++

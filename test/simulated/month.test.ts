@@ -260,7 +260,7 @@ class CountingPlatform extends FakePlatform {
       // No heartbeats, which would be most of the work of a month.
       capabilities: {
         ...platform.capabilities,
-        hasKeepAlives: true,
+        sendsAlive: true,
         pricePerEvent: 0.005,
         get monthlyBudget() {
           return monthlyBudget()

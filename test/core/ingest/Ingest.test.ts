@@ -307,7 +307,7 @@ const platformX = Effect.gen(function* () {
     id: "x",
     language: languageOf("x"),
     syntax: { platform: "x", rule_type: "premium", summary: "", syntax: "", operators: [], examples: [], limits: {} },
-    capabilities: { rulesPerAccount: Option.none(), isRemote: true, hasKeepAlives: false },
+    capabilities: { rulesPerAccount: Option.none(), isRemote: true, sendsAlive: false },
     verify: () => Effect.succeed(Either.void),
     register: () => Effect.succeed([]),
     unregister: () => Effect.void,
