@@ -14,7 +14,7 @@
  */
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { Expression, Field } from "../syntax/expression/expression.ts"
-import { finish, STEPS_PER_TURN, type Turns } from "../work/turns.ts"
+import type { Turns } from "../work/turns.ts"
 import { AnchorIndex } from "./AnchorIndex.ts"
 import { ANCHOR_WORDS, AnchorSelector } from "./AnchorSelector.ts"
 import { Compiler, layout } from "./code.ts"
@@ -136,7 +136,10 @@ export class Engine {
   /** Numbers of the matching rules, without duplicates, in no particular order. */
   match(event: PlatformEvent): ReadonlyArray<number> {
     const matched: Array<number> = []
-    finish(this.run(event, false, (rule) => matched.push(rule)))
+    if (this.rules.count === 0) return matched
+    const terms = readTerms(event, this)
+    this.verifyCandidates(event, terms, new Work(this.nextStamp(), false), (rule) => matched.push(rule))
+    this.learn(terms)
     return matched
   }
 
@@ -144,25 +147,29 @@ export class Engine {
    * Like `match`, for any event and any rules. Rules can be changed and other events matched between two turns. The tests
    * of one event get a limited amount of work; a rule that needs more is reported as undecided.
    */
-  matchInTurns(event: PlatformEvent, found: Found): Turns<void> {
-    return this.run(event, true, found)
-  }
-
-  private *run(event: PlatformEvent, isLimited: boolean, found: Found): Turns<void> {
+  *matchInTurns(event: PlatformEvent, found: Found): Turns<void> {
     if (this.rules.count === 0) return
     const { changes } = this
-    const large = isLimited ? yield* readLargeFields(event, this) : undefined
+    const large = yield* readLargeFields(event, this)
     const read = () => readTerms(event, this, changes === this.changes ? large : undefined)
     const terms = read()
-    this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
-    const work = new Work(this.stamp, isLimited)
+    const work = new Work(this.nextStamp(), true)
     const rest = this.verifyCandidates(event, terms, work, found)
-    this.frequencies.learn(terms)
-    if (this.schedule.isDue()) this.reanchor(terms)
+    this.learn(terms)
     if (rest.length > 0) yield* this.verifyRest(rest, event, { terms, read }, work, found)
   }
 
-  /** Verifies candidates until the turn ends. Returns the numbers of the other rules. */
+  private nextStamp(): number {
+    this.stamp = this.stamp === 0x7fffffff ? 1 : this.stamp + 1
+    return this.stamp
+  }
+
+  private learn(terms: number): void {
+    this.frequencies.learn(terms)
+    if (this.schedule.isDue()) this.reanchor(terms)
+  }
+
+  /** Verifies candidates until the turn ends, or all of them if the work is not limited. Returns the numbers of the other rules. */
   private verifyCandidates(event: PlatformEvent, terms: number, work: Work, found: Found): ReadonlyArray<number> {
     const { index, pool } = this
     const count = index.findCandidates(terms)
@@ -173,7 +180,7 @@ export class Engine {
       const address = candidates[program] ?? 0
       // A rule can be a candidate by several terms.
       if (pool.markSeen(address)) continue
-      if (work.steps < STEPS_PER_TURN) this.verifyProgram(address, event, terms, work, found)
+      if (work.steps < work.stepsPerTurn) this.verifyProgram(address, event, terms, work, found)
       else rest.push(pool.chunkOf(address)[pool.offsetOf(address) + 1] ?? 0)
     }
     return rest
@@ -188,7 +195,7 @@ export class Engine {
   ): Turns<void> {
     let terms = firstTerms
     for (const rule of rest) {
-      if (work.steps >= STEPS_PER_TURN) {
+      if (work.steps >= work.stepsPerTurn) {
         work.steps = 0
         const { changes } = this
         const reads = eventsRead()

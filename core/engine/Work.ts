@@ -1,5 +1,5 @@
 /** How much work one event has caused, to divide it into turns. In steps of about a nanosecond. */
-import { Pace } from "../work/turns.ts"
+import { Pace, STEPS_PER_TURN } from "../work/turns.ts"
 
 /** A few milliseconds. */
 const STEPS_OF_TESTS = 5_000_000
@@ -17,9 +17,11 @@ export class Work {
   /** Steps of terms and phrases in this turn. Above `maxSteps`, phrases are skipped. */
   steps = 0
   readonly maxSteps: number
+  readonly stepsPerTurn: number
 
   constructor(stamp: number, isLimited: boolean) {
     this.stamp = stamp
+    this.stepsPerTurn = isLimited ? STEPS_PER_TURN : Number.POSITIVE_INFINITY
     this.maxSteps = isLimited ? STEPS_OF_PHRASES : Number.POSITIVE_INFINITY
     this.tests = new Pace(isLimited ? STEPS_OF_TESTS : Number.POSITIVE_INFINITY)
   }
