@@ -13,6 +13,7 @@ export const ERROR_CODES = [
   "unimplemented",
   "resource_exhausted",
   "failed_precondition",
+  "aborted",
   "unavailable",
   "internal",
   "canceled"
@@ -155,6 +156,12 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     code: "permission_denied",
     message,
     details: { scope, needed }
+  }),
+  RuleVersionChanged: ({ message, expected, version }) => ({
+    status: 409,
+    code: "aborted",
+    message,
+    details: { expected_version: expected, version }
   }),
   RuleNotFound: ({ message, ruleId }) => ({ status: 404, code: "not_found", message, details: { rule_id: ruleId } }),
   WebhookNotFound: ({ message, webhookId }) => ({

@@ -6,7 +6,7 @@ import { PlatformId } from "../core/model/PlatformId.ts"
 import { WireIssue } from "../core/model/wire.ts"
 import { SyntaxHelp } from "../core/platforms/Platform.ts"
 import { syntaxHelp } from "../core/platforms/Syntax.ts"
-import { Rule, RuleDraft } from "../core/rules/Rule.ts"
+import { NewRuleDraft, Rule } from "../core/rules/Rule.ts"
 import { CheckRequest, CheckResult, checkFilters } from "../core/rules/RuleCheck.ts"
 import { Rules } from "../core/rules/Rules.ts"
 import { PlatformStatus } from "../core/status/PlatformStatus.ts"
@@ -15,11 +15,10 @@ import type { Issue } from "../core/syntax/issues/issue.ts"
 import { getAccount } from "./accountOperations.ts"
 import { type AnyEndpoint, endpoint } from "./endpoint.ts"
 import { keyEndpoints } from "./keyOperations.ts"
+import { EXAMPLE_REGISTRATION, EXAMPLE_RULE, ruleChangeEndpoints } from "./ruleOperations.ts"
 import { webhookEndpoints } from "./webhookOperations.ts"
 
-const EXAMPLE_RULE = "rule_01kzyn3v8jf9g8w3q5r7t2x4c6"
 const EXAMPLE_MATCH = "match_01kzyn5a2me0vb6h9d4s8y1k3p"
-const EXAMPLE_REGISTRATION = { platform_rule_id: "1866112233445566778", translated_value: "earthquake lang:en" }
 
 const NoFields = Schema.Struct({})
 
@@ -33,7 +32,7 @@ export const createRule = endpoint({
   summary: "Create a rule",
   description:
     "Checks every filter, then registers the rule on each of its platforms. If one platform refuses, the rule is removed from the others again.",
-  input: RuleDraft,
+  input: NewRuleDraft,
   output: Schema.Struct({
     rule_id: RuleId,
     platforms: perPlatform(
@@ -92,7 +91,8 @@ export const listRules = endpoint({
           name: "Earthquakes",
           intent: "Learn of earthquakes within a minute of the first posts",
           platforms: { x: { ...EXAMPLE_REGISTRATION, state: "active" } },
-          created_at: "2026-11-15T08:30:00.000Z"
+          created_at: "2026-11-15T08:30:00.000Z",
+          version: 1
         }
       ]
     }
@@ -141,6 +141,7 @@ export const listMatches = endpoint({
         {
           id: EXAMPLE_MATCH,
           rule_id: EXAMPLE_RULE,
+          rule_version: 1,
           created_at: "2026-11-15T08:31:07.402Z",
           platform: "x",
           platform_post_id: "1866223344556677889",
@@ -193,6 +194,7 @@ export const waitForMatches = endpoint({
         {
           id: "match_01kzyn6b3nf1wc7j0e5t9z2m4q",
           rule_id: EXAMPLE_RULE,
+          rule_version: 1,
           created_at: "2026-11-15T08:31:12.018Z",
           platform: "x",
           platform_post_id: "1866223344556677890",
@@ -383,6 +385,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   createRule,
   listRules,
   deleteRule,
+  ...ruleChangeEndpoints,
   checkRule,
   listMatches,
   waitForMatches,

@@ -1,5 +1,6 @@
 /** The REST routes of all operations. */
 import { Effect, Either } from "effect"
+import { asActor } from "../core/keys/Key.ts"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
 import { type AnyEndpoint, perform, type Services } from "./endpoint.ts"
@@ -40,8 +41,8 @@ function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Se
       Either.map(
         Either.flatMap(await readInput(request), decode),
         (input): Work<Services> =>
-          ({ account }) =>
-            Effect.map(perform(endpoint, account, input), (output) => json(200, output))
+          (caller) =>
+            Effect.map(asActor(caller, perform(endpoint, caller.account, input)), (output) => json(200, output))
       )
   }
 }

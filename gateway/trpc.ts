@@ -12,7 +12,7 @@ import {
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch"
 import { Cause, Effect, Either, Exit, Option, Predicate, Runtime, Schema } from "effect"
 import { Coverage } from "../core/coverage/Coverage.ts"
-import type { Caller, Scope } from "../core/keys/Key.ts"
+import { asActor, type Caller, type Scope } from "../core/keys/Key.ts"
 import { Match, Redaction, redactionOf } from "../core/matches/Match.ts"
 import { Matches, type MatchUpdate, WatchQuery } from "../core/matches/Matches.ts"
 import { MatchId } from "../core/model/Ids.ts"
@@ -46,6 +46,7 @@ import {
 import type { PlatformSchemas } from "./platformSchemas.ts"
 import { queryOf } from "./rest.ts"
 import type { Reply } from "./route.ts"
+import { getRule, listRuleVersions, pauseRule, resumeRule, updateRule } from "./ruleOperations.ts"
 import {
   createWebhook,
   deleteWebhook,
@@ -121,6 +122,11 @@ export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) =
       create: mutation(createRule),
       list: query(listRules),
       delete: mutation(deleteRule),
+      get: query(getRule),
+      update: mutation(updateRule),
+      pause: mutation(pauseRule),
+      resume: mutation(resumeRule),
+      versions: query(listRuleVersions),
       check: query(checkRule)
     }),
     matches: t.router({
@@ -282,8 +288,9 @@ function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
     signal: AbortSignal | undefined
   }): Promise<unknown> => {
     // `input` was decoded with the operation's schema.
-    const effect = Effect.tapErrorCause(perform(operation, ctx.caller.account, input as A), (cause) =>
-      Cause.isDie(cause) ? Effect.logError(`${operation.name} failed`, cause) : Effect.void
+    const effect = Effect.tapErrorCause(
+      asActor(ctx.caller, perform(operation, ctx.caller.account, input as A)),
+      (cause) => (Cause.isDie(cause) ? Effect.logError(`${operation.name} failed`, cause) : Effect.void)
     )
     return runOrThrow(ctx.runtime, effect, signal)
   }

@@ -18,7 +18,9 @@ import { StreamStore } from "../core/coverage/StreamStore.ts"
 import { KeyStore } from "../core/keys/KeyStore.ts"
 import { MatchStore } from "../core/matches/MatchStore.ts"
 import { LimitStore } from "../core/quotas/LimitStore.ts"
-import { RuleStore } from "../core/rules/RuleStore.ts"
+import { layerMemory as memoryRules } from "../core/rules/memoryRules.ts"
+import type { RuleStore } from "../core/rules/RuleStore.ts"
+import { ShadowStore } from "../core/shadows/ShadowStore.ts"
 import { WebhookStore } from "../core/webhooks/WebhookStore.ts"
 import { asSuperuser, TEMPLATE } from "./postgres.ts"
 
@@ -32,6 +34,7 @@ export type Stores =
   | LimitStore
   | LookUpRounds
   | PostCounts
+  | ShadowStore
 
 /** Deleted when the scope closes. */
 export const temporaryFolder = Effect.acquireRelease(
@@ -61,8 +64,9 @@ export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
   LookUpRounds.layerMemory,
   PostCounts.layerMemory
 ).pipe(
+  Layer.provideMerge(ShadowStore.layerMemory),
   Layer.provideMerge(MatchStore.layerMemory),
-  Layer.provideMerge(Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))
+  Layer.provideMerge(Layer.merge(memoryRules, StreamStore.layerMemory))
 )
 
 /** The stores that every contract suite runs on. */

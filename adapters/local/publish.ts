@@ -8,7 +8,8 @@ import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { type LocalFeed, NOT_LOCAL, type SentEvent } from "../../core/platforms/LocalFeed.ts"
 import type { Delivery, Platforms } from "../../core/platforms/Platform.ts"
 import type { Quotas } from "../../core/quotas/Quotas.ts"
-import type { RuleStore } from "../../core/rules/RuleStore.ts"
+import { inForce } from "../../core/rules/inForce.ts"
+import type { RuleLink, RuleStore } from "../../core/rules/RuleStore.ts"
 import type { PlatformEvent } from "../../core/syntax/expression/eventFields.ts"
 import { inTurns, type Turns, yieldRegularly } from "../../core/work/turns.ts"
 import { type CheckedEvent, eventReader, type LocalEvent } from "./events.ts"
@@ -34,7 +35,7 @@ export const publisher = (options: {
   const isLocal = (event: CheckedEvent): Either.Either<CheckedEvent, string> =>
     sinks.has(event.language.id) ? Either.right(event) : Either.left(`Platform "${event.language.id}" ${NOT_LOCAL}`)
 
-  const offer = ({ event, sink, platformRuleIds }: MatchedEvent, sender: AccountId | undefined) =>
+  const offer = ({ event, sink, platformRuleIds, receivedAt }: MatchedEvent, sender: AccountId | undefined) =>
     Effect.gen(function* () {
       const { platformPostId, payload } = event
       const stored = yield* Deferred.make<void>()
@@ -45,7 +46,7 @@ export const publisher = (options: {
         platformRuleIds,
         ...(sender !== undefined && { sender }),
         cursor: Option.none(),
-        receivedAt: yield* Clock.currentTimeMillis,
+        receivedAt,
         ack
       })
       return Deferred.await(stored)
@@ -107,8 +108,10 @@ export const publisher = (options: {
         const sink = sinks.get(id)
         if (sink === undefined) continue
         accepted[id] = (accepted[id] ?? 0) + 1
+        // Before it is matched: rules may change in between.
+        const receivedAt = yield* Clock.currentTimeMillis
         const platformRuleIds = yield* inTurns(sink.match(event.fields), yieldIfDue)
-        if (platformRuleIds.length > 0) batch.push({ event, sink, platformRuleIds })
+        if (platformRuleIds.length > 0) batch.push({ event, sink, platformRuleIds, receivedAt })
         if (batch.length === BATCH_SIZE) {
           matches += yield* countMatches(batch)
           yield* store(batch, sender)
@@ -133,6 +136,7 @@ interface MatchedEvent {
   readonly event: LocalEvent
   readonly sink: Sink
   readonly platformRuleIds: ReadonlyArray<string>
+  readonly receivedAt: number
 }
 
 /** Small: the embedded store blocks the process while it writes. */
@@ -147,29 +151,32 @@ function* rights<A, B>(all: Iterable<A>, decode: (one: A) => Either.Either<B, un
 
 /** Counts matches with rules of this account only: a sender must not learn about other accounts' rules. */
 const matchCounter = (rules: RuleStore["Type"], account: AccountId | undefined) => {
-  // Number of the account's rules per platform rule: rules with the same text share one.
-  const known = new Map<PlatformId, Map<string, number>>()
+  const known = new Map<PlatformId, Map<string, ReadonlyArray<RuleLink>>>()
 
-  const load = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>, counts: Map<string, number>) =>
-    Effect.map(rules.ruleLinks(platform, platformRuleIds), (ruleLinks) => {
-      for (const id of platformRuleIds) counts.set(id, 0)
-      for (const { platformRuleId, accountId } of ruleLinks) {
-        if (accountId === account) counts.set(platformRuleId, (counts.get(platformRuleId) ?? 0) + 1)
-      }
+  const load = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>) =>
+    Effect.map(rules.ruleLinks(platform, platformRuleIds), (all) => {
+      const links = known.get(platform) ?? new Map<string, ReadonlyArray<RuleLink>>()
+      known.set(platform, links)
+      const own = Arr.groupBy(
+        all.filter(({ accountId, isShadow }) => accountId === account && !isShadow),
+        ({ platformRuleId }) => platformRuleId
+      )
+      for (const id of platformRuleIds) links.set(id, own[id] ?? [])
     })
+
+  const countOf = ({ event: { language, payload }, platformRuleIds, receivedAt }: MatchedEvent) => {
+    const links = platformRuleIds.flatMap((id) => known.get(language.id)?.get(id) ?? [])
+    return inForce(links, { receivedAt, payload }, { language, capabilities: { isRemote: false } }).length
+  }
 
   return (batch: ReadonlyArray<MatchedEvent>) =>
     Effect.gen(function* () {
-      let count = 0
-      if (account === undefined) return count
+      if (account === undefined) return 0
       for (const [platform, events] of Object.entries(Arr.groupBy(batch, ({ event }) => event.language.id))) {
-        const counts = known.get(platform) ?? new Map<string, number>()
-        known.set(platform, counts)
-        const matched = events.flatMap(({ platformRuleIds }) => platformRuleIds)
-        const unknown = [...new Set(matched)].filter((id) => !counts.has(id))
-        if (unknown.length > 0) yield* load(platform, unknown, counts)
-        for (const id of matched) count += counts.get(id) ?? 0
+        const matched = new Set(events.flatMap(({ platformRuleIds }) => platformRuleIds))
+        const unknown = [...matched].filter((id) => known.get(platform)?.has(id) !== true)
+        if (unknown.length > 0) yield* load(platform, unknown)
       }
-      return count
+      return batch.reduce((count, event) => count + countOf(event), 0)
     })
 }

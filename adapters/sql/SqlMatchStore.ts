@@ -221,11 +221,13 @@ export const insertStatement = (
         select ${checked}, take_turn(${first}, ${last})
       ),
       added as (
-        insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, bytes, created_at)
-        select x.id, x.rule_id, r.account_id, x.platform, x.platform_post_id, x.payload, x.bytes,
-          x.created_at
+        insert into matches (id, rule_id, rule_version, reapplied, account_id, platform, platform_post_id, payload,
+          bytes, created_at)
+        select x.id, x.rule_id, x.rule_version, coalesce(x.reapplied, false), r.account_id, x.platform,
+          x.platform_post_id, x.payload, x.bytes, x.created_at
         from turn cross join jsonb_to_recordset(${jsonbParameter(json)}::jsonb) as x(
-          id uuid, rule_id uuid, platform text, platform_post_id text, payload jsonb, bytes integer, created_at timestamptz
+          id uuid, rule_id uuid, rule_version integer, reapplied boolean, platform text, platform_post_id text,
+          payload jsonb, bytes integer, created_at timestamptz
         )
         join rules r on r.id = x.rule_id
         order by x.id
@@ -390,7 +392,7 @@ const orderedStatement = (
 /** `rows` are at most one more than the page has, in order. Rows beyond `MAX_PAGE_BYTES` get no payload: it is not loaded. */
 const boundedStatement = (sql: SqlClient, rows: Fragment, order: Fragment): Statement<MatchRow> => sql<MatchRow>`
   select m.id, m.rule_id, m.account_id, m.created_at, m.platform, m.platform_post_id, m.bytes,
-    m.redacted_at, m.redacted_reason, m.match_id,
+    m.rule_version, m.reapplied, m.redacted_at, m.redacted_reason, m.match_id,
     case when sum(m.bytes) over (order by ${order} rows unbounded preceding) - m.bytes < ${MAX_PAGE_BYTES}
       then m.payload end as payload
   from (${rows}) m
@@ -400,10 +402,10 @@ type Table = "matches" | "redactions"
 
 const columns = (sql: SqlClient, table: Table) =>
   sql.literal(
-    `m.id, m.rule_id, m.account_id, m.created_at, m.platform, m.platform_post_id, m.redacted_at, m.redacted_reason, ${
+    `m.id, m.rule_id, m.account_id, m.created_at, m.platform, m.platform_post_id, m.rule_version, m.redacted_at, m.redacted_reason, ${
       table === "matches"
-        ? "m.payload, m.bytes, null::uuid as match_id"
-        : `'{}'::jsonb as payload, ${EMPTY_BYTES} as bytes, m.match_id`
+        ? "m.reapplied, m.payload, m.bytes, null::uuid as match_id"
+        : `false as reapplied, '{}'::jsonb as payload, ${EMPTY_BYTES} as bytes, m.match_id`
     }`
   )
 

@@ -9,17 +9,21 @@ import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
 import type { GapCause, Registered } from "../../core/platforms/Platform.ts"
 import type { Rule } from "../../core/rules/Rule.ts"
 import {
+  type Candidate,
   causeOf,
   DROPPED,
   type NewPause,
   type NewRule,
+  PAUSED,
   type RuleGap,
+  type RuleLink,
   RuleStore,
   type StoredRegistration,
   type WatchSelector
 } from "../../core/rules/RuleStore.ts"
 import { fenced } from "./fenced.ts"
 import { REGISTRATIONS, type RegistrationRow, toRegistration } from "./registrationRows.ts"
+import { changeRule, saveVersion, versionsOf } from "./ruleChanges.ts"
 import { unavailable } from "./unavailable.ts"
 
 /** Matches per delete statement. Limited, because the embedded engine runs one statement at a time. */
@@ -28,9 +32,10 @@ const DELETE_BATCH = 2_000
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient
 
-  const visible = sql.literal(
+  const complete =
     "not exists (select 1 from registrations h where h.rule_id = r.id and h.state in ('pending', 'removing'))"
-  )
+  const visible = sql.literal(`r.candidate_of is null and ${complete}`)
+  const isRule = sql.literal("not exists (select 1 from rules c where c.id = rule_id and c.candidate_of is not null)")
   const registrations = sql.literal(REGISTRATIONS)
 
   const checkLimits = (account: string, limits: ReadonlyMap<PlatformId, number>) =>
@@ -40,7 +45,7 @@ const make = Effect.gen(function* () {
       if (owner.length === 0) return yield* Effect.dieMessage(`Account "${account}" does not exist`)
       const counts = yield* sql<{ readonly platform: PlatformId; readonly used: number }>`
         select platform, count(*)::int as used from registrations
-        where account_id = ${account} and platform = any(${[...limits.keys()]}::text[])
+        where account_id = ${account} and platform = any(${[...limits.keys()]}::text[]) and state <> 'paused'
         group by platform`
       const used = new Map(counts.map((row) => [row.platform, row.used]))
       for (const [platform, limit] of limits) {
@@ -52,25 +57,42 @@ const make = Effect.gen(function* () {
   const insertRule = (rule: NewRule, account: string) =>
     Effect.gen(function* () {
       const id = toUuid(rule.id)
-      yield* sql`insert into rules (id, account_id, name, intent, created_at)
-        values (${id}, ${account}, ${rule.name}, ${rule.intent}, ${rule.createdAt})`
+      const { candidate } = rule
+      yield* sql`insert into rules (id, account_id, name, intent, created_at, candidate_of, purpose)
+        values (${id}, ${account}, ${rule.name}, ${rule.intent}, ${rule.createdAt},
+          ${candidate === undefined ? null : toUuid(candidate.of)}, ${candidate?.purpose ?? null})`
       yield* sql`insert into registrations (rule_id, account_id, platform, text, translated_value, state, since)
         select ${id}, ${account}, x.platform, x.text, x.text, 'pending', ${rule.createdAt}
         from jsonb_to_recordset(${JSON.stringify(rule.filters)}::jsonb) as x(platform text, text text)`
       for (const { platform, paused } of rule.filters) {
         if (paused !== undefined) yield* startPaused(rule, platform, paused)
       }
+      if (candidate === undefined) {
+        yield* saveVersion(sql, id, { at: rule.createdAt, by: Option.fromNullable(rule.by) })
+      }
     })
 
-  const startPaused = (rule: NewRule, platform: PlatformId, { reason, pause }: NewPause) => sql`
-    with paused as (
-      update registrations set state = 'failed', reason = ${reason}, watched_since = since,
-        paused_until = ${pause.until}, paused_budget = ${pause.budget}
-      where rule_id = ${toUuid(rule.id)} and platform = ${platform}
-      returning rule_id, platform, account_id, since
-    )
-    insert into rule_gaps (rule_id, platform, account_id, started_at, cause, detail)
-    select rule_id, platform, account_id, since, ${causeOf(pause)}, ${reason} from paused`
+  const startPaused = (rule: NewRule, platform: PlatformId, paused: NewPause | "by_account") => {
+    const { state, reason, until, budget, cause, detail } =
+      paused === "by_account"
+        ? { state: "paused", reason: null, until: null, budget: null, ...PAUSED }
+        : {
+            state: "failed",
+            reason: paused.reason,
+            ...paused.pause,
+            cause: causeOf(paused.pause),
+            detail: paused.reason
+          }
+    return sql`
+      with paused as (
+        update registrations set state = ${state}, reason = ${reason}, watched_since = since,
+          paused_until = ${until}, paused_budget = ${budget}
+        where rule_id = ${toUuid(rule.id)} and platform = ${platform}
+        returning rule_id, platform, account_id, since
+      )
+      insert into rule_gaps (rule_id, platform, account_id, started_at, cause, detail)
+      select rule_id, platform, account_id, since, ${cause}, ${detail} from paused`
+  }
 
   const reserve = (rule: NewRule, limits: ReadonlyMap<PlatformId, number>) => {
     const account = toUuid(rule.accountId)
@@ -159,30 +181,43 @@ const make = Effect.gen(function* () {
           exists (select 1 from rule_gaps where ${isAsked}) as has_gaps
         from unnest(${platforms}::text[]) as p(platform) cross join lateral (
           select platform, rule_id, watched_since from registrations
-          where ${isAsked} and platform = p.platform and state in ('active', 'failed') order by rule_id limit 1
+          where ${isAsked} and platform = p.platform and state in ('active', 'failed', 'paused') and ${isRule}
+          order by rule_id limit 1
         ) o join rules r on r.id = o.rule_id`
       const gaps = oldest.some((row) => row.has_gaps)
-        ? yield* sql<RuleGapRow>`select * from rule_gaps where ${isAsked} and platform = any(${platforms}::text[])
+        ? yield* sql<RuleGapRow>`select * from rule_gaps
+            where ${isAsked} and platform = any(${platforms}::text[]) and ${isRule}
             order by started_at desc limit ${limit}`
         : []
       return { oldest: oldest.map(toOldest), gaps: gaps.map(toRuleGap) }
     })
   }
 
-  const list = (account: AccountId) => sql<RuleRow>`
-    select r.id, r.name, r.intent, r.created_at, g.platforms from rules r cross join lateral (
-      select json_object_agg(g.platform, json_strip_nulls(json_build_object(
-        'platform_rule_id', coalesce(g.platform_rule_id, ''),
-        'translated_value', g.translated_value,
-        'state', g.state,
-        'reason', g.reason,
-        'failed_since', case when g.state = 'failed'
-          then to_char(g.since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end
-      )) order by g.platform) as platforms
-      from registrations g where g.rule_id = r.id
-    ) g
-    where r.account_id = ${toUuid(account)} and ${visible}
+  const platformsOf = (rule: Fragment) => sql`(
+    select json_object_agg(g.platform, json_strip_nulls(json_build_object(
+      'platform_rule_id', coalesce(g.platform_rule_id, ''),
+      'translated_value', g.translated_value,
+      'state', g.state,
+      'reason', g.reason,
+      'failed_since', case when g.state = 'failed'
+        then to_char(g.since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end
+    )) order by g.platform)
+    from registrations g where g.rule_id = ${rule}
+  )`
+
+  const select = (where: Fragment) => sql<RuleRow>`
+    select r.id, r.name, r.intent, r.created_at, r.version, ${platformsOf(sql.literal("r.id"))} as platforms,
+      s.created_at as shadow_since, case when s.id is not null then ${platformsOf(sql.literal("s.id"))} end as shadow
+    from rules r left join rules s on s.candidate_of = r.id and s.purpose = 'shadow' and not exists (
+      select 1 from registrations h where h.rule_id = s.id and h.state in ('pending', 'removing')
+    )
+    where ${where} and ${visible}
     order by r.id desc`
+
+  const list = (account: AccountId) => select(sql`r.account_id = ${toUuid(account)}`)
+
+  const find = (account: AccountId, id: RuleId) =>
+    select(sql`r.id = ${toUuid(id)} and r.account_id = ${toUuid(account)}`)
 
   const exists = (account: AccountId, id: RuleId) =>
     sql`select 1 from rules r where r.id = ${toUuid(id)} and r.account_id = ${toUuid(account)} and ${visible}`
@@ -191,7 +226,7 @@ const make = Effect.gen(function* () {
   const markRemoving = (account: AccountId, id: RuleId, at: Timestamp) => sql`
     update registrations g set state = 'removing', since = ${at} from rules r
     where r.id = ${toUuid(id)} and r.account_id = ${toUuid(account)} and ${visible}
-      and g.rule_id = r.id and g.state in ('active', 'failed')
+      and g.rule_id = r.id and g.state in ('active', 'failed', 'paused')
     returning 1`
 
   const deleteMatches = (id: RuleId) =>
@@ -213,19 +248,30 @@ const make = Effect.gen(function* () {
 
   const isShared = ({ ruleId, platform, text }: Pick<StoredRegistration, "ruleId" | "platform" | "text">) => sql`
     select 1 from registrations
-    where text = ${text} and platform = ${platform} and rule_id <> ${toUuid(ruleId)} and state <> 'removing'
+    where text = ${text} and platform = ${platform} and rule_id <> ${toUuid(ruleId)}
+      and state not in ('removing', 'paused')
     limit 1`
 
-  const ruleLinks = (platform: PlatformId, ids: ReadonlyArray<string>) => sql<RuleLinkRow>`
-    select * from (
-      select platform_rule_id, rule_id, account_id from registrations
-      where platform = ${platform} and platform_rule_id = any(${ids}::text[])
-      union
-      select platform_rule_id, rule_id, account_id from rule_gaps
-      where platform = ${platform} and platform_rule_id = any(${ids}::text[])
-    ) r where not exists (
-      select 1 from registrations h where h.rule_id = r.rule_id and h.state in ('pending', 'removing')
-    )`
+  const ruleLinks = (platform: PlatformId, ids: ReadonlyArray<string>) => {
+    const isWanted = sql`g.platform = ${platform} and g.platform_rule_id = any(${ids}::text[])`
+    const current = (table: "registrations" | "rule_gaps") => sql`
+      select g.platform_rule_id, g.rule_id, g.account_id, r.version, r.purpose, null::timestamptz as retired_at
+      from ${sql(table)} g join rules r on r.id = g.rule_id where ${isWanted}`
+    return sql<RuleLinkRow>`
+      select * from (
+        ${current("registrations")} union ${current("rule_gaps")} union all
+        select g.platform_rule_id, g.rule_id, g.account_id, g.version, null, g.retired_at
+        from retired_rules g where ${isWanted}
+      ) r where purpose is distinct from 'update' and not exists (
+        select 1 from registrations h where h.rule_id = r.rule_id and h.state in ('pending', 'removing')
+      )`
+  }
+
+  const candidates = (id: RuleId, isWanted: Fragment) =>
+    Effect.map(
+      sql<{ readonly id: string }>`select r.id from rules r where candidate_of = ${toUuid(id)} and ${isWanted}`,
+      (rows) => rows.map((row) => fromUuid("rule", row.id))
+    )
 
   return RuleStore.of({
     reserve,
@@ -256,6 +302,22 @@ const make = Effect.gen(function* () {
     watches: (selector, limit) => watches(selector, limit).pipe(unavailable("rules.watches")),
     activate: (id, registered, at) => Effect.asVoid(activate(id, registered, at)).pipe(unavailable("rules.activate")),
     list: (account) => Effect.map(list(account), (rows) => rows.map(toRule)).pipe(unavailable("rules.list")),
+    find: (account, id) =>
+      Effect.map(find(account, id), ([row]) => Option.map(Option.fromNullable(row), toRule)).pipe(
+        unavailable("rules.find")
+      ),
+    change: (account, id, change) =>
+      changeRule(sql, account, id, change).pipe(sql.withTransaction, unavailable("rules.change")),
+    shadowOf: (id) =>
+      Effect.map(candidates(id, sql.literal(`purpose = 'shadow' and ${complete}`)), ([shadow]) =>
+        Option.fromNullable(shadow)
+      ).pipe(unavailable("rules.shadowOf")),
+    candidatesOf: (id) => candidates(id, sql.literal("true")).pipe(unavailable("rules.candidatesOf")),
+    versions: (account, id) => versionsOf(sql, account, id).pipe(unavailable("rules.versions")),
+    forgetRetired: (before) =>
+      Effect.asVoid(sql`delete from retired_rules where retired_at < ${before}`).pipe(
+        unavailable("rules.forgetRetired")
+      ),
     exists: (account, id) => Effect.map(exists(account, id), isNonEmpty).pipe(unavailable("rules.exists")),
     hide: (account, id, at) => hide(account, id, at).pipe(unavailable("rules.hide")),
     remove: (id) => remove(id).pipe(fenced(sql), unavailable("rules.remove")),
@@ -269,7 +331,7 @@ const make = Effect.gen(function* () {
       ).pipe(unavailable("rules.registrationsOn")),
     count: (account, platform) =>
       sql<{ readonly used: number }>`select count(*)::int as used from registrations
-        where account_id = ${toUuid(account)} and platform = ${platform}`.pipe(
+        where account_id = ${toUuid(account)} and platform = ${platform} and state <> 'paused'`.pipe(
         Effect.map(([row]) => row?.used ?? 0),
         unavailable("rules.count")
       ),
@@ -296,7 +358,10 @@ interface RuleRow {
   readonly name: string
   readonly intent: string
   readonly created_at: Date
+  readonly version: number
   readonly platforms: Rule["platforms"] | null
+  readonly shadow_since: Date | null
+  readonly shadow: Rule["platforms"] | null
 }
 
 const toRule = (row: RuleRow): Rule => ({
@@ -304,7 +369,9 @@ const toRule = (row: RuleRow): Rule => ({
   name: row.name,
   intent: row.intent,
   platforms: row.platforms ?? {},
-  created_at: fromDate(row.created_at)
+  created_at: fromDate(row.created_at),
+  version: row.version,
+  ...(row.shadow_since !== null && { shadow: { since: fromDate(row.shadow_since), platforms: row.shadow ?? {} } })
 })
 
 type Restored = Parameters<RuleStore["Type"]["restore"]>[2]
@@ -348,12 +415,18 @@ interface RuleLinkRow {
   readonly platform_rule_id: string
   readonly rule_id: string
   readonly account_id: string
+  readonly version: number
+  readonly purpose: Candidate["purpose"] | null
+  readonly retired_at: Date | null
 }
 
-const toRuleLink = (row: RuleLinkRow) => ({
+const toRuleLink = (row: RuleLinkRow): RuleLink => ({
   platformRuleId: row.platform_rule_id,
   ruleId: fromUuid("rule", row.rule_id),
-  accountId: fromUuid("acct", row.account_id)
+  accountId: fromUuid("acct", row.account_id),
+  version: row.version,
+  ...(row.retired_at !== null && { retiredAt: row.retired_at.getTime() }),
+  isShadow: row.purpose !== null
 })
 
 const isNonEmpty = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0

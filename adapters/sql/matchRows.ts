@@ -9,6 +9,8 @@ export interface MatchRow {
   readonly id: string
   readonly rule_id: string
   readonly account_id: string
+  readonly rule_version: number
+  readonly reapplied: boolean
   readonly created_at: Date
   readonly platform: PlatformId
   readonly platform_post_id: string
@@ -34,10 +36,12 @@ export const toPage = <A>(rows: ReadonlyArray<MatchRow>, limit: number, toItem: 
 export const toMatch = (row: FullRow): Match => ({
   id: fromUuid("match", row.id),
   rule_id: fromUuid("rule", row.rule_id),
+  rule_version: row.rule_version,
   created_at: fromDate(row.created_at),
   platform: row.platform,
   platform_post_id: row.platform_post_id,
   payload: row.payload,
+  ...(row.reapplied && { reapplied: true as const }),
   ...redactedOf(row)
 })
 

@@ -459,6 +459,62 @@ export const migrations = {
     yield* sql`update rule_gaps g set platform_rule_id = r.platform_rule_id from registrations r
       where g.ended_at is null and r.rule_id = g.rule_id and r.platform = g.platform`
     yield* sql`create index rule_gaps_by_platform_rule on rule_gaps (platform, platform_rule_id)`
+  }),
+
+  "0017_versions_of_rules": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // A candidate is a rule that is to replace the filters of another one, or to be compared with it. It is never listed.
+    yield* sql`alter table rules add column version integer not null default 1,
+      add column candidate_of uuid references rules on delete cascade, add column purpose text`
+    yield* sql`create index rules_candidates on rules (candidate_of) where candidate_of is not null`
+    yield* sql`alter table registrations drop constraint registrations_state_check`
+    yield* sql`alter table registrations add constraint registrations_state_check
+      check (state in ('pending', 'active', 'removing', 'failed', 'paused'))`
+    yield* sql`create table rule_changes (
+      rule_id uuid not null references rules on delete cascade,
+      version integer not null,
+      at timestamptz(3) not null,
+      key_id uuid,
+      name text not null,
+      intent text not null,
+      overrides jsonb not null,
+      paused boolean not null,
+      primary key (rule_id, version)
+    )`
+    yield* sql`insert into rule_changes
+      select r.id, 1, r.created_at, null, r.name, r.intent, g.overrides, false
+      from rules r cross join lateral (
+        select coalesce(jsonb_object_agg(platform, text), '{}') as overrides from registrations where rule_id = r.id
+      ) g`
+    // The rule that a platform held for an earlier version. Events from before the change have its id.
+    yield* sql`create table retired_rules (
+      platform text not null,
+      platform_rule_id text not null,
+      rule_id uuid not null references rules on delete cascade,
+      account_id uuid not null,
+      version integer not null,
+      retired_at timestamptz(3) not null
+    )`
+    yield* sql`create index retired_rules_by_platform_rule on retired_rules (platform, platform_rule_id)`
+    yield* sql`create index retired_rules_of_rule on retired_rules (rule_id)`
+    yield* sql`create index retired_rules_by_age on retired_rules (retired_at)`
+    yield* sql`alter table matches add column rule_version integer not null default 1,
+      add column reapplied boolean not null default false`
+    yield* sql`alter table redactions add column rule_version integer not null default 1`
+    // What the candidates matched. `rule_id` is the candidate.
+    yield* sql`create table shadow_matches (
+      rule_id uuid not null references rules on delete cascade,
+      platform text not null,
+      platform_post_id text not null,
+      payload jsonb not null,
+      created_at timestamptz(3) not null
+    )`
+    yield* sql`create unique index shadow_matches_once on shadow_matches (
+      platform,
+      (case when octet_length(platform_post_id) <= 200 then platform_post_id else md5(platform_post_id) end),
+      rule_id
+    )`
+    yield* sql`create index shadow_matches_by_age on shadow_matches (rule_id, created_at)`
   })
 }
 
@@ -469,7 +525,9 @@ export const migrations = {
 export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, BeforeServers>, boolean>> = {
   // Earlier versions do not know owners: they would open every stream a second time.
   "0015_servers": false,
-  "0016_earlier_platform_rules": true
+  "0016_earlier_platform_rules": true,
+  // Earlier versions would list candidates as rules.
+  "0017_versions_of_rules": false
 }
 
 /** From versions that did not share a store with other servers. */

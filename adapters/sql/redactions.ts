@@ -22,6 +22,7 @@ export const redactIn = (
   Effect.gen(function* () {
     const ids = postIds.map(storableText)
     yield* sql`delete from set_aside where ${ofPosts(sql, platform, ids)}`
+    yield* sql`delete from shadow_matches where ${ofPosts(sql, platform, ids)}`
     const rows = yield* unredactedStatement(sql, { platform, ids, atMost })
     const found = rows.map(({ id }) => id).sort()
     if (found.length === 0) return 0
@@ -43,10 +44,10 @@ export const redactIn = (
           redacted_reason = ${redacted.reason}
         from wanted w where m.id = w.match_id
         returning w.id, m.id as match_id, m.rule_id, m.account_id, m.platform, m.platform_post_id, m.created_at,
-          m.redacted_at, m.redacted_reason
+          m.redacted_at, m.redacted_reason, m.rule_version
       ), added as (
         insert into redactions (id, match_id, rule_id, account_id, platform, platform_post_id, created_at, redacted_at,
-          redacted_reason)
+          redacted_reason, rule_version)
         select * from changed
       )
       update match_order set newest = ${redactions.at(-1)}::uuid returning pg_notify(${CHANNEL}, ${self})`

@@ -9,6 +9,7 @@ import type { KeyStore } from "../../core/keys/KeyStore.ts"
 import type { MatchStore } from "../../core/matches/MatchStore.ts"
 import type { LimitStore } from "../../core/quotas/LimitStore.ts"
 import type { RuleStore } from "../../core/rules/RuleStore.ts"
+import type { ShadowStore } from "../../core/shadows/ShadowStore.ts"
 import type { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import type { Announcements } from "./Announcements.ts"
 import * as SqlEventLog from "./SqlEventLog.ts"
@@ -19,11 +20,21 @@ import * as SqlMatchStore from "./SqlMatchStore.ts"
 import * as SqlPostCounts from "./SqlPostCounts.ts"
 import * as SqlRuleStore from "./SqlRuleStore.ts"
 import * as SqlServers from "./SqlServers.ts"
+import * as SqlShadowStore from "./SqlShadowStore.ts"
 import * as SqlStreamStore from "./SqlStreamStore.ts"
 import * as SqlWebhookStore from "./SqlWebhookStore.ts"
 
 export const layer: Layer.Layer<
-  RuleStore | MatchStore | StreamStore | KeyStore | EventLog | WebhookStore | LimitStore | LookUpRounds | PostCounts,
+  | RuleStore
+  | MatchStore
+  | StreamStore
+  | KeyStore
+  | EventLog
+  | WebhookStore
+  | LimitStore
+  | LookUpRounds
+  | PostCounts
+  | ShadowStore,
   never,
   SqlClient | Announcements
 > = Layer.mergeAll(
@@ -36,5 +47,6 @@ export const layer: Layer.Layer<
   SqlLimitStore.layer,
   SqlLookUpRounds.layer,
   SqlPostCounts.layer,
+  SqlShadowStore.layer,
   SqlServers.layer
 )

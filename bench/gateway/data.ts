@@ -25,7 +25,8 @@ export const rules = Array.from({ length: 20 }, (_, i) => {
         state: "active" as const
       }
     },
-    created_at: time(age)
+    created_at: time(age),
+    version: 1
   } satisfies Rule
 })
 
@@ -38,6 +39,7 @@ export const matches = Array.from({ length: 50 }, (_, i) => {
   return {
     id: fromUuid("match", uuid(age)),
     rule_id: newestRule,
+    rule_version: 1,
     created_at: time(age),
     platform: "x" as const,
     platform_post_id: post,

@@ -18,6 +18,7 @@ import { LiveMatches } from "../../core/matches/LiveMatches.ts"
 import { Matches } from "../../core/matches/Matches.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { Ids } from "../../core/model/Ids.ts"
+import { layerMemory as memoryRules } from "../../core/rules/memoryRules.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
@@ -30,9 +31,7 @@ import { KEY, matches, rules } from "./data.ts"
 
 const stores = WebhookStore.layerMemory.pipe(
   Layer.provideMerge(MatchStore.layerMemory),
-  Layer.provideMerge(
-    Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, KeyStore.layerMemory, PostCounts.layerMemory)
-  )
+  Layer.provideMerge(Layer.mergeAll(memoryRules, StreamStore.layerMemory, KeyStore.layerMemory, PostCounts.layerMemory))
 )
 
 export const layer = Layer.provideMerge(

@@ -16,6 +16,7 @@ export const matchAt = (at: number): Match => {
   return {
     id,
     rule_id: rule.id,
+    rule_version: 1,
     created_at: Timestamp.fromMillis(at),
     platform: "x",
     platform_post_id: id,

@@ -12,13 +12,14 @@ import { Ownership, streamOf } from "../ownership/Ownership.ts"
 import { type Platform, Platforms, type Signal } from "../platforms/Platform.ts"
 import { Registrations } from "../rules/Registrations.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
+import { ShadowStore } from "../shadows/ShadowStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { type CoverageOptions, pipeline, retryForever } from "./pipeline.ts"
 
 export const layer: Layer.Layer<
   never,
   never,
-  Platforms | Registrations | RuleStore | MatchStore | StreamStore | PostBudget | Ids
+  Platforms | Registrations | RuleStore | MatchStore | ShadowStore | StreamStore | PostBudget | Ids
 > = Layer.scopedDiscard(
   Effect.gen(function* () {
     const platforms = yield* Platforms
@@ -26,6 +27,7 @@ export const layer: Layer.Layer<
       registrations: yield* Registrations,
       rules: yield* RuleStore,
       matches: yield* MatchStore,
+      shadows: yield* ShadowStore,
       streams: yield* StreamStore,
       budget: yield* PostBudget,
       ids: yield* Ids,

@@ -3,11 +3,12 @@ import { Array as Arr, Effect } from "effect"
 import type { Match } from "../matches/Match.ts"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { Ids } from "../model/Ids.ts"
-import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
-import type { Delivery } from "../platforms/Platform.ts"
+import type { Delivery, Platform } from "../platforms/Platform.ts"
+import { inForce } from "../rules/inForce.ts"
 import type { Registrations } from "../rules/Registrations.ts"
 import type { RuleLink, RuleStore } from "../rules/RuleStore.ts"
+import type { ShadowMatch } from "../shadows/ShadowStore.ts"
 
 export interface FanOutServices {
   readonly rules: RuleStore["Type"]
@@ -15,18 +16,24 @@ export interface FanOutServices {
   readonly ids: Ids["Type"]
 }
 
+/** What became of some events. Matches of shadows are stored apart. */
+export interface FannedOut {
+  readonly matches: ReadonlyArray<Match>
+  readonly shadows: ReadonlyArray<ShadowMatch>
+}
+
 /** One match per event and rule. Several rules, of several accounts, can share one rule of the platform. */
 export const fanOut = (
   { rules, registrations, ids }: FanOutServices,
-  platform: PlatformId,
+  platform: Platform,
   deliveries: ReadonlyArray<Delivery>
-): Effect.Effect<ReadonlyArray<Match>, StoreUnavailable> =>
+): Effect.Effect<FannedOut, StoreUnavailable> =>
   Effect.gen(function* () {
-    if (deliveries.length === 0) return []
+    if (deliveries.length === 0) return { matches: [], shadows: [] }
     const all = [...new Set(deliveries.flatMap(({ platformRuleIds }) => platformRuleIds))]
     const linksOf = new Map<string, Array<RuleLink>>()
     const addLinks = (platformRuleIds: ReadonlyArray<string>) =>
-      Effect.map(rules.ruleLinks(platform, platformRuleIds), (links) => {
+      Effect.map(rules.ruleLinks(platform.id, platformRuleIds), (links) => {
         for (const link of links) {
           const known = linksOf.get(link.platformRuleId)
           if (known === undefined) linksOf.set(link.platformRuleId, [link])
@@ -37,23 +44,31 @@ export const fanOut = (
     const unknown = all.filter((id) => !linksOf.has(id))
     if (unknown.length > 0) {
       // A new rule is on the platform before it is active in the store.
-      yield* registrations.awaitIdle(platform, unknown)
+      yield* registrations.awaitIdle(platform.id, unknown)
       yield* addLinks(unknown)
     }
     const created_at = yield* Timestamp.now
     const pairs = deliveries.flatMap((delivery) => {
       const { platformRuleIds, sender } = delivery
       const matched = [...new Set(platformRuleIds)].flatMap((id) => linksOf.get(id) ?? [])
-      const links = sender === undefined ? matched : matched.filter(({ accountId }) => accountId === sender)
-      return links.map(({ ruleId }) => ({ delivery, rule_id: ruleId }))
+      const own = sender === undefined ? matched : matched.filter(({ accountId }) => accountId === sender)
+      return inForce(own, delivery, platform).map((link) => ({ delivery, link }))
     })
-    const newIds = yield* ids.matches(pairs.length)
-    return Arr.zipWith(newIds, pairs, (id, { delivery: { platformPostId, payload }, rule_id }) => ({
-      id,
-      rule_id,
+    const [real, shadowed] = Arr.partition(pairs, ({ link }) => link.isShadow)
+    const newIds = yield* ids.matches(real.length)
+    const eventOf = ({ platformPostId, payload }: Delivery) => ({
       created_at,
-      platform,
+      platform: platform.id,
       platform_post_id: platformPostId,
       payload
-    }))
+    })
+    return {
+      matches: Arr.zipWith(newIds, real, (id, { delivery, link }) => ({
+        id,
+        rule_id: link.ruleId,
+        rule_version: link.version,
+        ...eventOf(delivery)
+      })),
+      shadows: shadowed.map(({ delivery, link }) => ({ rule_id: link.ruleId, ...eventOf(delivery) }))
+    }
   })

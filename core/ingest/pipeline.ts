@@ -31,11 +31,13 @@ import type { MatchStore } from "../matches/MatchStore.ts"
 import type { MatchesUnstorable, StoreUnavailable } from "../model/Errors.ts"
 import type { Failpoints } from "../model/Failpoints.ts"
 import type { Delivery, Period, Platform, Signal } from "../platforms/Platform.ts"
+import type { ShadowStore } from "../shadows/ShadowStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { type FanOutServices, fanOut } from "./fanOut.ts"
 
 export interface Services extends FanOutServices {
   readonly matches: MatchStore["Type"]
+  readonly shadows: ShadowStore["Type"]
   readonly streams: StreamStore["Type"]
   readonly budget: PostBudget["Type"]
   readonly failpoints: Failpoints["Type"]
@@ -184,7 +186,9 @@ class Writer {
       const { failpoints } = this.services
       const hasEvents = deliveries.length > 0
       if (hasEvents) yield* failpoints.hit("ingest.taken")
-      const matches = yield* this.retry(fanOut(this.services, this.platform.id, deliveries))
+      const { matches, shadows } = yield* this.retry(fanOut(this.services, this.platform, deliveries))
+      // First: if the process dies in between, the events come again, or lie in a gap.
+      if (shadows.length > 0) yield* this.retry(this.services.shadows.insert(shadows))
       const [took, added] = yield* Effect.timed(this.retry(this.services.matches.insert(matches, progress)))
       yield* this.measure(deliveries, {
         matches: added,

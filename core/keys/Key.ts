@@ -1,5 +1,5 @@
 /** API keys: `es_`, 32 random characters, 6 of checksum. Only the digest of a key is stored. */
-import { Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
 import { AccountId, KeyId } from "../model/Ids.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 
@@ -42,7 +42,17 @@ export const isActive = ({ revoked_at, expires_at }: Key, now: Timestamp): boole
 export interface Caller {
   readonly account: AccountId
   readonly scope: Scope
+  /** Absent for a local caller, which needs none. */
+  readonly key?: KeyId
 }
+
+/** The key by which the current request is made, for the history of rules. */
+export class Actor extends Context.Reference<Actor>()("core/Actor", {
+  defaultValue: (): Option.Option<KeyId> => Option.none()
+}) {}
+
+export const asActor = <A, E, R>({ key }: Caller, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideService(effect, Actor, Option.fromNullable(key))
 
 const SECRET_LENGTH = 32
 const CHECKSUM_LENGTH = 6

@@ -103,7 +103,7 @@ export class Keys extends Context.Tag("core/Keys")<
             cache.delete(secret)
             return yield* new Unauthenticated()
           }
-          const caller = { account: key.account_id, scope: key.scope }
+          const caller = { account: key.account_id, scope: key.scope, key: key.id }
           const ends = [key.expires_at, key.previous_secret_until].flatMap((end) =>
             end === null || end <= at ? [] : [Date.parse(end)]
           )

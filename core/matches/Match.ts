@@ -17,11 +17,18 @@ export type Redacted = typeof Redacted.Type
 export const Match = Schema.Struct({
   id: MatchId,
   rule_id: RuleId,
+  rule_version: Schema.Int.annotations({
+    jsonSchema: { type: "integer", minimum: 1 },
+    description: "The version of the rule that matched the event"
+  }),
   created_at: Timestamp,
   platform: PlatformId,
   platform_post_id: Schema.String,
   payload: Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
     jsonSchema: { type: "object", additionalProperties: true, description: "The event as the platform delivered it" }
+  }),
+  reapplied: Schema.optionalWith(Schema.Literal(true), { exact: true }).annotations({
+    description: "Set if the match was added later: the rule did not have this filter when the event was received"
   }),
   redacted: Schema.optionalWith(Redacted, { exact: true }).annotations({
     description: "Set if the event was removed: payload is then empty"

@@ -142,6 +142,17 @@ export class RuleLimitReached extends Schema.TaggedError<RuleLimitReached>()("Ru
   }
 }
 
+/** Someone else has changed the rule in the meantime. */
+export class RuleVersionChanged extends Schema.TaggedError<RuleVersionChanged>()("RuleVersionChanged", {
+  ruleId: Schema.String,
+  expected: Schema.Number,
+  version: Schema.Number
+}) {
+  override get message() {
+    return `The rule has version ${this.version}, not ${this.expected}: read it again, then repeat the change`
+  }
+}
+
 export class PlatformNotConfigured extends Schema.TaggedError<PlatformNotConfigured>()("PlatformNotConfigured", {
   platform: PlatformId
 }) {
@@ -229,6 +240,7 @@ export type CoreError =
   | KeyInactive
   | LastAdminKey
   | RuleLimitReached
+  | RuleVersionChanged
   | PlatformNotConfigured
   | PlatformRefused
   | PlatformLimitReached

@@ -13,10 +13,13 @@ export const RULE_FAILPOINTS = [
   "delete.removed"
 ] as const
 
+/** After the filters of a rule were replaced, and before the old ones are removed. */
+export const CHANGE_FAILPOINTS = ["update.changed"] as const
+
 /** Before anything is written, and after the write but before the acknowledgement. */
 export const INGEST_FAILPOINTS = ["ingest.taken", "ingest.stored"] as const
 
-export const FAILPOINTS = [...RULE_FAILPOINTS, ...INGEST_FAILPOINTS] as const
+export const FAILPOINTS = [...RULE_FAILPOINTS, ...CHANGE_FAILPOINTS, ...INGEST_FAILPOINTS] as const
 export type Failpoint = (typeof FAILPOINTS)[number]
 
 /** Does nothing by default. */

@@ -1,30 +1,18 @@
 /** Registers rules on the platforms and keeps platforms and store in sync. */
 
 import { Clock, Context, Effect, Fiber, Layer, Option } from "effect"
-import type {
-  PlatformLimitReached,
-  PlatformNotReady,
-  PlatformRefused,
-  PlatformUnavailable,
-  RuleLimitReached,
-  StoreUnavailable
-} from "../model/Errors.ts"
+import type { RuleNotFound, RuleVersionChanged, StoreUnavailable } from "../model/Errors.ts"
 import { Failpoints } from "../model/Failpoints.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Ownership, streamOf } from "../ownership/Ownership.ts"
-import { type Platform, type PlatformFailure, Platforms, type Registered } from "../platforms/Platform.ts"
-import * as Metrics from "../telemetry/Metrics.ts"
-import { askOwner, awaitActivation, awaitRemoval, settleRequests } from "./askOwner.ts"
+import { type Platform, Platforms, type Registered } from "../platforms/Platform.ts"
+import { awaitActivation, settleRequests } from "./askOwner.ts"
 import { type Comparison, compare } from "./compare.ts"
+import { type AddFailure, type Filter, makeChanges, type Replacement } from "./makeChanges.ts"
 import { RuleRequests } from "./RuleRequests.ts"
-import { type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
-
-export interface Filter {
-  readonly platform: Platform
-  readonly text: string
-}
+import { type NewRule, RuleStore } from "./RuleStore.ts"
 
 /** The last successful comparison, and the error if a later one failed. */
 export interface SyncStatus {
@@ -37,14 +25,6 @@ export interface SyncStatus {
   }>
 }
 
-export type AddFailure =
-  | RuleLimitReached
-  | PlatformRefused
-  | PlatformLimitReached
-  | PlatformNotReady
-  | PlatformUnavailable
-  | StoreUnavailable
-
 export class Registrations extends Context.Tag("core/Registrations")<
   Registrations,
   {
@@ -54,6 +34,15 @@ export class Registrations extends Context.Tag("core/Registrations")<
       filters: ReadonlyArray<Filter>,
       limits: ReadonlyMap<PlatformId, number>
     ) => Effect.Effect<ReadonlyMap<PlatformId, Registered>, AddFailure>
+    /**
+     * Registers the new filters beside those that they replace, then replaces them: see `RuleStore.change`. On a failure
+     * the rule stands as it was.
+     */
+    readonly replace: (
+      account: AccountId,
+      id: RuleId,
+      replacement: Replacement
+    ) => Effect.Effect<number, AddFailure | RuleNotFound | RuleVersionChanged>
     /** False if the account has no such rule. If a platform is down, `reconcile` removes the rule there later. */
     readonly remove: (account: AccountId, id: RuleId) => Effect.Effect<boolean, StoreUnavailable>
     /**
@@ -118,131 +107,13 @@ export class Registrations extends Context.Tag("core/Registrations")<
             .reduceRight((inner, id) => lockOf(id).withPermits(1)(inner), Effect.uninterruptible(inFiber))
         }
 
-        /** Set for a platform that only its owner may talk to. */
-        const askedFor = (platform: Platform) => Option.filter(requests, () => platform.capabilities.isRemote)
-
-        const isDoneHere = (id: PlatformId) =>
-          Effect.map(Effect.option(platforms.get(id)), (found) => Option.isNone(Option.flatMap(found, askedFor)))
-
-        const registerOne = (rule: NewRule, { platform, text }: Filter) =>
-          Option.match(askedFor(platform), {
-            onSome: (shared) => askOwner(shared, rule.id, platform.id),
-            onNone: () =>
-              Effect.gen(function* () {
-                const [outcome] = yield* alone(platform.id, platform.register([text]))
-                return yield* outcome ?? Effect.dieMessage(`No outcome from "${platform.id}"`)
-              })
-          })
-
-        /**
-         * With several servers a create or delete may wait for another server. It then holds the lock only for its own
-         * calls to the platform. A comparison leaves rules alone that are being created or deleted.
-         */
-        const changing = <A, E>(ids: ReadonlySet<PlatformId>, effect: Effect.Effect<A, E>) =>
-          exclusively(Option.isNone(requests) ? ids : new Set(), effect)
-        const alone = <A, E>(id: PlatformId, effect: Effect.Effect<A, E>) =>
-          Option.isNone(requests) ? effect : exclusively(new Set([id]), effect)
-
-        /** If it fails, the rule becomes an orphan, which `reconcile` removes. */
-        const unregister = ({ ruleId, platform, text, platformRuleId }: PlatformRule) => {
-          const later = (error: PlatformFailure) =>
-            Effect.logWarning(`Cannot remove a rule from "${platform}" now, retrying later: ${error.message}`)
-          const unregisterUnshared = Effect.gen(function* () {
-            if (yield* store.isShared({ ruleId, platform, text })) return
-            const found = yield* Effect.option(platforms.get(platform))
-            if (Option.isNone(found)) return
-            yield* Effect.catchTags(found.value.unregister([platformRuleId]), {
-              PlatformNotReady: later,
-              PlatformUnavailable: later
-            })
-          })
-          return alone(platform, unregisterUnshared)
-        }
-
-        const add = (rule: NewRule, filters: ReadonlyArray<Filter>, limits: ReadonlyMap<PlatformId, number>) => {
-          const registered = new Map<PlatformId, Registered>()
-          const pausedOn = new Set(rule.filters.flatMap(({ platform, paused }) => (paused ? [platform] : [])))
-          const wanted = filters.filter(({ platform }) => !pausedOn.has(platform.id))
-          const registerAll = Effect.forEach(
-            wanted,
-            (filter) =>
-              Effect.gen(function* () {
-                registered.set(filter.platform.id, yield* registerOne(rule, filter))
-                if (registered.size < wanted.length) yield* failpoints.hit("create.registered-first")
-              }),
-            { discard: true }
-          )
-          const rollback = Effect.gen(function* () {
-            const own = filters.filter(({ platform }) => Option.isNone(askedFor(platform)))
-            for (const { platform, text } of own) {
-              const result = registered.get(platform.id)
-              if (result !== undefined) yield* unregister({ ruleId: rule.id, platform: platform.id, text, ...result })
-            }
-            if (Option.isNone(requests)) return yield* store.remove(rule.id)
-            yield* requests.value.abandon(rule.id)
-            yield* dropOwn(
-              requests.value,
-              rule.id,
-              own.map(({ platform }) => ({ platform: platform.id }))
-            )
-          })
-          return Effect.gen(function* () {
-            yield* store.reserve(rule, limits)
-            yield* Effect.forEach(pausedOn, (platform) => Metrics.gap(platform, "budget"))
-            yield* failpoints.hit("create.reserved")
-            // If the rollback fails, the rule stays pending and `reconcile` rolls it back.
-            yield* Effect.tapError(registerAll, () => Effect.ignoreLogged(rollback))
-            yield* failpoints.hit("create.registered")
-            yield* store.activate(rule.id, registered, yield* Timestamp.now)
-            yield* failpoints.hit("create.activated")
-            return registered
-          })
-        }
-
-        /** The owners of the other platforms drop theirs. */
-        const dropOwn = (
-          shared: RuleRequests["Type"],
-          id: RuleId,
-          own: ReadonlyArray<{ readonly platform: PlatformId }>
-        ) =>
-          Effect.gen(function* () {
-            for (const { platform } of own) yield* shared.drop(id, platform)
-            yield* awaitRemoval(shared, store, id)
-          })
-
-        const finishRemoval = (id: RuleId, registrations: ReadonlyArray<StoredRegistration>) =>
-          Effect.gen(function* () {
-            const own = yield* Effect.filter(registrations, ({ platform }) => isDoneHere(platform))
-            const platformRules = own.flatMap((registration) =>
-              Option.match(registration.platformRuleId, {
-                onNone: () => [],
-                onSome: (platformRuleId) => [{ ...registration, platformRuleId }]
-              })
-            )
-            for (const [index, platformRule] of platformRules.entries()) {
-              if (index === 1) yield* failpoints.hit("delete.unregistered-first")
-              yield* unregister(platformRule)
-            }
-            yield* failpoints.hit("delete.unregistered")
-            yield* Option.match(requests, {
-              onNone: () => store.remove(id),
-              onSome: (shared) => dropOwn(shared, id, own)
-            })
-            yield* failpoints.hit("delete.removed")
-          })
-
-        const remove = (account: AccountId, id: RuleId) =>
-          Effect.gen(function* () {
-            const registrations = yield* store.registrations(id)
-            const hideAndFinish = Effect.gen(function* () {
-              if (!(yield* store.hide(account, id, yield* Timestamp.now))) return false
-              yield* failpoints.hit("delete.hidden")
-              // The rule is invisible from here on. If this fails, `reconcile` finishes it.
-              yield* Effect.ignoreLogged(finishRemoval(id, registrations))
-              return true
-            })
-            return yield* changing(new Set(registrations.map(({ platform }) => platform)), hideAndFinish)
-          })
+        const { askedFor, isDoneHere, add, remove, replace } = makeChanges({
+          store,
+          platforms,
+          requests,
+          failpoints,
+          exclusively
+        })
 
         const compareNow = (platform: Platform) =>
           Effect.gen(function* () {
@@ -341,9 +212,9 @@ export class Registrations extends Context.Tag("core/Registrations")<
         })
 
         return Registrations.of({
-          add: (rule, filters, limits) =>
-            changing(new Set(filters.map(({ platform }) => platform.id)), add(rule, filters, limits)),
+          add,
           remove,
+          replace,
           reconcile,
           reconcileDue,
           settle,
@@ -370,12 +241,5 @@ const MAX_CHEAP_RULES = 1_000
 
 /** About two minutes: a little less, so that it falls due at the look before rather than after them. */
 const SLOW_INTERVAL_MILLIS = 110_000
-
-interface PlatformRule {
-  readonly ruleId: RuleId
-  readonly platform: PlatformId
-  readonly text: string
-  readonly platformRuleId: string
-}
 
 const neverCompared: SyncStatus = { comparison: Option.none(), error: Option.none() }

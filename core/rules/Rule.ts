@@ -1,6 +1,6 @@
 /** The rule schemas: a caller's draft, and the stored rule with its registrations. */
 import { Schema } from "effect"
-import { RuleId } from "../model/Ids.ts"
+import { KeyId, RuleId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 import { StorableText, trimmedText } from "../model/trimmedText.ts"
@@ -34,10 +34,38 @@ export const RuleDraft = Schema.Struct({
 })
 export type RuleDraft = typeof RuleDraft.Type
 
-export const RegistrationState = Schema.Literal("pending", "active", "removing", "failed").annotations({
+/** A rule to create. */
+export const NewRuleDraft = Schema.Struct({
+  ...RuleDraft.fields,
+  paused: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
+    description: "Creates the rule paused: no platform gets it before it is resumed"
+  })
+})
+export type NewRuleDraft = typeof NewRuleDraft.Type
+
+const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+
+/** What to change of a rule. Absent fields stay as they are. */
+export const RulePatch = Schema.Struct({
+  name: optional(RuleDraft.fields.name),
+  intent: optional(RuleDraft.fields.intent),
+  platforms: optional(RuleDraft.fields.platforms).annotations({
+    description:
+      "All platforms to watch from now on. A new one needs a filter in overrides; without this field the platforms stay"
+  }),
+  overrides: optional(RuleDraft.fields.overrides).annotations({
+    description: "The filters to replace, per platform. Other filters stay"
+  }),
+  expected_version: optional(Schema.Int).annotations({
+    description: "Fails with `aborted` if the rule has another version: someone else has changed it"
+  })
+})
+export type RulePatch = typeof RulePatch.Type
+
+export const RegistrationState = Schema.Literal("pending", "active", "removing", "failed", "paused").annotations({
   identifier: "RegistrationState",
   description:
-    "failed: the platform lost the rule and rejects it; registration is retried at each comparison of the rules. Or the rule is paused because the monthly budget is nearly used up: the reason says so"
+    "paused: the account paused the rule. failed: the platform lost the rule and rejects it; registration is retried at each comparison of the rules. Or the platform does not get the rule because the monthly budget is nearly used up: the reason says so"
 })
 export type RegistrationState = typeof RegistrationState.Type
 
@@ -50,11 +78,39 @@ export const Registration = Schema.Struct({
 }).annotations({ identifier: "Registration" })
 export type Registration = typeof Registration.Type
 
+const Registrations = Schema.Record({ key: PlatformId, value: Registration })
+
+export const RuleVersionNumber = Schema.Int.annotations({
+  jsonSchema: { type: "integer", minimum: 1 },
+  description: "1 for a new rule, one more with each change"
+})
+
 export const Rule = Schema.Struct({
   id: RuleId,
   name: Schema.String,
   intent: Schema.String,
-  platforms: Schema.Record({ key: PlatformId, value: Registration }),
-  created_at: Timestamp
+  platforms: Registrations,
+  created_at: Timestamp,
+  version: RuleVersionNumber,
+  shadow: Schema.optionalWith(Schema.Struct({ since: Timestamp, platforms: Registrations }), {
+    exact: true
+  }).annotations({ description: "The filters that run in the shadow of the rule" })
 }).annotations({ identifier: "Rule" })
 export type Rule = typeof Rule.Type
+
+/** A version of a rule, as it was after a change. */
+export const RuleVersion = Schema.Struct({
+  version: RuleVersionNumber,
+  at: Timestamp,
+  key_id: Schema.optionalWith(KeyId, { exact: true }).annotations({
+    description: "The key that made the change; absent if it was made without one"
+  }),
+  name: Schema.String,
+  intent: Schema.String,
+  overrides: Schema.Record({ key: PlatformId, value: Schema.String }),
+  paused: Schema.Boolean,
+  changed: Schema.Array(Schema.String).annotations({
+    description: "What is not as in the version before: name, intent, paused, or overrides with the platform"
+  })
+}).annotations({ identifier: "RuleVersion" })
+export type RuleVersion = typeof RuleVersion.Type

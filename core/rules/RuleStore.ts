@@ -1,11 +1,11 @@
-/** Storage port for rules and their registrations, with an in-memory layer. */
-import { Context, Effect, Layer, Option } from "effect"
-import { RuleLimitReached, type StoreUnavailable } from "../model/Errors.ts"
-import type { AccountId, RuleId } from "../model/Ids.ts"
+/** Storage port for rules and their registrations. */
+import { Context, type Effect, type Option } from "effect"
+import type { RuleLimitReached, RuleNotFound, RuleVersionChanged, StoreUnavailable } from "../model/Errors.ts"
+import type { AccountId, KeyId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
 import type { GapCause, Registered } from "../platforms/Platform.ts"
-import type { RegistrationState, Rule } from "./Rule.ts"
+import type { RegistrationState, Rule, RuleVersion } from "./Rule.ts"
 
 /** A rule that is not registered yet. */
 export interface NewRule {
@@ -14,12 +14,39 @@ export interface NewRule {
   readonly name: string
   readonly intent: string
   readonly createdAt: Timestamp
+  /** The key that creates it. */
+  readonly by?: KeyId | undefined
   readonly filters: ReadonlyArray<{
     readonly platform: PlatformId
     readonly text: string
-    /** Set if the platform does not get the filter before the pause ends. */
-    readonly paused?: NewPause | undefined
+    /** Set if the platform does not get the filter: before the pause ends, or, if the account pauses it, until it resumes it. */
+    readonly paused?: NewPause | "by_account" | undefined
   }>
+  readonly candidate?: Candidate
+}
+
+/**
+ * A rule whose filters are to replace those of another rule, or to be compared with them. It has registrations as any
+ * rule, but is not visible. update: abandoned if no change runs that uses it.
+ */
+export interface Candidate {
+  readonly of: RuleId
+  readonly purpose: "update" | "shadow"
+}
+
+/** What `change` makes of a rule. */
+export interface RuleChange {
+  readonly name: string
+  readonly intent: string
+  readonly at: Timestamp
+  readonly by: Option.Option<KeyId>
+  readonly expectedVersion: number
+  /** The platforms on which the rule's registrations end: they become those of the candidate, to be removed. */
+  readonly ended: ReadonlyArray<PlatformId>
+  /** New registrations of the rule that are paused. */
+  readonly paused: ReadonlyArray<{ readonly platform: PlatformId; readonly text: string }>
+  /** Its registrations become those of the rule. It need not exist. */
+  readonly candidate: RuleId
 }
 
 /** The registration of one rule on one platform, of any account. */
@@ -37,6 +64,8 @@ export interface StoredRegistration {
   readonly since: Timestamp
   /** Set if it failed because it is paused: it is not registered again before the pause ends. */
   readonly pause: Option.Option<Pause>
+  /** Of a candidate. */
+  readonly purpose: Option.Option<Candidate["purpose"]>
 }
 
 /** A rule is paused when the monthly budget is nearly used up. */
@@ -87,13 +116,23 @@ export interface RuleLink {
   readonly platformRuleId: string
   readonly ruleId: RuleId
   readonly accountId: AccountId
+  readonly version: number
+  /** Set if the rule has had other filters since then. In milliseconds. */
+  readonly retiredAt?: number
+  /** `ruleId` is a candidate, whose matches are stored apart. */
+  readonly isShadow: boolean
 }
+
+/** The gap of a rule that its account has paused. */
+export const PAUSED = { cause: "paused", detail: "The account paused the rule" } as const
 
 /** The gap of a rule that the platform had lost and accepted again. */
 export const DROPPED = {
   cause: "rules_dropped",
   detail: "The platform lost the rule at some time after the last comparison"
 } as const
+
+export type StoredVersion = Omit<RuleVersion, "changed">
 
 /** The cause of the gap of a failed registration. */
 export const causeOf = (pause: Pause | undefined): GapCause => (pause === undefined ? "rule_failed" : "budget")
@@ -151,8 +190,26 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly saveComparison: (platform: PlatformId, at: Timestamp) => Effect.Effect<void, StoreUnavailable>
     /** Constant cost: `limit` is the maximum number of gaps. */
     readonly watches: (selector: WatchSelector, limit: number) => Effect.Effect<Watches, StoreUnavailable>
+    /**
+     * Replaces registrations, in one transaction, and adds a version. Open gaps of replaced registrations end. Events from
+     * before the change still find the rule, by `ruleLinks`. Returns the new version.
+     */
+    readonly change: (
+      account: AccountId,
+      id: RuleId,
+      change: RuleChange
+    ) => Effect.Effect<number, RuleNotFound | RuleVersionChanged | StoreUnavailable>
+    /** The shadow of a rule, if it has one. */
+    readonly shadowOf: (id: RuleId) => Effect.Effect<Option.Option<RuleId>, StoreUnavailable>
+    /** All candidates of a rule. */
+    readonly candidatesOf: (id: RuleId) => Effect.Effect<ReadonlyArray<RuleId>, StoreUnavailable>
+    /** Newest first. Empty if the account has no such rule. */
+    readonly versions: (account: AccountId, id: RuleId) => Effect.Effect<ReadonlyArray<StoredVersion>, StoreUnavailable>
+    /** Forgets the registrations that were replaced before this time. */
+    readonly forgetRetired: (before: Timestamp) => Effect.Effect<void, StoreUnavailable>
     /** Visible rules of the account, newest first. */
     readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StoreUnavailable>
+    readonly find: (account: AccountId, id: RuleId) => Effect.Effect<Option.Option<Rule>, StoreUnavailable>
     readonly exists: (account: AccountId, id: RuleId) => Effect.Effect<boolean, StoreUnavailable>
     /** False if no such rule is visible. Of two concurrent callers, one gets true. */
     readonly hide: (account: AccountId, id: RuleId, at: Timestamp) => Effect.Effect<boolean, StoreUnavailable>
@@ -163,7 +220,7 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly registrationsOn: (
       platform: PlatformId
     ) => Effect.Effect<ReadonlyArray<StoredRegistration>, StoreUnavailable>
-    /** The number of the account's rules on the platform, as `reserve` counts them. */
+    /** The number of the account's rules on the platform, as `reserve` counts them: without those that it paused. */
     readonly count: (account: AccountId, platform: PlatformId) => Effect.Effect<number, StoreUnavailable>
     /** The number of visible rules of each account that has any. */
     readonly counts: Effect.Effect<ReadonlyMap<AccountId, number>, StoreUnavailable>
@@ -175,283 +232,10 @@ export class RuleStore extends Context.Tag("core/RuleStore")<
     readonly isShared: (
       registration: Pick<StoredRegistration, "ruleId" | "platform" | "text">
     ) => Effect.Effect<boolean, StoreUnavailable>
-    /** Only visible rules. A rule also has the ids that the platform gave it before `restore`: late events have them. */
+    /** Only visible rules and shadows. A rule also has the ids that the platform gave it before `restore` and `change`: late events have them. */
     readonly ruleLinks: (
       platform: PlatformId,
       platformRuleIds: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<RuleLink>, StoreUnavailable>
   }
->() {
-  static readonly layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
-    const rules = new Map<RuleId, MemoryRule>()
-    const comparisons = new Map<PlatformId, Timestamp>()
-    let gaps: ReadonlyArray<MemoryGap> = []
-    const all = () => [...rules.values()]
-    const visibleIn = (account: AccountId, id: RuleId) => {
-      const rule = rules.get(id)
-      return rule !== undefined && rule.accountId === account && isVisible(rule) ? rule : undefined
-    }
-
-    const countOf = (account: AccountId, platform: PlatformId) =>
-      all().filter(
-        ({ accountId, registrations }) => accountId === account && registrations.some((r) => r.platform === platform)
-      ).length
-
-    const reserve = (rule: NewRule, limits: ReadonlyMap<PlatformId, number>) =>
-      Effect.suspend(() => {
-        for (const { platform } of rule.filters) {
-          const limit = limits.get(platform)
-          const used = countOf(rule.accountId, platform)
-          if (limit !== undefined && used >= limit) {
-            return new RuleLimitReached({ platform, limit, used })
-          }
-        }
-        const registrations = rule.filters.map(({ platform, text, paused }) => ({
-          ruleId: rule.id,
-          accountId: rule.accountId,
-          platform,
-          text,
-          platformRuleId: Option.none<string>(),
-          translatedValue: text,
-          state: paused === undefined ? ("pending" as const) : ("failed" as const),
-          reason: paused?.reason,
-          since: rule.createdAt,
-          pause: Option.fromNullable(paused?.pause),
-          watchedSince: paused === undefined ? undefined : rule.createdAt
-        }))
-        const begun = registrations.filter(({ state }) => state === "failed")
-        gaps = [
-          ...gaps,
-          ...begun.map(({ reason = "", ...registration }) => ({
-            ...registration,
-            from: rule.createdAt,
-            to: Option.none(),
-            cause: "budget" as const,
-            detail: reason
-          }))
-        ]
-        rules.set(rule.id, { ...rule, registrations })
-        return Effect.void
-      })
-
-    const changeRegistrations = (
-      id: RuleId,
-      change: (registration: MemoryRegistration) => MemoryRegistration
-    ): Effect.Effect<void> =>
-      Effect.sync(() => {
-        const rule = rules.get(id)
-        if (rule !== undefined) rules.set(id, { ...rule, registrations: rule.registrations.map(change) })
-      })
-
-    const activate = (id: RuleId, registered: ReadonlyMap<PlatformId, Registered>, at: Timestamp) =>
-      changeRegistrations(id, (registration) => {
-        const found = registered.get(registration.platform)
-        return found === undefined || registration.state === "removing"
-          ? registration
-          : { ...held(registration, found, at), watchedSince: registration.watchedSince ?? at }
-      })
-
-    const restore: RuleStore["Type"]["restore"] = (id, platform, { registered, lostSince, at }) =>
-      changeRegistrations(id, (registration) => {
-        if (registration.platform !== platform || !isSettled(registration.state)) return registration
-        if (registration.state === "failed") {
-          gaps = gaps.map((gap) => (isOpenFor(gap, registration) ? { ...gap, to: Option.some(at) } : gap))
-        } else {
-          gaps = [...gaps, { ...registration, ...DROPPED, from: lostSince, to: Option.some(at) }]
-        }
-        return held(registration, registered, at)
-      })
-
-    const fail: RuleStore["Type"]["fail"] = (id, platform, { reason, lostSince, at, pause }) =>
-      changeRegistrations(id, (registration) => {
-        if (registration.platform !== platform || !isSettled(registration.state)) return registration
-        const cause = causeOf(pause)
-        const open = gaps.find((gap) => isOpenFor(gap, registration))
-        if (open?.cause !== cause) {
-          gaps = [
-            ...gaps.map((gap) => (gap === open ? { ...gap, to: Option.some(at) } : gap)),
-            {
-              ...registration,
-              from: open === undefined ? lostSince : at,
-              to: Option.none(),
-              cause,
-              detail: reason
-            }
-          ]
-        }
-        return {
-          ...registration,
-          state: "failed",
-          reason,
-          since: registration.state === "failed" ? registration.since : at,
-          pause: Option.fromNullable(pause)
-        }
-      })
-
-    const endPauses: RuleStore["Type"]["endPauses"] = (platform, { at, budget }) =>
-      Effect.sync(() => {
-        const isOver = (pause: Pause) => pause.until <= at || budget === 0 || pause.budget < budget
-        let ended = 0
-        for (const rule of all()) {
-          const registrations = rule.registrations.map((registration) => {
-            if (registration.platform !== platform || !Option.exists(registration.pause, isOver)) return registration
-            ended++
-            return { ...registration, pause: Option.none() }
-          })
-          rules.set(rule.id, { ...rule, registrations })
-        }
-        return ended
-      })
-
-    const settledOn = (platform: PlatformId) =>
-      all()
-        .flatMap(({ registrations }) => registrations)
-        .filter((registration) => registration.platform === platform && isSettled(registration.state))
-
-    const watches = ({ account, rule, platforms }: WatchSelector, limit: number) =>
-      Effect.sync(() => {
-        const isAsked = (of: Pick<StoredRegistration, "accountId" | "ruleId" | "platform">) =>
-          of.accountId === account &&
-          platforms.includes(of.platform) &&
-          Option.getOrElse(rule, () => of.ruleId) === of.ruleId
-        const oldest = new Map<PlatformId, Watches["oldest"][number]>()
-        for (const { createdAt, registrations } of all()) {
-          for (const registration of registrations) {
-            const { platform, ruleId, state, watchedSince: since } = registration
-            if (since === undefined || !isSettled(state) || !isAsked(registration)) continue
-            if ((oldest.get(platform)?.ruleId ?? ruleId) < ruleId) continue
-            oldest.set(platform, { platform, ruleId, createdAt, since })
-          }
-        }
-        const asked = gaps.filter((gap) => isAsked(gap) && rules.has(gap.ruleId))
-        return { oldest: [...oldest.values()], gaps: asked.sort((a, b) => (a.from < b.from ? 1 : -1)).slice(0, limit) }
-      })
-
-    const list = (account: AccountId) =>
-      Effect.sync(() =>
-        all()
-          .filter((rule) => rule.accountId === account && isVisible(rule))
-          .sort((a, b) => (a.id < b.id ? 1 : -1))
-          .map(toRule)
-      )
-
-    const hide = (account: AccountId, id: RuleId, at: Timestamp) =>
-      Effect.sync(() => {
-        const rule = visibleIn(account, id)
-        if (rule === undefined) return false
-        const registrations = rule.registrations.map((r) => ({ ...r, state: "removing" as const, since: at }))
-        rules.set(id, { ...rule, registrations })
-        return true
-      })
-
-    const ruleLinks = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>) =>
-      Effect.sync(() => {
-        const isWanted = (held: Pick<StoredRegistration, "platform" | "platformRuleId">) =>
-          held.platform === platform && Option.exists(held.platformRuleId, (id) => platformRuleIds.includes(id))
-        const earlier = gaps.filter(isWanted)
-        return all()
-          .filter(isVisible)
-          .flatMap(({ id, accountId, registrations }) => {
-            const held = [...registrations.filter(isWanted), ...earlier.filter(({ ruleId }) => ruleId === id)]
-            const ids = new Set(held.flatMap(({ platformRuleId }) => Option.toArray(platformRuleId)))
-            return [...ids].map((platformRuleId) => ({ platformRuleId, ruleId: id, accountId }))
-          })
-      })
-
-    return RuleStore.of({
-      reserve,
-      deployment: Effect.succeed("memory"),
-      activate,
-      restore,
-      fail,
-      endPauses,
-      comparedAt: (platform) => Effect.sync(() => Option.fromNullable(comparisons.get(platform))),
-      saveComparison: (platform, at) => Effect.sync(() => void comparisons.set(platform, at)),
-      watches,
-      list,
-      exists: (account, id) => Effect.sync(() => visibleIn(account, id) !== undefined),
-      hide,
-      remove: (id) => Effect.sync(() => void rules.delete(id)),
-      registrations: (id) => Effect.sync(() => rules.get(id)?.registrations ?? []),
-      registrationsOn: (platform) =>
-        Effect.sync(() =>
-          all()
-            .sort((a, b) => (a.id < b.id ? -1 : 1))
-            .flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))
-        ),
-      count: (account, platform) => Effect.sync(() => countOf(account, platform)),
-      counts: Effect.sync(() => {
-        const counts = new Map<AccountId, number>()
-        for (const { accountId } of all().filter(isVisible)) counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
-        return counts
-      }),
-      wanted: (platform) =>
-        Effect.sync(() => {
-          const wanted = settledOn(platform).filter(({ pause }) => Option.isNone(pause))
-          return new Set(wanted.map(({ text }) => text)).size
-        }),
-      paused: (platform) => Effect.sync(() => settledOn(platform).filter(({ pause }) => Option.isSome(pause)).length),
-      isShared: ({ ruleId, platform, text }) =>
-        Effect.sync(() =>
-          all().some(
-            (rule) =>
-              rule.id !== ruleId &&
-              rule.registrations.some((r) => r.platform === platform && r.text === text && r.state !== "removing")
-          )
-        ),
-      ruleLinks
-    })
-  })
-}
-
-// ---- helpers ----
-
-interface MemoryRegistration extends StoredRegistration {
-  readonly reason: string | undefined
-  readonly watchedSince: Timestamp | undefined
-}
-
-interface MemoryGap extends RuleGap, Pick<StoredRegistration, "accountId"> {
-  /** The id that the rule had on the platform before the gap. */
-  readonly platformRuleId: StoredRegistration["platformRuleId"]
-}
-
-interface MemoryRule extends NewRule {
-  readonly registrations: ReadonlyArray<MemoryRegistration>
-}
-
-const held = (registration: MemoryRegistration, registered: Registered, at: Timestamp): MemoryRegistration => ({
-  ...registration,
-  platformRuleId: Option.some(registered.platformRuleId),
-  translatedValue: registered.translatedValue,
-  state: "active",
-  reason: undefined,
-  since: at,
-  pause: Option.none()
-})
-
-const isOpenFor = (gap: RuleGap, { ruleId, platform }: StoredRegistration): boolean =>
-  gap.ruleId === ruleId && gap.platform === platform && Option.isNone(gap.to)
-
-const isSettled = (state: RegistrationState) => state === "active" || state === "failed"
-
-const isVisible = (rule: MemoryRule) => rule.registrations.every(({ state }) => isSettled(state))
-
-const toRule = (rule: MemoryRule): Rule => ({
-  id: rule.id,
-  name: rule.name,
-  intent: rule.intent,
-  platforms: Object.fromEntries(
-    rule.registrations.map((registration) => [
-      registration.platform,
-      {
-        platform_rule_id: Option.getOrElse(registration.platformRuleId, () => ""),
-        translated_value: registration.translatedValue,
-        state: registration.state,
-        ...(registration.reason !== undefined && { reason: registration.reason }),
-        ...(registration.state === "failed" && { failed_since: registration.since })
-      }
-    ])
-  ),
-  created_at: rule.createdAt
-})
+>() {}

@@ -1,26 +1,27 @@
 /** The rule use cases: the only way in for HTTP, tRPC, MCP and the CLI. */
-import { Array as Arr, Context, Effect, Layer, Option } from "effect"
-import type { Language } from "../languages/Language.ts"
+import { Context, Effect, Layer, Option } from "effect"
+import { Actor } from "../keys/Key.ts"
 import {
-  type ArgumentIssue,
-  InvalidArgument,
+  type InvalidArgument,
   type PlatformNotConfigured,
   RuleNotFound,
+  RuleVersionChanged,
   type StoreUnavailable
 } from "../model/Errors.ts"
 import { type AccountId, asRuleId, Ids, type RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
-import { toWireTranslation } from "../model/wire.ts"
 import { Platforms, type Registered } from "../platforms/Platform.ts"
 import { rulesOn } from "../quotas/Limit.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
-import { isTarget, translate } from "../syntax/translation/translate.ts"
+import { type CheckedFilter, checkDraft } from "./checkDraft.ts"
+import type { AddFailure } from "./makeChanges.ts"
 import { Pauses } from "./Pauses.ts"
-import { type AddFailure, type Filter, Registrations } from "./Registrations.ts"
-import type { Rule, RuleDraft } from "./Rule.ts"
-import { type NewPause, RuleStore } from "./RuleStore.ts"
+import { Registrations } from "./Registrations.ts"
+import type { NewRuleDraft, Rule, RulePatch, RuleVersion } from "./Rule.ts"
+import { type NewPause, type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
+import { withChanges } from "./withChanges.ts"
 
 export interface CreatedRule {
   readonly id: RuleId
@@ -29,17 +30,44 @@ export interface CreatedRule {
   readonly warnings: ReadonlyMap<PlatformId, ReadonlyArray<Issue>>
 }
 
+export interface ChangedRule {
+  readonly rule: Rule
+  /** Of the filters that were sent. */
+  readonly warnings: ReadonlyMap<PlatformId, ReadonlyArray<Issue>>
+}
+
+export type ChangeFailure = AddFailure | RuleNotFound | RuleVersionChanged | PlatformNotConfigured
+
+/** A malformed id and another account's id fail with `RuleNotFound`, like an unknown one. */
 export class Rules extends Context.Tag("core/Rules")<
   Rules,
   {
     /** All or nothing: checks every filter before it stores anything, and rolls back if a platform rejects one. */
     readonly create: (
       account: AccountId,
-      draft: RuleDraft
+      draft: NewRuleDraft
     ) => Effect.Effect<CreatedRule, InvalidArgument | PlatformNotConfigured | AddFailure>
     /** Newest first. */
     readonly list: (account: AccountId) => Effect.Effect<ReadonlyArray<Rule>, StoreUnavailable>
-    /** Deletes the rule and its matches. A malformed id and another account's id fail with `RuleNotFound` too. */
+    readonly get: (account: AccountId, id: string) => Effect.Effect<Rule, RuleNotFound | StoreUnavailable>
+    /** Newest first. */
+    readonly versions: (
+      account: AccountId,
+      id: string
+    ) => Effect.Effect<ReadonlyArray<RuleVersion>, RuleNotFound | StoreUnavailable>
+    /**
+     * Changes what the patch names, and nothing if it changes nothing. The platforms hold the new filters before they lose
+     * the old ones. If one rejects its filter, the rule stands as it was.
+     */
+    readonly update: (
+      account: AccountId,
+      id: string,
+      patch: RulePatch
+    ) => Effect.Effect<ChangedRule, InvalidArgument | ChangeFailure>
+    /** The platforms no longer hold the rule. It keeps its matches. */
+    readonly pause: (account: AccountId, id: string) => Effect.Effect<Rule, ChangeFailure>
+    readonly resume: (account: AccountId, id: string) => Effect.Effect<ChangedRule, ChangeFailure>
+    /** Deletes the rule and its matches. */
     readonly delete: (account: AccountId, id: string) => Effect.Effect<RuleId, RuleNotFound | StoreUnavailable>
   }
 >() {
@@ -54,49 +82,171 @@ export class Rules extends Context.Tag("core/Rules")<
         const quotas = yield* Quotas
         const { pauseFor } = yield* Pauses
 
-        const limitsOf = (account: AccountId, filters: ReadonlyArray<Filter>) =>
+        const limitsOf = (account: AccountId, ids: ReadonlyArray<PlatformId>) =>
           Effect.gen(function* () {
             const limits = new Map<PlatformId, number>()
-            for (const { platform } of filters) {
-              const limit = yield* quotas.limitOf(account, rulesOn(platform.id))
-              if (limit > 0) limits.set(platform.id, limit)
+            for (const id of ids) {
+              const limit = yield* quotas.limitOf(account, rulesOn(id))
+              if (limit > 0) limits.set(id, limit)
             }
             return limits
           })
 
-        const create = Effect.fn("Rules.create")(function* (account: AccountId, draft: RuleDraft) {
-          const checked = yield* checkFilters(platforms, draft)
-          const filters = yield* Effect.forEach(checked, (filter) =>
+        const withPauses = (filters: ReadonlyArray<CheckedFilter>) =>
+          Effect.forEach(filters, (filter) =>
             Effect.map(pauseFor(filter.platform, filter.text), (paused) => ({
               ...filter,
               paused: Option.getOrUndefined(paused)
             }))
           )
-          const id = yield* ids.rule
-          const rule = {
-            id,
-            accountId: account,
-            name: draft.name,
-            intent: draft.intent,
-            createdAt: yield* Timestamp.now,
-            filters: filters.map(({ platform, text, paused }) => ({ platform: platform.id, text, paused }))
-          }
-          const registered = yield* registrations.add(rule, filters, yield* limitsOf(account, filters))
+
+        const newRule = (
+          accountId: AccountId,
+          { name, intent }: { readonly name: string; readonly intent: string },
+          filters: ReadonlyArray<PausableFilter>
+        ) =>
+          Effect.gen(function* () {
+            return {
+              id: yield* ids.rule,
+              accountId,
+              name,
+              intent,
+              createdAt: yield* Timestamp.now,
+              by: Option.getOrUndefined(yield* Actor),
+              filters: filters.map(({ platform, text, paused }) => ({ platform: platform.id, text, paused }))
+            }
+          })
+
+        const create = Effect.fn("Rules.create")(function* (account: AccountId, draft: NewRuleDraft) {
+          const checked = yield* checkDraft(platforms, draft)
+          const filters: ReadonlyArray<PausableFilter> =
+            draft.paused === true
+              ? checked.map((filter) => ({ ...filter, paused: "by_account" }))
+              : yield* withPauses(checked)
+          const rule = yield* newRule(account, draft, filters)
+          const registered = yield* registrations.add(rule, filters, yield* limitsOf(account, draft.platforms))
           return {
-            id,
+            id: rule.id,
             platforms: new Map(
               filters.map(({ platform, text }) => [
                 platform.id,
                 registered.get(platform.id) ?? { platformRuleId: "", translatedValue: text }
               ])
             ),
-            warnings: new Map(
-              filters.map(({ platform, warnings, paused, sent }) => [
-                platform.id,
-                paused === undefined ? warnings : [...warnings, pauseWarning(paused, sent)]
-              ])
-            )
+            warnings: warningsOf(filters)
           }
+        })
+
+        const read = (account: AccountId, text: string) =>
+          Effect.gen(function* () {
+            const id = asRuleId(text)
+            const rule = Option.isNone(id) ? Option.none() : yield* store.find(account, id.value)
+            return yield* Option.match(rule, {
+              onNone: () => new RuleNotFound({ ruleId: text }),
+              onSome: (found) => Effect.succeed(found)
+            })
+          })
+
+        /** Plans a change and makes it. If someone else has changed the rule in between, plans it again. */
+        const change = <E>(
+          account: AccountId,
+          id: string,
+          expected: number | undefined,
+          plan: (held: ReadonlyArray<StoredRegistration>) => Effect.Effect<Plan, E>
+        ) =>
+          Effect.gen(function* () {
+            const rule = yield* read(account, id)
+            if (expected !== undefined && rule.version !== expected) {
+              return yield* new RuleVersionChanged({ ruleId: id, expected, version: rule.version })
+            }
+            const planned = yield* plan(yield* store.registrations(rule.id))
+            const { name = rule.name, intent = rule.intent, filters, ended, paused, limited } = planned
+            const warnings = warningsOf(filters)
+            const isSame =
+              name === rule.name && intent === rule.intent && filters.length + ended.length + paused.length === 0
+            if (isSame) return { rule, warnings }
+            const candidate: NewRule = {
+              ...(yield* newRule(account, { name, intent }, filters)),
+              candidate: { of: rule.id, purpose: "update" }
+            }
+            yield* registrations.replace(account, rule.id, {
+              ...(filters.length > 0 && { candidate: { rule: candidate, filters } }),
+              limits: yield* limitsOf(account, limited),
+              change: {
+                name,
+                intent,
+                by: yield* Actor,
+                expectedVersion: rule.version,
+                ended,
+                paused,
+                candidate: candidate.id
+              }
+            })
+            return { rule: yield* read(account, id), warnings }
+          }).pipe(
+            Effect.retry({
+              times: CHANGE_ATTEMPTS,
+              while: (error) => expected === undefined && error instanceof RuleVersionChanged
+            })
+          )
+
+        const update = Effect.fn("Rules.update")(function* (account: AccountId, id: string, patch: RulePatch) {
+          return yield* change(account, id, patch.expected_version, (held) =>
+            Effect.gen(function* () {
+              const texts = new Map(held.map(({ platform, text }) => [platform, text]))
+              const wanted = patch.platforms ?? [...texts.keys()]
+              const kept = wanted.filter((platform) => texts.has(platform) && patch.overrides?.[platform] === undefined)
+              const checked = yield* checkDraft(platforms, {
+                platforms: wanted.filter((platform) => !kept.includes(platform)),
+                overrides: patch.overrides ?? {}
+              })
+              const changed = checked.filter(({ platform, text }) => texts.get(platform.id) !== text)
+              const isPaused = held.some(({ state }) => state === "paused")
+              const filters = isPaused ? [] : yield* withPauses(changed)
+              return {
+                ...(patch.name !== undefined && { name: patch.name }),
+                ...(patch.intent !== undefined && { intent: patch.intent }),
+                filters,
+                paused: isPaused ? changed.map(({ platform, text }) => ({ platform: platform.id, text })) : [],
+                ended: [...texts.keys()].filter(
+                  (id) => !wanted.includes(id) || changed.some(({ platform }) => platform.id === id)
+                ),
+                limited: filters.flatMap(({ platform: { id } }) => (texts.has(id) ? [] : [id]))
+              }
+            })
+          )
+        })
+
+        const pause = Effect.fn("Rules.pause")(function* (account: AccountId, id: string) {
+          const { rule } = yield* change(account, id, undefined, (held) => {
+            const watched = held.filter(({ state }) => state !== "paused")
+            return Effect.succeed({
+              filters: [],
+              ended: watched.map(({ platform }) => platform),
+              paused: watched.map(({ platform, text }) => ({ platform, text })),
+              limited: []
+            })
+          })
+          return rule
+        })
+
+        const resume = Effect.fn("Rules.resume")(function* (account: AccountId, id: string) {
+          return yield* change(account, id, undefined, (held) =>
+            Effect.gen(function* () {
+              const paused = held.filter(({ state }) => state === "paused")
+              const filters = yield* Effect.forEach(paused, ({ platform, text }) =>
+                Effect.map(platforms.get(platform), (found) => ({ platform: found, text, sent: text, warnings: [] }))
+              )
+              const ended = paused.map(({ platform }) => platform)
+              return { filters: yield* withPauses(filters), ended, paused: [], limited: ended }
+            })
+          )
+        })
+
+        const versions = Effect.fn("Rules.versions")(function* (account: AccountId, text: string) {
+          const id = asRuleId(text)
+          const found = Option.isNone(id) ? [] : yield* store.versions(account, id.value)
+          return found.length > 0 ? withChanges(found) : yield* new RuleNotFound({ ruleId: text })
         })
 
         const remove = Effect.fn("Rules.delete")(function* (account: AccountId, text: string) {
@@ -107,17 +257,39 @@ export class Rules extends Context.Tag("core/Rules")<
           return id.value
         })
 
-        return Rules.of({ create, list: store.list, delete: remove })
+        return Rules.of({ create, list: store.list, get: read, versions, update, pause, resume, delete: remove })
       })
     )
 }
 
 // ---- helpers ----
 
-interface CheckedFilter extends Filter {
-  readonly sent: string
-  readonly warnings: ReadonlyArray<Issue>
+/** Concurrent changes of one rule are rare. */
+const CHANGE_ATTEMPTS = 5
+
+interface PausableFilter extends CheckedFilter {
+  readonly paused: NewRule["filters"][number]["paused"]
 }
+
+/** A change of a rule. See `RuleChange`. */
+interface Plan {
+  readonly name?: string
+  readonly intent?: string
+  /** To register. */
+  readonly filters: ReadonlyArray<PausableFilter>
+  readonly ended: ReadonlyArray<PlatformId>
+  readonly paused: ReadonlyArray<{ readonly platform: PlatformId; readonly text: string }>
+  /** The platforms on which the account needs a free place. */
+  readonly limited: ReadonlyArray<PlatformId>
+}
+
+const warningsOf = (filters: ReadonlyArray<PausableFilter>): ReadonlyMap<PlatformId, ReadonlyArray<Issue>> =>
+  new Map(
+    filters.map(({ platform, warnings, paused, sent }) => [
+      platform.id,
+      paused === undefined || paused === "by_account" ? warnings : [...warnings, pauseWarning(paused, sent)]
+    ])
+  )
 
 /** Its span is the whole filter. */
 const pauseWarning = (paused: NewPause, sent: string): Issue => ({
@@ -126,56 +298,3 @@ const pauseWarning = (paused: NewPause, sent: string): Issue => ({
   span: { start: 0, end: sent.length },
   message: `The rule is ${paused.reason}`
 })
-
-/** Each platform with its canonical filter. Fails with the issues of all filters at once. */
-const checkFilters = (platforms: typeof Platforms.Service, draft: RuleDraft) =>
-  Effect.gen(function* () {
-    const filters: Array<CheckedFilter> = []
-    const issues: Array<ArgumentIssue> = []
-    for (const id of draft.platforms) {
-      const platform = yield* platforms.get(id)
-      const text = draft.overrides[id]
-      if (text === undefined) {
-        issues.push(missingFilter(platform.language, yield* sourceOf(platforms, draft)))
-        continue
-      }
-      const checked = platform.language.check(text)
-      if (checked.rule === undefined) issues.push(...errorsOf(id, checked.issues))
-      else filters.push({ platform, text: checked.rule.canonical, sent: text, warnings: checked.issues })
-    }
-    for (const key of Object.keys(draft.overrides)) {
-      if (!draft.platforms.some((id) => id === key)) {
-        issues.push({ path: `overrides.${key}`, message: `"${key}" is not listed in "platforms"` })
-      }
-    }
-    return Arr.isNonEmptyArray(issues) ? yield* new InvalidArgument({ issues }) : filters
-  })
-
-const errorsOf = (platform: PlatformId, issues: ReadonlyArray<Issue>): ReadonlyArray<ArgumentIssue> =>
-  issues
-    .filter(({ severity }) => severity === "error")
-    .map(({ severity: _, code: __, ...issue }) => ({ path: `overrides.${platform}`, ...issue }))
-
-interface Source {
-  readonly language: Language
-  readonly text: string
-}
-
-/** The first filter in the draft, to translate a missing one from. */
-const sourceOf = (platforms: typeof Platforms.Service, { platforms: ids, overrides }: RuleDraft) =>
-  Effect.gen(function* () {
-    for (const id of ids) {
-      const text = overrides[id]
-      if (text !== undefined) return Option.some<Source>({ language: (yield* platforms.get(id)).language, text })
-    }
-    return Option.none<Source>()
-  })
-
-/** Suggests a translation of another platform's filter, if there is one. */
-const missingFilter = (language: Language, source: Option.Option<Source>): ArgumentIssue => {
-  const { id } = language
-  const issue = { path: `overrides.${id}`, message: `Is missing: "platforms" lists "${id}", so add its filter` }
-  if (Option.isNone(source) || !isTarget(language)) return issue
-  const translation = translate(source.value, language)
-  return translation.text === undefined ? issue : { ...issue, suggestion: toWireTranslation(translation) }
-}

@@ -37,12 +37,16 @@ export const compare = (
     const oldest = DateTime.subtractDuration(yield* DateTime.now, ABANDONED_AFTER)
     const before = Timestamp.fromDate(DateTime.toDateUtc(oldest))
     const registrations = yield* store.registrationsOn(platform.id)
-    const isAbandoned = ({ state, since }: StoredRegistration) => isHidden(state) && (isOnlyProcess || since < before)
+    const isAbandoned = ({ state, since, purpose }: StoredRegistration) =>
+      (isHidden(state) || Option.contains(purpose, "update")) && (isOnlyProcess || since < before)
     for (const { ruleId } of registrations.filter(isAbandoned)) yield* store.remove(ruleId)
 
     const { missing, orphans } = diff(
       inventory,
-      registrations.filter((registration) => !isAbandoned(registration) && Option.isNone(registration.pause))
+      registrations.filter(
+        (registration) =>
+          !isAbandoned(registration) && Option.isNone(registration.pause) && registration.state !== "paused"
+      )
     )
     // Orphans first, to free capacity for the missing rules.
     const orphaned = yield* Effect.either(removeOrphans(platform, orphans))

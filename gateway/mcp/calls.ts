@@ -1,6 +1,6 @@
 /** Calls operations for tools: in this process, or on a remote server. */
 import { Effect, type Either, Predicate, type Schema } from "effect"
-import type { Caller } from "../../core/keys/Key.ts"
+import { asActor, type Caller } from "../../core/keys/Key.ts"
 import type { InvalidArgument } from "../../core/model/Errors.ts"
 import { checkScope } from "../auth.ts"
 import { type Endpoint, perform, type Services } from "../endpoint.ts"
@@ -27,7 +27,7 @@ export const callAs =
     Effect.gen(function* () {
       yield* checkScope(caller, endpoint.scope)
       const input = yield* decode(args)
-      return yield* perform(endpoint, caller.account, input)
+      return yield* asActor(caller, perform(endpoint, caller.account, input))
     }).pipe(Effect.mapError(toWire))
 
 /** A client of a running Earshot. */

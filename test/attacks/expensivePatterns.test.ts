@@ -10,8 +10,8 @@ import { firehose } from "../../core/languages/firehose.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
+import { layerMemory as memoryRules } from "../../core/rules/memoryRules.ts"
 import { checkFilters } from "../../core/rules/RuleCheck.ts"
-import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
 import { ann } from "../core/world.ts"
 import { localPlatforms } from "../platforms.ts"
@@ -142,7 +142,7 @@ const recent = Layer.provide(RecentEvents.layerWith({ keep: 0 }), EventLog.layer
 
 const services = Layer.provideMerge(
   Layer.mergeAll(localPlatforms({}), Backtests.layer, Layer.mock(Rules, {})),
-  Layer.mergeAll(Platforms.layer, RuleStore.layerMemory, Layer.provideMerge(recent, Entropy.layerCounting))
+  Layer.mergeAll(Platforms.layer, memoryRules, Layer.provideMerge(recent, Entropy.layerCounting))
 )
 
 /** CPU time in milliseconds. */

@@ -10,7 +10,7 @@ import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { LocalFeed, sentEvents } from "../../core/platforms/LocalFeed.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
-import { RuleStore } from "../../core/rules/RuleStore.ts"
+import { layerMemory as memoryRules } from "../../core/rules/memoryRules.ts"
 import { languageOf, localPlatforms, PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 import { platformContract } from "./platformContract.ts"
 
@@ -98,7 +98,7 @@ function overTheWire(id: PlatformId) {
 }
 
 const stores = Layer.mergeAll(
-  RuleStore.layerMemory,
+  memoryRules,
   RuntimeEntropy.layer,
   Layer.provide(RecentEvents.layerWith({ keep: 100 }), EventLog.layerMemory)
 )

@@ -53,7 +53,8 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
                 { platform_rule_id: platformRuleId, translated_value: translatedValue, state: "active" as const }
               ])
             ),
-            created_at: rule.createdAt
+            created_at: rule.createdAt,
+            version: 1
           }
         ])
         assert.isTrue(yield* rules.exists(account, rule.id))
@@ -510,13 +511,14 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
         const second = yield* visibleRule(yield* newAccount)
         const third = yield* visibleRule(yield* newAccount)
         for (const { id } of [first, second]) yield* rules.activate(id, new Map([["x", shared]]), at(3))
+        const current = { version: 1, isShadow: false }
         const wanted = [shared.platformRuleId, `x of ${third.id}`, "unknown"]
         assert.sameDeepMembers(
           [...(yield* rules.ruleLinks("x", wanted))],
           [
-            { platformRuleId: shared.platformRuleId, ruleId: first.id, accountId: first.accountId },
-            { platformRuleId: shared.platformRuleId, ruleId: second.id, accountId: second.accountId },
-            { platformRuleId: `x of ${third.id}`, ruleId: third.id, accountId: third.accountId }
+            { platformRuleId: shared.platformRuleId, ruleId: first.id, accountId: first.accountId, ...current },
+            { platformRuleId: shared.platformRuleId, ruleId: second.id, accountId: second.accountId, ...current },
+            { platformRuleId: `x of ${third.id}`, ruleId: third.id, accountId: third.accountId, ...current }
           ]
         )
         assert.deepStrictEqual(yield* rules.ruleLinks("firehose", wanted), [])
@@ -536,7 +538,8 @@ export const ruleStoreContract = <E>(name: string, layer: Layer.Layer<Stores, E>
             lostSince: at(second - 1),
             at: at(second)
           })
-        const links = ids.map((platformRuleId) => ({ platformRuleId, ruleId: rule.id, accountId: account }))
+        const current = { version: 1, isShadow: false }
+        const links = ids.map((platformRuleId) => ({ platformRuleId, ruleId: rule.id, accountId: account, ...current }))
         yield* restore(`second of ${rule.id}`, 5)
         assert.sameDeepMembers([...(yield* rules.ruleLinks("x", ids))], links.slice(0, 2))
         yield* rules.fail(rule.id, "x", { reason: "full", lostSince: at(6), at: at(7) })

@@ -61,6 +61,7 @@ export const visibleRule = (accountId: AccountId, overrides: Partial<NewRule> = 
 export const newMatch = (rule_id: RuleId, overrides: Partial<Match> = {}): Match => ({
   id: fromUuid("match", v7()),
   rule_id,
+  rule_version: 1,
   created_at: at(3),
   platform: "x",
   platform_post_id: v7(),

@@ -5,6 +5,7 @@ import { Entropy } from "../../core/model/Entropy.ts"
 import { PlatformLimitReached, PlatformRefused, PlatformUnavailable } from "../../core/model/Errors.ts"
 import { fromUuid, Ids } from "../../core/model/Ids.ts"
 import { type Platform, Platforms, type UpstreamRule } from "../../core/platforms/Platform.ts"
+import { layerMemory as memoryRules } from "../../core/rules/memoryRules.ts"
 import { Pauses } from "../../core/rules/Pauses.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import type { RuleDraft } from "../../core/rules/Rule.ts"
@@ -115,7 +116,7 @@ const layerWith = (isOnlyProcess: boolean) =>
     Layer.provideMerge(Registrations.layerWith({ isOnlyProcess })),
     Layer.provideMerge(quotas()),
     Layer.provideMerge(fakes),
-    Layer.provideMerge(Layer.merge(Platforms.layer, RuleStore.layerMemory)),
+    Layer.provideMerge(Layer.merge(Platforms.layer, memoryRules)),
     Layer.provide(Ids.layer),
     Layer.provide(Entropy.layerCounting)
   )

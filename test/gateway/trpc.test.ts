@@ -159,7 +159,7 @@ describe("AppRouter", () => {
       readonly translated_value: string
     }
     interface Listed extends Registered {
-      readonly state: "pending" | "active" | "removing" | "failed"
+      readonly state: "pending" | "active" | "removing" | "failed" | "paused"
       readonly reason?: string
     }
     type Inputs = inferRouterInputs<AppRouter>
@@ -173,6 +173,7 @@ describe("AppRouter", () => {
       readonly intent: string
       readonly platforms: ReadonlyArray<string>
       readonly overrides: { readonly [x: string]: string }
+      readonly paused?: boolean
     }>()
     expectTypeOf<Inputs["rules"]["list"]>().toEqualTypeOf<void>()
     expectTypeOf<Inputs["rules"]["delete"]>().toEqualTypeOf<{ readonly rule_id: string }>()
@@ -202,6 +203,8 @@ describe("AppRouter", () => {
       readonly name: string
       readonly intent: string
       readonly created_at: string
+      readonly version: number
+      readonly shadow?: { readonly since: string; readonly platforms: Rule["platforms"] }
     }>()
     expectTypeOf<Pick<Rule["platforms"][string], keyof Listed>>().toEqualTypeOf<Listed>()
     expectTypeOf<Outputs["rules"]["delete"]>().toEqualTypeOf<{ readonly rule_id: string }>()
@@ -215,9 +218,11 @@ describe("AppRouter", () => {
     expectTypeOf<Omit<Match, "payload">>().toEqualTypeOf<{
       readonly id: string
       readonly rule_id: string
+      readonly rule_version: number
       readonly created_at: string
       readonly platform: string
       readonly platform_post_id: string
+      readonly reapplied?: true
       readonly redacted?: { readonly at: string; readonly reason: "deleted" | "withheld" | "edited" | "operator" }
     }>()
     expectTypeOf<Match["payload"][string]>().toEqualTypeOf<unknown>()

@@ -157,9 +157,11 @@ describe("AppRouter", () => {
     expectTypeOf<Omit<Item["data"], "payload">>().toEqualTypeOf<{
       readonly id: string
       readonly rule_id: string
+      readonly rule_version: number
       readonly created_at: string
       readonly platform: string
       readonly platform_post_id: string
+      readonly reapplied?: true
       readonly redacted?: { readonly at: string; readonly reason: "deleted" | "withheld" | "edited" | "operator" }
     }>()
     expectTypeOf<Item["data"]["payload"][string]>().toEqualTypeOf<unknown>()

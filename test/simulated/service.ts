@@ -17,9 +17,11 @@ import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
 import { Ids } from "../../core/model/Ids.ts"
 import { Platforms } from "../../core/platforms/Platform.ts"
+import { layerMemory as memoryRules } from "../../core/rules/memoryRules.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
+import { ShadowStore } from "../../core/shadows/ShadowStore.ts"
 import type { PlatformId } from "../platforms.ts"
 import { quotas } from "../quotas.ts"
 import { SimulatedClock, settle } from "./SimulatedClock.ts"
@@ -132,8 +134,11 @@ const layerOf = ({ x, firehose }: Simulator.Simulator["control"]["settings"], mo
     Layer.provideMerge(recentEvents),
     Layer.provideMerge(
       Layer.provideMerge(
-        Layer.provideMerge(MatchStore.layerMemory, StreamStore.layerMemory),
-        Layer.mergeAll(RuleStore.layerMemory, PostCounts.layerMemory, KeyStore.layerMemory)
+        Layer.provideMerge(
+          Layer.provideMerge(ShadowStore.layerMemory, MatchStore.layerMemory),
+          StreamStore.layerMemory
+        ),
+        Layer.mergeAll(memoryRules, PostCounts.layerMemory, KeyStore.layerMemory)
       )
     ),
     Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))

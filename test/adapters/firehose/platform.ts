@@ -20,7 +20,7 @@ import { EventLog } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
-import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { deliveriesOf } from "../deliveries.ts"
 import { defaults, type Stage, settle, stage } from "../simulator/stage.ts"
 
@@ -41,7 +41,7 @@ export const makeAdapter = (
   Effect.gen(function* () {
     const logs: Array<string> = []
     const logger = Logger.map(Logger.logfmtLogger, (line) => void logs.push(line))
-    const services = Layer.mergeAll(Platforms.layer, RuleStore.layerMemory, Entropy.layerCounting, recentEvents)
+    const services = Layer.mergeAll(Platforms.layer, memoryRules, Entropy.layerCounting, recentEvents)
     const logging = Logger.replace(Logger.defaultLogger, logger)
     const context = yield* layerWith({ baseUrl, token: Redacted.make(token), rulesPerAccount: 0 }).pipe(
       Layer.provideMerge(services),

@@ -6,7 +6,7 @@ import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { LocalFeed, sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { Platforms } from "../../../core/platforms/Platform.ts"
-import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { localPlatforms, PLATFORM_IDS } from "../../platforms.ts"
 
 describe("Local", () => {
@@ -30,7 +30,7 @@ describe("Local", () => {
 
 const services = Layer.mergeAll(
   Platforms.layer,
-  RuleStore.layerMemory,
+  memoryRules,
   Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10 }), EventLog.layerMemory), Entropy.layerCounting)
 )
 

@@ -6,6 +6,7 @@ import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
 import { Quotas } from "../../../core/quotas/Quotas.ts"
+import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { LANGUAGES, PLATFORM_IDS, type PlatformId } from "../../platforms.ts"
 import { quotas } from "../../quotas.ts"
@@ -76,7 +77,7 @@ const known = Layer.mock(Platforms, {
 })
 
 const environment = Layer.provideMerge(
-  Layer.mergeAll(RuleStore.layerMemory, Logger.remove(Logger.defaultLogger), quotas()),
+  Layer.mergeAll(memoryRules, Logger.remove(Logger.defaultLogger), quotas()),
   known
 )
 

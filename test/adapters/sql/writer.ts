@@ -68,6 +68,7 @@ const write = Effect.gen(function* () {
     const batch = Array.from({ length: 20 }, () => ({
       id: fromUuid("match", v7()),
       rule_id: id,
+      rule_version: 1,
       created_at: at,
       platform: "x" as const,
       platform_post_id: v7(),

@@ -5,7 +5,7 @@ import type { SettingsPatch } from "../../../adapters/simulator/settings.ts"
 import * as X from "../../../adapters/x/X.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { type Delivery, type Platform, Platforms, type Signal } from "../../../core/platforms/Platform.ts"
-import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { defaults, pass, type Stage, settle, stage } from "../simulator/stage.ts"
 
 /** The tag of rules from the memory store. */
@@ -59,7 +59,7 @@ export const withX = <A, E, R>(
     newest: () => Stream.empty,
     remove: () => Effect.void
   })
-  const layer = Layer.provideMerge(x, Layer.mergeAll(Platforms.layer, RuleStore.layerMemory, recent))
+  const layer = Layer.provideMerge(x, Layer.mergeAll(Platforms.layer, memoryRules, recent))
   return Effect.gen(function* () {
     const platform = yield* (yield* Platforms).get("x")
     return yield* body({ platform, logs, recorded, watch: (from) => watch(platform, from) })

@@ -7,14 +7,11 @@ import { Entropy } from "../../../core/model/Entropy.ts"
 import { type AccountId, Ids, type RuleId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import type { GapCause } from "../../../core/platforms/Platform.ts"
+import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { ann } from "../world.ts"
 
-const layer = Layer.mergeAll(
-  RuleStore.layerMemory,
-  StreamStore.layerMemory,
-  Layer.provide(Ids.layer, Entropy.layerCounting)
-)
+const layer = Layer.mergeAll(memoryRules, StreamStore.layerMemory, Layer.provide(Ids.layer, Entropy.layerCounting))
 
 const minute = (minutes: number) => Timestamp.fromMillis(minutes * 60_000)
 

@@ -12,8 +12,10 @@ import { MatchesUnstorable, StoreUnavailable } from "../../../core/model/Errors.
 import { type AccountId, fromUuid, Ids } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
 import { Platforms, type Signal } from "../../../core/platforms/Platform.ts"
+import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { Registrations } from "../../../core/rules/Registrations.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { ShadowStore } from "../../../core/shadows/ShadowStore.ts"
 import { exposition } from "../../../gateway/metrics.ts"
 import { languageOf } from "../../platforms.ts"
 import { parseMetrics, valueIn } from "../../prometheus.ts"
@@ -21,8 +23,8 @@ import { parseMetrics, valueIn } from "../../prometheus.ts"
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
 const ben = fromUuid("acct", "01890000-0000-7000-8000-00000000000b")
 const stores = Layer.provideMerge(
-  MatchStore.layerMemory,
-  Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, PostCounts.layerMemory, KeyStore.layerMemory)
+  Layer.provideMerge(ShadowStore.layerMemory, MatchStore.layerMemory),
+  Layer.mergeAll(memoryRules, StreamStore.layerMemory, PostCounts.layerMemory, KeyStore.layerMemory)
 )
 const base = Layer.provideMerge(
   Layer.provideMerge(PostBudget.layer, Registrations.layerWith({ isOnlyProcess: true })),

@@ -5,13 +5,11 @@ import { LiveMatches, type LiveUpdate } from "../../../core/matches/LiveMatches.
 import { type MatchSelector, MatchStore } from "../../../core/matches/MatchStore.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { type AccountId, firstMatchIdAt, fromUuid, type MatchId } from "../../../core/model/Ids.ts"
-import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { newMatch, visibleRule } from "../../contract/samples.ts"
 import { PLATFORM_IDS } from "../../platforms.ts"
 
-const stores = MatchStore.layerMemory.pipe(
-  Layer.provideMerge(Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory))
-)
+const stores = MatchStore.layerMemory.pipe(Layer.provideMerge(Layer.merge(memoryRules, StreamStore.layerMemory)))
 const layer = Layer.provideMerge(LiveMatches.layer, stores)
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")

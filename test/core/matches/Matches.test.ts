@@ -10,6 +10,7 @@ import { Entropy } from "../../../core/model/Entropy.ts"
 import { CursorExpired } from "../../../core/model/Errors.ts"
 import { type AccountId, firstMatchIdAt, fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
+import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { idsOnly, type PlatformId } from "../../platforms.ts"
 import { quotas } from "../../quotas.ts"
@@ -19,7 +20,7 @@ const layer = Matches.layer.pipe(
   Layer.provideMerge(quotas()),
   Layer.provideMerge(idsOnly),
   Layer.provideMerge(Layer.provideMerge(MatchStore.layerMemory, StreamStore.layerMemory)),
-  Layer.provideMerge(RuleStore.layerMemory),
+  Layer.provideMerge(memoryRules),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, Entropy.layerCounting))
 )
 
@@ -49,7 +50,7 @@ const addMatch = (rule_id: RuleId, post: string, platform: PlatformId = "x") =>
     const [id] = yield* (yield* Ids).matches(1)
     assert(id !== undefined)
     const created_at = yield* Timestamp.now
-    yield* store.insert([{ id, rule_id, created_at, platform, platform_post_id: post, payload: {} }])
+    yield* store.insert([{ id, rule_id, rule_version: 1, created_at, platform, platform_post_id: post, payload: {} }])
   })
 
 const SHORTLY = { timeout_seconds: 10, limit: 20 }
@@ -154,7 +155,14 @@ describe("Matches", () => {
       const rule_id = yield* addRule(ann)
       for (const at of [60_000, 120_000, 180_000]) {
         const created_at = Timestamp.fromMillis(at)
-        const match = { rule_id, created_at, platform: "x", platform_post_id: String(at), payload: {} } as const
+        const match = {
+          rule_id,
+          rule_version: 1,
+          created_at,
+          platform: "x",
+          platform_post_id: String(at),
+          payload: {}
+        } as const
         yield* store.insert([{ ...match, id: firstMatchIdAt(at) }])
       }
       assert.isUndefined(yield* keptSince({ limit: 10 }))

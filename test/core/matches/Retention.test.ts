@@ -8,6 +8,7 @@ import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { type AccountId, firstMatchIdAt, fromUuid } from "../../../core/model/Ids.ts"
 import { fromDate } from "../../../core/model/Timestamp.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
+import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import { idsOnly } from "../../platforms.ts"
 
@@ -169,7 +170,7 @@ function test(
       yield* body(logged)
     }).pipe(
       Effect.provide([
-        Layer.provideMerge(MatchStore.layerMemory, Layer.merge(RuleStore.layerMemory, StreamStore.layerMemory)),
+        Layer.provideMerge(MatchStore.layerMemory, Layer.merge(memoryRules, StreamStore.layerMemory)),
         idsOnly,
         logger
       ])
@@ -190,6 +191,7 @@ function matchesAt(...times: ReadonlyArray<number>) {
       times.map((time) => ({
         id: firstMatchIdAt(time),
         rule_id: rule,
+        rule_version: 1,
         created_at: fromDate(new Date(time)),
         platform: "x",
         platform_post_id: String(time),

@@ -205,7 +205,8 @@ const rule = (platform: string, text: string, state: RegistrationState): Rule =>
   name: "n",
   intent: "i",
   platforms: { [platform]: { platform_rule_id: "1", translated_value: text, state } },
-  created_at: Timestamp.fromMillis(0)
+  created_at: Timestamp.fromMillis(0),
+  version: 1
 })
 
 const WEEK = 7 * Timestamp.DAY_MILLIS

@@ -6,6 +6,7 @@ import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { fromUuid, Ids, type MatchId, type RuleId } from "../../../core/model/Ids.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
+import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
 import type { Webhook, WebhookDraft } from "../../../core/webhooks/Webhook.ts"
 import * as WebhookDelivery from "../../../core/webhooks/WebhookDelivery.ts"
@@ -37,7 +38,7 @@ export const answered = (status: number, retryAfter = Option.none<number>()): An
 
 const stores = WebhookStore.layerMemory.pipe(
   Layer.provideMerge(MatchStore.layerMemory),
-  Layer.provideMerge(Layer.mergeAll(RuleStore.layerMemory, StreamStore.layerMemory, idsOnly))
+  Layer.provideMerge(Layer.mergeAll(memoryRules, StreamStore.layerMemory, idsOnly))
 )
 
 export interface World {

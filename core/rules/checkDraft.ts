@@ -1,0 +1,74 @@
+/** Checks the filters of a rule that is to be created or changed. */
+import { Array as Arr, Effect, Option } from "effect"
+import type { Language } from "../languages/Language.ts"
+import { type ArgumentIssue, InvalidArgument } from "../model/Errors.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
+import { toWireTranslation } from "../model/wire.ts"
+import type { Platforms } from "../platforms/Platform.ts"
+import type { Issue } from "../syntax/issues/issue.ts"
+import { isTarget, translate } from "../syntax/translation/translate.ts"
+import type { Filter } from "./makeChanges.ts"
+import type { RuleDraft } from "./Rule.ts"
+
+export interface CheckedFilter extends Filter {
+  readonly sent: string
+  readonly warnings: ReadonlyArray<Issue>
+}
+
+/** Each platform with its canonical filter. Fails with the issues of all filters at once. */
+export const checkDraft = (platforms: Platforms["Type"], draft: Pick<RuleDraft, "platforms" | "overrides">) =>
+  Effect.gen(function* () {
+    const filters: Array<CheckedFilter> = []
+    const issues: Array<ArgumentIssue> = []
+    for (const id of draft.platforms) {
+      const platform = yield* platforms.get(id)
+      const text = draft.overrides[id]
+      if (text === undefined) {
+        issues.push(missingFilter(platform.language, yield* sourceOf(platforms, draft)))
+        continue
+      }
+      const checked = platform.language.check(text)
+      if (checked.rule === undefined) issues.push(...errorsOf(id, checked.issues))
+      else filters.push({ platform, text: checked.rule.canonical, sent: text, warnings: checked.issues })
+    }
+    for (const key of Object.keys(draft.overrides)) {
+      if (!draft.platforms.some((id) => id === key)) {
+        issues.push({ path: `overrides.${key}`, message: `"${key}" is not listed in "platforms"` })
+      }
+    }
+    return Arr.isNonEmptyArray(issues) ? yield* new InvalidArgument({ issues }) : filters
+  })
+
+// ---- helpers ----
+
+const errorsOf = (platform: PlatformId, issues: ReadonlyArray<Issue>): ReadonlyArray<ArgumentIssue> =>
+  issues
+    .filter(({ severity }) => severity === "error")
+    .map(({ severity: _, code: __, ...issue }) => ({ path: `overrides.${platform}`, ...issue }))
+
+interface Source {
+  readonly language: Language
+  readonly text: string
+}
+
+/** The first filter in the draft, to translate a missing one from. */
+const sourceOf = (
+  platforms: Platforms["Type"],
+  { platforms: ids, overrides }: Pick<RuleDraft, "platforms" | "overrides">
+) =>
+  Effect.gen(function* () {
+    for (const id of ids) {
+      const text = overrides[id]
+      if (text !== undefined) return Option.some<Source>({ language: (yield* platforms.get(id)).language, text })
+    }
+    return Option.none<Source>()
+  })
+
+/** Suggests a translation of another platform's filter, if there is one. */
+const missingFilter = (language: Language, source: Option.Option<Source>): ArgumentIssue => {
+  const { id } = language
+  const issue = { path: `overrides.${id}`, message: `Is missing: "platforms" lists "${id}", so add its filter` }
+  if (Option.isNone(source) || !isTarget(language)) return issue
+  const translation = translate(source.value, language)
+  return translation.text === undefined ? issue : { ...issue, suggestion: toWireTranslation(translation) }
+}

@@ -1,0 +1,225 @@
+/** Adds, replaces and removes rules: in the store, and on the platforms. A crash leaves what `reconcile` can finish. */
+import { Effect, Option } from "effect"
+import type {
+  PlatformLimitReached,
+  PlatformNotReady,
+  PlatformRefused,
+  PlatformUnavailable,
+  RuleLimitReached,
+  StoreUnavailable
+} from "../model/Errors.ts"
+import type { Failpoints } from "../model/Failpoints.ts"
+import type { AccountId, RuleId } from "../model/Ids.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
+import * as Timestamp from "../model/Timestamp.ts"
+import type { Platform, PlatformFailure, Platforms, Registered } from "../platforms/Platform.ts"
+import * as Metrics from "../telemetry/Metrics.ts"
+import { askOwner, awaitRemoval } from "./askOwner.ts"
+import type { RuleRequests } from "./RuleRequests.ts"
+import type { NewRule, RuleChange, RuleStore, StoredRegistration } from "./RuleStore.ts"
+
+export interface Filter {
+  readonly platform: Platform
+  readonly text: string
+}
+
+/** Without `candidate` it has no new filters, or they are registered already. */
+export interface Replacement {
+  readonly candidate?: { readonly rule: NewRule; readonly filters: ReadonlyArray<Filter> }
+  readonly limits: ReadonlyMap<PlatformId, number>
+  readonly change: Omit<RuleChange, "at">
+}
+
+export type AddFailure =
+  | RuleLimitReached
+  | PlatformRefused
+  | PlatformLimitReached
+  | PlatformNotReady
+  | PlatformUnavailable
+  | StoreUnavailable
+
+export const makeChanges = (services: {
+  readonly store: RuleStore["Type"]
+  readonly platforms: Platforms["Type"]
+  readonly requests: Option.Option<RuleRequests["Type"]>
+  readonly failpoints: Failpoints["Type"]
+  /** Runs while no other change to these platforms runs in this process. */
+  readonly exclusively: <A, E>(ids: ReadonlySet<PlatformId>, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+}) => {
+  const { store, platforms, requests, failpoints, exclusively } = services
+
+  /** Set for a platform that only its owner may talk to. */
+  const askedFor = (platform: Platform) => Option.filter(requests, () => platform.capabilities.isRemote)
+
+  const isDoneHere = (id: PlatformId) =>
+    Effect.map(Effect.option(platforms.get(id)), (found) => Option.isNone(Option.flatMap(found, askedFor)))
+
+  const registerOne = (rule: NewRule, { platform, text }: Filter) =>
+    Option.match(askedFor(platform), {
+      onSome: (shared) => askOwner(shared, rule.id, platform.id),
+      onNone: () =>
+        Effect.gen(function* () {
+          const [outcome] = yield* alone(platform.id, platform.register([text]))
+          return yield* outcome ?? Effect.dieMessage(`No outcome from "${platform.id}"`)
+        })
+    })
+
+  /**
+   * With several servers a create or delete may wait for another server. It then holds the lock only for its own
+   * calls to the platform. A comparison leaves rules alone that are being created or deleted.
+   */
+  const changing = <A, E>(ids: ReadonlySet<PlatformId>, effect: Effect.Effect<A, E>) =>
+    exclusively(Option.isNone(requests) ? ids : new Set(), effect)
+  const alone = <A, E>(id: PlatformId, effect: Effect.Effect<A, E>) =>
+    Option.isNone(requests) ? effect : exclusively(new Set([id]), effect)
+
+  /** If it fails, the rule becomes an orphan, which `reconcile` removes. */
+  const unregister = ({ ruleId, platform, text, platformRuleId }: PlatformRule) => {
+    const later = (error: PlatformFailure) =>
+      Effect.logWarning(`Cannot remove a rule from "${platform}" now, retrying later: ${error.message}`)
+    const unregisterUnshared = Effect.gen(function* () {
+      if (yield* store.isShared({ ruleId, platform, text })) return
+      const found = yield* Effect.option(platforms.get(platform))
+      if (Option.isNone(found)) return
+      yield* Effect.catchTags(found.value.unregister([platformRuleId]), {
+        PlatformNotReady: later,
+        PlatformUnavailable: later
+      })
+    })
+    return alone(platform, unregisterUnshared)
+  }
+
+  const addNow = (rule: NewRule, filters: ReadonlyArray<Filter>, limits: ReadonlyMap<PlatformId, number>) => {
+    const registered = new Map<PlatformId, Registered>()
+    const pausedOn = new Set(rule.filters.flatMap(({ platform, paused }) => (paused === undefined ? [] : [platform])))
+    const wanted = filters.filter(({ platform }) => !pausedOn.has(platform.id))
+    const registerAll = Effect.forEach(
+      wanted,
+      (filter) =>
+        Effect.gen(function* () {
+          registered.set(filter.platform.id, yield* registerOne(rule, filter))
+          if (registered.size < wanted.length) yield* failpoints.hit("create.registered-first")
+        }),
+      { discard: true }
+    )
+    const rollback = Effect.gen(function* () {
+      const own = filters.filter(({ platform }) => Option.isNone(askedFor(platform)))
+      for (const { platform, text } of own) {
+        const result = registered.get(platform.id)
+        if (result !== undefined) yield* unregister({ ruleId: rule.id, platform: platform.id, text, ...result })
+      }
+      if (Option.isNone(requests)) return yield* store.remove(rule.id)
+      yield* requests.value.abandon(rule.id)
+      yield* dropOwn(
+        requests.value,
+        rule.id,
+        own.map(({ platform }) => ({ platform: platform.id }))
+      )
+    })
+    return Effect.gen(function* () {
+      yield* store.reserve(rule, limits)
+      for (const { platform, paused } of rule.filters) {
+        if (paused !== undefined && paused !== "by_account") yield* Metrics.gap(platform, "budget")
+      }
+      yield* failpoints.hit("create.reserved")
+      // If the rollback fails, the rule stays pending and `reconcile` rolls it back.
+      yield* Effect.tapError(registerAll, () => Effect.ignoreLogged(rollback))
+      yield* failpoints.hit("create.registered")
+      yield* store.activate(rule.id, registered, yield* Timestamp.now)
+      yield* failpoints.hit("create.activated")
+      return registered
+    })
+  }
+
+  /** The owners of the other platforms drop theirs. */
+  const dropOwn = (shared: RuleRequests["Type"], id: RuleId, own: ReadonlyArray<{ readonly platform: PlatformId }>) =>
+    Effect.gen(function* () {
+      for (const { platform } of own) yield* shared.drop(id, platform)
+      yield* awaitRemoval(shared, store, id)
+    })
+
+  const finishRemoval = (id: RuleId, registrations: ReadonlyArray<StoredRegistration>) =>
+    Effect.gen(function* () {
+      const own = yield* Effect.filter(registrations, ({ platform }) => isDoneHere(platform))
+      const platformRules = own.flatMap((registration) =>
+        Option.match(registration.platformRuleId, {
+          onNone: () => [],
+          onSome: (platformRuleId) => [{ ...registration, platformRuleId }]
+        })
+      )
+      for (const [index, platformRule] of platformRules.entries()) {
+        if (index === 1) yield* failpoints.hit("delete.unregistered-first")
+        yield* unregister(platformRule)
+      }
+      yield* failpoints.hit("delete.unregistered")
+      yield* Option.match(requests, {
+        onNone: () => store.remove(id),
+        onSome: (shared) => dropOwn(shared, id, own)
+      })
+      yield* failpoints.hit("delete.removed")
+    })
+
+  const remove = (account: AccountId, id: RuleId) =>
+    Effect.gen(function* () {
+      const registrations = yield* store.registrations(id)
+      const hideAndFinish = Effect.gen(function* () {
+        if (!(yield* store.hide(account, id, yield* Timestamp.now))) return false
+        yield* failpoints.hit("delete.hidden")
+        for (const candidate of yield* store.candidatesOf(id)) yield* Effect.ignoreLogged(discard(candidate))
+        // The rule is invisible from here on. If this fails, `reconcile` finishes it.
+        yield* Effect.ignoreLogged(finishRemoval(id, registrations))
+        return true
+      })
+      return yield* changing(new Set(registrations.map(({ platform }) => platform)), hideAndFinish)
+    })
+
+  const add = (rule: NewRule, filters: ReadonlyArray<Filter>, limits: ReadonlyMap<PlatformId, number>) =>
+    changing(new Set(filters.map(({ platform }) => platform.id)), addNow(rule, filters, limits))
+
+  const replace = (account: AccountId, id: RuleId, { candidate, limits, change }: Replacement) =>
+    Effect.gen(function* () {
+      const touched = [...(yield* store.registrations(id)), ...(yield* store.registrations(change.candidate))]
+      const ids = new Set(touched.map(({ platform }) => platform))
+      for (const { platform } of candidate?.filters ?? []) ids.add(platform.id)
+      const work = Effect.gen(function* () {
+        if (candidate !== undefined) yield* addNow(candidate.rule, candidate.filters, limits)
+        // Its time is after the registration: until then the platforms held only the filters before.
+        const at = yield* Timestamp.now
+        const version = yield* Effect.tapError(store.change(account, id, { ...change, at }), () =>
+          candidate === undefined ? Effect.void : Effect.ignoreLogged(discard(candidate.rule.id))
+        )
+        yield* failpoints.hit("update.changed")
+        // If this fails, `reconcile` finishes it.
+        yield* Effect.ignoreLogged(finishReplaced(change.candidate))
+        return version
+      })
+      return yield* changing(ids, work)
+    })
+
+  /** The registrations that were replaced have become those of the candidate. */
+  const finishReplaced = (candidate: RuleId) =>
+    Effect.gen(function* () {
+      const replaced = yield* store.registrations(candidate)
+      if (replaced.length > 0) yield* finishRemoval(candidate, replaced)
+    })
+
+  /** Removes a candidate, in any state. */
+  const discard = (id: RuleId) =>
+    Effect.gen(function* () {
+      const registrations = yield* store.registrations(id)
+      if (registrations.length === 0) return
+      if (Option.isSome(requests)) yield* requests.value.abandon(id)
+      yield* finishRemoval(id, registrations)
+    })
+
+  return { askedFor, isDoneHere, add, replace, remove, discard }
+}
+
+// ---- helpers ----
+
+interface PlatformRule {
+  readonly ruleId: RuleId
+  readonly platform: PlatformId
+  readonly text: string
+  readonly platformRuleId: string
+}

@@ -1,0 +1,447 @@
+/** `RuleStore` in memory. */
+import { Effect, Layer, Option } from "effect"
+import { RuleLimitReached, RuleNotFound, RuleVersionChanged } from "../model/Errors.ts"
+import type { AccountId, KeyId, RuleId } from "../model/Ids.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
+import type { Timestamp } from "../model/Timestamp.ts"
+import type { Registered } from "../platforms/Platform.ts"
+import type { RegistrationState, Rule } from "./Rule.ts"
+import {
+  causeOf,
+  DROPPED,
+  type NewRule,
+  PAUSED,
+  type Pause,
+  type RuleGap,
+  type RuleLink,
+  RuleStore,
+  type StoredRegistration,
+  type StoredVersion,
+  type Watches,
+  type WatchSelector
+} from "./RuleStore.ts"
+
+export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
+  const rules = new Map<RuleId, MemoryRule>()
+  const comparisons = new Map<PlatformId, Timestamp>()
+  let gaps: ReadonlyArray<MemoryGap> = []
+  let retired: ReadonlyArray<RetiredRule> = []
+  const all = () => [...rules.values()]
+  const visibleIn = (account: AccountId, id: RuleId) => {
+    const rule = rules.get(id)
+    return rule !== undefined && rule.accountId === account && isVisible(rule) ? rule : undefined
+  }
+
+  const countOf = (account: AccountId, platform: PlatformId) =>
+    all().filter(
+      ({ accountId, registrations }) =>
+        accountId === account && registrations.some((r) => r.platform === platform && r.state !== "paused")
+    ).length
+
+  const reserve = (rule: NewRule, limits: ReadonlyMap<PlatformId, number>) =>
+    Effect.suspend(() => {
+      for (const { platform } of rule.filters) {
+        const limit = limits.get(platform)
+        const used = countOf(rule.accountId, platform)
+        if (limit !== undefined && used >= limit) {
+          return new RuleLimitReached({ platform, limit, used })
+        }
+      }
+      const registrations = rule.filters.map((filter) => newRegistration(rule, filter))
+      gaps = [
+        ...gaps,
+        ...registrations
+          .filter(({ state }) => state !== "pending")
+          .map(({ reason, ...registration }) => ({
+            ...registration,
+            from: rule.createdAt,
+            to: Option.none(),
+            ...(reason === undefined ? PAUSED : { cause: "budget" as const, detail: reason })
+          }))
+      ]
+      rules.set(rule.id, {
+        ...rule,
+        registrations,
+        versions: [versionOf(1, rule, registrations, rule.createdAt, Option.fromNullable(rule.by))]
+      })
+      return Effect.void
+    })
+
+  const changeRegistrations = (
+    id: RuleId,
+    change: (registration: MemoryRegistration) => MemoryRegistration
+  ): Effect.Effect<void> =>
+    Effect.sync(() => {
+      const rule = rules.get(id)
+      if (rule !== undefined) rules.set(id, { ...rule, registrations: rule.registrations.map(change) })
+    })
+
+  const activate = (id: RuleId, registered: ReadonlyMap<PlatformId, Registered>, at: Timestamp) =>
+    changeRegistrations(id, (registration) => {
+      const found = registered.get(registration.platform)
+      return found === undefined || registration.state === "removing"
+        ? registration
+        : { ...held(registration, found, at), watchedSince: registration.watchedSince ?? at }
+    })
+
+  const restore: RuleStore["Type"]["restore"] = (id, platform, { registered, lostSince, at }) =>
+    changeRegistrations(id, (registration) => {
+      if (registration.platform !== platform || !isSettled(registration.state)) return registration
+      if (registration.state === "failed") {
+        gaps = gaps.map((gap) => (isOpenFor(gap, registration) ? { ...gap, to: Option.some(at) } : gap))
+      } else {
+        gaps = [...gaps, { ...registration, ...DROPPED, from: lostSince, to: Option.some(at) }]
+      }
+      return held(registration, registered, at)
+    })
+
+  const fail: RuleStore["Type"]["fail"] = (id, platform, { reason, lostSince, at, pause }) =>
+    changeRegistrations(id, (registration) => {
+      if (registration.platform !== platform || !isSettled(registration.state)) return registration
+      const cause = causeOf(pause)
+      const open = gaps.find((gap) => isOpenFor(gap, registration))
+      if (open?.cause !== cause) {
+        gaps = [
+          ...gaps.map((gap) => (gap === open ? { ...gap, to: Option.some(at) } : gap)),
+          {
+            ...registration,
+            from: open === undefined ? lostSince : at,
+            to: Option.none(),
+            cause,
+            detail: reason
+          }
+        ]
+      }
+      return {
+        ...registration,
+        state: "failed",
+        reason,
+        since: registration.state === "failed" ? registration.since : at,
+        pause: Option.fromNullable(pause)
+      }
+    })
+
+  const endPauses: RuleStore["Type"]["endPauses"] = (platform, { at, budget }) =>
+    Effect.sync(() => {
+      const isOver = (pause: Pause) => pause.until <= at || budget === 0 || pause.budget < budget
+      let ended = 0
+      for (const rule of all()) {
+        const registrations = rule.registrations.map((registration) => {
+          if (registration.platform !== platform || !Option.exists(registration.pause, isOver)) return registration
+          ended++
+          return { ...registration, pause: Option.none() }
+        })
+        rules.set(rule.id, { ...rule, registrations })
+      }
+      return ended
+    })
+
+  const settledOn = (platform: PlatformId) =>
+    all()
+      .flatMap(({ registrations }) => registrations)
+      .filter((registration) => registration.platform === platform && isSettled(registration.state))
+
+  const watches = ({ account, rule, platforms }: WatchSelector, limit: number) =>
+    Effect.sync(() => {
+      const isAsked = (of: Pick<StoredRegistration, "accountId" | "ruleId" | "platform">) =>
+        of.accountId === account &&
+        platforms.includes(of.platform) &&
+        Option.getOrElse(rule, () => of.ruleId) === of.ruleId
+      const oldest = new Map<PlatformId, Watches["oldest"][number]>()
+      for (const { createdAt, registrations, candidate } of all()) {
+        for (const registration of registrations) {
+          const { platform, ruleId, state, watchedSince: since } = registration
+          if (since === undefined || candidate !== undefined || !isHeldOrPaused(state)) continue
+          if (!isAsked(registration)) continue
+          if ((oldest.get(platform)?.ruleId ?? ruleId) < ruleId) continue
+          oldest.set(platform, { platform, ruleId, createdAt, since })
+        }
+      }
+      const asked = gaps.filter(
+        (gap) => isAsked(gap) && rules.get(gap.ruleId)?.candidate === undefined && rules.has(gap.ruleId)
+      )
+      return { oldest: [...oldest.values()], gaps: asked.sort((a, b) => (a.from < b.from ? 1 : -1)).slice(0, limit) }
+    })
+
+  const shadowOf = (id: RuleId) =>
+    all().find(({ candidate, ...rule }) => candidate?.of === id && candidate.purpose === "shadow" && isComplete(rule))
+  const toListed = (rule: MemoryRule) => toRule(rule, shadowOf(rule.id))
+
+  const list = (account: AccountId) =>
+    Effect.sync(() =>
+      all()
+        .filter((rule) => rule.accountId === account && isVisible(rule))
+        .sort((a, b) => (a.id < b.id ? 1 : -1))
+        .map(toListed)
+    )
+
+  const hide = (account: AccountId, id: RuleId, at: Timestamp) =>
+    Effect.sync(() => {
+      const rule = visibleIn(account, id)
+      if (rule === undefined) return false
+      const registrations = rule.registrations.map((r) => ({ ...r, state: "removing" as const, since: at }))
+      rules.set(id, { ...rule, registrations })
+      return true
+    })
+
+  const change: RuleStore["Type"]["change"] = (account, id, wanted) =>
+    Effect.gen(function* () {
+      const rule = visibleIn(account, id)
+      if (rule === undefined) return yield* new RuleNotFound({ ruleId: id })
+      const version = rule.versions.length
+      const { expectedVersion: expected, at, ended, name, intent } = wanted
+      if (version !== expected) return yield* new RuleVersionChanged({ ruleId: id, expected, version })
+      const candidate = rules.get(wanted.candidate)
+      const before = rule.registrations.filter(({ platform }) => ended.includes(platform))
+      const watchedSince = (platform: PlatformId, fallback: Timestamp | undefined) =>
+        before.find((registration) => registration.platform === platform)?.watchedSince ?? fallback
+      const added = (candidate?.registrations ?? []).map((registration) => ({
+        ...registration,
+        ruleId: id,
+        purpose: Option.none<never>(),
+        watchedSince: watchedSince(registration.platform, registration.watchedSince)
+      }))
+      const paused = wanted.paused.map(({ platform, text }) => ({
+        ...newRegistration({ id, accountId: account, createdAt: at }, { platform, text, paused: "by_account" }),
+        watchedSince: watchedSince(platform, at)
+      }))
+      const registrations = [
+        ...rule.registrations.filter(({ platform }) => !ended.includes(platform)),
+        ...added,
+        ...paused
+      ]
+      retired = [
+        ...retired,
+        ...before.flatMap(({ platform, platformRuleId, state }) =>
+          Option.isSome(platformRuleId) && state === "active"
+            ? [
+                {
+                  platform,
+                  platformRuleId: platformRuleId.value,
+                  ruleId: id,
+                  accountId: account,
+                  version,
+                  retiredAt: Date.parse(at)
+                }
+              ]
+            : []
+        )
+      ]
+      const ends = (gap: MemoryGap) => before.some((registration) => isOpenFor(gap, registration))
+      const open = gaps.filter((gap) => gap.ruleId === wanted.candidate && Option.isNone(gap.to))
+      gaps = [
+        ...gaps.map((gap) => (ends(gap) ? { ...gap, to: Option.some(at) } : gap)),
+        ...open.map((gap) => ({ ...gap, ruleId: id, from: at })),
+        ...paused.map((registration) => ({ ...registration, ...PAUSED, from: at, to: Option.none() }))
+      ]
+      rules.set(id, {
+        ...rule,
+        name,
+        intent,
+        registrations,
+        versions: [...rule.versions, versionOf(version + 1, { name, intent }, registrations, at, wanted.by)]
+      })
+      if (before.length === 0) rules.delete(wanted.candidate)
+      else {
+        rules.set(wanted.candidate, {
+          ...rule,
+          id: wanted.candidate,
+          candidate: { of: id, purpose: "update" },
+          registrations: before.map((registration) => ({
+            ...registration,
+            ruleId: wanted.candidate,
+            purpose: Option.some("update"),
+            state: "removing",
+            since: at
+          }))
+        })
+      }
+      return version + 1
+    })
+
+  const ruleLinks = (platform: PlatformId, platformRuleIds: ReadonlyArray<string>) =>
+    Effect.sync(() => {
+      const isWanted = (held: Pick<StoredRegistration, "platform" | "platformRuleId">) =>
+        held.platform === platform && Option.exists(held.platformRuleId, (id) => platformRuleIds.includes(id))
+      const earlier = gaps.filter(isWanted)
+      const current = all()
+        .filter((rule) => isComplete(rule) && rule.candidate?.purpose !== "update")
+        .flatMap(({ id, accountId, registrations, versions, candidate }) => {
+          const held = [...registrations.filter(isWanted), ...earlier.filter(({ ruleId }) => ruleId === id)]
+          const ids = new Set(held.flatMap(({ platformRuleId }) => Option.toArray(platformRuleId)))
+          const isShadow = candidate !== undefined
+          return [...ids].map((platformRuleId) => ({
+            platformRuleId,
+            ruleId: id,
+            accountId,
+            version: versions.length,
+            isShadow
+          }))
+        })
+      const before = retired.filter(
+        (link) => link.platform === platform && platformRuleIds.includes(link.platformRuleId) && rules.has(link.ruleId)
+      )
+      return [...current, ...before.map(({ platform: _, ...link }) => ({ ...link, isShadow: false }))]
+    })
+
+  return RuleStore.of({
+    reserve,
+    deployment: Effect.succeed("memory"),
+    activate,
+    restore,
+    fail,
+    endPauses,
+    comparedAt: (platform) => Effect.sync(() => Option.fromNullable(comparisons.get(platform))),
+    saveComparison: (platform, at) => Effect.sync(() => void comparisons.set(platform, at)),
+    watches,
+    change,
+    shadowOf: (id) => Effect.sync(() => Option.map(Option.fromNullable(shadowOf(id)), (shadow) => shadow.id)),
+    candidatesOf: (id) => Effect.sync(() => all().flatMap((rule) => (rule.candidate?.of === id ? [rule.id] : []))),
+    versions: (account, id) => Effect.sync(() => visibleIn(account, id)?.versions.toReversed() ?? []),
+    forgetRetired: (before) =>
+      Effect.sync(() => {
+        retired = retired.filter(({ retiredAt }) => retiredAt >= Date.parse(before))
+      }),
+    list,
+    find: (account, id) => Effect.sync(() => Option.map(Option.fromNullable(visibleIn(account, id)), toListed)),
+    exists: (account, id) => Effect.sync(() => visibleIn(account, id) !== undefined),
+    hide,
+    remove: (id) =>
+      Effect.sync(() => {
+        rules.delete(id)
+        for (const rule of all()) if (rule.candidate?.of === id) rules.delete(rule.id)
+      }),
+    registrations: (id) => Effect.sync(() => rules.get(id)?.registrations ?? []),
+    registrationsOn: (platform) =>
+      Effect.sync(() =>
+        all()
+          .sort((a, b) => (a.id < b.id ? -1 : 1))
+          .flatMap((rule) => rule.registrations.filter((r) => r.platform === platform))
+      ),
+    count: (account, platform) => Effect.sync(() => countOf(account, platform)),
+    counts: Effect.sync(() => {
+      const counts = new Map<AccountId, number>()
+      for (const { accountId } of all().filter(isVisible)) counts.set(accountId, (counts.get(accountId) ?? 0) + 1)
+      return counts
+    }),
+    wanted: (platform) =>
+      Effect.sync(() => {
+        const wanted = settledOn(platform).filter(({ pause }) => Option.isNone(pause))
+        return new Set(wanted.map(({ text }) => text)).size
+      }),
+    paused: (platform) => Effect.sync(() => settledOn(platform).filter(({ pause }) => Option.isSome(pause)).length),
+    isShared: ({ ruleId, platform, text }) =>
+      Effect.sync(() =>
+        all().some(
+          (rule) =>
+            rule.id !== ruleId &&
+            rule.registrations.some((r) => r.platform === platform && r.text === text && isWantedState(r.state))
+        )
+      ),
+    ruleLinks
+  })
+})
+
+// ---- helpers ----
+
+interface MemoryRegistration extends StoredRegistration {
+  readonly reason: string | undefined
+  readonly watchedSince: Timestamp | undefined
+}
+
+interface MemoryGap extends RuleGap, Pick<StoredRegistration, "accountId"> {
+  /** The id that the rule had on the platform before the gap. */
+  readonly platformRuleId: StoredRegistration["platformRuleId"]
+}
+
+interface MemoryRule extends NewRule {
+  readonly registrations: ReadonlyArray<MemoryRegistration>
+  /** Oldest first. */
+  readonly versions: ReadonlyArray<StoredVersion>
+}
+
+type RetiredRule = Required<Omit<RuleLink, "isShadow">> & { readonly platform: PlatformId }
+
+const newRegistration = (
+  { id, accountId, createdAt, candidate }: Pick<NewRule, "id" | "accountId" | "createdAt" | "candidate">,
+  { platform, text, paused }: NewRule["filters"][number]
+): MemoryRegistration => ({
+  ruleId: id,
+  accountId,
+  platform,
+  text,
+  platformRuleId: Option.none(),
+  translatedValue: text,
+  since: createdAt,
+  watchedSince: paused === undefined ? undefined : createdAt,
+  purpose: Option.map(Option.fromNullable(candidate), ({ purpose }) => purpose),
+  ...(paused === undefined || paused === "by_account"
+    ? { state: paused === undefined ? "pending" : "paused", reason: undefined, pause: Option.none() }
+    : { state: "failed", reason: paused.reason, pause: Option.some(paused.pause) })
+})
+
+const versionOf = (
+  version: number,
+  { name, intent }: Pick<NewRule, "name" | "intent">,
+  registrations: ReadonlyArray<StoredRegistration>,
+  at: Timestamp,
+  by: Option.Option<KeyId>
+): StoredVersion => ({
+  version,
+  at,
+  ...(Option.isSome(by) && { key_id: by.value }),
+  name,
+  intent,
+  overrides: Object.fromEntries(registrations.map(({ platform, text }) => [platform, text])),
+  paused: isPaused(registrations)
+})
+
+const isPaused = (registrations: ReadonlyArray<StoredRegistration>) =>
+  registrations.some(({ state }) => state === "paused")
+
+const held = (registration: MemoryRegistration, registered: Registered, at: Timestamp): MemoryRegistration => ({
+  ...registration,
+  platformRuleId: Option.some(registered.platformRuleId),
+  translatedValue: registered.translatedValue,
+  state: "active",
+  reason: undefined,
+  since: at,
+  pause: Option.none()
+})
+
+const isOpenFor = (gap: RuleGap, { ruleId, platform }: StoredRegistration): boolean =>
+  gap.ruleId === ruleId && gap.platform === platform && Option.isNone(gap.to)
+
+const isSettled = (state: RegistrationState) => state === "active" || state === "failed"
+
+const isWantedState = (state: RegistrationState) => state !== "removing" && state !== "paused"
+
+const isHeldOrPaused = (state: RegistrationState) => isSettled(state) || state === "paused"
+
+const isComplete = ({ registrations }: MemoryRule) => registrations.every(({ state }) => isHeldOrPaused(state))
+
+const isVisible = (rule: MemoryRule) => rule.candidate === undefined && isComplete(rule)
+
+const toRule = (rule: MemoryRule, shadow: MemoryRule | undefined): Rule => ({
+  id: rule.id,
+  name: rule.name,
+  intent: rule.intent,
+  platforms: platformsOf(rule),
+  created_at: rule.createdAt,
+  version: rule.versions.length,
+  ...(shadow !== undefined && { shadow: { since: shadow.createdAt, platforms: platformsOf(shadow) } })
+})
+
+const platformsOf = ({ registrations }: MemoryRule): Rule["platforms"] =>
+  Object.fromEntries(
+    registrations.map((registration) => [
+      registration.platform,
+      {
+        platform_rule_id: Option.getOrElse(registration.platformRuleId, () => ""),
+        translated_value: registration.translatedValue,
+        state: registration.state,
+        ...(registration.reason !== undefined && { reason: registration.reason }),
+        ...(registration.state === "failed" && { failed_since: registration.since })
+      }
+    ])
+  )
