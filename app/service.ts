@@ -25,9 +25,11 @@ import { Platforms } from "../core/platforms/Platform.ts"
 import type { Defaults } from "../core/quotas/Limit.ts"
 import { Quotas } from "../core/quotas/Quotas.ts"
 import * as CaughtUpFeed from "../core/rules/caughtUpFeed.ts"
+import { Reapply } from "../core/rules/Reapply.ts"
 import * as Reconciler from "../core/rules/Reconciler.ts"
 import { Registrations } from "../core/rules/Registrations.ts"
 import { Rules } from "../core/rules/Rules.ts"
+import { Shadows } from "../core/shadows/Shadows.ts"
 import { Status } from "../core/status/Status.ts"
 import * as WebhookDelivery from "../core/webhooks/WebhookDelivery.ts"
 import { Webhooks } from "../core/webhooks/Webhooks.ts"
@@ -57,7 +59,6 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions,
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
   )
   const useCases = Layer.mergeAll(
-    Rules.layer,
     Matches.layer,
     Keys.layer,
     Backtests.layer,
@@ -65,7 +66,8 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions,
     Status.layer,
     DeadLetters.layer,
     Accounts.layer,
-    Redactions.layer
+    Redactions.layer,
+    Layer.provideMerge(Layer.merge(Shadows.layer, Reapply.layer), Rules.layer)
   )
   return useCases.pipe(
     Layer.provideMerge(CaughtUpFeed.layer),

@@ -9,11 +9,24 @@ import type { CoreError } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
 import type { Platforms } from "../core/platforms/Platform.ts"
 import { Quotas } from "../core/quotas/Quotas.ts"
+import type { Reapply } from "../core/rules/Reapply.ts"
 import type { Rules } from "../core/rules/Rules.ts"
+import type { Shadows } from "../core/shadows/Shadows.ts"
 import type { Status } from "../core/status/Status.ts"
 import type { Webhooks } from "../core/webhooks/Webhooks.ts"
 
-export type Services = Rules | Matches | Platforms | Backtests | Status | Webhooks | Keys | Accounts | Quotas
+export type Services =
+  | Rules
+  | Shadows
+  | Reapply
+  | Matches
+  | Platforms
+  | Backtests
+  | Status
+  | Webhooks
+  | Keys
+  | Accounts
+  | Quotas
 
 /** `A` and `O` are the decoded input and output; `I` and `OI` are what the client sends and receives. */
 export interface Operation<A, I, O, OI> {

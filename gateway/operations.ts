@@ -16,6 +16,7 @@ import { getAccount } from "./accountOperations.ts"
 import { type AnyEndpoint, endpoint } from "./endpoint.ts"
 import { keyEndpoints } from "./keyOperations.ts"
 import { EXAMPLE_REGISTRATION, EXAMPLE_RULE, ruleChangeEndpoints } from "./ruleOperations.ts"
+import { shadowEndpoints } from "./shadowOperations.ts"
 import { webhookEndpoints } from "./webhookOperations.ts"
 
 const EXAMPLE_MATCH = "match_01kzyn5a2me0vb6h9d4s8y1k3p"
@@ -386,6 +387,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   listRules,
   deleteRule,
   ...ruleChangeEndpoints,
+  ...shadowEndpoints,
   checkRule,
   listMatches,
   waitForMatches,

@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { PlatformId } from "../core/model/PlatformId.ts"
 import { WireIssue } from "../core/model/wire.ts"
+import { Reapplied, Reapply, ReapplyRequest } from "../core/rules/Reapply.ts"
 import { Rule, RulePatch, RuleVersion } from "../core/rules/Rule.ts"
 import { type ChangedRule, Rules } from "../core/rules/Rules.ts"
 import { type AnyEndpoint, endpoint } from "./endpoint.ts"
@@ -12,9 +13,9 @@ export const EXAMPLE_REGISTRATION = {
   translated_value: "earthquake lang:en"
 }
 
-const RuleRequest = Schema.Struct({ rule_id: Schema.String })
+export const RuleRequest = Schema.Struct({ rule_id: Schema.String })
 
-const example = {
+export const exampleRule = {
   id: EXAMPLE_RULE,
   name: "Earthquakes",
   intent: "Learn of earthquakes within a minute of the first posts",
@@ -24,7 +25,7 @@ const example = {
 }
 
 /** The rule after a change. */
-const RuleResult = Schema.Struct({
+export const RuleResult = Schema.Struct({
   rule: Rule,
   warnings: Schema.optionalWith(Schema.Record({ key: PlatformId, value: Schema.Array(WireIssue) }), {
     exact: true
@@ -43,7 +44,7 @@ export const getRule = endpoint({
   description: "The rule as it is now, with its version.",
   input: RuleRequest,
   output: Schema.Struct({ rule: Rule }),
-  example: { request: { rule_id: EXAMPLE_RULE }, response: { rule: example } },
+  example: { request: { rule_id: EXAMPLE_RULE }, response: { rule: exampleRule } },
   handle: (account, { rule_id }) =>
     Effect.gen(function* () {
       const rules = yield* Rules
@@ -65,7 +66,7 @@ export const updateRule = endpoint({
   output: RuleResult,
   example: {
     request: { rule_id: EXAMPLE_RULE, overrides: { x: "earthquake lang:en" }, expected_version: 1 },
-    response: { rule: example }
+    response: { rule: exampleRule }
   },
   handle: (account, { rule_id, ...patch }) =>
     Effect.gen(function* () {
@@ -89,7 +90,7 @@ export const pauseRule = endpoint({
   example: {
     request: { rule_id: EXAMPLE_RULE },
     response: {
-      rule: { ...example, platforms: { x: { ...EXAMPLE_REGISTRATION, platform_rule_id: "", state: "paused" } } }
+      rule: { ...exampleRule, platforms: { x: { ...EXAMPLE_REGISTRATION, platform_rule_id: "", state: "paused" } } }
     }
   },
   handle: (account, { rule_id }) =>
@@ -110,7 +111,7 @@ export const resumeRule = endpoint({
   description: "Registers the rule on its platforms again. If one refuses, the rule stays paused.",
   input: RuleRequest,
   output: RuleResult,
-  example: { request: { rule_id: EXAMPLE_RULE }, response: { rule: example } },
+  example: { request: { rule_id: EXAMPLE_RULE }, response: { rule: exampleRule } },
   handle: (account, { rule_id }) =>
     Effect.gen(function* () {
       const rules = yield* Rules
@@ -136,8 +137,8 @@ export const listRuleVersions = endpoint({
           version: 1,
           at: "2026-11-15T08:30:00.000Z",
           key_id: "key_01kzyn1t6ge7d5t0n2m4p8q3r9",
-          name: example.name,
-          intent: example.intent,
+          name: exampleRule.name,
+          intent: exampleRule.intent,
           overrides: { x: "earthquake lang:en" },
           paused: false,
           changed: []
@@ -152,17 +153,41 @@ export const listRuleVersions = endpoint({
     })
 })
 
+export const reapplyRule = endpoint({
+  method: "POST",
+  path: "/rules/reapply",
+  name: "reapplyRule",
+  scope: "write",
+  isLong: true,
+  tag: "rules",
+  summary: "Add matches of recent events to a rule",
+  description:
+    "Runs the present filters of the rule over the recent events that the server keeps, and adds what they match, in the order of the events. Such matches are marked `reapplied`. Events that the rule has already are not added again. Coverage stays as it is: events of a gap are not there to be tested. A real platform sends only events that match some rule, so only those are tested.",
+  input: ReapplyRequest,
+  output: Reapplied,
+  example: {
+    request: { rule_id: EXAMPLE_RULE, since: "2026-11-15T08:00:00Z" },
+    response: {
+      rule_id: EXAMPLE_RULE,
+      platforms: {
+        x: { tested: 1204, matched: 17, added: 5, from: "2026-11-15T08:00:02.114Z", is_complete: true }
+      }
+    }
+  },
+  handle: (account, request) => Effect.flatMap(Reapply, ({ run }) => run(account, request))
+})
+
 export const ruleChangeEndpoints: ReadonlyArray<AnyEndpoint> = [
   getRule,
   updateRule,
   pauseRule,
   resumeRule,
-  listRuleVersions
+  listRuleVersions,
+  reapplyRule
 ]
 
-// ---- helpers ----
-
-const toResult = ({ rule, warnings }: ChangedRule) => {
+/** Without empty warnings. */
+export const toResult = ({ rule, warnings }: ChangedRule) => {
   const found = [...warnings].filter(([, issues]) => issues.length > 0)
   return { rule, ...(found.length > 0 && { warnings: Object.fromEntries(found) }) }
 }

@@ -46,7 +46,8 @@ import {
 import type { PlatformSchemas } from "./platformSchemas.ts"
 import { queryOf } from "./rest.ts"
 import type { Reply } from "./route.ts"
-import { getRule, listRuleVersions, pauseRule, resumeRule, updateRule } from "./ruleOperations.ts"
+import { getRule, listRuleVersions, pauseRule, reapplyRule, resumeRule, updateRule } from "./ruleOperations.ts"
+import { compareRule, dropShadow, promoteRule, shadowRule } from "./shadowOperations.ts"
 import {
   createWebhook,
   deleteWebhook,
@@ -127,6 +128,11 @@ export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) =
       pause: mutation(pauseRule),
       resume: mutation(resumeRule),
       versions: query(listRuleVersions),
+      reapply: mutation(reapplyRule),
+      shadow: mutation(shadowRule),
+      compare: query(compareRule),
+      promote: mutation(promoteRule),
+      dropShadow: mutation(dropShadow),
       check: query(checkRule)
     }),
     matches: t.router({

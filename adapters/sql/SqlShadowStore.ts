@@ -1,7 +1,7 @@
 /** `ShadowStore` in SQL. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer } from "effect"
-import { fromUuid, toUuid } from "../../core/model/Ids.ts"
+import { firstMatchIdAt, fromUuid, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate } from "../../core/model/Timestamp.ts"
 import {
@@ -34,7 +34,7 @@ const make = Effect.gen(function* () {
     with present as (
       select platform, platform_post_id, payload, created_at from matches
       where rule_id = ${toUuid(pair.rule)} and platform = any(${pair.platforms}::text[])
-        and created_at >= ${pair.since} and not reapplied
+        and id >= ${toUuid(firstMatchIdAt(Date.parse(pair.since)))} and created_at >= ${pair.since} and not reapplied
     ), candidate as (
       select platform, platform_post_id, payload, created_at from shadow_matches
       where rule_id = ${toUuid(pair.shadow)} and platform = any(${pair.platforms}::text[])

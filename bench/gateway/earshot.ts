@@ -19,9 +19,12 @@ import { Matches } from "../../core/matches/Matches.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import { Ids } from "../../core/model/Ids.ts"
 import { layerMemory as memoryRules } from "../../core/rules/memoryRules.ts"
+import { Reapply } from "../../core/rules/Reapply.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { Rules } from "../../core/rules/Rules.ts"
+import { ShadowStore } from "../../core/shadows/ShadowStore.ts"
+import { Shadows } from "../../core/shadows/Shadows.ts"
 import { Status } from "../../core/status/Status.ts"
 import { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { Webhooks } from "../../core/webhooks/Webhooks.ts"
@@ -30,12 +33,21 @@ import { localPlatforms } from "../../test/platforms.ts"
 import { KEY, matches, rules } from "./data.ts"
 
 const stores = WebhookStore.layerMemory.pipe(
+  Layer.provideMerge(ShadowStore.layerMemory),
   Layer.provideMerge(MatchStore.layerMemory),
   Layer.provideMerge(Layer.mergeAll(memoryRules, StreamStore.layerMemory, KeyStore.layerMemory, PostCounts.layerMemory))
 )
 
 export const layer = Layer.provideMerge(
-  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer, Accounts.layer),
+  Layer.mergeAll(
+    Layer.provideMerge(Layer.merge(Shadows.layer, Reapply.layer), Rules.layer),
+    Matches.layer,
+    Keys.layer,
+    Backtests.layer,
+    Webhooks.layer,
+    Status.layer,
+    Accounts.layer
+  ),
   Layer.mergeAll(LiveMatches.layer, HttpSender.layerWith(new Addresses()))
 ).pipe(
   Layer.provideMerge(PostBudget.layer),

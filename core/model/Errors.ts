@@ -142,6 +142,13 @@ export class RuleLimitReached extends Schema.TaggedError<RuleLimitReached>()("Ru
   }
 }
 
+/** The rule exists, but has no shadow. */
+export class ShadowNotFound extends Schema.TaggedError<ShadowNotFound>()("ShadowNotFound", { ruleId: Schema.String }) {
+  override get message() {
+    return `Rule "${this.ruleId}" has no shadow: start one with POST /api.ShadowRule`
+  }
+}
+
 /** Someone else has changed the rule in the meantime. */
 export class RuleVersionChanged extends Schema.TaggedError<RuleVersionChanged>()("RuleVersionChanged", {
   ruleId: Schema.String,
@@ -241,6 +248,7 @@ export type CoreError =
   | LastAdminKey
   | RuleLimitReached
   | RuleVersionChanged
+  | ShadowNotFound
   | PlatformNotConfigured
   | PlatformRefused
   | PlatformLimitReached

@@ -43,6 +43,8 @@ export class Registrations extends Context.Tag("core/Registrations")<
       id: RuleId,
       replacement: Replacement
     ) => Effect.Effect<number, AddFailure | RuleNotFound | RuleVersionChanged>
+    /** Removes a candidate from the store and the platforms. */
+    readonly removeCandidate: (id: RuleId) => Effect.Effect<void, StoreUnavailable>
     /** False if the account has no such rule. If a platform is down, `reconcile` removes the rule there later. */
     readonly remove: (account: AccountId, id: RuleId) => Effect.Effect<boolean, StoreUnavailable>
     /**
@@ -107,7 +109,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
             .reduceRight((inner, id) => lockOf(id).withPermits(1)(inner), Effect.uninterruptible(inFiber))
         }
 
-        const { askedFor, isDoneHere, add, remove, replace } = makeChanges({
+        const { askedFor, isDoneHere, add, remove, replace, removeCandidate } = makeChanges({
           store,
           platforms,
           requests,
@@ -215,6 +217,7 @@ export class Registrations extends Context.Tag("core/Registrations")<
           add,
           remove,
           replace,
+          removeCandidate,
           reconcile,
           reconcileDue,
           settle,

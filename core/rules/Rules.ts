@@ -8,19 +8,16 @@ import {
   RuleVersionChanged,
   type StoreUnavailable
 } from "../model/Errors.ts"
-import { type AccountId, asRuleId, Ids, type RuleId } from "../model/Ids.ts"
+import { type AccountId, asRuleId, type RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
-import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms, type Registered } from "../platforms/Platform.ts"
-import { rulesOn } from "../quotas/Limit.ts"
-import { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
-import { type CheckedFilter, checkDraft } from "./checkDraft.ts"
+import { checkDraft } from "./checkDraft.ts"
+import { Drafting, type DraftingServices, type PausableFilter, warningsOf } from "./Drafting.ts"
 import type { AddFailure } from "./makeChanges.ts"
-import { Pauses } from "./Pauses.ts"
 import { Registrations } from "./Registrations.ts"
 import type { NewRuleDraft, Rule, RulePatch, RuleVersion } from "./Rule.ts"
-import { type NewPause, type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
+import { type NewRule, RuleStore, type StoredRegistration } from "./RuleStore.ts"
 import { withChanges } from "./withChanges.ts"
 
 export interface CreatedRule {
@@ -71,51 +68,14 @@ export class Rules extends Context.Tag("core/Rules")<
     readonly delete: (account: AccountId, id: string) => Effect.Effect<RuleId, RuleNotFound | StoreUnavailable>
   }
 >() {
-  static readonly layer: Layer.Layer<Rules, never, Registrations | RuleStore | Platforms | Ids | Quotas | Pauses> =
+  static readonly layer: Layer.Layer<Rules, never, Registrations | RuleStore | Platforms | DraftingServices> =
     Layer.effect(
       Rules,
       Effect.gen(function* () {
         const registrations = yield* Registrations
         const store = yield* RuleStore
         const platforms = yield* Platforms
-        const ids = yield* Ids
-        const quotas = yield* Quotas
-        const { pauseFor } = yield* Pauses
-
-        const limitsOf = (account: AccountId, ids: ReadonlyArray<PlatformId>) =>
-          Effect.gen(function* () {
-            const limits = new Map<PlatformId, number>()
-            for (const id of ids) {
-              const limit = yield* quotas.limitOf(account, rulesOn(id))
-              if (limit > 0) limits.set(id, limit)
-            }
-            return limits
-          })
-
-        const withPauses = (filters: ReadonlyArray<CheckedFilter>) =>
-          Effect.forEach(filters, (filter) =>
-            Effect.map(pauseFor(filter.platform, filter.text), (paused) => ({
-              ...filter,
-              paused: Option.getOrUndefined(paused)
-            }))
-          )
-
-        const newRule = (
-          accountId: AccountId,
-          { name, intent }: { readonly name: string; readonly intent: string },
-          filters: ReadonlyArray<PausableFilter>
-        ) =>
-          Effect.gen(function* () {
-            return {
-              id: yield* ids.rule,
-              accountId,
-              name,
-              intent,
-              createdAt: yield* Timestamp.now,
-              by: Option.getOrUndefined(yield* Actor),
-              filters: filters.map(({ platform, text, paused }) => ({ platform: platform.id, text, paused }))
-            }
-          })
+        const { limitsOf, withPauses, newRule } = yield* Drafting
 
         const create = Effect.fn("Rules.create")(function* (account: AccountId, draft: NewRuleDraft) {
           const checked = yield* checkDraft(platforms, draft)
@@ -267,10 +227,6 @@ export class Rules extends Context.Tag("core/Rules")<
 /** Concurrent changes of one rule are rare. */
 const CHANGE_ATTEMPTS = 5
 
-interface PausableFilter extends CheckedFilter {
-  readonly paused: NewRule["filters"][number]["paused"]
-}
-
 /** A change of a rule. See `RuleChange`. */
 interface Plan {
   readonly name?: string
@@ -282,19 +238,3 @@ interface Plan {
   /** The platforms on which the account needs a free place. */
   readonly limited: ReadonlyArray<PlatformId>
 }
-
-const warningsOf = (filters: ReadonlyArray<PausableFilter>): ReadonlyMap<PlatformId, ReadonlyArray<Issue>> =>
-  new Map(
-    filters.map(({ platform, warnings, paused, sent }) => [
-      platform.id,
-      paused === undefined || paused === "by_account" ? warnings : [...warnings, pauseWarning(paused, sent)]
-    ])
-  )
-
-/** Its span is the whole filter. */
-const pauseWarning = (paused: NewPause, sent: string): Issue => ({
-  severity: "warning",
-  code: "paused",
-  span: { start: 0, end: sent.length },
-  message: `The rule is ${paused.reason}`
-})

@@ -28,6 +28,8 @@ export interface Replacement {
   readonly candidate?: { readonly rule: NewRule; readonly filters: ReadonlyArray<Filter> }
   readonly limits: ReadonlyMap<PlatformId, number>
   readonly change: Omit<RuleChange, "at">
+  /** Runs once the change is made, before what it replaced is removed. */
+  readonly andThen?: Effect.Effect<void, StoreUnavailable>
 }
 
 export type AddFailure =
@@ -176,7 +178,7 @@ export const makeChanges = (services: {
   const add = (rule: NewRule, filters: ReadonlyArray<Filter>, limits: ReadonlyMap<PlatformId, number>) =>
     changing(new Set(filters.map(({ platform }) => platform.id)), addNow(rule, filters, limits))
 
-  const replace = (account: AccountId, id: RuleId, { candidate, limits, change }: Replacement) =>
+  const replace = (account: AccountId, id: RuleId, { candidate, limits, change, andThen = Effect.void }: Replacement) =>
     Effect.gen(function* () {
       const touched = [...(yield* store.registrations(id)), ...(yield* store.registrations(change.candidate))]
       const ids = new Set(touched.map(({ platform }) => platform))
@@ -190,7 +192,7 @@ export const makeChanges = (services: {
         )
         yield* failpoints.hit("update.changed")
         // If this fails, `reconcile` finishes it.
-        yield* Effect.ignoreLogged(finishReplaced(change.candidate))
+        yield* Effect.ignoreLogged(Effect.zipRight(andThen, finishReplaced(change.candidate)))
         return version
       })
       return yield* changing(ids, work)
@@ -212,7 +214,12 @@ export const makeChanges = (services: {
       yield* finishRemoval(id, registrations)
     })
 
-  return { askedFor, isDoneHere, add, replace, remove, discard }
+  const removeCandidate = (id: RuleId) =>
+    Effect.flatMap(store.registrations(id), (registrations) =>
+      changing(new Set(registrations.map(({ platform }) => platform)), discard(id))
+    )
+
+  return { askedFor, isDoneHere, add, replace, remove, removeCandidate }
 }
 
 // ---- helpers ----

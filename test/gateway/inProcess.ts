@@ -15,8 +15,10 @@ import { Keys } from "../../core/keys/Keys.ts"
 import { LiveMatches } from "../../core/matches/LiveMatches.ts"
 import { Matches } from "../../core/matches/Matches.ts"
 import { Ids } from "../../core/model/Ids.ts"
+import { Reapply } from "../../core/rules/Reapply.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { Rules } from "../../core/rules/Rules.ts"
+import { Shadows } from "../../core/shadows/Shadows.ts"
 import { Status } from "../../core/status/Status.ts"
 import * as WebhookDelivery from "../../core/webhooks/WebhookDelivery.ts"
 import { Webhooks } from "../../core/webhooks/Webhooks.ts"
@@ -37,7 +39,15 @@ const LOOPBACK = Either.getOrThrow(Addresses.parse("127.0.0.0/8"))
 const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 const recent = RecentEvents.layerWith({ keep: 1_000 })
 const useCases = Layer.provideMerge(
-  Layer.mergeAll(Rules.layer, Matches.layer, Keys.layer, Backtests.layer, Webhooks.layer, Status.layer, Accounts.layer),
+  Layer.mergeAll(
+    Layer.provideMerge(Layer.merge(Shadows.layer, Reapply.layer), Rules.layer),
+    Matches.layer,
+    Keys.layer,
+    Backtests.layer,
+    Webhooks.layer,
+    Status.layer,
+    Accounts.layer
+  ),
   Layer.mergeAll(LiveMatches.layer, HttpSender.layerWith(LOOPBACK))
 )
 

@@ -10,6 +10,7 @@ import { fromDate } from "../../../core/model/Timestamp.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
 import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
+import { ShadowStore } from "../../../core/shadows/ShadowStore.ts"
 import { idsOnly } from "../../platforms.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
@@ -151,7 +152,7 @@ function test(
   title: string,
   body: (
     logged: ReadonlyArray<unknown>
-  ) => Effect.Effect<void, unknown, MatchStore | RuleStore | Platforms | Scope.Scope>
+  ) => Effect.Effect<void, unknown, MatchStore | RuleStore | ShadowStore | Platforms | Scope.Scope>
 ) {
   const logged: Array<unknown> = []
   const logger = Logger.replace(
@@ -170,7 +171,10 @@ function test(
       yield* body(logged)
     }).pipe(
       Effect.provide([
-        Layer.provideMerge(MatchStore.layerMemory, Layer.merge(memoryRules, StreamStore.layerMemory)),
+        Layer.provideMerge(
+          Layer.provideMerge(ShadowStore.layerMemory, MatchStore.layerMemory),
+          Layer.merge(memoryRules, StreamStore.layerMemory)
+        ),
         idsOnly,
         logger
       ])

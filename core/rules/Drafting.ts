@@ -1,0 +1,81 @@
+/** Prepares rules that are to be registered. */
+import { Effect, Option } from "effect"
+import { Actor } from "../keys/Key.ts"
+import { type AccountId, Ids } from "../model/Ids.ts"
+import type { PlatformId } from "../model/PlatformId.ts"
+import * as Timestamp from "../model/Timestamp.ts"
+import { rulesOn } from "../quotas/Limit.ts"
+import { Quotas } from "../quotas/Quotas.ts"
+import type { Issue } from "../syntax/issues/issue.ts"
+import type { CheckedFilter } from "./checkDraft.ts"
+import { Pauses } from "./Pauses.ts"
+import type { NewPause, NewRule } from "./RuleStore.ts"
+
+export interface PausableFilter extends CheckedFilter {
+  readonly paused: NewRule["filters"][number]["paused"]
+}
+
+export type DraftingServices = Ids | Quotas | Pauses
+
+export const Drafting = Effect.gen(function* () {
+  const ids = yield* Ids
+  const quotas = yield* Quotas
+  const { pauseFor } = yield* Pauses
+
+  /** The account's maximum on each of the platforms that has one. */
+  const limitsOf = (account: AccountId, platforms: ReadonlyArray<PlatformId>) =>
+    Effect.gen(function* () {
+      const limits = new Map<PlatformId, number>()
+      for (const id of platforms) {
+        const limit = yield* quotas.limitOf(account, rulesOn(id))
+        if (limit > 0) limits.set(id, limit)
+      }
+      return limits
+    })
+
+  /** With the pauses of a budget that is nearly used up. */
+  const withPauses = (filters: ReadonlyArray<CheckedFilter>) =>
+    Effect.forEach(filters, (filter) =>
+      Effect.map(pauseFor(filter.platform, filter.text), (paused) => ({
+        ...filter,
+        paused: Option.getOrUndefined(paused)
+      }))
+    )
+
+  const newRule = (
+    accountId: AccountId,
+    { name, intent }: { readonly name: string; readonly intent: string },
+    filters: ReadonlyArray<PausableFilter>
+  ) =>
+    Effect.gen(function* () {
+      return {
+        id: yield* ids.rule,
+        accountId,
+        name,
+        intent,
+        createdAt: yield* Timestamp.now,
+        by: Option.getOrUndefined(yield* Actor),
+        filters: filters.map(({ platform, text, paused }) => ({ platform: platform.id, text, paused }))
+      }
+    })
+
+  return { limitsOf, withPauses, newRule }
+})
+
+export const warningsOf = (filters: ReadonlyArray<PausableFilter>): ReadonlyMap<PlatformId, ReadonlyArray<Issue>> =>
+  new Map(
+    filters.map(({ platform, warnings, paused, sent }) => [
+      platform.id,
+      paused === undefined || paused === "by_account" ? warnings : [...warnings, pauseWarning(paused, sent)]
+    ])
+  )
+
+// ---- helpers ----
+
+/** Its span is the whole filter. */
+const pauseWarning = (paused: NewPause, sent: string): Issue => ({
+  severity: "warning",
+  code: "paused",
+  span: { start: 0, end: sent.length },
+  message: `The rule is ${paused.reason}`
+})

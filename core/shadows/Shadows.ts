@@ -1,0 +1,249 @@
+/** The shadow use cases: watch other filters beside those of a rule, compare them, and take them over. */
+import { Context, Effect, Either, Layer, Option, Schema } from "effect"
+import { Actor } from "../keys/Key.ts"
+import { MatchStore } from "../matches/MatchStore.ts"
+import {
+  InvalidArgument,
+  type MatchesUnstorable,
+  type RuleNotFound,
+  ShadowNotFound,
+  type StoreUnavailable
+} from "../model/Errors.ts"
+import { type AccountId, Ids, type RuleId } from "../model/Ids.ts"
+import { PlatformId } from "../model/PlatformId.ts"
+import * as Timestamp from "../model/Timestamp.ts"
+import { wholeNumber } from "../model/wholeNumber.ts"
+import { WireExplanation } from "../model/wire.ts"
+import { Platforms } from "../platforms/Platform.ts"
+import { checkDraft } from "../rules/checkDraft.ts"
+import { Drafting, type DraftingServices, warningsOf } from "../rules/Drafting.ts"
+import { Registrations } from "../rules/Registrations.ts"
+import type { Rule, RuleDraft } from "../rules/Rule.ts"
+import { RuleStore } from "../rules/RuleStore.ts"
+import { type ChangedRule, type ChangeFailure, Rules } from "../rules/Rules.ts"
+import { explainInTurns } from "../syntax/expression/explain.ts"
+import { inTurns } from "../work/turns.ts"
+import { type Compared, type Pair, type ShadowMatch, ShadowStore } from "./ShadowStore.ts"
+
+const Sample = Schema.Struct({
+  platform: PlatformId,
+  platform_post_id: Schema.String,
+  payload: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  explanation: Schema.optionalWith(WireExplanation, { exact: true }).annotations({
+    description: "Why the other filters did not match the event: `decisive` are the clauses that made the difference"
+  })
+})
+
+const SideResult = Schema.Struct({
+  count: Schema.Int.annotations({ jsonSchema: { type: "integer", minimum: 0 } }),
+  samples: Schema.Array(Sample).annotations({ description: "The newest of them" })
+})
+
+export const CompareRequest = Schema.Struct({
+  rule_id: Schema.String,
+  samples: wholeNumber({ min: 0, max: 20, fallback: 3 }).annotations({
+    description: "How many events of each kind to return"
+  })
+})
+export type CompareRequest = typeof CompareRequest.Type
+
+/** Which events met the filters of the rule, those of its shadow, or both. */
+export const ComparedRule = Schema.Struct({
+  rule_id: Schema.String,
+  since: Timestamp.Timestamp.annotations({ description: "The start of the comparison" }),
+  platforms: Schema.Array(PlatformId).annotations({ description: "The platforms of the shadow" }),
+  present_only: SideResult.annotations({ description: "Events that only the rule matched" }),
+  candidate_only: SideResult.annotations({ description: "Events that only the shadow matched" }),
+  both: SideResult.annotations({ description: "Events that both matched" })
+}).annotations({ identifier: "ComparedRule" })
+export type ComparedRule = typeof ComparedRule.Type
+
+type Overrides = RuleDraft["overrides"]
+
+export class Shadows extends Context.Tag("core/Shadows")<
+  Shadows,
+  {
+    /** Watches other filters beside those of the rule, instead of those of an earlier shadow. */
+    readonly start: (
+      account: AccountId,
+      id: string,
+      overrides: Overrides
+    ) => Effect.Effect<ChangedRule, InvalidArgument | ChangeFailure>
+    readonly compare: (
+      account: AccountId,
+      request: CompareRequest
+    ) => Effect.Effect<ComparedRule, RuleNotFound | ShadowNotFound | StoreUnavailable>
+    /** Makes the filters of the shadow those of the rule. `since`: what the shadow has matched since then becomes matches of the rule. */
+    readonly promote: (
+      account: AccountId,
+      id: string,
+      since: Option.Option<Timestamp.Timestamp>
+    ) => Effect.Effect<{ readonly rule: Rule; readonly added: number }, ShadowNotFound | ChangeFailure>
+    /** The rule without its shadow. */
+    readonly drop: (
+      account: AccountId,
+      id: string
+    ) => Effect.Effect<Rule, RuleNotFound | ShadowNotFound | StoreUnavailable>
+  }
+>() {
+  static readonly layer: Layer.Layer<
+    Shadows,
+    never,
+    Rules | Registrations | RuleStore | ShadowStore | MatchStore | Platforms | DraftingServices
+  > = Layer.effect(
+    Shadows,
+    Effect.gen(function* () {
+      const rules = yield* Rules
+      const registrations = yield* Registrations
+      const store = yield* RuleStore
+      const shadows = yield* ShadowStore
+      const matches = yield* MatchStore
+      const platforms = yield* Platforms
+      const ids = yield* Ids
+      const { limitsOf, withPauses, newRule } = yield* Drafting
+
+      const shadowed = (account: AccountId, id: string) =>
+        Effect.gen(function* () {
+          const rule = yield* rules.get(account, id)
+          const shadow = yield* store.shadowOf(rule.id)
+          if (Option.isNone(shadow) || rule.shadow === undefined) return yield* new ShadowNotFound({ ruleId: id })
+          const pair: Pair = {
+            account,
+            rule: rule.id,
+            shadow: shadow.value,
+            platforms: Object.keys(rule.shadow.platforms),
+            since: rule.shadow.since
+          }
+          return { rule, pair }
+        })
+
+      const start = Effect.fn("Shadows.start")(function* (account: AccountId, id: string, overrides: Overrides) {
+        const rule = yield* rules.get(account, id)
+        const wanted = Object.keys(overrides)
+        const foreign = wanted.filter((platform) => rule.platforms[platform] === undefined)
+        const [first, ...rest] = foreign.map((platform) => ({
+          path: `overrides.${platform}`,
+          message: `The rule does not watch "${platform}", so there is nothing to compare with`
+        }))
+        if (first !== undefined) return yield* new InvalidArgument({ issues: [first, ...rest] })
+        if (wanted.length === 0) {
+          return yield* new InvalidArgument({ issues: [{ path: "overrides", message: "Is empty: send a filter" }] })
+        }
+        const filters = yield* withPauses(yield* checkDraft(platforms, { platforms: wanted, overrides }))
+        const before = yield* store.shadowOf(rule.id)
+        if (Option.isSome(before)) yield* registrations.removeCandidate(before.value)
+        const shadow = {
+          ...(yield* newRule(account, rule, filters)),
+          candidate: { of: rule.id, purpose: "shadow" } as const
+        }
+        yield* registrations.add(shadow, filters, yield* limitsOf(account, wanted))
+        return { rule: yield* rules.get(account, id), warnings: warningsOf(filters) }
+      })
+
+      const compare = Effect.fn("Shadows.compare")(function* (
+        account: AccountId,
+        { rule_id, samples }: CompareRequest
+      ) {
+        const { rule, pair } = yield* shadowed(account, rule_id)
+        const { counts, samples: found } = yield* shadows.compare(pair, samples)
+        const texts = (of: RuleId) =>
+          Effect.map(store.registrations(of), (all) => new Map(all.map(({ platform, text }) => [platform, text])))
+        const present = yield* texts(rule.id)
+        const candidate = yield* texts(pair.shadow)
+        const explained = (side: Compared["samples"]["both"], other: ReadonlyMap<PlatformId, string>) =>
+          Effect.forEach(side, (sample) =>
+            Effect.map(explanationOf(sample, other.get(sample.platform)), (explanation) => ({
+              ...sample,
+              ...explanation
+            }))
+          )
+        return {
+          rule_id: rule.id,
+          since: pair.since,
+          platforms: pair.platforms,
+          present_only: { count: counts.present_only, samples: yield* explained(found.present_only, candidate) },
+          candidate_only: { count: counts.candidate_only, samples: yield* explained(found.candidate_only, present) },
+          both: { count: counts.both, samples: found.both }
+        }
+      })
+
+      /** Why a filter does not match the event. Nothing if our own reading of it does: a platform may read it differently. */
+      const explanationOf = ({ platform, payload }: Compared["samples"]["both"][number], text: string | undefined) =>
+        Effect.gen(function* () {
+          const found = yield* Effect.option(platforms.get(platform))
+          if (Option.isNone(found) || text === undefined) return {}
+          const { language } = found.value
+          const { rule } = language.check(text)
+          const event = language.events.read(payload, 0)
+          if (rule === undefined || Either.isLeft(event)) return {}
+          const explanation = yield* inTurns(explainInTurns(rule.expression, event.right, language.fieldNames))
+          return explanation.matched ? {} : { explanation }
+        })
+
+      /** Skips those that the rule has already. Returns how many it added. */
+      const adopt = (pair: Pair, version: number) =>
+        Effect.gen(function* () {
+          let added = 0
+          for (let skip = 0; ; skip += PAGE) {
+            const page = yield* shadows.page(pair, { skip, limit: PAGE })
+            added += yield* storeAs(pair.rule, version, page)
+            if (page.length < PAGE) return added
+          }
+        })
+
+      const storeAs = (rule_id: RuleId, rule_version: number, page: ReadonlyArray<ShadowMatch>) =>
+        Effect.gen(function* () {
+          const newIds = yield* ids.matches(page.length)
+          const added = page.flatMap((match, index) => {
+            const id = newIds[index]
+            return id === undefined ? [] : [{ ...match, id, rule_id, rule_version, reapplied: true as const }]
+          })
+          return yield* matches.insert(added)
+        }).pipe(Effect.catchTag("MatchesUnstorable", (error: MatchesUnstorable) => Effect.die(error)))
+
+      const promote = Effect.fn("Shadows.promote")(function* (
+        account: AccountId,
+        id: string,
+        since: Option.Option<Timestamp.Timestamp>
+      ) {
+        const { rule, pair } = yield* shadowed(account, id)
+        const wanted = Option.map(since, (from) => ({ ...pair, since: from }))
+        const adoptNow = Option.match(wanted, {
+          onNone: () => Effect.succeed(0),
+          onSome: (from) => adopt(from, rule.version + 1)
+        })
+        let added = yield* adoptNow
+        // Once more for what came in between.
+        const andThen = Effect.map(adoptNow, (late) => {
+          added += late
+        })
+        yield* registrations.replace(account, rule.id, {
+          limits: new Map(),
+          andThen,
+          change: {
+            name: rule.name,
+            intent: rule.intent,
+            by: yield* Actor,
+            expectedVersion: rule.version,
+            ended: pair.platforms,
+            paused: [],
+            candidate: pair.shadow
+          }
+        })
+        return { rule: yield* rules.get(account, id), added }
+      })
+
+      const drop = Effect.fn("Shadows.drop")(function* (account: AccountId, id: string) {
+        const { pair } = yield* shadowed(account, id)
+        yield* registrations.removeCandidate(pair.shadow)
+        return yield* rules.get(account, id)
+      })
+
+      return Shadows.of({ start, compare, promote, drop })
+    })
+  )
+}
+
+// ---- helpers ----
+
+const PAGE = 200
