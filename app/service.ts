@@ -24,11 +24,12 @@ import type { AccountId } from "../core/model/Ids.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
 import type { Defaults } from "../core/quotas/Limit.ts"
 import { Quotas } from "../core/quotas/Quotas.ts"
+import { Reapply } from "../core/reapply/Reapply.ts"
 import * as CaughtUpFeed from "../core/rules/caughtUpFeed.ts"
-import { Reapply } from "../core/rules/Reapply.ts"
 import * as Reconciler from "../core/rules/Reconciler.ts"
 import { Registrations } from "../core/rules/Registrations.ts"
 import { Rules } from "../core/rules/Rules.ts"
+import { forgetReplaced } from "../core/shadows/forgetReplaced.ts"
 import { Shadows } from "../core/shadows/Shadows.ts"
 import { Status } from "../core/status/Status.ts"
 import * as WebhookDelivery from "../core/webhooks/WebhookDelivery.ts"
@@ -97,7 +98,8 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
       const { limitOf } = yield* Quotas
       const limitsOf = (account: AccountId) =>
         Effect.all({ matches: limitOf(account, "matches"), bytes: limitOf(account, "bytes") })
-      yield* Layer.build(Retention.layerWith({ ...settings, limitsOf }))
+      const forgetOthers = yield* forgetReplaced(settings.keepDays)
+      yield* Layer.build(Retention.layerWith({ ...settings, limitsOf, forgetOthers }))
       yield* Layer.build(WebhookDelivery.layerWith(options))
       yield* Layer.build(Compliance.layer)
       return yield* gateway(options)

@@ -86,9 +86,16 @@ const addExamplesAndErrors = (operation: AnyEndpoint, documented: Json): void =>
   const { request, response } = operation.example
   const ok = (documented["responses"] as Record<string, Json>)["200"]
   Object.assign(mediaOf(ok), { example: response })
-  if (request !== undefined) Object.assign(mediaOf(documented["requestBody"]), { example: request })
+  if (operation.method === "GET") addToParameters(documented, request ?? {})
+  else if (request !== undefined) Object.assign(mediaOf(documented["requestBody"]), { example: request })
   documented["responses"] = { 200: { ...ok, description: "Done" }, ...errorResponses }
   documented["security"] = [{ apiKey: [] }]
+}
+
+const addToParameters = (documented: Json, example: Json): void => {
+  for (const parameter of (documented["parameters"] ?? []) as ReadonlyArray<Json>) {
+    Object.assign(parameter, { example: example[String(parameter["name"])] })
+  }
 }
 
 const mediaOf = (holder: unknown): Json =>

@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { PlatformId } from "../core/model/PlatformId.ts"
 import { WireIssue } from "../core/model/wire.ts"
-import { Reapplied, Reapply, ReapplyRequest } from "../core/rules/Reapply.ts"
+import { Reapplied, Reapply, ReapplyRequest } from "../core/reapply/Reapply.ts"
 import { Rule, RulePatch, RuleVersion } from "../core/rules/Rule.ts"
 import { type ChangedRule, Rules } from "../core/rules/Rules.ts"
 import { type AnyEndpoint, endpoint } from "./endpoint.ts"

@@ -57,7 +57,9 @@ const zodObject = (
 ) => {
   const { properties, required = [] } = fieldsOf(schema, additionalPropertiesStrategy, named)
   const field = ([name, documentation]: [string, JSONSchema.JsonSchema7]) => {
-    const documented = z.unknown().meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, documentation) })
+    // trpc-to-openapi accepts no other type in the query of a GET.
+    const type = "type" in documentation && documentation.type === "string" ? z.string() : z.unknown()
+    const documented = type.meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, documentation) })
     return [name, required.includes(name) ? documented : documented.optional()] as const
   }
   return z.object(Object.fromEntries(Object.entries(properties ?? {}).map(field)))

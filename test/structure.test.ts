@@ -64,7 +64,9 @@ describe("a platform", () => {
     // Their examples show requests on x.
     assert.deepStrictEqual(
       named,
-      ["gateway/openapi.ts", "gateway/operations.ts"].filter((path) => named.includes(path))
+      ["gateway/openapi.ts", "gateway/operations.ts", "gateway/shadowOperations.ts"].filter((path) =>
+        named.includes(path)
+      )
     )
   })
 })

@@ -2,11 +2,8 @@
 import { Clock, Duration, Effect, Layer, Option, Schedule } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import { type AccountId, firstMatchIdAt, timeOf } from "../model/Ids.ts"
-import * as Timestamp from "../model/Timestamp.ts"
 import { Ownership } from "../ownership/Ownership.ts"
 import { Platforms } from "../platforms/Platform.ts"
-import { RuleStore } from "../rules/RuleStore.ts"
-import { ShadowStore } from "../shadows/ShadowStore.ts"
 import { isOver, MatchStore, type Trim, type Usage } from "./MatchStore.ts"
 
 export interface Options {
@@ -15,19 +12,20 @@ export interface Options {
   /** 0 means no limit. */
   readonly keepMatches: number
   readonly limitsOf: (account: AccountId) => Effect.Effect<Usage, StoreUnavailable>
+  /** Runs with each round. */
+  readonly forgetOthers: Effect.Effect<void, StoreUnavailable>
 }
 
 /** One server at a time does it. */
 export const layerWith = ({
   keepDays,
   keepMatches,
-  limitsOf
-}: Options): Layer.Layer<never, never, MatchStore | RuleStore | ShadowStore | Platforms> =>
+  limitsOf,
+  forgetOthers
+}: Options): Layer.Layer<never, never, MatchStore | Platforms> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const store = yield* MatchStore
-      const rules = yield* RuleStore
-      const shadows = yield* ShadowStore
       const { ids } = yield* Platforms
       const age = Duration.toMillis(Duration.days(keepDays))
       let isBehind = false
@@ -66,18 +64,11 @@ export const layerWith = ({
         }
       })
 
-      const forgetReplaced = Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        yield* rules.forgetRetired(Timestamp.fromMillis(now - LATEST_EVENT_MILLIS))
-        const before = keepDays > 0 ? now - age : 0
-        yield* shadows.trim({ before: Timestamp.fromMillis(before), keep: SHADOW_MATCHES })
-      })
-
       const trimRegularly = Effect.gen(function* () {
         if (keepDays > 0) yield* trimByAge
         if (keepMatches > 0) yield* trimByCount
         yield* trimAccounts
-        yield* forgetReplaced
+        yield* forgetOthers
       }).pipe(
         // Debug level: other services report that the store is down.
         Effect.catchAll(({ cause }) => Effect.logDebug("Cannot delete old matches", cause)),
@@ -90,12 +81,6 @@ export const layerWith = ({
   )
 
 // ---- helpers ----
-
-/** A platform sends events again for at most a day. */
-const LATEST_EVENT_MILLIS = Timestamp.DAY_MILLIS
-
-/** Per shadow. */
-const SHADOW_MATCHES = 10_000
 
 /** Small, because the embedded store runs one statement at a time. */
 const BATCH = 500

@@ -55,7 +55,7 @@ export const ComparedRule = Schema.Struct({
   present_only: SideResult.annotations({ description: "Events that only the rule matched" }),
   candidate_only: SideResult.annotations({ description: "Events that only the shadow matched" }),
   both: SideResult.annotations({ description: "Events that both matched" })
-}).annotations({ identifier: "ComparedRule" })
+})
 export type ComparedRule = typeof ComparedRule.Type
 
 type Overrides = RuleDraft["overrides"]

@@ -10,7 +10,6 @@ import { fromDate } from "../../../core/model/Timestamp.ts"
 import type { Platforms } from "../../../core/platforms/Platform.ts"
 import { layerMemory as memoryRules } from "../../../core/rules/memoryRules.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
-import { ShadowStore } from "../../../core/shadows/ShadowStore.ts"
 import { idsOnly } from "../../platforms.ts"
 
 const ann = fromUuid("acct", "01890000-0000-7000-8000-00000000000a")
@@ -152,7 +151,7 @@ function test(
   title: string,
   body: (
     logged: ReadonlyArray<unknown>
-  ) => Effect.Effect<void, unknown, MatchStore | RuleStore | ShadowStore | Platforms | Scope.Scope>
+  ) => Effect.Effect<void, unknown, MatchStore | RuleStore | Platforms | Scope.Scope>
 ) {
   const logged: Array<unknown> = []
   const logger = Logger.replace(
@@ -171,10 +170,7 @@ function test(
       yield* body(logged)
     }).pipe(
       Effect.provide([
-        Layer.provideMerge(
-          Layer.provideMerge(ShadowStore.layerMemory, MatchStore.layerMemory),
-          Layer.merge(memoryRules, StreamStore.layerMemory)
-        ),
+        Layer.provideMerge(MatchStore.layerMemory, Layer.merge(memoryRules, StreamStore.layerMemory)),
         idsOnly,
         logger
       ])
@@ -183,10 +179,13 @@ function test(
 }
 
 /** Completes after the first round. */
-function run(options: Omit<Retention.Options, "limitsOf"> & { readonly limits?: Usage }) {
+function run(options: Omit<Retention.Options, "limitsOf" | "forgetOthers"> & { readonly limits?: Usage }) {
   const { limits = { matches: 0, bytes: 0 } } = options
   const limitsOf = (account: AccountId) => Effect.succeed(account === ann ? limits : { matches: 1, bytes: 1 })
-  return Effect.zipRight(Layer.build(Retention.layerWith({ ...options, limitsOf })), TestClock.adjust(0))
+  return Effect.zipRight(
+    Layer.build(Retention.layerWith({ ...options, limitsOf, forgetOthers: Effect.void })),
+    TestClock.adjust(0)
+  )
 }
 
 function matchesAt(...times: ReadonlyArray<number>) {

@@ -11,12 +11,12 @@ import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { RuleStore } from "../rules/RuleStore.ts"
+import { Rules } from "../rules/Rules.ts"
 import { evaluateInTurns } from "../syntax/expression/evaluate.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
 import { jsonOf } from "../text/json.ts"
 import { inTurns, Pace, type Turns } from "../work/turns.ts"
-import { RuleStore } from "./RuleStore.ts"
-import { Rules } from "./Rules.ts"
 
 export const ReapplyRequest = Schema.Struct({
   rule_id: Schema.String,
@@ -48,7 +48,7 @@ export const Reapplied = Schema.Struct({
       })
     })
   })
-}).annotations({ identifier: "Reapplied" })
+})
 export type Reapplied = typeof Reapplied.Type
 
 export class Reapply extends Context.Tag("core/Reapply")<
