@@ -1,0 +1,236 @@
+/** The commands that read and change one rule. */
+import { Args, Command, Options } from "@effect/cli"
+import { Console, Effect, Option, Schema } from "effect"
+import type { Language } from "../core/languages/Language.ts"
+import { PlatformId } from "../core/model/PlatformId.ts"
+import { WireIssue } from "../core/model/wire.ts"
+import { Reapplied } from "../core/reapply/Reapply.ts"
+import { Rule, RuleVersion } from "../core/rules/Rule.ts"
+import { ComparedRule } from "../core/shadows/Shadows.ts"
+import { counted } from "../core/text/counted.ts"
+import { draw } from "./drawing.ts"
+import type { FilterActions } from "./filter.ts"
+import {
+  jsonOption,
+  post,
+  printJson,
+  type RemoteCall,
+  type TargetActions,
+  targetHelp,
+  targetOptions
+} from "./remote.ts"
+import { describeRule, drawIssues, filterOptions, filtersOf, noFilter, platformRow } from "./ruleOptions.ts"
+import { visible } from "./terminal.ts"
+
+interface Actions<E> extends TargetActions<E>, FilterActions<E> {}
+
+export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<Language>) => {
+  const rule = Args.text({ name: "rule-id" }).pipe(Args.withDescription("Id of the rule, as shown by rules list"))
+  const common = { rule, ...targetOptions, json: jsonOption("Print the response as JSON") }
+  const sinceOption = (about: string) =>
+    Options.text("since").pipe(Options.withPseudoName("time"), Options.withDescription(about), Options.optional)
+
+  const printRule = ({ rule }: { readonly rule: Rule }) => Console.log(describeRule(rule, languages))
+
+  /** A command with one request. */
+  const simple = <A, I>(
+    name: string,
+    about: string,
+    call: (rule: string) => RemoteCall<A, I>,
+    print: (answer: A) => Effect.Effect<void>
+  ) =>
+    Command.make(name, common, ({ rule, json, ...target }) =>
+      Effect.gen(function* () {
+        const remote = yield* actions.connectTo(target)
+        const answer = yield* remote.request(call(rule))
+        yield* json ? printJson(answer) : print(answer)
+      }).pipe(Effect.scoped)
+    ).pipe(Command.withDescription(targetHelp(about)))
+
+  const update = Command.make(
+    "update",
+    {
+      ...common,
+      name: Options.text("name").pipe(
+        Options.withPseudoName("text"),
+        Options.withDescription("New name"),
+        Options.optional
+      ),
+      intent: Options.text("intent").pipe(
+        Options.withPseudoName("text"),
+        Options.withDescription("New description of what the rule is for"),
+        Options.optional
+      ),
+      filters: filterOptions(languages, () => "stays as it is"),
+      expected: Options.integer("expected-version").pipe(
+        Options.withPseudoName("number"),
+        Options.withDescription("Fail if the rule has another version"),
+        Options.optional
+      )
+    },
+    ({ rule, name, intent, filters, expected, json, ...target }) =>
+      Effect.gen(function* () {
+        const overrides = yield* filtersOf(actions, filters)
+        const remote = yield* actions.connectTo(target)
+        const present = yield* remote.request(get("/api.GetRule", rule, OneRule))
+        const added = Object.keys(overrides).filter((platform) => present.rule.platforms[platform] === undefined)
+        const request = {
+          rule_id: rule,
+          ...(Option.isSome(name) && { name: name.value }),
+          ...(Option.isSome(intent) && { intent: intent.value }),
+          ...(added.length > 0 && { platforms: [...Object.keys(present.rule.platforms), ...added] }),
+          overrides,
+          ...(Option.isSome(expected) && { expected_version: expected.value })
+        }
+        const change = remote.request(post("/api.UpdateRule", request, ChangedRule))
+        const changed = yield* json ? change : Effect.catchAll(change, drawIssues(overrides))
+        if (json) return yield* printJson(changed)
+        yield* printRule(changed)
+        yield* printWarnings(changed.warnings, overrides)
+      }).pipe(Effect.scoped)
+  ).pipe(
+    Command.withDescription(
+      targetHelp(
+        "Change a rule and keep its matches. The platforms get new filters before they lose the old ones; if one refuses, the rule stays as it was. A filter for another platform adds that platform."
+      )
+    )
+  )
+
+  const shadow = Command.make(
+    "shadow",
+    { ...common, filters: filterOptions(languages, () => "not compared") },
+    ({ rule, filters, json, ...target }) =>
+      Effect.gen(function* () {
+        const overrides = yield* filtersOf(actions, filters)
+        if (Object.keys(overrides).length === 0) return yield* noFilter(languages)
+        const remote = yield* actions.connectTo(target)
+        const start = remote.request(post("/api.ShadowRule", { rule_id: rule, overrides }, ChangedRule))
+        const started = yield* json ? start : Effect.catchAll(start, drawIssues(overrides))
+        if (json) return yield* printJson(started)
+        yield* printRule(started)
+        yield* printWarnings(started.warnings, overrides)
+        yield* Console.error(`Compare them later with: earshot rules compare ${visible(rule)}`)
+      }).pipe(Effect.scoped)
+  ).pipe(
+    Command.withDescription(
+      targetHelp("Try other filters beside those of a rule. What they match is stored apart and reaches nobody.")
+    )
+  )
+
+  const promote = Command.make(
+    "promote",
+    {
+      ...common,
+      since: sinceOption("Also take over what the shadow has matched since then, for example 2026-11-15T08:00:00Z")
+    },
+    ({ rule, since, json, ...target }) =>
+      Effect.gen(function* () {
+        const remote = yield* actions.connectTo(target)
+        const request = { rule_id: rule, ...(Option.isSome(since) && { since: since.value }) }
+        const answer = yield* remote.request(post("/api.PromoteRule", request, Promoted))
+        if (json) return yield* printJson(answer)
+        yield* printRule(answer)
+        if (Option.isSome(since)) yield* Console.log(`Took over ${counted(answer.added, "match", "matches")}`)
+      }).pipe(Effect.scoped)
+  ).pipe(Command.withDescription(targetHelp("Make the filters of the shadow those of the rule, without a gap.")))
+
+  const reapply = Command.make(
+    "reapply",
+    { ...common, since: sinceOption("Only events received since then, for example 2026-11-15T08:00:00Z") },
+    ({ rule, since, json, ...target }) =>
+      Effect.gen(function* () {
+        const remote = yield* actions.connectTo(target)
+        const request = { rule_id: rule, ...(Option.isSome(since) && { since: since.value }) }
+        const answer = yield* remote.request(post("/rules/reapply", request, Reapplied))
+        if (json) return yield* printJson(answer)
+        for (const [platform, { tested, matched, added, is_complete }] of Object.entries(answer.platforms)) {
+          const rest = is_complete ? "" : "; older events were left out"
+          yield* Console.log(
+            platformRow(platform, `${added} added: ${matched} of ${counted(tested, "recent event")} match${rest}`)
+          )
+        }
+      }).pipe(Effect.scoped)
+  ).pipe(
+    Command.withDescription(
+      targetHelp("Run the present filters of a rule over the recent events, and add what they match.")
+    )
+  )
+
+  return [
+    simple("show", "Show a rule.", (id) => get("/api.GetRule", id, OneRule), printRule),
+    update,
+    simple(
+      "pause",
+      "Pause a rule: its platforms no longer hold it, and it keeps its matches.",
+      (id) => post("/api.PauseRule", { rule_id: id }, OneRule),
+      printRule
+    ),
+    simple("resume", "Resume a paused rule.", (id) => post("/api.ResumeRule", { rule_id: id }, OneRule), printRule),
+    simple(
+      "versions",
+      "List the versions of a rule, newest first, with what changed.",
+      (id) => get("/api.ListRuleVersions", id, Versions),
+      ({ versions }) => Console.log(versions.map(describeVersion).join("\n\n"))
+    ),
+    shadow,
+    simple(
+      "compare",
+      "Compare a rule with its shadow: how many events met only one of them, and both.",
+      (id) => post("/api.CompareRule", { rule_id: id }, ComparedRule),
+      (compared) => Console.log(describeComparison(compared))
+    ),
+    promote,
+    simple(
+      "drop-shadow",
+      "End the trial of other filters. The rule stays as it is.",
+      (id) => post("/api.DropShadow", { rule_id: id }, OneRule),
+      printRule
+    ),
+    reapply
+  ] as const
+}
+
+// ---- helpers ----
+
+const OneRule = Schema.Struct({ rule: Rule })
+
+const ChangedRule = Schema.Struct({
+  rule: Rule,
+  warnings: Schema.optionalWith(Schema.Record({ key: PlatformId, value: Schema.Array(WireIssue) }), { exact: true })
+})
+
+const Promoted = Schema.Struct({ rule: Rule, added: Schema.Number })
+
+const Versions = Schema.Struct({ versions: Schema.Array(RuleVersion) })
+
+const get = <A, I>(path: string, rule: string, answer: Schema.Schema<A, I>): RemoteCall<A, I> => ({
+  method: "GET",
+  path: `${path}?rule_id=${encodeURIComponent(rule)}`,
+  answer
+})
+
+const printWarnings = (
+  warnings: (typeof ChangedRule.Type)["warnings"] = {},
+  overrides: Readonly<Record<PlatformId, string>>
+) =>
+  Effect.forEach(
+    Object.entries(warnings),
+    ([platform, issues]) => Console.error(`\nOn ${platform}\n${draw(overrides[platform] ?? "", issues)}`),
+    { discard: true }
+  )
+
+const describeVersion = ({ version, at, key_id, changed, name, overrides, paused }: RuleVersion): string =>
+  [
+    `Version ${version}  ${at}${key_id === undefined ? "" : `  ${key_id}`}`,
+    `  ${changed.length === 0 ? "Created" : `Changed: ${changed.join(", ")}`}`,
+    `  ${visible(name)}${paused ? " (paused)" : ""}`,
+    ...Object.entries(overrides).map(([platform, text]) => platformRow(platform, text))
+  ].join("\n")
+
+const describeComparison = ({ since, present_only, candidate_only, both }: ComparedRule): string =>
+  [
+    `Since ${since}`,
+    `  only the rule      ${present_only.count}`,
+    `  only its shadow    ${candidate_only.count}`,
+    `  both               ${both.count}`
+  ].join("\n")
