@@ -5,6 +5,7 @@ import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { FieldNames } from "../syntax/expression/FieldNames.ts"
 import type { LanguageHelp } from "../syntax/help/page.ts"
 import type { TranslationTarget } from "../syntax/translation/target.ts"
+import type { ExampleEvents } from "../syntax/translation/witness/content.ts"
 
 export interface Language {
   readonly id: string
@@ -21,6 +22,8 @@ export interface Language {
   readonly fieldNames: FieldNames
   /** Absent: the language is not a translation target. */
   readonly target?: TranslationTarget
+  /** Absent: translations from and to the language have no witnesses. */
+  readonly examples?: ExampleEvents
 }
 
 /** The format of the records in a platform's stream. */

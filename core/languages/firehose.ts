@@ -8,6 +8,7 @@ import { check } from "../syntax/firehose/language.ts"
 import { isContradictory } from "../syntax/translation/partialRule.ts"
 import { printFirehose } from "../syntax/translation/print.ts"
 import { toFirehose } from "../syntax/translation/toFirehose.ts"
+import { pages } from "../syntax/translation/witness/page.ts"
 import { objectOf, textOf } from "../text/json.ts"
 import type { Language } from "./Language.ts"
 
@@ -67,5 +68,6 @@ export const firehose: Language = {
       return textOf(document?.["title"]) ?? textOf(document?.["url"])
     }
   },
-  target: { clause: toFirehose, print: printFirehose, isUnsatisfiable: isContradictory }
+  target: { clause: toFirehose, print: printFirehose, isUnsatisfiable: isContradictory },
+  examples: pages
 }

@@ -2,6 +2,7 @@
 
 import { printX } from "../syntax/translation/print.ts"
 import { toX } from "../syntax/translation/toX.ts"
+import { posts } from "../syntax/translation/witness/post.ts"
 import { xEvent, xEventId, xEventTime } from "../syntax/x/event.ts"
 import { fieldNames } from "../syntax/x/fieldNames.ts"
 import { xHelp } from "../syntax/x/help.ts"
@@ -57,6 +58,7 @@ function languageWith(maxLength: number): Language {
       timeOf: xEventTime,
       titleOf: (record) => textOf(objectOf(objectOf(record)?.["data"])?.["text"])
     },
-    target: { clause: toX, print: printX, isUnsatisfiable: () => false }
+    target: { clause: toX, print: printX, isUnsatisfiable: () => false },
+    examples: posts
   }
 }

@@ -1,6 +1,7 @@
 /** Wire schemas of issues, translations and explanations. */
 import { Schema } from "effect"
-import type { Translation } from "../syntax/translation/translate.ts"
+import type { WitnessedClause, WitnessedTranslation } from "../syntax/translation/witness/witnesses.ts"
+import { PlatformId } from "./PlatformId.ts"
 
 export const WireSpan = Schema.Struct({ start: Schema.Number, end: Schema.Number }).annotations({
   identifier: "Span",
@@ -25,12 +26,45 @@ const Fidelity = Schema.Literal("exact", "wider", "narrower", "different", "impo
   identifier: "Fidelity"
 })
 
+const LossEffect = Schema.Literal("wider", "narrower")
+
+const WireWitness = Schema.Struct({
+  effect: LossEffect.annotations({
+    description:
+      "wider: the translation matches its event, and the rule does not match the same content on its own platform. narrower: the other way round"
+  }),
+  matched_by: PlatformId.annotations({ description: "The platform whose filter matches its event" }),
+  events: Schema.Record({
+    key: PlatformId,
+    value: Schema.Record({ key: Schema.String, value: Schema.Unknown })
+  }).annotations({
+    description:
+      "The same content in the format of each platform, ready to be sent as events of /rules/check. The text of a post is the added text of a page, its link the address of the page; what only one platform knows is in one event only"
+  })
+}).annotations({
+  identifier: "Witness",
+  description: "An example for a loss. Both filters were run on it, and the lost clause alone makes the difference"
+})
+
+const WireTranslatedClause = Schema.Struct({
+  span: WireSpan,
+  fidelity: Fidelity,
+  reason: Schema.String,
+  effects: Schema.optionalWith(Schema.Array(LossEffect), { exact: true }).annotations({
+    description: "How the loss of the clause changes the rule. Absent if nothing is lost, or if there is no translation"
+  }),
+  witnesses: Schema.optionalWith(Schema.Array(WireWitness), { exact: true }).annotations({
+    description:
+      "At most one example for each effect. Absent if there is none: the platforms may differ, but Earshot found no event that shows it"
+  })
+}).annotations({ identifier: "TranslatedClause" })
+
 export const WireTranslation = Schema.Struct({
   text: Schema.optionalWith(Schema.String, { exact: true }).annotations({
     description: "A valid rule for the other platform. Absent if there is no translation"
   }),
   fidelity: Fidelity,
-  clauses: Schema.Array(Schema.Struct({ span: WireSpan, fidelity: Fidelity, reason: Schema.String })),
+  clauses: Schema.Array(WireTranslatedClause),
   reason: Schema.optionalWith(Schema.String, { exact: true })
 }).annotations({ identifier: "Translation" })
 
@@ -43,5 +77,20 @@ export const WireExplanation = Schema.Struct({
   })
 }).annotations({ identifier: "Explanation" })
 
-export const toWireTranslation = ({ text, ...rest }: Translation): typeof WireTranslation.Type =>
-  text === undefined ? rest : { text, ...rest }
+export const toWireTranslation = ({ text, clauses, ...rest }: WitnessedTranslation): typeof WireTranslation.Type => ({
+  ...(text !== undefined && { text }),
+  ...rest,
+  clauses: clauses.map(toWireClause)
+})
+
+// ---- helpers ----
+
+const toWireClause = ({ span, fidelity, reason, effects, witnesses }: WitnessedClause) => ({
+  span,
+  fidelity,
+  reason,
+  ...(effects.length > 0 && { effects }),
+  ...(witnesses.length > 0 && {
+    witnesses: witnesses.map(({ effect, matchedBy, events }) => ({ effect, matched_by: matchedBy, events }))
+  })
+})

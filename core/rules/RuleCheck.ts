@@ -14,7 +14,8 @@ import type { EventFields } from "../syntax/expression/eventFields.ts"
 import { explainInTurns } from "../syntax/expression/explain.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
 import type { FieldNames } from "../syntax/expression/FieldNames.ts"
-import { isTarget, translate } from "../syntax/translation/translate.ts"
+import { isTarget } from "../syntax/translation/translate.ts"
+import { translateWithWitnesses } from "../syntax/translation/witness/witnesses.ts"
 import { inTurns } from "../work/turns.ts"
 import { Rules } from "./Rules.ts"
 
@@ -91,7 +92,7 @@ export const translations = (
     all
       .filter(isTarget)
       .filter(({ id }) => id !== rule.language.id)
-      .map((other) => [other.id, toWireTranslation(translate(rule, other))])
+      .map((other) => [other.id, toWireTranslation(translateWithWitnesses(rule, other))])
   )
 
 // ---- helpers ----

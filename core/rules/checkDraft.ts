@@ -6,7 +6,8 @@ import type { PlatformId } from "../model/PlatformId.ts"
 import { toWireTranslation } from "../model/wire.ts"
 import type { Platforms } from "../platforms/Platform.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
-import { isTarget, translate } from "../syntax/translation/translate.ts"
+import { isTarget } from "../syntax/translation/translate.ts"
+import { translateWithWitnesses } from "../syntax/translation/witness/witnesses.ts"
 import type { Filter } from "./makeChanges.ts"
 import type { RuleDraft } from "./Rule.ts"
 
@@ -69,6 +70,6 @@ const missingFilter = (language: Language, source: Option.Option<Source>): Argum
   const { id } = language
   const issue = { path: `overrides.${id}`, message: `Is missing: "platforms" lists "${id}", so add its filter` }
   if (Option.isNone(source) || !isTarget(language)) return issue
-  const translation = translate(source.value, language)
+  const translation = translateWithWitnesses(source.value, language)
   return translation.text === undefined ? issue : { ...issue, suggestion: toWireTranslation(translation) }
 }

@@ -5,7 +5,7 @@ export type ClauseTranslation = TargetClauses | { readonly impossible: string }
 interface TargetClauses {
   /** How the texts combine. */
   readonly join: "And" | "Or"
-  /** Clauses of the target. Empty if no event of the target can match. */
+  /** Clauses of the target. None of them: every event matches if they are joined by AND, no event if by OR. */
   readonly texts: ReadonlyArray<string>
   /** Each text is a valid rule by itself. */
   readonly standalone: boolean

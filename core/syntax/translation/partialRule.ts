@@ -1,9 +1,12 @@
 /** A partly translated rule: Boolean structure over clauses in the target language. */
 import type { Span } from "../issues/issue.ts"
+import { type Strength, strengths } from "./strength.ts"
 
 /** The translation result of one source clause. The translator updates it until the rule is complete. */
 export interface ClauseOutcome {
   readonly span: Span
+  /** The lowest for a negated clause: a rule does not look for what it excludes. */
+  readonly strength: Strength
   /** False: the clause is left out. */
   translated: boolean
   /** Effect on the whole rule, not on the clause. */
@@ -20,6 +23,7 @@ interface Leaf {
   readonly text: string
   /** The text is a valid rule by itself. */
   readonly standalone: boolean
+  readonly strength: Strength
   readonly outcomes: ReadonlyArray<ClauseOutcome>
 }
 
@@ -120,6 +124,27 @@ export const isPositive = (rule: PartialRule): boolean => everyAlternative(rule,
 /** Every alternative has a standalone clause. */
 export const isStandalone = (rule: PartialRule): boolean => everyAlternative(rule, ({ standalone }) => standalone)
 
+/**
+ * The clause that an alternative looks for, if it was left out and the rest only says where, or of which kind.
+ * `outer`: clauses that were left out around the rule.
+ */
+export const lostSubject = (rule: PartialRule, outer: ReadonlyArray<ClauseOutcome> = []): ClauseOutcome | undefined => {
+  if (rule._tag === "Or") {
+    const around = [...outer, ...leftOutAround(rule)]
+    return rule.clauses.map((clause) => lostSubject(clause, around)).find((outcome) => outcome !== undefined)
+  }
+  const strength = strengthOfRule(rule)
+  return [...outer, ...rule.outcomes].find(
+    (outcome) => !outcome.translated && outcome.wider && outcome.strength > strength
+  )
+}
+
+/** Outcomes of the group that belong to none of its clauses. */
+export const leftOutAround = ({ clauses, outcomes }: Group): ReadonlyArray<ClauseOutcome> => {
+  const inside = new Set(clauses.flatMap((clause) => clause.outcomes))
+  return outcomes.filter((outcome) => !inside.has(outcome))
+}
+
 /** Requires and excludes the same clause. */
 export const isContradictory = ({ clauses }: Group): boolean => {
   const required = new Set(clauses.flatMap((clause) => (clause._tag === "Leaf" ? [clause.text] : [])))
@@ -138,6 +163,18 @@ function everyAlternative(rule: PartialRule, test: (leaf: Leaf) => boolean): boo
       return rule.clauses.every((clause) => everyAlternative(clause, test))
     default:
       return rule._tag === "Leaf" && test(rule)
+  }
+}
+
+/** Of the strongest clause that every event matches. */
+function strengthOfRule(rule: PartialRule): number {
+  switch (rule._tag) {
+    case "And":
+      return Math.max(...rule.clauses.map(strengthOfRule))
+    case "Or":
+      return Math.min(...rule.clauses.map(strengthOfRule))
+    default:
+      return rule._tag === "Leaf" ? rule.strength : strengths.kind
   }
 }
 

@@ -78,7 +78,9 @@ function addressParts(parts: ReadonlyArray<string | WildcardSign>): ClauseTransl
   const literals = parts.filter((part) => typeof part === "string")
   const [only] = literals
   if (only === undefined) {
-    return impossible("Every page has an address, but not every post has a link")
+    return parts.every((part) => typeof part === "string" || part.sign === "*")
+      ? { ...exact([], "Every page has an address"), join: "And" }
+      : impossible("X cannot search for the length of a link")
   }
   if (!literals.every(isSendable)) {
     return impossible("X cannot search for this text in a link")

@@ -13,9 +13,12 @@ import {
   isStandalone,
   join,
   leaveOut,
+  leftOutAround,
+  lostSubject,
   negate,
   type PartialRule
 } from "./partialRule.ts"
+import { type Strength, strengthOf, strengths } from "./strength.ts"
 import type { TranslationTarget } from "./target.ts"
 
 /**
@@ -24,12 +27,17 @@ import type { TranslationTarget } from "./target.ts"
  */
 export type Fidelity = "exact" | "wider" | "narrower" | "different" | "impossible"
 
+/** `wider`: the translation matches events that the rule does not match. `narrower`: the other way round. */
+export type LossEffect = "wider" | "narrower"
+
 export interface TranslatedClause {
   /** In the source. */
   readonly span: Span
   /** The effect on the whole rule: under a negation, a wider clause makes the rule narrower. */
   readonly fidelity: Fidelity
   readonly reason: string
+  /** How the loss changes the rule. Empty for an exact clause, and if the rule has no translation. */
+  readonly effects: ReadonlyArray<LossEffect>
 }
 
 export interface Translation {
@@ -42,7 +50,7 @@ export interface Translation {
   readonly reason?: string
 }
 
-interface SourceLanguage {
+export interface SourceLanguage {
   readonly check: (text: string) => Checked
 }
 
@@ -120,28 +128,38 @@ class Translator {
     if (positive === undefined || !isPositive(positive)) {
       return this.fail(`The translated part only excludes events, and ${name} needs a clause to search for`)
     }
+    const standalone = this.keepStandalone(positive)
+    if (standalone === undefined) {
+      return this.fail(`The translated part cannot stand alone on ${name}: it has no word to search for`)
+    }
+    const lost = lostSubject(standalone)
+    if (lost === undefined) {
+      return standalone
+    }
+    const subject = this.source.slice(lost.span.start, lost.span.end)
     return (
-      this.keepStandalone(positive) ??
-      this.fail(`The translated part cannot stand alone on ${name}: it has no word to search for`)
+      this.keepSubject(standalone) ??
+      this.fail(`${name} cannot express what this rule looks for, ${subject}; the rest alone matches unrelated events`)
     )
   }
 
   private translatePredicate(predicate: Predicate, positive: boolean): TranslatedPart {
     const { span } = predicate
     const source = this.source.slice(span.start, span.end)
+    const strength = positive ? strengthOf(predicate) : strengths.kind
     const translation = this.to.target.clause(predicate, source, positive)
     if ("impossible" in translation) {
-      const outcome = this.outcome(span, translation.impossible)
+      const outcome = this.outcome(span, translation.impossible, strength)
       outcome.translated = false
       return [outcome]
     }
     const { texts, standalone, wider, narrower, reason } = translation
-    const outcome = this.outcome(span, reason)
+    const outcome = this.outcome(span, reason, strength)
     outcome.wider = positive ? wider : narrower
     outcome.narrower = positive ? narrower : wider
     const outcomes = [outcome]
-    const leaves = texts.map((text): PartialRule => ({ _tag: "Leaf", text, standalone, outcomes }))
-    return leaves.length === 0 ? { _tag: "Nothing", outcomes } : join(translation.join, leaves, outcomes)
+    const leaves = texts.map((text): PartialRule => ({ _tag: "Leaf", text, standalone, strength, outcomes }))
+    return join(translation.join, leaves, outcomes)
   }
 
   private translateGroup(tag: "And" | "Or", clauses: ReadonlyArray<Expression>, positive: boolean): TranslatedPart {
@@ -177,7 +195,7 @@ class Translator {
     if (this.to.target.isUnsatisfiable(rule) || !kept.some((part) => part !== undefined && isPositive(part))) {
       return undefined
     }
-    return this.joinKept(rule, kept, "wider")
+    return this.joinKept(rule, kept, { effect: "wider", reason: this.cannotStandAlone })
   }
 
   /** Leaves out alternatives without a standalone clause. */
@@ -199,26 +217,56 @@ class Translator {
     return undefined
   }
 
+  /** Leaves out alternatives that lost what they look for. */
+  private keepSubject(rule: PartialRule, outer: ReadonlyArray<ClauseOutcome> = []): PartialRule | undefined {
+    if (lostSubject(rule, outer) === undefined) {
+      return rule
+    }
+    if (rule._tag !== "And" && rule._tag !== "Or") {
+      return undefined
+    }
+    const around = [...outer, ...leftOutAround(rule)]
+    if (rule._tag === "Or") {
+      const reason = "The translated part of this group is not what the group looks for"
+      return this.keepAlternatives(rule, (clause) => this.keepSubject(clause, around), reason)
+    }
+    for (const [index, clause] of rule.clauses.entries()) {
+      const kept = clause._tag === "Or" ? this.keepSubject(clause, around) : undefined
+      const whole = kept && join("And", rule.clauses.with(index, kept), rule.outcomes)
+      if (whole !== undefined && lostSubject(whole, outer) === undefined) {
+        return whole
+      }
+    }
+    return undefined
+  }
+
   private keepAlternatives(
     rule: Group,
-    keep: (clause: PartialRule) => PartialRule | undefined
+    keep: (clause: PartialRule) => PartialRule | undefined,
+    reason = this.cannotStandAlone
   ): PartialRule | undefined {
     const kept = rule.clauses.map((clause) => {
       const part = keep(clause)
       return part !== undefined && isPositive(part) ? part : undefined
     })
-    return kept.every((part) => part === undefined) ? undefined : this.joinKept(rule, kept, "narrower")
+    return kept.every((part) => part === undefined)
+      ? undefined
+      : this.joinKept(rule, kept, { effect: "narrower", reason })
   }
 
   private joinKept(
     rule: Group,
     kept: ReadonlyArray<PartialRule | undefined>,
-    effect: "wider" | "narrower"
+    { effect, reason }: { readonly effect: LossEffect; readonly reason: string }
   ): PartialRule {
     const lost = rule.clauses.filter((_, index) => kept[index] === undefined)
-    const reason = `The translated part of this group cannot stand alone on ${this.to.name}`
-    for (const { outcomes } of lost) {
-      leaveOut(outcomes, effect, reason)
+    for (const part of lost) {
+      if (part._tag === "And" && this.to.target.isUnsatisfiable(part)) {
+        const isExact = part.outcomes.every(({ wider, narrower }) => !(wider || narrower))
+        leaveOut(part.outcomes, isExact ? "none" : effect, "This group requires and excludes the same clause")
+      } else {
+        leaveOut(part.outcomes, effect, reason)
+      }
     }
     return join(
       rule._tag,
@@ -227,8 +275,12 @@ class Translator {
     )
   }
 
-  private outcome(span: Span, reason: string): ClauseOutcome {
-    const outcome = { span, translated: true, wider: false, narrower: false, reason }
+  private get cannotStandAlone(): string {
+    return `The translated part of this group cannot stand alone on ${this.to.name}`
+  }
+
+  private outcome(span: Span, reason: string, strength: Strength = strengths.kind): ClauseOutcome {
+    const outcome = { span, strength, translated: true, wider: false, narrower: false, reason }
     this.outcomes.push(outcome)
     return outcome
   }
@@ -273,12 +325,13 @@ function clausesOf(outcomes: ReadonlyArray<ClauseOutcome>): ReadonlyArray<Transl
   const clauses: Array<TranslatedClause> = []
   for (const { span, translated, wider, narrower, reason } of outcomes) {
     const fidelity = translated ? fidelityOf(wider, narrower) : "impossible"
+    const effects = [...(wider ? ["wider" as const] : []), ...(narrower ? ["narrower" as const] : [])]
     const effect =
-      translated || !(wider || narrower) ? "" : `; left out, which makes the rule ${wider ? "wider" : "narrower"}`
+      translated || effects.length === 0 ? "" : `; left out, which makes the rule ${wider ? "wider" : "narrower"}`
     const key = `${span.start} ${span.end} ${fidelity} ${reason}`
     if (!seen.has(key)) {
       seen.add(key)
-      clauses.push({ span, fidelity, reason: reason + effect })
+      clauses.push({ span, fidelity, reason: reason + effect, effects })
     }
   }
   return clauses.sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end)

@@ -113,11 +113,13 @@ export const wordsToX = (
   return differences.translation(clause, `${target.length > 1 ? "The same words" : "The same word"} in ${field.name}`)
 }
 
+export const hasUnspacedScript = (text: string): boolean => unspacedScripts.test(text)
+
 // ---- helpers ----
 
 /** Written in a script without spaces: the platforms split these into different words. */
 function isUnspaced(word: string): boolean {
-  return !isPlainWord(word) && unspacedScripts.test(word)
+  return !isPlainWord(word) && hasUnspacedScript(word)
 }
 
 const unspacedScripts =

@@ -1,0 +1,125 @@
+/** Which values of the other clauses leave the result of a rule to one clause. */
+import type { Expression, Predicate } from "../../expression/expression.ts"
+import type { Span } from "../../issues/issue.ts"
+
+export interface Wanted {
+  readonly expression: Expression
+  readonly value: boolean
+}
+
+export interface WantedLeaf {
+  readonly predicate: Predicate
+  readonly value: boolean
+}
+
+interface Place {
+  readonly clause: Expression
+  /** False under an odd number of negations. */
+  readonly positive: boolean
+  /** With the values that leave the decision to the clause. */
+  readonly siblings: ReadonlyArray<Wanted>
+}
+
+/** The outermost expression with this span. */
+export function placeOf(expression: Expression, span: Span): Place | undefined {
+  if (expression.span.start === span.start && expression.span.end === span.end && expression._tag !== "Not") {
+    return { clause: expression, positive: true, siblings: [] }
+  }
+  switch (expression._tag) {
+    case "And":
+    case "Or":
+      for (const [index, clause] of expression.clauses.entries()) {
+        const inner = placeOf(clause, span)
+        if (inner === undefined) continue
+        const others = expression.clauses
+          .filter((_, at) => at !== index)
+          .map((other): Wanted => ({ expression: other, value: expression._tag === "And" }))
+        return { ...inner, siblings: [...others, ...inner.siblings] }
+      }
+      return undefined
+    case "Not": {
+      const inner = placeOf(expression.clause, span)
+      return inner && { ...inner, positive: !inner.positive }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Adds the leaves that give the expression its value. `choice` selects an alternative where one is enough. */
+export function require({ expression, value }: Wanted, choice: number, leaves: Array<WantedLeaf>): boolean {
+  switch (expression._tag) {
+    case "And":
+    case "Or": {
+      const { clauses } = expression
+      if ((expression._tag === "And") === value) {
+        return clauses.every((clause) => require({ expression: clause, value }, choice, leaves))
+      }
+      const possible = clauses.filter((clause) => canBe(clause, value))
+      const chosen = possible[choice % Math.max(1, possible.length)]
+      return chosen !== undefined && require({ expression: chosen, value }, choice, leaves)
+    }
+    case "Not":
+      return require({ expression: expression.clause, value: !value }, choice, leaves)
+    case "Everything":
+      return value
+    case "Nothing":
+      return !value
+    default:
+      leaves.push({ predicate: expression, value })
+      return true
+  }
+}
+
+/** Equal for clauses that test the same. Cached as long as the expression lives. */
+export function keyOf(expression: Expression): string {
+  let key = keys.get(expression)
+  if (key === undefined) {
+    key = JSON.stringify(expression, (name, value) => (name === "span" ? undefined : value))
+    keys.set(expression, key)
+  }
+  return key
+}
+
+/** Replaces every clause with this key: a rule may repeat a clause. */
+export function withConstant(expression: Expression, key: string, value: boolean): Expression {
+  const { span } = expression
+  if (keyOf(expression) === key) return { _tag: value ? "Everything" : "Nothing", span }
+  switch (expression._tag) {
+    case "And":
+    case "Or":
+      return { ...expression, clauses: expression.clauses.map((clause) => withConstant(clause, key, value)) }
+    case "Not":
+      return { ...expression, clause: withConstant(expression.clause, key, value) }
+    default:
+      return expression
+  }
+}
+
+export function leavesOf(expression: Expression): ReadonlyArray<Predicate> {
+  switch (expression._tag) {
+    case "And":
+    case "Or":
+      return expression.clauses.flatMap(leavesOf)
+    case "Not":
+      return leavesOf(expression.clause)
+    case "Everything":
+    case "Nothing":
+      return []
+    default:
+      return [expression]
+  }
+}
+
+export function sizeOf(expression: Expression): number {
+  return leavesOf(expression).length
+}
+
+// ---- helpers ----
+
+/** Not a constant of the opposite value. */
+function canBe(expression: Expression, value: boolean): boolean {
+  return expression._tag !== (value ? "Nothing" : "Everything")
+}
+
+const keys = new WeakMap<Expression, string>()
