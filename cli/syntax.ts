@@ -6,6 +6,7 @@ import type { Language } from "../core/languages/Language.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
 import type { WireTranslation } from "../core/model/wire.ts"
 import { helpFor } from "../core/platforms/syntaxHelp.ts"
+import { describeWitnesses, isLoss } from "../core/rules/describeLoss.ts"
 import { type CheckedFilter, type CheckRequest, CheckResult, translations } from "../core/rules/RuleCheck.ts"
 import { draw } from "./drawing.ts"
 import { AlreadyReported } from "./failures.ts"
@@ -109,7 +110,9 @@ const describeChecked = ({ language, text }: OwnText, checked: CheckedFilter): s
   return [
     ...(issues.length === 0 ? [] : [draw(text, issues)]),
     ...(canonical === undefined ? [] : [`The filter is valid on ${id}: ${visible(canonical)}`]),
-    ...Object.entries(translations).map(([other, translation]) => describeTranslation(text, other, translation)),
+    ...Object.entries(translations).map(([other, translation]) =>
+      describeTranslation({ id, text }, other, translation)
+    ),
     ...(findings.length === 0 ? [] : [findings.join("\n")])
   ].join("\n\n")
 }
@@ -119,13 +122,19 @@ const describeVerdict = (platform: PlatformId, { accepted, reason }: Verdict): s
 
 type Verdict = NonNullable<CheckedFilter["platform_verdict"]>
 
-const describeTranslation = (text: string, other: PlatformId, translation: typeof WireTranslation.Type): string => {
+const describeTranslation = (
+  { id, text }: { readonly id: PlatformId; readonly text: string },
+  other: PlatformId,
+  translation: typeof WireTranslation.Type
+): string => {
   const { text: translated, fidelity, clauses, reason } = translation
-  const lines = clauses
-    .filter((clause) => clause.fidelity !== "exact")
-    .map(
-      ({ span, fidelity, reason }) => `  ${fidelity}: ${visible(text.slice(span.start, span.end))} (${visible(reason)})`
-    )
+  const lines = clauses.filter(isLoss).flatMap((clause) => {
+    const { span, fidelity, reason } = clause
+    return [
+      `  ${fidelity}: ${visible(text.slice(span.start, span.end))} (${visible(reason)})`,
+      ...describeWitnesses(clause, id).map((line) => `    ${visible(line)}`)
+    ]
+  })
   const head =
     translated === undefined
       ? `On ${other}: no translation (${reason})`

@@ -324,12 +324,12 @@ export const checkRule = endpoint({
   tag: "rules",
   summary: "Check filters before a rule is created",
   description:
-    "Returns the issues of each filter and its translation to the other platform. On request it also explains the filter on an event of yours (`events`), tests it on the newest events (`backtest`), and asks the platform itself (`ask_platforms`) whether it accepts the filter and, on X, how many posts it had in the last seven days, with the price of a month. Nothing is saved. A backtest uses, and shows as samples, the events that all accounts share and those that your account sent; `basis` says whether these are all events or only those that already match some rule.",
+    "Returns the issues of each filter and its translation to the other platform. Each loss of a translation comes with an example (`witnesses`): the same content on both platforms, on which the two filters differ. On request it also explains the filter on an event of yours (`events`), tests it on the newest events (`backtest`), and asks the platform itself (`ask_platforms`) whether it accepts the filter and, on X, how many posts it had in the last seven days, with the price of a month. Nothing is saved. A backtest uses, and shows as samples, the events that all accounts share and those that your account sent; `basis` says whether these are all events or only those that already match some rule.",
   input: CheckRequest,
   output: CheckResult,
   example: {
     request: {
-      overrides: { x: "earthquake lang:en" },
+      overrides: { x: "earthquake from:usgs" },
       backtest: { events: 1000, samples: 1 },
       ask_platforms: true
     },
@@ -338,11 +338,11 @@ export const checkRule = endpoint({
         x: {
           valid: true,
           issues: [],
-          canonical: "earthquake lang:en",
+          canonical: "earthquake from:usgs",
           translations: {
             firehose: {
-              text: "earthquake AND language:en",
-              fidelity: "exact",
+              text: "earthquake",
+              fidelity: "wider",
               clauses: [
                 {
                   span: { start: 0, end: 10 },
@@ -350,9 +350,28 @@ export const checkRule = endpoint({
                   reason: "The same word in the added text of the page"
                 },
                 {
-                  span: { start: 11, end: 18 },
-                  fidelity: "exact",
-                  reason: 'The same language: "en" on Firehose'
+                  span: { start: 11, end: 20 },
+                  fidelity: "impossible",
+                  reason: "Firehose has no accounts; left out, which makes the rule wider",
+                  effects: ["wider"],
+                  witnesses: [
+                    {
+                      effect: "wider",
+                      matched_by: "firehose",
+                      events: {
+                        x: {
+                          data: { id: "1", text: "earthquake", author_id: "2" },
+                          includes: { users: [{ id: "2", username: "someone" }] }
+                        },
+                        firehose: {
+                          document: {
+                            url: "https://example.org/",
+                            diff: { chunks: [{ typ: "ins", text: "earthquake" }] }
+                          }
+                        }
+                      }
+                    }
+                  ]
                 }
               ]
             }

@@ -6,6 +6,8 @@ import type { Coverage } from "../../core/coverage/Coverage.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import type { MatchList, WaitResult } from "../../core/matches/Matches.ts"
 import { ArgumentIssue } from "../../core/model/Errors.ts"
+import type { WireTranslation } from "../../core/model/wire.ts"
+import { describeWitnesses, isLoss } from "../../core/rules/describeLoss.ts"
 import type { Rule } from "../../core/rules/Rule.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { counted } from "../../core/text/counted.ts"
@@ -113,7 +115,8 @@ const describeFilter = (
         : [
             translation.text === undefined
               ? `- cannot be translated to ${other}${translation.reason === undefined ? "" : `: ${treatment.line(translation.reason)}`}`
-              : `- translation to ${other} (${translation.fidelity}): ${treatment.quoted(translation.text)}`
+              : `- translation to ${other} (${translation.fidelity}): ${treatment.quoted(translation.text)}`,
+            ...(translation.text === undefined ? [] : describeLosses({ platform, translation, sent }, treatment))
           ]
     ),
     ...(filter.explanation === undefined
@@ -134,6 +137,31 @@ const describeFilter = (
     ...describeEstimate(platform, filter).map((line) => `- ${treatment.line(line)}`)
   ].join("\n")
 
+/** One line for each clause that is left out or differs. */
+const describeLosses = (
+  {
+    platform,
+    translation: { clauses },
+    sent
+  }: { readonly platform: string; readonly translation: typeof WireTranslation.Type; readonly sent: string },
+  treatment: Treatment
+): ReadonlyArray<string> => {
+  const lost = clauses.filter(isLoss)
+  return [
+    ...lost.slice(0, MAX_LOSSES).map((clause) => {
+      const { span, fidelity, reason } = clause
+      return [
+        `  - ${fidelity === "impossible" ? "lost" : fidelity}: ${treatment.quoted(sent.slice(span.start, span.end), 100)}`,
+        treatment.line(reason),
+        ...describeWitnesses(clause, platform).map((line) => treatment.line(line))
+      ].join("; ")
+    }),
+    ...(lost.length > MAX_LOSSES ? [`  - and ${counted(lost.length - MAX_LOSSES, "more clause")}`] : [])
+  ]
+}
+
+const MAX_LOSSES = 8
+
 /** The span refers to the text `sent`. */
 const describeIssue = (
   { message, span, expected, fix, suggestion }: AnyIssue,
@@ -151,7 +179,10 @@ const describeIssue = (
     ...(fix === undefined ? [] : [`fix: ${treatment.line(fix.message)}; fixed text: ${treatment.quoted(fix.text)}`]),
     ...(suggestion?.text === undefined
       ? []
-      : [`suggestion (${suggestion.fidelity}): ${treatment.quoted(suggestion.text)}`])
+      : [
+          `suggestion (${suggestion.fidelity}): ${treatment.quoted(suggestion.text)}`,
+          ...suggestion.clauses.filter(isLoss).map(({ reason }) => `the suggestion differs: ${treatment.line(reason)}`)
+        ])
   ].join("; ")
 
 type AnyIssue = Partial<ArgumentIssue> & { readonly message: string }

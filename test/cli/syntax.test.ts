@@ -18,6 +18,7 @@ describe("earshot check", () => {
       assert.include(stdout, "The filter is valid on x: storm from:nasa")
       assert.include(stdout, "On firehose (wider): storm")
       assert.include(stdout, "impossible: from:nasa")
+      assert.include(stdout, 'the translation also matches: text "Storm", username "someone"')
     }
   })
 

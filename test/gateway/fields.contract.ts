@@ -109,7 +109,10 @@ export const fieldsContract = (target: () => Target): void => {
       assertError(answer, 400, "invalid_argument", /"overrides\.firehose": Is missing/)
       const suggestion = [...(answer.body["details"]?.["issues"] ?? [])][0]?.["suggestion"]
       assert.deepStrictEqual([String(suggestion?.["text"]), String(suggestion?.["fidelity"])], ["storm", "wider"])
-      assert.lengthOf([...(suggestion?.["clauses"] ?? [])], 2)
+      const [, account] = [...(suggestion?.["clauses"] ?? [])]
+      const [witness] = [...(account?.["witnesses"] ?? [])]
+      assert.strictEqual(String(witness?.["matched_by"]), "firehose")
+      assert.strictEqual(String(witness?.["events"]?.["x"]?.["data"]?.["text"]), "storm")
     })
 
     it("details.issues lists all invalid fields", async () => {

@@ -62,6 +62,41 @@ describe("checkFilters", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("shows each loss of a translation on events that it takes as samples", () =>
+    Effect.gen(function* () {
+      const { platforms } = yield* checkFilters(ann, { overrides: { x: "storm from:nasa" } })
+      const translation = platforms["x"]?.translations["firehose"]
+      const [word, account] = translation?.clauses ?? []
+      assert.notProperty(word, "effects")
+      assert.notProperty(word, "witnesses")
+      assert.deepStrictEqual(account?.effects, ["wider"])
+      const [witness] = account?.witnesses ?? []
+      assert.strictEqual(witness?.matched_by, "firehose")
+      const again = yield* checkFilters(ann, {
+        overrides: { x: "storm from:nasa", firehose: translation?.text ?? "" },
+        events: witness?.events ?? {}
+      })
+      assert.strictEqual(again.platforms["x"]?.explanation?.matched, false)
+      assert.deepStrictEqual(again.platforms["x"]?.explanation?.decisive, [{ start: 6, end: 15 }])
+      assert.strictEqual(again.platforms["firehose"]?.explanation?.matched, true)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("offers no translation of a rule that loses what it looks for", () =>
+    Effect.gen(function* () {
+      const { platforms } = yield* checkFilters(ann, {
+        overrides: { firehose: 'removed:"free plan" AND url:*pricing*' }
+      })
+      const translation = platforms["firehose"]?.translations["x"]
+      assert.notProperty(translation, "text")
+      assert.strictEqual(translation?.fidelity, "impossible")
+      assert.strictEqual(
+        translation?.reason,
+        'X cannot express what this rule looks for, removed:"free plan"; the rest alone matches unrelated events'
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("asks the platform only with ask_platforms", () =>
     Effect.gen(function* () {
       const { x } = yield* Fakes

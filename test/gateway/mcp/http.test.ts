@@ -88,6 +88,18 @@ describe("/mcp", () => {
     assert.deepStrictEqual((await call("list_rules")).structured as unknown, { rules: [] })
   })
 
+  served("names what a translation loses, with an example", async ({ ann }) => {
+    const { call } = await agentOf(ann)
+    const { text } = await call("check_rule", { overrides: { x: "storm from:nasa #alert" } })
+    assert.include(
+      text,
+      '- lost: "from:nasa"; Firehose has no accounts; left out, which makes the rule wider; the translation also matches: text "storm, #alert", username "someone"'
+    )
+    assert.match(text, /- wider: "#alert"; [^\n]*; the translation also matches: url [^\n]*text "storm, alert"/)
+    const missing = await call("create_rule", { ...draft("storm @nasa", ["x"]), platforms: ["x", "firehose"] })
+    assert.match(missing.text, /suggestion \(wider\): "storm"; the suggestion differs: Firehose has no accounts/)
+  })
+
   served("suggests a next step when a limit is reached", async ({ ann }) => {
     const { call } = await agentOf(ann)
     for (let i = 0; i < X_LIMIT; i++) assert.isFalse((await call("create_rule", draft(`w${i}`, ["x"]))).isError)

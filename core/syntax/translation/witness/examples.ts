@@ -20,13 +20,15 @@ export interface ClauseExamples {
   readonly near: ReadonlyArray<Edit>
 }
 
-/** `source`: the clause's text in the rule. `fillers`: words that the rules do not use. */
-export const examplesOf = (
-  predicate: Predicate,
-  source: string,
-  format: ExampleEvents,
-  fillers: ReadonlyArray<string>
-): ClauseExamples => {
+interface ExampleOptions {
+  /** The clause's text in the rule. */
+  readonly source: string
+  readonly format: ExampleEvents
+  /** Words that the rules do not use. */
+  readonly fillers: ReadonlyArray<string>
+}
+
+export const examplesOf = (predicate: Predicate, { source, format, fillers }: ExampleOptions): ClauseExamples => {
   switch (predicate._tag) {
     case "Sample":
       return { plain: [idIn(0, predicate.percent)], other: [idIn(predicate.percent, 100)], near: [] }

@@ -165,7 +165,11 @@ class WitnessSearch {
     if (found === undefined) {
       const { start, end } = predicate.span
       const { text, language } = this.source
-      found = examplesOf(predicate, text.slice(start, end), language.examples, this.fillers)
+      found = examplesOf(predicate, {
+        source: text.slice(start, end),
+        format: language.examples,
+        fillers: this.fillers
+      })
       this.examples.set(predicate, found)
     }
     return found
