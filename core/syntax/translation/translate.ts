@@ -179,8 +179,10 @@ class Translator {
     if (parts.length === 0) {
       return outcomes
     }
-    leaveOut(lost, (tag === "And") === positive ? "wider" : "narrower", "")
-    return join(tag, parts, outcomes)
+    const rule = join(tag, parts, outcomes)
+    const isDecided = rule._tag === (tag === "And" ? "Nothing" : "Everything")
+    leaveOut(lost, isDecided ? "none" : (tag === "And") === positive ? "wider" : "narrower", "")
+    return rule
   }
 
   /** Leaves out alternatives without a positive clause. Negated groups need none. */

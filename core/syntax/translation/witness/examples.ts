@@ -87,6 +87,9 @@ function idIn(from: number, to: number): Edit {
 }
 
 function valuesOf(predicate: FieldPredicate, source: string, fillers: ReadonlyArray<string>): Values {
+  if (predicate.field === "firehose.language" && predicate._tag !== "Equals") {
+    return { plain: languages }
+  }
   switch (predicate._tag) {
     case "Phrase": {
       const plain = [valueIn(source), predicate.words.join(" ")]

@@ -59,7 +59,7 @@ interface Side<L extends ExampleLanguage> {
 
 const hasExamples = (side: Side<ExampleLanguage>): side is Side<WitnessLanguage> => side.language.examples !== undefined
 
-/** Tests of a clause on a value, for all losses of a rule: about 20 ms. Only rules of hundreds of clauses reach it. */
+/** Tests of a clause on a value, for all losses of a rule: about 40 ms. Only rules of hundreds of clauses reach it. */
 const MAX_TESTS = 40_000
 
 /** Ways to satisfy the other clauses. */

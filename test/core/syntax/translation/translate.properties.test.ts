@@ -4,6 +4,7 @@ import { evaluate } from "../../../../core/syntax/expression/evaluate.ts"
 import type { Expression, Predicate } from "../../../../core/syntax/expression/expression.ts"
 import * as Firehose from "../../../../core/syntax/firehose/language.ts"
 import { type Fidelity, translate } from "../../../../core/syntax/translation/translate.ts"
+import { translateWithWitnesses } from "../../../../core/syntax/translation/witness/witnesses.ts"
 import * as X from "../../../../core/syntax/x/language.ts"
 import { languageOf, type PlatformId } from "../../../platforms.ts"
 import { firehoseRules, type Pair, pairs, xRules } from "./eventPairs.ts"
@@ -112,7 +113,7 @@ describe("translate", () => {
       fc.property(fc.array(pieces, { maxLength: 12 }), fc.constantFrom<PlatformId>("x", "firehose"), (parts, from) => {
         const to = from === "x" ? "firehose" : "x"
         for (const separator of [" ", ""]) {
-          const { text, fidelity } = translate(
+          const { text, fidelity } = translateWithWitnesses(
             { language: languageOf(from), text: parts.join(separator) },
             languageOf(to)
           )
