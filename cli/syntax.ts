@@ -7,7 +7,7 @@ import type { PlatformId } from "../core/model/PlatformId.ts"
 import type { WireTranslation } from "../core/model/wire.ts"
 import { helpFor } from "../core/platforms/syntaxHelp.ts"
 import { describeWitnesses, isLoss } from "../core/rules/describeLoss.ts"
-import { type CheckedFilter, type CheckRequest, CheckResult, translations } from "../core/rules/RuleCheck.ts"
+import { type CheckedFilter, type CheckRequest, CheckResult, fixed, translations } from "../core/rules/RuleCheck.ts"
 import { draw } from "./drawing.ts"
 import { AlreadyReported } from "./failures.ts"
 import { type FilterActions, filterText, STDIN_HELP } from "./filter.ts"
@@ -89,8 +89,9 @@ interface OwnText {
 
 const checkHere = ({ language, text }: OwnText, languages: ReadonlyArray<Language>): CheckedFilter => {
   const { issues, rule } = language.check(text)
-  if (rule === undefined) return { valid: false, issues, translations: {} }
-  return { valid: true, issues, canonical: rule.canonical, translations: translations({ language, text }, languages) }
+  const found = { issues, ...fixed(language, { text, issues }) }
+  if (rule === undefined) return { valid: false, ...found, translations: {} }
+  return { valid: true, ...found, canonical: rule.canonical, translations: translations({ language, text }, languages) }
 }
 
 const checkOnServer = (remote: Remote, platform: PlatformId, request: typeof CheckRequest.Encoded) =>
@@ -99,7 +100,7 @@ const checkOnServer = (remote: Remote, platform: PlatformId, request: typeof Che
   )
 
 const describeChecked = ({ language, text }: OwnText, checked: CheckedFilter): string => {
-  const { issues, canonical, translations, backtest, platform_verdict } = checked
+  const { issues, fixed, canonical, translations, backtest, platform_verdict } = checked
   const { id, events } = language
   const findings = [
     ...(backtest === undefined ? [] : [`Backtest: ${describeBacktest(id, backtest)}`]),
@@ -109,6 +110,7 @@ const describeChecked = ({ language, text }: OwnText, checked: CheckedFilter): s
   ].map(visible)
   return [
     ...(issues.length === 0 ? [] : [draw(text, issues)]),
+    ...(fixed === undefined ? [] : [`With all fixes: ${visible(fixed)}`]),
     ...(canonical === undefined ? [] : [`The filter is valid on ${id}: ${visible(canonical)}`]),
     ...Object.entries(translations).map(([other, translation]) =>
       describeTranslation({ id, text }, other, translation)

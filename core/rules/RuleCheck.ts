@@ -17,6 +17,7 @@ import type { FieldNames } from "../syntax/expression/FieldNames.ts"
 import { isTarget } from "../syntax/translation/translate.ts"
 import { translateWithWitnesses } from "../syntax/translation/witness/witnesses.ts"
 import { inTurns } from "../work/turns.ts"
+import { fixedText } from "./fixedText.ts"
 import { Rules } from "./Rules.ts"
 
 export const CheckRequest = Schema.Struct({
@@ -41,6 +42,10 @@ export type CheckRequest = typeof CheckRequest.Type
 export const CheckedFilter = Schema.Struct({
   valid: Schema.Boolean,
   issues: Schema.Array(WireIssue),
+  fixed: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+    description:
+      "A valid text with the fixes of all issues applied. Absent if one fix is enough, or not all can be fixed"
+  }),
   canonical: Schema.optionalWith(Schema.String, { exact: true }).annotations({
     description: "The text that would be registered. Absent if the filter is not valid"
   }),
@@ -83,6 +88,12 @@ export const checkFilters = (
     return yield* quotas.whileChecking(account, check(account, request))
   })
 
+/** The field `fixed`, if there is such a text. */
+export const fixed = ({ check }: Language, sent: Parameters<typeof fixedText>[1]): Pick<CheckedFilter, "fixed"> => {
+  const text = fixedText(check, sent)
+  return text === undefined ? {} : { fixed: text }
+}
+
 /** The filter in the language of every other platform that is a translation target. */
 export const translations = (
   rule: { readonly language: Language; readonly text: string },
@@ -108,12 +119,13 @@ const check = (account: AccountId, { overrides, events = {}, backtest, ask_platf
       const text = overrides[id]
       if (text === undefined) continue
       const { issues, rule } = language.check(text)
+      const found = { issues, ...fixed(language, { text, issues }) }
       checked[id] =
         rule === undefined
-          ? { valid: false, issues, translations: {} }
+          ? { valid: false, ...found, translations: {} }
           : {
               valid: true,
-              issues,
+              ...found,
               canonical: rule.canonical,
               translations: translations(
                 { language, text },

@@ -1,0 +1,53 @@
+/** One text with all fixes: valid, and only where a single fix is not enough. */
+import { assert, describe, it } from "@effect/vitest"
+import { firehose } from "../../../core/languages/firehose.ts"
+import type { Language } from "../../../core/languages/Language.ts"
+import { x } from "../../../core/languages/x.ts"
+import { fixedText } from "../../../core/rules/fixedText.ts"
+import type { Checked } from "../../../core/syntax/expression/checked.ts"
+
+describe("fixedText", () => {
+  const fixable: ReadonlyArray<readonly [language: Language, text: string, fixed: string]> = [
+    [x, "storm AND flood lnag:en", "storm flood lang:en"],
+    [x, "storm AND (flood", "storm (flood)"],
+    [x, "storm AND is:retwet NOT flood", "storm is:retweet -flood"],
+    [firehose, "tilte:storm && langauge:en", "title:storm && language:en"]
+  ]
+  for (const [language, text, fixed] of fixable) {
+    it(`makes ${fixed} of ${text}`, () => {
+      assert.strictEqual(fixOf(language.check, text), fixed)
+      assert.isDefined(language.check(fixed).rule)
+    })
+  }
+
+  it("has no text if one fix is enough, nothing is wrong, or not all can be fixed", () => {
+    for (const text of ["storm lnag:en", "storm", "storm AND nothingknown:1"]) {
+      assert.isUndefined(fixOf(x.check, text), text)
+    }
+  })
+
+  it("ends with fixes that undo each other or never end", () => {
+    const fixedBy =
+      (change: (text: string) => string) =>
+      (text: string): Checked => ({
+        issues: [
+          {
+            severity: "error",
+            code: "wrong",
+            span: { start: 0, end: 1 },
+            message: "",
+            fix: { message: "", text: change(text) }
+          }
+        ],
+        rule: undefined
+      })
+    for (const change of [(text: string) => (text === "a" ? "b" : "a"), (text: string) => `${text}a`]) {
+      assert.isUndefined(fixOf(fixedBy(change), "a"))
+    }
+  })
+})
+
+// ---- helpers ----
+
+const fixOf = (check: Language["check"], text: string): string | undefined =>
+  fixedText(check, { text, issues: check(text).issues })
