@@ -42,7 +42,8 @@ export const quakes: Language = {
     read: (record) => Either.map(quakeOf(record), (quake) => new LazyFields(new QuakeReader(quake))),
     idOf: (record) => Either.map(quakeOf(record), (quake) => textOf(quake["id"]) ?? ""),
     timeOf: () => undefined,
-    titleOf: (record) => textOf(objectOf(objectOf(record)?.["quake"])?.["report"])
+    titleOf: (record) => textOf(objectOf(objectOf(record)?.["quake"])?.["report"]),
+    summaryOf: (record) => ({ text: String(objectOf(objectOf(record)?.["quake"])?.["report"]) })
   }
 }
 

@@ -1,7 +1,7 @@
 /** The part of a platform that needs no network: its filter language and its event format. */
 import type { Either } from "effect"
 import type { Checked } from "../syntax/expression/checked.ts"
-import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
+import type { EventSummary, PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { FieldNames } from "../syntax/expression/FieldNames.ts"
 import type { LanguageHelp } from "../syntax/help/page.ts"
 import type { TranslationTarget } from "../syntax/translation/target.ts"
@@ -42,4 +42,5 @@ export interface EventFormat {
   readonly timeOf: (record: unknown) => number | undefined
   /** For lists: a post's text, a page's title. */
   readonly titleOf: (record: unknown) => string | undefined
+  readonly summaryOf: (record: unknown) => EventSummary
 }

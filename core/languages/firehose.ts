@@ -5,6 +5,7 @@ import { fieldNames } from "../syntax/firehose/fieldNames.ts"
 import { limits } from "../syntax/firehose/fields.ts"
 import { firehoseHelp } from "../syntax/firehose/help.ts"
 import { check } from "../syntax/firehose/language.ts"
+import { firehoseSummary } from "../syntax/firehose/summary.ts"
 import { isContradictory } from "../syntax/translation/partialRule.ts"
 import { printFirehose } from "../syntax/translation/print.ts"
 import { toFirehose } from "../syntax/translation/toFirehose.ts"
@@ -66,7 +67,8 @@ export const firehose: Language = {
     titleOf: (record) => {
       const document = objectOf(objectOf(record)?.["document"])
       return textOf(document?.["title"]) ?? textOf(document?.["url"])
-    }
+    },
+    summaryOf: firehoseSummary
   },
   target: { clause: toFirehose, print: printFirehose, isUnsatisfiable: isContradictory },
   examples: pages

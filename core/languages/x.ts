@@ -8,6 +8,7 @@ import { fieldNames } from "../syntax/x/fieldNames.ts"
 import { xHelp } from "../syntax/x/help.ts"
 import { check, lower, print } from "../syntax/x/language.ts"
 import { limits } from "../syntax/x/operators.ts"
+import { xSummary } from "../syntax/x/summary.ts"
 import { objectOf, textOf } from "../text/json.ts"
 import type { Language } from "./Language.ts"
 
@@ -56,7 +57,8 @@ function languageWith(maxLength: number): Language {
       read: xEvent,
       idOf: xEventId,
       timeOf: xEventTime,
-      titleOf: (record) => textOf(objectOf(objectOf(record)?.["data"])?.["text"])
+      titleOf: (record) => textOf(objectOf(objectOf(record)?.["data"])?.["text"]),
+      summaryOf: xSummary
     },
     target: { clause: toX, print: printX, isUnsatisfiable: () => false },
     examples: posts

@@ -28,6 +28,14 @@ export interface EventFields {
   readonly ageHours: number | undefined
 }
 
+/** What a reader wants to know first. A part is absent if the event does not have it. */
+export interface EventSummary {
+  /** `@nasa` on X. */
+  readonly author?: string
+  readonly text?: string
+  readonly link?: string
+}
+
 /** An event with uncached access, for the engine: it reads everything once. */
 export interface PlatformEvent extends EventFields {
   /** Like `keywords`. */

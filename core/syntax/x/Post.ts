@@ -173,7 +173,7 @@ export class Post {
   }
 
   /** The text of a retweet may be truncated inside a word, so the text of the original replaces it. */
-  private ownTexts(): Array<string> {
+  ownTexts(): Array<string> {
     const own = fullText(this.data)
     if (this.original === undefined) return [own]
     const prefix = retweetPrefix.exec(own)?.[0]
