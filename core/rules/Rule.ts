@@ -24,11 +24,15 @@ export const RuleDraft = Schema.Struct({
   }),
   platforms: Schema.Array(PlatformId)
     .pipe(
-      Schema.filter((platforms) => platforms.length > 0 || "Is empty: name at least one platform"),
-      Schema.filter((platforms) => new Set(platforms).size === platforms.length || "Names a platform more than once")
+      Schema.filter((platforms) => platforms.length > 0 || "Is empty: name at least one platform", {
+        jsonSchema: { minItems: 1 }
+      }),
+      Schema.filter((platforms) => new Set(platforms).size === platforms.length || "Names a platform more than once", {
+        jsonSchema: { uniqueItems: true }
+      })
     )
     .annotations({ description: "The platforms to watch" }),
-  overrides: Schema.Record({ key: Schema.String, value: StorableText }).annotations({
+  overrides: Schema.Record({ key: PlatformId, value: StorableText }).annotations({
     description: "One filter per platform, in that platform's syntax"
   })
 })
