@@ -1,9 +1,10 @@
 /** `earshot mcp`: MCP tools on standard input and output, for a remote server or a service in this process. */
-import { Effect, Option } from "effect"
+import { Deferred, Effect, Option } from "effect"
 import * as Assets from "../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
 import { DEFAULT_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import { Entropy } from "../core/model/Entropy.ts"
+import type { Services } from "../gateway/endpoint.ts"
 import { type Call, callAs, callRemote } from "../gateway/mcp/calls.ts"
 import { serveOnStdio } from "../gateway/mcp/stdio.ts"
 import { toolbox } from "../gateway/mcp/tools.ts"
@@ -16,17 +17,38 @@ export const mcp = (url: Option.Option<string>) =>
   Effect.gen(function* () {
     if (yield* isRemote(url)) {
       const { request } = yield* remote(url)
-      return yield* Effect.provide(toolsOnStdio(callRemote(request)), RuntimeEntropy.layer)
+      return yield* toolsOnStdio(callRemote(request))
     }
-    // Imported here: a remote server makes them unnecessary.
-    const { asStoreInUse, connectToServer } = yield* Effect.promise(() => import("./ownStore.ts"))
-    const server = yield* connectToServer(DEFAULT_ACCOUNT)
-    if (Option.isSome(server)) {
-      return yield* Effect.provide(toolsOnStdio(callRemote(server.value.request)), RuntimeEntropy.layer)
-    }
+    // The client gets the list of tools before the store is open. Calls wait for it.
+    const ready = yield* Deferred.make<Call<never>>()
+    const call: Call<never> = (callee, args) => Effect.flatMap(ready, (call) => call(callee, args))
+    yield* Effect.raceFirst(
+      toolsOnStdio(call),
+      onOwnStore((call) => Deferred.succeed(ready, call))
+    )
+  })
+
+// ---- helpers ----
+
+/** Runs until it is interrupted: the store belongs to this process, or to a server that uses it. */
+const onOwnStore = (isReady: (call: Call<never>) => Effect.Effect<unknown>) =>
+  Effect.gen(function* () {
+    // Imported here: a remote server makes them unnecessary, and the first message is answered before.
+    yield* Effect.sleep(0)
+    const { asStoreInUse, connectToServer, retryWhileBusy } = yield* Effect.promise(() => import("./ownStore.ts"))
+    return yield* Effect.gen(function* () {
+      const server = yield* connectToServer(DEFAULT_ACCOUNT)
+      if (Option.isNone(server)) return yield* Effect.mapError(serviceHere(isReady), asStoreInUse)
+      yield* isReady(callRemote(server.value.request))
+      return yield* Effect.never
+    }).pipe(retryWhileBusy)
+  })
+
+const serviceHere = (isReady: (call: Call<never>) => Effect.Effect<unknown>) =>
+  Effect.gen(function* () {
     const { running, startDemoFeed } = yield* Effect.promise(() => import("./service.ts"))
     const { serveOperator } = yield* Effect.promise(() => import("./operator.ts"))
-    yield* running((options) =>
+    return yield* running((options) =>
       Effect.gen(function* () {
         yield* serveOperator({
           host: Option.none(),
@@ -36,14 +58,15 @@ export const mcp = (url: Option.Option<string>) =>
         })
         yield* startDemoFeed(options)
         const keys = yield* Keys
-        yield* toolsOnStdio(callAs({ account: yield* keys.account(DEFAULT_ACCOUNT), scope: "admin" }))
+        const here = callAs({ account: yield* keys.account(DEFAULT_ACCOUNT), scope: "admin" })
+        const services = yield* Effect.context<Services>()
+        yield* isReady((callee, args) => Effect.provide(here(callee, args), services))
+        return yield* Effect.never
       })
-    ).pipe(Effect.mapError(asStoreInUse))
+    )
   })
 
-// ---- helpers ----
-
-const toolsOnStdio = <R>(call: Call<R>) =>
+const toolsOnStdio = (call: Call<never>) =>
   Effect.flatMap(Entropy, (entropy) =>
     serveOnStdio({ version: VERSION, toolbox: toolbox(languages), call, newSecret: newSecret(entropy) })
-  )
+  ).pipe(Effect.provide(RuntimeEntropy.layer))

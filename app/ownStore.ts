@@ -82,6 +82,13 @@ export const asStoreInUse = <E>(error: E): E | StoreInUse =>
     ? new StoreInUse({ location: error.location })
     : error
 
+/** Retries while another process uses the store and does not answer: a server that starts or stops, or a command. */
+export const retryWhileBusy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.retry(effect, {
+    while: (error) => error instanceof StoreInUse || error instanceof Remote.RemoteUnreachable,
+    schedule: Schedule.upTo(Schedule.spaced("200 millis"), "10 seconds")
+  })
+
 // ---- helpers ----
 
 class StoreInUse extends Data.TaggedError("StoreInUse")<{ readonly location: string }> {
@@ -109,7 +116,6 @@ class NoServer extends Data.TaggedError("NoServer")<{
   }
 }
 
-/** Retries while another process uses the store and does not answer: a server that starts or stops, or a command. */
 const inServerOrHere = <A, E, E2, R, R2>(
   inServer: (fetch: Fetch["Type"]) => Effect.Effect<A, E, R>,
   here: Effect.Effect<A, E2, R2>
@@ -117,12 +123,7 @@ const inServerOrHere = <A, E, E2, R, R2>(
   Effect.gen(function* () {
     const server = yield* runningServer
     return Option.isSome(server) ? yield* inServer(server.value) : yield* Effect.mapError(here, asStoreInUse)
-  }).pipe(
-    Effect.retry({
-      while: (error) => error instanceof StoreInUse || error instanceof Remote.RemoteUnreachable,
-      schedule: Schedule.upTo(Schedule.spaced("200 millis"), "10 seconds")
-    })
-  )
+  }).pipe(retryWhileBusy)
 
 const withUseCases = <A, E, E2>(
   effect: Effect.Effect<A, E, Keys | DeadLetters>,
