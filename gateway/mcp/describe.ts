@@ -1,5 +1,5 @@
 /** Describes tool results to a language model: the result, and what to call next. */
-import { Schema } from "effect"
+import { Predicate, Schema } from "effect"
 import type { Account } from "../../core/accounts/Accounts.ts"
 import { describeBacktest, describeEstimate } from "../../core/backtests/describe.ts"
 import type { Coverage } from "../../core/coverage/Coverage.ts"
@@ -11,22 +11,31 @@ import { describeWitnesses, isLoss } from "../../core/rules/describeLoss.ts"
 import type { Rule } from "../../core/rules/Rule.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { counted } from "../../core/text/counted.ts"
-import { checkRule, type createRule, listMatches, type listRules } from "../operations.ts"
+import { checkRule, type createRule, listMatches, type platformStatus } from "../operations.ts"
 import type { CallError } from "./calls.ts"
-import { delimit, type Treatment, treatMatch } from "./untrusted.ts"
+import { type Form, type Forms, type MatchForm, matchFormOf, type Treat } from "./matchForms.ts"
+import { type RuleQuery, rulePage } from "./rulePages.ts"
+import type { Asked } from "./tool.ts"
+import { delimit, TEXT, type Treatment } from "./untrusted.ts"
 
-export const describeCheck = ({ platforms }: CheckResult, treatment: Treatment, args: unknown): string => {
-  const checked = Object.entries(platforms)
-  const isValid = checked.every(([, filter]) => filter?.valid === true)
-  const samples = checked.flatMap(([, filter]) => filter?.backtest?.samples ?? [])
-  return [
-    ...checked.flatMap(([platform, filter]) =>
-      filter === undefined ? [] : [describeFilter({ platform, filter, sent: sentFilter(args, platform) }, treatment)]
-    ),
-    ...(samples.length === 0 ? [] : [`Samples of the matches:\n${describeSamples(samples, treatment)}`]),
-    isValid ? "Next: create_rule, if this is what the user wants" : "Next: fix the filter and call check_rule again"
-  ].join("\n\n")
-}
+export const describeCheck =
+  (forms: Forms) =>
+  ({ platforms }: CheckResult, treatment: Treatment, { args, own }: Asked<Form>): string => {
+    const checked = Object.entries(platforms)
+    const isValid = checked.every(([, filter]) => filter?.valid === true)
+    const samples = checked.flatMap(([platform, filter]) => {
+      const found = filter?.backtest?.samples ?? []
+      const treat = forms.ofSamples(platform, found, own, { treatment, limits: TEXT })
+      return found.map((sample) => ({ sample, treat }))
+    })
+    return [
+      ...checked.flatMap(([platform, filter]) =>
+        filter === undefined ? [] : [describeFilter({ platform, filter, sent: sentFilter(args, platform) }, treatment)]
+      ),
+      ...(samples.length === 0 ? [] : [`Samples of the matches:\n${describeSamples(samples, treatment)}`]),
+      isValid ? "Next: create_rule, if this is what the user wants" : "Next: fix the filter and call check_rule again"
+    ].join("\n\n")
+  }
 
 export const describeCreated = ({ rule_id, platforms }: Created, cursor: string, treatment: Treatment): string =>
   [
@@ -39,7 +48,7 @@ export const describeCreated = ({ rule_id, platforms }: Created, cursor: string,
             ...(registered.warnings ?? []).map((issue) => `  ${describeIssue(issue, treatment)}`)
           ]
     ),
-    `Next: wait_for_matches with {"rule_id": "${rule_id}", "cursor": "${cursor}"}`
+    `Next: ${callOf("wait_for_matches", { rule_id, cursor })}`
   ].join("\n")
 
 export const describeAccount = ({ limits }: Account): string =>
@@ -47,41 +56,62 @@ export const describeAccount = ({ limits }: Account): string =>
     .map(({ name, description, limit, used }) => `${name}: ${used} of ${limit ?? "no limit"} (${description})`)
     .join("\n")
 
-export const describeRules = ({ rules }: RuleList, treatment: Treatment): string =>
-  rules.length === 0
-    ? "There are no rules yet. Next: platform_syntax and check_rule, then create_rule"
-    : [`${counted(rules.length, "rule")}, newest first:`, ...rules.map((rule) => describeRule(rule, treatment))].join(
-        "\n"
-      )
+export const describeStatus = ({ platforms }: StatusList, treatment: Treatment): string =>
+  platforms
+    .map(
+      ({ platform, source, summary, stream, coverage }) =>
+        `- ${platform} (${source === "local" ? "runs in this process" : "the real platform"}), ${stream.state}: ${treatment.line(summary)}. Watched in the last 24 hours: ${describeCoverage(coverage)}`
+    )
+    .join("\n")
 
-export const describeMatches = ({ matches, next_cursor, coverage }: MatchList, treatment: Treatment): string => {
-  const newest = matches[0]?.id
+export const describeRules = ({ rules }: RuleList, treatment: Treatment, { own }: Asked<RuleQuery>): string => {
+  const { page, found } = rulePage(rules, own)
+  if (rules.length === 0) return "There are no rules yet. Next: platform_syntax and check_rule, then create_rule"
+  if (found === 0) return `None of the ${counted(rules.length, "rule")} has this text. Next: list_rules without query`
+  const { query: sent, limit } = own
+  const query = sent === undefined ? undefined : treatment.text(sent, MAX_NAME_CHARACTERS)
   return [
-    describeItems(matches, "newest first", treatment),
-    describeWatched(coverage),
-    ...(coverage.kept_since === undefined
+    `${page.rules.length} of ${counted(found, "rule")}${query === undefined ? "" : " with this text"}, newest first:`,
+    ...page.rules.map((rule) => describeRule(rule, treatment)),
+    ...(page.next_cursor === undefined
       ? []
-      : [`Matches from before ${coverage.kept_since} were deleted after their retention time`]),
-    ...(next_cursor === undefined ? [] : [`For older matches: list_matches with cursor "${next_cursor}"`]),
-    newest === undefined
-      ? "Next: wait_for_matches, for new matches"
-      : `Next: for newer matches, wait_for_matches with cursor "${newest}"`
-  ].join("\n\n")
+      : [`For older rules: ${callOf("list_rules", { query, limit, cursor: page.next_cursor })}`])
+  ].join("\n")
 }
 
-export const describeWait = ({ matches, cursor, redacted = [], coverage }: WaitResult, treatment: Treatment): string =>
-  [
-    matches.length === 0
-      ? "No match in this time. This is not an error"
-      : describeItems(matches, "oldest first", treatment),
-    ...(redacted.length === 0
-      ? []
-      : [
-          `Removed since then; do not use or repeat what these said: ${redacted.map(({ id, redacted: { reason } }) => `${id} (${reason})`).join(", ")}`
-        ]),
-    describeWatched(coverage),
-    `Next: to keep waiting, wait_for_matches with cursor "${cursor}"`
-  ].join("\n\n")
+export const describeMatches =
+  (forms: Forms) =>
+  ({ matches, next_cursor, coverage }: MatchList, treatment: Treatment, asked: Asked<Form>): string => {
+    const newest = matches[0]?.id
+    const { limit, ...kept } = keptArguments(asked.args)
+    return [
+      describeItems(matches, "newest first", { forms, form: matchFormOf(asked), treatment }),
+      describeWatched(coverage),
+      ...(coverage.kept_since === undefined
+        ? []
+        : [`Matches from before ${coverage.kept_since} were deleted after their retention time`]),
+      ...(next_cursor === undefined
+        ? []
+        : [`For older matches: ${callOf("list_matches", { ...kept, limit, cursor: next_cursor })}`]),
+      `Next: for new${newest === undefined ? "" : "er"} matches, ${callOf("wait_for_matches", { ...kept, cursor: newest })}`
+    ].join("\n\n")
+  }
+
+export const describeWait =
+  (forms: Forms) =>
+  ({ matches, cursor, redacted = [], coverage }: WaitResult, treatment: Treatment, asked: Asked<Form>): string =>
+    [
+      matches.length === 0
+        ? "No match in this time. This is not an error"
+        : describeItems(matches, "oldest first", { forms, form: matchFormOf(asked), treatment }),
+      ...(redacted.length === 0
+        ? []
+        : [
+            `Removed since then; do not use or repeat what these said: ${redacted.map(({ id, redacted: { reason } }) => `${id} (${reason})`).join(", ")}`
+          ]),
+      describeWatched(coverage),
+      `Next: to keep waiting, ${callOf("wait_for_matches", { ...keptArguments(asked.args), cursor })}`
+    ].join("\n\n")
 
 export const describeError = ({ code, message, details }: CallError, treatment: Treatment, args: unknown): string =>
   [
@@ -96,7 +126,22 @@ export const describeError = ({ code, message, details }: CallError, treatment: 
 // ---- helpers ----
 
 type Created = (typeof createRule)["output"]["Type"]
-type RuleList = (typeof listRules)["output"]["Type"]
+type StatusList = (typeof platformStatus)["output"]["Type"]
+
+interface RuleList {
+  readonly rules: ReadonlyArray<Rule>
+}
+
+/** The next call asks for the same: without them a page would continue with the matches of other rules. */
+const keptArguments = (args: unknown): Readonly<Record<string, unknown>> =>
+  Predicate.isRecord(args)
+    ? { rule_id: args["rule_id"], platform: args["platform"], limit: args["limit"], full: args["full"] }
+    : {}
+
+const callOf = (tool: string, args: Readonly<Record<string, unknown>>): string => {
+  const given = Object.entries(args).filter(([, value]) => value !== undefined)
+  return `${tool} with {${given.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`).join(", ")}}`
+}
 
 const MAX_NAME_CHARACTERS = 1_000
 
@@ -109,6 +154,7 @@ const describeFilter = (
       ? `${platform}: not valid`
       : `${platform}: valid; it would be registered as ${treatment.quoted(filter.canonical)}`,
     ...filter.issues.map((issue) => `- ${issue.severity}: ${describeIssue(issue, treatment, sent)}`),
+    ...(filter.fixed === undefined ? [] : [`- with all fixes, valid: ${treatment.quoted(filter.fixed)}`]),
     ...Object.entries(filter.translations).flatMap(([other, translation]) =>
       translation === undefined
         ? []
@@ -203,18 +249,22 @@ const describeRule = ({ id, name, intent, platforms, created_at }: Rule, treatme
     )
   ].join("\n")
 
-const describeItems = (matches: ReadonlyArray<Match>, order: string, { secret }: Treatment): string =>
-  matches.length === 0
-    ? "No matches"
-    : `${counted(matches.length, "match", `matches, ${order}`)}\n${delimit({ secret, items: matches, treat: treatMatch, whole: listMatches })}`
+const describeItems = (
+  matches: ReadonlyArray<Match>,
+  order: string,
+  { forms, form, treatment }: { readonly forms: Forms; readonly form: MatchForm; readonly treatment: Treatment }
+): string => {
+  if (matches.length === 0) return "No matches"
+  const treat = forms.ofMatches(matches, form, { treatment, limits: TEXT })
+  const items = delimit({ secret: treatment.secret, items: matches, treat, whole: listMatches })
+  return `${counted(matches.length, "match", `matches, ${order}`)}\n${items}`
+}
 
-const describeSamples = (samples: ReadonlyArray<unknown>, { secret }: Treatment): string =>
-  delimit({
-    secret,
-    items: samples,
-    treat: (sample, treatment, max) => treatment.json(sample, max),
-    whole: checkRule
-  })
+const describeSamples = (
+  items: ReadonlyArray<{ readonly sample: unknown; readonly treat: Treat<unknown> }>,
+  { secret }: Treatment
+): string =>
+  delimit({ secret, items, treat: ({ sample, treat }, treatment) => treat(sample, treatment), whole: checkRule })
 
 const describeWatched = ({ platforms }: Coverage): string =>
   `Watched: ${platforms.length === 0 ? "nothing, because there are no rules" : platforms.map(describeCoverage).join("; ")}`

@@ -71,18 +71,34 @@ const respond = (
     const runtime = yield* Effect.runtime<Services>()
     const server = toolServer({ ...options, call: callAs(caller), runtime })
     const copy = new Request(url, { method: "POST", headers, body: text, signal })
-    return replyOf(yield* Effect.promise(() => exchange(server, copy)))
+    return replyOf(yield* Effect.promise(() => exchange(server, copy, text.includes('"progressToken"'))))
   })
 
-/** Supports both revisions of the protocol. Responds with JSON, not with a stream. */
-const exchange = async (server: McpServer, request: Request): Promise<Response> => {
+/** Supports both revisions of the protocol. Responds with JSON, or with a stream if the client asks for progress. */
+const exchange = async (server: McpServer, request: Request, hasProgress: boolean): Promise<Response> => {
+  // This handler starts a stream with the first report of progress.
   if (!(await isLegacyRequest(request))) return createMcpHandler(() => server, { legacy: "reject" }).fetch(request)
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !hasProgress })
   request.signal.addEventListener("abort", () => void server.close(), { once: true })
   await server.connect(transport)
   const response = await transport.handleRequest(request)
+  if (hasProgress && response.body !== null) return new Response(untilClosed(server, response.body), response)
   await server.close()
   return response
+}
+
+/** Closes the server, which ends its calls, when the stream ends or the client disconnects. */
+const untilClosed = (server: McpServer, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> => {
+  const reader = body.getReader()
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await reader.read()
+      if (!done) return controller.enqueue(value)
+      controller.close()
+      await server.close()
+    },
+    cancel: () => server.close()
+  })
 }
 
 const replyOf = ({ status, headers, body }: Response): Reply => ({

@@ -11,13 +11,20 @@ export const argumentsSchema = (schema: Schema.Schema.All): JsonSchema => {
   return JSON.parse(JSON.stringify(root), (_, part: unknown) => definitionOf(part, $defs) ?? part)
 }
 
-/** Allows additional fields, because results may gain fields later. */
-export const resultSchema = (schema: Schema.Schema.All): JsonSchema => {
-  const { $defs, ...root } = documented(schema, "allow")
-  return $defs === undefined ? root : { ...root, $defs }
-}
+/**
+ * Only names and types, and additional fields are allowed, because results may gain fields later. Clients load the schema
+ * into the context of their model, where descriptions and patterns would take more space than all the rest.
+ */
+export const resultSchema = (schema: Schema.Schema.All): JsonSchema =>
+  JSON.parse(JSON.stringify(documented(schema, "allow")), (name, part: unknown) => {
+    const isDetail = detailNames.has(name) && typeof part !== "object"
+    return isDetail || (name === "required" && Array.isArray(part) && part.length === 0) ? undefined : part
+  })
 
 // ---- helpers ----
+
+/** A field of a result may have such a name, too: then its value is a schema, which is an object. */
+const detailNames = new Set(["description", "pattern", "format", "minimum", "additionalProperties"])
 
 interface Documented extends JsonSchema {
   readonly $defs?: Readonly<Record<string, JsonSchema>>

@@ -1,11 +1,17 @@
 /** Registers the tools on an MCP server. */
-import { type CallToolResult, McpServer, type StandardSchemaWithJSON } from "@modelcontextprotocol/server"
-import { Effect, Runtime } from "effect"
+import {
+  type CallToolResult,
+  McpServer,
+  type ServerContext,
+  type StandardSchemaWithJSON
+} from "@modelcontextprotocol/server"
+import { Effect, Runtime, Schedule } from "effect"
 import { internal } from "../errors.ts"
 import type { Call, CallError } from "./calls.ts"
 import { describeError } from "./describe.ts"
 import type { JsonSchema } from "./schemas.ts"
-import type { Tool, Toolbox } from "./tools.ts"
+import type { Tool } from "./tool.ts"
+import type { Toolbox } from "./tools.ts"
 import { Treatment } from "./untrusted.ts"
 
 export interface ServerOptions<R> {
@@ -27,9 +33,17 @@ export const toolServer = <R>({ version, toolbox, call, runtime, newSecret }: Se
     const { name, title, description, annotations, input, output } = tool
     server.registerTool(
       name,
-      { title, description, annotations, inputSchema: withoutCheck(input), outputSchema: withoutCheck(output) },
-      (args, { mcpReq }) =>
-        Runtime.runPromise(runtime)(resultOf(tool, call, { args, secret: newSecret() }), { signal: mcpReq.signal })
+      {
+        title,
+        description,
+        annotations,
+        inputSchema: withoutCheck(input),
+        ...(output !== undefined && { outputSchema: withoutCheck(output) })
+      },
+      (args, { mcpReq }) => {
+        const result = resultOf(tool, call, { args, secret: newSecret() })
+        return Runtime.runPromise(runtime)(withProgress(result, mcpReq), { signal: mcpReq.signal })
+      }
     )
   }
   return server
@@ -47,6 +61,27 @@ const withoutCheck = (schema: JsonSchema): StandardSchemaWithJSON => ({
   }
 })
 
+/** Short enough for a client that waits five seconds for each sign of life. */
+const PROGRESS_SECONDS = 2
+
+/** Reports progress while the tool runs, if the client asked for it: then a long wait does not time out there. */
+const withProgress = <A, R>(
+  running: Effect.Effect<A, never, R>,
+  { _meta, notify }: ServerContext["mcpReq"]
+): Effect.Effect<A, never, R> => {
+  const progressToken = _meta?.progressToken
+  if (progressToken === undefined) return running
+  let progress = 0
+  const report = Effect.promise(() => {
+    progress += PROGRESS_SECONDS
+    const params = { progressToken, progress, message: `Running for ${progress} seconds` }
+    // The client is gone: then the call is interrupted, too.
+    return notify({ method: "notifications/progress", params }).catch(() => {})
+  })
+  const reports = Effect.schedule(report, Schedule.spaced(`${PROGRESS_SECONDS} seconds`))
+  return Effect.scoped(Effect.zipRight(Effect.forkScoped(reports), running))
+}
+
 const resultOf = <R>(
   tool: Tool,
   call: Call<R>,
@@ -55,7 +90,7 @@ const resultOf = <R>(
   tool.run(call, args, secret).pipe(
     Effect.map(({ structured, text }) => ({
       content: [{ type: "text" as const, text }],
-      structuredContent: structured
+      ...(structured !== undefined && { structuredContent: structured })
     })),
     Effect.catchAll((error) => Effect.succeed(errorResult(error, { args, secret }))),
     Effect.catchAllDefect((defect) =>

@@ -51,6 +51,7 @@ const ON_EVERY_DOOR = new Set([
 /** For one match: the limit of its payload, and the rest of the result. */
 const MAX_TEXT_CHARACTERS = 2_000 + 2_500
 const MAX_STRUCTURED_CHARACTERS = 8_000 + 2_500
+const MAX_SUMMARY_CHARACTERS = 1_000 + 2_500
 
 let server: Running
 let target: Target
@@ -96,9 +97,11 @@ describe("attack corpus", () => {
       const secrets = new Set<string>()
       const tried = agents.slice(0, everyDoor ? agents.length : 1)
       for (const [door, agent] of tried) {
-        const waited = await agent.call("wait_for_matches", { rule_id: rule, cursor, limit: 1, timeout_seconds: 20 })
-        const listed = await agent.call("list_matches", { rule_id: rule, limit: 1 })
-        const checked = await agent.call("check_rule", { overrides: { x: "quake" }, backtest: { samples: 1 } })
+        const next = { rule_id: rule, cursor, limit: 1, timeout_seconds: 20 }
+        const check = { overrides: { x: "quake" }, backtest: { samples: 1 } }
+        const waited = await agent.call("wait_for_matches", { ...next, full: true })
+        const listed = await agent.call("list_matches", { rule_id: rule, limit: 1, full: true })
+        const checked = await agent.call("check_rule", { ...check, full: true })
         for (const [tool, called, found] of [
           ["wait_for_matches", waited, matchOf(waited)],
           ["list_matches", listed, matchOf(listed)],
@@ -108,8 +111,19 @@ describe("attack corpus", () => {
           secrets.add(assertSafe(called, where))
           assertFound(attack, found, { id, where })
         }
+        for (const [tool, args] of [
+          ["wait_for_matches", next],
+          ["list_matches", { rule_id: rule, limit: 1 }],
+          ["check_rule", check]
+        ] as const) {
+          const called = await agent.call(tool, args)
+          const where = `the summary of ${tool} over ${door}`
+          secrets.add(assertSafe(called, where))
+          assert.isBelow(JSON.stringify(called.structured).length, MAX_SUMMARY_CHARACTERS, where)
+          assert.isBelow(called.text.length, MAX_SUMMARY_CHARACTERS, where)
+        }
       }
-      assert.strictEqual(secrets.size, tried.length * 3, "each call has a new secret")
+      assert.strictEqual(secrets.size, tried.length * 6, "each call has a new secret")
       await assertLine(id)
       if (everyDoor) await assertCommand(id)
     })
@@ -120,7 +134,7 @@ describe("attack corpus", () => {
     const text = `quake ${"x".repeat(100_000)}`
     for (let i = 0; i < 10; i++) await post(target, "/local/events", [{ data: { id: `large${i}`, text } }])
     for (const [door, { call }] of agents) {
-      const { text, structured } = await call("list_matches", { rule_id: rule, limit: 10 })
+      const { text, structured } = await call("list_matches", { rule_id: rule, limit: 10, full: true })
       const size = JSON.stringify(structured).length
       console.info(`Ten posts of 100 kB over ${door}: ${text.length} characters of text, ${size} structured`)
       assert.isBelow(text.length, 40_000)
@@ -206,7 +220,7 @@ const matchOf = ({ structured, text }: Called): Found => {
     payload: match?.["payload"],
     line: text,
     hidden: match?.["hidden_characters"],
-    shortened: match?.["shortened"]
+    shortened: match?.["shortened"] ?? false
   }
 }
 

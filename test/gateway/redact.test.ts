@@ -241,8 +241,11 @@ describe("POST /matches/redact", { timeout: 2 * START_MILLIS }, () => {
     )
     assert.include(waited.text, `do not use or repeat what these said: ${match?.id} (deleted)`)
     const listed = await agent.call("list_matches", { rule_id })
-    assert.deepInclude([...(listed.structured["matches"] ?? [])][0] as object, { payload: {} })
-    assert.notInclude(listed.text, "echidna")
+    const [removed] = [...(listed.structured["matches"] ?? [])]
+    assert.hasAllKeys(removed, ["id", "platform", "time", "redacted"])
+    const full = await agent.call("list_matches", { rule_id, full: true })
+    assert.deepInclude([...(full.structured["matches"] ?? [])][0] as object, { payload: {} })
+    for (const { text } of [listed, full]) assert.notInclude(text, "echidna")
   })
 
   it("removes the post from the samples of backtests", async () => {

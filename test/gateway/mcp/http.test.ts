@@ -183,17 +183,24 @@ describe("/mcp", () => {
     assert.isFalse((await (await agentOf(ann)).call("list_rules")).isError)
   })
 
-  for (const [era, options] of [
-    ["2025", {}],
-    ["2026", MODERN]
+  for (const [era, options, hasProgress] of [
+    ["2025", {}, false],
+    ["2025", {}, true],
+    ["2026", MODERN, false],
+    ["2026", MODERN, true]
   ] as const) {
-    served(`ends a wait when a client of protocol ${era} disconnects`, async ({ ann, waiting }) => {
+    const kind = `${era}${hasProgress ? " that gets progress" : ""}`
+    served(`ends a wait when a client of protocol ${kind} disconnects`, async ({ ann, waiting }) => {
       const { client } = await agentOf(ann, options)
       const aborting = new AbortController()
+      let reports = 0
       const waited = client
-        .callTool({ name: "wait_for_matches", arguments: { timeout_seconds: 55 } }, { signal: aborting.signal })
+        .callTool(
+          { name: "wait_for_matches", arguments: { timeout_seconds: 55 } },
+          { signal: aborting.signal, ...(hasProgress && { onprogress: () => void reports++ }) }
+        )
         .catch(() => "aborted")
-      await until(() => waiting() === 1)
+      await until(() => waiting() === 1 && (reports > 0 || !hasProgress))
       aborting.abort()
       await client.close()
       assert.strictEqual(await waited, "aborted")

@@ -1,0 +1,122 @@
+/** The two forms in which tools show matches and sample events: a summary, or the whole payload. */
+import { Predicate, Schema } from "effect"
+import type { Language } from "../../core/languages/Language.ts"
+import { Match } from "../../core/matches/Match.ts"
+import * as Timestamp from "../../core/model/Timestamp.ts"
+import type { EventSummary } from "../../core/syntax/expression/eventFields.ts"
+import { HiddenCharacters } from "./hidden.ts"
+import type { Asked } from "./tool.ts"
+import { type Limits, type Treatment, treatMatch } from "./untrusted.ts"
+
+/** The argument that chooses the form. */
+export const Form = Schema.Struct({
+  full: Schema.optionalWith(Schema.Boolean, { exact: true, default: () => false }).annotations({
+    jsonSchema: {
+      type: "boolean",
+      default: false,
+      description:
+        "Return the whole event of the platform, not just author, text, time and link. About four times as long"
+    }
+  })
+})
+export type Form = typeof Form.Type
+
+/** `isOneRule`: the call named the rule of the matches. */
+export interface MatchForm extends Form {
+  readonly isOneRule: boolean
+}
+
+export const matchFormOf = ({ args, own }: Asked<Form>): MatchForm => ({
+  ...own,
+  isOneRule: Predicate.hasProperty(args, "rule_id")
+})
+
+const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+
+/** `time` to `link` in a summary, without `rule_id` if the call has it; `created_at` to `payload` in the full form. */
+export const ShownMatch = Schema.Struct({
+  id: Match.fields.id,
+  rule_id: optional(Match.fields.rule_id),
+  platform: Match.fields.platform,
+  time: optional(Timestamp.Timestamp),
+  author: optional(Schema.String),
+  text: optional(Schema.String),
+  link: optional(Schema.String),
+  created_at: optional(Match.fields.created_at),
+  platform_post_id: optional(Schema.String),
+  payload: optional(Schema.Unknown),
+  redacted: Match.fields.redacted,
+  hidden_characters: optional(Schema.Array(HiddenCharacters)),
+  shortened: optional(Schema.Boolean)
+}).annotations({ identifier: "Match" })
+
+/** Prepares an item for the model. */
+export type Treat<A> = (item: A, treatment: Treatment) => Readonly<Record<string, unknown>>
+
+export interface Forms {
+  /** `limits` apply to whole payloads. All matches of a result share the space. */
+  readonly ofMatches: (matches: ReadonlyArray<Match>, form: MatchForm, space: Space) => Treat<Match>
+  readonly ofSamples: (platform: string, samples: ReadonlyArray<unknown>, form: Form, space: Space) => Treat<unknown>
+}
+
+export interface Space {
+  readonly treatment: Treatment
+  readonly limits: Limits
+}
+
+export const makeForms = (languages: ReadonlyArray<Language>): Forms => {
+  const formats = new Map(languages.map(({ id, events }) => [id, events]))
+  const summaryOf = (platform: string, event: unknown): EventSummary => formats.get(platform)?.summaryOf(event) ?? {}
+  const timeOf = (platform: string, event: unknown) => {
+    const millis = formats.get(platform)?.timeOf(event)
+    return millis === undefined ? undefined : Timestamp.fromMillis(millis)
+  }
+  const spaceForTexts = (texts: ReadonlyArray<string>, { treatment }: Space) => treatment.shareOf(texts, SUMMARY)
+
+  return {
+    ofMatches: (matches, { full, isOneRule }, space) => {
+      if (full) {
+        const max = space.treatment.shareOf(matches, space.limits)
+        return (match, treatment) => treatMatch(match, treatment, max)
+      }
+      const texts = matches.map(({ platform, payload }) => summaryOf(platform, payload).text ?? "")
+      const max = spaceForTexts(texts, space)
+      return ({ id, rule_id, created_at, platform, payload, redacted }, treatment) => ({
+        id,
+        ...(!isOneRule && { rule_id }),
+        platform,
+        time: timeOf(platform, payload) ?? created_at,
+        ...(redacted === undefined ? treatSummary(summaryOf(platform, payload), treatment, max) : { redacted })
+      })
+    },
+    ofSamples: (platform, samples, { full }, space) => {
+      if (full) {
+        const max = space.treatment.shareOf(samples, space.limits)
+        // An event is an object, and stays one.
+        return (sample, treatment) => treatment.json(sample, max) as Readonly<Record<string, unknown>>
+      }
+      const max = spaceForTexts(
+        samples.map((sample) => summaryOf(platform, sample).text ?? ""),
+        space
+      )
+      return (sample, treatment) => {
+        const time = timeOf(platform, sample)
+        return { ...(time !== undefined && { time }), ...treatSummary(summaryOf(platform, sample), treatment, max) }
+      }
+    }
+  }
+}
+
+// ---- helpers ----
+
+/** For the text of a summary: the longest ordinary post, escaped. */
+const SUMMARY: Limits = { item: 320, total: 40_000, least: 120 }
+
+const MAX_AUTHOR_CHARACTERS = 100
+const MAX_LINK_CHARACTERS = 400
+
+const treatSummary = ({ author, text, link }: EventSummary, treatment: Treatment, max: number) => ({
+  ...(author !== undefined && { author: treatment.text(author, MAX_AUTHOR_CHARACTERS) }),
+  ...(text !== undefined && { text: treatment.text(text, max) }),
+  ...(link !== undefined && { link: treatment.text(link, MAX_LINK_CHARACTERS) })
+})

@@ -1,0 +1,46 @@
+/** The structured content of results with events of platforms. */
+import { Record } from "effect"
+import type { Match } from "../../core/matches/Match.ts"
+import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
+import { checkRule, listMatches } from "../operations.ts"
+import { type Form, type Forms, matchFormOf } from "./matchForms.ts"
+import type { Asked } from "./tool.ts"
+import { notice, STRUCTURED, Treatment } from "./untrusted.ts"
+
+export const treatMatches =
+  (forms: Forms) =>
+  <A extends { readonly matches: ReadonlyArray<Match> }>(
+    { matches, ...rest }: A,
+    treatment: Treatment,
+    asked: Asked<Form>
+  ) => {
+    const treat = forms.ofMatches(matches, matchFormOf(asked), { treatment, limits: STRUCTURED })
+    return {
+      ...treatment.shaped(rest),
+      matches: matches.map((match) => {
+        const its = new Treatment(treatment.secret)
+        return {
+          ...treat(match, its),
+          ...(its.hidden.length > 0 && { hidden_characters: its.hidden }),
+          ...(its.isShortened && { shortened: true })
+        }
+      }),
+      notice: notice(treatment.secret, listMatches)
+    }
+  }
+
+export const treatChecks =
+  (forms: Forms) =>
+  ({ platforms }: CheckResult, treatment: Treatment, { own }: Asked<Form>) => ({
+    platforms: Record.map(platforms, ({ backtest, ...checked }, platform) => {
+      if (backtest === undefined) return treatment.shaped(checked)
+      const treat = forms.ofSamples(platform, backtest.samples, own, { treatment, limits: STRUCTURED })
+      const samples = backtest.samples.map((sample) => treat(sample, treatment))
+      return { ...treatment.shaped(checked), backtest: { ...backtest, samples } }
+    }),
+    ...(Object.values(platforms).some(hasSamples) && { notice: notice(treatment.secret, checkRule) })
+  })
+
+// ---- helpers ----
+
+const hasSamples = ({ backtest }: CheckedFilter): boolean => (backtest?.samples.length ?? 0) > 0

@@ -1,0 +1,126 @@
+/** What a tool is, and how it is made from an operation. */
+import type { ToolAnnotations } from "@modelcontextprotocol/server"
+import { Effect, Either, Predicate, Schema, SchemaAST } from "effect"
+import { decoder } from "../decode.ts"
+import type { Endpoint } from "../endpoint.ts"
+import { toWire } from "../errors.ts"
+import type { PlatformSchemas } from "../platformSchemas.ts"
+import type { Call, CallError } from "./calls.ts"
+import { HiddenCharacters } from "./hidden.ts"
+import { argumentsSchema, type JsonSchema, resultSchema } from "./schemas.ts"
+import { Treatment } from "./untrusted.ts"
+
+export interface ToolResult {
+  /** For programs. Absent if the text says it all. */
+  readonly structured?: Structured
+  /** For the model. */
+  readonly text: string
+}
+
+export interface Tool {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly annotations: ToolAnnotations
+  readonly input: JsonSchema
+  /** Of the structured content. */
+  readonly output?: JsonSchema
+  /** `secret` delimits untrusted text and must be new for each call. */
+  readonly run: <R>(call: Call<R>, args: unknown, secret: string) => Effect.Effect<ToolResult, CallError, R>
+}
+
+/** The arguments of a call: as they were sent, and those that only the tool has. */
+export interface Asked<P> {
+  readonly args: unknown
+  readonly own: P
+}
+
+export interface Definition<A, I, O, OI, P> extends Pick<Tool, "name" | "title" | "description" | "annotations"> {
+  readonly endpoint: Endpoint<A, I, O, OI>
+  /** If the tool returns something else than the operation; `textOnly`: no structured content. */
+  readonly output?: Schema.Schema.AnyNoContext | "textOnly"
+  /** By default the output of the operation, without hidden characters. */
+  readonly structured?: (output: O, treatment: Treatment, asked: Asked<P>) => Structured
+  readonly text: (output: O, treatment: Treatment, asked: Asked<P>) => string
+}
+
+export const toolMaker = (schemas: PlatformSchemas) => ({
+  /** A tool with the arguments of its operation. */
+  tool: <A, I, O extends object, OI>(definition: Definition<A, I, O, OI, undefined>): Tool => {
+    const decode = decoder(schemas(definition.endpoint.input))
+    return toolOf(definition, schemas, {
+      input: argumentsSchema(schemas(definition.endpoint.input)),
+      run: (call, args, describe) =>
+        Effect.map(call({ endpoint: definition.endpoint, decode }, args), (output) =>
+          describe(output, { args, own: undefined })
+        )
+    })
+  },
+
+  /** A tool with arguments of its own beside those of its operation. Needs the scope `read`: it decodes first. */
+  toolWith: <A, I, O extends object, OI, P, PI>(
+    own: Schema.Schema<P, PI>,
+    definition: Definition<A, I, O, OI, P>
+  ): Tool => {
+    const both = schemas(Schema.extend(definition.endpoint.input, own))
+    const [decode, decodeBoth] = [decoder(schemas(definition.endpoint.input)), decoder(both)]
+    const names = SchemaAST.getPropertySignatures(SchemaAST.encodedAST(own.ast)).map(({ name }) => String(name))
+    return toolOf(definition, schemas, {
+      input: argumentsSchema(both),
+      run: (call, args, describe) =>
+        Effect.gen(function* () {
+          const asked = yield* Either.mapLeft(decodeBoth(args), toWire)
+          const output = yield* call({ endpoint: definition.endpoint, decode }, without(args, names))
+          return describe(output, { args, own: asked })
+        })
+    })
+  }
+})
+
+// ---- helpers ----
+
+type Structured = { readonly [field: string]: unknown }
+
+/** On every result; absent if nothing was changed. */
+const Treated = Schema.Struct({
+  hidden_characters: Schema.optionalWith(Schema.Array(HiddenCharacters), { exact: true }),
+  shortened: Schema.optionalWith(Schema.Boolean, { exact: true })
+})
+
+const toolOf = <A, I, O extends object, OI, P>(
+  { endpoint, output = endpoint.output, structured, text, ...texts }: Definition<A, I, O, OI, P>,
+  schemas: PlatformSchemas,
+  {
+    input,
+    run
+  }: {
+    readonly input: JsonSchema
+    readonly run: <R>(
+      call: Call<R>,
+      args: unknown,
+      describe: (value: O, asked: Asked<P>) => (secret: string) => ToolResult
+    ) => Effect.Effect<(secret: string) => ToolResult, CallError, R>
+  }
+): Tool => {
+  const describe = (value: O, asked: Asked<P>) => (secret: string) => {
+    const [program, model] = [new Treatment(secret), new Treatment(secret)]
+    const description = text(value, model, asked)
+    const result = { text: [description, ...model.remarks].join("\n\n") }
+    if (output === "textOnly") return result
+    const content = structured?.(value, program, asked) ?? program.shaped(value)
+    const treated = {
+      ...(program.hidden.length > 0 && { hidden_characters: program.hidden }),
+      ...(program.isShortened && { shortened: true })
+    }
+    return { ...result, structured: { ...content, ...treated } }
+  }
+  return {
+    ...texts,
+    input,
+    ...(output !== "textOnly" && { output: resultSchema(schemas(Schema.extend(output, Treated))) }),
+    run: (call, args, secret) => Effect.map(run(call, args, describe), (resultWith) => resultWith(secret))
+  }
+}
+
+const without = (args: unknown, names: ReadonlyArray<string>): unknown =>
+  Predicate.isRecord(args) ? Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name))) : args

@@ -1,0 +1,232 @@
+/** What tools return beyond their operations: hints, summaries, pages of rules, fixes and progress. */
+import { assert, describe, it } from "@effect/vitest"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
+import { Effect } from "effect"
+import { sized } from "../../long.ts"
+import { localPlatforms } from "../../platforms.ts"
+import { draft, firehoseUpdate, type Json, call as post, type Target } from "../client.ts"
+import { serve, serviceOn } from "../inProcess.ts"
+import { type Agent, type Called, connect, MODERN } from "./session.ts"
+
+describe("the tools", () => {
+  served("suggest calls with the rule, the platform and the form of this call", async ({ agent, target }) => {
+    const wanted = await ruleFor(agent, "comet")
+    const other = await ruleFor(agent, "asteroid")
+    await publish(target, ["comet one", "asteroid one", "comet two", "asteroid two", "comet three"])
+    const kept = { rule_id: wanted, platform: "x", full: true }
+    const found: Array<string> = []
+    let called = await agent.call("list_matches", { ...kept, limit: 1 })
+    for (let pages = 0; pages < 5; pages++) {
+      found.push(...ids(called, "rule_id"))
+      const next = suggestion(called, "list_matches")
+      if (next === undefined) break
+      assert.deepInclude(next, { ...kept, limit: 1 })
+      called = await agent.call("list_matches", next)
+    }
+    assert.deepStrictEqual(found, [wanted, wanted, wanted])
+    const waiting = suggestion(await agent.call("list_matches", kept), "wait_for_matches")
+    assert.deepInclude(waiting, kept)
+    await publish(target, ["asteroid three", "comet four"])
+    const waited = await agent.call("wait_for_matches", waiting)
+    assert.deepStrictEqual(ids(waited, "rule_id"), [wanted])
+    assert.deepInclude(suggestion(waited, "wait_for_matches"), kept)
+    const empty = await agent.call("list_matches", { rule_id: other, platform: "firehose" })
+    assert.deepStrictEqual(suggestion(empty, "wait_for_matches"), { rule_id: other, platform: "firehose" })
+  })
+
+  served("show a summary of each match by default, and the payload with full", async ({ agent, target }) => {
+    const { structured } = await agent.call("create_rule", draft("comet", ["x", "firehose"]))
+    const rule_id = String(structured["rule_id"])
+    await post(target, "/local/events", [POST])
+    await post(target, "/local/events", PAGE)
+    const listed = await agent.call("list_matches", { rule_id })
+    const expected = [
+      {
+        platform: "firehose",
+        time: "2026-11-15T08:32:00.000Z",
+        text: "A comet\n- No comet tonight\n+ A comet tonight",
+        link: "https://a.example/comet"
+      },
+      {
+        platform: "x",
+        time: "2026-11-15T08:31:00.000Z",
+        author: "@ann",
+        text: "RT @bob: The comet is visible, and here is the end that the retweet lacks",
+        link: "https://x.com/i/status/1866"
+      }
+    ]
+    const matches = [...(listed.structured["matches"] ?? [])] as unknown as ReadonlyArray<Record<string, unknown>>
+    assert.deepStrictEqual(
+      matches.map(({ id: _, ...rest }) => rest),
+      expected
+    )
+    for (const match of matches) assert.include(listed.text, JSON.stringify(match), "the text has the same")
+
+    const full = await agent.call("list_matches", { rule_id, platform: "x", full: true })
+    const [match] = full.structured["matches"] ?? []
+    assert.deepStrictEqual(match?.["payload"] as unknown, POST)
+    assert.include(full.text, '"followers_count":7')
+    const [all] = (await agent.call("list_matches")).structured["matches"] ?? []
+    assert.strictEqual(String(all?.["rule_id"]), rule_id, "says the rule if the call does not")
+
+    const check = { overrides: { x: "comet" }, backtest: {} }
+    const samples = (called: Called) => [...(called.structured["platforms"]?.["x"]?.["backtest"]?.["samples"] ?? [])]
+    const { platform: _, ...sample } = expected[1] ?? {}
+    assert.deepStrictEqual(samples(await agent.call("check_rule", check)) as unknown, [sample])
+    assert.deepStrictEqual(samples(await agent.call("check_rule", { ...check, full: true })) as unknown, [POST])
+  })
+
+  served("summarize a match in at most 200 tokens, also a long one", async ({ agent, target }) => {
+    const rule_id = await ruleFor(agent, "comet")
+    await publish(target, [`comet ${"several words of a long note ".repeat(100)}`])
+    const { structured, text } = await agent.call("list_matches", { rule_id })
+    const [match] = structured["matches"] ?? []
+    // About four characters per token.
+    assert.isBelow(JSON.stringify(match).length, 800)
+    assert.isTrue(match?.["shortened"] as unknown)
+    assert.match(text, /\[[0-9a-f]{24}: \d+ more characters\]/)
+  })
+
+  served("list rules in pages and search them", async ({ agent }) => {
+    const made: Array<string> = []
+    for (let i = 0; i < 5; i++) made.push(await ruleFor(agent, `word${i}`))
+    const [a = "", b = "", c = "", d = "", e = ""] = made
+    const pages: Array<ReadonlyArray<string>> = []
+    let called = await agent.call("list_rules", { limit: 2 })
+    for (;;) {
+      pages.push(rulesIn(called))
+      const next = suggestion(called, "list_rules")
+      assert.strictEqual(next?.["cursor"], called.structured["next_cursor"] as unknown)
+      if (next === undefined) break
+      called = await agent.call("list_rules", next)
+    }
+    assert.deepStrictEqual(pages, [[e, d], [c, b], [a]])
+    assert.deepStrictEqual(rulesIn(await agent.call("list_rules", { query: "WORD3" })), [d], "by a filter")
+    assert.deepStrictEqual(rulesIn(await agent.call("list_rules", { query: c })), [c], "by id")
+    assert.match((await agent.call("list_rules", { query: "no such" })).text, /None of the 5 rules has this text/)
+    assert.match((await agent.call("list_rules", { limt: 2 })).text, /did you mean "limit"\?/)
+  })
+
+  served("offer one text with all fixes, which is valid", async ({ agent }) => {
+    const overrides = { x: "comet AND lnag:en has:imgaes" }
+    const { structured, text } = await agent.call("check_rule", { overrides })
+    const fixed = String(structured["platforms"]?.["x"]?.["fixed"])
+    assert.strictEqual(fixed, "comet lang:en has:images")
+    assert.include(text, `- with all fixes, valid: "${fixed}"`)
+    assert.match((await agent.call("check_rule", { overrides: { x: fixed } })).text, /^x: valid/)
+  })
+
+  served("name the platforms in overrides", async ({ agent }) => {
+    const { tools } = await agent.client.listTools()
+    for (const name of ["create_rule", "check_rule"]) {
+      const input = tools.find((tool) => tool.name === name)?.inputSchema as unknown as Json
+      assert.sameMembers(Object.keys(input["properties"]?.["overrides"]?.["properties"] ?? {}), ["x", "firehose"])
+      assert.isFalse(input["properties"]?.["overrides"]?.["additionalProperties"] as unknown)
+    }
+  })
+
+  const seconds = sized(8, 25)
+  for (const [era, options] of [
+    ["2025", {}],
+    ["2026", MODERN]
+  ] as const) {
+    served(
+      `report progress: a ${era} client with a timeout of 5 seconds survives a wait of ${seconds}`,
+      async ({ target }) => {
+        const { client } = await connect(transportOf(target), options)
+        const wait = { name: "wait_for_matches", arguments: { timeout_seconds: seconds } }
+        const reports: Array<number> = []
+        const { structuredContent } = await client.callTool(wait, {
+          timeout: 5_000,
+          resetTimeoutOnProgress: true,
+          onprogress: ({ progress }) => void reports.push(progress)
+        })
+        assert.isTrue((structuredContent as unknown as Json)["timed_out"] as unknown)
+        assert.isAtLeast(reports.length, 2)
+        assert.deepStrictEqual(
+          reports,
+          reports.toSorted((a, b) => a - b)
+        )
+        await client.close()
+      }
+    )
+  }
+})
+
+// ---- helpers ----
+
+interface Context {
+  readonly agent: Agent
+  readonly target: Target
+}
+
+function served(title: string, test: (context: Context) => Promise<void>): void {
+  it.scopedLive(
+    title,
+    () =>
+      Effect.gen(function* () {
+        const target = yield* (yield* serve)("ann")
+        yield* Effect.promise(async () => test({ target, agent: await connect(transportOf(target)) }))
+      }).pipe(Effect.provide(serviceOn(localPlatforms()))),
+    60_000
+  )
+}
+
+const transportOf = (target: Target) =>
+  new StreamableHTTPClientTransport(new URL(`${target.url}/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${target.key}` } }
+  })
+
+const ruleFor = async ({ call }: Agent, word: string): Promise<string> => {
+  const { structured, text } = await call("create_rule", { ...draft(word, ["x"]), name: "Rule" })
+  return String(structured?.["rule_id"] ?? assert.fail(text))
+}
+
+let posts = 0
+const publish = (target: Target, texts: ReadonlyArray<string>) =>
+  post(
+    target,
+    "/local/events",
+    texts.map((text) => ({ data: { id: String(++posts), text } }))
+  )
+
+/** The arguments of the call that the text suggests. */
+const suggestion = ({ text }: Called, tool: string): Record<string, unknown> | undefined => {
+  const json = new RegExp(`${tool} with (\\{[^\\n]*\\})`).exec(text)?.[1]
+  return json === undefined ? undefined : (JSON.parse(json) as Record<string, unknown>)
+}
+
+const ids = ({ structured }: Called, field: string): ReadonlyArray<string> =>
+  [...(structured["matches"] ?? [])].map((match) => String(match[field]))
+
+const rulesIn = ({ structured }: Called): ReadonlyArray<string> =>
+  [...(structured["rules"] ?? [])].map((rule) => String(rule["id"]))
+
+const POST = {
+  data: {
+    id: "1866",
+    text: "RT @bob: The comet is visible, and",
+    author_id: "1",
+    created_at: "2026-11-15T08:31:00.000Z",
+    referenced_tweets: [{ type: "retweeted", id: "1865" }]
+  },
+  includes: {
+    users: [{ id: "1", username: "ann", public_metrics: { followers_count: 7 } }],
+    tweets: [{ id: "1865", text: "The comet is visible, and here is the end that the retweet lacks", author_id: "2" }]
+  }
+}
+
+const PAGE = {
+  ...firehoseUpdate("https://a.example/comet", "A comet tonight"),
+  matched_at: "2026-11-15T08:32:00.000Z",
+  document: {
+    url: "https://a.example/comet",
+    title: "A comet",
+    diff: {
+      chunks: [
+        { typ: "del", text: "No comet tonight" },
+        { typ: "ins", text: "A comet tonight" }
+      ]
+    }
+  }
+}
