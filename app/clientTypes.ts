@@ -4,4 +4,4 @@ import { platformSchemas } from "../gateway/platformSchemas.ts"
 import { makeRouter } from "../gateway/trpc.ts"
 import { languages } from "./platforms.ts"
 
-export const clientTypes = (): string => typesOf(makeRouter(platformSchemas(languages.map(({ id }) => id))))
+export const clientTypes = (): string => typesOf(makeRouter(platformSchemas(languages)))

@@ -122,10 +122,13 @@ const bodyOf = (ast: SchemaAST.AST, named: Named): string => {
     }
     case "TypeLiteral": {
       const [rest, ...others] = ast.indexSignatures
-      if (rest === undefined) return block(ast.propertySignatures.map((field) => fieldOf(field, named)))
-      if (others.length > 0 || ast.propertySignatures.length > 0) break
+      if (others.length > 0) break
+      const fields = ast.propertySignatures.map((field) => fieldOf(field, named))
+      if (rest === undefined) return block(fields)
+      const [key, value] = [typeOf(rest.parameter, named), typeOf(rest.type, named)]
+      if (fields.length > 0) return block([...fields, `readonly [key: ${key}]: ${value}`])
       // A mapped type like Effect's records: `keyof` of an index signature would include numbers.
-      return `{ readonly [key in ${typeOf(rest.parameter, named)}]: ${typeOf(rest.type, named)} }`
+      return `{ readonly [key in ${key}]: ${value} }`
     }
   }
   throw new Error(`Cannot write the type ${ast}: add it to bodyOf`)

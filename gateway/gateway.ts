@@ -36,7 +36,7 @@ export const gateway = (options: GatewayOptions): Effect.Effect<Handler, never, 
     const { host, version } = options
     const platforms = yield* Platforms
     const languages = (yield* platforms.all).map(({ language }) => language)
-    const schemas = platformSchemas(languages.map(({ id }) => id))
+    const schemas = platformSchemas(languages)
     const routes: ReadonlyArray<Route<DoorServices>> = [
       serverInfoRoute(version),
       ...restRoutes(schemas),

@@ -5,7 +5,9 @@ import type { Language } from "../core/languages/Language.ts"
 import { WatchQuery } from "../core/matches/Matches.ts"
 import { MAX_ISSUES } from "../core/model/Errors.ts"
 import type { AnyEndpoint } from "./endpoint.ts"
+import { errorExamples } from "./errorExamples.ts"
 import { ERROR_CODES } from "./errors.ts"
+import { withoutIds } from "./jsonSchema.ts"
 import { STREAM_PATH, STREAM_TYPE } from "./live.ts"
 import { EVENTS_PATH, LINES_TYPE } from "./local.ts"
 import { endpoints } from "./operations.ts"
@@ -17,7 +19,7 @@ import { fieldsOf, type NamedSchemas, REFERENCE_PREFIX } from "./zodSchemas.ts"
 type Json = Record<string, unknown>
 
 export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
-  const schemas = platformSchemas(languages.map(({ id }) => id))
+  const schemas = platformSchemas(languages)
   const named: NamedSchemas = {}
   const generated = generateOpenApiDocument(makeRouter(schemas, named), {
     title: "Earshot",
@@ -33,7 +35,8 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
     const documented = paths[operation.path]?.[operation.method.toLowerCase()]
     if (documented !== undefined) addExamplesAndErrors(operation, documented)
   }
-  paths[EVENTS_PATH] = { post: localEvents(languages) }
+  const events = languages.map(({ events }) => fieldsOf(events.schema, "allow", named))
+  paths[EVENTS_PATH] = { post: localEvents(languages, events) }
   paths[STREAM_PATH] = { get: streamOperation(fieldsOf(schemas(WatchQuery), "strict", named).properties) }
   paths[REDACT_PATH] = {
     post: redactOperation(
@@ -41,7 +44,7 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
       fieldsOf(schemas(RedactResult), "allow", named)
     )
   }
-  return {
+  return withoutIds({
     ...generated,
     info: { ...generated.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
     security: [{ apiKey: [] }],
@@ -49,25 +52,31 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
     paths,
     components: {
       ...generated.components,
-      schemas: { ...usedIn(paths, named), Error: errorSchema },
+      headers: { RequestId: requestId },
+      schemas: { ...usedIn(paths, { ...named, ...withDiscriminator(named, languages) }), Error: errorSchema },
       responses: Object.fromEntries(
-        Object.values(errors).map(({ name, description, headers }) => [
+        Object.entries(errors).map(([status, { name, description, headers }]) => [
           name,
           {
             description,
-            headers,
-            content: { "application/json": { schema: { $ref: `${REFERENCE_PREFIX}Error` } } }
+            headers: { ...requestIdHeader, ...headers },
+            content: {
+              "application/json": {
+                schema: { $ref: `${REFERENCE_PREFIX}Error` },
+                examples: errorExamples(Number(status))
+              }
+            }
           }
         ])
       )
     }
-  }
+  })
 }
 
 // ---- helpers ----
 
 /** The named schemas that the paths refer to. The others belong to procedures without a path. */
-const usedIn = (paths: Json, named: NamedSchemas): Json => {
+const usedIn = (paths: Json, named: Json): Json => {
   const used: Json = {}
   const visit = (part: unknown): void => {
     for (const [, name = ""] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
@@ -81,6 +90,23 @@ const usedIn = (paths: Json, named: NamedSchemas): Json => {
   return used
 }
 
+/** A match is one of the matches of the platforms: `platform` says which. */
+const withDiscriminator = ({ Match }: NamedSchemas, languages: ReadonlyArray<Language>): Json => {
+  if (Match === undefined || !("anyOf" in Match)) return {}
+  const { anyOf, ...rest } = Match
+  const mapping = languages.map(({ id }, index) => [id, anyOf[index]] as const)
+  return {
+    Match: {
+      ...rest,
+      oneOf: anyOf,
+      discriminator: {
+        propertyName: "platform",
+        mapping: Object.fromEntries(mapping.map(([id, one]) => [id, one !== undefined && "$ref" in one && one.$ref]))
+      }
+    }
+  }
+}
+
 /** trpc-to-openapi generates neither of them. */
 const addExamplesAndErrors = (operation: AnyEndpoint, documented: Json): void => {
   const { request, response } = operation.example
@@ -88,7 +114,7 @@ const addExamplesAndErrors = (operation: AnyEndpoint, documented: Json): void =>
   Object.assign(mediaOf(ok), { example: response })
   if (operation.method === "GET") addToParameters(documented, request ?? {})
   else if (request !== undefined) Object.assign(mediaOf(documented["requestBody"]), { example: request })
-  documented["responses"] = { 200: { ...ok, description: "Done" }, ...errorResponses }
+  documented["responses"] = { 200: { ...ok, description: "Done", headers: requestIdHeader }, ...errorResponses }
   documented["security"] = [{ apiKey: [] }]
 }
 
@@ -129,6 +155,14 @@ const errorSchema = {
   }
 }
 
+const requestId = {
+  description:
+    "The id of the request, under which the log has it. A request may choose it with a header of the same name: up to 128 letters, digits and . : _ -",
+  schema: { type: "string" }
+}
+
+const requestIdHeader = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } }
+
 const retryAfter = { "Retry-After": { description: "Seconds to wait", schema: { type: "integer" } } }
 
 const errors = {
@@ -143,6 +177,11 @@ const errors = {
     name: "NotFound",
     description: "The path does not exist, or the account has nothing with this id",
     headers: {}
+  },
+  405: {
+    name: "MethodNotAllowed",
+    description: "The path does not accept this method",
+    headers: { Allow: { description: "The methods that it accepts", schema: { type: "string" } } }
   },
   413: {
     name: "TooLarge",
@@ -162,8 +201,8 @@ const errorResponses = {
   default: { $ref: "#/components/responses/Internal" }
 }
 
-const localEvents = (languages: ReadonlyArray<Language>) => {
-  const event = { oneOf: languages.map(({ events }) => events.schema) }
+const localEvents = (languages: ReadonlyArray<Language>, schemas: ReadonlyArray<unknown>) => {
+  const event = { oneOf: schemas }
   const shapes = languages.map(({ events }) => events.shape).join(", ")
   return {
     operationId: "publishLocalEvents",
@@ -187,6 +226,7 @@ const localEvents = (languages: ReadonlyArray<Language>) => {
     responses: {
       200: {
         description: "Done",
+        headers: requestIdHeader,
         content: {
           "application/json": {
             schema: {
@@ -231,7 +271,11 @@ const redactOperation = (request: unknown, result: unknown) => ({
     }
   },
   responses: {
-    200: { description: "Done", content: { "application/json": { schema: result, example: { redacted: 2 } } } },
+    200: {
+      description: "Done",
+      headers: requestIdHeader,
+      content: { "application/json": { schema: result, example: { redacted: 2 } } }
+    },
     ...errorResponses
   }
 })
@@ -271,6 +315,7 @@ const streamOperation = (fields: Readonly<Record<string, unknown>>) => ({
   responses: {
     200: {
       description: "The stream",
+      headers: requestIdHeader,
       content: {
         [STREAM_TYPE]: {
           schema: { type: "string", description: "Server-sent events" },

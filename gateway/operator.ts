@@ -174,7 +174,8 @@ const KEY_PATHS: ReadonlySet<string> = new Set([EVENTS_PATH, REDACT_PATH, status
 /** The routes of `KEY_PATHS`. */
 const keyRoutes = Effect.gen(function* () {
   const platforms = yield* Platforms
-  return [sharedEventsRoute, redactRoute(platformSchemas(yield* platforms.ids)), statusRoute]
+  const languages = (yield* platforms.all).map(({ language }) => language)
+  return [sharedEventsRoute, redactRoute(platformSchemas(languages)), statusRoute]
 })
 
 const routesOf = (

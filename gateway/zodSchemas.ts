@@ -62,5 +62,6 @@ const zodObject = (
     const documented = type.meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, documentation) })
     return [name, required.includes(name) ? documented : documented.optional()] as const
   }
-  return z.object(Object.fromEntries(Object.entries(properties ?? {}).map(field)))
+  const fields = Object.fromEntries(Object.entries(properties ?? {}).map(field))
+  return additionalPropertiesStrategy === "strict" ? z.strictObject(fields) : z.looseObject(fields)
 }

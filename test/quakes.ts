@@ -1,5 +1,5 @@
 /** A platform made up for the tests: earthquakes, with filters such as `"near the coast" region:chile magnitude>5`. */
-import { Either } from "effect"
+import { Either, Schema } from "effect"
 import type { Language } from "../core/languages/Language.ts"
 import { type FieldReader, LazyFields } from "../core/syntax/expression/eventFields.ts"
 import type { Expression } from "../core/syntax/expression/expression.ts"
@@ -37,7 +37,7 @@ export const quakes: Language = {
   },
   events: {
     shape: 'a quake has "quake" with "id" and "report"',
-    schema: { type: "object", required: ["quake"], properties: { quake: { type: "object" } } },
+    schema: Schema.Struct({ quake: Schema.Struct({ id: Schema.String }) }),
     recognizes: (record) => "quake" in record,
     read: (record) => Either.map(quakeOf(record), (quake) => new LazyFields(new QuakeReader(quake))),
     idOf: (record) => Either.map(quakeOf(record), (quake) => textOf(quake["id"]) ?? ""),

@@ -1,5 +1,5 @@
 /** The part of a platform that needs no network: its filter language and its event format. */
-import type { Either } from "effect"
+import type { Either, Schema } from "effect"
 import type { Checked } from "../syntax/expression/checked.ts"
 import type { EventSummary, PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { FieldNames } from "../syntax/expression/FieldNames.ts"
@@ -30,8 +30,8 @@ export interface Language {
 export interface EventFormat {
   /** For an error message: `an X post has "data" with "id" and "text"`. */
   readonly shape: string
-  /** JSON Schema, for the API documentation. */
-  readonly schema: Readonly<Record<string, unknown>>
+  /** For the API documentation and client types. A struct; nothing is decoded with it. */
+  readonly schema: Schema.Schema.AnyNoContext
   /** Only tests the top-level shape. `read` and `idOf` report further problems. */
   readonly recognizes: (record: Readonly<Record<string, unknown>>) => boolean
   /** Left: why the record is not an event. `now`, in milliseconds, replaces a missing time. */

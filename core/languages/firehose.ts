@@ -5,6 +5,7 @@ import { fieldNames } from "../syntax/firehose/fieldNames.ts"
 import { limits } from "../syntax/firehose/fields.ts"
 import { firehoseHelp } from "../syntax/firehose/help.ts"
 import { check } from "../syntax/firehose/language.ts"
+import { firehoseSchema } from "../syntax/firehose/schema.ts"
 import { firehoseSummary } from "../syntax/firehose/summary.ts"
 import { isContradictory } from "../syntax/translation/partialRule.ts"
 import { printFirehose } from "../syntax/translation/print.ts"
@@ -28,38 +29,7 @@ export const firehose: Language = {
   fieldNames,
   events: {
     shape: 'a Firehose update has "document" with "url"',
-    schema: {
-      type: "object",
-      description: "A Firehose update. The added and removed text of the page is in document.diff",
-      required: ["document"],
-      properties: {
-        document: {
-          type: "object",
-          required: ["url"],
-          properties: {
-            url: { type: "string" },
-            title: { type: "string" },
-            language: { type: "string" },
-            diff: {
-              type: "object",
-              required: ["chunks"],
-              properties: {
-                chunks: {
-                  type: "array",
-                  items: {
-                    type: "object",
-                    required: ["typ", "text"],
-                    properties: { typ: { type: "string", enum: ["ins", "del"] }, text: { type: "string" } }
-                  }
-                }
-              }
-            }
-          },
-          additionalProperties: true
-        }
-      },
-      additionalProperties: true
-    },
+    schema: firehoseSchema,
     recognizes: (record) => "document" in record,
     read: (record, now) => firehoseEvent(record, { now }),
     idOf: firehoseEventId,

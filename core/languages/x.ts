@@ -8,6 +8,7 @@ import { fieldNames } from "../syntax/x/fieldNames.ts"
 import { xHelp } from "../syntax/x/help.ts"
 import { check, lower, print } from "../syntax/x/language.ts"
 import { limits } from "../syntax/x/operators.ts"
+import { xSchema } from "../syntax/x/schema.ts"
 import { xSummary } from "../syntax/x/summary.ts"
 import { objectOf, textOf } from "../text/json.ts"
 import type { Language } from "./Language.ts"
@@ -39,20 +40,7 @@ function languageWith(maxLength: number): Language {
     fieldNames,
     events: {
       shape: 'an X post has "data" with "id" and "text"',
-      schema: {
-        type: "object",
-        description: "An X v2 post as the filtered stream delivers it",
-        required: ["data"],
-        properties: {
-          data: {
-            type: "object",
-            required: ["id", "text"],
-            properties: { id: { type: "string" }, text: { type: "string" }, lang: { type: "string" } },
-            additionalProperties: true
-          }
-        },
-        additionalProperties: true
-      },
+      schema: xSchema,
       recognizes: (record) => "data" in record,
       read: xEvent,
       idOf: xEventId,

@@ -14,6 +14,9 @@ export type RedactionReason = typeof RedactionReason.Type
 const Redacted = Schema.Struct({ at: Timestamp, reason: RedactionReason })
 export type Redacted = typeof Redacted.Type
 
+/** Annotation of the payload: the gateway finds it and documents the event format of each platform. */
+export const PAYLOAD = Symbol.for("earshot/payload")
+
 export const Match = Schema.Struct({
   id: MatchId,
   rule_id: RuleId,
@@ -25,6 +28,7 @@ export const Match = Schema.Struct({
   platform: PlatformId,
   platform_post_id: Schema.String,
   payload: Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
+    [PAYLOAD]: true,
     jsonSchema: { type: "object", additionalProperties: true, description: "The event as the platform delivered it" }
   }),
   reapplied: Schema.optionalWith(Schema.Literal(true), { exact: true }).annotations({

@@ -24,7 +24,8 @@ export const CheckRequest = Schema.Struct({
   overrides: Schema.Record({ key: PlatformId, value: Schema.String })
     .pipe(
       Schema.filter(
-        (filters) => Object.keys(filters).length > 0 || "Is empty: give the filter of at least one platform"
+        (filters) => Object.keys(filters).length > 0 || "Is empty: give the filter of at least one platform",
+        { jsonSchema: { minProperties: 1 } }
       )
     )
     .annotations({ description: "One filter per platform, in that platform's syntax" }),

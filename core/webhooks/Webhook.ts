@@ -30,22 +30,28 @@ export const WebhookDraft = Schema.Struct({
   url: WebhookUrl,
   rule_ids: Schema.optionalWith(
     Schema.Array(Schema.String).pipe(
-      Schema.filter((ids) => ids.length > 0 || "Is empty: omit it for the matches of all rules"),
-      Schema.filter((ids) => ids.length <= MAX_RULES || `Lists too many rules: at most ${MAX_RULES} are allowed`),
+      Schema.filter((ids) => ids.length > 0 || "Is empty: omit it for the matches of all rules", {
+        jsonSchema: { minItems: 1 }
+      }),
+      Schema.filter((ids) => ids.length <= MAX_RULES || `Lists too many rules: at most ${MAX_RULES} are allowed`, {
+        jsonSchema: { maxItems: MAX_RULES }
+      }),
       Schema.annotations({ description: "Only matches of these rules; all rules if absent" })
     ),
     { exact: true }
   ),
   platforms: Schema.optionalWith(
     Schema.Array(PlatformId).pipe(
-      Schema.filter((ids) => ids.length > 0 || "Is empty: omit it for all platforms"),
+      Schema.filter((ids) => ids.length > 0 || "Is empty: omit it for all platforms", { jsonSchema: { minItems: 1 } }),
       Schema.annotations({ description: "Only matches on these platforms; all platforms if absent" })
     ),
     { exact: true }
   ),
   events: Schema.optionalWith(
     Schema.Array(WebhookEvent).pipe(
-      Schema.filter((events) => events.length > 0 || "Is empty: omit it for matches and redactions"),
+      Schema.filter((events) => events.length > 0 || "Is empty: omit it for matches and redactions", {
+        jsonSchema: { minItems: 1 }
+      }),
       Schema.annotations({ description: "What is sent; match and match.redacted if absent" })
     ),
     { exact: true }

@@ -1,5 +1,6 @@
 /** JSON Schemas of the tools, derived from the schemas of the operations. */
 import { JSONSchema, type Schema } from "effect"
+import { withoutIds } from "../jsonSchema.ts"
 
 export type JsonSchema = Record<string, unknown>
 
@@ -30,14 +31,11 @@ interface Documented extends JsonSchema {
   readonly $defs?: Readonly<Record<string, JsonSchema>>
 }
 
-/** Without `$schema`, which some clients refuse, and without the ids and titles that Effect adds to unknown values. */
+/** Without `$schema`, which some clients refuse. */
 const documented = (schema: Schema.Schema.All, additionalPropertiesStrategy: "strict" | "allow"): Documented => {
   const definitions = {}
   const root = JSONSchema.fromAST(schema.ast, { definitions, additionalPropertiesStrategy })
-  const whole = { ...root, ...(Object.keys(definitions).length > 0 && { $defs: definitions }) }
-  return JSON.parse(JSON.stringify(whole), (name, part: unknown) =>
-    name === "$id" || (name === "title" && part === "unknown") ? undefined : part
-  )
+  return withoutIds({ ...root, ...(Object.keys(definitions).length > 0 && { $defs: definitions }) })
 }
 
 const definitionOf = (part: unknown, definitions: Readonly<Record<string, JsonSchema>>): JsonSchema | undefined =>

@@ -57,7 +57,7 @@ const readOnly: ToolAnnotations = {
 const Notice = Schema.String
 
 const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
-  const { tool, toolWith } = toolMaker(platformSchemas(languages.map(({ id }) => id)))
+  const { tool, toolWith } = toolMaker(platformSchemas(languages))
   const forms = makeForms(languages)
   return [
     tool({

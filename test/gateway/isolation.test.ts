@@ -7,10 +7,10 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Effect } from "effect"
 import { v7 } from "uuid"
 import { z } from "zod"
+import { languages } from "../../app/platforms.ts"
 import { fromUuid } from "../../core/model/Ids.ts"
 import { platformSchemas } from "../../gateway/platformSchemas.ts"
 import { makeRouter } from "../../gateway/trpc.ts"
-import { PLATFORM_IDS } from "../platforms.ts"
 import { call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, service } from "./inProcess.ts"
 
@@ -165,7 +165,7 @@ const textual = (input: Input) =>
 
 const trpcOperations = (): ReadonlyArray<Operation> =>
   Object.entries(
-    makeRouter(platformSchemas(PLATFORM_IDS))._def.procedures as unknown as Readonly<Record<string, Procedure>>
+    makeRouter(platformSchemas(languages))._def.procedures as unknown as Readonly<Record<string, Procedure>>
   ).map(
     ([
       path,

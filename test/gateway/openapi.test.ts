@@ -1,10 +1,10 @@
 /** The OpenAPI document: valid, complete, in line with the server, and with valid examples. */
 import { assert, describe, it } from "@effect/vitest"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
-import { Effect, Either, ParseResult } from "effect"
+import { Either, ParseResult } from "effect"
 import { endpoints } from "../../gateway/operations.ts"
-import { call, type Target } from "./client.ts"
-import { serve, service } from "./inProcess.ts"
+import { call } from "./client.ts"
+import { type Document, documented, emptyDocument, operationsOf, problems, type SchemaObject } from "./document.ts"
 import { exchange, requestText } from "./raw.ts"
 
 describe("/openapi.json", () => {
@@ -44,7 +44,18 @@ describe("/openapi.json", () => {
     for (const { operation, path } of operationsOf(document)) {
       const { 200: ok, ...failures } = operation.responses
       assert.isDefined(ok)
-      assert.includeMembers(Object.keys(failures), ["400", "401", "404", "413", "415", "429", "500", "503", "default"])
+      assert.includeMembers(Object.keys(failures), [
+        "400",
+        "401",
+        "404",
+        "405",
+        "413",
+        "415",
+        "429",
+        "500",
+        "503",
+        "default"
+      ])
       for (const [status, response] of Object.entries(failures)) {
         const name = response.$ref?.replace("#/components/responses/", "") ?? ""
         const schema = document.components.responses[name]?.content["application/json"]?.schema
@@ -130,122 +141,3 @@ describe("/openapi.json", () => {
     assert.lengthOf(problems(none, { type: "string", enum: ["x"] }, "y"), 1)
   })
 })
-
-// ---- helpers ----
-
-interface SchemaObject {
-  readonly $ref?: string
-  readonly type?: string
-  readonly enum?: ReadonlyArray<unknown>
-  readonly required?: ReadonlyArray<string>
-  readonly properties?: Readonly<Record<string, SchemaObject>>
-  readonly additionalProperties?: boolean | SchemaObject
-  readonly items?: SchemaObject
-  readonly allOf?: ReadonlyArray<SchemaObject>
-  readonly pattern?: string
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly minLength?: number
-}
-
-interface Media {
-  readonly schema?: SchemaObject
-  readonly example?: unknown
-}
-
-interface ResponseObject {
-  readonly $ref?: string
-  readonly content?: Readonly<Record<string, Media>>
-}
-
-interface OperationObject {
-  readonly operationId: string
-  readonly summary: string
-  readonly tags: ReadonlyArray<string>
-  readonly security?: unknown
-  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
-  readonly responses: Readonly<Record<string, ResponseObject>>
-}
-
-interface Document {
-  readonly openapi: string
-  readonly info: { readonly version: string }
-  readonly security: unknown
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
-  readonly components: {
-    readonly securitySchemes: Readonly<Record<string, object>>
-    readonly schemas: Readonly<Record<string, SchemaObject>>
-    readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, Media>> }>>
-  }
-}
-
-const emptyDocument: Document = {
-  openapi: "3.1.0",
-  info: { version: "1" },
-  security: [],
-  paths: {},
-  components: { securitySchemes: {}, schemas: {}, responses: {} }
-}
-
-/** A test with the document from the server. */
-function documented(
-  title: string,
-  test: (context: { readonly document: Document; readonly target: Target }) => void | Promise<void>
-): void {
-  it.scopedLive(
-    title,
-    () =>
-      Effect.gen(function* () {
-        const target = yield* (yield* serve)("ann")
-        const { status, body } = yield* Effect.promise(() => call(target, "/openapi.json"))
-        assert.strictEqual(status, 200)
-        // Each test checks the parts that it uses.
-        const document = body as unknown as Document
-        yield* Effect.promise(async () => test({ document, target }))
-      }).pipe(Effect.provide(service)),
-    30_000
-  )
-}
-
-const operationsOf = (document: Document) =>
-  Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))
-  )
-
-/** Validates a value; supports the parts of JSON Schema that the document uses. */
-function problems(document: Document, schema: SchemaObject | undefined, value: unknown, at = "$"): Array<string> {
-  if (schema === undefined) return [`${at} has no schema`]
-  if (schema.$ref !== undefined) {
-    return problems(document, document.components.schemas[schema.$ref.replace("#/components/schemas/", "")], value, at)
-  }
-  const found = (schema.allOf ?? []).flatMap((part) => problems(document, part, value, at))
-  if (schema.type !== undefined && !hasType(schema.type, value))
-    return [...found, `${at} is not of type ${schema.type}`]
-  if (schema.enum !== undefined && !schema.enum.includes(value)) found.push(`${at} is not one of the allowed values`)
-  if (typeof value === "string") {
-    if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(value))
-      found.push(`${at} does not match the pattern`)
-    if (value.length < (schema.minLength ?? 0)) found.push(`${at} is too short`)
-  }
-  if (typeof value === "number" && value < (schema.minimum ?? value)) found.push(`${at} is too small`)
-  if (typeof value === "number" && value > (schema.maximum ?? value)) found.push(`${at} is too large`)
-  if (Array.isArray(value)) {
-    return [...found, ...value.flatMap((item, i) => problems(document, schema.items ?? {}, item, `${at}[${i}]`))]
-  }
-  if (typeof value !== "object" || value === null) return found
-  const entries = new Map<string, unknown>(Object.entries(value))
-  for (const name of schema.required ?? []) if (!entries.has(name)) found.push(`${at}.${name} is missing`)
-  for (const [name, inner] of entries) {
-    const known = schema.properties?.[name] ?? schema.additionalProperties ?? true
-    if (known === false) found.push(`${at}.${name} is unknown`)
-    else if (known !== true) found.push(...problems(document, known, inner, `${at}.${name}`))
-  }
-  return found
-}
-
-function hasType(type: string, value: unknown): boolean {
-  if (type === "integer") return Number.isInteger(value)
-  if (type === "array") return Array.isArray(value)
-  if (type === "object") return typeof value === "object" && value !== null && !Array.isArray(value)
-  return typeof value === type
-}

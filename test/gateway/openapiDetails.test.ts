@@ -1,0 +1,141 @@
+/** Details of the OpenAPI document that clients and validators rely on, compared with the server. */
+import { assert, describe } from "@effect/vitest"
+import { endpoints } from "../../gateway/operations.ts"
+import { call, draft, firehoseUpdate, type Json, xPost } from "./client.ts"
+import { type Document, documented, operationsOf, problems, type SchemaObject } from "./document.ts"
+
+describe("/openapi.json in detail", () => {
+  documented("has no ids of schemas, which would have to be unique", ({ document }) => {
+    assert.notMatch(JSON.stringify(document), /"\$id"/)
+  })
+
+  documented(
+    "forbids additional fields where the server refuses them, and only there",
+    async ({ document, target }) => {
+      for (const { path, example } of bodies(document)) {
+        const answer = await call(target, path, { ...example, unknown_field: 1 })
+        assert.strictEqual(answer.status, 400, path)
+        assert.match(String(answer.body["message"]), /"unknown_field": Is not a known field/)
+      }
+      for (const { path, schema } of bodies(document)) assert.isFalse(schema.additionalProperties, path)
+      for (const { operation, path } of operationsOf(document)) {
+        const schema = operation.responses["200"]?.content?.["application/json"]?.schema
+        assert.notStrictEqual(schema?.additionalProperties, false, `${path} may gain fields`)
+      }
+    }
+  )
+
+  documented(
+    "says of every list in a request whether it may be empty or repeat an item",
+    async ({ document, target }) => {
+      const lists = bodies(document).flatMap(({ path, schema, example }) =>
+        Object.entries(schema.properties ?? {})
+          .filter(([, { type }]) => type === "array")
+          .map(([name, list]) => ({ path, name, list, example }))
+      )
+      assert.includeMembers(
+        lists.map(({ path, name }) => `${path} ${name}`),
+        ["/api.CreateRule platforms", "/webhooks/create rule_ids", "/webhooks/create events"]
+      )
+      for (const { path, name, list, example } of lists) {
+        const refuses = async (value: ReadonlyArray<unknown>) => {
+          const { status, body } = await call(target, path, { ...example, [name]: value })
+          return (
+            status === 400 && [...(body["details"]?.["issues"] ?? [])].some((issue) => String(issue["path"]) === name)
+          )
+        }
+        const given = example[name]
+        const item: unknown = Array.isArray(given) ? given[0] : (list.items?.enum?.[0] ?? "x")
+        assert.strictEqual(list.minItems === 1, await refuses([]), `${path} ${name} may not be empty`)
+        assert.strictEqual(list.uniqueItems === true, await refuses([item, item]), `${path} ${name} is unique`)
+      }
+      const check = bodies(document).find(({ path }) => path === "/rules/check")?.schema
+      assert.strictEqual(check?.properties?.["overrides"]?.minProperties, 1)
+      assert.strictEqual((await call(target, "/rules/check", { overrides: {} })).status, 400)
+    }
+  )
+
+  documented("has the request id in every response, and 405 with the allowed methods", async ({ document, target }) => {
+    assert.property(document.components.headers, "RequestId")
+    const header = { $ref: "#/components/headers/RequestId" }
+    for (const { operation, path } of operationsOf(document)) {
+      assert.deepStrictEqual(operation.responses["200"]?.headers?.["X-Request-Id"], header, path)
+      assert.deepStrictEqual(operation.responses["405"], { $ref: "#/components/responses/MethodNotAllowed" }, path)
+      const answer = await call(target, path, undefined, { method: "DELETE" })
+      assert.strictEqual(answer.status, 405, path)
+      assert.isNotNull(answer.headers.get("allow"))
+    }
+    for (const [name, { headers }] of Object.entries(document.components.responses)) {
+      assert.deepInclude(headers, { "X-Request-Id": header }, name)
+    }
+    assert.property(document.components.responses["MethodNotAllowed"]?.headers, "Allow")
+    const id = "chosen-by-the-client:1"
+    const { headers } = await call(target, "/account", undefined, { headers: { "x-request-id": id } })
+    assert.strictEqual(headers.get("x-request-id"), id)
+  })
+
+  documented("has examples of errors that the server sends", async ({ document, target }) => {
+    for (const [name, { content }] of Object.entries(document.components.responses)) {
+      const media = content["application/json"]
+      assert.isNotEmpty(Object.keys(media?.examples ?? {}), name)
+      for (const { value } of Object.values(media?.examples ?? {})) {
+        assert.deepStrictEqual(problems(document, media?.schema, value), [], name)
+      }
+    }
+    const rule_id = "rule_01kzyn3v8jf9g8w3q5r7t2x4c6"
+    const plain = { headers: { "content-type": "text/plain" } }
+    const broken = { ...draft("a", ["x"]), overrides: { x: "earthquake lnag:en" } }
+    const sent: ReadonlyArray<readonly [response: string, example: string, answer: { readonly body: Json }]> = [
+      ["InvalidArgument", "field", await call(target, "/matches", { limit: 0 })],
+      ["InvalidArgument", "filter", await call(target, "/api.CreateRule", broken)],
+      ["Unauthenticated", "key", await call(target, "/matches", {}, { headers: { authorization: "none" } })],
+      ["NotFound", "rule", await call(target, "/matches", { rule_id })],
+      ["MethodNotAllowed", "method", await call(target, "/matches")],
+      ["TooLarge", "body", await call(target, "/matches", { cursor: "x".repeat(1_048_576) })],
+      ["WrongContentType", "type", await call(target, "/matches", {}, plain)]
+    ]
+    for (const [response, example, { body }] of sent) {
+      const examples = document.components.responses[response]?.content["application/json"]?.examples
+      assert.deepStrictEqual(examples?.[example]?.value, body as unknown, example)
+    }
+  })
+
+  documented("types the payload of a match by its platform", async ({ document, target }) => {
+    const { Match, XMatch } = document.components.schemas
+    assert.deepStrictEqual(Match?.discriminator, {
+      propertyName: "platform",
+      mapping: { x: "#/components/schemas/XMatch", firehose: "#/components/schemas/FirehoseMatch" }
+    })
+    assert.deepStrictEqual(XMatch?.properties?.["platform"], { type: "string", enum: ["x"] })
+    await call(target, "/api.CreateRule", draft("comet", ["x", "firehose"]))
+    // A field of another type than usual is stored as it is.
+    const { data } = xPost("1", "A comet")
+    await call(target, "/local/events", [{ data: { ...data, lang: 7, new_field: [1] } }])
+    await call(target, "/local/events", firehoseUpdate("https://a.example", "comet"))
+    const matches = [...((await call(target, "/matches", {})).body["matches"] ?? [])]
+    const platforms = matches.map((match) => String(match["platform"]))
+    assert.sameMembers(platforms, ["x", "firehose"])
+    const [page, post] = platforms[0] === "x" ? [matches[1], matches[0]] : matches
+    assert.deepStrictEqual(post?.["payload"]?.["data"]?.["new_field"] as unknown, [1])
+    assert.deepStrictEqual(problems(document, Match, page), [])
+    assert.deepStrictEqual(problems(document, Match, { ...page, platform: "x", payload: { data: {} } }), [
+      "$ fits 0 of the schemas"
+    ])
+    assert.deepStrictEqual(problems(document, Match, { ...page, payload: {} }), [], "of a redacted match")
+  })
+})
+
+// ---- helpers ----
+
+interface Body {
+  readonly path: string
+  readonly schema: SchemaObject
+  readonly example: Readonly<Record<string, unknown>>
+}
+
+/** The JSON bodies of all operations. */
+const bodies = (document: Document): ReadonlyArray<Body> =>
+  endpoints.flatMap(({ path, method, example }) => {
+    const schema = document.paths[path]?.[method.toLowerCase()]?.requestBody?.content["application/json"]?.schema
+    return schema === undefined ? [] : [{ path, schema, example: example.request as Body["example"] }]
+  })
