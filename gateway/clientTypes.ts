@@ -149,8 +149,12 @@ const encodedOf = (ast: SchemaAST.AST): SchemaAST.AST =>
 const documentationOf = (ast: SchemaAST.AST): string | undefined => {
   const annotation = SchemaAST.getJSONSchemaAnnotation(ast)
   if (Option.isSome(annotation)) {
-    const { description, default: fallback }: { readonly description?: string; readonly default?: unknown } =
-      annotation.value
+    // The descriptions of ids and times repeat their patterns.
+    const outer = SchemaAST.isStringKeyword(encodedOf(ast)) ? undefined : descriptionOf(ast)
+    const {
+      description = outer,
+      default: fallback
+    }: { readonly description?: string | undefined; readonly default?: unknown } = annotation.value
     return fallback === undefined ? description : `${description ?? ""}\n@default ${JSON.stringify(fallback)}`.trim()
   }
   const inside = SchemaAST.isRefinement(ast) || SchemaAST.isTransformation(ast) ? documentationOf(ast.from) : undefined

@@ -111,6 +111,12 @@ describe("the package", () => {
       const matches: ReadonlyArray<Match> = page.matches
       const platform: PlatformId | undefined = matches[0]?.platform
       const cursor: string | undefined = page.next_cursor
+      for (const match of matches) {
+        const text: string | undefined = match.platform === "x" ? match.payload.data?.text : match.payload.document?.url
+        // @ts-expect-error a post has text, not a number
+        const wrong: number | undefined = match.platform === "x" ? match.payload.data?.text : undefined
+        console.log(text, wrong, match.payload["any other field"])
+      }
       const { rules }: inferRouterOutputs<AppRouter>["rules"]["list"] = await client.rules.list.query()
       client.matches.watch.subscribe({ platform: "x" }, { onData: ({ data }) => console.log(data.id, data.payload["data"]) })
       // @ts-expect-error a limit is a number
