@@ -62,5 +62,8 @@ export const callRemote =
 /** Sends unknown arguments too, so that the server can report them. */
 const queryOf = (args: unknown): string =>
   new URLSearchParams(
-    Object.entries(Predicate.isRecord(args) ? args : {}).map(([name, value]) => [name, JSON.stringify(value) ?? ""])
+    Object.entries(Predicate.isRecord(args) ? args : {}).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : (JSON.stringify(value) ?? "")
+    ])
   ).toString()
