@@ -15,7 +15,7 @@ export const Form = Schema.Struct({
       type: "boolean",
       default: false,
       description:
-        "Return the whole event of the platform, not just author, text, time and link. About four times as long"
+        "Return the whole event of the platform, not just author, text, time and link. Up to seven times as long"
     }
   })
 })

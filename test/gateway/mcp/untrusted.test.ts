@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { type HiddenCharacters, HiddenTally, headOf, withoutHidden } from "../../../gateway/mcp/hidden.ts"
-import { delimit, TEXT, Treatment } from "../../../gateway/mcp/untrusted.ts"
+import { delimit, Treatment } from "../../../gateway/mcp/untrusted.ts"
 
 const asTags = (text: string) => [...text].map((c) => String.fromCodePoint(0xe0000 + (c.codePointAt(0) ?? 0))).join("")
 const asSelectors = (text: string) =>
@@ -248,12 +248,10 @@ const { anyJson } = fc.letrec<{ anyJson: unknown }>((tie) => ({
 
 const kindOf = (value: unknown): string => (Array.isArray(value) ? "array" : value === null ? "null" : typeof value)
 
-const delimited = (secret: string, items: ReadonlyArray<unknown>): string => {
-  const max = new Treatment(secret).shareOf(items, TEXT)
-  return delimit({
+const delimited = (secret: string, items: ReadonlyArray<unknown>): string =>
+  delimit({
     secret,
     items,
-    treat: (item, treatment) => treatment.json(item, max),
+    treat: (item, treatment, max) => treatment.json(item, max),
     whole: { method: "POST", path: "/matches" }
   })
-}
