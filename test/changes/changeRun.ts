@@ -1,0 +1,405 @@
+/** Changes a rule again and again under a stream of events, and kills the real program at failpoints meanwhile. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { Effect, type Scope } from "effect"
+import { type Random, seeded } from "../../adapters/demo/random.ts"
+import type { MatchList } from "../../core/matches/Matches.ts"
+import type { Failpoint } from "../../core/model/Failpoints.ts"
+import type { Rule, RuleVersion } from "../../core/rules/Rule.ts"
+import { sized } from "../long.ts"
+import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
+import { KEY, type Running, startService } from "../program.ts"
+import type { Feed, OpenFeed } from "./feeds.ts"
+import { type Differences, differencesOf, type Facts, type Gap, type Made, type StoredMatch } from "./oracle.ts"
+
+export interface Store {
+  readonly settings: Readonly<Record<string, string>>
+  /** On a shared store, unfinished work of another process is only taken over after two minutes. */
+  readonly skipMinutes: Effect.Effect<void>
+  /** How many candidates and unfinished registrations it has. For a stopped service. */
+  readonly unfinished: Effect.Effect<number>
+}
+
+export interface ChangeReport extends Differences {
+  /** The failpoints at which the process was killed, or the request in which it was. */
+  readonly kills: ReadonlyArray<string>
+  readonly events: number
+  readonly matches: number
+  readonly versions: number
+  /** What is wrong with the rule itself. */
+  readonly inconsistent: ReadonlyArray<string>
+}
+
+/** The seed determines everything but the timing. */
+export const changeRun = (options: {
+  readonly seed: number
+  readonly store: Store
+  readonly open: OpenFeed
+}): Effect.Effect<ChangeReport, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { seed, store } = options
+    const feed = yield* options.open(seed)
+    const run = yield* Effect.acquireRelease(
+      Effect.sync(() => new Run(seeded(seed), feed, store.settings)),
+      (started) => Effect.promise(() => started.kill())
+    )
+    yield* Effect.promise(() => run.begin())
+    for (let phase = 0; phase < PHASES; phase++) {
+      const failpoint = FAILPOINTS[(seed * PHASES + phase) % FAILPOINTS.length] ?? "update.changed"
+      yield* Effect.promise(() => run.changeUntilKilled(failpoint))
+      yield* store.skipMinutes
+    }
+    const facts = yield* Effect.promise(() => run.finish())
+    if ((yield* store.unfinished) > 0) run.inconsistent.push("Unfinished registrations are left in the store")
+    const [changed] = facts
+    const found = facts.map(differencesOf)
+    const all = (kind: keyof Differences) => found.flatMap((differences) => differences[kind])
+    return {
+      kills: run.kills,
+      events: feed.published.length * PLATFORM_IDS.length,
+      matches: facts.reduce((sum, { matches }) => sum + matches.length, 0),
+      versions: changed?.versions.length ?? 0,
+      inconsistent: run.inconsistent,
+      lost: all("lost"),
+      twice: all("twice"),
+      wrongVersion: all("wrongVersion"),
+      unwanted: all("unwanted")
+    }
+  })
+
+// ---- helpers ----
+
+/** Those that changes of rules and ingest hit. */
+const FAILPOINTS: ReadonlyArray<Failpoint> = [
+  "update.changed",
+  "create.reserved",
+  "ingest.taken",
+  "create.registered-first",
+  "delete.unregistered-first",
+  "create.activated",
+  "ingest.stored",
+  "delete.unregistered",
+  "create.registered",
+  "delete.removed"
+]
+
+const PHASES = sized(2, 4)
+
+/** Below the number that Firehose's limit on calls allows in a minute. */
+const CHANGES_PER_PHASE = sized(4, 6)
+
+const PAUSE_MILLIS = sized(300, 1_000)
+
+const FILTERS: Readonly<Record<PlatformId, ReadonlyArray<string>>> = {
+  x: ["cat dog", "cat", "cat OR bird", "bird"],
+  firehose: ["cat AND dog", "cat", "cat OR bird", "bird"]
+}
+
+const DRAFT = { name: "Animals", intent: "Survive", platforms: PLATFORM_IDS }
+
+/** What a version is to be. */
+type Wanted = Pick<RuleVersion, "name" | "overrides" | "paused">
+
+interface Change {
+  readonly kind: string
+  readonly path: string
+  readonly body: object
+  /** The next version; undefined if it makes none. */
+  readonly wanted?: Wanted
+}
+
+class Run {
+  readonly kills: Array<string> = []
+  readonly inconsistent: Array<string> = []
+  private readonly random: Random
+  private readonly feed: Feed
+  private readonly settings: Readonly<Record<string, string>>
+  private service: Running | undefined
+  private hasEnded = true
+  private readonly ids: Array<string> = []
+  private readonly made: Array<Made> = []
+  private readonly wanted: Array<Wanted> = []
+  /** A change that was not answered. */
+  private pending: (Change & { readonly from: number }) | undefined
+
+  constructor(random: Random, feed: Feed, settings: Readonly<Record<string, string>>) {
+    this.random = random
+    this.feed = feed
+    this.settings = settings
+  }
+
+  async begin(): Promise<void> {
+    await this.start({})
+    const overrides = { x: "cat", firehose: "cat" }
+    const drafts = [{ ...DRAFT, overrides }]
+    // It shares filters with some versions of the first one, and keeps the streams open while that is paused.
+    if (this.random.chance(0.5)) drafts.push({ ...DRAFT, overrides })
+    for (const draft of drafts) {
+      const { rule_id } = await this.ask<{ rule_id: string }>("/api.CreateRule", draft)
+      this.ids.push(rule_id)
+    }
+    this.wanted.push({ name: DRAFT.name, overrides, paused: false })
+    this.feed.start(() => (this.hasEnded ? undefined : this.service?.url))
+    await until("the first events are stored", async () => {
+      const { matches } = await this.listed(this.changing)
+      return PLATFORM_IDS.every((platform) => matches.some((match) => match.platform === platform))
+    })
+    await this.kill()
+  }
+
+  async changeUntilKilled(failpoint: Failpoint): Promise<void> {
+    const passes = this.random.below(failpoint.startsWith("ingest") ? 60 : 4)
+    await this.start({ EARSHOT_CRASH_AT: `${failpoint}:${passes}` })
+    await this.settle()
+    for (let left = CHANGES_PER_PHASE; left > 0 && !this.hasEnded; left--) {
+      await sleep(this.random.below(PAUSE_MILLIS * 2))
+      await this.change()
+    }
+    if (this.hasEnded) {
+      this.kills.push(`${failpoint}:${passes}`)
+      return
+    }
+    const changing = this.change()
+    await sleep(this.random.below(100))
+    await this.kill()
+    await changing
+    this.kills.push(`during ${this.pending?.kind ?? "nothing"}`)
+  }
+
+  /** Returns the facts about each rule. */
+  async finish(): Promise<ReadonlyArray<Facts>> {
+    await this.start({})
+    await this.settle()
+    await this.change()
+    await this.settle()
+    await sleep(500)
+    await this.feed.stop()
+    await this.compareVersions()
+    let facts = await this.facts()
+    for (let left = 100; left > 0 && facts.some((one) => differencesOf(one).lost.length > 0); left--) {
+      await sleep(200)
+      facts = await this.facts()
+    }
+    await this.service?.stop()
+    return facts
+  }
+
+  async kill(): Promise<void> {
+    this.service?.signal("SIGKILL")
+    await this.service?.ended
+    this.hasEnded = true
+  }
+
+  private get changing(): string {
+    return this.ids[0] ?? ""
+  }
+
+  private get version(): number {
+    return this.wanted.length
+  }
+
+  private async start(more: Readonly<Record<string, string>>): Promise<void> {
+    const settings = { ...this.feed.settings, ...this.settings }
+    const started = await startService("node", { ...settings, ...more }).catch((cause: unknown) => {
+      // It may reach the failpoint before it listens.
+      if (String(cause).includes("It ended with null")) return startService("node", settings)
+      throw cause
+    })
+    this.service = started
+    this.hasEnded = false
+    void started.ended.then(() => {
+      if (this.service === started) this.hasEnded = true
+    })
+  }
+
+  /** Makes one change. If the process dies, `settle` finds out whether it was made. */
+  private async change(): Promise<void> {
+    try {
+      const { rule } = await this.ask<{ rule: Rule }>(`/api.GetRule?rule_id=${this.changing}`)
+      const change = this.nextChange(rule)
+      this.pending = { ...change, from: Date.now() }
+      const answer = await this.ask<{ rule: Rule }>(change.path, { rule_id: rule.id, ...change.body })
+      this.settled(answer.rule.version)
+    } catch (cause) {
+      if (cause instanceof Refused) this.inconsistent.push(`${this.pending?.kind}: ${cause.message}`)
+      await Promise.race([this.service?.ended, sleep(10_000)])
+      if (!this.hasEnded) throw cause
+    }
+  }
+
+  /** Notes whether the pending change has become a version. */
+  private settled(version: number): void {
+    const { pending } = this
+    if (pending === undefined) return
+    const isMade = pending.wanted !== undefined && version === this.version + 1
+    if (pending.wanted !== undefined && isMade) {
+      this.wanted.push(pending.wanted)
+      this.made.push({ version, kind: pending.kind, from: pending.from, to: Date.now() })
+    } else if (version !== this.version) {
+      this.inconsistent.push(`After ${pending.kind} the version is ${version} instead of ${this.version}`)
+    }
+    this.pending = undefined
+  }
+
+  /** After a restart: the platforms hold exactly the filters of the rules. */
+  private async settle(): Promise<void> {
+    try {
+      await until("the platforms hold exactly the filters of the rules", async () => {
+        const { rules } = await this.ask<{ rules: ReadonlyArray<Rule> }>("/api.ListRules")
+        const held = await Effect.runPromise(this.feed.held)
+        return held === undefined || PLATFORM_IDS.every((id) => textsOn(id, rules) === [...held[id]].sort().join())
+      })
+      const { rule } = await this.ask<{ rule: Rule }>(`/api.GetRule?rule_id=${this.changing}`)
+      this.settled(rule.version)
+    } catch (cause) {
+      await Promise.race([this.service?.ended, sleep(1_000)])
+      if (!this.hasEnded) throw cause
+    }
+  }
+
+  private nextChange(rule: Rule): Change {
+    const { random } = this
+    const present = this.wanted.at(-1) ?? { name: "", overrides: {}, paused: false }
+    const other = (platform: PlatformId) => {
+      const [first = "", ...rest] = FILTERS[platform].filter((text) => text !== present.overrides[platform])
+      return random.pick([first, ...rest])
+    }
+    const wish = random.below(100)
+    if (present.paused && wish < 60) {
+      return { kind: "resume", path: "/api.ResumeRule", body: {}, wanted: { ...present, paused: false } }
+    }
+    if (rule.shadow !== undefined && wish < 60) return this.promotion(rule.shadow, present)
+    if (rule.shadow !== undefined && wish < 75) return { kind: "drop", path: "/api.DropShadow", body: {} }
+    if (!present.paused && wish < 12) {
+      return { kind: "pause", path: "/api.PauseRule", body: {}, wanted: { ...present, paused: true } }
+    }
+    const [first, second] = random.pick([PLATFORM_IDS, PLATFORM_IDS, ["x"], ["firehose"]] as const)
+    const overrides = { [first]: other(first), ...(second !== undefined && { [second]: other(second) }) }
+    if (!present.paused && rule.shadow === undefined && wish < 30) {
+      return { kind: "shadow", path: "/api.ShadowRule", body: { overrides } }
+    }
+    const name = `${DRAFT.name} ${this.version}`
+    const patch = wish < 40 ? { name } : { overrides }
+    const kind = wish < 40 ? "rename" : `update of ${Object.keys(overrides).join(" and ")}`
+    return {
+      kind,
+      path: "/api.UpdateRule",
+      body: { ...patch, ...(random.chance(0.5) && { expected_version: this.version }) },
+      wanted: wish < 40 ? { ...present, name } : { ...present, overrides: { ...present.overrides, ...overrides } }
+    }
+  }
+
+  private promotion(shadow: NonNullable<Rule["shadow"]>, present: Wanted): Change {
+    const texts = Object.entries(shadow.platforms).map(([id, { translated_value }]) => [id, translated_value])
+    return {
+      kind: "promotion",
+      path: "/api.PromoteRule",
+      body: this.random.chance(0.5) ? { since: shadow.since } : {},
+      wanted: { ...present, overrides: { ...present.overrides, ...Object.fromEntries(texts) } }
+    }
+  }
+
+  /** Each acknowledged change is a version, complete and in order. */
+  private async compareVersions(): Promise<void> {
+    const versions = await this.versions(this.changing)
+    const listed = versions.map(({ name, overrides, paused }) => described({ name, overrides, paused }))
+    const wanted = this.wanted.map(described)
+    if (listed.join("; ") !== wanted.join("; ")) {
+      this.inconsistent.push(`The versions are ${listed.join("; ")} instead of ${wanted.join("; ")}`)
+    }
+  }
+
+  private async facts(): Promise<ReadonlyArray<Facts>> {
+    const { published, inFlightMillis } = this.feed
+    const all: Array<Facts> = []
+    for (const id of this.ids) {
+      const made = id === this.changing ? this.made : []
+      all.push({
+        ...(await this.listed(id)),
+        versions: await this.versions(id),
+        published,
+        made,
+        inFlightMillis
+      })
+    }
+    return all
+  }
+
+  /** Oldest first. */
+  private async versions(id: string): Promise<ReadonlyArray<RuleVersion>> {
+    const { versions } = await this.ask<{ versions: ReadonlyArray<RuleVersion> }>(`/api.ListRuleVersions?rule_id=${id}`)
+    return versions.toReversed()
+  }
+
+  private async listed(id: string): Promise<Pick<Facts, "matches" | "gaps">> {
+    const matches: Array<StoredMatch> = []
+    const gaps = new Map<string, Gap>()
+    let cursor: string | undefined
+    do {
+      const query = { rule_id: id, limit: 500, ...(cursor !== undefined && { cursor }) }
+      const page = await this.ask<MatchList>("/matches", query)
+      matches.push(...page.matches.map(toStored))
+      for (const { platform, gaps: reported } of page.coverage.platforms) {
+        for (const gap of reported) gaps.set(`${platform} ${gap.from} ${gap.cause}`, toGap(platform, gap))
+      }
+      cursor = page.next_cursor
+    } while (cursor !== undefined)
+    return { matches, gaps: [...gaps.values()] }
+  }
+
+  /** Without a body it is a GET. */
+  private async ask<A>(path: string, body?: object): Promise<A> {
+    const response = await fetch(`${this.service?.url}${path}`, {
+      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) })
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Refused(`${path} answered ${response.status}: ${text}`)
+    // The API's own tests check its shape.
+    return JSON.parse(text) as A
+  }
+}
+
+class Refused extends Error {}
+
+const described = ({ name, overrides, paused }: Wanted): string =>
+  `${name} ${PLATFORM_IDS.map((id) => `${id} ${overrides[id]}`).join()}${paused ? " paused" : ""}`
+
+/** The filters that the platform is to hold, each once. */
+const textsOn = (platform: PlatformId, rules: ReadonlyArray<Rule>): string => {
+  const wanted = rules
+    .flatMap((rule) => [rule.platforms[platform], rule.shadow?.platforms[platform]])
+    .flatMap((registration) =>
+      registration === undefined || registration.state === "paused" ? [] : [registration.translated_value]
+    )
+  return [...new Set(wanted)].sort().join()
+}
+
+const toStored = ({
+  platform,
+  payload,
+  rule_version,
+  reapplied
+}: Pick<MatchList["matches"][number], "platform" | "payload" | "rule_version" | "reapplied">): StoredMatch => ({
+  platform: platform as PlatformId,
+  number: Number(/event (\d+)/.exec(JSON.stringify(payload))?.[1]),
+  version: rule_version,
+  isReapplied: reapplied === true
+})
+
+const toGap = (
+  platform: string,
+  { from, to, cause, recovered }: MatchList["coverage"]["platforms"][number]["gaps"][number]
+): Gap => ({
+  platform: platform as PlatformId,
+  from: Date.parse(from),
+  to: to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to),
+  cause,
+  isRecovered: recovered
+})
+
+const until = async (what: string, check: () => Promise<boolean>): Promise<void> => {
+  for (let left = 300; !(await check()); left--) {
+    if (left === 0) throw new Error(`Not true after 30 seconds: ${what}`)
+    await sleep(100)
+  }
+}
