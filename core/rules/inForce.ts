@@ -1,4 +1,4 @@
-/** Which filters a rule had when an event was received. */
+/** Which version of a rule an event belongs to. */
 import type { Language } from "../languages/Language.ts"
 import type { Delivery } from "../platforms/Platform.ts"
 import type { RuleLink } from "./RuleStore.ts"
@@ -13,14 +13,16 @@ export const inForce = (
   platform: { readonly language: Language; readonly capabilities: { readonly isRemote: boolean } }
 ): ReadonlyArray<RuleLink> => {
   if (links.length < 2 && !links.some(isRetired)) return links
-  const sentAt = platform.capabilities.isRemote
-    ? Math.min(receivedAt - IN_FLIGHT_MILLIS, platform.language.events.timeOf(payload) ?? receivedAt)
-    : receivedAt
+  const { isRemote } = platform.capabilities
+  const happenedAt = isRemote ? (platform.language.events.timeOf(payload) ?? receivedAt) : receivedAt
+  const sentAt = isRemote ? Math.min(receivedAt - IN_FLIGHT_MILLIS, happenedAt) : receivedAt
+  // Events of a gap come again much later.
+  const at = happenedAt < receivedAt - IN_FLIGHT_MILLIS ? happenedAt : receivedAt
   const best = new Map<string, RuleLink>()
   for (const link of links) {
     if (sentAt >= endOf(link)) continue
     const known = best.get(link.ruleId)
-    if (known === undefined || isBetter(link, known, receivedAt)) best.set(link.ruleId, link)
+    if (known === undefined || isBetter(link, known, at)) best.set(link.ruleId, link)
   }
   return [...best.values()]
 }
@@ -34,9 +36,9 @@ const isRetired = ({ retiredAt }: RuleLink): boolean => retiredAt !== undefined
 
 const endOf = ({ retiredAt = Number.POSITIVE_INFINITY }: RuleLink): number => retiredAt
 
-/** The filters that were in force when the event was received, or else the latest ones. */
-const isBetter = (one: RuleLink, other: RuleLink, receivedAt: number): boolean => {
-  const wasInForce = endOf(one) > receivedAt
-  if (wasInForce !== endOf(other) > receivedAt) return wasInForce
+/** The filters that were in force at that time, or else the latest ones. */
+const isBetter = (one: RuleLink, other: RuleLink, at: number): boolean => {
+  const wasInForce = endOf(one) > at
+  if (wasInForce !== endOf(other) > at) return wasInForce
   return wasInForce ? endOf(one) < endOf(other) : endOf(one) > endOf(other)
 }
