@@ -34,7 +34,7 @@ export const changeRule = (
     yield* sql`update rules set purpose = 'update' where id = ${candidate}`
     yield* sql`insert into retired_rules (platform, platform_rule_id, rule_id, account_id, version, retired_at)
       select platform, platform_rule_id, rule_id, account_id, ${version}, ${at} from registrations
-      where rule_id = ${rule} and platform = any(${ended}::text[]) and state = 'active' and platform_rule_id is not null`
+      where rule_id = ${rule} and state = 'active' and platform_rule_id is not null`
     yield* sql`update rule_gaps set ended_at = greatest(started_at, ${at}::timestamptz)
       where rule_id = ${rule} and platform = any(${ended}::text[]) and ended_at is null`
     yield* sql`insert into rule_gaps (rule_id, platform, account_id, started_at, cause, detail)

@@ -117,7 +117,7 @@ export interface RuleLink {
   readonly ruleId: RuleId
   readonly accountId: AccountId
   readonly version: number
-  /** Set if the rule has had other filters since then. In milliseconds. */
+  /** When the version ended. Its filter may be that of the next one, which then has a link too. In milliseconds. */
   readonly retiredAt?: number
   /** `ruleId` is a candidate, whose matches are stored apart. */
   readonly isShadow: boolean

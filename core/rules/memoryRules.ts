@@ -212,7 +212,7 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       ]
       retired = [
         ...retired,
-        ...before.flatMap(({ platform, platformRuleId, state }) =>
+        ...rule.registrations.flatMap(({ platform, platformRuleId, state }) =>
           Option.isSome(platformRuleId) && state === "active"
             ? [
                 {

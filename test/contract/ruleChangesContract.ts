@@ -51,6 +51,23 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
       })
     )
 
+    it.effect("links events from before a change that leaves the filter as it is", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        yield* rules.change(account, rule.id, { ...change(fromUuid("rule", v7())), name: "Other" })
+        const links = yield* rules.ruleLinks("x", [`x of ${rule.id}`])
+        assert.sameDeepMembers(
+          links.map(({ version, retiredAt }) => ({ version, retiredAt })),
+          [
+            { version: 1, retiredAt: Date.parse(at(5)) },
+            { version: 2, retiredAt: undefined }
+          ]
+        )
+      })
+    )
+
     it.effect("keeps the time since which a platform was watched, and gives a new platform its own", () =>
       Effect.gen(function* () {
         const rules = yield* RuleStore
