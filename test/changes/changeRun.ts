@@ -118,6 +118,8 @@ class Run {
   private readonly ids: Array<string> = []
   private readonly made: Array<Made> = []
   private readonly wanted: Array<Wanted> = []
+  /** How long the last change took. */
+  private changeMillis = 100
   /** A change that was not answered. */
   private pending: (Change & { readonly from: number }) | undefined
 
@@ -147,7 +149,7 @@ class Run {
   }
 
   async changeUntilKilled(failpoint: Failpoint): Promise<void> {
-    const passes = this.random.below(failpoint.startsWith("ingest") ? 60 : 4)
+    const passes = this.random.below(failpoint.startsWith("ingest") ? 60 : sized(2, 4))
     await this.start({ EARSHOT_CRASH_AT: `${failpoint}:${passes}` })
     await this.settle()
     for (let left = CHANGES_PER_PHASE; left > 0 && !this.hasEnded; left--) {
@@ -159,10 +161,11 @@ class Run {
       return
     }
     const changing = this.change()
-    await sleep(this.random.below(100))
+    await until("a change is sent", async () => this.pending !== undefined, 1)
+    await sleep(this.random.below(this.changeMillis))
     await this.kill()
     await changing
-    this.kills.push(`during ${this.pending?.kind ?? "nothing"}`)
+    this.kills.push(`during ${this.pending?.kind ?? "no change"}`)
   }
 
   /** Returns the facts about each rule. */
@@ -218,6 +221,7 @@ class Run {
       const change = this.nextChange(rule)
       this.pending = { ...change, from: Date.now() }
       const answer = await this.ask<{ rule: Rule }>(change.path, { rule_id: rule.id, ...change.body })
+      this.changeMillis = Date.now() - this.pending.from
       this.settled(answer.rule.version)
     } catch (cause) {
       if (cause instanceof Refused) this.inconsistent.push(`${this.pending?.kind}: ${cause.message}`)
@@ -364,6 +368,8 @@ class Refused extends Error {}
 const described = ({ name, overrides, paused }: Wanted): string =>
   `${name} ${PLATFORM_IDS.map((id) => `${id} ${overrides[id]}`).join()}${paused ? " paused" : ""}`
 
+const UNTIL_MILLIS = 60_000
+
 /** The filters that the platform is to hold, each once. */
 const textsOn = (platform: PlatformId, rules: ReadonlyArray<Rule>): string => {
   const wanted = rules
@@ -397,9 +403,9 @@ const toGap = (
   isRecovered: recovered
 })
 
-const until = async (what: string, check: () => Promise<boolean>): Promise<void> => {
-  for (let left = 300; !(await check()); left--) {
-    if (left === 0) throw new Error(`Not true after 30 seconds: ${what}`)
-    await sleep(100)
+const until = async (what: string, check: () => Promise<boolean>, millis = 100): Promise<void> => {
+  for (const end = Date.now() + UNTIL_MILLIS; !(await check()); ) {
+    if (Date.now() > end) throw new Error(`Not true after ${UNTIL_MILLIS} ms: ${what}`)
+    await sleep(millis)
   }
 }
