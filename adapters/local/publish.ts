@@ -73,7 +73,7 @@ export const publisher = (options: {
       { discard: true }
     )
 
-  return (events, sender) =>
+  return (events, sender, asOf) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const yieldIfDue = yield* yieldRegularly
@@ -109,7 +109,7 @@ export const publisher = (options: {
         if (sink === undefined) continue
         accepted[id] = (accepted[id] ?? 0) + 1
         // Before it is matched: rules may change in between.
-        const receivedAt = yield* Clock.currentTimeMillis
+        const receivedAt = asOf ?? (yield* Clock.currentTimeMillis)
         const platformRuleIds = yield* inTurns(sink.match(event.fields), yieldIfDue)
         if (platformRuleIds.length > 0) batch.push({ event, sink, platformRuleIds, receivedAt })
         if (batch.length === BATCH_SIZE) {

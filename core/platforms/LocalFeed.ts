@@ -25,11 +25,13 @@ export class LocalFeed extends Context.Tag("core/LocalFeed")<
      * Publishes events in their platform's format. Iterates twice: it checks all events first, and publishes none if
      * one is invalid. Returns once all matches are durable; fails if the store makes no progress. Idempotent, so a
      * caller may retry. The events of a sender match the rules of that account only. Events without a sender are
-     * shared: they match the rules of every account, and `matches` is 0.
+     * shared: they match the rules of every account, and `matches` is 0. `asOf`: the events count as received at that
+     * time, because filters that another server has registered since then may be missing here.
      */
     readonly publish: (
       events: Iterable<SentEvent>,
-      sender?: AccountId
+      sender?: AccountId,
+      asOf?: number
     ) => Effect.Effect<PublishReport, InvalidArgument | LimitReached | StoreUnavailable>
   }
 >() {}

@@ -1,5 +1,5 @@
 /** The local feed for several servers: an event meets every rule that some server had activated before it came. */
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { LocalFeed } from "../platforms/LocalFeed.ts"
 import { Registrations } from "./Registrations.ts"
 
@@ -8,6 +8,13 @@ export const layer: Layer.Layer<LocalFeed, never, LocalFeed | Registrations> = L
   Effect.gen(function* () {
     const { publish } = yield* LocalFeed
     const { catchUp } = yield* Registrations
-    return LocalFeed.of({ publish: (events, sender) => Effect.zipRight(catchUp, publish(events, sender)) })
+    return LocalFeed.of({
+      publish: (events, sender) =>
+        Effect.gen(function* () {
+          const asOf = yield* Clock.currentTimeMillis
+          yield* catchUp
+          return yield* publish(events, sender, asOf)
+        })
+    })
   })
 )

@@ -1,13 +1,17 @@
 /** Rules that are created and deleted on several servers while the owner of the platforms changes. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
+import { call, draft, type Target, xPost } from "../gateway/client.ts"
 import { sized } from "../long.ts"
 import { PLATFORM_IDS } from "../platforms.ts"
-import { START_MILLIS } from "../program.ts"
+import { KEY, START_MILLIS, startService } from "../program.ts"
 import { temporaryDatabase } from "../stores.ts"
 import { type Fleet, makeFleet, type Server, until } from "./fleet.ts"
 
 const ROUNDS = sized(1, 10)
+
+/** In one request, which takes some seconds. */
+const EVENTS = 4_000
 
 /** Two servers use each text, so that creates and deletes of equal texts meet. */
 const TEXTS = ["amber", "birch", "cedar"]
@@ -44,9 +48,50 @@ describe("changes of rules on several servers", { timeout: 10 * START_MILLIS }, 
       })
     })
   )
+
+  it.scopedLive("lose no event that both filters meet, while another server receives it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      const start = Effect.acquireRelease(
+        Effect.promise(() => startService("node", { DATABASE_URL: Redacted.value(url) })),
+        (running) => Effect.promise(() => running.stop())
+      )
+      const [changing, receiving] = (yield* Effect.all([start, start])).map((running) => ({ ...running, key: KEY }))
+      if (changing === undefined || receiving === undefined) return assert.fail("There are not two servers")
+      yield* Effect.promise(async () => {
+        const { body } = await call(changing, "/api.CreateRule", draft("cat", ["x"]))
+        const rule_id = String(body["rule_id"])
+        const posts = Array.from({ length: EVENTS }, (_, index) => xPost(String(index), "a cat and a dog"))
+        let isSent = false
+        const sending = call(receiving, "/local/events", posts).finally(() => {
+          isSent = true
+        })
+        let changes = 0
+        for (; !isSent; changes++) {
+          const filter = changes % 2 === 0 ? "dog" : "cat"
+          const { status } = await call(changing, "/api.UpdateRule", { rule_id, overrides: { x: filter } })
+          assert.strictEqual(status, 200)
+        }
+        assert.strictEqual((await sending).status, 200)
+        assert.strictEqual(await countMatches(receiving, rule_id), EVENTS, `after ${changes} changes`)
+      })
+    })
+  )
 })
 
 // ---- helpers ----
+
+const countMatches = async (target: Target, rule_id: string): Promise<number> => {
+  let count = 0
+  let cursor: unknown
+  do {
+    const page = { rule_id, limit: 500, ...(cursor !== undefined && { cursor }) }
+    const { body } = await call(target, "/matches", page)
+    count += [...(body["matches"] ?? [])].length
+    cursor = body["next_cursor"]
+  } while (cursor !== undefined)
+  return count
+}
 
 const hold = (fleet: Fleet, texts: ReadonlyArray<string>) =>
   until(`the platforms hold each of ${texts.join()} once`, async () => {
