@@ -5,7 +5,7 @@ import { Effect, Option } from "effect"
 import { RuleNotFound, RuleVersionChanged } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type RuleId, toUuid } from "../../core/model/Ids.ts"
 import { fromDate, type Timestamp } from "../../core/model/Timestamp.ts"
-import { PAUSED, type RuleChange, type StoredVersion } from "../../core/rules/RuleStore.ts"
+import { BEFORE_PROMOTION, PAUSED, type RuleChange, type StoredVersion } from "../../core/rules/RuleStore.ts"
 
 /** See `RuleStore.change`. In a transaction. */
 export const changeRule = (
@@ -31,6 +31,10 @@ export const changeRule = (
       where id = ${rule}`
     yield* sql`insert into rules (id, account_id, name, intent, created_at, candidate_of)
       values (${candidate}, ${owner}, ${change.name}, ${change.intent}, ${at}, ${rule}) on conflict (id) do nothing`
+    yield* sql`insert into retired_rules (platform, platform_rule_id, rule_id, account_id, version, retired_at)
+      select g.platform, g.platform_rule_id, ${rule}, g.account_id, ${BEFORE_PROMOTION}::int, ${at}
+      from registrations g join rules r on r.id = g.rule_id
+      where g.rule_id = ${candidate} and r.purpose = 'shadow' and g.state = 'active' and g.platform_rule_id is not null`
     yield* sql`update rules set purpose = 'update' where id = ${candidate}`
     yield* sql`insert into retired_rules (platform, platform_rule_id, rule_id, account_id, version, retired_at)
       select platform, platform_rule_id, rule_id, account_id, ${version}, ${at} from registrations

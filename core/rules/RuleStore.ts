@@ -116,12 +116,15 @@ export interface RuleLink {
   readonly platformRuleId: string
   readonly ruleId: RuleId
   readonly accountId: AccountId
+  /** `BEFORE_PROMOTION` until a filter was promoted: its events were those of a shadow. */
   readonly version: number
   /** When the version ended. Its filter may be that of the next one, which then has a link too. In milliseconds. */
   readonly retiredAt?: number
   /** `ruleId` is a candidate, whose matches are stored apart. */
   readonly isShadow: boolean
 }
+
+export const BEFORE_PROMOTION = 0
 
 /** The gap of a rule that its account has paused. */
 export const PAUSED = { cause: "paused", detail: "The account paused the rule" } as const

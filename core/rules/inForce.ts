@@ -1,11 +1,11 @@
 /** Which version of a rule an event belongs to. */
 import type { Language } from "../languages/Language.ts"
 import type { Delivery } from "../platforms/Platform.ts"
-import type { RuleLink } from "./RuleStore.ts"
+import { BEFORE_PROMOTION, type RuleLink } from "./RuleStore.ts"
 
 /**
  * At most one link per rule. An event that only earlier filters met counts if it is from before they were replaced: it
- * was on its way.
+ * was on its way. An event that only a promoted filter met does not count if it was received before the promotion.
  */
 export const inForce = (
   links: ReadonlyArray<RuleLink>,
@@ -20,11 +20,11 @@ export const inForce = (
   const at = happenedAt < receivedAt - IN_FLIGHT_MILLIS ? happenedAt : receivedAt
   const best = new Map<string, RuleLink>()
   for (const link of links) {
-    if (sentAt >= endOf(link)) continue
+    if ((link.version === BEFORE_PROMOTION ? receivedAt : sentAt) >= endOf(link)) continue
     const known = best.get(link.ruleId)
     if (known === undefined || isBetter(link, known, at)) best.set(link.ruleId, link)
   }
-  return [...best.values()]
+  return [...best.values()].filter(({ version }) => version !== BEFORE_PROMOTION)
 }
 
 // ---- helpers ----
@@ -40,5 +40,6 @@ const endOf = ({ retiredAt = Number.POSITIVE_INFINITY }: RuleLink): number => re
 const isBetter = (one: RuleLink, other: RuleLink, at: number): boolean => {
   const wasInForce = endOf(one) > at
   if (wasInForce !== endOf(other) > at) return wasInForce
-  return wasInForce ? endOf(one) < endOf(other) : endOf(one) > endOf(other)
+  if (endOf(one) === endOf(other)) return one.version > other.version
+  return wasInForce === endOf(one) < endOf(other)
 }

@@ -7,6 +7,7 @@ import type { Timestamp } from "../model/Timestamp.ts"
 import type { Registered } from "../platforms/Platform.ts"
 import type { RegistrationState, Rule } from "./Rule.ts"
 import {
+  BEFORE_PROMOTION,
   causeOf,
   DROPPED,
   type NewRule,
@@ -210,9 +211,8 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
         ...added,
         ...paused
       ]
-      retired = [
-        ...retired,
-        ...rule.registrations.flatMap(({ platform, platformRuleId, state }) =>
+      const retire = (ended: ReadonlyArray<MemoryRegistration>, version: number) =>
+        ended.flatMap(({ platform, platformRuleId, state }) =>
           Option.isSome(platformRuleId) && state === "active"
             ? [
                 {
@@ -226,7 +226,8 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
               ]
             : []
         )
-      ]
+      const promoted = candidate?.candidate?.purpose === "shadow" ? candidate.registrations : []
+      retired = [...retired, ...retire(rule.registrations, version), ...retire(promoted, BEFORE_PROMOTION)]
       const ends = (gap: MemoryGap) => before.some((registration) => isOpenFor(gap, registration))
       const open = gaps.filter((gap) => gap.ruleId === wanted.candidate && Option.isNone(gap.to))
       gaps = [

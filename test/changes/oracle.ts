@@ -79,7 +79,8 @@ export const differencesOf = (facts: Facts): Differences => {
           found.wrongVersion.push(`${where}: reapplied with version ${match.version}`)
         }
       } else if (meeting.length === 0) {
-        found.unwanted.push(`${where}: stored with version ${match.version}`)
+        if (!isReplayedShadow(facts, match, event))
+          found.unwanted.push(`${where}: stored with version ${match.version}`)
       } else if (!meeting.some(({ version }) => version === match.version)) {
         found.wrongVersion.push(`${where}: stored with version ${match.version}`)
       }
@@ -112,6 +113,11 @@ const versionsAt = ({ made, versions, inFlightMillis }: Facts, { from, to }: Per
     return begin <= to + inFlightMillis && end >= from
   })
 }
+
+/** An event of a gap that only a shadow met, and that came again after its promotion, may count as one of the rule. */
+const isReplayedShadow = ({ made, gaps }: Facts, { platform, version }: StoredMatch, { from, to }: Period): boolean =>
+  made.some((change) => change.version === version && change.kind === "promotion") &&
+  gaps.some((gap) => gap.platform === platform && to >= gap.from - UNDER_WAY_MILLIS && from <= gap.to)
 
 const isInGap = ({ gaps, inFlightMillis }: Facts, platform: PlatformId, { from, to }: Period): boolean =>
   gaps.some(

@@ -3,7 +3,7 @@ import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { v7 } from "uuid"
 import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
-import { type NewRule, type RuleChange, RuleStore } from "../../core/rules/RuleStore.ts"
+import { BEFORE_PROMOTION, type NewRule, type RuleChange, RuleStore } from "../../core/rules/RuleStore.ts"
 import type { Stores } from "../stores.ts"
 import { at, newAccount, newRule, noLimits, registeredOf, visibleRule } from "./samples.ts"
 
@@ -160,6 +160,27 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
           { version: 1, at: at(1), key_id: by, name: "Cats", intent: rule.intent, overrides, paused: false }
         ])
         assert.deepStrictEqual(yield* rules.versions(yield* newAccount, rule.id), [])
+      })
+    )
+
+    it.effect("tells the events of a shadow from those after its promotion", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        const rule = yield* visibleRule(account)
+        const shadow = yield* activeCandidate(rule, {
+          candidate: { of: rule.id, purpose: "shadow" },
+          filters: [{ platform: "x", text: "dog" }]
+        })
+        yield* rules.change(account, rule.id, { ...change(shadow.id), ended: ["x"] })
+        const links = yield* rules.ruleLinks("x", [`x of ${shadow.id}`])
+        assert.sameDeepMembers(
+          links.map(({ ruleId, version, retiredAt }) => ({ ruleId, version, retiredAt })),
+          [
+            { ruleId: rule.id, version: BEFORE_PROMOTION, retiredAt: Date.parse(at(5)) },
+            { ruleId: rule.id, version: 2, retiredAt: undefined }
+          ]
+        )
       })
     )
 

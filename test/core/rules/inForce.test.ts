@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { firehose } from "../../../core/languages/firehose.ts"
 import { fromUuid } from "../../../core/model/Ids.ts"
 import { inForce } from "../../../core/rules/inForce.ts"
-import type { RuleLink } from "../../../core/rules/RuleStore.ts"
+import { BEFORE_PROMOTION, type RuleLink } from "../../../core/rules/RuleStore.ts"
 
 const NOW = Date.parse("2026-11-17T10:00:00Z")
 const ID = "01890f3a-7c1e-7000-8000-000000000001"
@@ -19,6 +19,16 @@ describe("inForce", () => {
     assert.strictEqual(versionAt(NOW - 1, [link(1, NOW)]), 1)
     assert.strictEqual(versionAt(NOW + 4_999, [link(1, NOW)], { isRemote: true }), 1)
     assert.isUndefined(versionAt(NOW + 5_000, [link(1, NOW)], { isRemote: true }))
+  })
+
+  it("drops an event that only a promoted filter met before its promotion", () => {
+    const shadow = link(BEFORE_PROMOTION, NOW)
+    assert.isUndefined(versionAt(NOW - 1, [shadow, link(2)]))
+    assert.strictEqual(versionAt(NOW, [shadow, link(2)]), 2)
+    assert.strictEqual(versionAt(NOW - 1, [shadow, link(1, NOW), link(2)]), 1)
+    assert.strictEqual(versionAt(NOW - 1, [link(1, NOW), shadow, link(2)]), 1)
+    // The time of the platform alone is no reason to drop an event.
+    assert.strictEqual(versionAt(NOW - 1, [shadow, link(2)], { isRemote: true, receivedAt: NOW + 60_000 }), 2)
   })
 
   it("takes the version of the time of an event that the platform sends again", () => {
