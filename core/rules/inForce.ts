@@ -14,13 +14,19 @@ export const inForce = (
 ): ReadonlyArray<RuleLink> => {
   if (links.length < 2 && !links.some(isRetired)) return links
   const { isRemote } = platform.capabilities
-  const happenedAt = isRemote ? (platform.language.events.timeOf(payload) ?? receivedAt) : receivedAt
-  const sentAt = isRemote ? Math.min(receivedAt - IN_FLIGHT_MILLIS, happenedAt) : receivedAt
+  const ownTime = isRemote ? platform.language.events.timeOf(payload) : undefined
+  const happenedAt = Math.min(ownTime ?? receivedAt, receivedAt)
+  const shared = new Set(links.flatMap((link) => (isRetired(link) ? [] : [link.platformRuleId])))
+  const mayEndAt = ({ version, platformRuleId }: RuleLink) => {
+    if (version === BEFORE_PROMOTION) return receivedAt
+    // The platform still sends events for a filter that another rule has, and no more for one that none has.
+    return isRemote && !shared.has(platformRuleId) ? Math.min(receivedAt - IN_FLIGHT_MILLIS, happenedAt) : happenedAt
+  }
   // Events of a gap come again much later.
   const at = happenedAt < receivedAt - IN_FLIGHT_MILLIS ? happenedAt : receivedAt
   const best = new Map<string, RuleLink>()
   for (const link of links) {
-    if ((link.version === BEFORE_PROMOTION ? receivedAt : sentAt) >= endOf(link)) continue
+    if (mayEndAt(link) >= endOf(link)) continue
     const known = best.get(link.ruleId)
     if (known === undefined || isBetter(link, known, at)) best.set(link.ruleId, link)
   }

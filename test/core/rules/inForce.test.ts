@@ -6,6 +6,7 @@ import { BEFORE_PROMOTION, type RuleLink } from "../../../core/rules/RuleStore.t
 
 const NOW = Date.parse("2026-11-17T10:00:00Z")
 const ID = "01890f3a-7c1e-7000-8000-000000000001"
+const OTHER = "01890f3a-7c1e-7000-8000-000000000002"
 
 describe("inForce", () => {
   it("takes the version of the time at which the event was received", () => {
@@ -19,6 +20,14 @@ describe("inForce", () => {
     assert.strictEqual(versionAt(NOW - 1, [link(1, NOW)]), 1)
     assert.strictEqual(versionAt(NOW + 4_999, [link(1, NOW)], { isRemote: true }), 1)
     assert.isUndefined(versionAt(NOW + 5_000, [link(1, NOW)], { isRemote: true }))
+  })
+
+  it("drops a later event of a remote platform for a filter that another rule still has", () => {
+    const other = { ...link(1), ruleId: fromUuid("rule", OTHER), platformRuleId: "filter of 1" }
+    const versions = (matchedAt: number, receivedAt: number) =>
+      linksAt(matchedAt, [link(1, NOW), other], { isRemote: true, receivedAt }).map(({ ruleId }) => ruleId)
+    assert.deepStrictEqual(versions(NOW - 1, NOW + 1_000), [fromUuid("rule", ID), other.ruleId])
+    assert.deepStrictEqual(versions(NOW, NOW + 1_000), [other.ruleId])
   })
 
   it("drops an event that only a promoted filter met before its promotion", () => {
@@ -52,11 +61,13 @@ const link = (version: number, retiredAt?: number): RuleLink => ({
   ...(retiredAt !== undefined && { retiredAt })
 })
 
-const versionAt = (
+const linksAt = (
   matchedAt: number,
   links: ReadonlyArray<RuleLink>,
   { isRemote = false, receivedAt = matchedAt } = {}
-): number | undefined => {
+): ReadonlyArray<RuleLink> => {
   const payload = { matched_at: new Date(matchedAt).toISOString() }
-  return inForce(links, { receivedAt, payload }, { language: firehose, capabilities: { isRemote } })[0]?.version
+  return inForce(links, { receivedAt, payload }, { language: firehose, capabilities: { isRemote } })
 }
+
+const versionAt = (...args: Parameters<typeof linksAt>): number | undefined => linksAt(...args)[0]?.version
