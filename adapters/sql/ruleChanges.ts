@@ -18,7 +18,7 @@ export const changeRule = (
     const rule = toUuid(id)
     const candidate = toUuid(change.candidate)
     const owner = toUuid(account)
-    const { at, expectedVersion: expected, ended, paused } = change
+    const { at, expectedVersion: expected, ended, paused, added } = change
     const [found] = yield* sql<{ readonly version: number }>`select version from rules r
       where id = ${rule} and account_id = ${owner} and candidate_of is null and not exists (
         select 1 from registrations where rule_id = r.id and state in ('pending', 'removing')
@@ -26,13 +26,17 @@ export const changeRule = (
     if (found === undefined) return yield* new RuleNotFound({ ruleId: id })
     const { version } = found
     if (version !== expected) return yield* new RuleVersionChanged({ ruleId: id, expected, version })
+    const ready = yield* sql`select 1 from registrations where rule_id = ${candidate}
+      and platform = any(${added}::text[]) and state not in ('pending', 'removing') for update`
+    if (ready.length < added.length) return yield* new RuleNotFound({ ruleId: change.candidate })
 
     yield* sql`update rules set version = version + 1, name = ${change.name}, intent = ${change.intent}
       where id = ${rule}`
     yield* sql`insert into rules (id, account_id, name, intent, created_at, candidate_of)
       values (${candidate}, ${owner}, ${change.name}, ${change.intent}, ${at}, ${rule}) on conflict (id) do nothing`
     yield* sql`insert into retired_rules (platform, platform_rule_id, rule_id, account_id, version, retired_at)
-      select g.platform, g.platform_rule_id, ${rule}, g.account_id, ${BEFORE_PROMOTION}::int, ${at}
+      select g.platform, g.platform_rule_id, ${rule}, g.account_id, ${BEFORE_PROMOTION}::int,
+        least(${at}::timestamptz, ${change.promotedSince ?? null}::timestamptz)
       from registrations g join rules r on r.id = g.rule_id
       where g.rule_id = ${candidate} and r.purpose = 'shadow' and g.state = 'active' and g.platform_rule_id is not null`
     yield* sql`update rules set purpose = 'update' where id = ${candidate}`

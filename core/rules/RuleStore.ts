@@ -45,8 +45,12 @@ export interface RuleChange {
   readonly ended: ReadonlyArray<PlatformId>
   /** New registrations of the rule that are paused. */
   readonly paused: ReadonlyArray<{ readonly platform: PlatformId; readonly text: string }>
-  /** Its registrations become those of the rule. It need not exist. */
+  /** Its registrations become those of the rule. It need not exist if `added` is empty. */
   readonly candidate: RuleId
+  /** The platforms on which the candidate is registered: the change fails with `RuleNotFound` if it no longer is. */
+  readonly added: ReadonlyArray<PlatformId>
+  /** From when on events that only a shadow met count for the rule. Without it: from the change on. */
+  readonly promotedSince?: Timestamp
 }
 
 /** The registration of one rule on one platform, of any account. */

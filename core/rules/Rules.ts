@@ -139,7 +139,8 @@ export class Rules extends Context.Tag("core/Rules")<
                 expectedVersion: rule.version,
                 ended,
                 paused,
-                candidate: candidate.id
+                candidate: candidate.id,
+                added: filters.map(({ platform }) => platform.id)
               }
             })
             return { rule: yield* read(account, id), warnings }

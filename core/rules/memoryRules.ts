@@ -190,9 +190,12 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       const rule = visibleIn(account, id)
       if (rule === undefined) return yield* new RuleNotFound({ ruleId: id })
       const version = rule.versions.length
-      const { expectedVersion: expected, at, ended, name, intent } = wanted
+      const { expectedVersion: expected, at, ended, name, intent, promotedSince = at } = wanted
       if (version !== expected) return yield* new RuleVersionChanged({ ruleId: id, expected, version })
       const candidate = rules.get(wanted.candidate)
+      const isReady = (platform: PlatformId) =>
+        candidate?.registrations.some((one) => one.platform === platform && isHeldOrPaused(one.state)) === true
+      if (!wanted.added.every(isReady)) return yield* new RuleNotFound({ ruleId: wanted.candidate })
       const before = rule.registrations.filter(({ platform }) => ended.includes(platform))
       const watchedSince = (platform: PlatformId, fallback: Timestamp | undefined) =>
         before.find((registration) => registration.platform === platform)?.watchedSince ?? fallback
@@ -211,7 +214,7 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
         ...added,
         ...paused
       ]
-      const retire = (ended: ReadonlyArray<MemoryRegistration>, version: number) =>
+      const retire = (ended: ReadonlyArray<MemoryRegistration>, version: number, retiredAt: number) =>
         ended.flatMap(({ platform, platformRuleId, state }) =>
           Option.isSome(platformRuleId) && state === "active"
             ? [
@@ -221,13 +224,17 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
                   ruleId: id,
                   accountId: account,
                   version,
-                  retiredAt: Date.parse(at)
+                  retiredAt
                 }
               ]
             : []
         )
       const promoted = candidate?.candidate?.purpose === "shadow" ? candidate.registrations : []
-      retired = [...retired, ...retire(rule.registrations, version), ...retire(promoted, BEFORE_PROMOTION)]
+      retired = [
+        ...retired,
+        ...retire(rule.registrations, version, Date.parse(at)),
+        ...retire(promoted, BEFORE_PROMOTION, Math.min(Date.parse(promotedSince), Date.parse(at)))
+      ]
       const ends = (gap: MemoryGap) => before.some((registration) => isOpenFor(gap, registration))
       const open = gaps.filter((gap) => gap.ruleId === wanted.candidate && Option.isNone(gap.to))
       gaps = [

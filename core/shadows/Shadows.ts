@@ -212,12 +212,12 @@ export class Shadows extends Context.Tag("core/Shadows")<
           onNone: () => Effect.succeed(0),
           onSome: (from) => adopt(from, rule.version + 1)
         })
-        let added = yield* adoptNow
-        // Once more for what came in between.
-        const andThen = Effect.map(adoptNow, (late) => {
-          added += late
+        let added = 0
+        // After the change: before it, they would belong to a version that may never be.
+        const andThen = Effect.map(adoptNow, (adopted) => {
+          added = adopted
         })
-        yield* registrations.replace(account, rule.id, {
+        const promoted = registrations.replace(account, rule.id, {
           limits: new Map(),
           andThen,
           change: {
@@ -227,9 +227,14 @@ export class Shadows extends Context.Tag("core/Shadows")<
             expectedVersion: rule.version,
             ended: pair.platforms,
             paused: [],
-            candidate: pair.shadow
+            candidate: pair.shadow,
+            added: pair.platforms,
+            ...(Option.isSome(since) && { promotedSince: since.value })
           }
         })
+        yield* Effect.mapError(promoted, (error) =>
+          error._tag === "RuleNotFound" && error.ruleId === pair.shadow ? new ShadowNotFound({ ruleId: id }) : error
+        )
         return { rule: yield* rules.get(account, id), added }
       })
 

@@ -101,6 +101,9 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
         assert.strictEqual((yield* fails(account, fromUuid("rule", v7())))._tag, "RuleNotFound")
         const candidate = yield* activeCandidate(rule)
         assert.strictEqual((yield* fails(account, candidate.id))._tag, "RuleNotFound")
+        const gone = { ...change(candidate.id), ended: ["x"], added: ["x"] }
+        yield* rules.remove(candidate.id)
+        assert.strictEqual((yield* Effect.flip(rules.change(account, rule.id, gone)))._tag, "RuleNotFound")
         assert.deepStrictEqual(yield* rules.list(account), before)
       })
     )
@@ -220,7 +223,8 @@ const change = (candidate: RuleId): RuleChange => ({
   expectedVersion: 1,
   ended: [],
   paused: [],
-  candidate
+  candidate,
+  added: []
 })
 
 const activeCandidate = (rule: NewRule, overrides: Partial<NewRule> = {}) =>
