@@ -67,7 +67,7 @@ describe("changes of a rule under kill -9", { timeout: 5 * START_MILLIS }, () =>
         console.log(`seed ${seed} ${where}: ${facts}, killed ${kills.join(", ")}`)
         assert.deepStrictEqual(differences, none, `${facts}, killed ${kills.join(", ")}`)
         assert.isAbove(matches, 100)
-        assert.isAbove(versions, 3)
+        assert.isAbove(versions, 1)
       })
     )
   }

@@ -12,6 +12,8 @@ export interface Feed {
   /** For the service. */
   readonly settings: Readonly<Record<string, string>>
   readonly inFlightMillis: number
+  /** X sends the posts of some minutes again. */
+  readonly hasBackfill: boolean
   readonly published: ReadonlyArray<Published>
   /** Publishes from now on. `url` is that of the running service, or undefined while there is none. */
   readonly start: (url: () => string | undefined) => void
@@ -38,18 +40,19 @@ export const inProcess: OpenFeed = (seed) =>
         event.isCertain = response.ok
       }
     })
-    return { settings: {}, inFlightMillis: 0, ...publisher.feed, held: Effect.succeed(undefined) }
+    return { settings: {}, inFlightMillis: 0, hasBackfill: false, ...publisher.feed, held: Effect.succeed(undefined) }
   })
 
-/** Both platforms are simulated. An even seed has X's backfill. */
+/** Both platforms are simulated. */
 export const simulated: OpenFeed = (seed) =>
   Effect.gen(function* () {
     const random = seeded(seed)
+    const hasBackfill = random.chance(0.5)
     const simulator = yield* Simulator.make({
       seed,
       settings: {
         x: {
-          tier: seed % 2 === 0 ? "enterprise" : "pay-per-use",
+          tier: hasBackfill ? "enterprise" : "pay-per-use",
           dead_slot_seconds: 0,
           // The runs are about changes that succeed.
           rules_get_limit: 100_000,
@@ -77,6 +80,7 @@ export const simulated: OpenFeed = (seed) =>
         FIREHOSE_TAP_TOKEN: firehose.tap_token
       },
       inFlightMillis: IN_FLIGHT_MILLIS,
+      hasBackfill,
       ...publisher.feed,
       start: () => publisher.start(() => url),
       held: Effect.map(simulator.control.state, (state) => ({
@@ -89,7 +93,7 @@ export const simulated: OpenFeed = (seed) =>
 // ---- helpers ----
 
 /** From the simulator to the service, on a busy machine. */
-const IN_FLIGHT_MILLIS = 0
+const IN_FLIGHT_MILLIS = 1_000
 
 /** 200 events a second: five posts and five pages every 50 ms. */
 const INTERVAL_MILLIS = 50

@@ -17,8 +17,12 @@ export interface Published extends Period {
   to: number
 }
 
-/** The request that made a version. If the process was killed in it, `to` is the time after the restart. */
+/**
+ * The request that made a version. If the process was killed in it, `to` is the time after the restart. `since`: events
+ * that only this version meets may count from then on.
+ */
 export interface Made extends Period {
+  readonly since?: number
   readonly version: number
   readonly kind: string
 }
@@ -46,6 +50,7 @@ export interface Facts {
   readonly gaps: ReadonlyArray<Gap>
   /** From the publication to the arrival, on a busy machine. */
   readonly inFlightMillis: number
+  readonly hasBackfill: boolean
 }
 
 export interface Differences {
@@ -67,6 +72,11 @@ export const differencesOf = (facts: Facts): Differences => {
       const matches = stored.get(event.number) ?? []
       const possible = versionsAt(facts, event)
       const meeting = possible.filter((version) => isMetBy(version, platform, event.text))
+      const received = versionsAt(facts, { from: event.from, to: event.to + facts.inFlightMillis })
+      const allowed = [
+        ...received.filter((version) => isMetBy(version, platform, event.text)),
+        ...promotedOver(facts, platform, event)
+      ]
       const where = `${platform} ${described(event)}, when ${possible.map(filterOn(platform)).join(" or ")} was in force`
       if (matches.length > 1) found.twice.push(`${where}: stored ${matches.length} times`)
       const [match] = matches
@@ -78,10 +88,10 @@ export const differencesOf = (facts: Facts): Differences => {
         if (version === undefined || !isMetBy(version, platform, event.text)) {
           found.wrongVersion.push(`${where}: reapplied with version ${match.version}`)
         }
-      } else if (meeting.length === 0) {
+      } else if (allowed.length === 0) {
         if (!isReplayedShadow(facts, match, event))
           found.unwanted.push(`${where}: stored with version ${match.version}`)
-      } else if (!meeting.some(({ version }) => version === match.version)) {
+      } else if (!allowed.some(({ version }) => version === match.version)) {
         found.wrongVersion.push(`${where}: stored with version ${match.version}`)
       }
     }
@@ -104,28 +114,39 @@ const isMetBy = ({ overrides, paused }: RuleVersion, platform: PlatformId, text:
   return !paused && filter !== undefined && isMet(filter, text)
 }
 
-/** The versions that may have been in force when the event was published and received. */
-const versionsAt = ({ made, versions, inFlightMillis }: Facts, { from, to }: Period): ReadonlyArray<RuleVersion> => {
+/** The versions that may have been in force in the period. */
+const versionsAt = ({ made, versions }: Facts, { from, to }: Period): ReadonlyArray<RuleVersion> => {
   const madeBy = new Map(made.map((change) => [change.version, change]))
   return versions.filter(({ version }) => {
     const begin = madeBy.get(version)?.from ?? Number.NEGATIVE_INFINITY
     const end = madeBy.get(version + 1)?.to ?? Number.POSITIVE_INFINITY
-    return begin <= to + inFlightMillis && end >= from
+    return begin <= to && end >= from
   })
 }
 
-/** An event of a gap that only a shadow met, and that came again after its promotion, may count as one of the rule. */
-const isReplayedShadow = ({ made, gaps }: Facts, { platform, version }: StoredMatch, { from, to }: Period): boolean =>
-  made.some((change) => change.version === version && change.kind === "promotion") &&
-  gaps.some((gap) => gap.platform === platform && to >= gap.from - UNDER_WAY_MILLIS && from <= gap.to)
+/** The versions that took over what they had met as a shadow. */
+const promotedOver = ({ made, versions }: Facts, platform: PlatformId, { text, to }: Published) =>
+  versions.filter((version) => {
+    const change = made.find((one) => one.version === version.version)
+    return change?.since !== undefined && to >= change.since && to <= change.to && isMetBy(version, platform, text)
+  })
 
-const isInGap = ({ gaps, inFlightMillis }: Facts, platform: PlatformId, { from, to }: Period): boolean =>
+/** An event that only a shadow met, and that came again after its promotion, may count as one of the rule. */
+const isReplayedShadow = (
+  { made, gaps, hasBackfill }: Facts,
+  { platform, version }: StoredMatch,
+  { from, to }: Period
+): boolean =>
+  made.some((change) => change.version === version && change.kind === "promotion") &&
+  (hasBackfill || gaps.some((gap) => gap.platform === platform && to >= gap.from - UNDER_WAY_MILLIS && from <= gap.to))
+
+const isInGap = ({ gaps }: Facts, platform: PlatformId, { from, to }: Period): boolean =>
   gaps.some(
     (gap) =>
       gap.platform === platform &&
       gap.cause !== "paused" &&
       !gap.isRecovered &&
-      to >= gap.from - Math.max(inFlightMillis, UNDER_WAY_MILLIS) &&
+      to >= gap.from - UNDER_WAY_MILLIS &&
       from <= gap.to
   )
 
