@@ -135,7 +135,7 @@ const randomPage = (random: Random): unknown => ({
   matched_at: "2026-11-15T12:00:00Z"
 })
 
-const randomText = (platform: PlatformId, random: Random): string => {
+export const randomText = (platform: PlatformId, random: Random): string => {
   const clause = platform === "x" ? xClause : firehoseClause
   const joined = (depth: number): string =>
     Array.from({ length: 1 + upTo(random, 4) }, () => {

@@ -1,5 +1,6 @@
 /** The part of a platform that needs no network: its filter language and its event format. */
 import type { Either, Schema } from "effect"
+import type { FilterEdits } from "../syntax/edits/FilterEdits.ts"
 import type { Checked } from "../syntax/expression/checked.ts"
 import type { EventSummary, PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { FieldNames } from "../syntax/expression/FieldNames.ts"
@@ -20,6 +21,8 @@ export interface Language {
   readonly help: LanguageHelp
   readonly events: EventFormat
   readonly fieldNames: FieldNames
+  /** Changes of single clauses, to explain a miss; `undefined` if the text is not a filter. Absent: no changes are offered. */
+  readonly edits?: (text: string) => FilterEdits | undefined
   /** Absent: the language is not a translation target. */
   readonly target?: TranslationTarget
   /** Absent: translations from and to the language have no witnesses. */

@@ -1,5 +1,6 @@
 /** The filter language and event format of the platform `firehose`. */
 
+import { edits } from "../syntax/firehose/edits.ts"
 import { firehoseEvent, firehoseEventId, firehoseEventTime } from "../syntax/firehose/event.ts"
 import { fieldNames } from "../syntax/firehose/fieldNames.ts"
 import { limits } from "../syntax/firehose/fields.ts"
@@ -40,6 +41,7 @@ export const firehose: Language = {
     },
     summaryOf: firehoseSummary
   },
+  edits,
   target: { clause: toFirehose, print: printFirehose, isUnsatisfiable: isContradictory },
   examples: pages
 }

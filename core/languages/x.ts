@@ -3,6 +3,7 @@
 import { printX } from "../syntax/translation/print.ts"
 import { toX } from "../syntax/translation/toX.ts"
 import { posts } from "../syntax/translation/witness/post.ts"
+import { edits } from "../syntax/x/edits.ts"
 import { xEvent, xEventId, xEventTime } from "../syntax/x/event.ts"
 import { fieldNames } from "../syntax/x/fieldNames.ts"
 import { xHelp } from "../syntax/x/help.ts"
@@ -48,6 +49,7 @@ function languageWith(maxLength: number): Language {
       titleOf: (record) => textOf(objectOf(objectOf(record)?.["data"])?.["text"]),
       summaryOf: xSummary
     },
+    edits,
     target: { clause: toX, print: printX, isUnsatisfiable: () => false },
     examples: posts
   }

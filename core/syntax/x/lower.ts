@@ -7,6 +7,11 @@ import { tokens } from "./tokens.ts"
 import { circleOf, folded, rangeOf, rectangleOf } from "./values.ts"
 import { languageCode } from "./vocabulary.ts"
 
+export const tagFields = { "#": "x.hashtag", "@": "x.mention", $: "x.cashtag" } as const satisfies Record<
+  TagNode["sign"],
+  string
+>
+
 /** Never throws: a value that the checker refuses lowers to `Nothing`. */
 export const lower = (node: XNode): Expression => {
   const { span } = node
@@ -31,11 +36,6 @@ export const lower = (node: XNode): Expression => {
 }
 
 // ---- helpers ----
-
-const tagFields = { "#": "x.hashtag", "@": "x.mention", $: "x.cashtag" } as const satisfies Record<
-  TagNode["sign"],
-  string
->
 
 function phrase(field: Field, text: string, slop: number, span: Span): Expression {
   const words = tokens(text)

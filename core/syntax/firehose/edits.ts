@@ -1,0 +1,183 @@
+/** Changes of single clauses of a Firehose filter. */
+import { nearest } from "../../text/nearest.ts"
+import { type FilterEdits, keyOf, type Replacement } from "../edits/FilterEdits.ts"
+import { longestWords, otherWords, slopFor, wordsIn } from "../edits/words.ts"
+import type { EventFields } from "../expression/eventFields.ts"
+import type { Clause, Group, Phrase, Query, Range, RangeEnd, Term } from "./ast.ts"
+import { defaultField, type Field, fieldOf, type KeywordFieldInfo, type TextFieldInfo } from "./fields.ts"
+import { parse } from "./language.ts"
+import { print, printQuery } from "./printer.ts"
+import { analyse, isPlainWord, lowerWord } from "./tokens.ts"
+
+/** `undefined` if the text is not a filter. */
+export const edits = (text: string): FilterEdits | undefined => {
+  const { ast } = parse(text)
+  if (ast === undefined) return undefined
+  const leaves = new Map<string, FieldedLeaf>()
+  collect(ast, fieldOf(defaultField), leaves)
+  return {
+    without: (clauses) => {
+      const left = pruned(ast, new Set(clauses.map(keyOf)))
+      return left && print(left)
+    },
+    *replacements(clause, event) {
+      const leaf = leaves.get(keyOf(clause))
+      if (leaf === undefined) return
+      for (const { query, isNear } of replacementsOf(leaf, event)) yield { text: printQuery(query), isNear }
+    },
+    *alternatives(event) {
+      for (const query of alternativesOf(event)) {
+        const clause = printQuery(query)
+        yield { clause, text: withAlternative(ast, clause) }
+      }
+    }
+  }
+}
+
+// ---- helpers ----
+
+type Leaf = Exclude<Query, Group>
+
+interface FieldedLeaf {
+  readonly query: Leaf
+  readonly field: Field | undefined
+}
+
+interface QueryReplacement extends Pick<Replacement, "isNear"> {
+  readonly query: Leaf
+}
+
+const collect = (group: Group, outer: Field | undefined, leaves: Map<string, FieldedLeaf>): void => {
+  for (const { query } of group.clauses) {
+    const field = query.field === undefined ? outer : fieldOf(query.field.name)
+    if (query._tag === "Group") collect(query, field, leaves)
+    else leaves.set(keyOf(query.span), { query, field })
+  }
+}
+
+const pruned = (group: Group, dropped: ReadonlySet<string>): Group | undefined => {
+  const clauses = group.clauses.flatMap((clause): ReadonlyArray<Clause> => {
+    const { query, span } = clause
+    if (dropped.has(keyOf(span)) || dropped.has(keyOf(query.span))) return []
+    if (query._tag !== "Group") return [clause]
+    const left = pruned(query, dropped)
+    return left === undefined ? [] : [{ ...clause, query: ungrouped(left) }]
+  })
+  const [only] = clauses
+  if (only === undefined) return undefined
+  // A single required clause means the same as an optional one, which is printed without a sign.
+  return { ...group, clauses: clauses.length === 1 && only.occur === "must" ? [{ ...only, occur: "should" }] : clauses }
+}
+
+/** A group of one clause without a field of its own is that clause. */
+const ungrouped = (group: Group): Query => {
+  const [only] = group.clauses
+  return group.clauses.length === 1 && only?.occur === "should" && group.field === undefined ? only.query : group
+}
+
+/** `recent:` must stay at the top level. */
+const withAlternative = (ast: Group, clause: string): string => {
+  const recent = ast.clauses.find(({ query }) => query._tag === "Recent")
+  const others = recent && pruned(ast, new Set([keyOf(recent.query.span)]))
+  return recent === undefined || others === undefined
+    ? `(${print(ast)}) OR ${clause}`
+    : `((${print(others)}) OR ${clause}) AND ${printQuery(recent.query)}`
+}
+
+function* replacementsOf({ query, field }: FieldedLeaf, event: EventFields): Generator<QueryReplacement> {
+  if (query._tag === "Recent") {
+    const { ageHours } = event
+    if (ageHours !== undefined)
+      yield { query: { ...query, amount: Math.max(1, Math.ceil(ageHours)), unit: "h" }, isNear: true }
+  } else if (field?.kind === "text") {
+    yield* textReplacements(query, field, event)
+  } else if (field?.kind === "keyword") {
+    yield* keywordReplacements(query, field, event)
+  } else if (field?.kind === "number") {
+    const value = event.number(field.target)
+    if (value === undefined) return
+    if (query._tag === "Range")
+      yield { query: widened(query, String(value), (end) => Math.sign(value - Number(end))), isNear: true }
+    else yield { query: termOf(query, String(value)), isNear: true }
+  }
+}
+
+function* textReplacements(query: Leaf, field: TextFieldInfo, event: EventFields): Generator<QueryReplacement> {
+  const texts = event.text(field.target)
+  if (query._tag === "Fuzzy") {
+    for (const distance of [1, 2] as const) {
+      if (distance > query.distance) yield { query: { ...query, distance }, isNear: true }
+    }
+  }
+  const words =
+    query._tag === "Fuzzy"
+      ? [lowerWord(query.text)]
+      : "text" in query
+        ? analyse(query.text, field.keepsStopWords).words
+        : []
+  const slop =
+    query._tag === "Phrase" && words.length > 1 ? slopFor({ words, slop: query.slop }, texts, MAX_SLOP) : undefined
+  if (query._tag === "Phrase" && slop !== undefined) yield { query: { ...query, slop }, isNear: true }
+  for (const other of otherWords(words, texts)) {
+    yield { query: termOf(query, other.words.join(" ")), isNear: other.isNear }
+  }
+}
+
+const MAX_SLOP = 20
+
+function* keywordReplacements(query: Leaf, field: KeywordFieldInfo, event: EventFields): Generator<QueryReplacement> {
+  const values = event.keywords(field.target)
+  if (query._tag === "Range") {
+    for (const value of values.slice(0, MAX_VALUES)) {
+      yield { query: widened(query, value, (end) => (value < end ? -1 : value > end ? 1 : 0)), isNear: true }
+    }
+    return
+  }
+  const like = "text" in query ? nearest(query.text, values) : undefined
+  if (like !== undefined) yield { query: termOf(query, like), isNear: true }
+  for (const value of values.slice(0, MAX_VALUES)) {
+    yield { query: termOf(query, value), isNear: "text" in query && !field.multiValued && field.name !== "url" }
+  }
+}
+
+const MAX_VALUES = 5
+
+/** `compare`: the sign of the value minus the end. */
+const widened = (range: Range, value: string, compare: (end: string) => number): Range => {
+  const end: RangeEnd = { text: value, span: range.span }
+  const below = range.from === undefined ? 1 : compare(range.from.text)
+  const above = range.to === undefined ? -1 : compare(range.to.text)
+  return {
+    ...range,
+    ...(below <= 0 && { from: end, includesFrom: true }),
+    ...(above >= 0 && { to: end, includesTo: true })
+  }
+}
+
+/** In the field of the other query. */
+const termOf = ({ field, value, span }: Leaf, text: string): Term | Phrase =>
+  isPlainWord(text) || isDomainOrCode.test(text)
+    ? { _tag: "Term", field, text, value, span }
+    : { _tag: "Phrase", field, text, slop: 0, value, span }
+
+const isDomainOrCode = /^[a-z0-9][a-z0-9.-]*$/
+
+const NOWHERE = { start: 0, end: 0 }
+
+const leafIn = (name: string): Leaf => ({
+  _tag: "Term",
+  field: name === defaultField ? undefined : { name, span: NOWHERE },
+  text: "",
+  value: NOWHERE,
+  span: NOWHERE
+})
+
+function* alternativesOf(event: EventFields): Generator<Leaf> {
+  for (const [name, target] of [
+    ["title", "firehose.title"],
+    ["added", "firehose.added"]
+  ] as const) {
+    for (const word of longestWords(wordsIn(event.text(target)))) yield termOf(leafIn(name), word)
+  }
+  for (const domain of event.keywords("firehose.domain").slice(0, 1)) yield termOf(leafIn("domain"), domain)
+}
