@@ -182,6 +182,12 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     message,
     details: { match_id: matchId }
   }),
+  EventNotFound: ({ message, platform, postId }) => ({
+    status: 404,
+    code: "not_found",
+    message,
+    details: { platform, platform_post_id: postId }
+  }),
   LimitReached: ({ message, name, limit, used, retryAfterSeconds }) => ({
     status: 429,
     code: "resource_exhausted",

@@ -1,13 +1,13 @@
 /** Backtests: tests a filter against the recent events of its platform that the account may see. */
 
-import { Clock, Context, Effect, Either, Layer, Schema, Stream } from "effect"
-import { Fingerprints } from "../engine/fingerprints.ts"
+import { Clock, Context, Effect, Either, Layer, Option, Schema, Stream } from "effect"
 import type { EventFormat, Language } from "../languages/Language.ts"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
+import type { Platform } from "../platforms/Platform.ts"
 import { evaluateInTurns } from "../syntax/expression/evaluate.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
 import { jsonOf } from "../text/json.ts"
@@ -15,6 +15,7 @@ import { inTurns, Pace, type Turns } from "../work/turns.ts"
 import { type LoggedEvent, ownLog } from "./EventLog.ts"
 import { RecentEvents } from "./RecentEvents.ts"
 import { type RuleSet, ruleSet } from "./ruleSet.ts"
+import { SeenEvents } from "./SeenEvents.ts"
 
 export const BacktestRequest = Schema.Struct({
   events: wholeNumber({ max: 100_000, fallback: 1_000 }).annotations({
@@ -32,6 +33,9 @@ export const Basis = Schema.Literal("all_events", "matched_events").annotations(
     "all_events: the platform runs in this process, and the tested events are all recent ones. matched_events: a real platform sends only events that match some rule of this server, so the tested events are those; matched is then a lower bound, and share and per_hour are absent"
 })
 export type Basis = typeof Basis.Type
+
+/** A real platform sends only events that match some rule. */
+export const basisOf = ({ capabilities }: Platform): Basis => (capabilities.isRemote ? "matched_events" : "all_events")
 
 export const Backtest = Schema.Struct({
   basis: Basis,
@@ -76,11 +80,30 @@ export interface OwnedRule {
   readonly present: ReadonlyArray<string>
 }
 
+/** The newest events that an account may see on a platform. */
+export interface Visible {
+  readonly account: AccountId
+  readonly platform: PlatformId
+  /** The maximum number. */
+  readonly events: number
+}
+
+/** Gets events newest first, a few at a time. */
+export interface Visitor {
+  readonly visit: (events: ReadonlyArray<LoggedEvent>) => Turns<void>
+  /** `missed` events were dropped before those visited since the last call. */
+  readonly endSegment?: (missed: number) => void
+  /** True once no further event is needed. */
+  readonly isDone?: () => boolean
+}
+
 export class Backtests extends Context.Tag("core/Backtests")<
   Backtests,
   {
     /** On shared events and the account's own. Takes at most ten seconds and yields to other fibers every few milliseconds. */
     readonly run: (rule: OwnedRule, request: BacktestRequest) => Effect.Effect<Backtest, StoreUnavailable>
+    /** With the limits of `run`. Returns why fewer events were visited than wanted. */
+    readonly scan: (visible: Visible, visitor: Visitor) => Effect.Effect<Option.Option<string>, StoreUnavailable>
   }
 >() {
   static readonly layer: Layer.Layer<Backtests, never, RecentEvents> = Layer.effect(
@@ -91,34 +114,41 @@ export class Backtests extends Context.Tag("core/Backtests")<
       const lock = yield* Effect.makeSemaphore(1)
       const runExclusive = <A>(work: Turns<A>) => lock.withPermits(1)(Effect.zipLeft(inTurns(work), Effect.sleep(0)))
 
-      const run = Effect.fn("Backtests.run")(function* (
-        { account, language, basis, expression, present }: OwnedRule,
-        { events, samples }: BacktestRequest
-      ) {
+      const scan = Effect.fn("Backtests.scan")(function* ({ account, platform, events }: Visible, visitor: Visitor) {
         const end = (yield* Clock.currentTimeMillis) + MAX_MILLIS
-        const platform = language.id
-        const own = yield* runExclusive(ruleSet(present, language))
-        const tally = new Tally({ format: language.events, expression, own, basis, maxSamples: samples })
+        const isDone = () => visitor.isDone?.() ?? false
         let isLate = false
+        let isEmpty = true
 
         yield* recent.newest([platform, ownLog(platform, account)], events).pipe(
           Stream.takeUntilEffect((segment) =>
             Effect.gen(function* () {
+              isEmpty = false
               for (const slice of slicesOf(segment.events.toReversed())) {
-                if (isLate) break
-                yield* runExclusive(tally.test(slice))
+                if (isLate || isDone()) break
+                yield* runExclusive(visitor.visit(slice))
                 isLate = (yield* Clock.currentTimeMillis) >= end
               }
-              tally.endSegment(segment.missed)
-              return isLate
+              visitor.endSegment?.(segment.missed)
+              return isLate || isDone()
             })
           ),
           Stream.runDrain
         )
-        return { ...tally.result(), ...noteOf({ platform, keep: recent.keep, isLate, isEmpty: tally.isEmpty }) }
+        return noteOf({ platform, keep: recent.keep, isLate, isEmpty })
       })
 
-      return Backtests.of({ run })
+      const run = Effect.fn("Backtests.run")(function* (
+        { account, language, basis, expression, present }: OwnedRule,
+        { events, samples }: BacktestRequest
+      ) {
+        const own = yield* runExclusive(ruleSet(present, language))
+        const tally = new Tally({ format: language.events, expression, own, basis, maxSamples: samples })
+        const note = yield* scan({ account, platform: language.id, events }, tally)
+        return { ...tally.result(), ...Option.match(note, { onNone: () => ({}), onSome: (note) => ({ note }) }) }
+      })
+
+      return Backtests.of({ run, scan })
     })
   )
 }
@@ -160,12 +190,10 @@ interface TallyOptions {
 }
 
 /** Expects events newest first. */
-class Tally {
+class Tally implements Visitor {
   private readonly options: TallyOptions
   private readonly samples: Array<unknown> = []
-  /** Hashes of event ids, because an id can be a whole page. */
-  private readonly seen = new Set<string>()
-  private readonly fingerprints = new Fingerprints(1)
+  private readonly seen = new SeenEvents()
   private readonly pace = new Pace()
   private tested = 0
   private matched = 0
@@ -180,11 +208,7 @@ class Tally {
     this.options = options
   }
 
-  get isEmpty(): boolean {
-    return this.tested + this.unreadable === 0
-  }
-
-  *test(events: ReadonlyArray<LoggedEvent>): Turns<void> {
+  *visit(events: ReadonlyArray<LoggedEvent>): Turns<void> {
     for (const event of events) yield* this.testOne(event)
   }
 
@@ -219,15 +243,6 @@ class Tally {
     }
   }
 
-  /** Marks the id as seen. */
-  private isDuplicate(id: string): boolean {
-    this.fingerprints.hashText(0, id)
-    const hash = `${this.fingerprints.high} ${this.fingerprints.low}`
-    const isDuplicate = this.seen.has(hash)
-    this.seen.add(hash)
-    return isDuplicate
-  }
-
   private *testOne({ receivedAt, json }: LoggedEvent): Turns<void> {
     const { format, expression, own, maxSamples } = this.options
     const record = jsonOf(json)
@@ -236,7 +251,7 @@ class Tally {
       this.unreadable++
       return
     }
-    if (this.isDuplicate(event.right.id)) return
+    if (!this.seen.add(event.right.id)) return
     this.tested++
     const dated = format.timeOf(record)
     const time = dated !== undefined && dated >= 0 && dated <= LAST_MILLIS ? dated : receivedAt
@@ -256,12 +271,14 @@ const noteOf = (run: {
   readonly keep: number
   readonly isLate: boolean
   readonly isEmpty: boolean
-}): { readonly note?: string } => {
+}): Option.Option<string> => {
   if (run.keep === 0) {
-    return { note: "No events to test: this server keeps no recent events (EARSHOT_RECENT_EVENTS is 0)" }
+    return Option.some("No events to test: this server keeps no recent events (EARSHOT_RECENT_EVENTS is 0)")
   }
-  if (run.isEmpty) return { note: `No events to test: no events of "${run.platform}" have been received yet` }
-  return run.isLate ? { note: `Stopped after ${MAX_MILLIS / 1000} seconds: older events were not tested` } : {}
+  if (run.isEmpty) return Option.some(`No events to test: no events of "${run.platform}" have been received yet`)
+  return run.isLate
+    ? Option.some(`Stopped after ${MAX_MILLIS / 1000} seconds: older events were not tested`)
+    : Option.none()
 }
 
 function count(description: string) {

@@ -86,6 +86,21 @@ export class MatchNotFound extends Schema.TaggedError<MatchNotFound>()("MatchNot
   }
 }
 
+/** The same for an unknown event and for one that another account sent. */
+export class EventNotFound extends Schema.TaggedError<EventNotFound>()("EventNotFound", {
+  platform: PlatformId,
+  /** The platform's id of it. */
+  postId: Schema.String,
+  /** It was removed from the match. */
+  isRedacted: Schema.Boolean
+}) {
+  override get message() {
+    return this.isRedacted
+      ? `Cannot find event "${this.postId}" of "${this.platform}": it was removed, for instance because it was deleted on the platform`
+      : `Cannot find event "${this.postId}" among the recent events of "${this.platform}": send the event itself as "event"`
+  }
+}
+
 /** A limit of the account, except those on rules. */
 export class LimitReached extends Schema.TaggedError<LimitReached>()("LimitReached", {
   name: Schema.String,
@@ -242,6 +257,7 @@ export type CoreError =
   | WebhookNotFound
   | LimitReached
   | MatchNotFound
+  | EventNotFound
   | CursorExpired
   | KeyNotFound
   | KeyInactive

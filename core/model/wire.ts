@@ -68,12 +68,63 @@ export const WireTranslation = Schema.Struct({
   reason: Schema.optionalWith(Schema.String, { exact: true })
 }).annotations({ identifier: "Translation" })
 
+const Tested = Schema.Struct({
+  field: Schema.String.annotations({ description: "The field of the event, such as x.text" }),
+  values: Schema.Array(Schema.String).annotations({
+    description: "The first five values of the field, each cut to 200 characters. Empty if the event has none"
+  }),
+  count: Schema.Number.annotations({
+    jsonSchema: { type: "integer", minimum: 0 },
+    description: "How many values the field has"
+  }),
+  place: Schema.optionalWith(
+    Schema.Struct({
+      value: Schema.Number.annotations({
+        jsonSchema: { type: "integer", minimum: 0 },
+        description: "Index of the value, counted from 0"
+      }),
+      start: Schema.Number,
+      end: Schema.Number,
+      text: Schema.String.annotations({ description: "The text at the place, cut to 200 characters" })
+    }),
+    { exact: true }
+  ).annotations({
+    description:
+      "Where the clause held: a half-open range of UTF-16 code units in the uncut value. Absent if the clause did not hold, and for numbers, ages and places on the map"
+  })
+}).annotations({ identifier: "Tested" })
+
+export const WireChange = Schema.Struct({
+  kind: Schema.Literal("change", "remove", "remove_several", "add").annotations({
+    description:
+      "change: one clause gets another value. remove: one clause or group is removed. remove_several: several clauses of one group are removed. add: one clause, or the whole filter, gets an alternative"
+  }),
+  message: Schema.String.annotations({ description: "The change in words" }),
+  clauses: Schema.Array(WireSpan).annotations({
+    description: "The clauses that change. Empty if the whole filter gets an alternative"
+  }),
+  text: Schema.String.annotations({ description: "The changed filter: it is valid and matches the event" })
+}).annotations({ identifier: "FilterChange" })
+
 export const WireExplanation = Schema.Struct({
   matched: Schema.Boolean,
-  clauses: Schema.Array(Schema.Struct({ span: WireSpan, held: Schema.Boolean, description: Schema.String })),
+  clauses: Schema.Array(
+    Schema.Struct({
+      span: WireSpan,
+      held: Schema.Boolean,
+      description: Schema.String,
+      tested: Schema.optionalWith(Tested, { exact: true }).annotations({
+        description: "What the clause was tested on. Absent for a clause that is the same for all events"
+      })
+    })
+  ),
   decisive: Schema.Array(WireSpan).annotations({
     description:
       "The smallest set of clauses that decided the result. If the rule did not match: it would have, had these clauses given the opposite result"
+  }),
+  changes: Schema.Array(WireChange).annotations({
+    description:
+      "If the rule did not match: up to three changes of the filter, each of which alone is enough, the smallest first. Each was tested on the event. Empty if no single change is enough"
   })
 }).annotations({ identifier: "Explanation" })
 

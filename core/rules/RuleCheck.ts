@@ -1,7 +1,8 @@
 /** The check use case: validates, translates, explains and backtests filters without storing anything. */
 import { Array as Arr, Clock, Effect, Either, Schema } from "effect"
-import { Backtest, BacktestRequest, Backtests } from "../backtests/Backtests.ts"
+import { Backtest, BacktestRequest, Backtests, basisOf } from "../backtests/Backtests.ts"
 import { Counts, estimateOf, Price } from "../backtests/Counts.ts"
+import { type CheckedText, explainFilterInTurns } from "../languages/explainFilter.ts"
 import type { Language } from "../languages/Language.ts"
 import { type ArgumentIssue, InvalidArgument, type LimitReached, type StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
@@ -9,11 +10,8 @@ import { PlatformId } from "../model/PlatformId.ts"
 import { toWireTranslation, WireExplanation, WireIssue, WireTranslation } from "../model/wire.ts"
 import { type Platform, type PlatformFailure, Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import type { ValidRule } from "../syntax/expression/checked.ts"
-import type { EventFields } from "../syntax/expression/eventFields.ts"
-import { explainInTurns } from "../syntax/expression/explain.ts"
+import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
-import type { FieldNames } from "../syntax/expression/FieldNames.ts"
 import { isTarget } from "../syntax/translation/translate.ts"
 import { translateWithWitnesses } from "../syntax/translation/witness/witnesses.ts"
 import { inTurns } from "../work/turns.ts"
@@ -132,7 +130,7 @@ const check = (account: AccountId, { overrides, events = {}, backtest, ask_platf
                 { language, text },
                 platforms.map(({ language }) => language)
               ),
-              ...(yield* explanationOf(rule, samples.get(id), language.fieldNames)),
+              ...(yield* explanationOf({ language, text, expression: rule.expression }, samples.get(id))),
               ...(yield* backtestOf(account, { platform, expression: rule.expression }, backtest)),
               ...(ask_platforms ? yield* answerOf(platform, rule.canonical) : {})
             }
@@ -141,7 +139,7 @@ const check = (account: AccountId, { overrides, events = {}, backtest, ask_platf
   })
 
 const readSamples = (platforms: ReadonlyArray<Platform>, events: NonNullable<CheckRequest["events"]>, now: number) => {
-  const samples = new Map<PlatformId, EventFields>()
+  const samples = new Map<PlatformId, PlatformEvent>()
   const issues: Array<ArgumentIssue> = []
   for (const { id, language } of platforms) {
     if (events[id] === undefined) continue
@@ -152,30 +150,26 @@ const readSamples = (platforms: ReadonlyArray<Platform>, events: NonNullable<Che
   return Arr.isNonEmptyArray(issues) ? new InvalidArgument({ issues }) : Effect.succeed(samples)
 }
 
-const explanationOf = (rule: ValidRule, sample: EventFields | undefined, names: FieldNames) =>
+const explanationOf = (filter: CheckedText, sample: PlatformEvent | undefined) =>
   sample === undefined
     ? Effect.succeed({})
-    : Effect.map(inTurns(explainInTurns(rule.expression, sample, names)), (explanation) => ({ explanation }))
+    : Effect.map(inTurns(explainFilterInTurns(filter, sample)), (explanation) => ({ explanation }))
 
 const backtestOf = (
   account: AccountId,
-  {
-    platform: { language, capabilities },
-    expression
-  }: { readonly platform: Platform; readonly expression: Expression },
+  { platform, expression }: { readonly platform: Platform; readonly expression: Expression },
   request: BacktestRequest | undefined
 ) =>
   Effect.gen(function* () {
     if (request === undefined) return {}
+    const { language } = platform
     const { run } = yield* Backtests
     const { list } = yield* Rules
     const present = (yield* list(account)).flatMap(({ platforms }) => {
       const registration = platforms[language.id]
       return registration?.state === "active" ? [registration.translated_value] : []
     })
-    // A real platform sends only events that match some rule.
-    const basis = capabilities.isRemote ? "matched_events" : "all_events"
-    return { backtest: yield* run({ account, language, basis, expression, present }, request) }
+    return { backtest: yield* run({ account, language, basis: basisOf(platform), expression, present }, request) }
   })
 
 /** Counts what the platform accepts, or would accept if it had room. */

@@ -73,6 +73,10 @@ export class PlainEvent implements PlatformEvent {
     }
   }
 
+  analyse(text: string): Tokens {
+    return this.platform === "x" ? withPositions(tokens(text)) : analyse(text, false)
+  }
+
   writeWords(text: string): number {
     return this.platform === "x" ? writePostWords(text) : writeWords(text, false)
   }
@@ -80,9 +84,7 @@ export class PlainEvent implements PlatformEvent {
   text(field: Field): ReadonlyArray<Tokens> {
     const known = this.analysed.get(field)
     if (known !== undefined) return known
-    const found = this.texts(field).map((text) =>
-      this.platform === "x" ? withPositions(tokens(text)) : analyse(text, false)
-    )
+    const found = this.texts(field).map((text) => this.analyse(text))
     this.analysed.set(field, found)
     return found
   }

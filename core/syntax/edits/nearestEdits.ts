@@ -42,13 +42,21 @@ export function* nearestEditsInTurns(
   const results: Results = new Map()
   if (yield* judge(expression, event, results, pace)) return []
   const found: Array<FilterEdit> = []
-  let left = MAX_CHECKS
+  let checks = MAX_CHECKS
+  let turns = MAX_TURNS
   for (const candidate of ranked(text, candidatesOf({ text, expression, event, edits, results }))) {
-    if (found.length === max || left-- === 0) break
+    if (found.length === max || checks-- === 0) break
     if (found.some((other) => other.kind === candidate.kind && isSame(other.clauses, candidate.clauses))) continue
     const { rule } = check(candidate.text)
     yield
-    if (rule === undefined || !(yield* evaluateInTurns(rule.expression, event, pace))) continue
+    if (rule === undefined) continue
+    const evaluation = evaluateInTurns(rule.expression, event, pace)
+    let turn = evaluation.next()
+    for (; turn.done !== true; turn = evaluation.next()) {
+      if (turns-- === 0) return found
+      yield
+    }
+    if (!turn.value) continue
     const { tier: _, ...edit } = candidate
     found.push({ ...edit, text: rule.canonical })
   }
@@ -57,9 +65,10 @@ export function* nearestEditsInTurns(
 
 // ---- helpers ----
 
-/** Bounds the work for a filter with many alternatives. */
+/** Bounds the work for a filter with many alternatives, or with large patterns on a long text. */
 const MAX_CHECKS = 100
 const MAX_CANDIDATES = 1_000
+const MAX_TURNS = 1_000
 
 type Results = Map<Expression, boolean>
 

@@ -42,6 +42,8 @@ export interface PlatformEvent extends EventFields {
   readonly values: (field: Field) => ReadonlyArray<string>
   /** The raw values of `text`. */
   readonly texts: (field: Field) => ReadonlyArray<string>
+  /** The words of such a value, or of a piece of it. */
+  readonly analyse: (text: string, field: Field) => Tokens
   /** Writes the words of one such value to the word buffer and returns their number. Same words as `text`. */
   readonly writeWords: (text: string, field: Field) => number
 }
@@ -115,6 +117,10 @@ export class LazyFields implements PlatformEvent {
 
   texts(field: Field): ReadonlyArray<string> {
     return distinct(this.reader.texts(field))
+  }
+
+  analyse(text: string, field: Field): Tokens {
+    return this.reader.analyse(text, field)
   }
 
   writeWords(text: string, field: Field): number {

@@ -4,18 +4,16 @@ import { Pace, type Turns } from "../../work/turns.ts"
 import type { Span } from "../issues/issue.ts"
 import { describe, type Leaf } from "./describe.ts"
 import { evaluateInTurns } from "./evaluate.ts"
-import type { EventFields } from "./eventFields.ts"
+import type { EventFields, PlatformEvent } from "./eventFields.ts"
 import type { Expression } from "./expression.ts"
 import type { FieldNames } from "./FieldNames.ts"
+import { type Tested, testedInTurns } from "./tested.ts"
 
 export interface Explanation {
   readonly matched: boolean
   /** In the order of the tree. */
   readonly clauses: ReadonlyArray<ExplainedClause>
-  /**
-   * A smallest set of decisive clauses. For a match: these results alone imply it. For a miss: flipping exactly these
-   * results would have made the rule match. The first one, if there are several.
-   */
+  /** See `Outcome`. */
   readonly decisive: ReadonlyArray<Span>
 }
 
@@ -24,20 +22,77 @@ export interface ExplainedClause {
   readonly held: boolean
   /** One line: what was tested, and on which field. */
   readonly description: string
+  /** Absent for a clause that is the same for all events. */
+  readonly tested?: Tested
 }
 
-export function* explainInTurns(expression: Expression, event: EventFields, names: FieldNames): Turns<Explanation> {
+/** The result of a filter on an event. */
+export interface Outcome {
+  readonly matched: boolean
+  /** Whether each leaf held, in the order of the tree. */
+  readonly held: ReadonlyArray<boolean>
+  /**
+   * A smallest set of decisive clauses. For a match: these results alone imply it. For a miss: flipping exactly these
+   * results would have made the rule match. The first one, if there are several.
+   */
+  readonly decisive: ReadonlyArray<Span>
+  /** The clauses of which each alone would have turned a miss into a match, had it the opposite result. */
+  readonly obstacles: ReadonlyArray<Span>
+}
+
+export function* explainInTurns(expression: Expression, event: PlatformEvent, names: FieldNames): Turns<Explanation> {
+  const { matched, held, decisive } = yield* outcomeInTurns(expression, event, new Pace())
   const clauses: Array<ExplainedClause> = []
-  const pace = new Pace()
+  for (const [index, { leaf }] of leavesOf(expression).entries()) {
+    const leafHeld = held[index] ?? false
+    const tested = yield* testedInTurns(leaf, leafHeld, event)
+    clauses.push({
+      span: leaf.span,
+      held: leafHeld,
+      description: describe(leaf, names),
+      ...(tested && { tested })
+    })
+  }
+  return { matched, clauses, decisive }
+}
+
+export function* outcomeInTurns(expression: Expression, event: EventFields, pace: Pace): Turns<Outcome> {
+  const results: Array<boolean> = []
   const root = yield* evaluateNode(expression, function* (leaf) {
     const held = yield* evaluateInTurns(leaf, event, pace)
-    clauses.push({ span: leaf.span, held, description: describe(leaf, names) })
+    results.push(held)
     return held
   })
   const decisive: Array<Span> = []
   // If no combination of results can match, show the proof of the miss instead.
   collect(root, root.held || root.flip === Number.POSITIVE_INFINITY ? "proof" : "flip", decisive)
-  return { matched: root.held, clauses, decisive: distinctSpans(decisive) }
+  const obstacles: Array<Span> = []
+  if (!root.held) collectObstacles(root, obstacles)
+  return {
+    matched: root.held,
+    held: results,
+    decisive: distinctSpans(decisive),
+    obstacles: distinctSpans(obstacles)
+  }
+}
+
+export interface PlacedLeaf {
+  readonly leaf: Leaf
+  /** The leaf is inside of an odd number of negations. */
+  readonly isNegated: boolean
+}
+
+/** In the order of the tree. */
+export const leavesOf = (expression: Expression, isNegated = false): ReadonlyArray<PlacedLeaf> => {
+  switch (expression._tag) {
+    case "And":
+    case "Or":
+      return expression.clauses.flatMap((clause) => leavesOf(clause, isNegated))
+    case "Not":
+      return leavesOf(expression.clause, !isNegated)
+    default:
+      return [{ leaf: expression, isNegated }]
+  }
 }
 
 // ---- helpers ----
@@ -104,6 +159,20 @@ const collect = ({ shape }: EvaluatedNode, cost: Cost, spans: Array<Span>): void
         collect(part, cost, spans)
       }
     }
+  }
+}
+
+const collectObstacles = ({ shape, flip }: EvaluatedNode, spans: Array<Span>): void => {
+  if (flip > 1) return
+  switch (shape._tag) {
+    case "Leaf":
+      spans.push(shape.span)
+      return
+    case "Not":
+      collectObstacles(shape.part, spans)
+      return
+    case "Group":
+      for (const part of shape.parts) collectObstacles(part, spans)
   }
 }
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import fc from "fast-check"
-import type { EventFields } from "../../../../core/syntax/expression/eventFields.ts"
+import type { PlatformEvent } from "../../../../core/syntax/expression/eventFields.ts"
 import { explainInTurns } from "../../../../core/syntax/expression/explain.ts"
 import type { Expression } from "../../../../core/syntax/expression/expression.ts"
 import { firehoseEvent } from "../../../../core/syntax/firehose/event.ts"
@@ -13,7 +13,7 @@ import { check as checkX, lower } from "../../../../core/syntax/x/language.ts"
 import { finish } from "../../../../core/work/turns.ts"
 
 /** With the names of both platforms. */
-const explain = (expression: Expression, event: EventFields) =>
+const explain = (expression: Expression, event: PlatformEvent) =>
   finish(
     explainInTurns(expression, event, {
       text: { ...xNames.text, ...firehoseNames.text },
@@ -35,7 +35,7 @@ const firehose = (text: string): Expression => {
 }
 
 /** The explanation in terms of the rule's text: `+` marks a clause that held, `-` one that did not. */
-const explained = (rule: string, expression: Expression, event: EventFields) => {
+const explained = (rule: string, expression: Expression, event: PlatformEvent) => {
   const { matched, clauses, decisive } = explain(expression, event)
   return {
     matched,
@@ -202,14 +202,18 @@ describe("explain, compared with every set of clauses", () => {
   const size = (set: number) => set.toString(2).replaceAll("0", "").length
 
   it("names a smallest decisive set", () => {
-    const event: EventFields = {
+    const event: PlatformEvent = {
       id: "1",
       text: () => [],
       *readText() {},
       keywords: () => ["there"],
       number: () => undefined,
       places: () => [],
-      ageHours: undefined
+      ageHours: undefined,
+      values: () => ["there"],
+      texts: () => [],
+      analyse: () => ({ words: [], positions: [] }),
+      writeWords: () => 0
     }
     fc.assert(
       fc.property(

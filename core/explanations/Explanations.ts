@@ -1,0 +1,267 @@
+/** The explanation use cases: why a rule matched an event or not, and why a rule catches nothing. */
+import { Array as Arr, Clock, Context, Effect, Either, Layer, Option, Schema } from "effect"
+import { Backtests, basisOf, type Visitor } from "../backtests/Backtests.ts"
+import type { LoggedEvent } from "../backtests/EventLog.ts"
+import { type CheckedText, explainFilterInTurns } from "../languages/explainFilter.ts"
+import type { Language } from "../languages/Language.ts"
+import type { Match } from "../matches/Match.ts"
+import { MatchStore } from "../matches/MatchStore.ts"
+import { Entropy } from "../model/Entropy.ts"
+import {
+  EventNotFound,
+  InvalidArgument,
+  type LimitReached,
+  MatchNotFound,
+  type PlatformNotConfigured,
+  RuleNotFound,
+  type StoreUnavailable
+} from "../model/Errors.ts"
+import { type AccountId, asRuleId, MatchId, matchIdsAfter, RuleId } from "../model/Ids.ts"
+import { PlatformId } from "../model/PlatformId.ts"
+import { wholeNumber } from "../model/wholeNumber.ts"
+import { WireExplanation } from "../model/wire.ts"
+import { Platforms } from "../platforms/Platform.ts"
+import { Quotas } from "../quotas/Quotas.ts"
+import { RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
+import { jsonOf } from "../text/json.ts"
+import { inTurns, type Turns } from "../work/turns.ts"
+import { FilterHits, HitTally } from "./Hits.ts"
+
+export const ExplainRequest = Schema.Struct({
+  match_id: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+    description: "Explains this match. Leave out the other fields"
+  }),
+  rule_id: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+    description: "Explains this rule on an event: send event or platform_post_id, too"
+  }),
+  platform: Schema.optionalWith(PlatformId, { exact: true }).annotations({
+    description: "Of the event. May be left out if the rule watches one platform only"
+  }),
+  event: Schema.optionalWith(Schema.Unknown, { exact: true }).annotations({
+    description: "The event, in the format of its platform"
+  }),
+  platform_post_id: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+    description: "The id of a recent event, as in matches. It is looked for among the events that backtests use"
+  })
+})
+export type ExplainRequest = typeof ExplainRequest.Type
+
+export const ExplainResult = Schema.Struct({
+  rule_id: RuleId,
+  platform: PlatformId,
+  filter: Schema.String.annotations({ description: "The present filter of the rule. All spans refer to it" }),
+  ...WireExplanation.fields
+})
+export type ExplainResult = typeof ExplainResult.Type
+
+export const HitsRequest = Schema.Struct({
+  rule_id: Schema.String,
+  platform: Schema.optionalWith(PlatformId, { exact: true }).annotations({
+    description: "Only on this platform. By default on every platform of the rule"
+  }),
+  events: wholeNumber({ max: 100_000, fallback: 1_000 }).annotations({
+    description: "How many of the newest events of each platform to test, limited by how many the server keeps"
+  })
+})
+export type HitsRequest = typeof HitsRequest.Type
+
+export const HitsResult = Schema.Struct({
+  rule_id: RuleId,
+  platforms: Schema.Record({ key: PlatformId, value: FilterHits })
+})
+export type HitsResult = typeof HitsResult.Type
+
+export class Explanations extends Context.Tag("core/Explanations")<
+  Explanations,
+  {
+    /** Counts as a check of the account. */
+    readonly explain: (
+      account: AccountId,
+      request: ExplainRequest
+    ) => Effect.Effect<ExplainResult, HitsFailure | MatchNotFound | EventNotFound>
+    /** On shared events and the account's own. Counts as a check of the account. */
+    readonly hits: (account: AccountId, request: HitsRequest) => Effect.Effect<HitsResult, HitsFailure>
+  }
+>() {
+  static readonly layer: Layer.Layer<
+    Explanations,
+    never,
+    RuleStore | MatchStore | Platforms | Backtests | Quotas | Entropy
+  > = Layer.effect(
+    Explanations,
+    Effect.gen(function* () {
+      const rules = yield* RuleStore
+      const matches = yield* MatchStore
+      const platforms = yield* Platforms
+      const { scan } = yield* Backtests
+      const quotas = yield* Quotas
+      const { sha256 } = yield* Entropy
+
+      const ownRegistrations = Effect.fnUntraced(function* (account: AccountId, ruleId: string) {
+        const id = asRuleId(ruleId)
+        if (Option.isNone(id) || !(yield* rules.exists(account, id.value))) return yield* new RuleNotFound({ ruleId })
+        return yield* rules.registrations(id.value)
+      })
+
+      const ownMatch = Effect.fnUntraced(function* (account: AccountId, matchId: string) {
+        const id = asMatchId(matchId)
+        if (Option.isNone(id)) return yield* new MatchNotFound({ matchId })
+        const before = Option.fromNullable(matchIdsAfter(id.value, 1)[0])
+        const page = { account, rules: Option.none(), platforms: yield* platforms.ids, before, limit: 1 }
+        const [match] = (yield* matches.list(page)).items
+        return match?.id === id.value ? match : yield* new MatchNotFound({ matchId })
+      })
+
+      /** The filter that explanations refer to: the present one. */
+      const filterOf = Effect.fnUntraced(function* ({ platform, text }: StoredRegistration) {
+        const { language } = yield* platforms.get(platform)
+        const { rule, issues } = language.check(text)
+        if (rule !== undefined) return { language, text, expression: rule.expression } satisfies CheckedText
+        return yield* invalid("rule_id", `The filter on "${platform}" is no longer valid: ${issues[0]?.message ?? ""}`)
+      })
+
+      const eventOf = (language: Language, record: unknown, now: number) =>
+        Either.match(language.events.read(record, now), {
+          onLeft: (message) => invalid("event", message),
+          onRight: Effect.succeed
+        })
+
+      const explainOn = Effect.fnUntraced(function* (
+        registration: StoredRegistration,
+        { record, now }: { readonly record: unknown; readonly now: number }
+      ) {
+        const filter = yield* filterOf(registration)
+        const event = yield* eventOf(filter.language, record, now)
+        const explanation = yield* inTurns(explainFilterInTurns(filter, event))
+        return { rule_id: registration.ruleId, platform: registration.platform, filter: filter.text, ...explanation }
+      })
+
+      const recentEvent = Effect.fnUntraced(function* (account: AccountId, language: Language, postId: string) {
+        const search = new Search(({ json }) => {
+          const id = language.events.idOf(jsonOf(json), sha256)
+          return Either.isRight(id) && id.right === postId
+        })
+        yield* scan({ account, platform: language.id, events: MAX_SEARCHED }, search)
+        if (search.found !== undefined) return { record: jsonOf(search.found.json), now: search.found.receivedAt }
+        return yield* new EventNotFound({ platform: language.id, postId, isRedacted: false })
+      })
+
+      const explainMatch = Effect.fnUntraced(function* (account: AccountId, match: Match) {
+        if (match.redacted !== undefined) {
+          return yield* new EventNotFound({
+            platform: match.platform,
+            postId: match.platform_post_id,
+            isRedacted: true
+          })
+        }
+        const all = yield* ownRegistrations(account, match.rule_id)
+        const registration = all.find(({ platform }) => platform === match.platform)
+        // The rule was deleted, or left the platform, since the match was read.
+        if (registration === undefined) return yield* new MatchNotFound({ matchId: match.id })
+        return yield* explainOn(registration, { record: match.payload, now: Date.parse(match.created_at) })
+      })
+
+      const explainRule = Effect.fnUntraced(function* (account: AccountId, ruleId: string, request: ExplainRequest) {
+        const registration = yield* chosen(yield* ownRegistrations(account, ruleId), request)
+        const { event, platform_post_id: postId } = request
+        if ((event === undefined) === (postId === undefined)) {
+          return yield* invalid("event", 'Send either "event" or "platform_post_id"')
+        }
+        if (postId === undefined) {
+          return yield* explainOn(registration, { record: event, now: yield* Clock.currentTimeMillis })
+        }
+        const { language } = yield* platforms.get(registration.platform)
+        return yield* explainOn(registration, yield* recentEvent(account, language, postId))
+      })
+
+      const explain = Effect.fn("Explanations.explain")(function* (account: AccountId, request: ExplainRequest) {
+        const { match_id, rule_id, ...event } = request
+        if ((match_id === undefined) === (rule_id === undefined)) {
+          return yield* invalid("", 'Send either "match_id", or "rule_id" with "event" or "platform_post_id"')
+        }
+        if (rule_id !== undefined) return yield* explainRule(account, rule_id, request)
+        const [extra] = Object.keys(event)
+        if (extra !== undefined) return yield* invalid(extra, 'Leave it out: "match_id" names the event')
+        return yield* explainMatch(account, yield* ownMatch(account, match_id ?? ""))
+      })
+
+      const hitsOn = Effect.fnUntraced(function* (
+        account: AccountId,
+        registration: StoredRegistration,
+        events: number
+      ) {
+        const platform = yield* platforms.get(registration.platform)
+        const filter = yield* filterOf(registration)
+        const tally = new HitTally(filter)
+        const note = yield* scan({ account, platform: platform.id, events }, tally)
+        return {
+          filter: filter.text,
+          state: registration.state,
+          basis: basisOf(platform),
+          ...tally.result(),
+          ...(Option.isSome(note) && { note: note.value })
+        }
+      })
+
+      const hits = Effect.fn("Explanations.hits")(function* (account: AccountId, request: HitsRequest) {
+        const { rule_id, platform, events } = request
+        const all = yield* ownRegistrations(account, rule_id)
+        const wanted = platform === undefined ? all : [yield* chosen(all, { platform })]
+        const [first] = wanted
+        // The rule was deleted since it was found.
+        if (first === undefined) return yield* new RuleNotFound({ ruleId: rule_id })
+        const found: Record<PlatformId, FilterHits> = {}
+        for (const registration of wanted) found[registration.platform] = yield* hitsOn(account, registration, events)
+        return { rule_id: first.ruleId, platforms: found }
+      })
+
+      return Explanations.of({
+        explain: (account, request) => quotas.whileChecking(account, explain(account, request)),
+        hits: (account, request) => quotas.whileChecking(account, hits(account, request))
+      })
+    })
+  )
+}
+
+// ---- helpers ----
+
+type HitsFailure = InvalidArgument | RuleNotFound | PlatformNotConfigured | LimitReached | StoreUnavailable
+
+/** The number of events that are searched for an id. */
+const MAX_SEARCHED = 100_000
+
+const asMatchId = Schema.decodeUnknownOption(MatchId)
+
+const invalid = (path: string, message: string) => new InvalidArgument({ issues: [{ path, message }] })
+
+/** The registration on the platform, or the only one. */
+const chosen = (
+  registrations: ReadonlyArray<StoredRegistration>,
+  { platform }: Pick<ExplainRequest, "platform">
+): Effect.Effect<StoredRegistration, InvalidArgument> => {
+  const found = registrations.filter((one) => platform === undefined || one.platform === platform)
+  if (Arr.isNonEmptyReadonlyArray(found) && found.length === 1) return Effect.succeed(found[0])
+  const watched = registrations.map((one) => `"${one.platform}"`).join(" and ")
+  return invalid("platform", `${platform === undefined ? "Is missing" : "Does not apply"}: the rule watches ${watched}`)
+}
+
+/** Looks for one event. */
+class Search implements Visitor {
+  found: LoggedEvent | undefined
+  private readonly isWanted: (event: LoggedEvent) => boolean
+
+  constructor(isWanted: (event: LoggedEvent) => boolean) {
+    this.isWanted = isWanted
+  }
+
+  *visit(events: ReadonlyArray<LoggedEvent>): Turns<void> {
+    for (const event of events) {
+      if (this.found === undefined && this.isWanted(event)) this.found = event
+      yield
+    }
+  }
+
+  isDone(): boolean {
+    return this.found !== undefined
+  }
+}

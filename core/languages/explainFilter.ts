@@ -1,0 +1,63 @@
+/** Explains a filter on an event: the result of each clause, the decisive ones, and changes with which it would match. */
+
+import { type FilterEdit, nearestEditsInTurns } from "../syntax/edits/nearestEdits.ts"
+import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
+import { type Explanation, explainInTurns } from "../syntax/expression/explain.ts"
+import type { Expression } from "../syntax/expression/expression.ts"
+import type { Span } from "../syntax/issues/issue.ts"
+import { truncated } from "../text/truncated.ts"
+import type { Turns } from "../work/turns.ts"
+import type { Language } from "./Language.ts"
+
+/** A valid filter. */
+export interface CheckedText {
+  readonly language: Language
+  readonly text: string
+  readonly expression: Expression
+}
+
+export interface FilterExplanation extends Explanation {
+  /** For a miss: up to three, the smallest first. */
+  readonly changes: ReadonlyArray<FilterChange>
+}
+
+export interface FilterChange extends Pick<FilterEdit, "kind" | "clauses" | "text"> {
+  /** One line. */
+  readonly message: string
+}
+
+export function* explainFilterInTurns(filter: CheckedText, event: PlatformEvent): Turns<FilterExplanation> {
+  const { language, text, expression } = filter
+  const explanation = yield* explainInTurns(expression, event, language.fieldNames)
+  const edits = explanation.matched ? undefined : language.edits?.(text)
+  if (edits === undefined) return { ...explanation, changes: [] }
+  const { check } = language
+  const found = yield* nearestEditsInTurns({ text, expression, event, check }, edits, MAX_CHANGES)
+  return { ...explanation, changes: found.map((edit) => changeOf(edit, text)) }
+}
+
+// ---- helpers ----
+
+const MAX_CHANGES = 3
+
+const changeOf = (edit: FilterEdit, filter: string): FilterChange => {
+  const { kind, clauses, text } = edit
+  return { kind, clauses, text, message: describeEdit(edit, filter) }
+}
+
+const describeEdit = ({ kind, clauses, clause = "" }: FilterEdit, filter: string): string => {
+  const old = clauses.map(({ start, end }: Span) => code(filter.slice(start, end)))
+  switch (kind) {
+    case "change":
+      return `Change ${old.join("")} to ${code(clause)}`
+    case "remove":
+    case "remove_several":
+      return `Remove ${old.length < 2 ? old.join("") : `${old.slice(0, -1).join(", ")} and ${old.at(-1)}`}`
+    case "add":
+      return `Add ${code(clause)} as an alternative to ${old.length === 0 ? "the whole filter" : old.join("")}`
+  }
+}
+
+const MAX_CLAUSE = 100
+
+const code = (text: string): string => `\`${truncated(text.replace(/\s+/g, " "), MAX_CLAUSE)}\``
