@@ -13,6 +13,7 @@ import * as Enforcer from "../core/budget/Enforcer.ts"
 import { PostBudget } from "../core/budget/PostBudget.ts"
 import * as Compliance from "../core/compliance/Compliance.ts"
 import { Redactions } from "../core/compliance/Redactions.ts"
+import { Explanations } from "../core/explanations/Explanations.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import * as Ingest from "../core/ingest/Ingest.ts"
 import { Keys } from "../core/keys/Keys.ts"
@@ -60,9 +61,9 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions,
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
   )
   const useCases = Layer.mergeAll(
+    Layer.provideMerge(Explanations.layer, Backtests.layer),
     Matches.layer,
     Keys.layer,
-    Backtests.layer,
     Webhooks.layer,
     Status.layer,
     DeadLetters.layer,

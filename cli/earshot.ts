@@ -5,6 +5,7 @@ import type { Language } from "../core/languages/Language.ts"
 import { type AccountsActions, accountCommand, accountsCommand } from "./accounts.ts"
 import { type CommandInfo, commandInfo } from "./commandTree.ts"
 import { type DeadLettersActions, deadLettersCommand } from "./deadLetters.ts"
+import { explainCommand } from "./explain.ts"
 import { type KeysActions, keysCommand } from "./keys.ts"
 import { type MatchesActions, matchesCommand } from "./matches.ts"
 import { type McpActions, mcpCommand } from "./mcp.ts"
@@ -60,6 +61,7 @@ export const earshot = <E>(actions: Actions<E>, { settings, ...options }: Earsho
     rulesCommand(actions.rules, actions.languages),
     matchesCommand(actions.matches, actions.languages),
     webhooksCommand(actions.webhooks, actions.languages),
+    explainCommand(actions.rules, actions.languages),
     checkCommand(actions.check, actions.languages),
     syntaxCommand(actions.languages),
     platformsCommand(actions.platforms),

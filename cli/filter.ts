@@ -15,7 +15,15 @@ export interface FilterActions<E> {
 export const STDIN_HELP = "- reads it from standard input"
 
 /** The filter; `-` reads it from standard input. */
-export const filterText = <E>({ open }: FilterActions<E>, given: string): Effect.Effect<string, E | UsageError> =>
+export const filterText = <E>(actions: FilterActions<E>, given: string): Effect.Effect<string, E | UsageError> =>
+  textOrInput(actions, given, { what: "a filter", max: MAX_CHARACTERS })
+
+/** The text; `-` reads it from standard input. */
+export const textOrInput = <E>(
+  { open }: FilterActions<E>,
+  given: string,
+  { what, max }: { readonly what: string; readonly max: number }
+): Effect.Effect<string, E | UsageError> =>
   given === "-"
     ? Effect.scoped(
         Effect.gen(function* () {
@@ -24,10 +32,10 @@ export const filterText = <E>({ open }: FilterActions<E>, given: string): Effect
           let text = ""
           yield* Stream.runForEach(input.chunks, (chunk) => {
             text += decoder.decode(chunk, { stream: true })
-            return text.length <= MAX_CHARACTERS
+            return text.length <= max
               ? Effect.void
               : new UsageError({
-                  message: `Standard input is too long for a filter: more than ${MAX_CHARACTERS} characters`
+                  message: `Standard input is too long for ${what}: more than ${max} characters`
                 })
           })
           return (text + decoder.decode()).replace(/\r?\n$/, "")

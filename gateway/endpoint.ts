@@ -2,6 +2,7 @@
 import { Effect, type Schema } from "effect"
 import type { Accounts } from "../core/accounts/Accounts.ts"
 import type { Backtests } from "../core/backtests/Backtests.ts"
+import type { Explanations } from "../core/explanations/Explanations.ts"
 import type { Scope } from "../core/keys/Key.ts"
 import type { Keys } from "../core/keys/Keys.ts"
 import type { Matches } from "../core/matches/Matches.ts"
@@ -20,6 +21,7 @@ export type Services =
   | Shadows
   | Reapply
   | Matches
+  | Explanations
   | Platforms
   | Backtests
   | Status

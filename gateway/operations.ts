@@ -14,6 +14,7 @@ import { Status } from "../core/status/Status.ts"
 import type { Issue } from "../core/syntax/issues/issue.ts"
 import { getAccount } from "./accountOperations.ts"
 import { type AnyEndpoint, endpoint } from "./endpoint.ts"
+import { explainEndpoints } from "./explainOperations.ts"
 import { keyEndpoints } from "./keyOperations.ts"
 import { EXAMPLE_REGISTRATION, EXAMPLE_RULE, ruleChangeEndpoints } from "./ruleOperations.ts"
 import { shadowEndpoints } from "./shadowOperations.ts"
@@ -412,6 +413,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   waitForMatches,
   platformSyntax,
   platformStatus,
+  ...explainEndpoints,
   ...webhookEndpoints,
   ...keyEndpoints,
   getAccount

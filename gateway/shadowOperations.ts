@@ -72,7 +72,15 @@ export const compareRule = endpoint({
                 { span: { start: 11, end: 18 }, held: true, description: 'lang is "en"' },
                 { span: { start: 20, end: 30 }, held: true, description: 'is is "retweet"' }
               ],
-              decisive: [{ start: 20, end: 30 }]
+              decisive: [{ start: 20, end: 30 }],
+              changes: [
+                {
+                  kind: "remove",
+                  message: "Remove -is:retweet",
+                  text: "earthquake lang:en",
+                  clauses: [{ start: 19, end: 30 }]
+                }
+              ]
             }
           }
         ]

@@ -30,6 +30,7 @@ import {
   toWire,
   type WireError
 } from "./errors.ts"
+import { explainMatch, ruleHits } from "./explainOperations.ts"
 import { pathOf } from "./handler.ts"
 import { createKey, listKeys, revokeKey, rotateKey } from "./keyOperations.ts"
 import { type LiveFailure, type LivePuller, pullLiveUpdates } from "./live.ts"
@@ -133,13 +134,15 @@ export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) =
       compare: query(compareRule),
       promote: mutation(promoteRule),
       dropShadow: mutation(dropShadow),
-      check: query(checkRule)
+      check: query(checkRule),
+      hits: query(ruleHits)
     }),
     matches: t.router({
       list: query(listMatches),
       watch: subscription(WatchMessage, matchOf, WATCH_DESCRIPTION),
       events: subscription(EventMessage, eventOf, EVENTS_DESCRIPTION),
-      wait: query(waitForMatches)
+      wait: query(waitForMatches),
+      explain: query(explainMatch)
     }),
     platforms: t.router({
       syntax: query(platformSyntax),

@@ -12,6 +12,7 @@ import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { PostBudget } from "../../core/budget/PostBudget.ts"
 import { PostCounts } from "../../core/budget/PostCounts.ts"
 import { StreamStore } from "../../core/coverage/StreamStore.ts"
+import { Explanations } from "../../core/explanations/Explanations.ts"
 import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { Keys } from "../../core/keys/Keys.ts"
 import { LiveMatches } from "../../core/matches/LiveMatches.ts"
@@ -43,7 +44,7 @@ export const layer = Layer.provideMerge(
     Layer.provideMerge(Layer.merge(Shadows.layer, Reapply.layer), Rules.layer),
     Matches.layer,
     Keys.layer,
-    Backtests.layer,
+    Layer.provideMerge(Explanations.layer, Backtests.layer),
     Webhooks.layer,
     Status.layer,
     Accounts.layer

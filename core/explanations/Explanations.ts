@@ -23,7 +23,7 @@ import { WireExplanation } from "../model/wire.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
-import { jsonOf } from "../text/json.ts"
+import { type JsonObject, jsonOf, objectOf } from "../text/json.ts"
 import { inTurns, type Turns } from "../work/turns.ts"
 import { FilterHits, HitTally } from "./Hits.ts"
 
@@ -35,7 +35,7 @@ export const ExplainRequest = Schema.Struct({
     description: "Explains this rule on an event: send event or platform_post_id, too"
   }),
   platform: Schema.optionalWith(PlatformId, { exact: true }).annotations({
-    description: "Of the event. May be left out if the rule watches one platform only"
+    description: "Of the event. May be left out if the rule watches one platform only, or if the event shows it"
   }),
   event: Schema.optionalWith(Schema.Unknown, { exact: true }).annotations({
     description: "The event, in the format of its platform"
@@ -161,9 +161,17 @@ export class Explanations extends Context.Tag("core/Explanations")<
         return yield* explainOn(registration, { record: match.payload, now: Date.parse(match.created_at) })
       })
 
+      const recognizing = (registrations: ReadonlyArray<StoredRegistration>, event: JsonObject) =>
+        Effect.filter(registrations, ({ platform }) =>
+          Effect.map(platforms.get(platform), ({ language }) => language.events.recognizes(event))
+        )
+
       const explainRule = Effect.fnUntraced(function* (account: AccountId, ruleId: string, request: ExplainRequest) {
-        const registration = yield* chosen(yield* ownRegistrations(account, ruleId), request)
         const { event, platform_post_id: postId } = request
+        const all = yield* ownRegistrations(account, ruleId)
+        const sent = objectOf(event)
+        const possible = sent === undefined ? all : yield* recognizing(all, sent)
+        const registration = yield* chosen(possible.length === 1 ? possible : all, request)
         if ((event === undefined) === (postId === undefined)) {
           return yield* invalid("event", 'Send either "event" or "platform_post_id"')
         }

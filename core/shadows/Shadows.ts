@@ -1,6 +1,7 @@
 /** The shadow use cases: watch other filters beside those of a rule, compare them, and take them over. */
 import { Context, Effect, Either, Layer, Option, Schema } from "effect"
 import { Actor } from "../keys/Key.ts"
+import { explainFilterInTurns } from "../languages/explainFilter.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
 import {
   InvalidArgument,
@@ -21,7 +22,6 @@ import { Registrations } from "../rules/Registrations.ts"
 import type { Rule, RuleDraft } from "../rules/Rule.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { type ChangedRule, type ChangeFailure, Rules } from "../rules/Rules.ts"
-import { explainInTurns } from "../syntax/expression/explain.ts"
 import { inTurns } from "../work/turns.ts"
 import { type Compared, type Pair, type ShadowMatch, ShadowStore } from "./ShadowStore.ts"
 
@@ -176,7 +176,9 @@ export class Shadows extends Context.Tag("core/Shadows")<
           const { rule } = language.check(text)
           const event = language.events.read(payload, 0)
           if (rule === undefined || Either.isLeft(event)) return {}
-          const explanation = yield* inTurns(explainInTurns(rule.expression, event.right, language.fieldNames))
+          const explanation = yield* inTurns(
+            explainFilterInTurns({ language, text, expression: rule.expression }, event.right)
+          )
           return explanation.matched ? {} : { explanation }
         })
 

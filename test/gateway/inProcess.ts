@@ -9,6 +9,7 @@ import { Accounts } from "../../core/accounts/Accounts.ts"
 import { Backtests } from "../../core/backtests/Backtests.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { PostBudget } from "../../core/budget/PostBudget.ts"
+import { Explanations } from "../../core/explanations/Explanations.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
 import type { Scope } from "../../core/keys/Key.ts"
 import { Keys } from "../../core/keys/Keys.ts"
@@ -43,7 +44,7 @@ const useCases = Layer.provideMerge(
     Layer.provideMerge(Layer.merge(Shadows.layer, Reapply.layer), Rules.layer),
     Matches.layer,
     Keys.layer,
-    Backtests.layer,
+    Layer.provideMerge(Explanations.layer, Backtests.layer),
     Webhooks.layer,
     Status.layer,
     Accounts.layer

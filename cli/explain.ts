@@ -1,0 +1,113 @@
+/** `earshot explain`: why a rule matched an event or not, and why a rule catches nothing. */
+import { Args, Command, Options } from "@effect/cli"
+import { Console, Effect, Option } from "effect"
+import { describeHits } from "../core/explanations/describe.ts"
+import { ExplainResult, HitsResult } from "../core/explanations/Explanations.ts"
+import type { Language } from "../core/languages/Language.ts"
+import { counted } from "../core/text/counted.ts"
+import { UsageError } from "./failures.ts"
+import { type FilterActions, textOrInput } from "./filter.ts"
+import { platformOption } from "./platformOption.ts"
+import { jsonOption, post, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
+import { visible } from "./terminal.ts"
+
+export interface ExplainActions<E> extends TargetActions<E>, FilterActions<E> {}
+
+export const explainCommand = <E>(actions: ExplainActions<E>, languages: ReadonlyArray<Language>) =>
+  Command.make(
+    "explain",
+    {
+      id: Args.text({ name: "id" }).pipe(
+        Args.withDescription("Id of a match; or of a rule, to explain it on an event or on the recent events")
+      ),
+      post: Options.text("post").pipe(
+        Options.withPseudoName("id"),
+        Options.withDescription("With a rule: the platform's id of a recent event"),
+        Options.optional
+      ),
+      event: Options.text("event").pipe(
+        Options.withPseudoName("json"),
+        Options.withDescription("With a rule: the event as JSON, in quotes; - reads it from standard input"),
+        Options.optional
+      ),
+      platform: platformOption(languages).pipe(
+        Options.withDescription("With a rule: only on this platform (default: all platforms of the rule)"),
+        Options.optional
+      ),
+      ...targetOptions,
+      json: jsonOption("Print the response as JSON")
+    },
+    ({ id, post: postId, event, platform, json, ...target }) =>
+      Effect.gen(function* () {
+        if (id.startsWith("match_") && Option.isSome(Option.firstSomeOf([postId, event, platform]))) {
+          return yield* new UsageError({ message: "--post, --event and --platform are for the id of a rule" })
+        }
+        const sent = Option.isSome(event)
+          ? Option.some(yield* parsed(yield* textOrInput(actions, event.value, EVENT)))
+          : event
+        const remote = yield* actions.connectTo(target)
+        const onPlatform = Option.isSome(platform) ? { platform: platform.value } : {}
+        if (!id.startsWith("match_") && Option.isNone(postId) && Option.isNone(sent)) {
+          const hits = yield* remote.request(post("/rules/hits", { rule_id: id, ...onPlatform }, HitsResult))
+          return yield* json ? printJson(hits) : Console.log(describeAllHits(hits))
+        }
+        const request = id.startsWith("match_")
+          ? { match_id: id }
+          : {
+              rule_id: id,
+              ...onPlatform,
+              ...(Option.isSome(postId) && { platform_post_id: postId.value }),
+              ...(Option.isSome(sent) && { event: sent.value })
+            }
+        const result = yield* remote.request(post("/matches/explain", request, ExplainResult))
+        yield* json ? printJson(result) : Console.log(describe(result))
+      }).pipe(Effect.scoped)
+  ).pipe(
+    Command.withDescription(
+      targetHelp(
+        "Explain why a rule matched an event or not: earshot explain match_…, or earshot explain rule_… with --post or --event. Without them, count on how many of the newest events each clause of the rule holds: it shows why a rule catches nothing."
+      )
+    )
+  )
+
+// ---- helpers ----
+
+/** As large as the body of a request may be. */
+const EVENT = { what: "an event", max: 1_048_576 }
+
+const parsed = (text: string): Effect.Effect<unknown, UsageError> =>
+  Effect.try({
+    try: (): unknown => JSON.parse(text),
+    catch: () => new UsageError({ message: "--event: expected an event as JSON" })
+  })
+
+const quoted = (text: string): string => `"${visible(text)}"`
+
+const describeAllHits = ({ platforms }: HitsResult): string =>
+  Object.entries(platforms)
+    .flatMap(([platform, hits]) => (hits === undefined ? [] : [describeHits(platform, hits, visible).join("\n")]))
+    .join("\n\n")
+
+const describe = ({ platform, filter, matched, clauses, decisive, changes }: ExplainResult): string => {
+  const clauseAt = ({ start, end }: { readonly start: number; readonly end: number }) =>
+    visible(filter.slice(start, end))
+  return [
+    `The filter on ${platform} ${matched ? "matches" : "does not match"}: ${visible(filter)}`,
+    "",
+    ...clauses.map(({ span, held, tested }) => `  ${held ? "yes" : "no "}  ${clauseAt(span)}${describeTested(tested)}`),
+    "",
+    `Decided by: ${decisive.map(clauseAt).join(", ")}`,
+    ...(changes.length === 0 ? [] : ["", "It matches with one of these changes:"]),
+    ...changes.flatMap(({ message, text }) => [`  ${visible(message)}`, `    ${visible(text)}`]),
+    ...(matched || changes.length > 0 ? [] : ["", "No single change of the filter is enough"])
+  ].join("\n")
+}
+
+const describeTested = (tested: ExplainResult["clauses"][number]["tested"]): string => {
+  if (tested === undefined) return ""
+  const { field, values, count, place } = tested
+  if (place !== undefined) return `  in ${field} at ${place.start} to ${place.end}: ${quoted(place.text)}`
+  if (values.length === 0) return `  the event has no ${field}`
+  const more = count > values.length ? ` and ${counted(count - values.length, "more value")}` : ""
+  return `  ${field} is ${values.map(quoted).join(", ")}${more}`
+}

@@ -1,0 +1,78 @@
+/** Describes explanations of matches, misses and hits to a language model. */
+import { describeHits } from "../../core/explanations/describe.ts"
+import type { ExplainResult, HitsResult } from "../../core/explanations/Explanations.ts"
+import { explainMatch } from "../explainOperations.ts"
+import { delimit, notice, type Treatment } from "./untrusted.ts"
+
+export const describeExplanation = (result: ExplainResult, treatment: Treatment): string => {
+  const { rule_id, platform, filter, matched, clauses, decisive, changes } = result
+  const clauseAt = ({ start, end }: Span) => treatment.quoted(filter.slice(start, end), MAX_CLAUSE)
+  const decided = decisive.map(clauseAt).join(", ")
+  return [
+    `${rule_id} ${matched ? "matches" : "does not match"} this event on ${platform}. Its filter: ${treatment.quoted(filter)}`,
+    ...clauses.map(
+      ({ span, held, description }) =>
+        `- ${held ? "held" : "did not hold"}: ${clauseAt(span)}, ${treatment.line(description)}`
+    ),
+    matched
+      ? `Decided by: ${decided}`
+      : `Decided by: ${decided}. The rule would match if ${decisive.length === 1 ? "this clause" : "each of these clauses"} had the opposite result`,
+    `What the clauses were tested on${changes.length === 0 ? "" : ", and changes of the filter with which it matches this event, the smallest first"}:`,
+    delimit({
+      secret: treatment.secret,
+      items: [
+        ...clauses.flatMap(({ span, tested }) =>
+          tested === undefined ? [] : [{ clause: filter.slice(span.start, span.end), ...tested }]
+        ),
+        ...changes.map(({ message, text }) => ({ change: message, filter: text }))
+      ],
+      treat: (item, own, max) => own.json(item, max),
+      whole: explainMatch
+    }),
+    ...(matched ? [] : [nextStep(result)])
+  ].join("\n")
+}
+
+/** Cuts the values of the event. All other text is the account's own. */
+export const treatExplanation = (result: ExplainResult, treatment: Treatment) => {
+  const values = result.clauses.flatMap(({ tested }) => tested?.values ?? [])
+  const max = treatment.shareOf(values, VALUES)
+  return {
+    ...treatment.shaped(result),
+    clauses: result.clauses.map(({ tested, ...clause }) => ({
+      ...treatment.shaped(clause),
+      ...(tested !== undefined && {
+        tested: {
+          ...tested,
+          values: tested.values.map((value) => treatment.text(value, max)),
+          ...(tested.place !== undefined && {
+            place: { ...tested.place, text: treatment.text(tested.place.text, max) }
+          })
+        }
+      })
+    })),
+    notice: notice(treatment.secret, explainMatch)
+  }
+}
+
+export const describeRuleHits = ({ platforms }: HitsResult, treatment: Treatment): string =>
+  [
+    ...Object.entries(platforms).flatMap(([platform, hits]) =>
+      hits === undefined ? [] : [...describeHits(platform, hits, (text) => treatment.quoted(text)), ""]
+    ),
+    "Next: for a clause with 0 hits, or one that alone blocks many events, check_rule with a changed filter and a backtest; explain_match, for one event that the rule should have caught"
+  ].join("\n")
+
+// ---- helpers ----
+
+type Span = ExplainResult["decisive"][number]
+
+const MAX_CLAUSE = 200
+
+/** For the values of all clauses together. */
+const VALUES = { item: 1_500, total: 50_000, least: 150 }
+
+const nextStep = ({ changes }: ExplainResult): string =>
+  changes.length === 0
+    ? "No single change of the filter is enough. Next: check_rule with another filter and this event"
+    : "Next: check_rule with the changed filter and a backtest, to see what else it would match"
