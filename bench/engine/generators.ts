@@ -16,6 +16,20 @@ export const randomRule = (platform: PlatformId, random: Random): Expression => 
 export const randomEvent = (platform: PlatformId, random: Random): unknown =>
   platform === "x" ? randomPost(random) : randomPage(random)
 
+/** A filter in the platform's language. May not be valid. */
+export const randomText = (platform: PlatformId, random: Random): string => {
+  const joined = (depth: number): string =>
+    Array.from({ length: 1 + upTo(random, 4) }, () => {
+      const not = chance(random, 0.15) ? (platform === "x" ? "-" : "NOT ") : ""
+      return not + (depth > 0 && chance(random, 0.3) ? `(${joined(depth - 1)})` : randomClause(platform, random))
+    }).join(one(random, platform === "x" ? [" ", " ", " OR "] : [" AND ", " AND ", " OR ", " "]))
+  return joined(2)
+}
+
+/** One clause of a filter. */
+export const randomClause = (platform: PlatformId, random: Random): string =>
+  platform === "x" ? xClause(random) : firehoseClause(random)
+
 // ---- helpers ----
 
 const span = { start: 0, end: 0 }
@@ -134,16 +148,6 @@ const randomPage = (random: Random): unknown => ({
   },
   matched_at: "2026-11-15T12:00:00Z"
 })
-
-export const randomText = (platform: PlatformId, random: Random): string => {
-  const clause = platform === "x" ? xClause : firehoseClause
-  const joined = (depth: number): string =>
-    Array.from({ length: 1 + upTo(random, 4) }, () => {
-      const not = chance(random, 0.15) ? (platform === "x" ? "-" : "NOT ") : ""
-      return not + (depth > 0 && chance(random, 0.3) ? `(${joined(depth - 1)})` : clause(random))
-    }).join(one(random, platform === "x" ? [" ", " ", " OR "] : [" AND ", " AND ", " OR ", " "]))
-  return joined(2)
-}
 
 const xClause = (random: Random): string => {
   const word = () => one(random, WORDS)

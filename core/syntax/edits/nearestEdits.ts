@@ -45,7 +45,8 @@ export function* nearestEditsInTurns(
   let checks = MAX_CHECKS
   let turns = MAX_TURNS
   for (const candidate of ranked(text, candidatesOf({ text, expression, event, edits, results }))) {
-    if (found.length === max || checks-- === 0) break
+    // An alternative is offered only if the filter as it is cannot be made to match.
+    if (found.length === max || checks-- === 0 || (found.length > 0 && candidate.kind === "add")) break
     if (found.some((other) => other.kind === candidate.kind && isSame(other.clauses, candidate.clauses))) continue
     const { rule } = check(candidate.text)
     yield
@@ -172,7 +173,9 @@ function* removal(nodes: ReadonlyArray<Expression>, { edits }: Search): Generato
 const ranked = (text: string, candidates: Iterable<Candidate>): ReadonlyArray<Candidate> => {
   const all: Array<{ readonly candidate: Candidate; readonly size: number }> = []
   for (const candidate of candidates) {
-    if (all.push({ candidate, size: sizeOfChange(text, candidate.text) }) === MAX_CANDIDATES) break
+    // Alternatives are in the order of the language, not by length: a short word is not a better one.
+    const size = candidate.kind === "add" ? 0 : sizeOfChange(text, candidate.text)
+    if (all.push({ candidate, size }) === MAX_CANDIDATES) break
   }
   return all.sort((a, b) => a.candidate.tier - b.candidate.tier || a.size - b.size).map(({ candidate }) => candidate)
 }

@@ -116,6 +116,12 @@ export const session = async (
     (await use("platform_status")).text,
     /^- x \(runs in this process\), live: .*Watched in the last 24 hours/m
   )
+  const explained = await use("explain_match", { match_id: match?.["id"] })
+  assert.match(explained.text, /matches this event on[\s\S]*Decided by: "[\s\S]*begin untrusted content/)
+  assert.isTrue(explained.structured["matched"] as unknown)
+  const hits = await use("rule_hits", { rule_id })
+  assert.match(hits.text, new RegExp(`"${word}" [1-9]\\d* of \\d+[\\s\\S]*Next: `))
+
   const account = await use("get_account", {})
   assert.match(account.text, /^rules.firehose: 1 of no limit/m)
   await use("delete_rule", { rule_id })
