@@ -32,7 +32,8 @@ export function* explainFilterInTurns(filter: CheckedText, event: PlatformEvent)
   const edits = explanation.matched ? undefined : language.edits?.(text)
   if (edits === undefined) return { ...explanation, changes: [] }
   const { check } = language
-  const found = yield* nearestEditsInTurns({ text, expression, event, check }, edits, MAX_CHANGES)
+  const held = explanation.clauses.map((clause) => clause.held)
+  const found = yield* nearestEditsInTurns({ text, expression, held, event, check }, edits, MAX_CHANGES)
   return { ...explanation, changes: found.map((edit) => changeOf(edit, text)) }
 }
 

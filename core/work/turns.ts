@@ -25,6 +25,25 @@ export class Pace {
   }
 }
 
+/** Limits work to a number of turns. */
+export class TurnBudget {
+  private left: number
+
+  constructor(turns: number) {
+    this.left = turns
+  }
+
+  /** `undefined` if the budget is used up before the work is done. */
+  *run<A>(work: Turns<A>): Turns<A | undefined> {
+    let turn = work.next()
+    for (; turn.done !== true; turn = work.next()) {
+      if (this.left-- <= 0) return undefined
+      yield
+    }
+    return turn.value
+  }
+}
+
 /** Runs all turns at once. */
 export const finish = <A>(turns: Turns<A>): A => {
   let turn = turns.next()

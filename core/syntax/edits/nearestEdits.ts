@@ -1,5 +1,5 @@
 /** Finds the smallest changes of a filter with which it matches an event that it missed. */
-import { Pace, type Turns } from "../../work/turns.ts"
+import { Pace, TurnBudget, type Turns } from "../../work/turns.ts"
 import type { Checked } from "../expression/checked.ts"
 import { evaluateInTurns } from "../expression/evaluate.ts"
 import type { EventFields } from "../expression/eventFields.ts"
@@ -28,36 +28,33 @@ export interface MissedEvent {
   /** The filter. */
   readonly text: string
   readonly expression: Expression
+  /** Whether each leaf of the expression held, in its order. */
+  readonly held: ReadonlyArray<boolean>
   readonly event: EventFields
   readonly check: (text: string) => Checked
 }
 
 /** At most `max`, the smallest first. Empty if the filter matches the event, or if no single change is enough. */
 export function* nearestEditsInTurns(
-  { text, expression, event, check }: MissedEvent,
+  { text, expression, held, event, check }: MissedEvent,
   edits: FilterEdits,
   max: number
 ): Turns<ReadonlyArray<FilterEdit>> {
   const pace = new Pace()
   const results: Results = new Map()
-  if (yield* judge(expression, event, results, pace)) return []
+  if (judge(expression, held.values(), results)) return []
   const found: Array<FilterEdit> = []
   let checks = MAX_CHECKS
-  let turns = MAX_TURNS
-  for (const candidate of ranked(text, candidatesOf({ text, expression, event, edits, results }))) {
+  const budget = new TurnBudget(MAX_TURNS)
+  const candidates = candidatesOf({ text, expression, event, edits, results })
+  for (const candidate of yield* rankedInTurns(text, candidates)) {
     // An alternative is offered only if the filter as it is cannot be made to match.
     if (found.length === max || checks-- === 0 || (found.length > 0 && candidate.kind === "add")) break
     if (found.some((other) => other.kind === candidate.kind && isSame(other.clauses, candidate.clauses))) continue
     const { rule } = check(candidate.text)
     yield
     if (rule === undefined) continue
-    const evaluation = evaluateInTurns(rule.expression, event, pace)
-    let turn = evaluation.next()
-    for (; turn.done !== true; turn = evaluation.next()) {
-      if (turns-- === 0) return found
-      yield
-    }
-    if (!turn.value) continue
+    if ((yield* budget.run(evaluateInTurns(rule.expression, event, pace))) !== true) continue
     const { tier: _, ...edit } = candidate
     found.push({ ...edit, text: rule.canonical })
   }
@@ -73,25 +70,25 @@ const MAX_TURNS = 1_000
 
 type Results = Map<Expression, boolean>
 
-/** The result of every node. */
-function* judge(expression: Expression, event: EventFields, results: Results, pace: Pace): Turns<boolean> {
-  let held: boolean
-  switch (expression._tag) {
+/** The result of every node, from those of the leaves. */
+const judge = (node: Expression, leaves: Iterator<boolean>, results: Results): boolean => {
+  const result = resultOf(node, leaves, results)
+  results.set(node, result)
+  return result
+}
+
+const resultOf = (node: Expression, leaves: Iterator<boolean>, results: Results): boolean => {
+  switch (node._tag) {
     case "And":
     case "Or": {
-      let count = 0
-      for (const clause of expression.clauses) count += Number(yield* judge(clause, event, results, pace))
-      held = expression._tag === "And" ? count === expression.clauses.length : count > 0
-      break
+      const parts = node.clauses.map((clause) => judge(clause, leaves, results))
+      return node._tag === "And" ? parts.every((held) => held) : parts.some((held) => held)
     }
     case "Not":
-      held = !(yield* judge(expression.clause, event, results, pace))
-      break
+      return !judge(node.clause, leaves, results)
     default:
-      held = yield* evaluateInTurns(expression, event, pace)
+      return leaves.next().value === true
   }
-  results.set(expression, held)
-  return held
 }
 
 interface Candidate extends FilterEdit {
@@ -170,12 +167,13 @@ function* removal(nodes: ReadonlyArray<Expression>, { edits }: Search): Generato
     : { kind: "remove_several", clauses, text, tier: 2 }
 }
 
-const ranked = (text: string, candidates: Iterable<Candidate>): ReadonlyArray<Candidate> => {
+function* rankedInTurns(text: string, candidates: Iterable<Candidate>): Turns<ReadonlyArray<Candidate>> {
   const all: Array<{ readonly candidate: Candidate; readonly size: number }> = []
   for (const candidate of candidates) {
     // Alternatives are in the order of the language, not by length: a short word is not a better one.
     const size = candidate.kind === "add" ? 0 : sizeOfChange(text, candidate.text)
     if (all.push({ candidate, size }) === MAX_CANDIDATES) break
+    yield
   }
   return all.sort((a, b) => a.candidate.tier - b.candidate.tier || a.size - b.size).map(({ candidate }) => candidate)
 }

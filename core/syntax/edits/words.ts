@@ -22,9 +22,10 @@ export function* otherWords(words: ReadonlyArray<string>, texts: ReadonlyArray<T
 /** The smallest slop above `slop` with which the texts contain the phrase. */
 export const slopFor = (
   phrase: { readonly words: ReadonlyArray<string>; readonly slop: number },
-  texts: ReadonlyArray<Tokens>,
+  whole: ReadonlyArray<Tokens>,
   max: number
 ): number | undefined => {
+  const texts = startOf(whole)
   for (let slop = phrase.slop + 1; slop <= max; slop++) {
     if (texts.some((text) => containsPhrase(text, { words: phrase.words, slop }))) return slop
   }
@@ -38,19 +39,25 @@ export const longestWords = (words: Iterable<string>): ReadonlyArray<string> =>
     .sort((a, b) => b.length - a.length)
     .slice(0, 3)
 
-export const wordsIn = (texts: ReadonlyArray<Tokens>): ReadonlySet<string> => {
-  const found = new Set<string>()
-  for (const { words } of texts) {
-    for (let index = 0; index < words.length && index < MAX_WORDS; index++) found.add(words[index] ?? "")
-  }
-  return found
-}
+export const wordsIn = (whole: ReadonlyArray<Tokens>): ReadonlySet<string> =>
+  new Set(startOf(whole).flatMap(({ words }) => words))
 
 // ---- helpers ----
 
-/** Bounds the work: of one text, and of one phrase. */
+/** Bounds the work: of all texts together, and of one phrase. */
 const MAX_WORDS = 5_000
 const MAX_PHRASE = 12
+
+const startOf = (texts: ReadonlyArray<Tokens>): ReadonlyArray<Tokens> => {
+  const kept: Array<Tokens> = []
+  let left = MAX_WORDS
+  for (const { words, positions } of texts) {
+    if (left <= 0) break
+    kept.push({ words: words.slice(0, left), positions: positions.slice(0, left) })
+    left -= words.length
+  }
+  return kept
+}
 
 const MAX_WORD_LENGTH = 40
 

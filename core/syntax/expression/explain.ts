@@ -7,7 +7,7 @@ import { evaluateInTurns } from "./evaluate.ts"
 import type { EventFields, PlatformEvent } from "./eventFields.ts"
 import type { Expression } from "./expression.ts"
 import type { FieldNames } from "./FieldNames.ts"
-import { type Tested, testedInTurns } from "./tested.ts"
+import { PlaceSearch, type Tested, testedInTurns } from "./tested.ts"
 
 export interface Explanation {
   readonly matched: boolean
@@ -41,11 +41,13 @@ export interface Outcome {
 }
 
 export function* explainInTurns(expression: Expression, event: PlatformEvent, names: FieldNames): Turns<Explanation> {
-  const { matched, held, decisive } = yield* outcomeInTurns(expression, event, new Pace())
+  const pace = new Pace()
+  const { matched, held, decisive } = yield* outcomeInTurns(expression, event, pace)
+  const search = new PlaceSearch(pace)
   const clauses: Array<ExplainedClause> = []
   for (const [index, { leaf }] of leavesOf(expression).entries()) {
     const leafHeld = held[index] ?? false
-    const tested = yield* testedInTurns(leaf, leafHeld, event)
+    const tested = yield* testedInTurns(leaf, leafHeld, event, search)
     clauses.push({
       span: leaf.span,
       held: leafHeld,

@@ -1,12 +1,12 @@
 /** The values of an event on which a clause was tested, and the place that it matched. */
-import { Pace, type Turns } from "../../work/turns.ts"
+import { type Pace, TurnBudget, type Turns } from "../../work/turns.ts"
 import type { Span } from "../issues/issue.ts"
 import type { Tokens } from "../words/tokens.ts"
 import type { Leaf } from "./describe.ts"
 import { sampleOf, testInTurns } from "./evaluate.ts"
 import type { Area, EventFields, PlatformEvent } from "./eventFields.ts"
 import type { Field, Predicate } from "./expression.ts"
-import { findWords } from "./findWords.ts"
+import { WordOffsets } from "./WordOffsets.ts"
 
 export interface Tested {
   /** The field of the event: `x.text`. */
@@ -15,7 +15,7 @@ export interface Tested {
   readonly values: ReadonlyArray<string>
   /** How many values the field has. */
   readonly count: number
-  /** Set if the clause held on a text or keyword. */
+  /** Set if the clause held on a text or keyword, unless finding the place takes too much work. */
   readonly place?: Place
 }
 
@@ -27,8 +27,33 @@ export interface Place extends Span {
   readonly text: string
 }
 
+/** Finds the places of the clauses of one filter on one event. */
+export class PlaceSearch {
+  readonly pace: Pace
+  /** Of all clauses together. Those of the last clauses of a long filter on a long text may stay unknown. */
+  readonly budget = new TurnBudget(1_000)
+  private readonly offsets = new Map<string, WordOffsets>()
+
+  constructor(pace: Pace) {
+    this.pace = pace
+  }
+
+  offsetsOf(event: PlatformEvent, field: Field, index: number): WordOffsets {
+    const key = `${index} ${field}`
+    const known = this.offsets.get(key)
+    const offsets = known ?? new WordOffsets(event.texts(field)[index] ?? "", (piece) => event.analyse(piece, field))
+    if (known === undefined) this.offsets.set(key, offsets)
+    return offsets
+  }
+}
+
 /** `undefined` for a constant, which is tested on nothing. */
-export function* testedInTurns(leaf: Leaf, held: boolean, event: PlatformEvent): Turns<Tested | undefined> {
+export function* testedInTurns(
+  leaf: Leaf,
+  held: boolean,
+  event: PlatformEvent,
+  search: PlaceSearch
+): Turns<Tested | undefined> {
   switch (leaf._tag) {
     case "Everything":
     case "Nothing":
@@ -45,7 +70,8 @@ export function* testedInTurns(leaf: Leaf, held: boolean, event: PlatformEvent):
     default: {
       const isText = leaf._tag === "Phrase" || ("over" in leaf && leaf.over === "words")
       const values = isText ? event.texts(leaf.field) : event.keywords(leaf.field)
-      const found = !held ? undefined : yield* isText ? placeInTexts(leaf, event) : placeInKeywords(leaf, event)
+      const place = isText ? placeInTexts(leaf, event, search) : placeInKeywords(leaf, event, search)
+      const found = held ? yield* search.budget.run(place) : undefined
       return { ...plain(leaf.field, values), ...(found && { place: found }) }
     }
   }
@@ -76,8 +102,11 @@ const describeArea = ({ west, south, east, north }: Area): string =>
 
 type FieldPredicate = Extract<Predicate, { readonly field: Field }>
 
-function* placeInKeywords(predicate: FieldPredicate, event: PlatformEvent): Turns<Place | undefined> {
-  const pace = new Pace()
+function* placeInKeywords(
+  predicate: FieldPredicate,
+  event: PlatformEvent,
+  { pace }: PlaceSearch
+): Turns<Place | undefined> {
   const values = event.keywords(predicate.field)
   for (const [index, value] of values.entries()) {
     if (!(yield* testInTurns(predicate, only({ keywords: [value] }), pace))) continue
@@ -88,21 +117,33 @@ function* placeInKeywords(predicate: FieldPredicate, event: PlatformEvent): Turn
   return undefined
 }
 
-function* placeInTexts(predicate: FieldPredicate, event: PlatformEvent): Turns<Place | undefined> {
-  const pace = new Pace()
+function* placeInTexts(predicate: FieldPredicate, event: PlatformEvent, search: PlaceSearch): Turns<Place | undefined> {
   const raw = event.texts(predicate.field)
-  const holds = (tokens: Tokens) => testInTurns(predicate, only({ text: [tokens] }), pace)
   for (const [index, tokens] of event.text(predicate.field).entries()) {
-    const text = raw[index]
-    if (text === undefined || !(yield* holds(tokens))) continue
-    // The shortest start of the text that holds ends with the match; the shortest end of that is the match.
-    const end = yield* smallest(1, tokens.words.length, (to) => holds(part(tokens, 0, to)))
-    const length = yield* smallest(1, end, (words) => holds(part(tokens, end - words, end)))
-    const analyse = (piece: string) => event.analyse(piece, predicate.field)
-    const span = yield* findWords(text, { words: tokens.words, from: end - length, to: end }, analyse)
-    return span && placeAt(index, text, span)
+    const range = yield* wordsThatHold(predicate, tokens, search.pace)
+    if (range === undefined) continue
+    const span = yield* search.offsetsOf(event, predicate.field, index).find(tokens, range, search.pace)
+    return span && placeAt(index, raw[index] ?? "", span)
   }
   return undefined
+}
+
+/** The first words of the text on which the predicate holds, as few as possible. */
+function* wordsThatHold(
+  predicate: FieldPredicate,
+  tokens: Tokens,
+  pace: Pace
+): Turns<readonly [from: number, to: number] | undefined> {
+  if (predicate._tag === "Phrase" && predicate.words.length === 1) {
+    const at = tokens.words.indexOf(predicate.words[0] ?? "")
+    return at === -1 ? undefined : [at, at + 1]
+  }
+  const holds = (some: Tokens) => testInTurns(predicate, only({ text: [some] }), pace)
+  if (!(yield* holds(tokens))) return undefined
+  // The shortest start of the text that holds ends with the match; the shortest end of that is the match.
+  const end = yield* smallest(tokens.words.length, (to) => holds(part(tokens, 0, to)))
+  const length = yield* smallest(end, (words) => holds(part(tokens, end - words, end)))
+  return [end - length, end]
 }
 
 const placeAt = (value: number, text: string, { start, end }: Span): Place => ({
@@ -117,9 +158,13 @@ const part = ({ words, positions }: Tokens, from: number, to: number): Tokens =>
   positions: positions.slice(from, to)
 })
 
-/** The smallest number for which the test holds, if it holds for `high` and for every number above one that it holds for. */
-function* smallest(low: number, high: number, test: (value: number) => Turns<boolean>): Turns<number> {
-  let [from, to] = [low, high]
+/**
+ * The smallest number for which the test holds, if it holds for `high` and for every number above one that it holds
+ * for. Tries small numbers first: they take less work.
+ */
+function* smallest(high: number, test: (value: number) => Turns<boolean>): Turns<number> {
+  let [from, to] = [1, 1]
+  while (to < high && !(yield* test(to))) [from, to] = [to + 1, Math.min(2 * to, high)]
   while (from < to) {
     const middle = (from + to) >> 1
     if (yield* test(middle)) to = middle

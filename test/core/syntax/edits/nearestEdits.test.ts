@@ -7,7 +7,8 @@ import type { Language } from "../../../../core/languages/Language.ts"
 import { type EditKind, type FilterEdit, nearestEditsInTurns } from "../../../../core/syntax/edits/nearestEdits.ts"
 import { evaluate } from "../../../../core/syntax/expression/evaluate.ts"
 import type { PlatformEvent } from "../../../../core/syntax/expression/eventFields.ts"
-import { finish } from "../../../../core/work/turns.ts"
+import { outcomeInTurns } from "../../../../core/syntax/expression/explain.ts"
+import { finish, Pace } from "../../../../core/work/turns.ts"
 import { sized } from "../../../long.ts"
 import { languageOf, PLATFORM_IDS, type PlatformId } from "../../../platforms.ts"
 
@@ -20,8 +21,10 @@ const read = (language: Language, record: unknown): PlatformEvent =>
 const editsOf = (language: Language, text: string, event: PlatformEvent): ReadonlyArray<FilterEdit> | undefined => {
   const expression = language.check(text).rule?.expression
   const edits = language.edits?.(text)
-  if (expression === undefined || edits === undefined || evaluate(expression, event)) return undefined
-  return finish(nearestEditsInTurns({ text, expression, event, check: language.check }, edits, 3))
+  if (expression === undefined || edits === undefined) return undefined
+  const { matched, held } = finish(outcomeInTurns(expression, event, new Pace()))
+  if (matched) return undefined
+  return finish(nearestEditsInTurns({ text, expression, held, event, check: language.check }, edits, 3))
 }
 
 const matches = (language: Language, text: string, event: PlatformEvent): boolean => {
@@ -102,7 +105,8 @@ describe("nearestEditsInTurns", () => {
     const expression = language.check("chile").rule?.expression
     const edits = language.edits?.("chile")
     assert(expression !== undefined && edits !== undefined)
-    const missed = { text: "chile", expression, event: read(language, post), check: language.check }
+    const event = read(language, post)
+    const missed = { text: "chile", expression, held: [true], event, check: language.check }
     assert.deepStrictEqual(finish(nearestEditsInTurns(missed, edits, 3)), [])
   })
 })

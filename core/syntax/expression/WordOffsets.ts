@@ -1,0 +1,79 @@
+/** Finds where words are in the text that they were read from: the tokenizers keep no offsets. */
+import type { Pace, Turns } from "../../work/turns.ts"
+import type { Span } from "../issues/issue.ts"
+import type { Tokens } from "../words/tokens.ts"
+
+/** The offsets of the words of one text, found as far as they are asked for. */
+export class WordOffsets {
+  private readonly text: string
+  private readonly analyse: (piece: string) => Tokens
+  private readonly pieces: Array<Piece> = []
+  private read = 0
+  private words = 0
+
+  /** `analyse` reads the words of a piece of the text. */
+  constructor(text: string, analyse: (piece: string) => Tokens) {
+    this.text = text
+    this.analyse = analyse
+  }
+
+  /** From the start of word `from` to the end of the word before `to`; `undefined` if it takes too much work. */
+  *find({ words }: Tokens, [from, to]: readonly [number, number], pace: Pace): Turns<Span | undefined> {
+    const first = yield* this.pieceOf(from, pace)
+    const last = yield* this.pieceOf(to - 1, pace)
+    if (first === undefined || last === undefined) return undefined
+    const start = this.startIn(first, from - first.before, words[from] ?? "")
+    return { start, end: last.start + this.endIn(last, to - 1 - last.before, words[to - 1] ?? "") }
+  }
+
+  private *pieceOf(word: number, pace: Pace): Turns<Piece | undefined> {
+    // A space or line feed ends a word on both platforms, so that the pieces between them have the words of the text.
+    const ends = /[ \n]/g
+    while (word >= this.words && this.read < this.text.length) {
+      ends.lastIndex = this.read + PIECE
+      const end = ends.exec(this.text)?.index ?? this.text.length
+      if (end - this.read > MAX_PIECE) return undefined
+      const text = this.text.slice(this.read, end)
+      this.pieces.push({ text, start: this.read, before: this.words })
+      this.words += this.analyse(text).words.length
+      this.read = end
+      if (pace.endsTurn(STEPS_PER_CHARACTER * text.length)) yield
+    }
+    return this.pieces.findLast(({ before }) => before <= word)
+  }
+
+  /** The end of the shortest start of the piece that has the whole word. */
+  private endIn({ text }: Piece, index: number, word: string): number {
+    let [low, high] = [1, text.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.analyse(text.slice(0, middle)).words[index] === word) high = middle
+      else low = middle + 1
+    }
+    return high
+  }
+
+  private startIn(piece: Piece, index: number, word: string): number {
+    const end = this.endIn(piece, index, word)
+    const first = Math.max(0, end - MAX_WORD)
+    let start = end - 1
+    while (start > first && this.analyse(piece.text.slice(start, end)).words.at(-1) !== word) start--
+    return piece.start + start
+  }
+}
+
+// ---- helpers ----
+
+interface Piece {
+  readonly text: string
+  readonly start: number
+  /** The number of words before it. */
+  readonly before: number
+}
+
+const PIECE = 500
+/** A longer piece is not searched: it would take too long at once. */
+const MAX_PIECE = 20_000
+/** Longer than any word with the characters around it that tokenizers ignore. */
+const MAX_WORD = 600
+const STEPS_PER_CHARACTER = 40
