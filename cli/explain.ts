@@ -94,7 +94,10 @@ const describe = ({ platform, filter, matched, clauses, decisive, changes }: Exp
   return [
     `The filter on ${platform} ${matched ? "matches" : "does not match"}: ${visible(filter)}`,
     "",
-    ...clauses.map(({ span, held, tested }) => `  ${held ? "yes" : "no "}  ${clauseAt(span)}${describeTested(tested)}`),
+    ...clauses.map(
+      ({ span, held, negated, tested }) =>
+        `  ${held ? "yes" : "no "}  ${clauseAt(span)}${negated ? " (excluded)" : ""}${describeTested(tested)}`
+    ),
     "",
     `Decided by: ${decisive.map(clauseAt).join(", ")}`,
     ...(changes.length === 0 ? [] : ["", "It matches with one of these changes:"]),

@@ -38,6 +38,7 @@ export const explainMatch = endpoint({
         {
           span: { start: 0, end: 10 },
           held: true,
+          negated: false,
           description: 'The word "earthquake" in the text of the post',
           tested: {
             field: "x.text",
@@ -49,6 +50,7 @@ export const explainMatch = endpoint({
         {
           span: { start: 11, end: 18 },
           held: false,
+          negated: false,
           description: 'The language of the post is "en"',
           tested: { field: "x.lang", values: ["de"], count: 1 }
         }

@@ -64,9 +64,12 @@ describe("a platform", () => {
     // Their examples show requests on x.
     assert.deepStrictEqual(
       named,
-      ["gateway/openapi.ts", "gateway/operations.ts", "gateway/shadowOperations.ts"].filter((path) =>
-        named.includes(path)
-      )
+      [
+        "gateway/explainOperations.ts",
+        "gateway/openapi.ts",
+        "gateway/operations.ts",
+        "gateway/shadowOperations.ts"
+      ].filter((path) => named.includes(path))
     )
   })
 })

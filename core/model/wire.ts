@@ -112,6 +112,7 @@ export const WireExplanation = Schema.Struct({
     Schema.Struct({
       span: WireSpan,
       held: Schema.Boolean,
+      negated: Schema.Boolean.annotations({ description: "The filter excludes events on which the clause holds" }),
       description: Schema.String,
       tested: Schema.optionalWith(Tested, { exact: true }).annotations({
         description: "What the clause was tested on. Absent for a clause that is the same for all events"

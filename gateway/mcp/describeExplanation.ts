@@ -11,8 +11,8 @@ export const describeExplanation = (result: ExplainResult, treatment: Treatment)
   return [
     `${rule_id} ${matched ? "matches" : "does not match"} this event on ${platform}. Its filter: ${treatment.quoted(filter)}`,
     ...clauses.map(
-      ({ span, held, description }) =>
-        `- ${held ? "held" : "did not hold"}: ${clauseAt(span)}, ${treatment.line(description)}`
+      ({ span, held, negated, description }) =>
+        `- ${held ? "held" : "did not hold"}: ${clauseAt(span)}${negated ? ", which the filter excludes" : ""}: ${treatment.line(description)}`
     ),
     matched
       ? `Decided by: ${decided}`
@@ -29,7 +29,7 @@ export const describeExplanation = (result: ExplainResult, treatment: Treatment)
       treat: (item, own, max) => own.json(item, max),
       whole: explainMatch
     }),
-    ...(matched ? [] : [nextStep(result)])
+    `Next: ${nextStep(result)}`
   ].join("\n")
 }
 
@@ -72,7 +72,9 @@ const MAX_CLAUSE = 200
 /** For the values of all clauses together. */
 const VALUES = { item: 1_500, total: 50_000, least: 150 }
 
-const nextStep = ({ changes }: ExplainResult): string =>
-  changes.length === 0
-    ? "No single change of the filter is enough. Next: check_rule with another filter and this event"
-    : "Next: check_rule with the changed filter and a backtest, to see what else it would match"
+const nextStep = ({ matched, changes }: ExplainResult): string => {
+  if (matched) return "if the user does not want such matches, check_rule with a narrower filter and this event"
+  return changes.length === 0
+    ? "no single change of the filter is enough: check_rule with another filter and this event"
+    : "check_rule with the changed filter and a backtest, to see what else it would match"
+}

@@ -38,6 +38,7 @@ const COMMANDS = [
   "webhooks enable",
   "webhooks attempts",
   "webhooks replay",
+  "explain",
   "check",
   "syntax",
   "platforms",

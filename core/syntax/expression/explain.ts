@@ -20,6 +20,8 @@ export interface Explanation {
 export interface ExplainedClause {
   readonly span: Span
   readonly held: boolean
+  /** The filter excludes events on which the clause holds. */
+  readonly negated: boolean
   /** One line: what was tested, and on which field. */
   readonly description: string
   /** Absent for a clause that is the same for all events. */
@@ -45,12 +47,13 @@ export function* explainInTurns(expression: Expression, event: PlatformEvent, na
   const { matched, held, decisive } = yield* outcomeInTurns(expression, event, pace)
   const search = new PlaceSearch(pace)
   const clauses: Array<ExplainedClause> = []
-  for (const [index, { leaf }] of leavesOf(expression).entries()) {
+  for (const [index, { leaf, isNegated }] of leavesOf(expression).entries()) {
     const leafHeld = held[index] ?? false
     const tested = yield* testedInTurns(leaf, leafHeld, event, search)
     clauses.push({
       span: leaf.span,
       held: leafHeld,
+      negated: isNegated,
       description: describe(leaf, names),
       ...(tested && { tested })
     })

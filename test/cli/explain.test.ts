@@ -1,0 +1,81 @@
+/** `earshot explain` on a running server: a match, a miss, and the hits of a rule. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { call, xPost } from "../gateway/client.ts"
+import { KEY, type Running, runInProcess, START_MILLIS, startService } from "../program.ts"
+
+describe("earshot explain", { timeout: START_MILLIS * 2 }, () => {
+  let server: Running
+  let rule = ""
+  let match = ""
+  beforeAll(async () => {
+    server = await startService("node", { EARSHOT_DEMO_FEED: "off" })
+    const target = { ...server, key: KEY }
+    const draft = { name: "n", intent: "i", platforms: ["x"], overrides: { x: "storm -is:retweet" } }
+    rule = String((await call(target, "/api.CreateRule", draft)).body["rule_id"])
+    await call(target, "/local/events", [xPost("1", "A storm is coming"), xPost("2", "A calm\u001b[31m evening")])
+    const [found] = (await call(target, "/matches", {})).body["matches"] ?? []
+    match = String(found?.["id"])
+  }, START_MILLIS)
+  afterAll(() => server.stop())
+
+  const earshot = (...args: ReadonlyArray<string>) =>
+    runInProcess(["explain", ...args], { EARSHOT_URL: server.url, EARSHOT_API_KEY: KEY })
+
+  it("explains a match", async () => {
+    const { code, stdout } = await earshot(match)
+    assert.strictEqual(code, 0)
+    assert.strictEqual(
+      stdout,
+      [
+        "The filter on x matches: storm -is:retweet",
+        "",
+        '  yes  storm  in x.text at 2 to 7: "storm"',
+        "  no   is:retweet (excluded)  the event has no x.is",
+        "",
+        "Decided by: storm, is:retweet",
+        ""
+      ].join("\n")
+    )
+  })
+
+  it("explains a miss, by the id of the event and by the event", async () => {
+    const event = JSON.stringify(xPost("2", "A calm\u001b[31m evening"))
+    for (const options of [
+      ["--post", "2"],
+      ["--event", event]
+    ]) {
+      const { code, stdout } = await earshot(rule, ...options)
+      assert.strictEqual(code, 0)
+      assert.match(stdout, /^The filter on x does not match: storm -is:retweet\n/)
+      assert.match(stdout, /\n {2}no {3}storm {2}x\.text is "A calm␛\[31m evening"\n/)
+      assert.match(stdout, /\nIt matches with one of these changes:\n {2}Add `evening` as an alternative to `storm`\n/)
+    }
+  })
+
+  it("counts the hits of each clause", async () => {
+    const { code, stdout } = await earshot(rule)
+    assert.strictEqual(code, 0)
+    assert.strictEqual(
+      stdout,
+      [
+        "On x, 1 of the newest 2 events match storm -is:retweet",
+        "- storm 1 of 2; 1 event missed because of this clause alone",
+        "- is:retweet 0 of 2, which the filter excludes",
+        ""
+      ].join("\n")
+    )
+  })
+
+  it("prints JSON, and refuses options that do not fit", async () => {
+    assert.deepInclude(JSON.parse((await earshot(match, "--json")).stdout), {
+      matched: true,
+      filter: "storm -is:retweet"
+    })
+    assert.deepInclude(JSON.parse((await earshot(rule, "--json")).stdout), { rule_id: rule })
+    assert.strictEqual((await earshot(match, "--post", "2")).code, 2)
+    assert.strictEqual((await earshot(rule, "--event", "{")).code, 2)
+    const unknown = await earshot("rule_unknown")
+    assert.deepStrictEqual([unknown.code, unknown.stdout], [1, ""])
+    assert.include(unknown.stderr, 'Cannot find rule "rule_unknown"')
+  })
+})
