@@ -88,7 +88,7 @@ const describeAllHits = ({ platforms }: HitsResult): string =>
     .flatMap(([platform, hits]) => (hits === undefined ? [] : [describeHits(platform, hits, visible).join("\n")]))
     .join("\n\n")
 
-const describe = ({ platform, filter, matched, clauses, decisive, changes }: ExplainResult): string => {
+const describe = ({ platform, filter, matched, clauses, decisive, changes = [] }: ExplainResult): string => {
   const clauseAt = ({ start, end }: { readonly start: number; readonly end: number }) =>
     visible(filter.slice(start, end))
   return [

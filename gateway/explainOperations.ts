@@ -20,7 +20,7 @@ export const explainMatch = endpoint({
   tag: "matches",
   summary: "Explain a match or a miss",
   description:
-    "Why a rule matched an event or not. For a match, send `match_id`; for any other event, `rule_id` with `event` or with the `platform_post_id` of a recent event. For each clause: whether it held, the values that it was tested on, and where in the text it was found. `decisive` lists the clauses that decided. For a miss, `changes` has up to three changes of the filter with which it matches the event; each was tested on it. The present filter of the rule is explained.",
+    "Why a rule matched an event or not. For a match, send `match_id`; for any other event, `rule_id` with `event` or with the `platform_post_id` of a recent event. For each clause: whether it held, the values that it was tested on, and where in the text it was found. `decisive` lists the clauses that decided. For a miss, `changes` has up to three changes of the filter with which it matches the event; each was tested on it. For a match, the version of the rule that matched is explained, otherwise the present one.",
   input: ExplainRequest,
   output: ExplainResult,
   example: {
@@ -32,6 +32,7 @@ export const explainMatch = endpoint({
     response: {
       rule_id: EXAMPLE_RULE,
       platform: "x",
+      rule_version: 1,
       filter: "earthquake lang:en",
       matched: false,
       clauses: [

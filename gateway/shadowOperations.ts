@@ -68,9 +68,14 @@ export const compareRule = endpoint({
             explanation: {
               matched: false,
               clauses: [
-                { span: { start: 0, end: 10 }, held: true, description: 'The word "earthquake" in the text' },
-                { span: { start: 11, end: 18 }, held: true, description: 'lang is "en"' },
-                { span: { start: 20, end: 30 }, held: true, description: 'is is "retweet"' }
+                {
+                  span: { start: 0, end: 10 },
+                  held: true,
+                  negated: false,
+                  description: 'The word "earthquake" in the text'
+                },
+                { span: { start: 11, end: 18 }, held: true, negated: false, description: 'lang is "en"' },
+                { span: { start: 20, end: 30 }, held: true, negated: true, description: 'is is "retweet"' }
               ],
               decisive: [{ start: 20, end: 30 }],
               changes: [

@@ -22,6 +22,7 @@ import { wholeNumber } from "../model/wholeNumber.ts"
 import { WireExplanation } from "../model/wire.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import { RuleVersionNumber } from "../rules/Rule.ts"
 import { RuleStore, type StoredRegistration } from "../rules/RuleStore.ts"
 import { type JsonObject, jsonOf, objectOf } from "../text/json.ts"
 import { inTurns, type Turns } from "../work/turns.ts"
@@ -49,7 +50,10 @@ export type ExplainRequest = typeof ExplainRequest.Type
 export const ExplainResult = Schema.Struct({
   rule_id: RuleId,
   platform: PlatformId,
-  filter: Schema.String.annotations({ description: "The present filter of the rule. All spans refer to it" }),
+  rule_version: RuleVersionNumber.annotations({
+    description: "The version of the rule that is explained: that of the match, otherwise the present one"
+  }),
+  filter: Schema.String.annotations({ description: "The filter of this version. All spans refer to it" }),
   ...WireExplanation.fields
 })
 export type ExplainResult = typeof ExplainResult.Type
@@ -97,10 +101,12 @@ export class Explanations extends Context.Tag("core/Explanations")<
       const quotas = yield* Quotas
       const { sha256 } = yield* Entropy
 
-      const ownRegistrations = Effect.fnUntraced(function* (account: AccountId, ruleId: string) {
+      const ownRule = Effect.fnUntraced(function* (account: AccountId, ruleId: string) {
         const id = asRuleId(ruleId)
-        if (Option.isNone(id) || !(yield* rules.exists(account, id.value))) return yield* new RuleNotFound({ ruleId })
-        return yield* rules.registrations(id.value)
+        const rule = Option.isSome(id) ? yield* rules.find(account, id.value) : Option.none()
+        if (Option.isNone(rule)) return yield* new RuleNotFound({ ruleId })
+        const { version } = rule.value
+        return { id: rule.value.id, version, registrations: yield* rules.registrations(rule.value.id) }
       })
 
       const ownMatch = Effect.fnUntraced(function* (account: AccountId, matchId: string) {
@@ -112,8 +118,7 @@ export class Explanations extends Context.Tag("core/Explanations")<
         return match?.id === id.value ? match : yield* new MatchNotFound({ matchId })
       })
 
-      /** The filter that explanations refer to: the present one. */
-      const filterOf = Effect.fnUntraced(function* ({ platform, text }: StoredRegistration) {
+      const filterOf = Effect.fnUntraced(function* ({ platform, text }: PlatformText) {
         const { language } = yield* platforms.get(platform)
         const { rule, issues } = language.check(text)
         if (rule !== undefined) return { language, text, expression: rule.expression } satisfies CheckedText
@@ -127,13 +132,13 @@ export class Explanations extends Context.Tag("core/Explanations")<
         })
 
       const explainOn = Effect.fnUntraced(function* (
-        registration: StoredRegistration,
+        { ruleId, version, platform, text }: VersionText,
         { record, now }: { readonly record: unknown; readonly now: number }
       ) {
-        const filter = yield* filterOf(registration)
+        const filter = yield* filterOf({ platform, text })
         const event = yield* eventOf(filter.language, record, now)
         const explanation = yield* inTurns(explainFilterInTurns(filter, event))
-        return { rule_id: registration.ruleId, platform: registration.platform, filter: filter.text, ...explanation }
+        return { rule_id: ruleId, platform, rule_version: version, filter: text, ...explanation }
       })
 
       const recentEvent = Effect.fnUntraced(function* (account: AccountId, language: Language, postId: string) {
@@ -154,11 +159,13 @@ export class Explanations extends Context.Tag("core/Explanations")<
             isRedacted: true
           })
         }
-        const all = yield* ownRegistrations(account, match.rule_id)
-        const registration = all.find(({ platform }) => platform === match.platform)
-        // The rule was deleted, or left the platform, since the match was read.
-        if (registration === undefined) return yield* new MatchNotFound({ matchId: match.id })
-        return yield* explainOn(registration, { record: match.payload, now: Date.parse(match.created_at) })
+        const { platform, rule_id: ruleId, rule_version: version } = match
+        const stored = (yield* rules.versions(account, ruleId)).find((one) => one.version === version)
+        const text = stored?.overrides[platform]
+        // The rule was deleted since the match was read.
+        if (text === undefined) return yield* new MatchNotFound({ matchId: match.id })
+        const now = Date.parse(match.created_at)
+        return yield* explainOn({ ruleId, version, platform, text }, { record: match.payload, now })
       })
 
       const recognizing = (registrations: ReadonlyArray<StoredRegistration>, event: JsonObject) =>
@@ -168,18 +175,19 @@ export class Explanations extends Context.Tag("core/Explanations")<
 
       const explainRule = Effect.fnUntraced(function* (account: AccountId, ruleId: string, request: ExplainRequest) {
         const { event, platform_post_id: postId } = request
-        const all = yield* ownRegistrations(account, ruleId)
+        const { id, version, registrations } = yield* ownRule(account, ruleId)
         const sent = objectOf(event)
-        const possible = sent === undefined ? all : yield* recognizing(all, sent)
-        const registration = yield* chosen(possible.length === 1 ? possible : all, request)
+        const possible = sent === undefined ? registrations : yield* recognizing(registrations, sent)
+        const { platform, text } = yield* chosen(possible.length === 1 ? possible : registrations, request)
+        const filter = { ruleId: id, version, platform, text }
         if ((event === undefined) === (postId === undefined)) {
           return yield* invalid("event", 'Send either "event" or "platform_post_id"')
         }
         if (postId === undefined) {
-          return yield* explainOn(registration, { record: event, now: yield* Clock.currentTimeMillis })
+          return yield* explainOn(filter, { record: event, now: yield* Clock.currentTimeMillis })
         }
-        const { language } = yield* platforms.get(registration.platform)
-        return yield* explainOn(registration, yield* recentEvent(account, language, postId))
+        const { language } = yield* platforms.get(platform)
+        return yield* explainOn(filter, yield* recentEvent(account, language, postId))
       })
 
       const explain = Effect.fn("Explanations.explain")(function* (account: AccountId, request: ExplainRequest) {
@@ -213,14 +221,11 @@ export class Explanations extends Context.Tag("core/Explanations")<
 
       const hits = Effect.fn("Explanations.hits")(function* (account: AccountId, request: HitsRequest) {
         const { rule_id, platform, events } = request
-        const all = yield* ownRegistrations(account, rule_id)
-        const wanted = platform === undefined ? all : [yield* chosen(all, { platform })]
-        const [first] = wanted
-        // The rule was deleted since it was found.
-        if (first === undefined) return yield* new RuleNotFound({ ruleId: rule_id })
+        const { id, registrations } = yield* ownRule(account, rule_id)
+        const wanted = platform === undefined ? registrations : [yield* chosen(registrations, { platform })]
         const found: Record<PlatformId, FilterHits> = {}
         for (const registration of wanted) found[registration.platform] = yield* hitsOn(account, registration, events)
-        return { rule_id: first.ruleId, platforms: found }
+        return { rule_id: id, platforms: found }
       })
 
       return Explanations.of({
@@ -234,6 +239,17 @@ export class Explanations extends Context.Tag("core/Explanations")<
 // ---- helpers ----
 
 type HitsFailure = InvalidArgument | RuleNotFound | PlatformNotConfigured | LimitReached | StoreUnavailable
+
+interface PlatformText {
+  readonly platform: PlatformId
+  readonly text: string
+}
+
+/** The filter of one version of a rule. */
+interface VersionText extends PlatformText {
+  readonly ruleId: RuleId
+  readonly version: number
+}
 
 /** The number of events that are searched for an id. */
 const MAX_SEARCHED = 100_000

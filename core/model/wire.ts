@@ -123,9 +123,9 @@ export const WireExplanation = Schema.Struct({
     description:
       "The smallest set of clauses that decided the result. If the rule did not match: it would have, had these clauses given the opposite result"
   }),
-  changes: Schema.Array(WireChange).annotations({
+  changes: Schema.optionalWith(Schema.Array(WireChange), { exact: true }).annotations({
     description:
-      "If the rule did not match: up to three changes of the filter, each of which alone is enough, the smallest first. Each was tested on the event. Empty if no single change is enough"
+      "If the rule did not match: up to three changes of the filter, each of which alone is enough, the smallest first. Each was tested on the event. Empty if no single change is enough; absent in a comparison"
   })
 }).annotations({ identifier: "Explanation" })
 

@@ -5,7 +5,7 @@ import { explainMatch } from "../explainOperations.ts"
 import { delimit, notice, type Treatment } from "./untrusted.ts"
 
 export const describeExplanation = (result: ExplainResult, treatment: Treatment): string => {
-  const { rule_id, platform, filter, matched, clauses, decisive, changes } = result
+  const { rule_id, platform, filter, matched, clauses, decisive, changes = [] } = result
   const clauseAt = ({ start, end }: Span) => treatment.quoted(filter.slice(start, end), MAX_CLAUSE)
   const decided = decisive.map(clauseAt).join(", ")
   return [
@@ -72,7 +72,7 @@ const MAX_CLAUSE = 200
 /** For the values of all clauses together. */
 const VALUES = { item: 1_500, total: 50_000, least: 150 }
 
-const nextStep = ({ matched, changes }: ExplainResult): string => {
+const nextStep = ({ matched, changes = [] }: ExplainResult): string => {
   if (matched) return "if the user does not want such matches, check_rule with a narrower filter and this event"
   return changes.length === 0
     ? "no single change of the filter is enough: check_rule with another filter and this event"

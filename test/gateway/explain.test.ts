@@ -72,6 +72,23 @@ describe("POST /matches/explain", () => {
     }).pipe(Effect.provide(service))
   )
 
+  it.scopedLive("explains a match with the version of the rule that matched, and an event with the present one", () =>
+    Effect.gen(function* () {
+      const ann = yield* (yield* serve)("ann")
+      yield* Effect.promise(async () => {
+        const rule_id = await createRule(ann, "storm")
+        const post = xPost("1", "A storm is coming")
+        await call(ann, "/local/events", [post])
+        const [match] = (await call(ann, "/matches", { rule_id })).body["matches"] ?? []
+        await call(ann, "/api.UpdateRule", { rule_id, overrides: { x: "flood" } })
+        const before = await explain(ann, { match_id: match?.["id"] })
+        assert.deepInclude(before, { rule_version: 1, filter: "storm", matched: true } as object)
+        const now = await explain(ann, { rule_id, event: post })
+        assert.deepInclude(now, { rule_version: 2, filter: "flood", matched: false } as object)
+      })
+    }).pipe(Effect.provide(service))
+  )
+
   it.scopedLive("finds the platform of an event, or asks for it", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
