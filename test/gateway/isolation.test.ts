@@ -39,7 +39,7 @@ describe("Every operation", () => {
         }
         assert.deepStrictEqual(yield* Effect.promise(() => everythingOf(ann)), before)
       }).pipe(Effect.provide(service)),
-    60_000
+    120_000
   )
 
   it.scopedLive("counts in a backtest only the account's own rules as already matched", () =>

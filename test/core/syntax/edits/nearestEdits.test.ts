@@ -113,6 +113,7 @@ describe("nearestEditsInTurns", () => {
 
 describe("every change that is offered for a generated miss matches", () => {
   const MISSES = sized(500, 25_000)
+  const FILTERS = sized(150, 1_000)
   /** Filter and event are unrelated, or all but one clause of the filter match the event. */
   for (const isNear of [false, true]) {
     for (const platform of PLATFORM_IDS) {
@@ -121,11 +122,15 @@ describe("every change that is offered for a generated miss matches", () => {
         () => {
           const language = languageOf(platform)
           const random = randomFrom(1)
+          const newEvent = () => read(language, randomEvent(platform, random))
+          const events = Array.from({ length: 500 }, newEvent)
+          const texts = isNear ? matchingTexts(platform, random, events) : new Map<PlatformEvent, Array<string>>()
           const first: Record<EditKind | "none", number> = { change: 0, remove: 0, remove_several: 0, add: 0, none: 0 }
           for (let misses = 0; misses < MISSES; ) {
-            const event = read(language, randomEvent(platform, random))
-            const filter = canonicalOf(language, randomText(platform, random))
-            const missing = !isNear || filter === undefined ? filter : withClause(platform, random, filter, event)
+            const event = events[Math.floor(random() * events.length)] ?? newEvent()
+            const matching = texts.get(event) ?? []
+            const text = isNear ? withClause(platform, random, matching) : randomText(platform, random)
+            const missing = text === undefined ? undefined : canonicalOf(language, text)
             const edits = missing === undefined ? undefined : editsOf(language, missing, event)
             if (edits === undefined) continue
             misses++
@@ -140,24 +145,31 @@ describe("every change that is offered for a generated miss matches", () => {
           )
           assert.isAtLeast(offered / MISSES, isNear ? 0.99 : 0.95)
         },
-        sized(60_000, 1_200_000)
+        sized(120_000, 3_600_000)
       )
     }
   }
 
   const canonicalOf = (language: Language, text: string) => language.check(text).rule?.canonical
 
-  /** A filter that matches, with one more clause that is required or excluded. */
-  const withClause = (platform: PlatformId, random: Random, filter: string, event: PlatformEvent) => {
+  /** For each event the filters that match it. */
+  const matchingTexts = (platform: PlatformId, random: Random, events: ReadonlyArray<PlatformEvent>) => {
     const language = languageOf(platform)
-    if (!matches(language, filter, event)) return undefined
-    const clause = randomClause(platform, random)
-    const isNegated = random() < 0.3
-    return canonicalOf(
-      language,
-      platform === "x"
-        ? `(${filter}) ${isNegated ? "-" : ""}${clause}`
-        : `(${filter}) AND ${isNegated ? "NOT " : ""}${clause}`
-    )
+    const found = new Map(events.map((event) => [event, [] as string[]]))
+    for (let count = 0; count < FILTERS; ) {
+      const { rule } = language.check(randomText(platform, random))
+      if (rule === undefined) continue
+      count++
+      for (const [event, texts] of found) if (evaluate(rule.expression, event)) texts.push(rule.canonical)
+    }
+    return found
+  }
+
+  /** One of the filters, with one more clause that is required or excluded. */
+  const withClause = (platform: PlatformId, random: Random, filters: ReadonlyArray<string>) => {
+    const filter = filters[Math.floor(random() * filters.length)]
+    if (filter === undefined) return undefined
+    const [and, not] = platform === "x" ? [" ", "-"] : [" AND ", "NOT "]
+    return `(${filter})${and}${random() < 0.3 ? not : ""}${randomClause(platform, random)}`
   }
 })
