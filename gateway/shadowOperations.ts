@@ -58,6 +58,8 @@ export const compareRule = endpoint({
       rule_id: EXAMPLE_RULE,
       since: "2026-11-15T09:00:00.000Z",
       platforms: ["x"],
+      present: { x: "earthquake lang:en" },
+      candidate: { x: "earthquake lang:en -is:retweet" },
       present_only: {
         count: 214,
         samples: [

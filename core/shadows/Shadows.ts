@@ -39,6 +39,8 @@ const SideResult = Schema.Struct({
   samples: Schema.Array(Sample).annotations({ description: "The newest of them" })
 })
 
+const Filters = Schema.Record({ key: PlatformId, value: Schema.String })
+
 export const CompareRequest = Schema.Struct({
   rule_id: Schema.String,
   samples: wholeNumber({ min: 0, max: 20, fallback: 3 }).annotations({
@@ -52,6 +54,8 @@ export const ComparedRule = Schema.Struct({
   rule_id: Schema.String,
   since: Timestamp.Timestamp.annotations({ description: "The start of the comparison" }),
   platforms: Schema.Array(PlatformId).annotations({ description: "The platforms of the shadow" }),
+  present: Filters.annotations({ description: "The filters of the rule on these platforms" }),
+  candidate: Filters.annotations({ description: "The filters of the shadow" }),
   present_only: SideResult.annotations({ description: "Events that only the rule matched" }),
   candidate_only: SideResult.annotations({ description: "Events that only the shadow matched" }),
   both: SideResult.annotations({ description: "Events that both matched" })
@@ -161,6 +165,8 @@ export class Shadows extends Context.Tag("core/Shadows")<
           rule_id: rule.id,
           since: pair.since,
           platforms: pair.platforms,
+          present: Object.fromEntries(pair.platforms.map((id) => [id, present.get(id) ?? ""])),
+          candidate: Object.fromEntries(candidate),
           present_only: { count: counts.present_only, samples: yield* explained(found.present_only, candidate) },
           candidate_only: { count: counts.candidate_only, samples: yield* explained(found.candidate_only, present) },
           both: { count: counts.both, samples: found.both }

@@ -12,6 +12,7 @@ import type { Rule } from "../../core/rules/Rule.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { counted } from "../../core/text/counted.ts"
 import { checkRule, type createRule, listMatches, type platformStatus } from "../operations.ts"
+import type { updateRule } from "../ruleOperations.ts"
 import type { CallError } from "./calls.ts"
 import { type Form, type Forms, type MatchForm, matchFormOf, type Treat } from "./matchForms.ts"
 import { type RuleQuery, rulePage } from "./rulePages.ts"
@@ -49,6 +50,17 @@ export const describeCreated = ({ rule_id, platforms }: Created, cursor: string,
           ]
     ),
     `Next: ${callOf("wait_for_matches", { rule_id, cursor })}`
+  ].join("\n")
+
+export const describeChangedRule = (
+  { rule, warnings = {} }: { readonly rule: Rule; readonly warnings?: Changed["warnings"] },
+  treatment: Treatment
+): string =>
+  [
+    describeRule(rule, treatment),
+    ...Object.entries(warnings).flatMap(([platform, issues]) =>
+      (issues ?? []).map((issue) => `  ${platform}: ${describeIssue(issue, treatment)}`)
+    )
   ].join("\n")
 
 export const describeAccount = ({ limits }: Account): string =>
@@ -125,6 +137,8 @@ export const describeError = ({ code, message, details }: CallError, treatment: 
 
 // ---- helpers ----
 
+type Changed = typeof updateRule.output.Type
+
 type Created = (typeof createRule)["output"]["Type"]
 type StatusList = (typeof platformStatus)["output"]["Type"]
 
@@ -138,7 +152,7 @@ const keptArguments = (args: unknown): Readonly<Record<string, unknown>> =>
     ? { rule_id: args["rule_id"], platform: args["platform"], limit: args["limit"], full: args["full"] }
     : {}
 
-const callOf = (tool: string, args: Readonly<Record<string, unknown>>): string => {
+export const callOf = (tool: string, args: Readonly<Record<string, unknown>>): string => {
   const given = Object.entries(args).filter(([, value]) => value !== undefined)
   return `${tool} with {${given.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`).join(", ")}}`
 }
@@ -237,17 +251,26 @@ type AnyIssue = Partial<ArgumentIssue> & { readonly message: string }
 const describeSpan = ({ start, end }: { readonly start: number; readonly end: number }): string =>
   start === end ? `after character ${start}` : `at characters ${start + 1} to ${end}`
 
-const describeRule = ({ id, name, intent, platforms, created_at }: Rule, treatment: Treatment): string =>
+const describeRule = (
+  { id, name, intent, platforms, created_at, version, shadow }: Rule,
+  treatment: Treatment
+): string =>
   [
-    `- ${id}, ${treatment.quoted(name, MAX_NAME_CHARACTERS)}, created ${created_at}; intent: ${treatment.quoted(intent, MAX_NAME_CHARACTERS)}`,
-    ...Object.entries(platforms).flatMap(([platform, held]) =>
-      held === undefined
-        ? []
-        : [
-            `  ${platform}, ${held.state}${held.failed_since === undefined ? "" : ` since ${held.failed_since}`}${held.reason === undefined ? "" : ` (${treatment.line(held.reason)})`}: ${treatment.quoted(held.translated_value)}`
-          ]
-    )
+    `- ${id}, ${treatment.quoted(name, MAX_NAME_CHARACTERS)}, created ${created_at}, version ${version}; intent: ${treatment.quoted(intent, MAX_NAME_CHARACTERS)}`,
+    ...describeRegistrations(platforms, treatment),
+    ...(shadow === undefined
+      ? []
+      : [`  in its shadow since ${shadow.since}:`, ...describeRegistrations(shadow.platforms, treatment)])
   ].join("\n")
+
+const describeRegistrations = (platforms: Rule["platforms"], treatment: Treatment): ReadonlyArray<string> =>
+  Object.entries(platforms).flatMap(([platform, held]) =>
+    held === undefined
+      ? []
+      : [
+          `  ${platform}, ${held.state}${held.failed_since === undefined ? "" : ` since ${held.failed_since}`}${held.reason === undefined ? "" : ` (${treatment.line(held.reason)})`}: ${treatment.quoted(held.translated_value)}`
+        ]
+  )
 
 const describeItems = (
   matches: ReadonlyArray<Match>,

@@ -1,0 +1,129 @@
+/** The tools that read and change one rule. */
+import type { ToolAnnotations } from "@modelcontextprotocol/server"
+import { Schema } from "effect"
+import { ComparedRule } from "../../core/shadows/Shadows.ts"
+import { counted } from "../../core/text/counted.ts"
+import { getRule, pauseRule, resumeRule, updateRule } from "../ruleOperations.ts"
+import { compareRule, dropShadow, promoteRule, shadowRule } from "../shadowOperations.ts"
+import { callOf, describeChangedRule } from "./describe.ts"
+import type { Tool, toolMaker } from "./tool.ts"
+import type { Treatment } from "./untrusted.ts"
+
+export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: ToolAnnotations): ReadonlyArray<Tool> => [
+  tool({
+    name: "get_rule",
+    title: "Get a rule",
+    description: "Returns one rule: its filters and their state on each platform, its version, and its shadow.",
+    annotations: readOnly,
+    endpoint: getRule,
+    text: describeChangedRule
+  }),
+  tool({
+    name: "update_rule",
+    title: "Change a rule",
+    description:
+      'Changes the fields that you send and keeps all matches: use it to correct, narrow or widen a rule instead of deleting it, for instance {"rule_id": "rule_…", "overrides": {"x": "earthquake lang:en -is:retweet"}}. overrides replaces only the filters that it names. No event that both the old and the new filter match is missed. If one filter is invalid or one platform refuses, nothing changes. Call check_rule first. To see the difference on live events before you change the rule: shadow_rule.',
+    annotations: changing,
+    endpoint: updateRule,
+    text: describeChangedRule
+  }),
+  tool({
+    name: "pause_rule",
+    title: "Pause a rule",
+    description:
+      "Stops watching for the rule until resume_rule. It keeps its filters and matches, frees its place on the platform, and its coverage has a gap with the cause paused.",
+    annotations: { ...changing, idempotentHint: true },
+    endpoint: pauseRule,
+    text: describeChangedRule
+  }),
+  tool({
+    name: "resume_rule",
+    title: "Resume a paused rule",
+    description: "Watches for a paused rule again. If a platform refuses, the rule stays paused.",
+    annotations: { ...changing, idempotentHint: true },
+    endpoint: resumeRule,
+    text: describeChangedRule
+  }),
+  tool({
+    name: "shadow_rule",
+    title: "Try other filters beside those of a rule",
+    description:
+      "Watches other filters in the shadow of a rule, without changing the rule. What they match is stored apart and never returned as a match. A rule has one shadow: a new one replaces it. Next: after some time compare_rule, then promote_rule or drop_shadow.",
+    annotations: changing,
+    endpoint: shadowRule,
+    text: describeChangedRule
+  }),
+  tool({
+    name: "compare_rule",
+    title: "Compare a rule with its shadow",
+    description:
+      "Counts the events that only the rule matched, only its shadow, and both, since the shadow began, and names the clauses that made the difference for the newest of them. Next: promote_rule if the shadow is better, else drop_shadow.",
+    annotations: readOnly,
+    endpoint: compareRule,
+    output: Comparison,
+    structured: (compared, treatment) => treatment.shaped(withoutSamples(compared)),
+    text: describeComparison
+  }),
+  tool({
+    name: "promote_rule",
+    title: "Take over the filters of the shadow",
+    description:
+      "Makes the filters of the shadow those of the rule, without a gap. With since, what the shadow has matched since then becomes matches of the rule.",
+    annotations: changing,
+    endpoint: promoteRule,
+    text: (output, treatment) =>
+      `${describeChangedRule(output, treatment)}\nAdded ${counted(output.added, "match", "matches")} of the shadow`
+  }),
+  tool({
+    name: "drop_shadow",
+    title: "End the trial of other filters",
+    description: "Removes the shadow of a rule and what it matched. The rule stays as it is.",
+    annotations: { ...changing, destructiveHint: true },
+    endpoint: dropShadow,
+    text: describeChangedRule
+  })
+]
+
+// ---- helpers ----
+
+const changing: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true
+}
+
+const { present_only: _, candidate_only: __, both: ___, ...kept } = ComparedRule.fields
+
+/** Without samples: list_matches and explain_match show events. */
+const Comparison = Schema.Struct({
+  ...kept,
+  present_only: Schema.Number,
+  candidate_only: Schema.Number,
+  both: Schema.Number
+})
+
+function withoutSamples({ present_only, candidate_only, both, ...compared }: ComparedRule) {
+  return { ...compared, present_only: present_only.count, candidate_only: candidate_only.count, both: both.count }
+}
+
+function describeComparison(compared: ComparedRule, treatment: Treatment): string {
+  const { rule_id, since, present_only, candidate_only, both, present, candidate } = compared
+  const causes = (side: ComparedRule["both"], filters: ComparedRule["present"]) => {
+    const clauses = side.samples.flatMap(({ platform, explanation }) =>
+      (explanation?.decisive ?? []).map(({ start, end }) => (filters[platform] ?? "").slice(start, end))
+    )
+    return clauses.length === 0
+      ? ""
+      : `; of the newest, decided by ${[...new Set(clauses)].map((clause) => treatment.quoted(clause, MAX_CLAUSE)).join(", ")}`
+  }
+  return [
+    `Since ${since}:`,
+    `- only the rule: ${present_only.count}${causes(present_only, candidate)}`,
+    `- only its shadow: ${candidate_only.count}${causes(candidate_only, present)}`,
+    `- both: ${both.count}`,
+    `Next: ${callOf("promote_rule", { rule_id })} if the shadow is better, else ${callOf("drop_shadow", { rule_id })}`
+  ].join("\n")
+}
+
+const MAX_CLAUSE = 200
