@@ -14,6 +14,8 @@ import { PostBudget } from "../core/budget/PostBudget.ts"
 import * as Compliance from "../core/compliance/Compliance.ts"
 import { Redactions } from "../core/compliance/Redactions.ts"
 import { Explanations } from "../core/explanations/Explanations.ts"
+import { expireAnswers } from "../core/idempotency/expireAnswers.ts"
+import { Idempotency } from "../core/idempotency/Idempotency.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import * as Ingest from "../core/ingest/Ingest.ts"
 import { Keys } from "../core/keys/Keys.ts"
@@ -69,7 +71,8 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions,
     DeadLetters.layer,
     Accounts.layer,
     Redactions.layer,
-    Layer.provideMerge(Layer.merge(Shadows.layer, Reapply.layer), Rules.layer)
+    Layer.provideMerge(Layer.merge(Shadows.layer, Reapply.layer), Rules.layer),
+    Idempotency.layerWith({ isOnlyProcess })
   )
   return useCases.pipe(
     Layer.provideMerge(CaughtUpFeed.layer),
@@ -99,7 +102,7 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
       const { limitOf } = yield* Quotas
       const limitsOf = (account: AccountId) =>
         Effect.all({ matches: limitOf(account, "matches"), bytes: limitOf(account, "bytes") })
-      const forgetOthers = yield* forgetReplaced(settings.keepDays)
+      const forgetOthers = Effect.zipRight(yield* forgetReplaced(settings.keepDays), yield* expireAnswers)
       yield* Layer.build(Retention.layerWith({ ...settings, limitsOf, forgetOthers }))
       yield* Layer.build(WebhookDelivery.layerWith(options))
       yield* Layer.build(Compliance.layer)

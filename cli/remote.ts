@@ -1,6 +1,6 @@
 /** Port to Earshot for client commands: a server, or the local store. */
 import { HelpDoc, Options } from "@effect/cli"
-import { Console, Data, Effect, type Option, type Schema, type Scope, type Stream } from "effect"
+import { Console, Data, Effect, Option, type Schema, type Scope, type Stream } from "effect"
 import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import type { StoreUnavailable } from "../core/model/Errors.ts"
 import type { AccountId } from "../core/model/Ids.ts"
@@ -22,6 +22,7 @@ export interface RemoteCall<A, I> {
   readonly method: "GET" | "POST"
   readonly path: string
   readonly body?: { readonly type: string; readonly content: Uint8Array<ArrayBuffer> | string }
+  readonly idempotencyKey?: string
   readonly answer: Schema.Schema<A, I>
 }
 
@@ -66,6 +67,18 @@ export const post = <A, I>(path: string, input: unknown, answer: Schema.Schema<A
   body: { type: "application/json", content: JSON.stringify(input) },
   answer
 })
+
+/** The same call with the key of `keyOption`, if one was given. */
+export const withKey = <A, I>(call: RemoteCall<A, I>, key: Option.Option<string>): RemoteCall<A, I> =>
+  Option.match(key, { onNone: () => call, onSome: (idempotencyKey) => ({ ...call, idempotencyKey }) })
+
+export const keyOption = Options.text("idempotency-key").pipe(
+  Options.withPseudoName("text"),
+  Options.withDescription(
+    "Makes it safe to run the command again: within 24 hours, the same key does it once and prints the first answer"
+  ),
+  Options.optional
+)
 
 export const urlOption = Options.text("url").pipe(
   Options.withPseudoName("url"),

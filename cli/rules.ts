@@ -8,7 +8,16 @@ import { Rule } from "../core/rules/Rule.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
 import { draw } from "./drawing.ts"
 import type { FilterActions } from "./filter.ts"
-import { jsonOption, post, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
+import {
+  jsonOption,
+  keyOption,
+  post,
+  printJson,
+  type TargetActions,
+  targetHelp,
+  targetOptions,
+  withKey
+} from "./remote.ts"
 import { ruleCommands } from "./ruleCommands.ts"
 import { describeRule, drawIssues, filterOptions, filtersOf, noFilter, platformRow } from "./ruleOptions.ts"
 
@@ -43,16 +52,17 @@ const createRule = <E>(actions: RulesActions<E>, languages: ReadonlyArray<Langua
       paused: Options.boolean("paused").pipe(
         Options.withDescription("Create the rule paused: no platform gets it before earshot rules resume")
       ),
+      key: keyOption,
       ...targetOptions,
       json: jsonOption("Print the response as JSON")
     },
-    ({ name, intent, filters, paused, json, ...target }) =>
+    ({ name, intent, filters, paused, key, json, ...target }) =>
       Effect.gen(function* () {
         const overrides = yield* filtersOf(actions, filters)
         if (Object.keys(overrides).length === 0) return yield* noFilter(languages)
         const remote = yield* actions.connectTo(target)
         const draft = { name, intent, platforms: Object.keys(overrides), overrides, ...(paused && { paused }) }
-        const create = remote.request(post("/api.CreateRule", draft, CreatedRule))
+        const create = remote.request(withKey(post("/api.CreateRule", draft, CreatedRule), key))
         const created = yield* json ? create : Effect.catchAll(create, drawIssues(overrides))
         if (json) return yield* printJson(created)
         const registered = Object.entries(created.platforms)

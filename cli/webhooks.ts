@@ -14,7 +14,16 @@ import { deleteEach, deletionOptions } from "./deletion.ts"
 import { AlreadyReported, UsageError } from "./failures.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { platformOption } from "./platformOption.ts"
-import { jsonOption, post, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
+import {
+  jsonOption,
+  keyOption,
+  post,
+  printJson,
+  type TargetActions,
+  targetHelp,
+  targetOptions,
+  withKey
+} from "./remote.ts"
 import { visible } from "./terminal.ts"
 
 export const webhooksCommand = <E>(actions: TargetActions<E>, languages: ReadonlyArray<Language>) =>
@@ -67,10 +76,11 @@ const create = <E>({ connectTo }: TargetActions<E>, languages: ReadonlyArray<Lan
         Options.withDescription("Description, up to 500 characters (default: none)"),
         Options.optional
       ),
+      key: keyOption,
       ...targetOptions,
       json: answerOption
     },
-    ({ address, rules, platform, events, description, json, ...target }) =>
+    ({ address, rules, platform, events, description, key, json, ...target }) =>
       Effect.gen(function* () {
         const remote = yield* connectTo(target)
         const draft = {
@@ -80,7 +90,7 @@ const create = <E>({ connectTo }: TargetActions<E>, languages: ReadonlyArray<Lan
           ...(events.length > 0 && { events }),
           ...(Option.isSome(description) && { description: description.value })
         }
-        const made = yield* remote.request(post("/webhooks/create", draft, WebhookWithSecret))
+        const made = yield* remote.request(withKey(post("/webhooks/create", draft, WebhookWithSecret), key))
         yield* json ? printJson(made) : printSecret(made)
       }).pipe(Effect.scoped)
   ).pipe(

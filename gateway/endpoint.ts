@@ -1,8 +1,9 @@
 /** The shape of an operation, and the use cases that operations call. */
-import { Effect, type Schema } from "effect"
+import { Effect, Option, type Schema } from "effect"
 import type { Accounts } from "../core/accounts/Accounts.ts"
 import type { Backtests } from "../core/backtests/Backtests.ts"
 import type { Explanations } from "../core/explanations/Explanations.ts"
+import type { Answered, Idempotency } from "../core/idempotency/Idempotency.ts"
 import type { Scope } from "../core/keys/Key.ts"
 import type { Keys } from "../core/keys/Keys.ts"
 import type { Matches } from "../core/matches/Matches.ts"
@@ -15,6 +16,7 @@ import type { Rules } from "../core/rules/Rules.ts"
 import type { Shadows } from "../core/shadows/Shadows.ts"
 import type { Status } from "../core/status/Status.ts"
 import type { Webhooks } from "../core/webhooks/Webhooks.ts"
+import { type Asked, once } from "./idempotency.ts"
 
 export type Services =
   | Rules
@@ -29,6 +31,7 @@ export type Services =
   | Keys
   | Accounts
   | Quotas
+  | Idempotency
 
 /** `A` and `O` are the decoded input and output; `I` and `OI` are what the client sends and receives. */
 export interface Operation<A, I, O, OI> {
@@ -41,13 +44,16 @@ export interface Operation<A, I, O, OI> {
   readonly handle: (account: AccountId, input: A) => Effect.Effect<O, CoreError, Services>
 }
 
-/** Runs an operation. An account has a few short ones at a time. */
+/** Runs an operation, with an idempotency key only once. An account has a few short ones at a time. */
 export const perform = <A, I, O, OI>(
-  { handle, isLong = false }: Operation<A, I, O, OI>,
+  { name, handle, isLong = false }: Operation<A, I, O, OI>,
   account: AccountId,
-  input: A
-): Effect.Effect<O, CoreError, Services> =>
-  isLong ? handle(account, input) : Effect.flatMap(Quotas, (quotas) => quotas.withSlot(account, handle(account, input)))
+  { input, key }: Asked<A>
+): Effect.Effect<Answered<O>, CoreError, Services> => {
+  const request = { account: Option.some(account), operation: name, content: input, isLong }
+  const run = once(key, request, handle(account, input))
+  return isLong ? run : Effect.flatMap(Quotas, (quotas) => quotas.withSlot(account, run))
+}
 
 /** An operation with a REST path. */
 export interface Endpoint<A, I, O, OI> extends Operation<A, I, O, OI> {
@@ -64,6 +70,10 @@ export interface Endpoint<A, I, O, OI> extends Operation<A, I, O, OI> {
 
 // biome-ignore lint/suspicious/noExplicitAny: endpoints in a list have different types; each is typed at its definition
 export type AnyEndpoint = Endpoint<any, any, any, any>
+
+/** Whether the operation creates or changes something: then it accepts an idempotency key. */
+export const changesState = ({ method, scope }: Pick<AnyEndpoint, "method" | "scope">): boolean =>
+  method === "POST" && scope !== "read"
 
 /** Infers the types of an endpoint from its schemas. */
 export const endpoint = <A, I, O, OI>(definition: Endpoint<A, I, O, OI>): Endpoint<A, I, O, OI> => definition

@@ -1,6 +1,8 @@
 /** Examples of errors for the OpenAPI document: what the server sends for these failures. */
 import {
   CursorExpired,
+  IdempotencyKeyInUse,
+  IdempotencyKeyReused,
   InvalidArgument,
   LimitReached,
   PermissionDenied,
@@ -21,6 +23,8 @@ export const errorExamples = (status: number): Readonly<Record<string, { readonl
   )
 
 // ---- helpers ----
+
+const EXAMPLE_KEY = "0b9bd6c2-8f5e-4f62-9d2e-6d0c1f5a7a41"
 
 const examples: Readonly<Record<string, WireError>> = {
   field: toWire(new InvalidArgument({ issues: [{ path: "limit", message: "Expected a whole number from 1 to 500" }] })),
@@ -44,6 +48,8 @@ const examples: Readonly<Record<string, WireError>> = {
   method: toWire(methodNotAllowed("GET", "/matches", ["POST"])),
   body: toWire(bodyTooLarge(MAX_BODY_BYTES)),
   type: toWire(wrongContentType("text/plain", ["application/json"])),
+  running: toWire(new IdempotencyKeyInUse({ key: EXAMPLE_KEY })),
+  reused: toWire(new IdempotencyKeyReused({ key: EXAMPLE_KEY })),
   limit: toWire(new LimitReached({ name: "requests", limit: 600, used: 600, retryAfterSeconds: 41 })),
   defect: internal,
   store: toWire(new StoreUnavailable({ operation: "matches.list", cause: undefined }))

@@ -251,6 +251,19 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     details: { platform, ...(upstream !== undefined && { upstream }) },
     headers: { "retry-after": String(retryAfterSeconds) }
   }),
+  IdempotencyKeyReused: ({ message, key }) => ({
+    status: 422,
+    code: "invalid_argument",
+    message,
+    details: { issues: [{ path: "idempotency_key", message }], idempotency_key: key }
+  }),
+  IdempotencyKeyInUse: ({ message, key }) => ({
+    status: 409,
+    code: "aborted",
+    message,
+    details: { idempotency_key: key },
+    headers: { "retry-after": "1" }
+  }),
   StoreUnavailable: ({ message }) => ({
     status: 503,
     code: "unavailable",

@@ -1,5 +1,6 @@
 /** `POST /local/events`: callers publish events to the platforms that run in process. */
-import { Effect, Either } from "effect"
+import { Effect, Either, Option } from "effect"
+import type { Idempotency } from "../core/idempotency/Idempotency.ts"
 import type { AccountId } from "../core/model/Ids.ts"
 import {
   isGzip,
@@ -13,7 +14,8 @@ import { linesOf, withoutIndent } from "../core/text/LineSplitter.ts"
 import { numberProblem } from "../core/text/numbers.ts"
 import { contentType, decodeText, JSON_TYPE, MAX_BODY_BYTES, parseJson, readBytes, readText } from "./body.ts"
 import { type DoorFailure, unreadableBody } from "./errors.ts"
-import { json, type KeyedRoute, type OperatorRoute } from "./route.ts"
+import { keyOf, once, replyOf } from "./idempotency.ts"
+import type { KeyedRoute, OperatorRoute } from "./route.ts"
 
 export const EVENTS_PATH = "/local/events"
 
@@ -21,44 +23,65 @@ export const LINES_TYPE = "application/x-ndjson"
 
 const MAX_LINES_BYTES = 32 * MAX_BODY_BYTES
 
-export const localRoutes: ReadonlyArray<KeyedRoute<LocalFeed>> = [
+export const localRoutes: ReadonlyArray<KeyedRoute<LocalFeed | Idempotency>> = [
   {
     method: "POST",
     path: EVENTS_PATH,
     scope: "write",
-    read: async (request) =>
-      Either.map(
-        await readEvents(request),
-        (events) =>
-          ({ account }) =>
-            publish(events, account)
-      )
+    read: async (request) => Either.map(await read(request), (sent) => (caller) => publish(sent, caller.account))
   }
 ]
 
 /** Events for the rules of all accounts. */
-export const sharedEventsRoute: OperatorRoute<LocalFeed> = {
+export const sharedEventsRoute: OperatorRoute<LocalFeed | Idempotency> = {
   method: "POST",
   path: EVENTS_PATH,
-  readOperators: async (request) => Either.map(await readEvents(request), (events) => publish(events))
+  readOperators: async (request) => Either.map(await read(request), (sent) => publish(sent))
 }
 
 // ---- helpers ----
 
-const publish = (events: Iterable<SentEvent>, sender?: AccountId) =>
-  Effect.gen(function* () {
-    const feed = yield* LocalFeed
-    return json(200, yield* feed.publish(events, sender))
-  })
+interface Body {
+  readonly events: Iterable<SentEvent>
+  /** Tells two bodies apart. */
+  readonly content: unknown
+}
 
-const readEvents = async (request: Request): Promise<Either.Either<Iterable<SentEvent>, DoorFailure>> => {
+interface Sent extends Body {
+  readonly key: Option.Option<string>
+}
+
+/** Long: the events are stored in batches. After a crash all are sent again, and no match is stored twice. */
+const publish = ({ key, events, content }: Sent, sender?: AccountId) => {
+  const publishing = Effect.flatMap(LocalFeed, (feed) => feed.publish(events, sender))
+  const request = { account: Option.fromNullable(sender), operation: "publishLocalEvents", content, isLong: true }
+  return Effect.map(once(key, request, publishing), replyOf)
+}
+
+const read = async (request: Request): Promise<Either.Either<Sent, DoorFailure>> => {
+  const key = keyOf(request)
+  if (Either.isLeft(key)) return Either.left(key.left)
+  return Either.map(await readEvents(request), (body) => ({ ...body, key: key.right }))
+}
+
+const readEvents = async (request: Request): Promise<Either.Either<Body, DoorFailure>> => {
   const type = contentType(request, [LINES_TYPE, JSON_TYPE], AS_LINES)
   if (Either.isLeft(type)) return Either.left(type.left)
-  const events =
+  const body: Either.Either<Body, DoorFailure> =
     type.right === LINES_TYPE
-      ? Either.map(Either.filterOrLeft(await readBytes(request, MAX_LINES_BYTES), isNotGzip, gzipped), eventLines)
-      : Either.map(Either.flatMap(await readText(request), parseEvents), eventsOf)
-  return Either.filterOrLeft(events, isNotEmpty, () => unreadableBody(NO_EVENT))
+      ? Either.map(Either.filterOrLeft(await readBytes(request, MAX_LINES_BYTES), isNotGzip, gzipped), (bytes) => ({
+          events: eventLines(bytes),
+          content: bytes
+        }))
+      : Either.map(Either.flatMap(await readText(request), parseEvents), (value) => ({
+          events: eventsOf(value),
+          content: value
+        }))
+  return Either.filterOrLeft(
+    body,
+    ({ events }) => isNotEmpty(events),
+    () => unreadableBody(NO_EVENT)
+  )
 }
 
 const parseEvents = (text: string): Either.Either<unknown, DoorFailure> => {

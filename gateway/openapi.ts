@@ -4,9 +4,10 @@ import { RedactRequest, RedactResult } from "../core/compliance/Redactions.ts"
 import type { Language } from "../core/languages/Language.ts"
 import { WatchQuery } from "../core/matches/Matches.ts"
 import { MAX_ISSUES } from "../core/model/Errors.ts"
-import type { AnyEndpoint } from "./endpoint.ts"
+import { type AnyEndpoint, changesState } from "./endpoint.ts"
 import { errorExamples } from "./errorExamples.ts"
 import { ERROR_CODES } from "./errors.ts"
+import { KEY_FIELD, KEY_HEADER, keySchema, REPLAYED_HEADER } from "./idempotency.ts"
 import { withoutIds } from "./jsonSchema.ts"
 import { STREAM_PATH, STREAM_TYPE } from "./live.ts"
 import { EVENTS_PATH, LINES_TYPE } from "./local.ts"
@@ -35,15 +36,17 @@ export const openApiDocument = (languages: ReadonlyArray<Language>): Json => {
     const documented = paths[operation.path]?.[operation.method.toLowerCase()]
     if (documented !== undefined) addExamplesAndErrors(operation, documented)
   }
-  const events = languages.map(({ events }) => fieldsOf(events.schema, "allow", named))
-  paths[EVENTS_PATH] = { post: localEvents(languages, events) }
+  const events = localEvents(
+    languages,
+    languages.map(({ events }) => fieldsOf(events.schema, "allow", named))
+  )
+  paths[EVENTS_PATH] = { post: { ...events, ...keyed(events) } }
   paths[STREAM_PATH] = { get: streamOperation(fieldsOf(schemas(WatchQuery), "strict", named).properties) }
-  paths[REDACT_PATH] = {
-    post: redactOperation(
-      fieldsOf(schemas(RedactRequest), "strict", named),
-      fieldsOf(schemas(RedactResult), "allow", named)
-    )
-  }
+  const redact = redactOperation(
+    fieldsOf(schemas(RedactRequest), "strict", named),
+    fieldsOf(schemas(RedactResult), "allow", named)
+  )
+  paths[REDACT_PATH] = { post: { ...redact, ...keyed(redact) } }
   return withoutIds({
     ...generated,
     info: { ...generated.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
@@ -116,6 +119,35 @@ const addExamplesAndErrors = (operation: AnyEndpoint, documented: Json): void =>
   else if (request !== undefined) Object.assign(mediaOf(documented["requestBody"]), { example: request })
   documented["responses"] = { 200: { ...ok, description: "Done", headers: requestIdHeader }, ...errorResponses }
   documented["security"] = [{ apiKey: [] }]
+  if (changesState(operation)) addKey(documented)
+}
+
+/** REST has the key as a header, not as a field. */
+const addKey = (documented: Json): void => {
+  const { properties } = mediaOf(documented["requestBody"])["schema"] as { readonly properties: Json }
+  delete properties[KEY_FIELD]
+  Object.assign(documented, keyed(documented))
+}
+
+/** Documents the header with the key, and its answers. */
+const keyed = ({ parameters = [], responses }: Json): Json => {
+  const { 200: ok, ...others } = responses as Record<number, Json>
+  return {
+    parameters: [...(parameters as Array<Json>), keyParameter],
+    responses: { 200: { ...ok, headers: { ...requestIdHeader, ...replayedHeader } }, ...others, ...keyResponses }
+  }
+}
+
+const keyParameter = (() => {
+  const { description, ...schema } = keySchema
+  return { name: KEY_HEADER, in: "header", required: false, description, schema }
+})()
+
+const replayedHeader = {
+  [REPLAYED_HEADER]: {
+    description: "`true` if an earlier request with the same key got this answer",
+    schema: { type: "string", enum: ["true"] }
+  }
 }
 
 const addToParameters = (documented: Json, example: Json): void => {
@@ -188,17 +220,34 @@ const errors = {
     description: "The request body is larger than 1 MiB (NDJSON: 32 MiB)",
     headers: {}
   },
+  409: {
+    name: "Aborted",
+    description: "A request with the same idempotency key is still running",
+    headers: retryAfter
+  },
   415: { name: "WrongContentType", description: "The request body is not JSON", headers: {} },
+  422: {
+    name: "KeyReused",
+    description: "The idempotency key was used before with another request",
+    headers: {}
+  },
   429: { name: "ResourceExhausted", description: "A limit is reached", headers: retryAfter },
   500: { name: "Internal", description: "A defect of the server; the log has it under the request id", headers: {} },
   503: { name: "Unavailable", description: "The store or the platform is down", headers: retryAfter }
 }
 
+const responseOf = (status: keyof typeof errors) => ({ $ref: `#/components/responses/${errors[status].name}` })
+
+/** Only of operations that accept an idempotency key. */
+const keyResponses = { 409: responseOf(409), 422: responseOf(422) }
+
 const errorResponses = {
   ...Object.fromEntries(
-    Object.entries(errors).map(([status, { name }]) => [status, { $ref: `#/components/responses/${name}` }])
+    Object.entries(errors)
+      .filter(([status]) => !(status in keyResponses))
+      .map(([status, { name }]) => [status, { $ref: `#/components/responses/${name}` }])
   ),
-  default: { $ref: "#/components/responses/Internal" }
+  default: responseOf(500)
 }
 
 const localEvents = (languages: ReadonlyArray<Language>, schemas: ReadonlyArray<unknown>) => {

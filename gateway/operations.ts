@@ -1,5 +1,6 @@
 /** All operations. The REST routes, the tRPC router and the OpenAPI document are derived from them. */
 import { Effect, Option, Schema } from "effect"
+import { answering } from "../core/idempotency/CurrentClaim.ts"
 import { Matches, MatchList, MatchQuery, WaitQuery, WaitResult } from "../core/matches/Matches.ts"
 import { RuleId } from "../core/model/Ids.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
@@ -8,7 +9,7 @@ import { SyntaxHelp } from "../core/platforms/Platform.ts"
 import { syntaxHelp } from "../core/platforms/Syntax.ts"
 import { NewRuleDraft, Rule } from "../core/rules/Rule.ts"
 import { CheckRequest, CheckResult, checkFilters } from "../core/rules/RuleCheck.ts"
-import { Rules } from "../core/rules/Rules.ts"
+import { type CreatedRule, Rules } from "../core/rules/Rules.ts"
 import { PlatformStatus } from "../core/status/PlatformStatus.ts"
 import { Status } from "../core/status/Status.ts"
 import type { Issue } from "../core/syntax/issues/issue.ts"
@@ -60,18 +61,7 @@ export const createRule = endpoint({
   handle: (account, draft) =>
     Effect.gen(function* () {
       const rules = yield* Rules
-      const created = yield* rules.create(account, draft)
-      const platforms = Object.fromEntries(
-        [...created.platforms].map(([platform, { platformRuleId, translatedValue }]) => [
-          platform,
-          {
-            platform_rule_id: platformRuleId,
-            translated_value: translatedValue,
-            ...withWarnings(created.warnings.get(platform) ?? [])
-          }
-        ])
-      )
-      return { rule_id: created.id, platforms }
+      return yield* rules.create(account, draft).pipe(answering(toWire))
     })
 })
 
@@ -121,7 +111,7 @@ export const deleteRule = endpoint({
   handle: (account, { rule_id }) =>
     Effect.gen(function* () {
       const rules = yield* Rules
-      return { rule_id: yield* rules.delete(account, rule_id) }
+      return yield* rules.delete(account, rule_id).pipe(answering((id) => ({ rule_id: id })))
     })
 })
 
@@ -420,6 +410,20 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
 ]
 
 // ---- helpers ----
+
+const toWire = ({ id, platforms, warnings }: CreatedRule) => ({
+  rule_id: id,
+  platforms: Object.fromEntries(
+    [...platforms].map(([platform, { platformRuleId, translatedValue }]) => [
+      platform,
+      {
+        platform_rule_id: platformRuleId,
+        translated_value: translatedValue,
+        ...withWarnings(warnings.get(platform) ?? [])
+      }
+    ])
+  )
+})
 
 const withWarnings = (issues: ReadonlyArray<Issue>) => (issues.length === 0 ? {} : { warnings: issues })
 

@@ -5,6 +5,7 @@
 import { Effect, Either, Option, Redacted, Schema } from "effect"
 import { Account, AccountSummary, Accounts } from "../core/accounts/Accounts.ts"
 import type { Redactions } from "../core/compliance/Redactions.ts"
+import type { Idempotency } from "../core/idempotency/Idempotency.ts"
 import { DeadLetters } from "../core/ingest/DeadLetters.ts"
 import { type Caller, Key } from "../core/keys/Key.ts"
 import { IssuedKey, KeyDraft, Keys } from "../core/keys/Keys.ts"
@@ -129,7 +130,7 @@ export const operatorGateway = (
       Effect.provideService(Keys, { ...service, authenticate }),
       Effect.provideService(Quotas, quotas)
     )
-    const asOperator = yield* makeHandler<LocalFeed | Redactions | Status>(
+    const asOperator = yield* makeHandler<KeyServices>(
       [
         serverInfoRoute(options.version),
         ...(yield* keyRoutes),
@@ -146,11 +147,11 @@ export const operatorGateway = (
 export const withOperatorKey = (
   key: Redacted.Redacted,
   handler: Handler
-): Effect.Effect<Handler, never, Keys | LocalFeed | Redactions | Status | Platforms | Quotas | Entropy> =>
+): Effect.Effect<Handler, never, KeyServices | Keys | Platforms | Quotas | Entropy> =>
   Effect.gen(function* () {
     const { sha256 } = yield* Entropy
     const expected = sha256(Redacted.value(key))
-    const asOperator = yield* makeHandler<LocalFeed | Redactions | Status>(yield* keyRoutes, [])
+    const asOperator = yield* makeHandler<KeyServices>(yield* keyRoutes, [])
     const isOperators = (request: Request) =>
       isSameDigest(sha256(bearer(request.headers.get("authorization")) ?? ""), expected)
     return (request) =>
@@ -158,6 +159,8 @@ export const withOperatorKey = (
   })
 
 // ---- helpers ----
+
+type KeyServices = LocalFeed | Redactions | Status | Idempotency
 
 /** With the share of each account in the budget. */
 const statusRoute: OpenRoute<Status> = {

@@ -1,26 +1,30 @@
 /** `POST /matches/redact`: the operator removes posts from everything that is stored. */
-import { Effect, Either } from "effect"
+import { Effect, Either, Option } from "effect"
 import { Redactions, RedactRequest } from "../core/compliance/Redactions.ts"
+import type { Idempotency } from "../core/idempotency/Idempotency.ts"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
 import { operatorsOnly } from "./errors.ts"
+import { keyOf, once, replyOf } from "./idempotency.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
-import { json, type KeyedRoute, type OperatorRoute } from "./route.ts"
+import type { KeyedRoute, OperatorRoute } from "./route.ts"
 
 export const REDACT_PATH = "/matches/redact"
 
-export const redactRoute = (schemas: PlatformSchemas): OperatorRoute<Redactions> => {
+export const redactRoute = (schemas: PlatformSchemas): OperatorRoute<Redactions | Idempotency> => {
   const decode = decoder(schemas(RedactRequest))
   return {
     method: "POST",
     path: REDACT_PATH,
-    readOperators: async (request) =>
-      Either.map(Either.flatMap(await readJson(request, { allIsOptional: false }), decode), (wanted) =>
-        Effect.gen(function* () {
-          const redactions = yield* Redactions
-          return json(200, yield* redactions.redact(wanted))
-        })
-      )
+    readOperators: async (request) => {
+      const key = keyOf(request)
+      if (Either.isLeft(key)) return Either.left(key.left)
+      return Either.map(Either.flatMap(await readJson(request, { allIsOptional: false }), decode), (wanted) => {
+        const redact = Effect.flatMap(Redactions, (redactions) => redactions.redact(wanted))
+        const asked = { account: Option.none(), operation: "redactMatches", content: wanted, isLong: true }
+        return Effect.map(once(key.right, asked, redact), replyOf)
+      })
+    }
   }
 }
 

@@ -1,12 +1,13 @@
 /** The REST routes of all operations. */
-import { Effect, Either } from "effect"
+import { Effect, Either, Option } from "effect"
 import { asActor } from "../core/keys/Key.ts"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
-import { type AnyEndpoint, perform, type Services } from "./endpoint.ts"
+import { type AnyEndpoint, changesState, perform, type Services } from "./endpoint.ts"
+import { keyOf, replyOf } from "./idempotency.ts"
 import { endpoints } from "./operations.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
-import { json, type KeyedRoute, type Work } from "./route.ts"
+import type { KeyedRoute, Work } from "./route.ts"
 
 export const restRoutes = (schemas: PlatformSchemas): ReadonlyArray<KeyedRoute<Services>> =>
   endpoints.map((endpoint) => routeOf(endpoint, schemas))
@@ -37,15 +38,20 @@ function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Se
     path,
     scope,
     showsLimits,
-    read: async (request) =>
-      Either.map(
+    read: async (request) => {
+      const key = changesState(endpoint) ? keyOf(request) : NO_KEY
+      if (Either.isLeft(key)) return Either.left(key.left)
+      return Either.map(
         Either.flatMap(await readInput(request), decode),
         (input): Work<Services> =>
           (caller) =>
-            Effect.map(asActor(caller, perform(endpoint, caller.account, input)), (output) => json(200, output))
+            Effect.map(asActor(caller, perform(endpoint, caller.account, { input, key: key.right })), replyOf)
       )
+    }
   }
 }
+
+const NO_KEY = Either.right(Option.none<string>())
 
 async function readQuery(request: Request): Promise<Either.Either<unknown>> {
   return Either.right(queryOf(request))

@@ -1,5 +1,6 @@
 /** The operations that read and change one rule. */
 import { Effect, Schema } from "effect"
+import { answering } from "../core/idempotency/CurrentClaim.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
 import { WireIssue } from "../core/model/wire.ts"
 import { Reapplied, Reapply, ReapplyRequest } from "../core/reapply/Reapply.ts"
@@ -71,7 +72,7 @@ export const updateRule = endpoint({
   handle: (account, { rule_id, ...patch }) =>
     Effect.gen(function* () {
       const rules = yield* Rules
-      return toResult(yield* rules.update(account, rule_id, patch))
+      return yield* rules.update(account, rule_id, patch).pipe(answering(toResult))
     })
 })
 
@@ -96,7 +97,7 @@ export const pauseRule = endpoint({
   handle: (account, { rule_id }) =>
     Effect.gen(function* () {
       const rules = yield* Rules
-      return { rule: yield* rules.pause(account, rule_id) }
+      return yield* rules.pause(account, rule_id).pipe(answering((rule) => ({ rule })))
     })
 })
 
@@ -115,7 +116,7 @@ export const resumeRule = endpoint({
   handle: (account, { rule_id }) =>
     Effect.gen(function* () {
       const rules = yield* Rules
-      return toResult(yield* rules.resume(account, rule_id))
+      return yield* rules.resume(account, rule_id).pipe(answering(toResult))
     })
 })
 

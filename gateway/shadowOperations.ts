@@ -1,5 +1,6 @@
 /** The operations on the shadow of a rule. */
 import { Effect, Option, Schema } from "effect"
+import { answering } from "../core/idempotency/CurrentClaim.ts"
 import * as Timestamp from "../core/model/Timestamp.ts"
 import { Rule, RuleDraft } from "../core/rules/Rule.ts"
 import { ComparedRule, CompareRequest, Shadows } from "../core/shadows/Shadows.ts"
@@ -36,7 +37,7 @@ export const shadowRule = endpoint({
   handle: (account, { rule_id, overrides }) =>
     Effect.gen(function* () {
       const shadows = yield* Shadows
-      return toResult(yield* shadows.start(account, rule_id, overrides))
+      return yield* shadows.start(account, rule_id, overrides).pipe(answering(toResult))
     })
 })
 
@@ -143,7 +144,7 @@ export const dropShadow = endpoint({
   handle: (account, { rule_id }) =>
     Effect.gen(function* () {
       const shadows = yield* Shadows
-      return { rule: yield* shadows.drop(account, rule_id) }
+      return yield* shadows.drop(account, rule_id).pipe(answering((rule) => ({ rule })))
     })
 })
 

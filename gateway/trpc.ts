@@ -10,7 +10,7 @@ import {
   tracked
 } from "@trpc/server"
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch"
-import { Cause, Effect, Either, Exit, Option, Predicate, Runtime, Schema } from "effect"
+import { Cause, Effect, Either, Exit, identity, Option, Predicate, Runtime, Schema, type Types } from "effect"
 import { Coverage } from "../core/coverage/Coverage.ts"
 import { asActor, type Caller, type Scope } from "../core/keys/Key.ts"
 import { Match, Redaction, redactionOf } from "../core/matches/Match.ts"
@@ -32,6 +32,7 @@ import {
 } from "./errors.ts"
 import { explainMatch, ruleHits } from "./explainOperations.ts"
 import { pathOf } from "./handler.ts"
+import { type KeyField, keyedInput, REPLAYED, splitKey } from "./idempotency.ts"
 import { createKey, listKeys, revokeKey, rotateKey } from "./keyOperations.ts"
 import { type LiveFailure, type LivePuller, pullLiveUpdates } from "./live.ts"
 import {
@@ -83,6 +84,8 @@ interface Context {
   readonly key: Authentication
   /** Sets the id from which a client resumes if it disconnects before the first match. */
   readonly setStartId: (id: MatchId) => void
+  /** Marks the response: it has an answer that was given before. */
+  readonly setReplayed: () => void
 }
 
 /** tRPC clients send `lastEventId` when they reconnect. It wins over `cursor`. */
@@ -183,6 +186,10 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
     const setStartId = (id: MatchId) => {
       start = Option.some(id)
     }
+    let isReplayed = false
+    const setReplayed = () => {
+      isReplayed = true
+    }
     const ready = yield* Effect.either(
       Effect.gen(function* () {
         const admission = yield* admit(key, pathOf(request.url) === ACCOUNT_PATH)
@@ -205,7 +212,7 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
         maxBatchSize: 20,
         createContext: () => {
           if (ready._tag === "Left") throw toTrpc(ready.left)
-          return { caller: ready.right.caller, runtime, key, setStartId }
+          return { caller: ready.right.caller, runtime, key, setStartId, setReplayed }
         }
       })
     )
@@ -213,7 +220,7 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
       ready._tag === "Left"
         ? toWire(ready.left).headers
         : Option.getOrUndefined(Option.map(ready.right.rate, rateHeaders))
-    const reply = withHeaders(headers, response)
+    const reply = withHeaders(isReplayed ? { ...headers, ...REPLAYED } : headers, response)
     return Option.isNone(start) ? reply : { ...reply, body: withStartEvent(start.value, response.body) }
   })
 
@@ -248,8 +255,11 @@ const withScope = (needed: Scope) =>
   })
 
 const procedures = (schemas: PlatformSchemas, named: NamedSchemas) => {
-  const documented = <A, I, O, OI>(operation: Operation<A, I, O, OI> | Endpoint<A, I, O, OI>) => {
-    const [input, output] = [schemas(operation.input), schemas(operation.output)]
+  const documented = <A, I, O, OI>(
+    operation: Operation<A, I, O, OI> | Endpoint<A, I, O, OI>,
+    inputOf: (schema: Schema.Schema<A, I>) => Schema.Schema<A, I> = identity
+  ) => {
+    const [input, output] = [inputOf(schemas(operation.input)), schemas(operation.output)]
     const procedure = withScope(operation.scope).input(zodInput(input, named)).output(zodOutput(output, named))
     if (!("path" in operation)) return procedure.meta({ input, output })
     const { name, method, path, tag, summary, description } = operation
@@ -266,8 +276,8 @@ const procedures = (schemas: PlatformSchemas, named: NamedSchemas) => {
 
     mutation: <A, I, O, OI>(
       operation: Operation<A, I, O, OI>
-    ): TRPCMutationProcedure<{ input: InputOf<I>; output: OI; meta: Meta }> =>
-      documented(operation).mutation(resolver(operation)) as never,
+    ): TRPCMutationProcedure<{ input: InputOf<Types.Simplify<I & KeyField>>; output: OI; meta: Meta }> =>
+      documented(operation, keyedInput).mutation(resolver(operation)) as never,
 
     /** `dataOf`: undefined for an update that is not sent. */
     subscription: <A, I>(
@@ -296,12 +306,14 @@ function resolver<A, I, O, OI>(operation: Operation<A, I, O, OI>) {
     input: unknown
     signal: AbortSignal | undefined
   }): Promise<unknown> => {
-    // `input` was decoded with the operation's schema.
+    // `input` was decoded with the operation's schema, and for a mutation with the field of the key.
     const effect = Effect.tapErrorCause(
-      asActor(ctx.caller, perform(operation, ctx.caller.account, input as A)),
+      asActor(ctx.caller, perform(operation, ctx.caller.account, splitKey(input as A))),
       (cause) => (Cause.isDie(cause) ? Effect.logError(`${operation.name} failed`, cause) : Effect.void)
     )
-    return runOrThrow(ctx.runtime, effect, signal)
+    const { answer, isReplayed } = await runOrThrow(ctx.runtime, effect, signal)
+    if (isReplayed) ctx.setReplayed()
+    return answer
   }
 }
 
@@ -439,8 +451,10 @@ const trpcCodes: Readonly<Record<number, TRPC_ERROR_CODE_KEY>> = {
   403: "FORBIDDEN",
   404: "NOT_FOUND",
   405: "METHOD_NOT_SUPPORTED",
+  409: "CONFLICT",
   413: "PAYLOAD_TOO_LARGE",
   415: "UNSUPPORTED_MEDIA_TYPE",
+  422: "UNPROCESSABLE_CONTENT",
   429: "TOO_MANY_REQUESTS",
   499: "CLIENT_CLOSED_REQUEST",
   503: "SERVICE_UNAVAILABLE"

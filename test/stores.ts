@@ -15,6 +15,7 @@ import { EventLog } from "../core/backtests/EventLog.ts"
 import { PostCounts } from "../core/budget/PostCounts.ts"
 import { LookUpRounds } from "../core/compliance/LookUpRounds.ts"
 import { StreamStore } from "../core/coverage/StreamStore.ts"
+import { ClaimStore } from "../core/idempotency/ClaimStore.ts"
 import { KeyStore } from "../core/keys/KeyStore.ts"
 import { MatchStore } from "../core/matches/MatchStore.ts"
 import { LimitStore } from "../core/quotas/LimitStore.ts"
@@ -35,6 +36,7 @@ export type Stores =
   | LookUpRounds
   | PostCounts
   | ShadowStore
+  | ClaimStore
 
 /** Deleted when the scope closes. */
 export const temporaryFolder = Effect.acquireRelease(
@@ -62,7 +64,8 @@ export const memoryStores: Layer.Layer<Stores> = Layer.mergeAll(
   EventLog.layerMemory,
   LimitStore.layerMemory,
   LookUpRounds.layerMemory,
-  PostCounts.layerMemory
+  PostCounts.layerMemory,
+  ClaimStore.layerMemory
 ).pipe(
   Layer.provideMerge(ShadowStore.layerMemory),
   Layer.provideMerge(MatchStore.layerMemory),

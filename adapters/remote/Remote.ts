@@ -34,6 +34,7 @@ export interface Call<A, I> {
   readonly method: "GET" | "POST"
   readonly path: string
   readonly body?: { readonly type: string; readonly content: Uint8Array<ArrayBuffer> | string }
+  readonly idempotencyKey?: string
   readonly answer: Schema.Schema<A, I>
 }
 
@@ -63,14 +64,18 @@ const client = (url: string, authorization: Option.Option<Redacted.Redacted>, ke
       onSome: (secret) => ({ authorization: Redacted.value(secret) })
     })
 
-    const request = <A, I>({ method, path, body, answer }: Call<A, I>) =>
+    const request = <A, I>({ method, path, body, idempotencyKey, answer }: Call<A, I>) =>
       Effect.gen(function* () {
         const response = yield* Effect.tryPromise({
           try: async (signal) => {
             const response = await send(
               new Request(`${url}${path}`, {
                 method,
-                headers: { ...key, ...(body === undefined ? {} : { "content-type": body.type }) },
+                headers: {
+                  ...key,
+                  ...(body !== undefined && { "content-type": body.type }),
+                  ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey })
+                },
                 body: body?.content ?? null,
                 redirect: "manual",
                 signal

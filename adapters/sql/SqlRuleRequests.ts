@@ -5,6 +5,7 @@ import { type RuleId, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { Outcome, RuleRequests } from "../../core/rules/RuleRequests.ts"
 import { Announcements, RULES_CHANNEL } from "./Announcements.ts"
+import { decided } from "./decided.ts"
 import { fenced } from "./fenced.ts"
 import { REGISTRATIONS, type RegistrationRow, toRegistration } from "./registrationRows.ts"
 import { storableJson } from "./storable.ts"
@@ -52,6 +53,7 @@ const make = Effect.gen(function* () {
     abandon: (id) =>
       sql`update registrations set state = 'removing', since = now() where rule_id = ${toUuid(id)}`.pipe(
         Effect.asVoid,
+        decided(sql),
         unavailable("requests.abandon")
       ),
     drop: (id, platform) =>

@@ -21,6 +21,7 @@ import {
   type StoredRegistration,
   type WatchSelector
 } from "../../core/rules/RuleStore.ts"
+import { decided } from "./decided.ts"
 import { fenced } from "./fenced.ts"
 import { REGISTRATIONS, type RegistrationRow, toRegistration } from "./registrationRows.ts"
 import { changeRule, saveVersion, versionsOf } from "./ruleChanges.ts"
@@ -236,7 +237,7 @@ const make = Effect.gen(function* () {
 
   const hide = (account: AccountId, id: RuleId, at: Timestamp) =>
     Effect.gen(function* () {
-      const hidden = yield* markRemoving(account, id, at)
+      const hidden = yield* markRemoving(account, id, at).pipe(decided(sql, isNonEmpty))
       // Lists have to skip the matches of a hidden rule, and an unreachable platform can delay `remove` for long.
       // `remove` deletes the rest.
       if (hidden.length > 0) yield* Effect.ignore(deleteMatches(id))
@@ -300,14 +301,15 @@ const make = Effect.gen(function* () {
         unavailable("rules.saveComparison")
       ),
     watches: (selector, limit) => watches(selector, limit).pipe(unavailable("rules.watches")),
-    activate: (id, registered, at) => Effect.asVoid(activate(id, registered, at)).pipe(unavailable("rules.activate")),
+    activate: (id, registered, at) =>
+      Effect.asVoid(activate(id, registered, at)).pipe(decided(sql), unavailable("rules.activate")),
     list: (account) => Effect.map(list(account), (rows) => rows.map(toRule)).pipe(unavailable("rules.list")),
     find: (account, id) =>
       Effect.map(find(account, id), ([row]) => Option.map(Option.fromNullable(row), toRule)).pipe(
         unavailable("rules.find")
       ),
     change: (account, id, change) =>
-      changeRule(sql, account, id, change).pipe(sql.withTransaction, unavailable("rules.change")),
+      changeRule(sql, account, id, change).pipe(sql.withTransaction, decided(sql), unavailable("rules.change")),
     shadowOf: (id) =>
       Effect.map(candidates(id, sql.literal(`purpose = 'shadow' and ${complete}`)), ([shadow]) =>
         Option.fromNullable(shadow)
@@ -320,7 +322,7 @@ const make = Effect.gen(function* () {
       ),
     exists: (account, id) => Effect.map(exists(account, id), isNonEmpty).pipe(unavailable("rules.exists")),
     hide: (account, id, at) => hide(account, id, at).pipe(unavailable("rules.hide")),
-    remove: (id) => remove(id).pipe(fenced(sql), unavailable("rules.remove")),
+    remove: (id) => remove(id).pipe(decided(sql), fenced(sql), unavailable("rules.remove")),
     registrations: (id) =>
       Effect.map(sql<RegistrationRow>`${registrations} where rule_id = ${toUuid(id)} order by platform`, (rows) =>
         rows.map(toRegistration)

@@ -2,6 +2,7 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Array as Arr, Effect, Layer, Option, PubSub, Redacted, Stream } from "effect"
+import { afterCommit } from "../../core/idempotency/CommitHooks.ts"
 import { LimitReached } from "../../core/model/Errors.ts"
 import { type AccountId, fromUuid, type MatchId, toUuid, type WebhookId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
@@ -22,7 +23,7 @@ import { codeOf, unavailable } from "./unavailable.ts"
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient
   const news = yield* PubSub.sliding<void>(1)
-  const tell = PubSub.publish(news, undefined)
+  const tell = afterCommit(PubSub.publish(news, undefined))
 
   const checkLimit = (account: string, limit: number) =>
     Effect.gen(function* () {

@@ -515,6 +515,20 @@ export const migrations = {
       rule_id
     )`
     yield* sql`create index shadow_matches_by_age on shadow_matches (rule_id, created_at)`
+  }),
+
+  "0018_idempotency": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // digest: of account, operation and key. answer: encrypted with the key, which is not stored; null while it runs.
+    yield* sql`create table idempotency_keys (
+      digest text primary key,
+      request text not null,
+      attempt uuid not null,
+      created_at timestamptz(3) not null,
+      renewed_at timestamptz(3) not null,
+      answer text
+    )`
+    yield* sql`create index idempotency_keys_by_age on idempotency_keys (created_at)`
   })
 }
 
@@ -527,7 +541,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0015_servers": false,
   "0016_earlier_platform_rules": true,
   // Earlier versions would list candidates as rules.
-  "0017_versions_of_rules": false
+  "0017_versions_of_rules": false,
+  "0018_idempotency": true
 }
 
 /** From versions that did not share a store with other servers. */

@@ -5,6 +5,7 @@ import type { EventLog } from "../../core/backtests/EventLog.ts"
 import type { PostCounts } from "../../core/budget/PostCounts.ts"
 import type { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
 import type { StreamStore } from "../../core/coverage/StreamStore.ts"
+import type { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
 import type { KeyStore } from "../../core/keys/KeyStore.ts"
 import type { MatchStore } from "../../core/matches/MatchStore.ts"
 import type { LimitStore } from "../../core/quotas/LimitStore.ts"
@@ -12,6 +13,7 @@ import type { RuleStore } from "../../core/rules/RuleStore.ts"
 import type { ShadowStore } from "../../core/shadows/ShadowStore.ts"
 import type { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import type { Announcements } from "./Announcements.ts"
+import * as SqlClaimStore from "./SqlClaimStore.ts"
 import * as SqlEventLog from "./SqlEventLog.ts"
 import * as SqlKeyStore from "./SqlKeyStore.ts"
 import * as SqlLimitStore from "./SqlLimitStore.ts"
@@ -34,7 +36,8 @@ export const layer: Layer.Layer<
   | LimitStore
   | LookUpRounds
   | PostCounts
-  | ShadowStore,
+  | ShadowStore
+  | ClaimStore,
   never,
   SqlClient | Announcements
 > = Layer.mergeAll(
@@ -48,5 +51,6 @@ export const layer: Layer.Layer<
   SqlLookUpRounds.layer,
   SqlPostCounts.layer,
   SqlShadowStore.layer,
+  SqlClaimStore.layer,
   SqlServers.layer
 )

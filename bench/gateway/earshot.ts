@@ -13,6 +13,8 @@ import { PostBudget } from "../../core/budget/PostBudget.ts"
 import { PostCounts } from "../../core/budget/PostCounts.ts"
 import { StreamStore } from "../../core/coverage/StreamStore.ts"
 import { Explanations } from "../../core/explanations/Explanations.ts"
+import { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
+import { Idempotency } from "../../core/idempotency/Idempotency.ts"
 import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { Keys } from "../../core/keys/Keys.ts"
 import { LiveMatches } from "../../core/matches/LiveMatches.ts"
@@ -47,7 +49,8 @@ export const layer = Layer.provideMerge(
     Layer.provideMerge(Explanations.layer, Backtests.layer),
     Webhooks.layer,
     Status.layer,
-    Accounts.layer
+    Accounts.layer,
+    Layer.provide(Idempotency.layerWith({ isOnlyProcess: true }), ClaimStore.layerMemory)
   ),
   Layer.mergeAll(LiveMatches.layer, HttpSender.layerWith(new Addresses()))
 ).pipe(

@@ -1,5 +1,6 @@
 /** The key use cases: authenticate, create, list, revoke and rotate. */
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { afterCommit } from "../idempotency/CommitHooks.ts"
 import { Entropy } from "../model/Entropy.ts"
 import {
   InvalidArgument,
@@ -95,6 +96,8 @@ export class Keys extends Context.Tag("core/Keys")<
       // Keyed by the secret itself: a digest per request would cost more than the rest of the check.
       const cache = new Map<string, { readonly caller: Caller; readonly until: number }>()
 
+      const forgetCallers = afterCommit(Effect.sync(() => cache.clear()))
+
       const lookUp = (secret: string, now: number) =>
         Effect.gen(function* () {
           const at = Timestamp.fromMillis(now)
@@ -160,7 +163,7 @@ export class Keys extends Context.Tag("core/Keys")<
         if (id === undefined) return yield* new KeyNotFound({ keyId: text })
         const { account, force } = owner
         const revoked = yield* store.revoke({ id, account }, { at: yield* Timestamp.now, force })
-        cache.clear()
+        yield* forgetCallers
         return Option.isSome(revoked) ? revoked.value : yield* new KeyNotFound({ keyId: text })
       })
 
@@ -181,7 +184,7 @@ export class Keys extends Context.Tag("core/Keys")<
             previousUntil: Timestamp.fromMillis(now + overlapSeconds * 1_000)
           }
         )
-        cache.clear()
+        yield* forgetCallers
         if (Option.isSome(rotated)) return { secret, key: rotated.value }
         const isKnown = (yield* store.list(account)).some((key) => key.id === id)
         return yield* isKnown ? new KeyInactive({ keyId: text }) : new KeyNotFound({ keyId: text })

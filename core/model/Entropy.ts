@@ -1,4 +1,4 @@
-/** Entropy from the runtime: time-ordered UUIDs, random bytes, SHA-256. */
+/** Entropy from the runtime: time-ordered UUIDs, random bytes, SHA-256, encryption. */
 import { Context, Layer } from "effect"
 
 export class Entropy extends Context.Tag("core/Entropy")<
@@ -8,7 +8,11 @@ export class Entropy extends Context.Tag("core/Entropy")<
     readonly uuid: () => string
     readonly bytes: (length: number) => Uint8Array
     /** SHA-256 in lower-case hexadecimal. */
-    readonly sha256: (text: string) => string
+    readonly sha256: (content: string | Uint8Array) => string
+    /** Encrypts with AES-256-GCM, under a key that is derived from the secret. */
+    readonly seal: (text: string, secret: string) => string
+    /** Throws if it was sealed with another secret. */
+    readonly unseal: (sealed: string, secret: string) => string
   }
 >() {
   /** Deterministic, for tests. */
@@ -17,7 +21,9 @@ export class Entropy extends Context.Tag("core/Entropy")<
     return Entropy.of({
       uuid: () => `00000000-0000-7000-8000-${(++count).toString(16).padStart(12, "0")}`,
       bytes: (length) => Uint8Array.from({ length }, () => (++count * 37) % 256),
-      sha256: (text) => fingerprint(text)
+      sha256: (content) => fingerprint(typeof content === "string" ? content : new TextDecoder().decode(content)),
+      seal: (text) => text,
+      unseal: (text) => text
     })
   })
 }

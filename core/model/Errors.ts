@@ -230,6 +230,24 @@ export class PlatformUnavailable extends Schema.TaggedError<PlatformUnavailable>
   }
 }
 
+/** The first request had another body. */
+export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReused>()("IdempotencyKeyReused", {
+  key: Schema.String
+}) {
+  override get message() {
+    return `The idempotency key "${this.key}" was used before with another request: send the same request, or a new key`
+  }
+}
+
+/** A request with this key is running now. */
+export class IdempotencyKeyInUse extends Schema.TaggedError<IdempotencyKeyInUse>()("IdempotencyKeyInUse", {
+  key: Schema.String
+}) {
+  override get message() {
+    return `A request with the idempotency key "${this.key}" is still running: send it again shortly to get its answer`
+  }
+}
+
 /** Nothing was changed, except that `LocalFeed.publish` may have stored part of the events. A retry is safe. */
 export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
   operation: Schema.String,
@@ -270,6 +288,8 @@ export type CoreError =
   | PlatformLimitReached
   | PlatformNotReady
   | PlatformUnavailable
+  | IdempotencyKeyReused
+  | IdempotencyKeyInUse
   | StoreUnavailable
 
 // ---- helpers ----

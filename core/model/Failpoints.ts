@@ -19,7 +19,15 @@ export const CHANGE_FAILPOINTS = ["update.changed"] as const
 /** Before anything is written, and after the write but before the acknowledgement. */
 export const INGEST_FAILPOINTS = ["ingest.taken", "ingest.stored"] as const
 
-export const FAILPOINTS = [...RULE_FAILPOINTS, ...CHANGE_FAILPOINTS, ...INGEST_FAILPOINTS] as const
+/** Before the operation of a new idempotency key starts, and when its answer is kept but not sent yet. */
+export const IDEMPOTENCY_FAILPOINTS = ["idempotency.claimed", "idempotency.kept"] as const
+
+export const FAILPOINTS = [
+  ...RULE_FAILPOINTS,
+  ...CHANGE_FAILPOINTS,
+  ...INGEST_FAILPOINTS,
+  ...IDEMPOTENCY_FAILPOINTS
+] as const
 export type Failpoint = (typeof FAILPOINTS)[number]
 
 /** Does nothing by default. */

@@ -1,5 +1,6 @@
 /** The rule use cases: the only way in for HTTP, tRPC, MCP and the CLI. */
 import { Context, Effect, Layer, Option } from "effect"
+import { answering, answeringWith } from "../idempotency/CurrentClaim.ts"
 import { Actor } from "../keys/Key.ts"
 import {
   type InvalidArgument,
@@ -84,8 +85,7 @@ export class Rules extends Context.Tag("core/Rules")<
               ? checked.map((filter) => ({ ...filter, paused: "by_account" }))
               : yield* withPauses(checked)
           const rule = yield* newRule(account, draft, filters)
-          const registered = yield* registrations.add(rule, filters, yield* limitsOf(account, draft.platforms))
-          return {
+          const created = (registered: ReadonlyMap<PlatformId, Registered>): CreatedRule => ({
             id: rule.id,
             platforms: new Map(
               filters.map(({ platform, text }) => [
@@ -94,7 +94,9 @@ export class Rules extends Context.Tag("core/Rules")<
               ])
             ),
             warnings: warningsOf(filters)
-          }
+          })
+          const limits = yield* limitsOf(account, draft.platforms)
+          return yield* registrations.add(rule, filters, limits).pipe(answering(created))
         })
 
         const read = (account: AccountId, text: string) =>
@@ -129,7 +131,8 @@ export class Rules extends Context.Tag("core/Rules")<
               ...(yield* newRule(account, { name, intent }, filters)),
               candidate: { of: rule.id, purpose: "update" }
             }
-            yield* registrations.replace(account, rule.id, {
+            const changed = Effect.map(read(account, id), (rule) => ({ rule, warnings }))
+            const replacement = {
               ...(filters.length > 0 && { candidate: { rule: candidate, filters } }),
               limits: yield* limitsOf(account, limited),
               change: {
@@ -142,8 +145,9 @@ export class Rules extends Context.Tag("core/Rules")<
                 candidate: candidate.id,
                 added: filters.map(({ platform }) => platform.id)
               }
-            })
-            return { rule: yield* read(account, id), warnings }
+            }
+            yield* registrations.replace(account, rule.id, replacement).pipe(answeringWith(() => changed))
+            return yield* changed
           }).pipe(
             Effect.retry({
               times: CHANGE_ATTEMPTS,
@@ -179,7 +183,7 @@ export class Rules extends Context.Tag("core/Rules")<
         })
 
         const pause = Effect.fn("Rules.pause")(function* (account: AccountId, id: string) {
-          const { rule } = yield* change(account, id, undefined, (held) => {
+          return yield* change(account, id, undefined, (held) => {
             const watched = held.filter(({ state }) => state !== "paused")
             return Effect.succeed({
               filters: [],
@@ -187,8 +191,7 @@ export class Rules extends Context.Tag("core/Rules")<
               paused: watched.map(({ platform, text }) => ({ platform, text })),
               limited: []
             })
-          })
-          return rule
+          }).pipe(answering(({ rule }) => rule))
         })
 
         const resume = Effect.fn("Rules.resume")(function* (account: AccountId, id: string) {
@@ -212,10 +215,11 @@ export class Rules extends Context.Tag("core/Rules")<
 
         const remove = Effect.fn("Rules.delete")(function* (account: AccountId, text: string) {
           const id = asRuleId(text)
-          if (Option.isNone(id) || !(yield* registrations.remove(account, id.value))) {
-            return yield* new RuleNotFound({ ruleId: text })
-          }
-          return id.value
+          if (Option.isNone(id)) return yield* new RuleNotFound({ ruleId: text })
+          const isRemoved = yield* registrations
+            .remove(account, id.value)
+            .pipe(answeringWith(() => Effect.succeed(id.value)))
+          return isRemoved ? id.value : yield* new RuleNotFound({ ruleId: text })
         })
 
         return Rules.of({ create, list: store.list, get: read, versions, update, pause, resume, delete: remove })

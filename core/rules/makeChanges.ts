@@ -1,5 +1,6 @@
 /** Adds, replaces and removes rules: in the store, and on the platforms. A crash leaves what `reconcile` can finish. */
 import { Effect, Option } from "effect"
+import { decisive } from "../idempotency/CurrentClaim.ts"
 import type {
   PlatformLimitReached,
   PlatformNotReady,
@@ -91,7 +92,13 @@ export const makeChanges = (services: {
     return alone(platform, unregisterUnshared)
   }
 
-  const addNow = (rule: NewRule, filters: ReadonlyArray<Filter>, limits: ReadonlyMap<PlatformId, number>) => {
+  /** `isDecisive`: the activation is the change that was asked for. */
+  const addNow = (
+    rule: NewRule,
+    filters: ReadonlyArray<Filter>,
+    limits: ReadonlyMap<PlatformId, number>,
+    { isDecisive }: { readonly isDecisive: boolean }
+  ) => {
     const registered = new Map<PlatformId, Registered>()
     const pausedOn = new Set(rule.filters.flatMap(({ platform, paused }) => (paused === undefined ? [] : [platform])))
     const wanted = filters.filter(({ platform }) => !pausedOn.has(platform.id))
@@ -127,7 +134,8 @@ export const makeChanges = (services: {
       // If the rollback fails, the rule stays pending and `reconcile` rolls it back.
       yield* Effect.tapError(registerAll, () => Effect.ignoreLogged(rollback))
       yield* failpoints.hit("create.registered")
-      yield* store.activate(rule.id, registered, yield* Timestamp.now)
+      const activation = store.activate(rule.id, registered, yield* Timestamp.now)
+      yield* isDecisive ? decisive(registered)(activation) : activation
       yield* failpoints.hit("create.activated")
       return registered
     })
@@ -165,7 +173,8 @@ export const makeChanges = (services: {
     Effect.gen(function* () {
       const registrations = yield* store.registrations(id)
       const hideAndFinish = Effect.gen(function* () {
-        if (!(yield* store.hide(account, id, yield* Timestamp.now))) return false
+        const hiding = store.hide(account, id, yield* Timestamp.now)
+        if (!(yield* decisive(true)(hiding))) return false
         yield* failpoints.hit("delete.hidden")
         for (const candidate of yield* store.candidatesOf(id)) yield* Effect.ignoreLogged(discard(candidate))
         // The rule is invisible from here on. If this fails, `reconcile` finishes it.
@@ -176,7 +185,7 @@ export const makeChanges = (services: {
     })
 
   const add = (rule: NewRule, filters: ReadonlyArray<Filter>, limits: ReadonlyMap<PlatformId, number>) =>
-    changing(new Set(filters.map(({ platform }) => platform.id)), addNow(rule, filters, limits))
+    changing(new Set(filters.map(({ platform }) => platform.id)), addNow(rule, filters, limits, { isDecisive: true }))
 
   const replace = (account: AccountId, id: RuleId, { candidate, limits, change, andThen = Effect.void }: Replacement) =>
     Effect.gen(function* () {
@@ -184,10 +193,11 @@ export const makeChanges = (services: {
       const ids = new Set(touched.map(({ platform }) => platform))
       for (const { platform } of candidate?.filters ?? []) ids.add(platform.id)
       const work = Effect.gen(function* () {
-        if (candidate !== undefined) yield* addNow(candidate.rule, candidate.filters, limits)
+        if (candidate !== undefined) yield* addNow(candidate.rule, candidate.filters, limits, { isDecisive: false })
         // Its time is after the registration: until then the platforms held only the filters before.
         const at = yield* Timestamp.now
-        const version = yield* Effect.tapError(store.change(account, id, { ...change, at }), () =>
+        const replacing = store.change(account, id, { ...change, at }).pipe(decisive(undefined))
+        const version = yield* Effect.tapError(replacing, () =>
           candidate === undefined ? Effect.void : Effect.ignoreLogged(discard(candidate.rule.id))
         )
         yield* failpoints.hit("update.changed")

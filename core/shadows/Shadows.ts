@@ -1,5 +1,6 @@
 /** The shadow use cases: watch other filters beside those of a rule, compare them, and take them over. */
 import { Context, Effect, Either, Layer, Option, Schema } from "effect"
+import { answeringWith, decisive } from "../idempotency/CurrentClaim.ts"
 import { Actor } from "../keys/Key.ts"
 import { explainFilterInTurns } from "../languages/explainFilter.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
@@ -140,8 +141,10 @@ export class Shadows extends Context.Tag("core/Shadows")<
           ...(yield* newRule(account, rule, filters)),
           candidate: { of: rule.id, purpose: "shadow" } as const
         }
-        yield* registrations.add(shadow, filters, yield* limitsOf(account, wanted))
-        return { rule: yield* rules.get(account, id), warnings: warningsOf(filters) }
+        const limits = yield* limitsOf(account, wanted)
+        const started = Effect.map(rules.get(account, id), (rule) => ({ rule, warnings: warningsOf(filters) }))
+        yield* registrations.add(shadow, filters, limits).pipe(answeringWith(() => started))
+        return yield* started
       })
 
       const compare = Effect.fn("Shadows.compare")(function* (
@@ -225,7 +228,8 @@ export class Shadows extends Context.Tag("core/Shadows")<
         const andThen = Effect.map(adoptNow, (adopted) => {
           added = adopted
         })
-        const promoted = registrations.replace(account, rule.id, {
+        const promoted = Effect.map(rules.get(account, id), (rule) => ({ rule, added }))
+        const replacement = {
           limits: new Map(),
           andThen,
           change: {
@@ -239,17 +243,22 @@ export class Shadows extends Context.Tag("core/Shadows")<
             added: pair.platforms,
             ...(Option.isSome(since) && { promotedSince: since.value })
           }
-        })
-        yield* Effect.mapError(promoted, (error) =>
+        }
+        const promoting = registrations.replace(account, rule.id, replacement).pipe(answeringWith(() => promoted))
+        yield* Effect.mapError(promoting, (error) =>
           error._tag === "RuleNotFound" && error.ruleId === pair.shadow ? new ShadowNotFound({ ruleId: id }) : error
         )
-        return { rule: yield* rules.get(account, id), added }
+        return yield* promoted
       })
 
       const drop = Effect.fn("Shadows.drop")(function* (account: AccountId, id: string) {
         const { pair } = yield* shadowed(account, id)
-        yield* registrations.removeCandidate(pair.shadow)
-        return yield* rules.get(account, id)
+        const dropped = rules.get(account, id)
+        yield* registrations.removeCandidate(pair.shadow).pipe(
+          decisive(undefined),
+          answeringWith(() => dropped)
+        )
+        return yield* dropped
       })
 
       return Shadows.of({ start, compare, promote, drop })

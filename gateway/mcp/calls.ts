@@ -1,10 +1,11 @@
 /** Calls operations for tools: in this process, or on a remote server. */
-import { Effect, type Either, Predicate, type Schema } from "effect"
+import { Effect, type Either, Option, Predicate, type Schema } from "effect"
 import { asActor, type Caller } from "../../core/keys/Key.ts"
 import type { InvalidArgument } from "../../core/model/Errors.ts"
 import { checkScope } from "../auth.ts"
-import { type Endpoint, perform, type Services } from "../endpoint.ts"
+import { changesState, type Endpoint, perform, type Services } from "../endpoint.ts"
 import { toWire } from "../errors.ts"
+import { splitKey } from "../idempotency.ts"
 
 /** The documented error shape. */
 export interface CallError {
@@ -26,8 +27,8 @@ export const callAs =
   ({ endpoint, decode }, args) =>
     Effect.gen(function* () {
       yield* checkScope(caller, endpoint.scope)
-      const input = yield* decode(args)
-      return yield* asActor(caller, perform(endpoint, caller.account, input))
+      const asked = splitKey(yield* decode(args))
+      return (yield* asActor(caller, perform(endpoint, caller.account, asked))).answer
     }).pipe(Effect.mapError(toWire))
 
 /** A client of a running Earshot. */
@@ -35,22 +36,18 @@ export type RemoteRequest = <A, I>(call: {
   readonly method: "GET" | "POST"
   readonly path: string
   readonly body?: { readonly type: string; readonly content: Uint8Array<ArrayBuffer> }
+  readonly idempotencyKey?: string
   readonly answer: Schema.Schema<A, I>
 }) => Effect.Effect<A, CallError | { readonly _tag: "RemoteUnreachable"; readonly message: string }>
 
 /** The server decodes the arguments and knows the account by the client's key. */
 export const callRemote =
   (request: RemoteRequest): Call<never> =>
-  ({ endpoint: { method, path, output } }, args) =>
+  ({ endpoint }, args) =>
     request(
-      method === "GET"
-        ? { method, path: `${path}?${queryOf(args)}`, answer: output }
-        : {
-            method,
-            path,
-            body: { type: "application/json", content: new TextEncoder().encode(JSON.stringify(args)) },
-            answer: output
-          }
+      endpoint.method === "GET"
+        ? { method: "GET", path: `${endpoint.path}?${queryOf(args)}`, answer: endpoint.output }
+        : post(endpoint, args)
     ).pipe(
       Effect.mapError((failure) =>
         "code" in failure ? failure : { code: "unavailable", message: failure.message, details: {} }
@@ -58,6 +55,18 @@ export const callRemote =
     )
 
 // ---- helpers ----
+
+const post = <A, I, O, OI>({ method, path, scope, output }: Endpoint<A, I, O, OI>, args: unknown) => {
+  const { key, input } =
+    changesState({ method, scope }) && Predicate.isRecord(args) ? splitKey(args) : { key: Option.none(), input: args }
+  return {
+    method,
+    path,
+    body: { type: "application/json", content: new TextEncoder().encode(JSON.stringify(input)) },
+    ...(Option.isSome(key) && { idempotencyKey: String(key.value) }),
+    answer: output
+  }
+}
 
 /** Sends unknown arguments too, so that the server can report them. */
 const queryOf = (args: unknown): string =>

@@ -2,8 +2,9 @@
 import type { ToolAnnotations } from "@modelcontextprotocol/server"
 import { Effect, Either, Predicate, Schema, SchemaAST } from "effect"
 import { decoder } from "../decode.ts"
-import type { Endpoint } from "../endpoint.ts"
+import { changesState, type Endpoint } from "../endpoint.ts"
 import { toWire } from "../errors.ts"
+import { keyedInput } from "../idempotency.ts"
 import type { PlatformSchemas } from "../platformSchemas.ts"
 import type { Call, CallError } from "./calls.ts"
 import { HiddenCharacters } from "./hidden.ts"
@@ -47,13 +48,13 @@ export interface Definition<A, I, O, OI, P> extends Pick<Tool, "name" | "title" 
 export const toolMaker = (schemas: PlatformSchemas) => ({
   /** A tool with the arguments of its operation. */
   tool: <A, I, O extends object, OI>(definition: Definition<A, I, O, OI, undefined>): Tool => {
-    const decode = decoder(schemas(definition.endpoint.input))
+    const { endpoint } = definition
+    const input = schemas(changesState(endpoint) ? keyedInput(endpoint.input) : endpoint.input)
+    const decode = decoder(input)
     return toolOf(definition, schemas, {
-      input: argumentsSchema(schemas(definition.endpoint.input)),
+      input: argumentsSchema(input),
       run: (call, args, describe) =>
-        Effect.map(call({ endpoint: definition.endpoint, decode }, args), (output) =>
-          describe(output, { args, own: undefined })
-        )
+        Effect.map(call({ endpoint, decode }, args), (output) => describe(output, { args, own: undefined }))
     })
   },
 

@@ -93,7 +93,7 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
       name: "create_rule",
       title: "Create a rule",
       description:
-        'Creates a rule, which watches its platforms and stores matches until it is deleted. platforms lists where to watch; overrides has the filter for each of them, in the syntax of that platform, for instance {"name": "Earthquakes", "intent": "Learn of earthquakes early", "platforms": ["x"], "overrides": {"x": "earthquake lang:en"}}. If one filter is invalid or one platform refuses, nothing is created. Calling it twice creates two rules: call list_rules first if you are not sure. Next: wait_for_matches with the rule_id and the cursor of the response.',
+        'Creates a rule, which watches its platforms and stores matches until it is deleted. platforms lists where to watch; overrides has the filter for each of them, in the syntax of that platform, for instance {"name": "Earthquakes", "intent": "Learn of earthquakes early", "platforms": ["x"], "overrides": {"x": "earthquake lang:en"}}. If one filter is invalid or one platform refuses, nothing is created. Calling it twice creates two rules, unless both calls have the same idempotency_key: call list_rules first if you are not sure. Next: wait_for_matches with the rule_id and the cursor of the response.',
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
       endpoint: createRule,
       output: Schema.extend(

@@ -10,6 +10,7 @@ import { Backtests } from "../../core/backtests/Backtests.ts"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { PostBudget } from "../../core/budget/PostBudget.ts"
 import { Explanations } from "../../core/explanations/Explanations.ts"
+import { Idempotency } from "../../core/idempotency/Idempotency.ts"
 import * as Ingest from "../../core/ingest/Ingest.ts"
 import type { Scope } from "../../core/keys/Key.ts"
 import { Keys } from "../../core/keys/Keys.ts"
@@ -47,7 +48,8 @@ const useCases = Layer.provideMerge(
     Layer.provideMerge(Explanations.layer, Backtests.layer),
     Webhooks.layer,
     Status.layer,
-    Accounts.layer
+    Accounts.layer,
+    Idempotency.layerWith({ isOnlyProcess: true })
   ),
   Layer.mergeAll(LiveMatches.layer, HttpSender.layerWith(LOOPBACK))
 )

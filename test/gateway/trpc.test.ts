@@ -174,9 +174,13 @@ describe("AppRouter", () => {
       readonly platforms: ReadonlyArray<string>
       readonly overrides: { readonly [x: string]: string }
       readonly paused?: boolean
+      readonly idempotency_key?: string
     }>()
     expectTypeOf<Inputs["rules"]["list"]>().toEqualTypeOf<void>()
-    expectTypeOf<Inputs["rules"]["delete"]>().toEqualTypeOf<{ readonly rule_id: string }>()
+    expectTypeOf<Inputs["rules"]["delete"]>().toEqualTypeOf<{
+      readonly rule_id: string
+      readonly idempotency_key?: string
+    }>()
     expectTypeOf<Inputs["matches"]["list"]>().toEqualTypeOf<void | {
       readonly rule_id?: string
       readonly platform?: string

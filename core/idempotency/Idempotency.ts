@@ -1,0 +1,130 @@
+/** Idempotency keys: an operation that is sent again with its key runs once, and the first answer is given again. */
+import { Clock, Context, Duration, Effect, Fiber, Layer, Option } from "effect"
+import { Entropy } from "../model/Entropy.ts"
+import { IdempotencyKeyInUse, IdempotencyKeyReused, type StoreUnavailable } from "../model/Errors.ts"
+import { Failpoints } from "../model/Failpoints.ts"
+import type { AccountId } from "../model/Ids.ts"
+import { fromMillis } from "../model/Timestamp.ts"
+import { type Attempt, ClaimStore } from "./ClaimStore.ts"
+import { CurrentClaim } from "./CurrentClaim.ts"
+
+export interface KeyedRequest {
+  readonly key: string
+  /** None for the operator. */
+  readonly account: Option.Option<AccountId>
+  readonly operation: string
+  /** What was asked for: two requests with the same key must be equal in it. Objects are equal in any order of fields. */
+  readonly content: unknown
+  /**
+   * Whether it may wait for others than the store. If not, it runs in one transaction with its answer. If so, the answer
+   * is kept with the write that is marked as `decisive`, or else at the end.
+   */
+  readonly isLong: boolean
+}
+
+export interface Answered<A> {
+  readonly answer: A
+  readonly isReplayed: boolean
+}
+
+/** How long an answer is kept. */
+export const KEPT = Duration.hours(24)
+
+export class Idempotency extends Context.Tag("core/Idempotency")<
+  Idempotency,
+  {
+    /**
+     * Runs the operation, or returns the answer that it gave before, which must be JSON. A failure is not kept: the next
+     * request runs it again. A caller that leaves does not stop it.
+     */
+    readonly once: <A, E, R>(
+      request: KeyedRequest,
+      operation: Effect.Effect<A, E, R>
+    ) => Effect.Effect<Answered<A>, E | IdempotencyKeyReused | IdempotencyKeyInUse | StoreUnavailable, R>
+  }
+>() {
+  /** `isOnlyProcess`: no other process uses the store. */
+  static readonly layerWith = ({
+    isOnlyProcess
+  }: {
+    readonly isOnlyProcess: boolean
+  }): Layer.Layer<Idempotency, never, ClaimStore | Entropy> =>
+    Layer.scoped(
+      Idempotency,
+      Effect.gen(function* () {
+        const store = yield* ClaimStore
+        const { uuid, sha256, seal, unseal } = yield* Entropy
+        const failpoints = yield* Failpoints
+        const scope = yield* Effect.scope
+        // If it fails, abandoned attempts are taken over some seconds later.
+        if (isOnlyProcess) yield* Effect.ignoreLogged(store.releaseAll)
+
+        const begin = ({ account, operation, key, content }: KeyedRequest) =>
+          Effect.gen(function* () {
+            const now = yield* Clock.currentTimeMillis
+            const secret = JSON.stringify([Option.getOrNull(account), operation, key])
+            const claim = {
+              digest: sha256(`key ${secret}`),
+              attempt: uuid(),
+              request: sha256(content instanceof Uint8Array ? content : canonical(content)),
+              at: fromMillis(now),
+              expiredBefore: fromMillis(now - Duration.toMillis(KEPT))
+            }
+            const found = yield* store.begin(claim)
+            if (Option.isNone(found)) return { claim, secret, answer: Option.none() }
+            if (found.value.request !== claim.request) return yield* new IdempotencyKeyReused({ key })
+            if (Option.isNone(found.value.answer)) return yield* new IdempotencyKeyInUse({ key })
+            return { claim, secret, answer: found.value.answer }
+          })
+
+        const run = <A, E, R>(
+          { digest, attempt }: Attempt,
+          { operation, isLong, seal }: Running<A, E, R>
+        ): Effect.Effect<A, E | StoreUnavailable, R> => {
+          const own = { digest, attempt }
+          const kept = (done: Effect.Effect<A, E, R>) => Effect.tap(done, (answer) => store.keep(own, seal(answer)))
+          return isLong
+            ? kept(
+                Effect.provideService(
+                  operation,
+                  CurrentClaim,
+                  Option.some({ ...own, answerOf: (answer) => Effect.sync(() => seal(answer)) })
+                )
+              )
+            : store.atomically(kept(operation))
+        }
+
+        const once = <A, E, R>(request: KeyedRequest, operation: Effect.Effect<A, E, R>) =>
+          Effect.gen(function* () {
+            const { claim, secret, answer } = yield* begin(request)
+            // JSON of the answer of the same operation.
+            if (Option.isSome(answer))
+              return { answer: JSON.parse(unseal(answer.value, secret)) as A, isReplayed: true }
+            yield* failpoints.hit("idempotency.claimed")
+            const sealed = (result: unknown) => seal(JSON.stringify(result), secret)
+            const done = run(claim, { operation, isLong: request.isLong, seal: sealed })
+            const first = yield* Effect.onError(done, () => Effect.ignoreLogged(store.release(claim)))
+            yield* failpoints.hit("idempotency.kept")
+            return { answer: first, isReplayed: false }
+          }).pipe(Effect.interruptible, Effect.forkIn(scope), Effect.flatMap(Fiber.join))
+
+        return Idempotency.of({ once })
+      })
+    )
+}
+
+// ---- helpers ----
+
+interface Running<A, E, R> {
+  readonly operation: Effect.Effect<A, E, R>
+  readonly isLong: boolean
+  readonly seal: (answer: unknown) => string
+}
+
+/** JSON with sorted fields. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part
+  )
