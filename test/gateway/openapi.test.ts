@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
 import { Either, ParseResult } from "effect"
+import { changesState } from "../../gateway/endpoint.ts"
 import { endpoints } from "../../gateway/operations.ts"
 import { call } from "./client.ts"
 import { type Document, documented, emptyDocument, operationsOf, problems, type SchemaObject } from "./document.ts"
@@ -89,6 +90,29 @@ describe("/openapi.json", () => {
       assert.deepStrictEqual(problems(document, request.schema, request.example), [], path)
     }
   })
+
+  documented(
+    "documents the idempotency key of every operation that changes something, and of no other",
+    ({ document }) => {
+      const keyed = operationsOf(document).filter(({ operation }) => "409" in operation.responses)
+      assert.sameMembers(
+        keyed.map(({ path }) => path),
+        [...endpoints.filter(changesState).map(({ path }) => path), "/local/events", "/matches/redact"]
+      )
+      for (const { operation, path } of operationsOf(document)) {
+        const isKeyed = "409" in operation.responses
+        const { parameters = [] } = operation
+        assert.strictEqual(
+          parameters.some(({ name }) => name === "Idempotency-Key"),
+          isKeyed,
+          path
+        )
+        assert.strictEqual("422" in operation.responses, isKeyed, path)
+        assert.strictEqual("Idempotent-Replayed" in (operation.responses["200"]?.headers ?? {}), isKeyed, path)
+      }
+      assert.notInclude(JSON.stringify(document), "idempotency_key")
+    }
+  )
 
   it("has examples that the schemas of core decode", () => {
     for (const { input, output, example, path } of endpoints) {
