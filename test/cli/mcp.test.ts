@@ -129,6 +129,20 @@ describe("earshot mcp", () => {
     await agent.client.close()
   })
 
+  it("create_rule with the same idempotency key creates one rule on a remote server", async () => {
+    const agent = await connect(transport({ EARSHOT_URL: server.url, EARSHOT_API_KEY: KEY }))
+    const rule = { name: "Once", intent: "One rule", platforms: ["x"], overrides: { x: "once" } }
+    const create = (name: string, idempotency_key: string) =>
+      agent.call("create_rule", { ...rule, name, idempotency_key })
+    const [first, second] = [await create("Once", "key"), await create("Once", "key")]
+    assert.isFalse(first.isError, first.text)
+    assert.deepStrictEqual<unknown>(second.structured, first.structured)
+    assert.match((await create("Other", "key")).text, /was used before with another request/)
+    assert.match((await create("Once", "")).text, /Expected 1 to 255 printable ASCII characters/)
+    await agent.call("delete_rule", { rule_id: first.structured["rule_id"] })
+    await agent.client.close()
+  })
+
   it("--url without a key fails at the start", async () => {
     const { code, stdout, stderr } = await runCommand("node", ["mcp", "--url", server.url])
     assert.deepStrictEqual([code, stdout], [1, ""])

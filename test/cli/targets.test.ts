@@ -73,6 +73,18 @@ const testCommands = (run: (...args: ReadonlyArray<string>) => ReturnType<typeof
     await run("rules", "delete", warned.stdout.split("\n")[0] ?? "")
   })
 
+  it("rules create with the same idempotency key creates one rule", async () => {
+    const keyed = [...CREATE, "--idempotency-key", "once", "--x"]
+    const first = await run(...keyed, "hail")
+    assert.strictEqual(first.code, 0, first.stderr)
+    assert.deepStrictEqual(await run(...keyed, "hail"), first)
+    const other = await run(...keyed, "snow")
+    assert.strictEqual(other.code, 1)
+    assert.match(other.stderr, /The idempotency key "once" was used before with another request/)
+    const [id = ""] = first.stdout.split("\n")
+    assert.strictEqual((await run("rules", "delete", id)).code, 0)
+  })
+
   it("matches prints that there are none, and fails for an unknown rule", async () => {
     const { code, stdout, stderr } = await run("matches", "--platform", "x")
     assert.deepStrictEqual([code, stdout], [0, ""])
