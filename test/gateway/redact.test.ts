@@ -260,6 +260,19 @@ describe("POST /matches/redact", { timeout: 2 * START_MILLIS }, () => {
     assert.strictEqual(await check(), 0)
   })
 
+  it("answers a repeated request with the same idempotency key as the first one, on every server", async () => {
+    await newRule(ann(), "dunnart")
+    const body = { platform: "x", platform_post_ids: [await publish("dunnart")] }
+    const keyed = { headers: { "idempotency-key": "redact once" } }
+    const first = await call(operator(), "/matches/redact", body, keyed)
+    assert.deepStrictEqual<unknown>([first.status, first.body], [200, { redacted: 1 }])
+    for (const server of [near, far]) {
+      const again = await call(as(OPERATOR_KEY, server), "/matches/redact", body, keyed)
+      assert.deepStrictEqual<unknown>(again.body, { redacted: 1 })
+      assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+    }
+  })
+
   it("is for the operator only", async () => {
     const rule_id = await newRule(ann(), "possum")
     const id = await publish("possum")

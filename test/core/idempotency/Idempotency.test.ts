@@ -1,0 +1,133 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Option, TestClock } from "effect"
+import { ClaimStore } from "../../../core/idempotency/ClaimStore.ts"
+import { answering, answeringWith, CurrentDecision, decisive } from "../../../core/idempotency/CurrentClaim.ts"
+import { Idempotency, type KeyedRequest } from "../../../core/idempotency/Idempotency.ts"
+import { Entropy } from "../../../core/model/Entropy.ts"
+import { StoreUnavailable } from "../../../core/model/Errors.ts"
+import { ann, bob } from "../world.ts"
+
+const layer = Idempotency.layerWith({ isOnlyProcess: true }).pipe(
+  Layer.provide(ClaimStore.layerMemory),
+  Layer.provide(Entropy.layerCounting)
+)
+
+describe("Idempotency.once", () => {
+  it.effect("runs one of many concurrent requests", () =>
+    Effect.gen(function* () {
+      const { once } = yield* Idempotency
+      let runs = 0
+      const slow = Effect.delay(
+        Effect.sync(() => ++runs),
+        "1 second"
+      )
+      const all = yield* Effect.fork(
+        Effect.all(
+          Array.from({ length: 20 }, () => Effect.either(once(request(), slow))),
+          { concurrency: "unbounded" }
+        )
+      )
+      yield* TestClock.adjust("1 second")
+      const outcomes = (yield* all).map((one) => (one._tag === "Right" ? one.right : one.left._tag))
+      assert.deepInclude(outcomes, { answer: 1, isReplayed: false })
+      assert.lengthOf(
+        outcomes.filter((outcome) => outcome === "IdempotencyKeyInUse"),
+        19
+      )
+      assert.deepStrictEqual(yield* once(request(), slow), { answer: 1, isReplayed: true })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("keeps an answer for 24 hours, per account and operation", () =>
+    Effect.gen(function* () {
+      const { once } = yield* Idempotency
+      let runs = 0
+      const count = Effect.sync(() => ++runs)
+      const answerTo = (different: Partial<KeyedRequest> = {}) =>
+        Effect.map(once(request(different), count), ({ answer }) => answer)
+      assert.strictEqual(yield* answerTo(), 1)
+      assert.strictEqual(yield* answerTo({ account: Option.some(bob) }), 2)
+      assert.strictEqual(yield* answerTo({ account: Option.none() }), 3)
+      assert.strictEqual(yield* answerTo({ operation: "other" }), 4)
+      assert.strictEqual(yield* answerTo({ key: "other" }), 5)
+      const error = yield* Effect.flip(answerTo({ content: { a: 1, b: [1, 2] } }))
+      assert.strictEqual(error._tag, "IdempotencyKeyReused")
+      yield* TestClock.adjust("24 hours")
+      assert.strictEqual(yield* answerTo({ content: { b: [2, 1], a: 1 } }), 1)
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* answerTo({ content: { a: 1, b: [1, 2] } }), 6)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("runs again after a failure, a defect and an interruption of the operation", () =>
+    Effect.gen(function* () {
+      const { once } = yield* Idempotency
+      const failures = [
+        new StoreUnavailable({ operation: "test", cause: "down" }),
+        Effect.dieMessage("bug"),
+        Effect.interrupt
+      ]
+      for (const failure of failures) {
+        const exit = yield* Effect.exit(once(request(), failure))
+        assert.strictEqual(exit._tag, "Failure")
+      }
+      assert.deepStrictEqual(yield* once(request(), Effect.succeed("done")), { answer: "done", isReplayed: false })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("goes on when the caller leaves", () =>
+    Effect.gen(function* () {
+      const { once } = yield* Idempotency
+      const gate = yield* Deferred.make<string>()
+      const caller = yield* Effect.fork(once(request(), Deferred.await(gate)))
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(caller)
+      yield* Deferred.succeed(gate, "done")
+      yield* Effect.yieldNow()
+      assert.deepStrictEqual(yield* once(request(), Effect.succeed("again")), { answer: "done", isReplayed: true })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("gives the decisive write of a long operation the answer that it will have", () =>
+    Effect.gen(function* () {
+      const { once } = yield* Idempotency
+      const decided: Array<string> = []
+      const write = Effect.flatMap(
+        CurrentDecision,
+        Option.match({
+          onNone: () => Effect.void,
+          onSome: ({ answer }) => Effect.map(answer, (text) => void decided.push(text))
+        })
+      )
+      const step = Effect.as(write.pipe(decisive(Effect.sync(() => 20))), 20)
+      const operation = Effect.gen(function* () {
+        const doubled = yield* step.pipe(answering((n) => n * 2))
+        yield* write
+        return doubled
+      }).pipe(
+        answeringWith((n) => ({ n })),
+        Effect.map((n) => ({ n }))
+      )
+      const { answer } = yield* once(request({ isLong: true }), operation)
+      assert.deepStrictEqual(answer, { n: 40 })
+      assert.deepStrictEqual(
+        decided.map((text) => JSON.parse(text)),
+        [answer]
+      )
+      yield* operation
+      yield* once(request({ key: "short" }), operation)
+      assert.lengthOf(decided, 1, "only with a key, and only if it is long")
+    }).pipe(Effect.provide(layer))
+  )
+})
+
+// ---- helpers ----
+
+const request = (different: Partial<KeyedRequest> = {}): KeyedRequest => ({
+  key: "key",
+  account: Option.some(ann),
+  operation: "test",
+  content: { a: 1, b: [2, 1] },
+  isLong: false,
+  ...different
+})
