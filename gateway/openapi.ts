@@ -222,7 +222,7 @@ const errors = {
   },
   409: {
     name: "Aborted",
-    description: "A request with the same idempotency key is still running",
+    description: "A request with the same idempotency key is still running, or the rule has another version",
     headers: retryAfter
   },
   415: { name: "WrongContentType", description: "The request body is not JSON", headers: {} },

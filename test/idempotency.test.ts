@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { type Random, seeded } from "../adapters/demo/random.ts"
-import { type Failpoint, IDEMPOTENCY_FAILPOINTS, RULE_FAILPOINTS } from "../core/model/Failpoints.ts"
+import { CHANGE_FAILPOINTS, type Failpoint, RULE_FAILPOINTS } from "../core/model/Failpoints.ts"
 import { sized } from "./long.ts"
 import { KEY, type Running, type RuntimeName, START_MILLIS, startService } from "./program.ts"
 import { temporaryDatabase, temporaryFolder } from "./stores.ts"
@@ -16,46 +16,68 @@ const postgres = Effect.map(temporaryDatabase, ({ url }): Settings => ({ DATABAS
 const SHORT = { creates: 24, kills: 2 }
 const LONG = { creates: 1_000, kills: 25 }
 
-const failpointsOf = (operation: "create" | "delete"): readonly [Failpoint, ...ReadonlyArray<Failpoint>] => [
-  ...IDEMPOTENCY_FAILPOINTS,
-  ...RULE_FAILPOINTS.filter((name) => name.startsWith(operation))
+type Failpoints = Readonly<Record<"create" | "delete" | "update" | "shadow" | "drop", ReadonlyArray<Failpoint>>>
+
+const failpointsOf = (...operations: ReadonlyArray<string>): readonly [Failpoint, ...ReadonlyArray<Failpoint>] => [
+  "idempotency.claimed",
+  ...[...RULE_FAILPOINTS, ...CHANGE_FAILPOINTS].filter((name) => operations.some((one) => name.startsWith(one))),
+  "idempotency.kept"
 ]
+
 const CREATE_FAILPOINTS = failpointsOf("create")
-const DELETE_FAILPOINTS = failpointsOf("delete")
+
+const ALL_FAILPOINTS: Failpoints = {
+  create: CREATE_FAILPOINTS,
+  delete: failpointsOf("delete"),
+  // Its filter on one platform is registered, and the old one removed.
+  update: [
+    "idempotency.claimed",
+    "create.reserved",
+    "create.registered",
+    "create.activated",
+    "update.changed",
+    "delete.unregistered",
+    "delete.removed",
+    "idempotency.kept"
+  ],
+  shadow: ["idempotency.claimed", "create.reserved", "create.registered", "create.activated", "idempotency.kept"],
+  drop: ["idempotency.claimed", "delete.unregistered", "delete.removed", "idempotency.kept"]
+}
 
 describe("kill -9 during a request with an idempotency key", () => {
-  const cases: ReadonlyArray<
-    readonly [
-      string,
-      RuntimeName,
-      typeof embedded | typeof postgres,
-      ReadonlyArray<Failpoint>,
-      ReadonlyArray<Failpoint>
-    ]
-  > = [
+  const cases: ReadonlyArray<readonly [string, RuntimeName, typeof embedded | typeof postgres, Failpoints]> = [
     [
       "the embedded store, on Node",
       "node",
       embedded,
-      sized<ReadonlyArray<Failpoint>>(["create.registered", "create.activated"], CREATE_FAILPOINTS),
-      sized<ReadonlyArray<Failpoint>>(["delete.hidden"], DELETE_FAILPOINTS)
+      sized<Failpoints>(
+        { create: ["create.activated"], delete: ["delete.hidden"], update: ["update.changed"], shadow: [], drop: [] },
+        ALL_FAILPOINTS
+      )
     ],
     [
       "Postgres, on Node",
       "node",
       postgres,
-      sized<ReadonlyArray<Failpoint>>(["create.activated"], CREATE_FAILPOINTS),
-      sized<ReadonlyArray<Failpoint>>(["delete.unregistered"], DELETE_FAILPOINTS)
+      sized<Failpoints>(
+        {
+          create: ["create.registered"],
+          delete: [],
+          update: ["create.activated"],
+          shadow: [],
+          drop: ["delete.removed"]
+        },
+        ALL_FAILPOINTS
+      )
     ],
     [
       "the embedded store, on Deno",
       "deno",
       embedded,
-      sized<ReadonlyArray<Failpoint>>(["idempotency.kept"], CREATE_FAILPOINTS),
-      sized<ReadonlyArray<Failpoint>>([], DELETE_FAILPOINTS)
+      sized<Failpoints>({ create: ["idempotency.kept"], delete: [], update: [], shadow: [], drop: [] }, ALL_FAILPOINTS)
     ]
   ]
-  for (const [where, runtime, open, creating, deleting] of cases) {
+  for (const [where, runtime, open, failpoints] of cases) {
     it.scopedLive(
       `at each failpoint leaves one effect, and the answer, with ${where}`,
       () =>
@@ -78,27 +100,55 @@ describe("kill -9 during a request with an idempotency key", () => {
               return { answer, rules }
             })
 
-          for (const failpoint of creating) {
+          /** A rule for each test. */
+          const newRule = (name: string, shadow?: object) =>
+            Effect.gen(function* () {
+              const service = yield* start()
+              const target = Effect.succeed(service)
+              const rule_id = ruleIdOf(yield* sendUntilDone(target, { path: CREATE, body: draft(name), key: name }))
+              if (shadow !== undefined) {
+                const body = { rule_id, overrides: shadow }
+                yield* sendUntilDone(target, { path: "/api.ShadowRule", body, key: name })
+              }
+              yield* Effect.promise(() => service.stop())
+              return rule_id
+            })
+
+          for (const failpoint of failpoints.create) {
             const name = `made at ${failpoint}`
             const { answer, rules } = yield* acrossKill(failpoint, CREATE, draft(name))
             const made = rules.filter((rule) => rule.name === name).map(({ id }) => id)
             assert.deepStrictEqual(made, [ruleIdOf(answer)], failpoint)
-            const isKept = failpoint === "create.activated" || failpoint === "idempotency.kept"
-            assert.strictEqual(answer.isReplayed, isKept, failpoint)
+            assert.strictEqual(answer.isReplayed, isAfter(failpoint, "create.activated"), failpoint)
           }
-          for (const failpoint of deleting) {
-            const service = yield* start()
-            const body = draft(`deleted at ${failpoint}`)
-            const target = Effect.succeed(service)
-            const rule_id = ruleIdOf(yield* sendUntilDone(target, { path: CREATE, body, key: failpoint }))
-            yield* Effect.promise(() => service.stop())
+          for (const failpoint of failpoints.delete) {
+            const rule_id = yield* newRule(`deleted at ${failpoint}`)
             const { answer, rules } = yield* acrossKill(failpoint, "/api.DeleteRule", { rule_id })
             assert.deepStrictEqual(JSON.parse(answer.body), { rule_id }, failpoint)
-            assert.notInclude(
-              rules.map(({ id }) => id),
-              rule_id
-            )
-            assert.strictEqual(answer.isReplayed, failpoint !== "idempotency.claimed", failpoint)
+            assert.isUndefined(rules.find(({ id }) => id === rule_id))
+            assert.strictEqual(answer.isReplayed, isAfter(failpoint, "delete.hidden"), failpoint)
+          }
+          for (const failpoint of failpoints.update) {
+            const rule_id = yield* newRule(`updated at ${failpoint}`)
+            const body = { rule_id, overrides: { x: `"${failpoint}"` }, expected_version: 1 }
+            const { answer, rules } = yield* acrossKill(failpoint, "/api.UpdateRule", body)
+            assert.deepStrictEqual(rules.find(({ id }) => id === rule_id)?.version, 2, failpoint)
+            assert.strictEqual(JSON.parse(answer.body).rule.version, 2, failpoint)
+            assert.strictEqual(answer.isReplayed, isAfter(failpoint, "update.changed"), failpoint)
+          }
+          for (const failpoint of failpoints.shadow) {
+            const rule_id = yield* newRule(`shadowed at ${failpoint}`)
+            const body = { rule_id, overrides: { x: `"${failpoint}"` } }
+            const { answer, rules } = yield* acrossKill(failpoint, "/api.ShadowRule", body)
+            assert.isDefined(rules.find(({ id }) => id === rule_id)?.shadow, failpoint)
+            assert.isDefined(JSON.parse(answer.body).rule.shadow, failpoint)
+            assert.strictEqual(answer.isReplayed, isAfter(failpoint, "create.activated"), failpoint)
+          }
+          for (const failpoint of failpoints.drop) {
+            const rule_id = yield* newRule(`dropped at ${failpoint}`, { x: `"shadow at ${failpoint}"` })
+            const { answer, rules } = yield* acrossKill(failpoint, "/api.DropShadow", { rule_id })
+            assert.isUndefined(rules.find(({ id }) => id === rule_id)?.shadow, failpoint)
+            assert.isUndefined(JSON.parse(answer.body).rule.shadow, failpoint)
           }
         }),
       sized(6, 40) * START_MILLIS
@@ -158,10 +208,29 @@ interface Answer {
   readonly isReplayed: boolean
 }
 
+interface ListedRule {
+  readonly id: string
+  readonly name: string
+  readonly version: number
+  readonly shadow?: unknown
+}
+
 interface KeyedRequest {
   readonly path: string
   readonly body: unknown
   readonly key: string
+}
+
+/** Whether a request that is killed there has passed the decisive failpoint, after which its answer is kept. */
+const isAfter = (failpoint: Failpoint, decisive: Failpoint): boolean => {
+  const order: ReadonlyArray<Failpoint> = [
+    "idempotency.claimed",
+    ...RULE_FAILPOINTS.filter((name) => name.startsWith("create")),
+    ...CHANGE_FAILPOINTS,
+    ...RULE_FAILPOINTS.filter((name) => name.startsWith("delete")),
+    "idempotency.kept"
+  ]
+  return order.indexOf(failpoint) >= order.indexOf(decisive)
 }
 
 const starting = (runtime: RuntimeName, settings: Settings) =>
@@ -213,7 +282,7 @@ const ruleIdOf = ({ body }: Answer): string => String(JSON.parse(body).rule_id)
 const rulesOf = (service: Running) =>
   Effect.promise(async () => {
     const response = await fetch(`${service.url}/api.ListRules`, { headers: { authorization: `Bearer ${KEY}` } })
-    const { rules } = (await response.json()) as { rules: ReadonlyArray<{ id: string; name: string }> }
+    const { rules } = (await response.json()) as { rules: ReadonlyArray<ListedRule> }
     return rules
   })
 

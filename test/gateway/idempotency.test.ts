@@ -63,10 +63,20 @@ for (const [store, stores] of everyStore) {
           })
 
         const rule_id = (yield* twice(CREATE, draft("storm")))["rule_id"]
+        const update = { rule_id, name: "Changed", overrides: { firehose: "storm OR gale" }, expected_version: 1 }
+        assert.strictEqual(Number((yield* twice("/api.UpdateRule", update))["rule"]?.["version"]), 2)
+        yield* twice("/api.PauseRule", { rule_id })
+        assert.strictEqual(Number((yield* twice("/api.ResumeRule", { rule_id }))["rule"]?.["version"]), 4)
+        const shadow = { rule_id, overrides: { firehose: "storm" } }
+        yield* twice("/api.ShadowRule", shadow)
+        assert.strictEqual(Number((yield* twice("/api.PromoteRule", { rule_id }))["rule"]?.["version"]), 5)
+        yield* send(ann, "/api.ShadowRule", shadow)
+        yield* twice("/api.DropShadow", { rule_id })
         const webhook_id = (yield* twice("/webhooks/create", { url }))["webhook"]?.["id"]
         const events = yield* twice("/local/events", firehoseUpdate("http://a", "a storm"))
         assert.deepStrictEqual<unknown>(events, { accepted: { firehose: 1 }, matches: 1 })
         const [match] = (yield* send(ann, "/matches", {})).body["matches"] ?? []
+        yield* twice("/rules/reapply", { rule_id })
         yield* twice("/webhooks/test", { webhook_id })
         yield* twice("/webhooks/rotate-secret", { webhook_id })
         yield* twice("/webhooks/enable", { webhook_id })

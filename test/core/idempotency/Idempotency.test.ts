@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Option, TestClock } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer, Option, TestClock } from "effect"
 import { ClaimStore } from "../../../core/idempotency/ClaimStore.ts"
 import { answering, answeringWith, CurrentDecision, decisive } from "../../../core/idempotency/CurrentClaim.ts"
+import { expireAnswers } from "../../../core/idempotency/expireAnswers.ts"
 import { Idempotency, type KeyedRequest } from "../../../core/idempotency/Idempotency.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
+import { fromMillis } from "../../../core/model/Timestamp.ts"
 import { ann, bob } from "../world.ts"
 
 const layer = Idempotency.layerWith({ isOnlyProcess: true }).pipe(
@@ -99,13 +101,13 @@ describe("Idempotency.once", () => {
           onSome: ({ answer }) => Effect.map(answer, (text) => void decided.push(text))
         })
       )
-      const step = Effect.as(write.pipe(decisive(Effect.sync(() => 20))), 20)
+      const step = Effect.as(write.pipe(decisive(20)), 20)
       const operation = Effect.gen(function* () {
         const doubled = yield* step.pipe(answering((n) => n * 2))
         yield* write
         return doubled
       }).pipe(
-        answeringWith((n) => ({ n })),
+        answeringWith((n) => Effect.succeed({ n })),
         Effect.map((n) => ({ n }))
       )
       const { answer } = yield* once(request({ isLong: true }), operation)
@@ -118,6 +120,32 @@ describe("Idempotency.once", () => {
       yield* once(request({ key: "short" }), operation)
       assert.lengthOf(decided, 1, "only with a key, and only if it is long")
     }).pipe(Effect.provide(layer))
+  )
+})
+
+describe("expireAnswers", () => {
+  it.effect("deletes keys after 24 hours", () =>
+    Effect.gen(function* () {
+      const store = yield* ClaimStore
+      const expire = yield* expireAnswers
+      const claim = (digest: string) =>
+        Effect.map(Clock.currentTimeMillis, (now) => ({
+          digest,
+          attempt: digest,
+          request: "r",
+          at: fromMillis(now),
+          expiredBefore: fromMillis(0)
+        }))
+      const old = yield* claim("old")
+      yield* store.begin(old)
+      yield* TestClock.adjust("1 millis")
+      const young = yield* claim("young")
+      yield* store.begin(young)
+      yield* TestClock.adjust("24 hours")
+      yield* expire
+      assert.isTrue(Option.isSome(yield* store.begin(young)))
+      assert.isTrue(Option.isNone(yield* store.begin(old)))
+    }).pipe(Effect.provide(ClaimStore.layerMemory))
   )
 })
 
