@@ -16,7 +16,8 @@ const make = Effect.gen(function* () {
     yield* sql`update idempotency_keys set renewed_at = clock_timestamp()
       where attempt = any(${[...running]}::uuid[]) and answer is null`
   })
-  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(renew), Schedule.spaced("2 seconds")))
+  // Uninterruptible: the embedded engine must not be closed while it runs.
+  yield* Effect.forkScoped(Effect.repeat(Effect.uninterruptible(Effect.ignore(renew)), Schedule.spaced("2 seconds")))
 
   const begin: ClaimStore["Type"]["begin"] = ({ digest, attempt, request, at, expiredBefore }) =>
     Effect.gen(function* () {

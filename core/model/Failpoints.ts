@@ -20,7 +20,7 @@ export const CHANGE_FAILPOINTS = ["update.changed"] as const
 export const INGEST_FAILPOINTS = ["ingest.taken", "ingest.stored"] as const
 
 /** Before the operation of a new idempotency key starts, and when its answer is kept but not sent yet. */
-export const IDEMPOTENCY_FAILPOINTS = ["idempotency.claimed", "idempotency.kept"] as const
+const IDEMPOTENCY_FAILPOINTS = ["idempotency.claimed", "idempotency.kept"] as const
 
 export const FAILPOINTS = [
   ...RULE_FAILPOINTS,
