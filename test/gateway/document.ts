@@ -42,6 +42,7 @@ interface OperationObject {
   readonly summary: string
   readonly tags: ReadonlyArray<string>
   readonly security?: unknown
+  readonly parameters?: ReadonlyArray<{ readonly name: string }>
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
   readonly responses: Readonly<Record<string, ResponseObject>>
 }
