@@ -237,7 +237,12 @@ const make = Effect.gen(function* () {
 
   const hide = (account: AccountId, id: RuleId, at: Timestamp) =>
     Effect.gen(function* () {
-      const hidden = yield* markRemoving(account, id, at).pipe(decided(sql, isNonEmpty))
+      // A change holds the same lock, and replaces registrations.
+      const locked = sql`select 1 from rules where id = ${toUuid(id)} for update`
+      const hidden = yield* Effect.zipRight(locked, markRemoving(account, id, at)).pipe(
+        sql.withTransaction,
+        decided(sql, isNonEmpty)
+      )
       // Lists have to skip the matches of a hidden rule, and an unreachable platform can delay `remove` for long.
       // `remove` deletes the rest.
       if (hidden.length > 0) yield* Effect.ignore(deleteMatches(id))

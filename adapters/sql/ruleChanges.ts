@@ -19,11 +19,12 @@ export const changeRule = (
     const candidate = toUuid(change.candidate)
     const owner = toUuid(account)
     const { at, expectedVersion: expected, ended, paused, added } = change
-    const [found] = yield* sql<{ readonly version: number }>`select version from rules r
-      where id = ${rule} and account_id = ${owner} and candidate_of is null and not exists (
-        select 1 from registrations where rule_id = r.id and state in ('pending', 'removing')
-      ) for update`
-    if (found === undefined) return yield* new RuleNotFound({ ruleId: id })
+    const [found] = yield* sql<{ readonly version: number }>`select version from rules
+      where id = ${rule} and account_id = ${owner} and candidate_of is null for update`
+    // A statement of its own: it sees what a delete has done while this one waited for the lock.
+    const hidden = yield* sql`select 1 from registrations
+      where rule_id = ${rule} and state in ('pending', 'removing') limit 1`
+    if (found === undefined || hidden.length > 0) return yield* new RuleNotFound({ ruleId: id })
     const { version } = found
     if (version !== expected) return yield* new RuleVersionChanged({ ruleId: id, expected, version })
     const ready = yield* sql`select 1 from registrations where rule_id = ${candidate}

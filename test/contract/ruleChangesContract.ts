@@ -1,6 +1,6 @@
 /** Every store must change rules in the same way. */
 import { assert, layer as withLayer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
+import { Duration, Effect, type Layer, Option } from "effect"
 import { v7 } from "uuid"
 import { type AccountId, fromUuid, type RuleId } from "../../core/model/Ids.ts"
 import { BEFORE_PROMOTION, type NewRule, type RuleChange, RuleStore } from "../../core/rules/RuleStore.ts"
@@ -105,6 +105,26 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
         yield* rules.remove(candidate.id)
         assert.strictEqual((yield* Effect.flip(rules.change(account, rule.id, gone)))._tag, "RuleNotFound")
         assert.deepStrictEqual(yield* rules.list(account), before)
+      })
+    )
+
+    it.effect("hides a rule for good while it is changed", () =>
+      Effect.gen(function* () {
+        const rules = yield* RuleStore
+        const account = yield* newAccount
+        for (let round = 0; round < 20; round++) {
+          const rule = yield* visibleRule(account)
+          const candidate = yield* activeCandidate(rule)
+          const changed = rules.change(account, rule.id, {
+            ...change(candidate.id),
+            ended: ["x", "firehose"],
+            added: ["x", "firehose"]
+          })
+          const hidden = Effect.delay(rules.hide(account, rule.id, at(6)), Duration.millis(round % 5))
+          const [isHidden] = yield* Effect.all([hidden, Effect.either(changed)], { concurrency: 2 })
+          assert.isTrue(isHidden)
+          assert.isFalse(yield* rules.exists(account, rule.id))
+        }
       })
     )
 
