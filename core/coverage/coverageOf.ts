@@ -105,7 +105,8 @@ const coverageOfRules = (snapshot: Snapshot, held: HeldRules, window: Window): P
     ...ofPlatform
       .filter(({ cause }) => cause !== "no_rules")
       .map((gap) => ({ ...gap, from: Math.max(gap.from, createdAt) })),
-    ...pending
+    ...pending,
+    ...ofRules.flatMap((gap) => reopeningGap(gap, ofPlatform))
   ].sort((a, b) => b.from - a.from)
 
   return toCoverage(platform, {
@@ -147,6 +148,16 @@ const pendingGap = (
   return [
     { ...unopened, from: createdAt, cause: "rule_pending", detail: "The stream was not open for the new rule yet" }
   ]
+}
+
+/** The time until the stream was open again for a rule that the platform holds again: without rules it is closed. */
+const reopeningGap = ({ ruleId, to }: ListedGap, gaps: ReadonlyArray<ListedGap>): ReadonlyArray<ListedGap> => {
+  if (ruleId === undefined || to === undefined) return []
+  const isClosed = (gap: ListedGap) =>
+    gap.cause === "no_rules" && gap.from <= to && (gap.to ?? Number.POSITIVE_INFINITY) > to
+  return gaps
+    .filter(isClosed)
+    .map((gap) => ({ ...gap, ruleId, from: to, cause: "rule_pending", detail: "The stream was not open again yet" }))
 }
 
 const listedGaps = ({ record, gaps }: Snapshot): ReadonlyArray<ListedGap> => [

@@ -109,6 +109,28 @@ describe("coverageOf", () => {
   )
 
   test(
+    "counts the time until the stream opens again for the only rule as pending",
+    Effect.gen(function* () {
+      const rules = yield* RuleStore
+      const rule = yield* addRule(1, 1)
+      yield* watched(1, 50, [[25, 31, "no_rules"]])
+      yield* rules.fail(rule, "x", { reason: "no room", lostSince: minute(20), at: minute(20) })
+      const registered = { platformRuleId: "again", translatedValue: "cat" }
+      yield* rules.restore(rule, "x", { registered, lostSince: minute(20), at: minute(30) })
+      assert.deepStrictEqual(yield* read(Option.some(rule)), [
+        {
+          platform: "x",
+          watched: [minute(1), minute(50)],
+          gaps: [
+            [rule, minute(30), minute(31), "rule_pending"],
+            [rule, minute(20), minute(30), "rule_failed"]
+          ]
+        }
+      ])
+    })
+  )
+
+  test(
     "has a gap for a rule that the platform rejects, and none for the others",
     Effect.gen(function* () {
       const rules = yield* RuleStore
