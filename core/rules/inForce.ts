@@ -22,8 +22,8 @@ export const inForce = (
     // The platform still sends events for a filter that another rule has, and no more for one that none has.
     return isRemote && !shared.has(platformRuleId) ? Math.min(receivedAt - IN_FLIGHT_MILLIS, happenedAt) : happenedAt
   }
-  // Events of a gap come again much later.
-  const at = happenedAt < receivedAt - IN_FLIGHT_MILLIS ? happenedAt : receivedAt
+  // Events of a gap come later. Otherwise our own clock is better: the times of X have no milliseconds.
+  const at = happenedAt < receivedAt - LIVE_MILLIS ? happenedAt : receivedAt
   const best = new Map<string, RuleLink>()
   for (const link of links) {
     if (mayEndAt(link) >= endOf(link)) continue
@@ -37,6 +37,9 @@ export const inForce = (
 
 /** How long an event may take from a remote platform to here. */
 const IN_FLIGHT_MILLIS = 5_000
+
+/** An event that took longer was held up, or sent again. */
+const LIVE_MILLIS = 1_000
 
 const isRetired = ({ retiredAt }: RuleLink): boolean => retiredAt !== undefined
 

@@ -42,10 +42,10 @@ describe("inForce", () => {
 
   it("takes the version of the time of an event that the platform sends again", () => {
     const links = [link(1, NOW), link(2)]
-    const again = { isRemote: true, receivedAt: NOW + 60_000 }
+    const again = { isRemote: true, receivedAt: NOW + 1_002 }
     assert.strictEqual(versionAt(NOW - 1, links, again), 1)
     assert.strictEqual(versionAt(NOW + 1, links, again), 2)
-    assert.strictEqual(versionAt(NOW - 1, [link(1, NOW)], again), 1)
+    assert.strictEqual(versionAt(NOW - 1, [link(1, NOW)], { ...again, receivedAt: NOW + 60_000 }), 1)
     assert.isUndefined(versionAt(NOW + 1, [link(1, NOW)], { isRemote: true, receivedAt: NOW + 60_001 }))
   })
 })
