@@ -64,7 +64,6 @@ describe("changes of a rule under kill -9", { timeout: 5 * START_MILLIS }, () =>
         })
         const none = { inconsistent: [], lost: [], twice: [], wrongVersion: [], unwanted: [] }
         const facts = `${events} events, ${matches} matches, ${versions} versions`
-        console.log(`seed ${seed} ${where}: ${facts}, killed ${kills.join(", ")}`)
         assert.deepStrictEqual(differences, none, `${facts}, killed ${kills.join(", ")}`)
         assert.isAbove(matches, 100)
         assert.isAbove(versions, 1)

@@ -2,14 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, type Scope } from "effect"
 import { type Random, seeded } from "../../adapters/demo/random.ts"
-import type { MatchList } from "../../core/matches/Matches.ts"
 import type { Failpoint } from "../../core/model/Failpoints.ts"
-import type { Rule, RuleVersion } from "../../core/rules/Rule.ts"
+import type { Rule } from "../../core/rules/Rule.ts"
 import { sized } from "../long.ts"
 import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
-import { KEY, type Running, startService } from "../program.ts"
+import { type Running, startService } from "../program.ts"
+import { Client, Refused, until } from "./client.ts"
 import type { Feed, OpenFeed } from "./feeds.ts"
-import { type Differences, differencesOf, type Facts, type Gap, type Made, type StoredMatch } from "./oracle.ts"
+import { type Change, DRAFT, nextChange, type Wanted } from "./nextChange.ts"
+import { type Differences, differencesOf, type Facts, type Made } from "./oracle.ts"
 
 export interface Store {
   readonly settings: Readonly<Record<string, string>>
@@ -89,26 +90,6 @@ const CHANGES_PER_PHASE = sized(4, 6)
 
 const PAUSE_MILLIS = sized(300, 1_000)
 
-const FILTERS: Readonly<Record<PlatformId, ReadonlyArray<string>>> = {
-  x: ["cat dog", "cat", "cat OR bird", "bird"],
-  firehose: ["cat AND dog", "cat", "cat OR bird", "bird"]
-}
-
-const DRAFT = { name: "Animals", intent: "Survive", platforms: PLATFORM_IDS }
-
-/** What a version is to be. */
-type Wanted = Pick<RuleVersion, "name" | "overrides" | "paused">
-
-interface Change {
-  readonly kind: string
-  readonly path: string
-  readonly body: object
-  /** The next version; undefined if it makes none. */
-  readonly wanted?: Wanted
-  /** Of a promotion. In milliseconds. */
-  readonly since?: number
-}
-
 class Run {
   readonly kills: Array<string> = []
   readonly inconsistent: Array<string> = []
@@ -139,13 +120,13 @@ class Run {
     // backfill of X, a shared filter has events from before the rule had it.
     if (this.random.chance(0.5) && !this.feed.hasBackfill) drafts.push({ ...DRAFT, overrides })
     for (const draft of drafts) {
-      const { rule_id } = await this.ask<{ rule_id: string }>("/api.CreateRule", draft)
+      const { rule_id } = await this.client.ask<{ rule_id: string }>("/api.CreateRule", draft)
       this.ids.push(rule_id)
     }
     this.wanted.push({ name: DRAFT.name, overrides, paused: false })
     this.feed.start(() => (this.hasEnded ? undefined : this.service?.url))
     await until("the first events are stored", async () => {
-      const { matches } = await this.listed(this.changing)
+      const { matches } = await this.client.listed(this.changing)
       return PLATFORM_IDS.every((platform) => matches.some((match) => match.platform === platform))
     })
     await this.kill()
@@ -199,8 +180,16 @@ class Run {
     return this.ids[0] ?? ""
   }
 
+  private get client(): Client {
+    return new Client(this.service?.url ?? "")
+  }
+
   private get version(): number {
     return this.wanted.length
+  }
+
+  private get present(): Wanted {
+    return this.wanted.at(-1) ?? { name: DRAFT.name, overrides: {}, paused: false }
   }
 
   private async start(more: Readonly<Record<string, string>>): Promise<void> {
@@ -220,10 +209,10 @@ class Run {
   /** Makes one change. If the process dies, `settle` finds out whether it was made. */
   private async change(): Promise<void> {
     try {
-      const { rule } = await this.ask<{ rule: Rule }>(`/api.GetRule?rule_id=${this.changing}`)
-      const change = this.nextChange(rule)
+      const rule = await this.client.rule(this.changing)
+      const change = nextChange(this.random, rule, this.present)
       this.pending = { ...change, from: Date.now() }
-      const answer = await this.ask<{ rule: Rule }>(change.path, { rule_id: rule.id, ...change.body })
+      const answer = await this.client.ask<{ rule: Rule }>(change.path, { rule_id: rule.id, ...change.body })
       this.changeMillis = Date.now() - this.pending.from
       this.settled(answer.rule.version)
     } catch (cause) {
@@ -254,66 +243,20 @@ class Run {
   private async settle(): Promise<void> {
     try {
       await until("the platforms hold exactly the filters of the rules", async () => {
-        const { rules } = await this.ask<{ rules: ReadonlyArray<Rule> }>("/api.ListRules")
+        const { rules } = await this.client.ask<{ rules: ReadonlyArray<Rule> }>("/api.ListRules")
         const held = await Effect.runPromise(this.feed.held)
         return held === undefined || PLATFORM_IDS.every((id) => textsOn(id, rules) === [...held[id]].sort().join())
       })
-      const { rule } = await this.ask<{ rule: Rule }>(`/api.GetRule?rule_id=${this.changing}`)
-      this.settled(rule.version)
+      this.settled((await this.client.rule(this.changing)).version)
     } catch (cause) {
       await Promise.race([this.service?.ended, sleep(1_000)])
       if (!this.hasEnded) throw cause
     }
   }
 
-  private nextChange(rule: Rule): Change {
-    const { random } = this
-    const present = this.wanted.at(-1) ?? { name: "", overrides: {}, paused: false }
-    const other = (platform: PlatformId) => {
-      const [first = "", ...rest] = FILTERS[platform].filter((text) => text !== present.overrides[platform])
-      return random.pick([first, ...rest])
-    }
-    const wish = random.below(100)
-    if (present.paused && wish < 60) {
-      return { kind: "resume", path: "/api.ResumeRule", body: {}, wanted: { ...present, paused: false } }
-    }
-    if (rule.shadow !== undefined && wish < 60) return this.promotion(rule.shadow, present)
-    if (rule.shadow !== undefined && wish < 75) return { kind: "drop", path: "/api.DropShadow", body: {} }
-    if (!present.paused && wish < 12) {
-      return { kind: "pause", path: "/api.PauseRule", body: {}, wanted: { ...present, paused: true } }
-    }
-    const [first, second] = random.pick([PLATFORM_IDS, PLATFORM_IDS, ["x"], ["firehose"]] as const)
-    const overrides = { [first]: other(first), ...(second !== undefined && { [second]: other(second) }) }
-    if (!present.paused && rule.shadow === undefined && wish < 30) {
-      return { kind: "shadow", path: "/api.ShadowRule", body: { overrides } }
-    }
-    const name = `${DRAFT.name} ${this.version}`
-    const patch = wish < 40 ? { name } : { overrides }
-    const kind = wish < 40 ? "rename" : `update of ${Object.keys(overrides).join(" and ")}`
-    return {
-      kind,
-      path: "/api.UpdateRule",
-      body: { ...patch, ...(random.chance(0.5) && { expected_version: this.version }) },
-      wanted: wish < 40 ? { ...present, name } : { ...present, overrides: { ...present.overrides, ...overrides } }
-    }
-  }
-
-  private promotion(shadow: NonNullable<Rule["shadow"]>, present: Wanted): Change {
-    const texts = Object.entries(shadow.platforms).map(([id, { translated_value }]) => [id, translated_value])
-    const { since } = shadow
-    const isAdopting = this.random.chance(0.5)
-    return {
-      kind: "promotion",
-      path: "/api.PromoteRule",
-      body: isAdopting ? { since } : {},
-      ...(isAdopting && { since: Date.parse(since) }),
-      wanted: { ...present, overrides: { ...present.overrides, ...Object.fromEntries(texts) } }
-    }
-  }
-
   /** Each acknowledged change is a version, complete and in order. */
   private async compareVersions(): Promise<void> {
-    const versions = await this.versions(this.changing)
+    const versions = await this.client.versions(this.changing)
     const listed = versions.map(({ name, overrides, paused }) => described({ name, overrides, paused }))
     const wanted = this.wanted.map(described)
     if (listed.join("; ") !== wanted.join("; ")) {
@@ -327,8 +270,8 @@ class Run {
     for (const id of this.ids) {
       const made = id === this.changing ? this.made : []
       all.push({
-        ...(await this.listed(id)),
-        versions: await this.versions(id),
+        ...(await this.client.listed(id)),
+        versions: await this.client.versions(id),
         published,
         made,
         inFlightMillis,
@@ -337,56 +280,10 @@ class Run {
     }
     return all
   }
-
-  /** Oldest first. */
-  private async versions(id: string): Promise<ReadonlyArray<RuleVersion>> {
-    const { versions } = await this.ask<{ versions: ReadonlyArray<RuleVersion> }>(`/api.ListRuleVersions?rule_id=${id}`)
-    return versions.toReversed()
-  }
-
-  private async listed(id: string): Promise<Pick<Facts, "matches" | "gaps">> {
-    const matches: Array<StoredMatch> = []
-    const gaps = new Map<string, Gap>()
-    let cursor: string | undefined
-    do {
-      const query = { rule_id: id, limit: 500, ...(cursor !== undefined && { cursor }) }
-      const page = await this.ask<MatchList>("/matches", query)
-      matches.push(...page.matches.map(toStored))
-      for (const { platform, gaps: reported } of page.coverage.platforms) {
-        for (const gap of reported) gaps.set(`${platform} ${gap.from} ${gap.cause}`, toGap(platform, gap))
-      }
-      cursor = page.next_cursor
-    } while (cursor !== undefined)
-    return { matches, gaps: [...gaps.values()] }
-  }
-
-  /** Without a body it is a GET. */
-  private async ask<A>(path: string, body?: object): Promise<A> {
-    const response = await fetch(`${this.service?.url}${path}`, {
-      // The server may close a connection that is kept open just when the next request uses it.
-      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json", connection: "close" },
-      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) })
-    })
-    const text = await response.text()
-    if (!response.ok) throw new Refused(response.status, `${path} answered ${response.status}: ${text}`)
-    // The API's own tests check its shape.
-    return JSON.parse(text) as A
-  }
-}
-
-class Refused extends Error {
-  readonly status: number
-
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
 }
 
 const described = ({ name, overrides, paused }: Wanted): string =>
   `${name} ${PLATFORM_IDS.map((id) => `${id} ${overrides[id]}`).join()}${paused ? " paused" : ""}`
-
-const UNTIL_MILLIS = 60_000
 
 /** The filters that the platform is to hold, each once. */
 const textsOn = (platform: PlatformId, rules: ReadonlyArray<Rule>): string => {
@@ -396,34 +293,4 @@ const textsOn = (platform: PlatformId, rules: ReadonlyArray<Rule>): string => {
       registration === undefined || registration.state === "paused" ? [] : [registration.translated_value]
     )
   return [...new Set(wanted)].sort().join()
-}
-
-const toStored = ({
-  platform,
-  payload,
-  rule_version,
-  reapplied
-}: Pick<MatchList["matches"][number], "platform" | "payload" | "rule_version" | "reapplied">): StoredMatch => ({
-  platform: platform as PlatformId,
-  number: Number(/event (\d+)/.exec(JSON.stringify(payload))?.[1]),
-  version: rule_version,
-  isReapplied: reapplied === true
-})
-
-const toGap = (
-  platform: string,
-  { from, to, cause, recovered }: MatchList["coverage"]["platforms"][number]["gaps"][number]
-): Gap => ({
-  platform: platform as PlatformId,
-  from: Date.parse(from),
-  to: to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to),
-  cause,
-  isRecovered: recovered
-})
-
-const until = async (what: string, check: () => Promise<boolean>, millis = 100): Promise<void> => {
-  for (const end = Date.now() + UNTIL_MILLIS; !(await check()); ) {
-    if (Date.now() > end) throw new Error(`Not true after ${UNTIL_MILLIS} ms: ${what}`)
-    await sleep(millis)
-  }
 }
