@@ -22,12 +22,14 @@ export const explainCommand = <E>(actions: ExplainActions<E>, languages: Readonl
       ),
       post: Options.text("post").pipe(
         Options.withPseudoName("id"),
-        Options.withDescription("With a rule: the platform's id of a recent event"),
+        Options.withDescription("With a rule: the platform's id of a recent event (default: all recent events)"),
         Options.optional
       ),
       event: Options.text("event").pipe(
         Options.withPseudoName("json"),
-        Options.withDescription("With a rule: the event as JSON, in quotes; - reads it from standard input"),
+        Options.withDescription(
+          "With a rule: the event as JSON, in quotes; - reads it from standard input (default: all recent events)"
+        ),
         Options.optional
       ),
       platform: platformOption(languages).pipe(

@@ -75,7 +75,7 @@ export const withKey = <A, I>(call: RemoteCall<A, I>, key: Option.Option<string>
 export const keyOption = Options.text("idempotency-key").pipe(
   Options.withPseudoName("text"),
   Options.withDescription(
-    "Makes it safe to run the command again: within 24 hours, the same key does it once and prints the first answer"
+    "Makes it safe to run the command again: within 24 hours, the same key does it once and prints the first answer (default: none)"
   ),
   Options.optional
 )

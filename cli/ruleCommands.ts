@@ -53,18 +53,18 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
       ...common,
       name: Options.text("name").pipe(
         Options.withPseudoName("text"),
-        Options.withDescription("New name"),
+        Options.withDescription("New name (default: stays as it is)"),
         Options.optional
       ),
       intent: Options.text("intent").pipe(
         Options.withPseudoName("text"),
-        Options.withDescription("New description of what the rule is for"),
+        Options.withDescription("New description of what the rule is for (default: stays as it is)"),
         Options.optional
       ),
       filters: filterOptions(languages, () => "stays as it is"),
       expected: Options.integer("expected-version").pipe(
         Options.withPseudoName("number"),
-        Options.withDescription("Fail if the rule has another version"),
+        Options.withDescription("Fail if the rule has another version (default: any version)"),
         Options.optional
       )
     },
@@ -121,7 +121,9 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
     "promote",
     {
       ...common,
-      since: sinceOption("Also take over what the shadow has matched since then, for example 2026-11-15T08:00:00Z")
+      since: sinceOption(
+        "Also take over what the shadow has matched since then, for example 2026-11-15T08:00:00Z (default: nothing)"
+      )
     },
     ({ rule, since, json, ...target }) =>
       Effect.gen(function* () {
@@ -136,7 +138,12 @@ export const ruleCommands = <E>(actions: Actions<E>, languages: ReadonlyArray<La
 
   const reapply = Command.make(
     "reapply",
-    { ...common, since: sinceOption("Only events received since then, for example 2026-11-15T08:00:00Z") },
+    {
+      ...common,
+      since: sinceOption(
+        "Only events received since then, for example 2026-11-15T08:00:00Z (default: all recent events)"
+      )
+    },
     ({ rule, since, json, ...target }) =>
       Effect.gen(function* () {
         const remote = yield* actions.connectTo(target)

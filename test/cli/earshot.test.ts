@@ -88,7 +88,10 @@ describe("earshot", { timeout: 2 * START_MILLIS }, () => {
       return execFileSync("bash", ["-c", line], { encoding: "utf8" }).trim()
     }
     assert.strictEqual(complete("earshot", "ru"), "rules")
-    assert.strictEqual(complete("earshot", "rules", ""), "create delete list --help")
+    assert.strictEqual(
+      complete("earshot", "rules", ""),
+      "compare create delete drop-shadow list pause promote reapply resume shadow show update versions --help"
+    )
     assert.include(complete("earshot", "rules", "create", "--"), "--x --firehose")
     assert.strictEqual(complete("earshot", "dead-letters", "--l"), "--limit")
     assert.strictEqual(complete("earshot", "matches", "--json", "--platform", ""), "x firehose")
