@@ -106,7 +106,9 @@ const coverageOfRules = (snapshot: Snapshot, held: HeldRules, window: Window): P
       .filter(({ cause }) => cause !== "no_rules")
       .map((gap) => ({ ...gap, from: Math.max(gap.from, createdAt) })),
     ...pending,
-    ...ofRules.flatMap((gap) => reopeningGap(gap, ofPlatform))
+    ...ofRules
+      .filter(({ ruleId, to }) => !ofRules.some((next) => next.ruleId === ruleId && next.from === to))
+      .flatMap((gap) => reopeningGap(gap, ofPlatform))
   ].sort((a, b) => b.from - a.from)
 
   return toCoverage(platform, {

@@ -115,6 +115,8 @@ describe("coverageOf", () => {
       const rule = yield* addRule(1, 1)
       yield* watched(1, 50, [[25, 31, "no_rules"]])
       yield* rules.fail(rule, "x", { reason: "no room", lostSince: minute(20), at: minute(20) })
+      const pause = { until: minute(59), budget: 1 }
+      yield* rules.fail(rule, "x", { reason: "no budget", lostSince: minute(20), at: minute(28), pause })
       const registered = { platformRuleId: "again", translatedValue: "cat" }
       yield* rules.restore(rule, "x", { registered, lostSince: minute(20), at: minute(30) })
       assert.deepStrictEqual(yield* read(Option.some(rule)), [
@@ -123,7 +125,8 @@ describe("coverageOf", () => {
           watched: [minute(1), minute(50)],
           gaps: [
             [rule, minute(30), minute(31), "rule_pending"],
-            [rule, minute(20), minute(30), "rule_failed"]
+            [rule, minute(28), minute(30), "budget"],
+            [rule, minute(20), minute(28), "rule_failed"]
           ]
         }
       ])
