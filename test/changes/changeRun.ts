@@ -9,7 +9,7 @@ import { PLATFORM_IDS, type PlatformId } from "../platforms.ts"
 import { type Running, startService } from "../program.ts"
 import { Client, Refused, until } from "./client.ts"
 import type { Feed, OpenFeed } from "./feeds.ts"
-import { type Change, DRAFT, nextChange, type Wanted } from "./nextChange.ts"
+import { type Change, DRAFT, nextChange, resumed, type Wanted } from "./nextChange.ts"
 import { type Differences, differencesOf, type Facts, type Made } from "./oracle.ts"
 
 export interface Store {
@@ -157,6 +157,8 @@ class Run {
     await this.start({})
     await this.settle()
     await this.change()
+    // While no rule is there, a platform does not send again what came before the pause.
+    if (this.present.paused) await this.change(resumed(this.present))
     await this.settle()
     await sleep(500)
     await this.feed.stop()
@@ -207,10 +209,10 @@ class Run {
   }
 
   /** Makes one change. If the process dies, `settle` finds out whether it was made. */
-  private async change(): Promise<void> {
+  private async change(wish?: Change): Promise<void> {
     try {
       const rule = await this.client.rule(this.changing)
-      const change = nextChange(this.random, rule, this.present)
+      const change = wish ?? nextChange(this.random, rule, this.present)
       this.pending = { ...change, from: Date.now() }
       const answer = await this.client.ask<{ rule: Rule }>(change.path, { rule_id: rule.id, ...change.body })
       this.changeMillis = Date.now() - this.pending.from

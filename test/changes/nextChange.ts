@@ -25,9 +25,7 @@ export const nextChange = (random: Random, rule: Rule, present: Wanted): Change 
     return random.pick([first, ...rest])
   }
   const wish = random.below(100)
-  if (present.paused && wish < 60) {
-    return { kind: "resume", path: "/api.ResumeRule", body: {}, wanted: { ...present, paused: false } }
-  }
+  if (present.paused && wish < 60) return resumed(present)
   if (rule.shadow !== undefined && wish < 60) return promotion(random, rule.shadow, present)
   if (rule.shadow !== undefined && wish < 75) return { kind: "drop", path: "/api.DropShadow", body: {} }
   if (!present.paused && wish < 12) {
@@ -48,6 +46,13 @@ export const nextChange = (random: Random, rule: Rule, present: Wanted): Change 
     wanted: wish < 40 ? { ...present, name } : { ...present, overrides: { ...present.overrides, ...overrides } }
   }
 }
+
+export const resumed = (present: Wanted): Change => ({
+  kind: "resume",
+  path: "/api.ResumeRule",
+  body: {},
+  wanted: { ...present, paused: false }
+})
 
 // ---- helpers ----
 
