@@ -26,6 +26,7 @@ const Platform = z.enum(["x", "firehose"])
 const Match = z.object({
   id: z.string(),
   rule_id: z.string(),
+  rule_version: z.number(),
   created_at: z.string(),
   platform: Platform,
   platform_post_id: z.string(),
@@ -69,7 +70,8 @@ const Rule = z.object({
       state: z.enum(["pending", "active", "removing"])
     })
   ),
-  created_at: z.string()
+  created_at: z.string(),
+  version: z.number()
 })
 
 const router = t.router({

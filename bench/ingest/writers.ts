@@ -126,6 +126,7 @@ const rowOf =
     return {
       id: v7(),
       rule_id: toUuid(ruleId),
+      rule_version: 1,
       account_id: toUuid(account),
       platform: "x",
       platform_post_id: id,
