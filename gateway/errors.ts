@@ -157,6 +157,12 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     message,
     details: { scope, needed }
   }),
+  RuleNotReady: ({ message, ruleId }) => ({
+    status: 400,
+    code: "failed_precondition",
+    message,
+    details: { rule_id: ruleId }
+  }),
   ShadowNotFound: ({ message, ruleId }) => ({
     status: 400,
     code: "failed_precondition",

@@ -59,6 +59,7 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const id = toUuid(rule.id)
       const { candidate } = rule
+      if (candidate?.purpose === "shadow") yield* endShadows(candidate.of, rule.createdAt)
       yield* sql`insert into rules (id, account_id, name, intent, created_at, candidate_of, purpose)
         values (${id}, ${account}, ${rule.name}, ${rule.intent}, ${rule.createdAt},
           ${candidate === undefined ? null : toUuid(candidate.of)}, ${candidate?.purpose ?? null})`
@@ -72,6 +73,14 @@ const make = Effect.gen(function* () {
         yield* saveVersion(sql, id, { at: rule.createdAt, by: Option.fromNullable(rule.by) })
       }
     })
+
+  /** The lock makes concurrent calls take turns: the last one has the shadow. */
+  const endShadows = (id: RuleId, at: Timestamp) =>
+    Effect.zipRight(
+      sql`select 1 from rules where id = ${toUuid(id)} for update`,
+      sql`update registrations g set state = 'removing', since = ${at} from rules r
+        where r.candidate_of = ${toUuid(id)} and r.purpose = 'shadow' and g.rule_id = r.id`
+    )
 
   const startPaused = (rule: NewRule, platform: PlatformId, paused: NewPause | "by_account") => {
     const { state, reason, until, budget, cause, detail } =

@@ -157,6 +157,16 @@ export class RuleLimitReached extends Schema.TaggedError<RuleLimitReached>()("Ru
   }
 }
 
+/** The rule cannot be changed in this way now. */
+export class RuleNotReady extends Schema.TaggedError<RuleNotReady>()("RuleNotReady", {
+  ruleId: Schema.String,
+  reason: Schema.Literal("is paused: resume it first", "has a shadow: promote or drop it first")
+}) {
+  override get message() {
+    return `Rule "${this.ruleId}" ${this.reason}`
+  }
+}
+
 /** The rule exists, but has no shadow. */
 export class ShadowNotFound extends Schema.TaggedError<ShadowNotFound>()("ShadowNotFound", { ruleId: Schema.String }) {
   override get message() {
@@ -283,6 +293,7 @@ export type CoreError =
   | RuleLimitReached
   | RuleVersionChanged
   | ShadowNotFound
+  | RuleNotReady
   | PlatformNotConfigured
   | PlatformRefused
   | PlatformLimitReached

@@ -148,7 +148,7 @@ export const causeOf = (pause: Pause | undefined): GapCause => (pause === undefi
 export class RuleStore extends Context.Tag("core/RuleStore")<
   RuleStore,
   {
-    /** Stores the rule with its registrations pending, or failed if they are paused. `limits`: the account's maximum per platform. */
+    /** Stores the rule with its registrations pending, or failed if they are paused. An earlier shadow of the same rule ends. `limits`: the account's maximum per platform. */
     readonly reserve: (
       rule: NewRule,
       limits: ReadonlyMap<PlatformId, number>

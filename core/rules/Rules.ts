@@ -6,6 +6,7 @@ import {
   type InvalidArgument,
   type PlatformNotConfigured,
   RuleNotFound,
+  RuleNotReady,
   RuleVersionChanged,
   type StoreUnavailable
 } from "../model/Errors.ts"
@@ -34,7 +35,7 @@ export interface ChangedRule {
   readonly warnings: ReadonlyMap<PlatformId, ReadonlyArray<Issue>>
 }
 
-export type ChangeFailure = AddFailure | RuleNotFound | RuleVersionChanged | PlatformNotConfigured
+export type ChangeFailure = AddFailure | RuleNotFound | RuleNotReady | RuleVersionChanged | PlatformNotConfigured
 
 /** A malformed id and another account's id fail with `RuleNotFound`, like an unknown one. */
 export class Rules extends Context.Tag("core/Rules")<
@@ -114,14 +115,14 @@ export class Rules extends Context.Tag("core/Rules")<
           account: AccountId,
           id: string,
           expected: number | undefined,
-          plan: (held: ReadonlyArray<StoredRegistration>) => Effect.Effect<Plan, E>
+          plan: (held: ReadonlyArray<StoredRegistration>, rule: Rule) => Effect.Effect<Plan, E>
         ) =>
           Effect.gen(function* () {
             const rule = yield* read(account, id)
             if (expected !== undefined && rule.version !== expected) {
               return yield* new RuleVersionChanged({ ruleId: id, expected, version: rule.version })
             }
-            const planned = yield* plan(yield* store.registrations(rule.id))
+            const planned = yield* plan(yield* store.registrations(rule.id), rule)
             const { name = rule.name, intent = rule.intent, filters, ended, paused, limited } = planned
             const warnings = warningsOf(filters)
             const isSame =
@@ -183,7 +184,10 @@ export class Rules extends Context.Tag("core/Rules")<
         })
 
         const pause = Effect.fn("Rules.pause")(function* (account: AccountId, id: string) {
-          return yield* change(account, id, undefined, (held) => {
+          return yield* change(account, id, undefined, (held, rule) => {
+            if (rule.shadow !== undefined) {
+              return new RuleNotReady({ ruleId: id, reason: "has a shadow: promote or drop it first" })
+            }
             const watched = held.filter(({ state }) => state !== "paused")
             return Effect.succeed({
               filters: [],

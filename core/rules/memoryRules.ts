@@ -39,6 +39,14 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
         accountId === account && registrations.some((r) => r.platform === platform && r.state !== "paused")
     ).length
 
+  const endShadows = (id: RuleId, at: Timestamp) => {
+    for (const rule of all()) {
+      if (rule.candidate?.of !== id || rule.candidate.purpose !== "shadow") continue
+      const registrations = rule.registrations.map((r) => ({ ...r, state: "removing" as const, since: at }))
+      rules.set(rule.id, { ...rule, registrations })
+    }
+  }
+
   const reserve = (rule: NewRule, limits: ReadonlyMap<PlatformId, number>) =>
     Effect.suspend(() => {
       for (const { platform } of rule.filters) {
@@ -48,6 +56,8 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
           return new RuleLimitReached({ platform, limit, used })
         }
       }
+      const { candidate } = rule
+      if (candidate?.purpose === "shadow") endShadows(candidate.of, rule.createdAt)
       const registrations = rule.filters.map((filter) => newRegistration(rule, filter))
       gaps = [
         ...gaps,

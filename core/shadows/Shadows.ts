@@ -8,6 +8,7 @@ import {
   InvalidArgument,
   type MatchesUnstorable,
   type RuleNotFound,
+  RuleNotReady,
   ShadowNotFound,
   type StoreUnavailable
 } from "../model/Errors.ts"
@@ -124,6 +125,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
 
       const start = Effect.fn("Shadows.start")(function* (account: AccountId, id: string, overrides: Overrides) {
         const rule = yield* rules.get(account, id)
+        if (isPaused(rule)) return yield* pausedError(id)
         const wanted = Object.keys(overrides)
         const foreign = wanted.filter((platform) => rule.platforms[platform] === undefined)
         const [first, ...rest] = foreign.map((platform) => ({
@@ -218,6 +220,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
         since: Option.Option<Timestamp.Timestamp>
       ) {
         const { rule, pair } = yield* shadowed(account, id)
+        if (isPaused(rule)) return yield* pausedError(id)
         const wanted = Option.map(since, (from) => ({ ...pair, since: from }))
         const adoptNow = Option.match(wanted, {
           onNone: () => Effect.succeed(0),
@@ -269,3 +272,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
 // ---- helpers ----
 
 const PAGE = 200
+
+const isPaused = ({ platforms }: Rule): boolean => Object.values(platforms).some(({ state }) => state === "paused")
+
+const pausedError = (ruleId: string) => new RuleNotReady({ ruleId, reason: "is paused: resume it first" })

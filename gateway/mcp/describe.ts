@@ -135,6 +135,11 @@ export const describeError = ({ code, message, details }: CallError, treatment: 
     `Next: ${nextStep(code, details, args)}`
   ].join("\n")
 
+export const callOf = (tool: string, args: Readonly<Record<string, unknown>>): string => {
+  const given = Object.entries(args).filter(([, value]) => value !== undefined)
+  return `${tool} with {${given.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`).join(", ")}}`
+}
+
 // ---- helpers ----
 
 type Changed = typeof updateRule.output.Type
@@ -151,11 +156,6 @@ const keptArguments = (args: unknown): Readonly<Record<string, unknown>> =>
   Predicate.isRecord(args)
     ? { rule_id: args["rule_id"], platform: args["platform"], limit: args["limit"], full: args["full"] }
     : {}
-
-export const callOf = (tool: string, args: Readonly<Record<string, unknown>>): string => {
-  const given = Object.entries(args).filter(([, value]) => value !== undefined)
-  return `${tool} with {${given.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`).join(", ")}}`
-}
 
 const MAX_NAME_CHARACTERS = 1_000
 

@@ -227,6 +227,14 @@ export const ruleChangesContract = <E>(name: string, layer: Layer.Layer<Stores, 
         const watches = yield* rules.watches({ account, rule: Option.none(), platforms: ["x"] }, 10)
         assert.strictEqual(watches.oldest[0]?.ruleId, rule.id)
         assert.strictEqual((yield* rules.counts).get(account), 1)
+        const next = yield* activeCandidate(rule, {
+          candidate: { of: rule.id, purpose: "shadow" },
+          filters: [{ platform: "x", text: "cow" }]
+        })
+        assert.deepStrictEqual(yield* rules.shadowOf(rule.id), Option.some(next.id), "the last one is the shadow")
+        yield* rules.activate(shadow.id, registeredOf(shadow), at(8))
+        assert.lengthOf(yield* rules.list(account), 1)
+        assert.strictEqual((yield* rules.registrations(shadow.id))[0]?.state, "removing")
         yield* rules.remove(rule.id)
         assert.deepStrictEqual(yield* rules.registrations(shadow.id), [])
       })

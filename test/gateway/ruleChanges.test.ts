@@ -90,6 +90,8 @@ for (const [name, stores] of everyStore) {
       assert.strictEqual(String(gap?.["cause"]), "paused")
       assert.isUndefined(gap?.["to"])
 
+      const shadow = await call(ann, "/api.ShadowRule", { rule_id: rule, overrides: { x: "dog" } })
+      assertError(shadow, 400, "failed_precondition", /is paused/)
       const third = await newRule(ann, "cow")
       assertError(await call(ann, "/api.ResumeRule", { rule_id: rule }), 429, "resource_exhausted")
       await call(ann, "/api.DeleteRule", { rule_id: third })
@@ -154,6 +156,7 @@ for (const [name, stores] of everyStore) {
       assertError(await call(ann, "/api.CreateRule", draft("cow", ["x"])), 429, "resource_exhausted")
       const wrong = await call(ann, "/api.ShadowRule", { rule_id: rule, overrides: { firehose: "dog" } })
       assertError(wrong, 400, "invalid_argument", /nothing to compare with/)
+      assertError(await call(ann, "/api.PauseRule", { rule_id: rule }), 400, "failed_precondition", /has a shadow/)
       const dropped = await call(ann, "/api.DropShadow", { rule_id: rule })
       assert.isUndefined(dropped.body["rule"]?.["shadow"])
       await newRule(ann, "cow")
