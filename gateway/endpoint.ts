@@ -60,6 +60,8 @@ export interface Endpoint<A, I, O, OI> extends Operation<A, I, O, OI> {
   readonly method: "GET" | "POST"
   readonly path: `/${string}`
   readonly tag: "rules" | "matches" | "platforms" | "webhooks" | "keys" | "account"
+  /** All fields are optional, but not all can be absent. */
+  readonly needsFields?: boolean
   /** It is answered a few times per minute beyond the limit on requests, too. */
   readonly showsLimits?: boolean
   readonly summary: string

@@ -15,6 +15,7 @@ export const explainMatch = endpoint({
   method: "POST",
   path: "/matches/explain",
   name: "explainMatch",
+  needsFields: true,
   scope: "read",
   isLong: true,
   tag: "matches",

@@ -30,7 +30,7 @@ export const queryOf = (request: Request): Readonly<Record<string, string | Read
 function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Services> {
   const { method, path, scope, showsLimits = false } = endpoint
   const decode = decoder(schemas(endpoint.input))
-  const allIsOptional = Either.isRight(decode({}))
+  const allIsOptional = endpoint.needsFields !== true && Either.isRight(decode({}))
   const readBody = (request: Request) => readJson(request, { allIsOptional })
   const readInput = method === "GET" ? readQuery : readBody
   return {

@@ -13,7 +13,8 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
   tool({
     name: "get_rule",
     title: "Get a rule",
-    description: "Returns one rule: its filters and their state on each platform, its version, and its shadow.",
+    description:
+      "Returns one rule: its filters and their state on each platform, its version, and its shadow. Use it before update_rule. list_rules has the rule_id.",
     annotations: readOnly,
     endpoint: getRule,
     text: describeChangedRule
@@ -39,7 +40,8 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
   tool({
     name: "resume_rule",
     title: "Resume a paused rule",
-    description: "Watches for a paused rule again. If a platform refuses, the rule stays paused.",
+    description:
+      "Watches for a paused rule again, with the same filters. If a platform refuses, the rule stays paused. Next: wait_for_matches.",
     annotations: { ...changing, idempotentHint: true },
     endpoint: resumeRule,
     text: describeChangedRule
@@ -77,7 +79,8 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
   tool({
     name: "drop_shadow",
     title: "End the trial of other filters",
-    description: "Removes the shadow of a rule and what it matched. The rule stays as it is.",
+    description:
+      "Removes the shadow of a rule and what it matched, for good. The rule and its matches stay as they are. Call compare_rule before.",
     annotations: { ...changing, destructiveHint: true },
     endpoint: dropShadow,
     text: describeChangedRule

@@ -207,6 +207,7 @@ const frame = (index: number): string => {
   const match = {
     id: matchId(index),
     rule_id: `rule_${"0".repeat(26)}`,
+    rule_version: 1,
     created_at: "2026-11-15T08:31:07.402Z",
     platform: "x",
     platform_post_id: String(index),

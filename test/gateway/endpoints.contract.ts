@@ -26,7 +26,7 @@ export const endpointsContract = (target: () => Target): void => {
       assert.deepStrictEqual(Object.keys(body), ["rules"])
       const [newest, next] = [...(body["rules"] ?? [])]
       assert.deepStrictEqual([newest?.["id"], next?.["id"]], [second.body["rule_id"], first.body["rule_id"]])
-      assert.sameMembers(Object.keys(newest ?? {}), ["id", "name", "intent", "platforms", "created_at"])
+      assert.sameMembers(Object.keys(newest ?? {}), ["id", "name", "intent", "platforms", "created_at", "version"])
       assert.strictEqual(String(newest?.["name"]), "Second")
       assert.match(String(newest?.["created_at"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       assert.deepStrictEqual(newest?.["platforms"] as unknown, {

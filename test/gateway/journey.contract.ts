@@ -41,6 +41,7 @@ export const journeyContract = (target: () => Target): void => {
       assert.sameMembers(Object.keys(newest ?? {}), [
         "id",
         "rule_id",
+        "rule_version",
         "created_at",
         "platform",
         "platform_post_id",

@@ -33,9 +33,10 @@ describe("/mcp", () => {
     const withRuleId = tools.filter(({ inputSchema }) => "rule_id" in (inputSchema["properties"] ?? {}))
     assert.isAtLeast(withRuleId.length, 3)
     for (const { name } of withRuleId) {
+      const more = name === "shadow_rule" ? { overrides: { firehose: "word" } } : {}
       const [toForeign, toUnknown] = [
-        await other.call(name, { rule_id: foreign }),
-        await other.call(name, { rule_id: unknown })
+        await other.call(name, { rule_id: foreign, ...more }),
+        await other.call(name, { rule_id: unknown, ...more })
       ]
       assert.match(toForeign.text, /^not_found: [\s\S]*list_rules/)
       assert.strictEqual(

@@ -62,7 +62,7 @@ export const session = async (
   const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint === true)
   assert.deepStrictEqual(
     destructive.map(({ name }) => name),
-    ["delete_rule"]
+    ["drop_shadow", "delete_rule"]
   )
 
   const syntax = await use("platform_syntax", { platforms: ["x"] })
