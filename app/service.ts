@@ -63,7 +63,6 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions,
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
   )
   const useCases = Layer.mergeAll(
-    Layer.provideMerge(Explanations.layer, Backtests.layer),
     Matches.layer,
     Keys.layer,
     Webhooks.layer,
@@ -71,7 +70,10 @@ export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions,
     DeadLetters.layer,
     Accounts.layer,
     Redactions.layer,
-    Layer.provideMerge(Layer.merge(Shadows.layer, Reapply.layer), Rules.layer),
+    Layer.provideMerge(
+      Layer.mergeAll(Shadows.layer, Reapply.layer, Explanations.layer),
+      Layer.merge(Rules.layer, Backtests.layer)
+    ),
     Idempotency.layerWith({ isOnlyProcess })
   )
   return useCases.pipe(

@@ -43,10 +43,12 @@ const stores = WebhookStore.layerMemory.pipe(
 
 export const layer = Layer.provideMerge(
   Layer.mergeAll(
-    Layer.provideMerge(Layer.merge(Shadows.layer, Reapply.layer), Rules.layer),
+    Layer.provideMerge(
+      Layer.mergeAll(Shadows.layer, Reapply.layer, Explanations.layer),
+      Layer.merge(Rules.layer, Backtests.layer)
+    ),
     Matches.layer,
     Keys.layer,
-    Layer.provideMerge(Explanations.layer, Backtests.layer),
     Webhooks.layer,
     Status.layer,
     Accounts.layer,

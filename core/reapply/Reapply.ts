@@ -1,8 +1,9 @@
 /** The use case that adds matches of earlier events: runs the present filters of a rule over the recent events. */
-import { Clock, Context, Effect, Either, Layer, Option, Schema, Stream } from "effect"
-import { type LoggedEvent, ownLog } from "../backtests/EventLog.ts"
-import { RecentEvents } from "../backtests/RecentEvents.ts"
+import { Context, Effect, Either, Layer, Option, Schema } from "effect"
+import { Backtests, type Visitor } from "../backtests/Backtests.ts"
+import type { LoggedEvent } from "../backtests/EventLog.ts"
 import type { Language } from "../languages/Language.ts"
+import { addLater } from "../matches/addLater.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
 import { Entropy } from "../model/Entropy.ts"
 import type { LimitReached, RuleNotFound, StoreUnavailable } from "../model/Errors.ts"
@@ -11,12 +12,13 @@ import { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
+import type { Rule } from "../rules/Rule.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { Rules } from "../rules/Rules.ts"
 import { evaluateInTurns } from "../syntax/expression/evaluate.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
-import { jsonOf } from "../text/json.ts"
-import { inTurns, Pace, type Turns } from "../work/turns.ts"
+import { jsonOf, objectOf } from "../text/json.ts"
+import { Pace, type Turns } from "../work/turns.ts"
 
 export const ReapplyRequest = Schema.Struct({
   rule_id: Schema.String,
@@ -64,70 +66,29 @@ export class Reapply extends Context.Tag("core/Reapply")<
   static readonly layer: Layer.Layer<
     Reapply,
     never,
-    Rules | RuleStore | MatchStore | RecentEvents | Platforms | Quotas | Ids | Entropy
+    Rules | RuleStore | MatchStore | Backtests | Platforms | Quotas | Ids | Entropy
   > = Layer.effect(
     Reapply,
     Effect.gen(function* () {
       const rules = yield* Rules
       const store = yield* RuleStore
       const matches = yield* MatchStore
-      const recent = yield* RecentEvents
+      const { scan } = yield* Backtests
       const platforms = yield* Platforms
       const quotas = yield* Quotas
       const ids = yield* Ids
       const { sha256 } = yield* Entropy
 
-      /** The recent events that the filter matches, newest first. */
-      const find = (account: AccountId, language: Language, expression: Expression, since: number) =>
+      /** `found`: newest first. */
+      const add = (rule: Rule, platform: PlatformId, found: ReadonlyArray<Found>) =>
         Effect.gen(function* () {
-          const search = new Search(language, expression, since, sha256)
-          const end = (yield* Clock.currentTimeMillis) + MAX_MILLIS
-          yield* recent.newest([language.id, ownLog(language.id, account)], recent.keep).pipe(
-            Stream.takeUntilEffect(({ events }) =>
-              Effect.gen(function* () {
-                yield* inTurns(search.test(events.toReversed()))
-                if ((yield* Clock.currentTimeMillis) >= end) search.isComplete = false
-                return search.isDone
-              })
-            ),
-            Stream.runDrain
-          )
-          return search
+          const created_at = yield* Timestamp.now
+          const events = found.toReversed().flatMap(({ postId, json }) => {
+            const payload = objectOf(jsonOf(json))
+            return payload === undefined ? [] : [{ created_at, platform, platform_post_id: postId, payload }]
+          })
+          return yield* addLater({ matches, ids }, rule, events)
         })
-
-      const add = (
-        rule: { readonly id: RuleId; readonly version: number },
-        platform: PlatformId,
-        found: ReadonlyArray<Found>
-      ) =>
-        Effect.gen(function* () {
-          let added = 0
-          for (let at = 0; at < found.length; at += BATCH) {
-            const batch = found.slice(at, at + BATCH)
-            const newIds = yield* ids.matches(batch.length)
-            const created_at = yield* Timestamp.now
-            added += yield* matches.insert(
-              batch.flatMap(({ postId, json }, index) => {
-                const id = newIds[index]
-                const payload = jsonOf(json)
-                if (id === undefined || typeof payload !== "object" || payload === null) return []
-                return [
-                  {
-                    id,
-                    rule_id: rule.id,
-                    rule_version: rule.version,
-                    created_at,
-                    platform,
-                    platform_post_id: postId,
-                    payload: payload as Record<string, unknown>,
-                    reapplied: true as const
-                  }
-                ]
-              })
-            )
-          }
-          return added
-        }).pipe(Effect.catchTag("MatchesUnstorable", Effect.die))
 
       const run = Effect.fn("Reapply.run")(function* (account: AccountId, { rule_id, since }: ReapplyRequest) {
         const rule = yield* rules.get(account, rule_id)
@@ -139,9 +100,10 @@ export class Reapply extends Context.Tag("core/Reapply")<
           const { language } = found.value
           const expression = language.check(text).rule?.expression
           if (expression === undefined) continue
-          const search = yield* quotas.whileChecking(account, find(account, language, expression, from))
-          const added = yield* add(rule, platform, search.found.toReversed())
-          result[platform] = { ...search.result(), added }
+          const search = new Search(language, expression, from, sha256)
+          const note = yield* quotas.whileChecking(account, scan({ account, platform, events: ALL }, search))
+          const added = yield* add(rule, platform, search.found)
+          result[platform] = { ...search.result(note), added }
         }
         return { rule_id: rule.id, platforms: result }
       })
@@ -153,12 +115,11 @@ export class Reapply extends Context.Tag("core/Reapply")<
 
 // ---- helpers ----
 
-const MAX_MILLIS = 10_000
+/** As many as the server keeps. */
+const ALL = Number.MAX_SAFE_INTEGER
 
 /** In characters of JSON. */
 const MAX_FOUND = 32 * 1024 * 1024
-
-const BATCH = 200
 
 interface Found {
   readonly postId: string
@@ -166,10 +127,10 @@ interface Found {
 }
 
 /** Expects events newest first. */
-class Search {
+class Search implements Visitor {
   readonly found: Array<Found> = []
-  isComplete = true
-  isDone = false
+  private isComplete = true
+  private hasEnded = false
   private readonly language: Language
   private readonly expression: Expression
   private readonly since: number
@@ -187,23 +148,28 @@ class Search {
     this.digest = digest
   }
 
-  *test(events: ReadonlyArray<LoggedEvent>): Turns<void> {
+  *visit(events: ReadonlyArray<LoggedEvent>): Turns<void> {
     for (const { receivedAt, json } of events) {
       if (receivedAt < this.since || this.size > MAX_FOUND) {
         this.isComplete = receivedAt < this.since
-        this.isDone = true
+        this.hasEnded = true
         return
       }
       yield* this.testOne(receivedAt, json)
     }
   }
 
-  result() {
+  isDone(): boolean {
+    return this.hasEnded
+  }
+
+  /** `note`: why fewer events were visited than wanted. If there was none at all, none was left out. */
+  result(note: Option.Option<string>) {
     return {
       tested: this.tested,
       matched: this.found.length,
       ...(this.oldest !== undefined && { from: Timestamp.fromMillis(this.oldest) }),
-      is_complete: this.isComplete
+      is_complete: this.isComplete && (Option.isNone(note) || this.tested === 0)
     }
   }
 

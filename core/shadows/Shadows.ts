@@ -3,10 +3,10 @@ import { Context, Effect, Either, Layer, Option, Schema } from "effect"
 import { answeringWith, decisive } from "../idempotency/CurrentClaim.ts"
 import { Actor } from "../keys/Key.ts"
 import { explainFilterInTurns } from "../languages/explainFilter.ts"
+import { addLater } from "../matches/addLater.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
 import {
   InvalidArgument,
-  type MatchesUnstorable,
   type RuleNotFound,
   RuleNotReady,
   ShadowNotFound,
@@ -25,7 +25,7 @@ import type { Rule, RuleDraft } from "../rules/Rule.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { type ChangedRule, type ChangeFailure, Rules } from "../rules/Rules.ts"
 import { inTurns } from "../work/turns.ts"
-import { type Compared, type Pair, type ShadowMatch, ShadowStore } from "./ShadowStore.ts"
+import { type Compared, type Pair, ShadowStore } from "./ShadowStore.ts"
 
 const Sample = Schema.Struct({
   platform: PlatformId,
@@ -199,20 +199,10 @@ export class Shadows extends Context.Tag("core/Shadows")<
           let added = 0
           for (let skip = 0; ; skip += PAGE) {
             const page = yield* shadows.page(pair, { skip, limit: PAGE })
-            added += yield* storeAs(pair.rule, version, page)
+            added += yield* addLater({ matches, ids }, { id: pair.rule, version }, page)
             if (page.length < PAGE) return added
           }
         })
-
-      const storeAs = (rule_id: RuleId, rule_version: number, page: ReadonlyArray<ShadowMatch>) =>
-        Effect.gen(function* () {
-          const newIds = yield* ids.matches(page.length)
-          const added = page.flatMap((match, index) => {
-            const id = newIds[index]
-            return id === undefined ? [] : [{ ...match, id, rule_id, rule_version, reapplied: true as const }]
-          })
-          return yield* matches.insert(added)
-        }).pipe(Effect.catchTag("MatchesUnstorable", (error: MatchesUnstorable) => Effect.die(error)))
 
       const promote = Effect.fn("Shadows.promote")(function* (
         account: AccountId,

@@ -42,10 +42,12 @@ const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 const recent = RecentEvents.layerWith({ keep: 1_000 })
 const useCases = Layer.provideMerge(
   Layer.mergeAll(
-    Layer.provideMerge(Layer.merge(Shadows.layer, Reapply.layer), Rules.layer),
+    Layer.provideMerge(
+      Layer.mergeAll(Shadows.layer, Reapply.layer, Explanations.layer),
+      Layer.merge(Rules.layer, Backtests.layer)
+    ),
     Matches.layer,
     Keys.layer,
-    Layer.provideMerge(Explanations.layer, Backtests.layer),
     Webhooks.layer,
     Status.layer,
     Accounts.layer,
