@@ -32,9 +32,8 @@ export const make = (): SharedClock => {
     const [row] = yield* sql<{ readonly millis: number }>`
       select (extract(epoch from clock_timestamp()) * 1000)::float8 as millis`
     const after = own.unsafeCurrentTimeMillis()
-    // A slow answer says little.
-    if (row === undefined || after - before > MAX_MILLIS) return
-    const next = Math.round(row.millis - (before + after) / 2)
+    if (row === undefined) return
+    const next = offsetAfter(offset, { before, answer: row.millis, after })
     if (Math.abs(next - offset) > NOTABLE_MILLIS) yield* Effect.logWarning(describe(next))
     offset = next
   })
@@ -49,9 +48,20 @@ export const make = (): SharedClock => {
   return { clock, follow }
 }
 
+/** `answer`: the time of the database, somewhere between `before` and `after` on the own clock. */
+export const offsetAfter = (
+  offset: number,
+  { before, answer, after }: { readonly before: number; readonly answer: number; readonly after: number }
+): number => {
+  const isQuick = after - before <= QUICK_MILLIS
+  // A slow answer says little: only what cannot be true is corrected.
+  const next = isQuick ? answer - (before + after) / 2 : Math.min(Math.max(offset, answer - after), answer - before)
+  return Math.round(next)
+}
+
 // ---- helpers ----
 
-const MAX_MILLIS = 100
+const QUICK_MILLIS = 100
 
 const NOTABLE_MILLIS = 250
 
