@@ -1,5 +1,5 @@
 /** Firehose's live stream: consecutive connections of five minutes, resumed without loss. */
-import { Chunk, Clock, Effect, Either, type Option, Stream } from "effect"
+import { Chunk, Clock, Effect, Either, Option, Stream } from "effect"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
 import { firehose } from "../../core/languages/firehose.ts"
 import type { Signal } from "../../core/platforms/Platform.ts"
@@ -37,6 +37,9 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
     let readUntil: number | undefined
     /** The platform's clock is ahead of ours: its times say nothing. */
     let isClockAhead = false
+    /** Events were missed, and may not all have been replayed. */
+    let isReplaying = Option.isSome(from)
+    let lastUpdateAt = 0
     let rejectedPositions = 0
     let skipped = 0
 
@@ -72,10 +75,12 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
     const connect = Effect.gen(function* () {
       openedAt = yield* Clock.currentTimeMillis
       const { headers, query, ...window } = position.resume(openedAt)
+      if (window.since === undefined) isReplaying = false
+      const timeout = isReplaying ? REPLAY_TIMEOUT_SECONDS : TIMEOUT_SECONDS
       const answer = yield* upstream
         .open({
           path: "/v1/stream",
-          query: { timeout: String(TIMEOUT_SECONDS), ...query },
+          query: { timeout: String(timeout), ...query },
           headers: { accept: "text/event-stream", ...headers }
         })
         .pipe(Effect.mapError(connectionFailed))
@@ -106,7 +111,10 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
           if (last !== undefined && saysNoRules(last)) known.clear()
         })
       )
-      const records = Stream.mapError(events, connectionFailed).pipe(Stream.concat(ending), Stream.interruptWhen(guard))
+      const records = Stream.mapError(events, connectionFailed).pipe(
+        Stream.concat(ending),
+        Stream.interruptWhen(guard(timeout))
+      )
       return { records, ...window }
     })
 
@@ -117,22 +125,32 @@ export const watch = (options: WatchOptions, from: Option.Option<string>): Strea
         const signals: Array<Signal> = []
         const payloads: Array<unknown> = []
         const unreadable: Array<string> = []
+        const caughtUp = () => {
+          if (isReplaying) signals.push({ _tag: "CaughtUp", at: receivedAt })
+          isReplaying = false
+        }
         for (const item of items) {
           if (item._tag !== "Record") {
+            if (item._tag === "GapStarted") isReplaying = true
             signals.push(item)
             continue
           }
           const event = item.record
           if (event.id !== undefined) position.advance(event.id)
           // Without keep-alives, only the end shows that the connection was not stalled since the last update.
-          if (event.name === "end") signals.push({ _tag: "Alive", at: receivedAt })
+          if (event.name === "end") {
+            signals.push({ _tag: "Alive", at: receivedAt })
+            if (receivedAt - Math.max(openedAt, lastUpdateAt) >= REPLAY_PAUSE_MILLIS) caughtUp()
+          }
           if (event.name !== "update") continue
+          lastUpdateAt = receivedAt
           const found = deliveryOf(event, { digest, receivedAt })
           if (Either.isRight(found)) {
             signals.push({ _tag: "Event", delivery: found.right })
             const happenedAt = firehose.events.timeOf(found.right.payload) ?? receivedAt
             isClockAhead ||= happenedAt > receivedAt + SECOND
             readUntil = happenedAt < openedAt && !isClockAhead ? happenedAt : receivedAt
+            if (happenedAt >= openedAt + SECOND && !isClockAhead) caughtUp()
             if (found.right.damaged === undefined) payloads.push(found.right.payload)
           } else {
             const detail = `The platform sent an update that cannot be read: ${found.left}`
@@ -178,15 +196,17 @@ const MAX_PAUSE = 300 * SECOND
 
 /** The maximum that Firehose allows. */
 const TIMEOUT_SECONDS = 300
-/** Firehose may send nothing without matches: only an overdue `end` shows a stall. */
-const GUARD_SECONDS = TIMEOUT_SECONDS * 1.2
+/** Shorter, because without new updates only the end shows that all was replayed. */
+const REPLAY_TIMEOUT_SECONDS = 30
+/** After so long without an update the replay is over. */
+const REPLAY_PAUSE_MILLIS = 5 * SECOND
 
-const guard = Effect.zipRight(
-  Effect.sleep(GUARD_SECONDS * SECOND),
-  Effect.fail(
-    new Ended({ kind: "stalled", reason: `The platform did not end the connection within ${GUARD_SECONDS} s` })
-  )
-)
+/** Firehose may send nothing without matches: only an overdue `end` shows a stall. */
+const guard = (timeoutSeconds: number) => {
+  const seconds = timeoutSeconds * 1.2
+  const reason = `The platform did not end the connection within ${seconds} s`
+  return Effect.zipRight(Effect.sleep(seconds * SECOND), Effect.fail(new Ended({ kind: "stalled", reason })))
+}
 
 /** Events that end a connection. */
 const finalEvents: ReadonlySet<string> = new Set(["end", "error"])

@@ -30,7 +30,7 @@ export class Ended extends Data.TaggedError("Ended")<{
 
 export interface Connection<A> {
   readonly records: Stream.Stream<A, Ended>
-  /** The platform replays the events since then. */
+  /** The platform replays the events since then. The records show when it is done. */
   readonly since?: number
   /** The platform was asked for the events since then. It guarantees nothing. */
   readonly askedSince?: number

@@ -23,16 +23,19 @@ export const progressCtes = (sql: SqlClient, progress: StreamProgress): Fragment
   const { platform, cursor, ledger, gaps, recovered } = progress
   const openGap = Option.getOrUndefined(ledger.openGap)
   const saved = sql`progress as (
-      insert into streams (platform, cursor, watched_since, watched_until, blind_since, blind_cause, blind_detail)
+      insert into streams (
+        platform, cursor, watched_since, watched_until, blind_since, blind_cause, blind_detail, replaying_since
+      )
       values (
         ${platform}, ${Option.getOrNull(cursor)}, ${time(Option.getOrUndefined(ledger.watchedSince))}::timestamptz,
         ${time(ledger.watchedUntil)}::timestamptz, ${time(openGap?.since)}::timestamptz, ${openGap?.cause ?? null},
-        ${storableText(openGap?.detail ?? null)}
+        ${storableText(openGap?.detail ?? null)}, ${time(Option.getOrUndefined(ledger.replayingSince))}::timestamptz
       )
       on conflict (platform) do update set
         cursor = coalesce(excluded.cursor, streams.cursor), watched_since = excluded.watched_since,
         watched_until = excluded.watched_until, blind_since = excluded.blind_since,
-        blind_cause = excluded.blind_cause, blind_detail = excluded.blind_detail
+        blind_cause = excluded.blind_cause, blind_detail = excluded.blind_detail,
+        replaying_since = excluded.replaying_since
     )`
   const ended =
     gaps.length === 0
@@ -100,6 +103,7 @@ interface StreamRow {
   readonly blind_since: Date | null
   readonly blind_cause: GapCause | null
   readonly blind_detail: string | null
+  readonly replaying_since: Date | null
 }
 
 const toRecord = (row: StreamRow): StreamRecord => ({
@@ -110,7 +114,8 @@ const toRecord = (row: StreamRow): StreamRecord => ({
     openGap:
       row.blind_since === null || row.blind_cause === null
         ? Option.none()
-        : Option.some({ since: row.blind_since.getTime(), cause: row.blind_cause, detail: row.blind_detail ?? "" })
+        : Option.some({ since: row.blind_since.getTime(), cause: row.blind_cause, detail: row.blind_detail ?? "" }),
+    replayingSince: Option.map(Option.fromNullable(row.replaying_since), (date) => date.getTime())
   }
 })
 

@@ -529,6 +529,12 @@ export const migrations = {
       answer text
     )`
     yield* sql`create index idempotency_keys_by_age on idempotency_keys (created_at)`
+  }),
+
+  "0019_replays": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // The platform replays its events since then, and not all of them are stored.
+    yield* sql`alter table streams add column replaying_since timestamptz(3)`
   })
 }
 
@@ -542,7 +548,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0016_earlier_platform_rules": true,
   // Earlier versions would list candidates as rules.
   "0017_versions_of_rules": false,
-  "0018_idempotency": true
+  "0018_idempotency": true,
+  "0019_replays": true
 }
 
 /** From versions that did not share a store with other servers. */

@@ -22,6 +22,8 @@ export interface Ledger {
   /** Everything received until then is stored. */
   readonly watchedUntil: number
   readonly openGap: Option.Option<{ readonly since: number; readonly cause: GapCause; readonly detail: string }>
+  /** The platform replays its events since then. The gaps since then are recovered once all of them are stored. */
+  readonly replayingSince: Option.Option<number>
 }
 
 export interface LedgerChange {
@@ -32,7 +34,12 @@ export interface LedgerChange {
   readonly recovered: ReadonlyArray<Period>
 }
 
-export const newLedger: Ledger = { watchedSince: Option.none(), watchedUntil: 0, openGap: Option.none() }
+export const newLedger: Ledger = {
+  watchedSince: Option.none(),
+  watchedUntil: 0,
+  openGap: Option.none(),
+  replayingSince: Option.none()
+}
 
 /** Opens a gap for the time in which no process ran. */
 export const afterRestart = (ledger: Ledger): Ledger =>
@@ -56,10 +63,19 @@ export const afterSignal = (ledger: Ledger, signal: Signal): LedgerChange => {
       return afterGapStarted(ledger, signal)
     case "Watching":
       return afterWatching(ledger, signal)
+    case "CaughtUp":
+      return {
+        ...unchanged({ ...ledger, replayingSince: Option.none() }),
+        recovered: Option.toArray(ledger.replayingSince).map((from) => ({ from, to: signal.at }))
+      }
     case "Replayed":
       return { ...unchanged(ledger), recovered: [{ from: signal.from, to: signal.to }] }
     case "Lost":
-      return { ...unchanged(ledger), gaps: [{ ...gapWithin(signal), cause: signal.cause, isSuspected: false }] }
+      return {
+        // What is lost may be part of the replay.
+        ...unchanged({ ...ledger, replayingSince: Option.none() }),
+        gaps: [{ ...gapWithin(signal), cause: signal.cause, isSuspected: false }]
+      }
     case "Suspected":
       return { ...unchanged(ledger), gaps: [{ ...gapWithin(signal), cause: "stall", isSuspected: true }] }
   }
@@ -155,7 +171,7 @@ const afterGapStarted = (
       const to = Math.max(at, open.since)
       return {
         ledger: { ...ledger, openGap: Option.some({ since: to, cause, detail }) },
-        gaps: gapOf(open, to, false),
+        gaps: gapOf(open, to),
         recovered: []
       }
     }
@@ -168,7 +184,17 @@ const afterWatching = (
   const next: Ledger = {
     watchedSince: Option.orElseSome(ledger.watchedSince, () => at),
     watchedUntil: Math.max(at, ledger.watchedUntil),
-    openGap: Option.none()
+    openGap: Option.none(),
+    // An unfinished replay goes on with this one.
+    replayingSince:
+      since < at
+        ? Option.some(
+            Math.max(
+              since,
+              Option.getOrElse(ledger.replayingSince, () => ledger.watchedUntil)
+            )
+          )
+        : Option.none()
   }
   const gaps = Option.match(ledger.openGap, {
     onNone: () => [],
@@ -176,15 +202,14 @@ const afterWatching = (
     onSome: (open) => {
       const to = Math.max(at, open.since)
       const middle = Math.min(Math.max(Math.min(since, askedSince), open.since), to)
-      return [...gapOf(open, middle, false), ...gapOf({ ...open, since: middle }, to, since <= middle)]
+      return [...gapOf(open, middle), ...gapOf({ ...open, since: middle }, to)]
     }
   })
-  const recovered = since < at ? [{ from: Math.max(since, ledger.watchedUntil), to: at }] : []
-  return { ledger: next, gaps, recovered }
+  return { ledger: next, gaps, recovered: [] }
 }
 
 const gapOf = (
   { since, cause, detail }: { readonly since: number; readonly cause: GapCause; readonly detail: string },
-  to: number,
-  isRecovered: boolean
-): ReadonlyArray<Gap> => (to > since ? [{ from: since, to, cause, detail, isRecovered, isSuspected: false }] : [])
+  to: number
+): ReadonlyArray<Gap> =>
+  to > since ? [{ from: since, to, cause, detail, isRecovered: false, isSuspected: false }] : []

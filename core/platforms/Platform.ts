@@ -131,10 +131,12 @@ export type Signal =
   /** The stream showed at `at` that it is open. Everything before was delivered. */
   | { readonly _tag: "Alive"; readonly at: number }
   /**
-   * The platform is watched. Events since `since`, which may be before `at`, were delivered or will be. `askedSince`: it
-   * was also asked for the events since then, without guarantee; `Replayed` follows if there is evidence.
+   * The platform is watched. If `since` is before `at`, it replays the events since then, until `CaughtUp`. `askedSince`:
+   * it was asked for the events since then, without guarantee; `Replayed` follows if there is evidence.
    */
   | { readonly _tag: "Watching"; readonly at: number; readonly since: number; readonly askedSince?: number }
+  /** All events that the platform replays were delivered. */
+  | { readonly _tag: "CaughtUp"; readonly at: number }
   /** There is evidence that the events of this period were replayed. */
   | ({ readonly _tag: "Replayed" } & Period)
   /** The platform is not watched from `at` on: the last time that the stream showed to be open. */

@@ -1,7 +1,7 @@
 /** The contract of `StreamStore`, alone and together with `MatchStore`. */
 import { assert, layer as withLayer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
-import type { Gap, Ledger } from "../../core/coverage/Coverage.ts"
+import { type Gap, type Ledger, newLedger } from "../../core/coverage/Coverage.ts"
 import { type StreamProgress, type StreamRecord, StreamStore } from "../../core/coverage/StreamStore.ts"
 import { MatchStore } from "../../core/matches/MatchStore.ts"
 import type { Stores } from "../stores.ts"
@@ -11,9 +11,9 @@ const MINUTE = 60_000
 const START = Date.UTC(2026, 0, 1)
 
 const ledger = (minutes: number, overrides: Partial<Ledger> = {}): Ledger => ({
+  ...newLedger,
   watchedSince: Option.some(START),
   watchedUntil: START + minutes * MINUTE,
-  openGap: Option.none(),
   ...overrides
 })
 
@@ -39,8 +39,9 @@ const progress = (minutes: number, overrides: Partial<StreamProgress> = {}): Str
 /** For comparison: `deepStrictEqual` does not tell a none from a some. */
 const plain = (record: Option.Option<StreamRecord>) => {
   const { cursor, ledger } = Option.getOrThrow(record)
-  const { watchedSince, watchedUntil, openGap } = ledger
-  return [Option.getOrNull(cursor), Option.getOrNull(watchedSince), watchedUntil, Option.getOrNull(openGap)]
+  const { watchedSince, watchedUntil, openGap, replayingSince } = ledger
+  const options: ReadonlyArray<Option.Option<unknown>> = [cursor, watchedSince, openGap, replayingSince]
+  return [watchedUntil, ...options.map(Option.getOrNull)]
 }
 
 const all = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, limit: 100 }
@@ -53,15 +54,16 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
         const streams = yield* StreamStore
         assert.isTrue(Option.isNone(yield* streams.load("firehose")))
         const openGap = Option.some({ since: START + 5, cause: "credit" as const, detail: "Nothing left \0 \uD800" })
-        const first = ledger(1, { watchedSince: Option.none(), openGap })
+        const first = ledger(1, { watchedSince: Option.none(), openGap, replayingSince: Option.some(START + 3) })
         yield* streams.save(progress(1, { platform: "firehose", ledger: first, cursor: Option.some("0-1") }))
         const stored = Option.getOrThrow(yield* streams.load("firehose"))
         assert.deepStrictEqual(Option.getOrNull(stored.cursor), "0-1")
         assert.isTrue(Option.isNone(stored.ledger.watchedSince))
         assert.strictEqual(stored.ledger.watchedUntil, START + MINUTE)
         assert.deepInclude(Option.getOrThrow(stored.ledger.openGap), { since: START + 5, cause: "credit" })
+        assert.strictEqual(Option.getOrNull(stored.ledger.replayingSince), START + 3)
         yield* streams.save(progress(2, { platform: "firehose" }))
-        assert.deepStrictEqual(plain(yield* streams.load("firehose")), ["0-1", START, START + 2 * MINUTE, null])
+        assert.deepStrictEqual(plain(yield* streams.load("firehose")), [START + 2 * MINUTE, "0-1", START, null, null])
       })
     )
 
@@ -112,7 +114,7 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
           yield* matches.insert([match], progress(201, { cursor: Option.some("b"), gaps: [gap(200, 201)] })),
           0
         )
-        assert.deepStrictEqual(plain(yield* streams.load("x")), ["b", START, START + 201 * MINUTE, null])
+        assert.deepStrictEqual(plain(yield* streams.load("x")), [START + 201 * MINUTE, "b", START, null, null])
         yield* matches.insert([], progress(202, { cursor: Option.some("c") }))
         assert.deepStrictEqual(Option.getOrNull(Option.getOrThrow(yield* streams.load("x")).cursor), "c")
         assert.deepStrictEqual((yield* streams.gaps("x", all))[0], gap(200, 201))

@@ -137,7 +137,45 @@ describe("the stream", () => {
       assert.deepStrictEqual(seconds, [300, 600])
       yield* on.control.inject({ kind: "stall", platform, keep_alives: false })
       yield* passInSteps(650)
-      assert.deepStrictEqual(seconds, [300, 600, 1_261], "a stalled connection does not end by itself")
+      assert.deepStrictEqual(seconds, [300, 600, 991, 1_291], "a stalled connection does not end by itself")
+    })
+  )
+
+  it.scoped("has caught up at the first new page, or at the end of a connection that was silent at last", () =>
+    Effect.gen(function* () {
+      const on = yield* stage()
+      const adapter = yield* makeAdapter(on.handler)
+      yield* adapter.platform.register(["cat"])
+      const start = yield* Clock.currentTimeMillis
+      const seen: Array<string> = []
+      yield* adapter.platform.watch(Option.none()).pipe(
+        Stream.runForEach((signal) =>
+          Effect.sync(() => {
+            if (signal._tag === "CaughtUp") seen.push(`caught up at ${(signal.at - start) / 1_000} s`)
+            if (signal._tag === "Event") seen.push("event")
+          })
+        ),
+        Effect.forkScoped
+      )
+      yield* on.page("cat")
+      yield* settle
+      yield* passInSteps(10)
+      const breakWith = (title: string) =>
+        Effect.zipRight(on.control.inject({ kind: "close", platform }), Effect.zipRight(settle, on.page(title)))
+      yield* breakWith("a cat that is replayed")
+      yield* passInSteps(5)
+      assert.deepStrictEqual(seen, ["event", "event"], "more may come")
+      yield* on.page("a new cat")
+      yield* settle
+      assert.deepStrictEqual(seen.splice(0), ["event", "event", "event", "caught up at 15 s"])
+
+      yield* breakWith("another cat that is replayed")
+      yield* passInSteps(29)
+      assert.deepStrictEqual(seen, ["event"])
+      yield* passInSteps(3)
+      assert.deepStrictEqual(seen.splice(0), ["event", "caught up at 47 s"])
+      yield* passInSteps(400)
+      assert.deepStrictEqual(seen, [])
     })
   )
 
@@ -215,7 +253,7 @@ describe("the stream", () => {
         yield* settle
         assert.deepStrictEqual(on.titles(), ["cat 1", "cat 2", "cat 3"])
         const { calls } = yield* on.control.state
-        assert.deepStrictEqual(calls["firehose.stream"]?.statuses, { 200: 2, [bad_parameter_status]: 1 })
+        assert.deepStrictEqual(calls["firehose.stream"]?.statuses, { 200: 3, [bad_parameter_status]: 1 })
       })
     )
   }

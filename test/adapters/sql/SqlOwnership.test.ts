@@ -7,6 +7,7 @@ import * as postgres from "../../../adapters/sql/postgres.ts"
 import * as SqlOwnership from "../../../adapters/sql/SqlOwnership.ts"
 import * as SqlRuleRequests from "../../../adapters/sql/SqlRuleRequests.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
+import { newLedger } from "../../../core/coverage/Coverage.ts"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { PlatformRefused } from "../../../core/model/Errors.ts"
@@ -195,7 +196,7 @@ const registered = { platformRuleId: "1", translatedValue: "t" }
 
 const progress = {
   platform: "x",
-  ledger: { watchedSince: Option.some(1), watchedUntil: 2, openGap: Option.none() },
+  ledger: { ...newLedger, watchedSince: Option.some(1), watchedUntil: 2 },
   gaps: [],
   recovered: [],
   cursor: Option.none()

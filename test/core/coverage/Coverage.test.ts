@@ -1,9 +1,16 @@
 /** The coverage ledger: never claims more than was watched. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { advanceTo, afterRestart, afterSignal, isWithin, type Ledger } from "../../../core/coverage/Coverage.ts"
+import {
+  advanceTo,
+  afterRestart,
+  afterSignal,
+  isWithin,
+  type Ledger,
+  newLedger
+} from "../../../core/coverage/Coverage.ts"
 
-const watched: Ledger = { watchedSince: Option.some(1_000), watchedUntil: 5_000, openGap: Option.none() }
+const watched: Ledger = { ...newLedger, watchedSince: Option.some(1_000), watchedUntil: 5_000 }
 const outage = { since: 5_000, cause: "outage", detail: "It is down" } as const
 const unwatched: Ledger = { ...watched, openGap: Option.some(outage) }
 
@@ -43,19 +50,36 @@ describe("Coverage", () => {
     assert.deepStrictEqual(Option.getOrNull(ledger.openGap), { since: 7_000, cause: "credit", detail: "Pay" })
   })
 
-  it("afterSignal splits a gap into its recovered and lost parts", () => {
-    const gapsSince = (since: number) =>
-      afterSignal(unwatched, { _tag: "Watching", at: 9_000, since }).gaps.map(({ from, to, isRecovered }) => [
-        from,
-        to,
-        isRecovered
-      ])
-    assert.deepStrictEqual(gapsSince(9_000), [[5_000, 9_000, false]])
-    assert.deepStrictEqual(gapsSince(5_000), [[5_000, 9_000, true]])
-    assert.deepStrictEqual(gapsSince(6_000), [
-      [5_000, 6_000, false],
-      [6_000, 9_000, true]
+  it("afterSignal splits a gap into the part that is replayed and the lost one", () => {
+    const periodsSince = (since: number) => {
+      const { ledger, gaps, recovered } = afterSignal(unwatched, { _tag: "Watching", at: 9_000, since })
+      assert.deepStrictEqual(recovered, [])
+      const caughtUp = afterSignal(ledger, { _tag: "CaughtUp", at: 9_500 })
+      assert.deepStrictEqual(Option.getOrNull(caughtUp.ledger.replayingSince), null)
+      return [...gaps, ...caughtUp.recovered].map(({ from, to }) => [from, to])
+    }
+    assert.deepStrictEqual(periodsSince(9_000), [[5_000, 9_000]])
+    assert.deepStrictEqual(periodsSince(5_000), [
+      [5_000, 9_000],
+      [5_000, 9_500]
     ])
+    assert.deepStrictEqual(periodsSince(6_000), [
+      [5_000, 6_000],
+      [6_000, 9_000],
+      [6_000, 9_500]
+    ])
+  })
+
+  it("afterSignal recovers all gaps of a replay that was cut, in which nothing was lost", () => {
+    const replaying = afterSignal(unwatched, { _tag: "Watching", at: 9_000, since: 0 }).ledger
+    const restarted = afterRestart(advanceTo(replaying, 9_500))
+    const again = afterSignal(restarted, { _tag: "Watching", at: 12_000, since: 0 }).ledger
+    assert.deepStrictEqual(afterSignal(again, { _tag: "CaughtUp", at: 13_000 }).recovered, [
+      { from: 5_000, to: 13_000 }
+    ])
+    const unreadable = { _tag: "Lost", from: 6_000, to: 9_400, cause: "unreadable", detail: "Torn" } as const
+    const { ledger } = afterSignal(replaying, unreadable)
+    assert.deepStrictEqual(afterSignal(ledger, { _tag: "CaughtUp", at: 9_500 }).recovered, [])
   })
 
   it("afterSignal keeps a gap as lost until there is evidence of the replay that was asked for", () => {
@@ -78,7 +102,8 @@ describe("Coverage", () => {
     const [lost] = afterSignal(watched, unreadable).gaps
     const cut = afterSignal(watched, { _tag: "GapStarted", at: 6_000, cause: "outage", detail: "Cut" }).ledger
     assert.strictEqual(cut.watchedUntil, 6_000)
-    const { recovered } = afterSignal(cut, { _tag: "Watching", at: 9_000, since: 0 })
+    const { ledger } = afterSignal(cut, { _tag: "Watching", at: 9_000, since: 0 })
+    const { recovered } = afterSignal(ledger, { _tag: "CaughtUp", at: 9_000 })
     assert.deepStrictEqual(recovered, [{ from: 6_000, to: 9_000 }])
     assert.isFalse(lost !== undefined && recovered.some((period) => isWithin(lost, period)))
   })

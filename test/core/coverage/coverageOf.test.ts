@@ -1,6 +1,7 @@
 /** The coverage of rules: only the time in which the stream was open and the platform held the rule. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
+import { newLedger } from "../../../core/coverage/Coverage.ts"
 import { makeCoverageOf } from "../../../core/coverage/coverageOf.ts"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
 import { Entropy } from "../../../core/model/Entropy.ts"
@@ -40,6 +41,7 @@ const watched = (
     yield* streams.save({
       platform: "x",
       ledger: {
+        ...newLedger,
         watchedSince: Option.some(since * 60_000),
         watchedUntil: until * 60_000,
         openGap: Option.fromNullable(open)

@@ -236,6 +236,9 @@ describe("Ingest", () => {
       yield* Layer.build(Ingest.layer)
       yield* signal({ _tag: "Watching", at: 100_000, since: 0 })
       yield* settled
+      assert.deepStrictEqual((yield* gaps)[0], [50, 100, "process_down", false])
+      yield* signal({ _tag: "CaughtUp", at: 100_000 })
+      yield* settled
       assert.strictEqual((yield* timesDown) - countedBefore, 1)
       assert.deepStrictEqual(yield* gaps, [
         [50, 100, "process_down", true],
