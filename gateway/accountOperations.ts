@@ -1,6 +1,7 @@
 /** The account operation. */
 import { Effect, Schema } from "effect"
 import { Account, Accounts } from "../core/accounts/Accounts.ts"
+import { Actor, Scope } from "../core/keys/Key.ts"
 import { endpoint } from "./endpoint.ts"
 
 export const getAccount = endpoint({
@@ -12,13 +13,17 @@ export const getAccount = endpoint({
   tag: "account",
   summary: "Get the limits of the account",
   description:
-    "Each limit with what is used of it. Beyond a limit, requests fail with resource_exhausted; of stored matches the oldest are deleted. This request is answered even beyond the limit on requests, ten times per minute. The operator of the server can change the limits of an account.",
+    "The scope of the key, and each limit with what is used of it. Beyond a limit, requests fail with resource_exhausted; of stored matches the oldest are deleted. This request is answered even beyond the limit on requests, ten times per minute. The operator of the server can change the limits of an account.",
   input: Schema.Struct({}),
-  output: Account,
+  output: Schema.Struct({
+    ...Account.fields,
+    scope: Scope
+  }),
   example: {
     response: {
       id: "acct_01kzyn2b1se8q9w3n5y7h0v4dz",
       name: "default",
+      scope: "admin",
       limits: [
         { name: "requests", description: "Requests per minute", limit: 600, used: 12, resets_in_seconds: 41 },
         { name: "webhooks", description: "Webhooks", limit: 20, used: 1 },
@@ -27,5 +32,10 @@ export const getAccount = endpoint({
       ]
     }
   },
-  handle: (account) => Effect.flatMap(Accounts, (accounts) => accounts.get(account))
+  handle: (account) =>
+    Effect.gen(function* () {
+      const accounts = yield* Accounts
+      const { scope } = yield* Actor
+      return { ...(yield* accounts.get(account)), scope }
+    })
 })

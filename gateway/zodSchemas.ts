@@ -59,7 +59,8 @@ const zodObject = (
   const field = ([name, documentation]: [string, JSONSchema.JsonSchema7]) => {
     // trpc-to-openapi accepts no other type in the query of a GET.
     const type = "type" in documentation && documentation.type === "string" ? z.string() : z.unknown()
-    const documented = type.meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, documentation) })
+    const override = ({ jsonSchema }: { readonly jsonSchema: object }) => void Object.assign(jsonSchema, documentation)
+    const documented = type.meta({ override })
     return [name, required.includes(name) ? documented : documented.optional()] as const
   }
   const fields = Object.fromEntries(Object.entries(properties ?? {}).map(field))

@@ -1,4 +1,4 @@
-/** Builds dist/: the bundled program, its assets, the image of an empty embedded store, and the client types. */
+/** Builds dist/: the program, its assets, the image of an empty embedded store, the client types, and the web console. */
 import { createHash } from "node:crypto"
 import {
   copyFileSync,
@@ -15,11 +15,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import { buildConsole } from "./buildConsole.mjs"
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const DIST = join(ROOT, "dist")
 const ASSETS = join(DIST, "assets")
-const SOURCES = ["main.ts", "app", "core", "gateway", "adapters", "cli", "scripts", "package-lock.json"]
+const SOURCES = ["main.ts", "app", "core", "gateway", "adapters", "cli", "console", "scripts", "package-lock.json"]
 
 /** Not bundled: PGlite reads its own files, pg-native is never used. */
 const EXTERNAL = ["@electric-sql/pglite", "pg-native"]
@@ -70,7 +71,8 @@ async function build({ build }) {
   const { metafile } = await bundle(build, entries, DIST)
   await writeClientTypes(join(DIST, "clientTypes.js"))
   copyFileSync(join(SCALAR, "dist", "js", "standalone.js"), join(ASSETS, "scalar.js"))
-  writeLicenses([...packagesIn(metafile), SCALAR])
+  const consoleFiles = await buildConsole({ build }, ROOT)
+  writeLicenses([...new Set([...packagesIn(metafile), ...packagesIn(consoleFiles)]), SCALAR])
   await makeStoreImage(build)
   console.log(`Built dist/ in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
 }

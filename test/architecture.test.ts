@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { importsOf, type Source, violationsOf } from "./imports.ts"
 import { ROOT } from "./program.ts"
 
-const folders = ["core", "gateway", "adapters", "cli"]
+const folders = ["core", "gateway", "adapters", "cli", "console"]
 
 describe("the import rules", () => {
   it("hold for every source", () => {
@@ -57,6 +57,9 @@ describe("violationsOf", () => {
     ["cli/a.ts", 'import { EventLog } from "../core/backtests/EventLog.ts"', /use cases only/],
     ["cli/a.ts", 'import { RecentEvents } from "../core/backtests/RecentEvents.ts"', /use cases only/],
     ["cli/a.ts", 'import { b } from "../gateway/b.ts"', /cli may not import/],
+    ["console/a.tsx", 'import { b } from "../core/rules/Rules.ts"', /console may not import/],
+    ["console/a.tsx", 'import { b } from "../gateway/rest.ts"', /console may not import/],
+    ["gateway/a.ts", 'import { b } from "../console/b.ts"', /gateway may not import/],
     ["cli/a.ts", 'import process from "node:process"', /"node:process"/],
     ["adapters/x/a.ts", 'import { b } from "../../gateway/b.ts"', /adapters may not import/],
     ["adapters/x/a.ts", 'import { b } from "../local/b.ts"', /adapters\/x may not import adapters\/local/],
@@ -123,7 +126,7 @@ type H = typeof import("h")`
 const sourcesIn = (folder: string): ReadonlyArray<Source> => {
   try {
     return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts"))
+      .filter((name) => /\.tsx?$/.test(name))
       .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
       .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }))
   } catch (error) {

@@ -33,7 +33,7 @@ export const importsOf = (text: string): ReadonlyArray<string> => {
 
 // ---- helpers ----
 
-type Area = "core" | "gateway" | "adapters" | "cli"
+type Area = "core" | "gateway" | "adapters" | "cli" | "console"
 
 /** Packages that each folder may use. A final slash or colon allows everything with that prefix. */
 const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
@@ -63,7 +63,22 @@ const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
     "uuid",
     "node:"
   ],
-  cli: ["effect", "@effect/cli", "@effect/cli/"]
+  cli: ["effect", "@effect/cli", "@effect/cli/"],
+  console: [
+    "preact",
+    "preact/",
+    "wouter-preact",
+    "wouter-preact/",
+    "@tanstack/react-query",
+    "@tanstack/react-virtual",
+    "@trpc/client",
+    "@trpc/server",
+    "@trpc/tanstack-react-query",
+    "eventsource",
+    "uplot",
+    "@codemirror/",
+    "@lezer/highlight"
+  ]
 }
 
 /** Adapters that may import another adapter. */
@@ -111,8 +126,9 @@ const packageProblem = (area: Area, name: string): string | undefined =>
     : `${area} may not import the package "${name}"`
 
 const ownImportProblem = (path: string, area: Area, imported: string): string | undefined => {
-  if (!imported.endsWith(".ts")) return `"${imported}" is imported without .ts`
+  if (!/\.tsx?$/.test(imported)) return `"${imported}" is imported without .ts`
   const to = areaOf(imported)
+  if (area === "console" && to !== area) return consoleProblem(imported)
   if (to !== "core" && to !== area) return `${area} may not import "${imported}"`
   if ((area === "gateway" || area === "cli") && belowUseCases.test(imported)) {
     return `${area} may call use cases only, and not import "${imported}"`
@@ -123,6 +139,12 @@ const ownImportProblem = (path: string, area: Area, imported: string): string | 
     ? undefined
     : `adapters/${from} may not import adapters/${other}`
 }
+
+/** The console knows the service by the type of its router, and the languages by their code. */
+const consoleProblem = (imported: string): string | undefined =>
+  imported === "gateway/trpc.ts" || /^core\/(?:syntax|languages|text)\//.test(imported)
+    ? undefined
+    : `console may not import "${imported}"`
 
 const appOnlyViolations = ({ path, text }: Source): ReadonlyArray<string> => {
   if (!isArea(areaOf(path))) return []

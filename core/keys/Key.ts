@@ -1,5 +1,5 @@
 /** API keys: `es_`, 32 random characters, 6 of checksum. Only the digest of a key is stored. */
-import { Context, Effect, Option, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 import { AccountId, KeyId } from "../model/Ids.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 
@@ -46,13 +46,13 @@ export interface Caller {
   readonly key?: KeyId
 }
 
-/** The key by which the current request is made, for the history of rules. */
+/** Who makes the current request. */
 export class Actor extends Context.Reference<Actor>()("core/Actor", {
-  defaultValue: (): Option.Option<KeyId> => Option.none()
+  defaultValue: (): Pick<Caller, "key" | "scope"> => ({ scope: "admin" })
 }) {}
 
-export const asActor = <A, E, R>({ key }: Caller, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.provideService(effect, Actor, Option.fromNullable(key))
+export const asActor = <A, E, R>(caller: Caller, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideService(effect, Actor, caller)
 
 const SECRET_LENGTH = 32
 const CHECKSUM_LENGTH = 6

@@ -54,7 +54,7 @@ export const Drafting = Effect.gen(function* () {
         name,
         intent,
         createdAt: yield* Timestamp.now,
-        by: Option.getOrUndefined(yield* Actor),
+        by: (yield* Actor).key,
         filters: filters.map(({ platform, text, paused }) => ({ platform: platform.id, text, paused }))
       }
     })

@@ -139,7 +139,7 @@ export class Rules extends Context.Tag("core/Rules")<
               change: {
                 name,
                 intent,
-                by: yield* Actor,
+                by: Option.fromNullable((yield* Actor).key),
                 expectedVersion: rule.version,
                 ended,
                 paused,

@@ -228,7 +228,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
           change: {
             name: rule.name,
             intent: rule.intent,
-            by: yield* Actor,
+            by: Option.fromNullable((yield* Actor).key),
             expectedVersion: rule.version,
             ended: pair.platforms,
             paused: [],

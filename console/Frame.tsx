@@ -1,0 +1,88 @@
+/** What is around every page: navigation, theme, sign out. */
+import type { ComponentChildren } from "preact"
+import { useState } from "preact/hooks"
+import { Link, useRoute } from "wouter-preact"
+import { useReader } from "./Reader.tsx"
+import { nextTheme, setTheme, storedTheme } from "./theme.ts"
+
+export const Frame = ({
+  children,
+  onSignOut
+}: {
+  readonly children: ComponentChildren
+  readonly onSignOut: () => void
+}) => {
+  const { account, may } = useReader()
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <header class="bar">
+        <Link href="/" class="brand">
+          Earshot
+        </Link>
+        <nav aria-label="Pages">
+          <Tab href="/" also="/rules/*?">
+            Rules
+          </Tab>
+          <Tab href="/matches">Matches</Tab>
+          <Tab href="/coverage">Coverage</Tab>
+          <Tab href="/platforms">Platforms</Tab>
+          <Tab href="/webhooks">Webhooks</Tab>
+          <Tab href="/keys">{may("admin") ? "Keys and limits" : "Limits"}</Tab>
+        </nav>
+        <div class="who">
+          <span class="quiet" title={account.id}>
+            {account.name}
+          </span>
+          <ThemeButton />
+          <a href="/docs" target="_blank" rel="noopener noreferrer">
+            API
+          </a>
+          <button type="button" class="plain" onClick={onSignOut}>
+            Sign out
+          </button>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+    </>
+  )
+}
+
+// ---- helpers ----
+
+const Tab = ({
+  href,
+  also,
+  children
+}: {
+  readonly href: string
+  /** Another pattern of addresses that belong to this page. */
+  readonly also?: string
+  readonly children: ComponentChildren
+}) => {
+  const [isHere] = useRoute(href)
+  const [isBelow] = useRoute(also ?? href)
+  return (
+    <Link href={href} aria-current={isHere || isBelow ? "page" : undefined}>
+      {children}
+    </Link>
+  )
+}
+
+const ThemeButton = () => {
+  const [theme, show] = useState(storedTheme)
+  const change = () => {
+    const next = nextTheme(theme)
+    setTheme(next)
+    show(next)
+  }
+  return (
+    <button type="button" class="plain" onClick={change} title="Change between the system's theme, light and dark">
+      {{ system: "Theme: system", light: "Theme: light", dark: "Theme: dark" }[theme]}
+    </button>
+  )
+}

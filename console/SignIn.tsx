@@ -1,0 +1,57 @@
+/** Asks for a key and tries it. */
+import { useState } from "preact/hooks"
+import { makeClient, type Problem, problemOf } from "./client.ts"
+import { ProblemNote } from "./parts/ProblemNote.tsx"
+
+export const SignIn = ({ onKey }: { readonly onKey: (key: string, isRemembered: boolean) => void }) => {
+  const [key, setKey] = useState("")
+  const [isRemembered, setRemembered] = useState(false)
+  const [isTrying, setTrying] = useState(false)
+  const [problem, setProblem] = useState<Problem>()
+
+  const tryKey = async (event: Event) => {
+    event.preventDefault()
+    setTrying(true)
+    try {
+      await makeClient(key.trim()).account.get.query()
+      onKey(key.trim(), isRemembered)
+    } catch (error) {
+      setProblem(problemOf(error))
+      setTrying(false)
+    }
+  }
+
+  return (
+    <main class="sign-in">
+      <h1>Earshot</h1>
+      <form onSubmit={tryKey}>
+        <label>
+          API key
+          <input
+            type="password"
+            autocomplete="off"
+            required
+            value={key}
+            onInput={(event) => setKey(event.currentTarget.value)}
+          />
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isRemembered}
+            onChange={(event) => setRemembered(event.currentTarget.checked)}
+          />
+          Remember it in this browser
+        </label>
+        {problem !== undefined && <ProblemNote problem={problem} />}
+        <button type="submit" class="main" disabled={isTrying}>
+          {isTrying ? "Signing in…" : "Sign in"}
+        </button>
+      </form>
+      <p class="quiet">
+        The server printed a key when it first started. To create another one, run <code>npx earshot keys create</code>.
+        Without “remember”, the key is forgotten when you close this tab.
+      </p>
+    </main>
+  )
+}

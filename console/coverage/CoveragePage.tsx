@@ -1,0 +1,2 @@
+/** To be written. */
+export const CoveragePage = () => <h1>Coverage</h1>

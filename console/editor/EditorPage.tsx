@@ -1,0 +1,2 @@
+/** To be written. */
+export const EditorPage = () => <h1>Editor</h1>

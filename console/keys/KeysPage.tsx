@@ -1,0 +1,2 @@
+/** To be written. */
+export const KeysPage = () => <h1>Keys</h1>

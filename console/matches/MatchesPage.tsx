@@ -1,0 +1,2 @@
+/** To be written. */
+export const MatchesPage = () => <h1>Matches</h1>

@@ -1,0 +1,37 @@
+/** An error as the service tells it: what is wrong, where, and what to do. */
+import type { Problem } from "../client.ts"
+
+export const ProblemNote = ({ problem, onRetry }: { readonly problem: Problem; readonly onRetry?: () => void }) => (
+  <div class="problem" role="alert">
+    <p>{problem.message}</p>
+    {issuesIn(problem.details).map(({ path, message }) => (
+      <p key={path + message}>
+        {path !== "" && <code>{path}</code>} {message}
+      </p>
+    ))}
+    {onRetry !== undefined && (
+      <button type="button" onClick={onRetry}>
+        Try again
+      </button>
+    )}
+  </div>
+)
+
+// ---- helpers ----
+
+interface Issue {
+  readonly path: string
+  readonly message: string
+}
+
+/** Of the details, the issues with a place. */
+const issuesIn = (details: unknown): ReadonlyArray<Issue> => {
+  if (typeof details !== "object" || details === null || !("issues" in details) || !Array.isArray(details.issues)) {
+    return []
+  }
+  return details.issues.flatMap((issue: unknown) =>
+    typeof issue === "object" && issue !== null && "message" in issue && typeof issue.message === "string"
+      ? [{ path: "path" in issue && Array.isArray(issue.path) ? issue.path.join(".") : "", message: issue.message }]
+      : []
+  )
+}

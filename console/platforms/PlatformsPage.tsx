@@ -1,0 +1,2 @@
+/** To be written. */
+export const PlatformsPage = () => <h1>Platforms</h1>

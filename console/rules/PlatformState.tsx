@@ -1,0 +1,27 @@
+/** Whether a platform watches for a rule. */
+import type { Rule } from "../client.ts"
+
+export type Registration = Rule["platforms"][string]
+
+export const PlatformState = ({
+  platform,
+  registration
+}: {
+  readonly platform: string
+  readonly registration: Registration
+}) => (
+  <span class={`state ${registration.state}`} title={registration.reason ?? MEANINGS[registration.state]}>
+    {platform}
+    <span class="state-word">{registration.state}</span>
+  </span>
+)
+
+// ---- helpers ----
+
+const MEANINGS: Readonly<Record<Registration["state"], string>> = {
+  pending: "The platform does not watch for the rule yet",
+  active: "The platform watches for the rule",
+  removing: "The platform is being told to forget the rule",
+  failed: "The platform rejects the rule",
+  paused: "The rule is paused"
+}

@@ -1,0 +1,127 @@
+/** One rule: filters, state, versions, and what can be done with it. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "preact/hooks"
+import { Link, useLocation, useParams } from "wouter-preact"
+import { problemOf, type Rule, useTRPC } from "../client.ts"
+import { Confirm } from "../parts/Confirm.tsx"
+import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { Time } from "../parts/Time.tsx"
+import { useTitle } from "../parts/useTitle.ts"
+import { Waiting } from "../parts/Waiting.tsx"
+import { useReader } from "../Reader.tsx"
+import { PlatformState } from "./PlatformState.tsx"
+
+export const RulePage = () => {
+  const { id = "" } = useParams<{ id: string }>()
+  const trpc = useTRPC()
+  const { data, error, refetch } = useQuery(trpc.rules.get.queryOptions({ rule_id: id }, { refetchInterval: 10_000 }))
+  useTitle(data?.rule.name ?? "Rule")
+  if (data === undefined) {
+    return error === null ? <Waiting /> : <ProblemNote problem={problemOf(error)} onRetry={() => void refetch()} />
+  }
+  const { rule } = data
+  return (
+    <>
+      <div class="head">
+        <h1>{rule.name}</h1>
+        <Controls rule={rule} />
+      </div>
+      <p>{rule.intent}</p>
+      <Filters rule={rule} />
+      <p>
+        <Link href={`/matches?rule=${rule.id}`}>Matches of this rule</Link>
+        {" · "}
+        <Link href={`/coverage?rule=${rule.id}`}>Coverage and volume</Link>
+      </p>
+      <Versions rule={rule} />
+    </>
+  )
+}
+
+// ---- helpers ----
+
+const Filters = ({ rule }: { readonly rule: Rule }) => (
+  <section aria-label="Filters">
+    {Object.entries(rule.platforms).map(([platform, registration]) => (
+      <div class="card" key={platform}>
+        <PlatformState platform={platform} registration={registration} />
+        <pre>{registration.translated_value}</pre>
+        {registration.reason !== undefined && <p class="warning">{registration.reason}</p>}
+      </div>
+    ))}
+  </section>
+)
+
+const Controls = ({ rule }: { readonly rule: Rule }) => {
+  const trpc = useTRPC()
+  const queryClient = useQueryClient()
+  const { may } = useReader()
+  const [, go] = useLocation()
+  const [isDeleting, setDeleting] = useState(false)
+  const changed = { onSuccess: () => queryClient.invalidateQueries() }
+  const pause = useMutation(trpc.rules.pause.mutationOptions(changed))
+  const resume = useMutation(trpc.rules.resume.mutationOptions(changed))
+  const remove = useMutation(
+    trpc.rules.delete.mutationOptions({
+      onSuccess: async () => {
+        go("/")
+        await queryClient.invalidateQueries()
+      }
+    })
+  )
+  if (!may("write")) return null
+
+  const isPaused = Object.values(rule.platforms).some(({ state }) => state === "paused")
+  const change = isPaused ? resume : pause
+  const failed = pause.error ?? resume.error
+  return (
+    <>
+      <Link href={`/rules/${rule.id}/edit`} class="button">
+        Edit
+      </Link>
+      <button type="button" disabled={change.isPending} onClick={() => change.mutate({ rule_id: rule.id })}>
+        {isPaused ? "Resume" : "Pause"}
+      </button>
+      <button type="button" class="danger" onClick={() => setDeleting(true)}>
+        Delete
+      </button>
+      {failed !== null && <ProblemNote problem={problemOf(failed)} />}
+      {isDeleting && (
+        <Confirm
+          title={`Delete “${rule.name}”?`}
+          action="Delete the rule"
+          isBusy={remove.isPending}
+          problem={remove.error === null ? undefined : problemOf(remove.error)}
+          onConfirm={() => remove.mutate({ rule_id: rule.id })}
+          onClose={() => setDeleting(false)}
+        >
+          <p>
+            The platforms stop watching for it, and its matches and versions are deleted. To keep them, pause the rule
+            instead.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+const Versions = ({ rule }: { readonly rule: Rule }) => {
+  const { data } = useQuery(useTRPC().rules.versions.queryOptions({ rule_id: rule.id }))
+  return (
+    <section>
+      <h2>Versions</h2>
+      <ol class="rows" reversed>
+        {(data?.versions ?? []).map((version) => (
+          <li class="row" key={version.version}>
+            <span>Version {version.version}</span>
+            <span>
+              {version.changed.length === 0 ? "created" : `changed ${version.changed.join(", ")}`}
+              {version.paused && " · paused"}
+            </span>
+            <Time at={version.at} form="full" />
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

@@ -1,0 +1,77 @@
+/** All rules with their state, volume, last match and coverage. */
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "preact/hooks"
+import { Link } from "wouter-preact"
+import { problemOf, type Rule, useTRPC } from "../client.ts"
+import { Empty } from "../parts/Empty.tsx"
+import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { useTitle } from "../parts/useTitle.ts"
+import { Waiting } from "../parts/Waiting.tsx"
+import { useReader } from "../Reader.tsx"
+import { RuleRow } from "./RuleRow.tsx"
+
+export const RulesPage = () => {
+  useTitle("Rules")
+  const trpc = useTRPC()
+  const { may } = useReader()
+  const [search, setSearch] = useState("")
+  const { data, error, refetch } = useQuery({ ...trpc.rules.list.queryOptions(), refetchInterval: 10_000 })
+
+  if (data === undefined) {
+    return error === null ? <Waiting /> : <ProblemNote problem={problemOf(error)} onRetry={() => void refetch()} />
+  }
+  const found = data.rules.filter((rule) => isFound(rule, search))
+  return (
+    <>
+      <div class="head">
+        <h1>Rules</h1>
+        {data.rules.length > 0 && (
+          <input
+            type="search"
+            class="search"
+            aria-label="Search the rules"
+            placeholder="Search"
+            value={search}
+            onInput={(event) => setSearch(event.currentTarget.value)}
+          />
+        )}
+        {may("write") && (
+          <Link href="/rules/new" class="button main">
+            New rule
+          </Link>
+        )}
+      </div>
+      {data.rules.length === 0 ? (
+        <Empty title="There are no rules yet">
+          {may("write") ? (
+            <>
+              A rule says what to watch for. <Link href="/rules/new">Create the first one</Link>: its matches appear
+              here as they happen.
+            </>
+          ) : (
+            "This key can only read. Create a rule with a key of the scope write."
+          )}
+        </Empty>
+      ) : found.length === 0 ? (
+        <Empty title="No rule has these words">Search in names, intents and filters.</Empty>
+      ) : (
+        <ul class="rows">
+          {found.map((rule) => (
+            <RuleRow key={rule.id} rule={rule} />
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+// ---- helpers ----
+
+const isFound = ({ name, intent, platforms }: Rule, search: string): boolean => {
+  const filters = Object.values(platforms).map(({ translated_value }) => translated_value)
+  const text = [name, intent, ...filters].join("\n").toLowerCase()
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}

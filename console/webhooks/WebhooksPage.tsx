@@ -1,0 +1,2 @@
+/** To be written. */
+export const WebhooksPage = () => <h1>Webhooks</h1>
