@@ -53,6 +53,7 @@ const serviceHere = (isReady: (call: Call<never>) => Effect.Effect<unknown>) =>
         yield* serveOperator({
           host: Option.none(),
           docsScript: Assets.docsScript,
+          console: Option.none(),
           observeProcess: Effect.void,
           version: VERSION
         })

@@ -29,6 +29,7 @@ export const connect = (account: string) =>
         operatorGateway({
           host: Option.none(),
           docsScript: Assets.docsScript,
+          console: Option.none(),
           observeProcess: Effect.void,
           version: VERSION
         }),

@@ -11,6 +11,7 @@ import { DEFAULT_ACCOUNT, EVERY_ACCOUNT, Keys } from "../core/keys/Keys.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
 import * as Timestamp from "../core/model/Timestamp.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
+import { CONSOLE_PATH, isBuilt } from "../gateway/console.ts"
 import { unreadableRequest } from "../gateway/errors.ts"
 import { gateway } from "../gateway/gateway.ts"
 import { withOperatorKey } from "../gateway/operator.ts"
@@ -46,6 +47,7 @@ const open = running((options) =>
     const gatewayOptions = {
       host: Option.some(settings.host),
       docsScript: Assets.docsScript,
+      console: settings.console === "on" ? Option.some(yield* Assets.consoleFiles) : Option.none(),
       observeProcess: yield* Vitals.watch(VERSION),
       version: VERSION
     }
@@ -55,7 +57,7 @@ const open = running((options) =>
       : keyed
     const listen = "Deno" in globalThis ? DenoServer.serve : NodeServer.serve
     const port = yield* listen({ ...settings, handler, unreadable: unreadableRequest })
-    yield* serveOperator({ ...gatewayOptions, host: Option.none() })
+    yield* serveOperator({ ...gatewayOptions, host: Option.none(), console: Option.none() })
 
     const url = `http://${reachable(settings.host)}:${port}`
     const where = wildcards.has(settings.host) ? `all addresses, port ${port}: ${url}` : url
@@ -67,7 +69,12 @@ const open = running((options) =>
       demoFeedOn ? "Demo feed: on (made-up posts and pages); turn it off with EARSHOT_DEMO_FEED=off" : "Demo feed: off"
     )
     // After listening: a failed start must not use up the first key, which is shown only once.
-    yield* showFirstKey(url, demoFeedOn, options)
+    const firstKey = yield* showFirstKey(url, demoFeedOn, options)
+    // The browser does not send the fragment: the key is in no request and in no log.
+    const fragment = Option.match(firstKey, { onNone: () => "", onSome: (key) => `#key=${encodeURIComponent(key)}` })
+    if (Option.exists(gatewayOptions.console, isBuilt)) {
+      yield* Console.log(`Console: ${url}${CONSOLE_PATH}${fragment}`)
+    }
     yield* Effect.never
   }).pipe(
     // Logged before the scope closes, which takes a while.
@@ -113,7 +120,7 @@ const firstRule = ({ platforms }: ServiceOptions): string =>
     overrides: Object.fromEntries(platforms.map(({ language, demo }) => [language.id, demo.filter]))
   })
 
-/** Prints the first key of a new store; in any other, how to create a key if the account "default" has none. */
+/** Prints and returns the first key of a new store; in any other, says how to create a key if "default" has none. */
 const showFirstKey = (url: string, demoFeedOn: boolean, options: ServiceOptions) =>
   Effect.gen(function* () {
     const keys = yield* Keys
@@ -121,10 +128,12 @@ const showFirstKey = (url: string, demoFeedOn: boolean, options: ServiceOptions)
     if (Option.isNone(issued)) {
       const now = yield* Timestamp.now
       const all = yield* keys.list(EVERY_ACCOUNT)
-      if (all.some((key) => key.account === DEFAULT_ACCOUNT && isActive(key, now))) return
-      return yield* Console.log(
-        `The account "${DEFAULT_ACCOUNT}" has no active API key: create one with earshot keys create`
-      )
+      if (!all.some((key) => key.account === DEFAULT_ACCOUNT && isActive(key, now))) {
+        yield* Console.log(
+          `The account "${DEFAULT_ACCOUNT}" has no active API key: create one with earshot keys create`
+        )
+      }
+      return Option.none()
     }
     const secret = Redacted.value(issued.value.secret)
     yield* Console.log(
@@ -136,4 +145,5 @@ const showFirstKey = (url: string, demoFeedOn: boolean, options: ServiceOptions)
         `  curl -s ${url}/matches -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"limit": 3}'\n`
       ].join("\n\n")
     )
+    return Option.some(secret)
   })

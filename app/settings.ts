@@ -51,6 +51,12 @@ const table = {
         "Key of the operator, 16 to 512 characters: with it, POST /local/events publishes shared events, for the rules of all accounts, POST /matches/redact removes posts, and GET /platforms/status shows the shares of all accounts in a budget",
       parse: bootstrapKey
     }),
+    console: setting({
+      name: "EARSHOT_CONSOLE",
+      default: "on",
+      description: "Web console at /console: on or off",
+      parse: oneOf({ on: "on", off: "off" } as const)
+    }),
     demoFeed: setting({
       name: "EARSHOT_DEMO_FEED",
       default: "on",

@@ -4,15 +4,16 @@ import type { OpenRoute, Reply } from "./route.ts"
 
 /** `script` loads Scalar's browser build. */
 export const docsRoutes = (script: Effect.Effect<Uint8Array<ArrayBuffer>>): ReadonlyArray<OpenRoute<never>> => [
-  { method: "GET", path: "/docs", reply: Effect.succeed(page) },
+  { method: "GET", path: "/docs", reply: () => Effect.succeed(page) },
   {
     method: "GET",
     path: SCRIPT_PATH,
-    reply: Effect.map(script, (body) => ({
-      status: 200,
-      headers: { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" },
-      body
-    }))
+    reply: () =>
+      Effect.map(script, (body) => ({
+        status: 200,
+        headers: { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" },
+        body
+      }))
   }
 ]
 

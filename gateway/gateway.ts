@@ -1,9 +1,10 @@
 /** Builds the handler of all interfaces. */
-import { Effect, type Option } from "effect"
+import { Effect, Option } from "effect"
 import type { Language } from "../core/languages/Language.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import type { LocalFeed } from "../core/platforms/LocalFeed.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
+import { type ConsoleFiles, consoleMount, isBuilt } from "./console.ts"
 import { docsRoutes } from "./docs.ts"
 import type { Services } from "./endpoint.ts"
 import { type Handler, makeHandler } from "./handler.ts"
@@ -26,6 +27,8 @@ export interface GatewayOptions {
   readonly host: Option.Option<string>
   /** Loads the script of the docs page. */
   readonly docsScript: Effect.Effect<Uint8Array<ArrayBuffer>>
+  /** The web console. None if it is off. */
+  readonly console: Option.Option<ConsoleFiles>
   /** Updates the metrics of the process. */
   readonly observeProcess: Effect.Effect<void>
   readonly version: string
@@ -38,7 +41,7 @@ export const gateway = (options: GatewayOptions): Effect.Effect<Handler, never, 
     const languages = (yield* platforms.all).map(({ language }) => language)
     const schemas = platformSchemas(languages)
     const routes: ReadonlyArray<Route<DoorServices>> = [
-      serverInfoRoute(version),
+      serverInfoRoute({ version, hasConsole: Option.exists(options.console, isBuilt) }),
       ...restRoutes(schemas),
       liveRoute(schemas),
       ...localRoutes,
@@ -49,7 +52,10 @@ export const gateway = (options: GatewayOptions): Effect.Effect<Handler, never, 
       yield* openApiRoute(languages),
       ...docsRoutes(yield* Effect.cached(options.docsScript))
     ]
-    return yield* makeHandler<DoorServices>(routes, [yield* trpcMount(schemas)])
+    return yield* makeHandler<DoorServices>(routes, [
+      yield* trpcMount(schemas),
+      ...Option.toArray(Option.map(options.console, consoleMount))
+    ])
   })
 
 // ---- helpers ----
@@ -90,5 +96,5 @@ const openApiRoute = (languages: ReadonlyArray<Language>): Effect.Effect<OpenRou
     const document = yield* Effect.cached(
       Effect.promise(async () => (await import("./openapi.ts")).openApiDocument(languages))
     )
-    return { method: "GET", path: "/openapi.json", reply: Effect.map(document, (content) => json(200, content)) }
+    return { method: "GET", path: "/openapi.json", reply: () => Effect.map(document, (content) => json(200, content)) }
   })

@@ -40,7 +40,7 @@ export const makeHandler = <R>(
       }
       const route = methods.get(request.method === "HEAD" ? "GET" : request.method)
       if (route === undefined) return Exit.fail(methodNotAllowed(request.method, path, [...methods.keys()]))
-      if ("reply" in route) return run(route.reply)
+      if ("reply" in route) return run(route.reply(request))
       if ("readOperators" in route) {
         const work = await route.readOperators(request)
         return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right)

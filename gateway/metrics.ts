@@ -8,12 +8,13 @@ import type { OpenRoute } from "./route.ts"
 export const metricsRoute = (observeProcess: Effect.Effect<void>): OpenRoute<Status> => ({
   method: "GET",
   path: "/metrics",
-  reply: Effect.gen(function* () {
-    const status = yield* Status
-    yield* status.updateGauges
-    yield* observeProcess
-    return { status: 200, headers: HEADERS, body: exposition(yield* Metric.snapshot) }
-  })
+  reply: () =>
+    Effect.gen(function* () {
+      const status = yield* Status
+      yield* status.updateGauges
+      yield* observeProcess
+      return { status: 200, headers: HEADERS, body: exposition(yield* Metric.snapshot) }
+    })
 })
 
 /** Our metrics in the Prometheus text format, version 0.0.4. */

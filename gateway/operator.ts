@@ -132,7 +132,7 @@ export const operatorGateway = (
     )
     const asOperator = yield* makeHandler<KeyServices>(
       [
-        serverInfoRoute(options.version),
+        serverInfoRoute({ version: options.version, hasConsole: false }),
         ...(yield* keyRoutes),
         ...routesOf("keys", keys, service),
         ...routesOf("deadLetters", deadLetters, yield* DeadLetters),
@@ -166,10 +166,11 @@ type KeyServices = LocalFeed | Redactions | Status | Idempotency
 const statusRoute: OpenRoute<Status> = {
   method: "GET",
   path: platformStatus.path,
-  reply: Effect.gen(function* () {
-    const status = yield* Status
-    return json(200, { platforms: yield* status.platforms(Option.none()) })
-  })
+  reply: () =>
+    Effect.gen(function* () {
+      const status = yield* Status
+      return json(200, { platforms: yield* status.platforms(Option.none()) })
+    })
 }
 
 const KEY_PATHS: ReadonlySet<string> = new Set([EVENTS_PATH, REDACT_PATH, statusRoute.path])

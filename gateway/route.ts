@@ -27,7 +27,7 @@ export interface KeyedRoute<R> {
 export interface OpenRoute<R> {
   readonly method: "GET"
   readonly path: string
-  readonly reply: Effect.Effect<Reply, DoorFailure, R>
+  readonly reply: (request: Request) => Effect.Effect<Reply, DoorFailure, R>
 }
 
 /** Requires no key: the caller of the handler has checked that the request is the operator's. */

@@ -1,16 +1,32 @@
 /** Files that the build puts next to the program. */
-import { readFile } from "node:fs/promises"
+import { readdir, readFile } from "node:fs/promises"
 import { Effect } from "effect"
 
 /** Scalar's browser build, for the page at `/docs`. */
 export const docsScript: Effect.Effect<Uint8Array<ArrayBuffer>> = Effect.suspend(() => asset("scalar.js"))
+
+/** The files of the web console by path, listed once and read when they are asked for. Empty if it is not built. */
+export const consoleFiles: Effect.Effect<ReadonlyMap<string, Effect.Effect<Uint8Array<ArrayBuffer>>>> = Effect.gen(
+  function* () {
+    const names = yield* Effect.promise(() => readdir(consoleFolder, { recursive: true }).catch(() => []))
+    const paths = names.map((name) => name.replaceAll("\\", "/"))
+    const files = yield* Effect.forEach(paths, (path) =>
+      Effect.map(Effect.cached(read(new URL(path, consoleFolder))), (file) => [path, file] as const)
+    )
+    return new Map(files)
+  }
+)
 
 /** The prepared database that a new embedded store starts from. */
 export const storeImage: Effect.Effect<Uint8Array<ArrayBuffer>> = Effect.suspend(() => asset("store.tar.gz"))
 
 // ---- helpers ----
 
-/** When run from sources (tests), read the assets of the last build. */
-const folder = new URL(import.meta.url.endsWith(".ts") ? "../../dist/assets/" : "./assets/", import.meta.url)
+/** When run from sources (tests), read the files of the last build. */
+const dist = new URL(import.meta.url.endsWith(".ts") ? "../../dist/" : "./", import.meta.url)
 
-const asset = (name: string) => Effect.promise(async () => new Uint8Array(await readFile(new URL(name, folder))))
+const consoleFolder = new URL("console/", dist)
+
+const read = (file: URL) => Effect.promise(async () => new Uint8Array(await readFile(file)))
+
+const asset = (name: string) => read(new URL(`assets/${name}`, dist))

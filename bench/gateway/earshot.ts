@@ -85,6 +85,7 @@ export const handler = Effect.gen(function* () {
   return yield* gateway({
     host: Option.none(),
     docsScript: Assets.docsScript,
+    console: Option.none(),
     observeProcess: Effect.void,
     version: "0.0.0"
   })

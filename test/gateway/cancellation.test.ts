@@ -46,7 +46,7 @@ describe("a request", () => {
 
 const serve = (reply: Effect.Effect<Reply>) =>
   Effect.gen(function* () {
-    const handler = yield* makeHandler<never>([{ method: "GET", path: "/", reply }], [])
+    const handler = yield* makeHandler<never>([{ method: "GET", path: "/", reply: () => reply }], [])
     return yield* NodeServer.serve({ host: "127.0.0.1", port: 0, handler, unreadable: unreadableRequest })
   })
 

@@ -78,6 +78,7 @@ export const serve = Effect.gen(function* () {
   const handler = yield* gateway({
     host: Option.some(HOST),
     docsScript: Effect.succeed(new TextEncoder().encode("// Scalar")),
+    console: Option.none(),
     observeProcess: Effect.void,
     version: "0.0.0"
   })
