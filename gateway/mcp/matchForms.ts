@@ -8,16 +8,14 @@ import { HiddenCharacters } from "./hidden.ts"
 import type { Asked } from "./tool.ts"
 import { type Limits, type Treatment, treatMatch } from "./untrusted.ts"
 
+const FULL = "Return the whole event of the platform, not just author, text, time and link. Up to seven times as long"
+
 /** The argument that chooses the form. */
 export const Form = Schema.Struct({
-  full: Schema.optionalWith(Schema.Boolean, { exact: true, default: () => false }).annotations({
-    jsonSchema: {
-      type: "boolean",
-      default: false,
-      description:
-        "Return the whole event of the platform, not just author, text, time and link. Up to seven times as long"
-    }
-  })
+  full: Schema.optionalWith(
+    Schema.Boolean.annotations({ jsonSchema: { type: "boolean", default: false, description: FULL } }),
+    { exact: true, default: () => false }
+  )
 })
 export type Form = typeof Form.Type
 

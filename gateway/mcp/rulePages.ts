@@ -6,9 +6,12 @@ import { wholeNumber } from "../../core/model/wholeNumber.ts"
 import { Rule } from "../../core/rules/Rule.ts"
 
 export const RuleQuery = Schema.Struct({
-  query: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-    description: "Only rules with this text in their id, name, intent or a filter, in upper or lower case"
-  }),
+  query: Schema.optionalWith(
+    Schema.String.annotations({
+      description: "Only rules with this text in their id, name, intent or a filter, in upper or lower case"
+    }),
+    { exact: true }
+  ),
   limit: wholeNumber({ max: 100, fallback: 20 }),
   cursor: cursorField(RuleId, {
     expected: "Expected the next_cursor of an earlier response",

@@ -1,44 +1,67 @@
 /** JSON Schemas of the tools, derived from the schemas of the operations. */
-import { JSONSchema, type Schema } from "effect"
+import { JSONSchema, Predicate, type Schema } from "effect"
 import { withoutIds } from "../jsonSchema.ts"
 
 export type JsonSchema = Record<string, unknown>
 
-/** Inlines all definitions, because not every client resolves references in arguments. */
 export const argumentsSchema = (schema: Schema.Schema.All): JsonSchema => {
-  const { $defs = {}, ...root } = documented(schema, "strict")
+  const root = documented(schema, "strict")
   // The JSON Schema of a struct without fields also allows arrays.
-  if (root["properties"] === undefined) return { type: "object", properties: {}, additionalProperties: false }
-  return JSON.parse(JSON.stringify(root), (_, part: unknown) => definitionOf(part, $defs) ?? part)
+  return root["properties"] === undefined ? { type: "object", properties: {}, additionalProperties: false } : root
 }
 
 /**
- * Only names and types, and additional fields are allowed, because results may gain fields later. Clients load the schema
- * into the context of their model, where descriptions and patterns would take more space than all the rest.
+ * An outline: names and types of the fields, `levels` deep. Clients load the schemas of all tools into the context of
+ * their model before it calls any; a result shows the rest when it is needed. Additional fields are allowed, because
+ * results may gain fields later.
  */
-export const resultSchema = (schema: Schema.Schema.All): JsonSchema =>
-  JSON.parse(JSON.stringify(documented(schema, "allow")), (name, part: unknown) => {
-    const isDetail = detailNames.has(name) && typeof part !== "object"
-    return isDetail || (name === "required" && Array.isArray(part) && part.length === 0) ? undefined : part
-  })
+export const resultSchema = (schema: Schema.Schema.All, levels: number): JsonSchema =>
+  outlineOf(documented(schema, "allow"), levels)
 
 // ---- helpers ----
 
-/** A field of a result may have such a name, too: then its value is a schema, which is an object. */
-const detailNames = new Set(["description", "pattern", "format", "minimum", "additionalProperties"])
-
-interface Documented extends JsonSchema {
-  readonly $defs?: Readonly<Record<string, JsonSchema>>
-}
+type Definitions = Readonly<Record<string, JsonSchema>>
 
 /** Without `$schema`, which some clients refuse. */
-const documented = (schema: Schema.Schema.All, additionalPropertiesStrategy: "strict" | "allow"): Documented => {
+const documented = (schema: Schema.Schema.All, additionalPropertiesStrategy: "strict" | "allow"): JsonSchema => {
   const definitions = {}
   const root = JSONSchema.fromAST(schema.ast, { definitions, additionalPropertiesStrategy })
-  return withoutIds({ ...root, ...(Object.keys(definitions).length > 0 && { $defs: definitions }) })
+  return inlined(withoutIds(root), withoutIds(definitions))
 }
 
-const definitionOf = (part: unknown, definitions: Readonly<Record<string, JsonSchema>>): JsonSchema | undefined =>
-  typeof part === "object" && part !== null && "$ref" in part && typeof part.$ref === "string"
-    ? definitions[part.$ref.slice("#/$defs/".length)]
-    : undefined
+/** Not every client resolves references. */
+const inlined = (schema: object, definitions: Definitions): JsonSchema =>
+  JSON.parse(JSON.stringify(schema), (name, part: unknown) => {
+    const saysNothing =
+      (name === "title" && typeof part === "string") ||
+      (name === "required" && Array.isArray(part) && part.length === 0)
+    return saysNothing ? undefined : merged(resolved(part, definitions))
+  })
+
+const resolved = (part: unknown, definitions: Definitions): unknown =>
+  Predicate.isRecord(part) && typeof part["$ref"] === "string"
+    ? inlined(definitions[part["$ref"].slice("#/$defs/".length)] ?? {}, definitions)
+    : part
+
+/** Effect adds a description to a type by `allOf`, which some clients do not read. */
+const merged = (part: unknown): unknown => {
+  if (!Predicate.isRecord(part) || !Array.isArray(part["allOf"]) || part["allOf"].length !== 1) return part
+  const { allOf, ...rest } = part
+  return { ...allOf[0], ...rest }
+}
+
+/** A record by platform is not a level of its own. */
+const outlineOf = (schema: unknown, levels: number): JsonSchema => {
+  if (!Predicate.isRecord(schema)) return {}
+  const { type, enum: values, anyOf, items, properties, required, patternProperties } = schema
+  if (Array.isArray(anyOf)) return { anyOf: anyOf.map((one) => outlineOf(one, levels)) }
+  if (type === "array" && levels > 0) return { type, items: outlineOf(items, levels) }
+  if (type !== "object") return { ...(type !== undefined && { type }), ...(values !== undefined && { enum: values }) }
+  if (levels === 0) return { type }
+  if (Predicate.isRecord(patternProperties)) {
+    return { type, additionalProperties: outlineOf(Object.values(patternProperties)[0], levels) }
+  }
+  if (!Predicate.isRecord(properties)) return { type }
+  const fields = Object.entries(properties).map(([name, field]) => [name, outlineOf(field, levels - 1)])
+  return { type, properties: Object.fromEntries(fields), ...(required !== undefined && { required }) }
+}

@@ -7,7 +7,6 @@ import { toWire } from "../errors.ts"
 import { keyedInput } from "../idempotency.ts"
 import type { PlatformSchemas } from "../platformSchemas.ts"
 import type { Call, CallError } from "./calls.ts"
-import { HiddenCharacters } from "./hidden.ts"
 import { argumentsSchema, type JsonSchema, resultSchema } from "./schemas.ts"
 import { Treatment } from "./untrusted.ts"
 
@@ -51,7 +50,7 @@ export const toolMaker = (schemas: PlatformSchemas) => ({
     const { endpoint } = definition
     const input = schemas(changesState(endpoint) ? keyedInput(endpoint.input) : endpoint.input)
     const decode = decoder(input)
-    return toolOf(definition, schemas, {
+    return toolOf(definition, {
       input: argumentsSchema(input),
       run: (call, args, describe) =>
         Effect.map(call({ endpoint, decode }, args), (output) => describe(output, { args, own: undefined }))
@@ -66,7 +65,7 @@ export const toolMaker = (schemas: PlatformSchemas) => ({
     const both = schemas(Schema.extend(definition.endpoint.input, own))
     const [decode, decodeBoth] = [decoder(schemas(definition.endpoint.input)), decoder(both)]
     const names = SchemaAST.getPropertySignatures(SchemaAST.encodedAST(own.ast)).map(({ name }) => String(name))
-    return toolOf(definition, schemas, {
+    return toolOf(definition, {
       input: argumentsSchema(both),
       run: (call, args, describe) =>
         Effect.gen(function* () {
@@ -84,13 +83,17 @@ type Structured = { readonly [field: string]: unknown }
 
 /** On every result; absent if nothing was changed. */
 const Treated = Schema.Struct({
-  hidden_characters: Schema.optionalWith(Schema.Array(HiddenCharacters), { exact: true }),
+  hidden_characters: Schema.optionalWith(Schema.Array(Schema.Unknown), { exact: true }),
   shortened: Schema.optionalWith(Schema.Boolean, { exact: true })
 })
 
+/** The fields of a result, and those of its items. */
+const READ_LEVELS = 2
+/** A tool that changes something returns what others read: their schemas have the fields of a rule. */
+const CHANGED_LEVELS = 1
+
 const toolOf = <A, I, O extends object, OI, P>(
   { endpoint, output = endpoint.output, structured, text, ...texts }: Definition<A, I, O, OI, P>,
-  schemas: PlatformSchemas,
   {
     input,
     run
@@ -115,10 +118,11 @@ const toolOf = <A, I, O extends object, OI, P>(
     }
     return { ...result, structured: { ...content, ...treated } }
   }
+  const levels = texts.annotations.readOnlyHint === true ? READ_LEVELS : CHANGED_LEVELS
   return {
     ...texts,
     input,
-    ...(output !== "textOnly" && { output: resultSchema(schemas(Schema.extend(output, Treated))) }),
+    ...(output !== "textOnly" && { output: resultSchema(Schema.extend(output, Treated), levels) }),
     run: (call, args, secret) => Effect.map(run(call, args, describe), (resultWith) => resultWith(secret))
   }
 }

@@ -56,7 +56,7 @@ export const session = async (
     assert.isAbove(description?.length ?? 0, 100, name)
     assert.deepInclude(inputSchema, { type: "object", additionalProperties: false })
     assert.strictEqual(outputSchema?.["type"], name === "platform_syntax" ? undefined : "object", name)
-    assert.notMatch(JSON.stringify(inputSchema), /\$ref|\$defs|\$schema|\$id/, name)
+    assert.notMatch(JSON.stringify([inputSchema, outputSchema]), /\$ref|\$defs|\$schema|\$id/, name)
     assert.hasAllKeys(annotations, ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"])
   }
   const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint === true)

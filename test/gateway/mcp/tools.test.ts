@@ -125,6 +125,26 @@ describe("the tools", () => {
     }
   })
 
+  served("fit into 7,000 tokens, with descriptions of arguments and the fields of items", async ({ agent }) => {
+    const { tools } = await agent.client.listTools()
+    // About 4.2 characters per token (o200k).
+    assert.isBelow(JSON.stringify(tools).length, 29_500)
+    const schemas = new Map(tools.map(({ name, inputSchema, outputSchema }) => [name, { inputSchema, outputSchema }]))
+    const of = (name: string) => schemas.get(name) as unknown as Json
+    const argument = (tool: string, name: string) => of(tool)["inputSchema"]?.["properties"]?.[name]
+    assert.match(String(argument("list_rules", "query")?.["description"]), /^Only rules with this text/)
+    for (const tool of ["check_rule", "list_matches", "wait_for_matches"]) {
+      assert.match(String(argument(tool, "full")?.["description"]), /^Return the whole event/, tool)
+    }
+    const fields = (tool: string) => of(tool)["outputSchema"]?.["properties"]
+    const matches = fields("wait_for_matches")?.["matches"]?.["items"]?.["properties"] ?? {}
+    assert.containsAllKeys(matches, ["id", "platform", "author", "text", "time", "link"])
+    const checked = fields("check_rule")?.["platforms"]?.["additionalProperties"]?.["properties"] ?? {}
+    assert.containsAllKeys(checked, ["valid", "issues", "fixed", "canonical"])
+    assert.containsAllKeys(fields("get_rule")?.["rule"]?.["properties"] ?? {}, ["id", "platforms", "version"])
+    assert.deepStrictEqual(fields("update_rule")?.["rule"] as unknown, { type: "object" }, "get_rule has its fields")
+  })
+
   const seconds = sized(8, 25)
   for (const [era, options] of [
     ["2025", {}],
