@@ -323,7 +323,12 @@ const make = Effect.gen(function* () {
         unavailable("rules.find")
       ),
     change: (account, id, change) =>
-      changeRule(sql, account, id, change).pipe(sql.withTransaction, decided(sql), unavailable("rules.change")),
+      changeRule(sql, account, id, change).pipe(
+        Effect.zipLeft(change.also ?? Effect.void),
+        sql.withTransaction,
+        decided(sql),
+        unavailable("rules.change")
+      ),
     shadowOf: (id) =>
       Effect.map(candidates(id, sql.literal(`purpose = 'shadow' and ${complete}`)), ([shadow]) =>
         Option.fromNullable(shadow)

@@ -1,7 +1,7 @@
 /** `ShadowStore` in SQL. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Layer } from "effect"
-import { firstMatchIdAt, fromUuid, toUuid } from "../../core/model/Ids.ts"
+import { firstMatchIdAt, fromUuid, type RuleId, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 import { fromDate } from "../../core/model/Timestamp.ts"
 import {
@@ -52,26 +52,50 @@ const make = Effect.gen(function* () {
     select side, count::int, platform, post, payload from numbered where place <= greatest(1, ${samples}::int)
     order by side, place`
 
-  const page = (
-    { shadow, since, platforms }: Pair,
-    { skip, limit }: { readonly skip: number; readonly limit: number }
-  ) =>
-    sql<ShadowRow>`select rule_id, platform, platform_post_id, payload, created_at from shadow_matches
-      where rule_id = ${toUuid(shadow)} and platform = any(${platforms}::text[]) and created_at >= ${since}
-      order by created_at, platform, platform_post_id offset ${skip} limit ${limit}`
+  const handOver = ({ rule, shadow, platforms, since }: Pair) => {
+    const isKnownIn = (table: "matches" | "shadow_matches") => sql`exists (select 1 from ${sql(table)} k
+      where k.rule_id = ${toUuid(rule)} and k.platform = s.platform and ${keyOf("k")} = ${keyOf("s")})`
+    return sql<{ readonly moved: number }>`with moved as (
+        update shadow_matches s set rule_id = ${toUuid(rule)}
+        where s.rule_id = ${toUuid(shadow)} and s.platform = any(${platforms}::text[]) and s.created_at >= ${since}
+          and not ${isKnownIn("matches")} and not ${isKnownIn("shadow_matches")}
+        returning 1
+      ) select count(*)::int as moved from moved`
+  }
+
+  /** As in the unique indexes. */
+  const keyOf = (table: string) =>
+    sql.literal(
+      `case when octet_length(${table}.platform_post_id) <= 200 then ${table}.platform_post_id else md5(${table}.platform_post_id) end`
+    )
+
+  const waitingRules = sql<{ readonly id: string; readonly version: number }>`select id, version from rules r
+    where candidate_of is null and exists (select 1 from shadow_matches where rule_id = r.id)`
+
+  const waiting = (rule: RuleId, limit: number) =>
+    sql<ShadowRow>`select platform, platform_post_id, payload, created_at from shadow_matches
+      where rule_id = ${toUuid(rule)} order by created_at, platform, platform_post_id limit ${limit}`
+
+  const settle = (rule: RuleId, matches: ReadonlyArray<ShadowMatch>) => {
+    const platforms = matches.map(({ platform }) => platform)
+    const posts = matches.map(({ platform_post_id }) => platform_post_id)
+    return sql`delete from shadow_matches s using unnest(${platforms}::text[], ${posts}::text[]) as x(platform, post)
+      where s.rule_id = ${toUuid(rule)} and s.platform = x.platform and s.platform_post_id = x.post`
+  }
 
   return ShadowStore.of({
     insert: (matches) => Effect.asVoid(insert(matches)).pipe(unavailable("shadows.insert")),
     compare: (pair, samples) =>
       Effect.map(compare(pair, samples), (rows) => toCompared(rows, samples)).pipe(unavailable("shadows.compare")),
-    page: (pair, range) =>
-      Effect.map(page(pair, range), (rows) =>
-        rows.map((row) => ({
-          ...row,
-          rule_id: fromUuid("rule", row.rule_id),
-          created_at: fromDate(row.created_at)
-        }))
-      ).pipe(unavailable("shadows.page")),
+    handOver: (pair) => Effect.map(handOver(pair), ([row]) => row?.moved ?? 0).pipe(unavailable("shadows.handOver")),
+    waitingRules: Effect.map(waitingRules, (rows) =>
+      rows.map(({ id, version }) => ({ id: fromUuid("rule", id), version }))
+    ).pipe(unavailable("shadows.waitingRules")),
+    waiting: (rule, limit) =>
+      Effect.map(waiting(rule, limit), (rows) =>
+        rows.map((row) => ({ ...row, rule_id: rule, created_at: fromDate(row.created_at) }))
+      ).pipe(unavailable("shadows.waiting")),
+    settle: (rule, matches) => Effect.asVoid(settle(rule, matches)).pipe(unavailable("shadows.settle")),
     trim: ({ before, keep }) =>
       Effect.gen(function* () {
         const floors = yield* sql<{ readonly id: string; readonly floor: Date }>`
@@ -102,7 +126,6 @@ interface ComparedRow {
 }
 
 interface ShadowRow {
-  readonly rule_id: string
   readonly platform: PlatformId
   readonly platform_post_id: string
   readonly payload: Record<string, unknown>

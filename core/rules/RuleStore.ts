@@ -51,6 +51,8 @@ export interface RuleChange {
   readonly added: ReadonlyArray<PlatformId>
   /** From when on events that only a shadow met count for the rule. Without it: from the change on. */
   readonly promotedSince?: Timestamp
+  /** Runs in the transaction of the change, after it. */
+  readonly also?: Effect.Effect<void, StoreUnavailable>
 }
 
 /** The registration of one rule on one platform, of any account. */

@@ -274,6 +274,7 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
           }))
         })
       }
+      if (wanted.also !== undefined) yield* wanted.also
       return version + 1
     })
 

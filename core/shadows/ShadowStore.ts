@@ -6,9 +6,10 @@ import type { StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import type { Timestamp } from "../model/Timestamp.ts"
+import type { Rule } from "../rules/Rule.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 
-/** `rule_id` is the shadow. */
+/** `rule_id` is the shadow, or the rule to which it was handed over. */
 export type ShadowMatch = Pick<Match, "rule_id" | "created_at" | "platform" | "platform_post_id" | "payload">
 
 /** A rule with its shadow. */
@@ -37,11 +38,17 @@ export class ShadowStore extends Context.Tag("core/ShadowStore")<
     /** Skips those that are stored already, and those of deleted shadows. */
     readonly insert: (matches: ReadonlyArray<ShadowMatch>) => Effect.Effect<void, StoreUnavailable>
     readonly compare: (pair: Pair, samples: number) => Effect.Effect<Compared, StoreUnavailable>
-    /** Oldest first, after the first `skip`. */
-    readonly page: (
-      pair: Pair,
-      page: { readonly skip: number; readonly limit: number }
-    ) => Effect.Effect<ReadonlyArray<ShadowMatch>, StoreUnavailable>
+    /**
+     * Hands over to the rule what its shadow has matched since then and the rule has not: it waits there to become matches,
+     * also when the shadow is gone. Returns how many.
+     */
+    readonly handOver: (pair: Pair) => Effect.Effect<number, StoreUnavailable>
+    /** The rules for which something waits. */
+    readonly waitingRules: Effect.Effect<ReadonlyArray<Pick<Rule, "id" | "version">>, StoreUnavailable>
+    /** What waits for a rule, oldest first. */
+    readonly waiting: (rule: RuleId, limit: number) => Effect.Effect<ReadonlyArray<ShadowMatch>, StoreUnavailable>
+    /** These have become matches of the rule. */
+    readonly settle: (rule: RuleId, matches: ReadonlyArray<ShadowMatch>) => Effect.Effect<void, StoreUnavailable>
     /** Deletes what is older, and the oldest of each shadow beyond `keep`: the comparison then begins later. */
     readonly trim: (options: {
       readonly before: Timestamp
@@ -71,16 +78,19 @@ export class ShadowStore extends Context.Tag("core/ShadowStore")<
             rule_id === shadow && created_at >= since && platforms.includes(platform)
         )
 
+      const matchesOf = ({ account, rule, platforms }: Pair) =>
+        matches.list({
+          account,
+          rules: Option.some([rule]),
+          platforms,
+          before: Option.none(),
+          limit: Number.MAX_SAFE_INTEGER
+        })
+
       const compare = (pair: Pair, samples: number) =>
         Effect.gen(function* () {
-          const { account, rule, platforms, since } = pair
-          const page = yield* matches.list({
-            account,
-            rules: Option.some([rule]),
-            platforms,
-            before: Option.none(),
-            limit: Number.MAX_SAFE_INTEGER
-          })
+          const { since } = pair
+          const page = yield* matchesOf(pair)
           const present = page.items.filter(({ created_at, reapplied }) => created_at >= since && reapplied !== true)
           const candidate = ofPair(pair).toReversed()
           const presentKeys = new Set(present.map(keyOf))
@@ -96,10 +106,38 @@ export class ShadowStore extends Context.Tag("core/ShadowStore")<
           }
         })
 
+      const handOver = (pair: Pair) =>
+        Effect.map(matchesOf(pair), ({ items }) => {
+          const known = new Set([...items, ...waitingFor(pair.rule)].map(keyOf))
+          const moved = new Set(ofPair(pair).filter((match) => !known.has(keyOf(match))))
+          stored = stored.map((match) => (moved.has(match) ? { ...match, rule_id: pair.rule } : match))
+          return moved.size
+        })
+
+      const waitingFor = (rule: RuleId) => stored.filter(({ rule_id }) => rule_id === rule)
+
+      const waitingRules = Effect.gen(function* () {
+        const found: Array<Pick<Rule, "id" | "version">> = []
+        for (const id of new Set(stored.map(({ rule_id }) => rule_id))) {
+          const [registration] = yield* rules.registrations(id)
+          if (registration === undefined) continue
+          const rule = yield* rules.find(registration.accountId, id)
+          if (Option.isSome(rule)) found.push(rule.value)
+        }
+        return found
+      })
+
       return ShadowStore.of({
         insert,
         compare,
-        page: (pair, { skip, limit }) => Effect.sync(() => ofPair(pair).slice(skip, skip + limit)),
+        handOver,
+        waitingRules,
+        waiting: (rule, limit) => Effect.sync(() => waitingFor(rule).slice(0, limit)),
+        settle: (rule, settled) =>
+          Effect.sync(() => {
+            const keys = new Set(settled.map(keyOf))
+            stored = stored.filter((match) => match.rule_id !== rule || !keys.has(keyOf(match)))
+          }),
         trim: ({ before, keep }) =>
           Effect.sync(() => {
             const kept = new Map<RuleId, number>()

@@ -3,7 +3,6 @@ import { Context, Effect, Either, Layer, Option, Schema } from "effect"
 import { answeringWith, decisive } from "../idempotency/CurrentClaim.ts"
 import { Actor } from "../keys/Key.ts"
 import { explainFilterInTurns } from "../languages/explainFilter.ts"
-import { addLater } from "../matches/addLater.ts"
 import { MatchStore } from "../matches/MatchStore.ts"
 import {
   InvalidArgument,
@@ -25,6 +24,7 @@ import type { Rule, RuleDraft } from "../rules/Rule.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { type ChangedRule, type ChangeFailure, Rules } from "../rules/Rules.ts"
 import { inTurns } from "../work/turns.ts"
+import { adopt } from "./adopt.ts"
 import { type Compared, type Pair, ShadowStore } from "./ShadowStore.ts"
 
 const Sample = Schema.Struct({
@@ -193,17 +193,6 @@ export class Shadows extends Context.Tag("core/Shadows")<
           return explanation.matched ? {} : { explanation }
         })
 
-      /** Skips those that the rule has already. Returns how many it added. */
-      const adopt = (pair: Pair, version: number) =>
-        Effect.gen(function* () {
-          let added = 0
-          for (let skip = 0; ; skip += PAGE) {
-            const page = yield* shadows.page(pair, { skip, limit: PAGE })
-            added += yield* addLater({ matches, ids }, { id: pair.rule, version }, page)
-            if (page.length < PAGE) return added
-          }
-        })
-
       const promote = Effect.fn("Shadows.promote")(function* (
         account: AccountId,
         id: string,
@@ -211,20 +200,22 @@ export class Shadows extends Context.Tag("core/Shadows")<
       ) {
         const { rule, pair } = yield* shadowed(account, id)
         if (isPaused(rule)) return yield* pausedError(id)
-        const wanted = Option.map(since, (from) => ({ ...pair, since: from }))
-        const adoptNow = Option.match(wanted, {
-          onNone: () => Effect.succeed(0),
-          onSome: (from) => adopt(from, rule.version + 1)
-        })
         let added = 0
-        // After the change: before it, they would belong to a version that may never be.
-        const andThen = Effect.map(adoptNow, (adopted) => {
-          added = adopted
+        const handOver = Option.match(since, {
+          onNone: () => Effect.void,
+          onSome: (from) =>
+            Effect.map(shadows.handOver({ ...pair, since: from }), (count) => {
+              added += count
+            })
         })
         const promoted = Effect.map(rules.get(account, id), (rule) => ({ rule, added }))
         const replacement = {
           limits: new Map(),
-          andThen,
+          // Once more: ingest may have stored an event for the shadow during the change.
+          andThen: Effect.zipRight(
+            handOver,
+            adopt({ shadows, matches, ids }, { id: rule.id, version: rule.version + 1 })
+          ),
           change: {
             name: rule.name,
             intent: rule.intent,
@@ -234,6 +225,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
             paused: [],
             candidate: pair.shadow,
             added: pair.platforms,
+            also: handOver,
             ...(Option.isSome(since) && { promotedSince: since.value })
           }
         }
@@ -260,8 +252,6 @@ export class Shadows extends Context.Tag("core/Shadows")<
 }
 
 // ---- helpers ----
-
-const PAGE = 200
 
 const isPaused = ({ platforms }: Rule): boolean => Object.values(platforms).some(({ state }) => state === "paused")
 
