@@ -1,2 +1,35 @@
-/** To be written. */
-export const EditorPage = () => <h1>Editor</h1>
+/** Writes a new rule, or a new version of one. */
+import { useQuery } from "@tanstack/react-query"
+import { useParams } from "wouter-preact"
+import { problemOf, useTRPC } from "../client.ts"
+import { Empty } from "../parts/Empty.tsx"
+import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { useTitle } from "../parts/useTitle.ts"
+import { Waiting } from "../parts/Waiting.tsx"
+import { useReader } from "../Reader.tsx"
+import { RuleForm } from "./RuleForm.tsx"
+
+export const EditorPage = () => {
+  const { id } = useParams<{ id?: string }>()
+  const { may } = useReader()
+  const trpc = useTRPC()
+  const syntax = useQuery(trpc.platforms.syntax.queryOptions({}, { staleTime: Number.POSITIVE_INFINITY }))
+  const rule = useQuery({
+    ...trpc.rules.get.queryOptions({ rule_id: id ?? "" }),
+    enabled: id !== undefined,
+    staleTime: 0
+  })
+  useTitle(id === undefined ? "New rule" : `Edit ${rule.data?.rule.name ?? "rule"}`)
+
+  if (!may("write")) {
+    return <Empty title="This key can only read">To write rules, sign in with a key of the scope write.</Empty>
+  }
+  const failed = syntax.error ?? rule.error
+  if (failed !== null) {
+    const retry = () => void Promise.all([syntax.refetch(), id !== undefined && rule.refetch()])
+    return <ProblemNote problem={problemOf(failed)} onRetry={retry} />
+  }
+  // The form begins with the newest version, and later answers do not change it.
+  if (syntax.data === undefined || (id !== undefined && !rule.isFetchedAfterMount)) return <Waiting />
+  return <RuleForm key={id ?? "new"} platforms={syntax.data.platforms} rule={rule.data?.rule} />
+}

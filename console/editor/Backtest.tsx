@@ -1,0 +1,156 @@
+/** Tests a filter on recent events, and asks the platform how many events it would bring. */
+import { useMutation } from "@tanstack/react-query"
+import type { ComponentChildren } from "preact"
+import { problemOf, useTRPCClient } from "../client.ts"
+import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { Time } from "../parts/Time.tsx"
+import { EventNote } from "./EventNote.tsx"
+import { languageOf } from "./languages.ts"
+import type { CheckedFilter } from "./useCheck.ts"
+
+export const Backtest = ({ platform, text }: { readonly platform: string; readonly text: string }) => {
+  const client = useTRPCClient()
+  const test = useMutation({
+    mutationFn: async (text: string) => {
+      const { platforms } = await client.rules.check.query({ overrides: { [platform]: text }, backtest: SIZE })
+      return { text, result: platforms[platform] }
+    }
+  })
+  const ask = useMutation({
+    mutationFn: async (text: string) => {
+      const { platforms } = await client.rules.check.query({ overrides: { [platform]: text }, ask_platforms: true })
+      return { text, result: platforms[platform] }
+    }
+  })
+  const failed = test.error ?? ask.error
+  return (
+    <section aria-label={`Test for ${platform}`}>
+      <div class="filter-actions">
+        <button type="button" disabled={test.isPending} onClick={() => test.mutate(text)}>
+          {test.isPending ? "Testing…" : `Test on recent ${languageOf(platform).events}`}
+        </button>
+        <button
+          type="button"
+          disabled={ask.isPending}
+          title="Sends the filter to the platform. Nothing is registered"
+          onClick={() => ask.mutate(text)}
+        >
+          {ask.isPending ? "Asking…" : `Ask ${platform} itself`}
+        </button>
+      </div>
+      {failed !== null && <ProblemNote problem={problemOf(failed)} />}
+      <Answer answer={test.data} text={text}>
+        {(result) => <Tested platform={platform} result={result} />}
+      </Answer>
+      <Answer answer={ask.data} text={text}>
+        {(result) => <Asked platform={platform} result={result} />}
+      </Answer>
+    </section>
+  )
+}
+
+// ---- helpers ----
+
+const SIZE = { events: 10_000, samples: 5 }
+
+const numbers = new Intl.NumberFormat()
+const rates = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 2 })
+const percents = new Intl.NumberFormat(undefined, { style: "percent", maximumSignificantDigits: 2 })
+
+const Answer = ({
+  answer,
+  text,
+  children
+}: {
+  readonly answer: { readonly text: string; readonly result: CheckedFilter | undefined } | undefined
+  /** The present filter. */
+  readonly text: string
+  readonly children: (result: CheckedFilter) => ComponentChildren
+}) => {
+  if (answer?.result === undefined) return null
+  return (
+    <div class="card" role="status">
+      {answer.text !== text && <p class="warning">The filter has changed since: this is about the earlier text.</p>}
+      {answer.result.valid ? children(answer.result) : <p>The filter is not valid yet: fix its errors first.</p>}
+    </div>
+  )
+}
+
+const Tested = ({ platform, result: { backtest } }: { readonly platform: string; readonly result: CheckedFilter }) => {
+  if (backtest === undefined) return null
+  const { events } = languageOf(platform)
+  const { basis, tested, matched, already_matched, share, per_hour, from, to, samples, note, missed } = backtest
+  if (tested === 0) return <p>{note ?? `There are no ${events} to test yet`}.</p>
+  return (
+    <>
+      <p>
+        <strong>
+          {numbers.format(matched)} of {numbers.format(tested)} {events} match
+        </strong>
+        {share !== undefined && matched > 0 && ` (${percents.format(share)})`}
+        {per_hour !== undefined && matched > 0 && `, about ${rates.format(per_hour)} per hour`}.{" "}
+        {already_matched > 0 && `${numbers.format(already_matched)} of them match an active rule of yours already. `}
+        {from !== undefined && to !== undefined && (
+          <span class="quiet">
+            From <Time at={from} /> to <Time at={to} />.
+          </span>
+        )}
+      </p>
+      {basis === "matched_events" && (
+        <p class="quiet">
+          {platform} sends only {events} that match some rule of this server, so there may be many more.
+        </p>
+      )}
+      {missed !== undefined && <p class="quiet">{numbers.format(missed)} of the same time were not kept.</p>}
+      {note !== undefined && <p class="quiet">{note}</p>}
+      {matched === 0 && <p>Use fewer or more common words, or try “Why not?” on one that should match.</p>}
+      {samples.length > 0 && (
+        <ul class="event-samples">
+          {samples.map((event, index) => (
+            <li key={index}>
+              <EventNote platform={platform} event={event} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+const Asked = ({
+  platform,
+  result: { platform_verdict: verdict, counts, counts_reason, price }
+}: {
+  readonly platform: string
+  readonly result: CheckedFilter
+}) => (
+  <>
+    {verdict !== undefined && (
+      <p>
+        <strong>
+          {platform} {verdict.accepted ? "accepts the filter." : "rejects the filter."}
+        </strong>{" "}
+        {verdict.reason}
+      </p>
+    )}
+    {counts !== undefined && (
+      <p>
+        {counts.bound === "upper" ? "At most " : ""}
+        {numbers.format(counts.total)} {languageOf(platform).events} from <Time at={counts.from} form="full" /> to{" "}
+        <Time at={counts.to} form="full" />, {rates.format(counts.per_hour)} per hour.
+        {counts.without !== undefined && ` Counted without ${counts.without.join(", ")}.`} {counts.note}
+      </p>
+    )}
+    {counts_reason !== undefined && <p class="quiet">Not counted: {counts_reason}</p>}
+    {price !== undefined && (
+      <p>
+        <strong>
+          About{" "}
+          {new Intl.NumberFormat(undefined, { style: "currency", currency: price.currency }).format(price.per_month)}{" "}
+          per month
+        </strong>
+        , less what other rules of this server bring anyway.
+      </p>
+    )}
+  </>
+)

@@ -1,0 +1,201 @@
+/** The form of a rule: name, intent, platforms and a filter for each. */
+import { type MutableRef, useRef, useState } from "preact/hooks"
+import { Link, useLocation } from "wouter-preact"
+import { type Answers, problemOf, type Rule } from "../client.ts"
+import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { useReader } from "../Reader.tsx"
+import { Conflict } from "./Conflict.tsx"
+import {
+  type Draft,
+  draftOf,
+  emptyDraft,
+  filterOf,
+  type Work,
+  withFilter,
+  withoutFilter,
+  withPlatform,
+  withTranslation
+} from "./draft.ts"
+import { FilterCard } from "./FilterCard.tsx"
+import { languageOf } from "./languages.ts"
+import { isConflict, useSave } from "./useSave.ts"
+import { useWork } from "./useWork.ts"
+
+export const RuleForm = ({
+  platforms,
+  rule: given
+}: {
+  readonly platforms: Platforms
+  /** Absent for a new one. */
+  readonly rule: Rule | undefined
+}) => {
+  const { account } = useReader()
+  const [, go] = useLocation()
+  const [rule, setRule] = useState(given)
+  const saved = savedWork(rule, Object.keys(platforms)[0])
+  const { work, isChanged, isRestored, change, replace, forget } = useWork(
+    `earshot.draft.${account.id}.${given?.id ?? "new"}`,
+    saved
+  )
+  const { draft } = work
+  const [isTried, setTried] = useState(false)
+  const focus = useRef<Record<string, MutableRef<() => void>>>({})
+  const focusOf = (platform: string) => {
+    focus.current[platform] ??= { current: () => undefined }
+    return focus.current[platform]
+  }
+  const save = useSave((ruleId) => {
+    forget()
+    go(`/rules/${ruleId}`)
+  })
+
+  const submit = (event: Event) => {
+    event.preventDefault()
+    setTried(true)
+    const [missing] = withoutFilter(draft)
+    if (missing !== undefined) focusOf(missing).current()
+    else if (draft.platforms.length > 0 && !save.isPending) save.mutate({ draft, rule, version: work.version })
+  }
+  const submitByKey = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    if (event.currentTarget instanceof HTMLFormElement) event.currentTarget.requestSubmit()
+  }
+  const loadVersion = (latest: Rule) => {
+    setRule(latest)
+    replace({ draft: draftOf(latest), version: latest.version })
+    save.reset()
+  }
+  const inOrder = [...new Set([...Object.keys(platforms), ...draft.platforms])]
+  const problem = save.error === null ? undefined : problemOf(save.error)
+  const title = rule === undefined ? "New rule" : `Edit “${rule.name}”`
+
+  return (
+    <form class="rule-form" onSubmit={submit} onKeyDown={submitByKey}>
+      <div class="head">
+        <h1>{title}</h1>
+      </div>
+      {isRestored && (
+        <p class="draft-note">
+          Your unsaved changes are back.{" "}
+          <button type="button" class="plain" onClick={() => replace(saved)}>
+            Discard them
+          </button>
+        </p>
+      )}
+      <About draft={draft} onChange={change} />
+      <PlatformChoice
+        platforms={inOrder}
+        draft={draft}
+        isMissing={isTried && draft.platforms.length === 0}
+        onChange={change}
+      />
+      {inOrder
+        .filter((platform) => draft.platforms.includes(platform))
+        .map((platform) => {
+          const help = platforms[platform]
+          return help === undefined ? (
+            <p key={platform} class="warning">
+              This server does not have the platform {platform}. Its filter stays as it is.
+            </p>
+          ) : (
+            <FilterCard
+              key={platform}
+              platform={platform}
+              help={help}
+              text={filterOf(draft, platform)}
+              filters={Object.fromEntries(draft.platforms.map((id) => [id, filterOf(draft, id)]))}
+              isMissing={isTried}
+              focusRef={focusOf(platform)}
+              onChange={(text) => change((draft) => withFilter(draft, platform, text))}
+              onTranslation={(other, text) => change((draft) => withTranslation(draft, other, text))}
+            />
+          )
+        })}
+      <div class="save-bar">
+        {problem !== undefined && isConflict(problem) && rule !== undefined ? (
+          <Conflict
+            ruleId={rule.id}
+            onLoad={loadVersion}
+            onOverwrite={(latest) => save.mutate({ draft, rule: latest, version: latest.version })}
+          />
+        ) : (
+          problem !== undefined && <ProblemNote problem={problem} />
+        )}
+        <button type="submit" class="main" disabled={save.isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
+          {save.isPending ? "Saving…" : rule === undefined ? "Create the rule" : "Save a new version"}
+        </button>
+        <Link href={rule === undefined ? "/" : `/rules/${rule.id}`} class="button">
+          Cancel
+        </Link>
+        <span class="quiet">{isChanged && "Not saved yet. Ctrl-Enter saves."}</span>
+      </div>
+    </form>
+  )
+}
+
+// ---- helpers ----
+
+type Platforms = Answers["platforms"]["syntax"]["platforms"]
+type Change = (edit: (draft: Draft) => Draft) => void
+
+const savedWork = (rule: Rule | undefined, firstPlatform: string | undefined): Work =>
+  rule === undefined ? { draft: emptyDraft(firstPlatform) } : { draft: draftOf(rule), version: rule.version }
+
+const About = ({ draft, onChange }: { readonly draft: Draft; readonly onChange: Change }) => (
+  <div class="rule-about">
+    <label>
+      Name
+      <input
+        required
+        maxLength={200}
+        autocomplete="off"
+        placeholder="Earthquakes in Japan"
+        value={draft.name}
+        onInput={({ currentTarget: { value } }) => onChange((draft) => ({ ...draft, name: value }))}
+      />
+    </label>
+    <label>
+      What it should find, and why
+      <textarea
+        required
+        rows={2}
+        maxLength={4000}
+        placeholder="Hear of strong earthquakes within a minute, to warn our team"
+        value={draft.intent}
+        onInput={({ currentTarget: { value } }) => onChange((draft) => ({ ...draft, intent: value }))}
+      />
+    </label>
+  </div>
+)
+
+const PlatformChoice = ({
+  platforms,
+  draft,
+  isMissing,
+  onChange
+}: {
+  readonly platforms: ReadonlyArray<string>
+  readonly draft: Draft
+  readonly isMissing: boolean
+  readonly onChange: Change
+}) => (
+  <fieldset class="platform-choice">
+    <legend>Where to watch</legend>
+    {platforms.map((platform) => (
+      <label class="check" key={platform}>
+        <input
+          type="checkbox"
+          checked={draft.platforms.includes(platform)}
+          onChange={({ currentTarget: { checked } }) => onChange((draft) => withPlatform(draft, platform, checked))}
+        />
+        {platform} <span class="quiet">{languageOf(platform).events}</span>
+      </label>
+    ))}
+    {isMissing && (
+      <p class="problem" role="alert">
+        Choose at least one platform.
+      </p>
+    )}
+  </fieldset>
+)

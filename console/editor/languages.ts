@@ -1,0 +1,64 @@
+/** What the editor knows of each language. A platform that is not here gets an editor without colors. */
+import type { EventSummary } from "../../core/syntax/expression/eventFields.ts"
+import { labelsOf, languages as pageLanguages } from "../../core/syntax/firehose/labels.ts"
+import { firehoseSummary } from "../../core/syntax/firehose/summary.ts"
+import { xSummary } from "../../core/syntax/x/summary.ts"
+import { languages as postLanguages } from "../../core/syntax/x/vocabulary.ts"
+import { firehoseTokens, type Token, xTokens } from "./tokens.ts"
+
+export interface KnownValue {
+  readonly text: string
+  /** What it stands for. */
+  readonly meaning?: string
+}
+
+export interface EditorLanguage {
+  readonly tokens: (text: string) => ReadonlyArray<Token>
+  /** Known values of fields, as they are written in a filter. */
+  readonly values: Readonly<Record<string, ReadonlyArray<KnownValue>>>
+  /** What a filter selects: `posts`. */
+  readonly events: string
+  /** A filter to start with, simple and with frequent matches. */
+  readonly starter: { readonly rule: string; readonly description: string }
+  /** An event with this text and nothing else of interest. */
+  readonly eventOf: (text: string) => unknown
+  readonly summaryOf: (event: unknown) => EventSummary
+}
+
+export const languageOf = (platform: string): EditorLanguage => LANGUAGES[platform] ?? UNKNOWN
+
+// ---- helpers ----
+
+const quoted = (label: string): KnownValue => ({ text: `"${label}"` })
+
+const LANGUAGES: Readonly<Record<string, EditorLanguage>> = {
+  x: {
+    tokens: xTokens,
+    values: { lang: postLanguages.map(({ code, name }) => ({ text: code, meaning: name })) },
+    events: "posts",
+    starter: { rule: "(earthquake OR quake) lang:en", description: "one of two words, in English" },
+    eventOf: (text) => ({ data: { id: "1", text } }),
+    summaryOf: xSummary
+  },
+  firehose: {
+    tokens: firehoseTokens,
+    values: {
+      language: pageLanguages.map((code) => ({ text: code })),
+      page_category: labelsOf("page_category").map(quoted),
+      page_type: labelsOf("page_type").map(quoted)
+    },
+    events: "pages",
+    starter: { rule: "(earthquake OR quake) AND language:en", description: "one of two words, in English" },
+    eventOf: (text) => ({ document: { url: "https://example.org/", diff: { chunks: [{ typ: "ins", text }] } } }),
+    summaryOf: firehoseSummary
+  }
+}
+
+const UNKNOWN: EditorLanguage = {
+  tokens: () => [],
+  values: {},
+  events: "events",
+  starter: { rule: "earthquake", description: "one word" },
+  eventOf: (text) => ({ text }),
+  summaryOf: () => ({})
+}
