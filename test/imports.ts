@@ -76,8 +76,7 @@ const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
     "@trpc/tanstack-react-query",
     "eventsource",
     "uplot",
-    "@codemirror/",
-    "@lezer/highlight"
+    "@codemirror/"
   ]
 }
 

@@ -31,7 +31,7 @@ const issuesIn = (details: unknown): ReadonlyArray<Issue> => {
   }
   return details.issues.flatMap((issue: unknown) =>
     typeof issue === "object" && issue !== null && "message" in issue && typeof issue.message === "string"
-      ? [{ path: "path" in issue && Array.isArray(issue.path) ? issue.path.join(".") : "", message: issue.message }]
+      ? [{ path: "path" in issue && typeof issue.path === "string" ? issue.path : "", message: issue.message }]
       : []
   )
 }
