@@ -8,6 +8,7 @@ import { watermarkAt, withIdsAfter } from "../../core/matches/idOrder.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import {
   type AccountTrim,
+  type CountQuery,
   MAX_PAGE_BYTES,
   type MatchPage,
   type MatchSelector,
@@ -22,6 +23,7 @@ import { type AccountId, fromUuid, type MatchId, toUuid } from "../../core/model
 import { CurrentFence, type Fence } from "../../core/ownership/Ownership.ts"
 import { Announcements, CHANNEL } from "./Announcements.ts"
 import { check, orLost } from "./fenced.ts"
+import { countsStatement, toBarCount } from "./matchCounts.ts"
 import { batchesOf, type Encoded, type Records, recordsOf } from "./matchRecords.ts"
 import { type MatchRow, toChange, toMatch, toPage } from "./matchRows.ts"
 import { jsonbParameter } from "./parameters.ts"
@@ -149,6 +151,12 @@ const make = Effect.gen(function* () {
       unavailable("matches.floor")
     )
 
+  const counts = (query: CountQuery) =>
+    countsStatement(sql, query).pipe(
+      Effect.map((rows) => rows.map(toBarCount(query.bars.unit))),
+      unavailable("matches.counts")
+    )
+
   const usage = (account: AccountId) =>
     sql<Usage>`select ${totals(sql)} from account_usage where account_id = ${toUuid(account)}`.pipe(
       Effect.map(([row]) => row ?? { matches: 0, bytes: 0 }),
@@ -193,6 +201,7 @@ const make = Effect.gen(function* () {
     redact,
     posts,
     floor,
+    counts,
     usage,
     usages
   })

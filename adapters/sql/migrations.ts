@@ -535,6 +535,88 @@ export const migrations = {
     const sql = yield* SqlClient
     // The platform replays its events since then, and not all of them are stored.
     yield* sql`alter table streams add column replaying_since timestamptz(3)`
+  }),
+
+  "0020_counts_of_matches": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // The stored matches of a rule that were created in an hour since 1970, and in each of its minutes: from the first
+    // to the last minute that had one. Free space on the page keeps updates HOT.
+    yield* sql`create table match_counts (
+      rule_id uuid not null,
+      platform text not null,
+      hour integer not null,
+      matches bigint not null,
+      minutes integer[] not null,
+      primary key (rule_id, platform, hour)
+    ) with (fillfactor = 50)`
+    yield* sql`create function count_minute(minutes integer[], minute integer) returns integer[]
+      language plpgsql immutable as $$
+      begin
+        minutes[minute] := coalesce(minutes[minute], 0) + 1;
+        return minutes;
+      end $$`
+    yield* sql`create aggregate minute_counts(integer) (sfunc = count_minute, stype = integer[], initcond = '{}')`
+    yield* sql`create function add_minutes(minutes integer[], added integer[], sign integer) returns integer[]
+      language plpgsql immutable as $$
+      begin
+        for minute in array_lower(added, 1)..array_upper(added, 1) loop
+          if added[minute] > 0 then
+            minutes[minute] := coalesce(minutes[minute], 0) + sign * added[minute];
+          end if;
+        end loop;
+        return minutes;
+      end $$`
+    yield* sql`create function minute_of(at timestamptz) returns integer language sql stable
+      return floor(extract(epoch from at) / 60)::int`
+    // No insert or delete may come between the first count and the trigger.
+    yield* sql`lock table matches in share row exclusive mode`
+    yield* sql`insert into match_counts
+      select rule_id, platform, minute / 60, count(*), minute_counts(minute % 60)
+      from (select rule_id, platform, minute_of(created_at) as minute from matches) m
+      group by rule_id, platform, minute / 60`
+    yield* sql`create or replace function matches_changed() returns trigger language plpgsql as $$
+      begin
+        if tg_op = 'TRUNCATE' then
+          delete from account_usage;
+          delete from match_counts;
+          return null;
+        end if;
+        insert into account_usage as u (account_id, part, matches, bytes)
+        select account_id, part, sign * count(*), sign * sum(bytes) from changed, (
+          select case tg_op when 'INSERT' then 0 else 1 + pg_backend_pid() % 64 end as part,
+            case tg_op when 'INSERT' then 1 else -1 end as sign
+        ) change
+        -- In one order, so that two deletes cannot deadlock.
+        group by account_id, part, sign order by account_id
+        on conflict (account_id, part) do update
+          set matches = u.matches + excluded.matches, bytes = u.bytes + excluded.bytes;
+        if tg_op = 'INSERT' then
+          insert into match_counts as c (rule_id, platform, hour, matches, minutes)
+          select rule_id, platform, minute / 60 as hour, count(*), minute_counts(minute % 60)
+          from (select rule_id, platform, minute_of(created_at) as minute from changed) m
+          group by rule_id, platform, hour order by rule_id, platform, hour
+          on conflict (rule_id, platform, hour) do update set matches = c.matches + excluded.matches,
+            minutes = add_minutes(c.minutes, excluded.minutes, 1);
+          return null;
+        end if;
+        with gone as materialized (
+          select rule_id, platform, minute / 60 as hour, count(*) as matches, minute_counts(minute % 60) as minutes
+          from (select rule_id, platform, minute_of(created_at) as minute from changed) m
+          group by rule_id, platform, hour
+        ), locked as materialized (
+          -- In the order of inserts.
+          select c.rule_id, c.platform, c.hour, c.matches = g.matches as is_last, g.matches, g.minutes
+          from match_counts c join gone g using (rule_id, platform, hour)
+          order by c.rule_id, c.platform, c.hour for update of c
+        ), emptied as (
+          delete from match_counts c using locked l
+          where l.is_last and (c.rule_id, c.platform, c.hour) = (l.rule_id, l.platform, l.hour)
+        )
+        update match_counts c set matches = c.matches - l.matches, minutes = add_minutes(c.minutes, l.minutes, -1)
+        from locked l
+        where not l.is_last and (c.rule_id, c.platform, c.hour) = (l.rule_id, l.platform, l.hour);
+        return null;
+      end $$`
   })
 }
 
@@ -549,7 +631,9 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   // Earlier versions would list candidates as rules.
   "0017_versions_of_rules": false,
   "0018_idempotency": true,
-  "0019_replays": true
+  "0019_replays": true,
+  // Counts all stored matches, and no match can be stored meanwhile.
+  "0020_counts_of_matches": false
 }
 
 /** From versions that did not share a store with other servers. */

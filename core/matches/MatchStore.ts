@@ -5,6 +5,7 @@ import type { MatchesUnstorable, StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, MatchId, RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
+import { type Bars, endOf, UNIT_MILLIS } from "./Bars.ts"
 import { redactionIds, watermarkAt, withIdsAfter } from "./idOrder.ts"
 import { type Match, type Redacted, type RedactedMatch, withoutPayload } from "./Match.ts"
 
@@ -78,6 +79,20 @@ export interface AccountTrim {
   readonly atMost: number
 }
 
+export interface CountQuery extends MatchSelector {
+  readonly bars: Bars
+  /** Otherwise the counts of all rules are added up. */
+  readonly isPerRule: boolean
+}
+
+/** The number of matches in a bar that has any. `start` is in milliseconds. */
+export interface BarCount {
+  readonly rule?: RuleId
+  readonly platform: PlatformId
+  readonly start: number
+  readonly matches: number
+}
+
 export class MatchStore extends Context.Tag("core/MatchStore")<
   MatchStore,
   {
@@ -142,6 +157,11 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
       { readonly postIds: ReadonlyArray<string>; readonly last: Option.Option<MatchId> },
       StoreUnavailable
     >
+    /**
+     * Counts the stored matches by the time at which they were created, redacted ones too. The cost depends on the
+     * number of rules and hours, not on the number of stored matches.
+     */
+    readonly counts: (query: CountQuery) => Effect.Effect<ReadonlyArray<BarCount>, StoreUnavailable>
     readonly usage: (account: AccountId) => Effect.Effect<Usage, StoreUnavailable>
     /** Of all accounts with matches. */
     readonly usages: Effect.Effect<ReadonlyMap<AccountId, Usage>, StoreUnavailable>
@@ -318,6 +338,25 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
 
       const usage = (account: AccountId) => Effect.map(oldestFirstOf(account), usageOf)
 
+      const counts = (query: CountQuery) =>
+        Effect.map(isVisibleTo(query), (isVisible) => {
+          const { unit, from } = query.bars
+          const bars = new Map<string, BarCount>()
+          for (const match of newestFirst) {
+            const at = Date.parse(match.created_at)
+            const isCounted = at >= from && at < endOf(query.bars) && query.platforms.includes(match.platform)
+            if (!isCounted || !isVisible(match.id, match)) continue
+            const bar = {
+              ...(query.isPerRule && { rule: match.rule_id }),
+              platform: match.platform,
+              start: Math.floor(at / UNIT_MILLIS[unit]) * UNIT_MILLIS[unit]
+            }
+            const key = JSON.stringify(bar)
+            bars.set(key, { ...bar, matches: (bars.get(key)?.matches ?? 0) + 1 })
+          }
+          return [...bars.values()]
+        })
+
       const usages = Effect.gen(function* () {
         const accounts = new Set<AccountId>()
         for (const { rule_id } of yield* oldestFirst) {
@@ -361,6 +400,7 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
         trimAccount,
         redact,
         posts,
+        counts,
         floor: (account) => Effect.sync(() => Option.fromNullable(floorOf(account))),
         usage,
         usages

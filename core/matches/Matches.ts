@@ -21,6 +21,7 @@ import { Quotas } from "../quotas/Quotas.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { yieldIfTurnIsLong } from "../work/turns.ts"
 import { checkCursor, checkNotInFuture, checkResumeCursor } from "./checkCursor.ts"
+import { barsOf, checkWork, type Histogram, type HistogramQuery, histogramOf } from "./Histogram.ts"
 import { LiveMatches, type LiveUpdate, type Next } from "./LiveMatches.ts"
 import { Match, Redaction, redactionOf } from "./Match.ts"
 import { type MatchSelector, MatchStore } from "./MatchStore.ts"
@@ -120,6 +121,11 @@ export class Matches extends Context.Tag("core/Matches")<
       account: AccountId,
       query: ResolvedWatchQuery
     ) => Effect.Effect<Next<MatchUpdate, WatchFailure>, WatchFailure, Scope.Scope>
+    /** The number of stored matches over time. */
+    readonly histogram: (
+      account: AccountId,
+      query: HistogramQuery
+    ) => Effect.Effect<Histogram, InvalidArgument | RuleNotFound | StoreUnavailable>
     /** Long polling: returns as soon as there is a match, or `limit` redactions. */
     readonly wait: (account: AccountId, query: WaitQuery) => Effect.Effect<WaitResult, WatchFailure>
   }
@@ -185,6 +191,21 @@ export class Matches extends Context.Tag("core/Matches")<
         }
       })
 
+      const histogram = Effect.fnUntraced(function* (account: AccountId, query: HistogramQuery) {
+        const bars = yield* barsOf(query, yield* Clock.currentTimeMillis)
+        const selector = yield* selectorFor(account, query)
+        if (Option.isNone(selector.rules)) {
+          const perPlatform = yield* Effect.forEach(selector.platforms, (platform) => rules.count(account, platform))
+          yield* checkWork(
+            bars,
+            perPlatform.reduce((sum, count) => sum + count, 0)
+          )
+        }
+        const counted = yield* store.counts({ ...selector, bars, isPerRule: query.by === "rule" })
+        yield* yieldIfTurnIsLong
+        return histogramOf(counted, bars, query.by)
+      })
+
       const startCursor = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {
         yield* selectorFor(account, query)
         yield* quotas.checkStreams(account)
@@ -247,7 +268,7 @@ export class Matches extends Context.Tag("core/Matches")<
         }
       }, Effect.scoped)
 
-      return Matches.of({ list, startCursor, listen, wait })
+      return Matches.of({ list, histogram, startCursor, listen, wait })
     })
   )
 }

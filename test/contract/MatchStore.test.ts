@@ -1,4 +1,5 @@
 import { everyStore } from "../stores.ts"
+import { matchCountsContract } from "./matchCountsContract.ts"
 import { matchStoreContract, trimContract } from "./matchStoreContract.ts"
 import { redactContract } from "./redactContract.ts"
 
@@ -6,4 +7,5 @@ for (const [name, layer] of everyStore) {
   matchStoreContract(name, layer)
   trimContract(name, layer)
   redactContract(name, layer)
+  matchCountsContract(name, layer)
 }

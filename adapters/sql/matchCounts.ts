@@ -1,0 +1,60 @@
+/** The statement that counts matches over time. The trigger on `matches` keeps the counters. */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { Statement } from "@effect/sql/Statement"
+import { Option } from "effect"
+import { endOf, UNIT_MILLIS, type Unit } from "../../core/matches/Bars.ts"
+import type { BarCount, CountQuery } from "../../core/matches/MatchStore.ts"
+import { fromUuid, toUuid } from "../../core/model/Ids.ts"
+import type { PlatformId } from "../../core/model/PlatformId.ts"
+
+/** `bar` is the number of units since 1970. */
+export interface CountRow {
+  readonly rule_id: string | null
+  readonly platform: PlatformId
+  readonly bar: number
+  readonly matches: number
+}
+
+/** Reads one index range per rule and platform. A row of the table has the counts of an hour. */
+export const countsStatement = (
+  sql: SqlClient,
+  { account, rules, platforms, bars, isPerRule }: CountQuery
+): Statement<CountRow> => {
+  const [from, to] = [bars.from, endOf(bars)]
+  const rule = sql.literal(isPerRule ? "r.id" : "null::uuid")
+  const ofRules = Option.match(rules, {
+    onNone: () => sql`true`,
+    onSome: (ids) => sql`r.id = any(${ids.map(toUuid)}::uuid[])`
+  })
+  return sql<CountRow>`
+    select ${rule} as rule_id, c.platform, c.bar, sum(c.matches)::float8 as matches
+    from rules r cross join unnest(${[...new Set(platforms)]}::text[]) as p(platform) cross join lateral (
+      select h.platform, ${sql.literal(barsOfHour[bars.unit])}
+      where h.rule_id = r.id and h.platform = p.platform
+        and h.hour >= ${Math.floor(from / UNIT_MILLIS.hour)} and h.hour < ${Math.ceil(to / UNIT_MILLIS.hour)}
+    ) c
+    where r.account_id = ${toUuid(account)} and ${ofRules} and c.matches > 0
+      and c.bar >= ${from / UNIT_MILLIS[bars.unit]} and c.bar < ${to / UNIT_MILLIS[bars.unit]}
+      and not exists (select 1 from registrations g where g.rule_id = r.id and g.state in ('pending', 'removing'))
+    group by 1, 2, 3`
+}
+
+export const toBarCount =
+  (unit: Unit) =>
+  ({ rule_id, platform, bar, matches }: CountRow): BarCount => ({
+    ...(rule_id !== null && { rule: fromUuid("rule", rule_id) }),
+    platform,
+    start: bar * UNIT_MILLIS[unit],
+    matches
+  })
+
+// ---- helpers ----
+
+/** The bars that an hour has, or is a part of. */
+const barsOfHour: Readonly<Record<Unit, string>> = {
+  // `minutes` begins with the first minute that had a match.
+  minute: `h.hour * 60 + array_lower(h.minutes, 1) + m.place::int - 1 as bar, m.matches
+      from match_counts h cross join unnest(h.minutes) with ordinality as m(matches, place)`,
+  hour: "h.hour as bar, h.matches from match_counts h",
+  day: "h.hour / 24 as bar, h.matches from match_counts h"
+}
