@@ -1,6 +1,7 @@
 /** All operations. The REST routes, the tRPC router and the OpenAPI document are derived from them. */
 import { Effect, Option, Schema } from "effect"
 import { answering } from "../core/idempotency/CurrentClaim.ts"
+import { Histogram, HistogramQuery } from "../core/matches/Histogram.ts"
 import { Matches, MatchList, MatchQuery, WaitQuery, WaitResult } from "../core/matches/Matches.ts"
 import { RuleId } from "../core/model/Ids.ts"
 import { PlatformId } from "../core/model/PlatformId.ts"
@@ -165,6 +166,29 @@ export const listMatches = endpoint({
     }
   },
   handle: (account, query) => Effect.flatMap(Matches, (matches) => matches.list(account, query))
+})
+
+export const matchHistogram = endpoint({
+  method: "POST",
+  path: "/matches/histogram",
+  name: "matchHistogram",
+  scope: "read",
+  tag: "matches",
+  summary: "Count matches over time",
+  description:
+    "The number of matches per minute, hour or day, of one rule or of all rules of the account, by the time at which they were created. With `by`, one series per rule or per platform. Counts the matches that are stored: redacted ones too, but not those that were deleted after the retention time or with their rule. At most 1,500 bars. The cost does not depend on the number of matches.",
+  input: HistogramQuery,
+  output: Histogram,
+  example: {
+    request: { from: "2026-11-15T06:00:00Z", to: "2026-11-15T09:00:00Z", unit: "hour", by: "rule" },
+    response: {
+      unit: "hour",
+      from: "2026-11-15T06:00:00.000Z",
+      to: "2026-11-15T09:00:00.000Z",
+      series: [{ rule_id: EXAMPLE_RULE, total: 45, counts: [0, 3, 42] }]
+    }
+  },
+  handle: (account, query) => Effect.flatMap(Matches, (matches) => matches.histogram(account, query))
 })
 
 export const waitForMatches = endpoint({
@@ -400,6 +424,7 @@ export const endpoints: ReadonlyArray<AnyEndpoint> = [
   ...shadowEndpoints,
   checkRule,
   listMatches,
+  matchHistogram,
   waitForMatches,
   platformSyntax,
   platformStatus,

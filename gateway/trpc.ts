@@ -41,6 +41,7 @@ import {
   deleteRule,
   listMatches,
   listRules,
+  matchHistogram,
   platformStatus,
   platformSyntax,
   waitForMatches
@@ -145,6 +146,7 @@ export const makeRouter = (schemas: PlatformSchemas, named: NamedSchemas = {}) =
       watch: subscription(WatchMessage, matchOf, WATCH_DESCRIPTION),
       events: subscription(EventMessage, eventOf, EVENTS_DESCRIPTION),
       wait: query(waitForMatches),
+      histogram: query(matchHistogram),
       explain: query(explainMatch)
     }),
     platforms: t.router({

@@ -25,6 +25,7 @@ export const OPERATIONS = [
   ["POST", "/rules/hits"],
   ["POST", "/matches"],
   ["POST", "/matches/wait"],
+  ["POST", "/matches/histogram"],
   ["POST", "/matches/explain"],
   ["POST", "/platforms/syntax"],
   ["POST", "/webhooks/create"],
