@@ -46,9 +46,11 @@ describe("migrate", () => {
     Effect.gen(function* () {
       const { url } = yield* emptyDatabase
       const downgrade = Effect.flatMap(SqlClient, (sql) =>
-        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, account_usage, account_floors, account_limits, account_counts, match_order, webhook_attempts, webhooks, rule_gaps, comparisons, redactions, lookup_rounds, post_counts, servers, owners, stream_reports, rule_versions, earshot_runners, earshot_locks, idempotency_keys, rule_changes, retired_rules, shadow_matches;
+        sql.unsafe(`drop table event_segments, event_logs, deployment, streams, gaps, set_aside, retention, account_usage, account_floors, account_limits, account_counts, match_order, webhook_attempts, webhooks, rule_gaps, comparisons, redactions, lookup_rounds, post_counts, servers, owners, stream_reports, rule_versions, earshot_runners, earshot_locks, idempotency_keys, rule_changes, retired_rules, shadow_matches, match_counts;
           drop function matches_changed cascade;
           drop function take_turn;
+          drop aggregate minute_counts(integer);
+          drop function count_minute, add_minutes, minute_of;
           drop function check_owner;
           drop index registrations_unsettled;
           drop index registrations_hidden;
@@ -62,18 +64,26 @@ describe("migrate", () => {
           alter table earshot_migrations drop column additive;
           insert into accounts values (gen_random_uuid(), 'ann', now());
           insert into rules select id, id, 'n', 'i', now() from accounts;
-          insert into matches select gen_random_uuid(), id, id, 'x', n, '{}', now() from rules, generate_series(1, 3) n`)
+          insert into matches select gen_random_uuid(), id, id, 'x', n, '{}', timestamptz '1970-01-01 01:00:30Z' + n * interval '1 minute'
+          from rules, generate_series(1, 3) n`)
       )
       yield* Effect.provide(downgrade, postgres.layerWith({ url }))
       const counts = Effect.flatMap(
         SqlClient,
         (sql) => sql`select (select count(*)::int as accounts from accounts),
           (select count(*)::int as logs from event_logs), (select count(*)::int as names from deployment),
-          (select json_build_object('matches', matches, 'part', part, 'bytes', bytes) as usage from account_usage)`
+          (select json_build_object('matches', matches, 'part', part, 'bytes', bytes) as usage from account_usage),
+          (select json_build_object('hour', hour, 'matches', matches, 'minutes', minutes::text) as counts from match_counts)`
       )
       const found = yield* Effect.provide(counts, postgres.layerWith({ url }))
       assert.deepStrictEqual(found, [
-        { accounts: 1, logs: 0, names: 1, usage: { matches: 3, part: 0, bytes: 3 * EMPTY_JSON } }
+        {
+          accounts: 1,
+          logs: 0,
+          names: 1,
+          usage: { matches: 3, part: 0, bytes: 3 * EMPTY_JSON },
+          counts: { hour: 1, matches: 3, minutes: "{1,1,1}" }
+        }
       ])
     })
   )
