@@ -10,6 +10,7 @@ import { Rule } from "../core/rules/Rule.ts"
 import { describeGaps } from "./coverage.ts"
 import { UsageError } from "./failures.ts"
 import { follow } from "./follow.ts"
+import { histogramCommand } from "./histogram.ts"
 import { matchLine } from "./matchLine.ts"
 import { wholeNumberOption } from "./numberOption.ts"
 import { platformOption } from "./platformOption.ts"
@@ -86,7 +87,7 @@ export const matchesCommand = <E>(actions: MatchesActions<E>, languages: Readonl
         "List matches, newest first, or follow them as they are stored. Also lists the times when a platform was not watched."
       )
     ),
-    Command.withSubcommands([redactCommand(actions, languages)])
+    Command.withSubcommands([histogramCommand(actions, languages), redactCommand(actions, languages)])
   )
 
 // ---- helpers ----

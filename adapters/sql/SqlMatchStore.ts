@@ -23,7 +23,7 @@ import { type AccountId, fromUuid, type MatchId, toUuid } from "../../core/model
 import { CurrentFence, type Fence } from "../../core/ownership/Ownership.ts"
 import { Announcements, CHANNEL } from "./Announcements.ts"
 import { check, orLost } from "./fenced.ts"
-import { countsStatement, toBarCount } from "./matchCounts.ts"
+import { countsStatement, toBarCounts } from "./matchCounts.ts"
 import { batchesOf, type Encoded, type Records, recordsOf } from "./matchRecords.ts"
 import { type MatchRow, toChange, toMatch, toPage } from "./matchRows.ts"
 import { jsonbParameter } from "./parameters.ts"
@@ -153,7 +153,7 @@ const make = Effect.gen(function* () {
 
   const counts = (query: CountQuery) =>
     countsStatement(sql, query).pipe(
-      Effect.map((rows) => rows.map(toBarCount(query.bars.unit))),
+      Effect.map((rows) => rows.flatMap((row) => toBarCounts(row, query.bars.unit))),
       unavailable("matches.counts")
     )
 

@@ -7,12 +7,12 @@ import type { BarCount, CountQuery } from "../../core/matches/MatchStore.ts"
 import { fromUuid, toUuid } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
 
-/** `bar` is the number of units since 1970. */
+/** A bar is the number of units since 1970. One row per rule and platform: a row per bar would take longer to decode. */
 export interface CountRow {
   readonly rule_id: string | null
   readonly platform: PlatformId
-  readonly bar: number
-  readonly matches: number
+  readonly bars: ReadonlyArray<number>
+  readonly matches: ReadonlyArray<number>
 }
 
 /** Reads one index range per rule and platform. A row of the table has the counts of an hour. */
@@ -26,27 +26,28 @@ export const countsStatement = (
     onNone: () => sql`true`,
     onSome: (ids) => sql`r.id = any(${ids.map(toUuid)}::uuid[])`
   })
-  return sql<CountRow>`
+  // `offset 0`: otherwise the planner may join with the counters of all accounts.
+  const counted = sql`
     select ${rule} as rule_id, c.platform, c.bar, sum(c.matches)::float8 as matches
     from rules r cross join unnest(${[...new Set(platforms)]}::text[]) as p(platform) cross join lateral (
       select h.platform, ${sql.literal(barsOfHour[bars.unit])}
       where h.rule_id = r.id and h.platform = p.platform
         and h.hour >= ${Math.floor(from / UNIT_MILLIS.hour)} and h.hour < ${Math.ceil(to / UNIT_MILLIS.hour)}
+      offset 0
     ) c
     where r.account_id = ${toUuid(account)} and ${ofRules} and c.matches > 0
       and c.bar >= ${from / UNIT_MILLIS[bars.unit]} and c.bar < ${to / UNIT_MILLIS[bars.unit]}
       and not exists (select 1 from registrations g where g.rule_id = r.id and g.state in ('pending', 'removing'))
     group by 1, 2, 3`
+  return sql<CountRow>`
+    select rule_id, platform, array_agg(bar) as bars, array_agg(matches) as matches
+    from (${counted}) s group by rule_id, platform`
 }
 
-export const toBarCount =
-  (unit: Unit) =>
-  ({ rule_id, platform, bar, matches }: CountRow): BarCount => ({
-    ...(rule_id !== null && { rule: fromUuid("rule", rule_id) }),
-    platform,
-    start: bar * UNIT_MILLIS[unit],
-    matches
-  })
+export const toBarCounts = ({ rule_id, platform, bars, matches }: CountRow, unit: Unit): ReadonlyArray<BarCount> => {
+  const series = { ...(rule_id !== null && { rule: fromUuid("rule", rule_id) }), platform }
+  return bars.map((bar, i) => ({ ...series, start: bar * UNIT_MILLIS[unit], matches: matches[i] ?? 0 }))
+}
 
 // ---- helpers ----
 

@@ -79,11 +79,15 @@ export const barsOf = ({ from, to, unit }: HistogramQuery, now: number): Effect.
  * asked for, together.
  */
 export const checkWork = (bars: Bars, registrations: number): Effect.Effect<void, InvalidArgument> => {
-  const hours = Math.ceil((endOf(bars) - bars.from) / UNIT_MILLIS.hour)
-  if (registrations * hours <= MAX_COUNTED) return Effect.void
-  const allowed = Math.floor(MAX_COUNTED / registrations)
-  const remedy = allowed > 0 ? `ask for at most ${allowed} hours, or for one rule` : "ask for one rule"
-  return refused("rule_id", `The account has too many rules to count all of them over ${hours} hours: ${remedy}`)
+  const counter = bars.unit === "minute" ? "minute" : "hour"
+  const counters = (endOf(bars) - bars.from) / UNIT_MILLIS[counter]
+  if (registrations * counters <= MAX_COUNTERS) return Effect.void
+  const allowed = Math.floor(MAX_COUNTERS / registrations)
+  const remedy = allowed > 0 ? `ask for at most ${allowed} ${counter}s, or for one rule` : "ask for one rule"
+  return refused(
+    "rule_id",
+    `The account has too many rules to count all of them over ${counters} ${counter}s: ${remedy}`
+  )
 }
 
 /** Series are in the order of ids. */
@@ -119,7 +123,7 @@ export const histogramOf = (counted: ReadonlyArray<BarCount>, bars: Bars, by: Hi
 
 const units = ["minute", "hour", "day"] as const
 
-/** Counters that one query may read. */
-const MAX_COUNTED = 500_000
+/** That one query may read. There is one per minute and one per hour, for each rule and platform. */
+const MAX_COUNTERS = 250_000
 
 const refused = (path: string, message: string) => new InvalidArgument({ issues: [{ path, message }] })

@@ -46,9 +46,15 @@ describe("Histogram", () => {
   it.effect("checkWork refuses to count too many rules over too many hours, and says what is possible", () =>
     Effect.gen(function* () {
       const month = { unit: "day", from: 0, count: 30 } as const
-      yield* checkWork(month, 694)
+      yield* checkWork(month, 347)
       const error = yield* Effect.flip(checkWork(month, 1_000))
-      assert.match(error.message, /too many rules .* over 720 hours: ask for at most 500 hours, or for one rule$/)
+      assert.match(error.message, /too many rules .* over 720 hours: ask for at most 250 hours, or for one rule$/)
+      const minutes = { unit: "minute", from: 0, count: 1_440 } as const
+      yield* checkWork(minutes, 173)
+      assert.match(
+        (yield* Effect.flip(checkWork(minutes, 1_000))).message,
+        /over 1440 minutes: ask for at most 250 minutes, or/
+      )
       assert.match((yield* Effect.flip(checkWork(month, 1_000_000))).message, /over 720 hours: ask for one rule$/)
     })
   )
