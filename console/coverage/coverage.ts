@@ -1,0 +1,151 @@
+/** Coverage as a chart shows it: gaps by kind, and the share of a period that was watched. */
+import { counted } from "../../core/text/counted.ts"
+import type { Answers } from "../client.ts"
+import { duration } from "../parts/duration.ts"
+
+export type PlatformCoverage = Answers["platforms"]["status"]["platforms"][number]["coverage"]
+type WireGap = PlatformCoverage["gaps"][number]
+
+/** In milliseconds. */
+export interface Period {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * `off`: nothing was to be watched, because there were no rules or the rule was paused. `suspected`: events may be
+ * missing, without proof.
+ */
+export type GapKind = "lost" | "open" | "recovered" | "suspected" | "off"
+
+export interface ShownGap extends Period {
+  readonly kind: GapKind
+  readonly isOpen: boolean
+  /** In words. */
+  readonly cause: string
+  readonly detail: string
+  /** Only this rule was not watched. */
+  readonly ruleId?: string
+}
+
+export const KINDS: Readonly<Record<GapKind, string>> = {
+  lost: "Not recovered",
+  open: "Open",
+  recovered: "Recovered",
+  suspected: "Suspected",
+  off: "Nothing to watch"
+}
+
+/** The gaps of the period, cut to it, newest first. */
+export const gapsIn = ({ gaps, suspected }: PlatformCoverage, period: Period): ReadonlyArray<ShownGap> =>
+  [
+    ...gaps.map(({ from, to, cause, detail, recovered, rule_id }) => ({
+      from: Date.parse(from),
+      to: to === undefined ? period.to : Date.parse(to),
+      kind: kindOf({ cause, recovered, isOpen: to === undefined }),
+      isOpen: to === undefined,
+      cause: CAUSES[cause],
+      detail,
+      ...(rule_id !== undefined && { ruleId: rule_id })
+    })),
+    ...suspected.map(({ from, to, detail }) => ({
+      from: Date.parse(from),
+      to: Date.parse(to),
+      kind: "suspected" as const,
+      isOpen: false,
+      cause: "The stream was open but unusually quiet",
+      detail
+    }))
+  ]
+    .filter(({ from, to }) => to > period.from && from < period.to)
+    .map((gap) => ({ ...gap, from: Math.max(gap.from, period.from), to: Math.min(gap.to, period.to) }))
+    .sort((a, b) => b.from - a.from)
+
+/** When it is known to be watched, gaps included; none if never in this period. `confirmed` is the end of what is stored. */
+export const watchedIn = (
+  { watched_since, watched_until }: PlatformCoverage,
+  period: Period
+): (Period & { readonly confirmed: number }) | undefined => {
+  if (watched_since === undefined) return undefined
+  const from = Math.max(Date.parse(watched_since), period.from)
+  if (from >= period.to) return undefined
+  const until = watched_until === undefined ? from : Date.parse(watched_until)
+  return { from, to: period.to, confirmed: Math.min(Math.max(until, from), period.to) }
+}
+
+/** How long something was to be watched, and the share of it that was, from 0 to 1. None if there was nothing to watch. */
+export interface Watch {
+  readonly wanted: number
+  readonly share: number
+}
+
+/** Recovered gaps count as watched. Gaps of single rules do not count. */
+export const watchOf = (coverage: PlatformCoverage, period: Period): Watch | undefined => {
+  const gaps = gapsIn(coverage, period).filter(({ ruleId }) => ruleId === undefined)
+  const since = watchedIn(coverage, period)?.from
+  const starts = [...gaps.map(({ from }) => from), ...(since === undefined ? [] : [since])]
+  if (starts.length === 0) return undefined
+  const ofKinds = (...kinds: ReadonlyArray<GapKind>) => lengthOf(gaps.filter(({ kind }) => kinds.includes(kind)))
+  const off = ofKinds("off")
+  const wanted = period.to - Math.min(...starts) - off
+  if (wanted <= 0) return undefined
+  return { wanted, share: Math.max(0, 1 - (ofKinds("lost", "open", "off") - off) / wanted) }
+}
+
+/** Such as `watched 99.2 %; 3 gaps, 1 not recovered (12 s)`. */
+export const describeCoverage = (coverage: PlatformCoverage, period: Period): string => {
+  const watch = watchOf(coverage, period)
+  if (watch === undefined) return "nothing to watch"
+  const isWhole = watch.wanted >= period.to - period.from
+  // Rounded down: never 100 % with a gap.
+  const watched = `watched ${Math.floor(watch.share * 10_000) / 100} %${isWhole ? "" : ` of ${duration(watch.wanted)}`}`
+  const gaps = gapsIn(coverage, period).filter(({ kind }) => kind !== "off")
+  if (gaps.length === 0) return `${watched}, no gaps`
+  const open = gaps.some(({ kind }) => kind === "open") ? ", one is open now" : ""
+  return `${watched}; ${coverage.more_gaps ? "more than " : ""}${counted(gaps.length, "gap")}${describeLost(gaps)}${open}`
+}
+
+// ---- helpers ----
+
+const CAUSES: Readonly<Record<WireGap["cause"], string>> = {
+  outage: "The platform could not be reached",
+  stall: "The stream was silent for too long",
+  cap: "A limit of the platform was reached",
+  credit: "The account at the platform has no credit",
+  not_configured: "The platform denies access to this server",
+  no_rules: "There were no rules",
+  store_down: "Matches could not be stored",
+  process_down: "The server was not running",
+  unreadable: "The platform sent something unreadable",
+  rule_pending: "The stream was not open for the rule yet",
+  rule_failed: "The platform rejects the rule",
+  rules_dropped: "The platform had lost the rule",
+  paused: "The rule was paused",
+  budget: "Paused for the monthly budget"
+}
+
+const kindOf = ({
+  cause,
+  recovered,
+  isOpen
+}: Pick<WireGap, "cause" | "recovered"> & { readonly isOpen: boolean }): GapKind => {
+  if (cause === "no_rules" || cause === "paused") return "off"
+  return isOpen ? "open" : recovered ? "recovered" : "lost"
+}
+
+const describeLost = (gaps: ReadonlyArray<ShownGap>): string => {
+  const lost = gaps.filter(({ kind }) => kind === "lost" || kind === "open")
+  if (lost.length === 0) return gaps.every(({ kind }) => kind === "recovered") ? ", recovered" : ""
+  return `, ${lost.length === gaps.length ? "" : `${lost.length} `}not recovered (${duration(lengthOf(lost))})`
+}
+
+/** Of periods that may overlap. */
+const lengthOf = (periods: ReadonlyArray<Period>): number => {
+  let sum = 0
+  let end = Number.NEGATIVE_INFINITY
+  for (const { from, to } of [...periods].sort((a, b) => a.from - b.from)) {
+    sum += Math.max(0, to - Math.max(from, end))
+    end = Math.max(end, to)
+  }
+  return sum
+}

@@ -1,0 +1,98 @@
+import { assert, describe, it } from "@effect/vitest"
+import { describeCoverage, gapsIn, type PlatformCoverage, watchedIn, watchOf } from "../../console/coverage/coverage.ts"
+
+const HOUR = 3_600_000
+const START = Date.parse("2026-11-15T00:00:00.000Z")
+const period = { from: START, to: START + 10 * HOUR }
+
+const at = (hours: number): string => new Date(START + hours * HOUR).toISOString()
+
+const coverage = (gaps: PlatformCoverage["gaps"] = [], others: Partial<PlatformCoverage> = {}): PlatformCoverage => ({
+  platform: "x",
+  watched_since: at(-24),
+  watched_until: at(10),
+  gaps,
+  more_gaps: false,
+  suspected: [],
+  ...others
+})
+
+const gap = (from: number, to: number | undefined, others: Partial<PlatformCoverage["gaps"][number]> = {}) => ({
+  from: at(from),
+  ...(to !== undefined && { to: at(to) }),
+  cause: "outage" as const,
+  detail: "The connection failed",
+  recovered: false,
+  ...others
+})
+
+describe("gapsIn", () => {
+  it("tells lost, open, recovered and suspected gaps and those without rules apart", () => {
+    const gaps = [
+      gap(9, undefined),
+      gap(7, 8, { cause: "no_rules" }),
+      gap(5, 6, { recovered: true }),
+      gap(3, 4),
+      gap(2, undefined, { cause: "paused" })
+    ]
+    const suspected = [{ from: at(1), to: at(2), detail: "Unusually quiet" }]
+    const kinds = gapsIn(coverage(gaps, { suspected }), period).map(({ kind }) => kind)
+    assert.deepStrictEqual(kinds, ["open", "off", "recovered", "lost", "off", "suspected"])
+  })
+
+  it("cuts gaps to the period and leaves out the others", () => {
+    const shown = gapsIn(coverage([gap(9, 12), gap(-2, 1), gap(-4, -3)]), period)
+    assert.deepStrictEqual(
+      shown.map(({ from, to }) => [(from - START) / HOUR, (to - START) / HOUR]),
+      [
+        [9, 10],
+        [0, 1]
+      ]
+    )
+  })
+})
+
+describe("watchedIn", () => {
+  it("separates what is stored from what is not confirmed yet", () => {
+    const watched = watchedIn(coverage([], { watched_since: at(2), watched_until: at(9) }), period)
+    assert.deepStrictEqual(watched, { from: START + 2 * HOUR, to: period.to, confirmed: START + 9 * HOUR })
+  })
+
+  it("is absent if the watch began after the period", () => {
+    assert.isUndefined(watchedIn(coverage([], { watched_since: at(11) }), period))
+  })
+})
+
+describe("watchOf", () => {
+  it("counts overlapping gaps once, and recovered ones as watched", () => {
+    const watch = watchOf(coverage([gap(1, 3), gap(2, 4), gap(6, 7, { recovered: true })]), period)
+    assert.deepStrictEqual(watch, { wanted: 10 * HOUR, share: 0.7 })
+  })
+
+  it("leaves out the time without rules, and gaps of single rules", () => {
+    const gaps = [gap(0, 5, { cause: "no_rules" }), gap(6, 8, { rule_id: "rule_1" as never })]
+    assert.deepStrictEqual(watchOf(coverage(gaps), period), { wanted: 5 * HOUR, share: 1 })
+  })
+
+  it("is absent if nothing was to be watched", () => {
+    assert.isUndefined(watchOf({ platform: "x", gaps: [], more_gaps: false, suspected: [] }, period))
+  })
+})
+
+describe("describeCoverage", () => {
+  it("says how long was watched, and what is lost", () => {
+    assert.strictEqual(describeCoverage(coverage(), period), "watched 100 %, no gaps")
+    assert.strictEqual(
+      describeCoverage(coverage([gap(9, undefined), gap(5, 6, { recovered: true })]), period),
+      "watched 90 %; 2 gaps, 1 not recovered (1 h), one is open now"
+    )
+    assert.strictEqual(
+      describeCoverage(coverage([gap(7, 8)], { watched_since: at(6) }), period),
+      "watched 75 % of 4 h; 1 gap, not recovered (1 h)"
+    )
+  })
+
+  it("never rounds up to 100 %", () => {
+    assert.match(describeCoverage(coverage([gap(5, 5.0001)]), period), /^watched 99\.99 %/)
+  })
+})
