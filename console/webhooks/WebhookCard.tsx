@@ -1,0 +1,153 @@
+/** One webhook with its state, controls and attempts. */
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "preact/hooks"
+import { type Answers, problemOf, type Rule, useTRPC } from "../client.ts"
+import { Confirm } from "../parts/Confirm.tsx"
+import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { Time } from "../parts/Time.tsx"
+import { useReader } from "../Reader.tsx"
+import { Attempts, Outcome } from "./Attempts.tsx"
+import { EVENTS } from "./NewWebhook.tsx"
+
+type Webhook = Answers["webhooks"]["list"]["webhooks"][number]
+type OnSecret = (issued: Answers["webhooks"]["rotateSecret"]) => void
+
+export const WebhookCard = ({
+  webhook,
+  rules,
+  onSecret
+}: {
+  readonly webhook: Webhook
+  readonly rules: ReadonlyArray<Rule>
+  readonly onSecret: OnSecret
+}) => {
+  const { may } = useReader()
+  const [isOpen, setOpen] = useState(false)
+  const { name, look } = STATES[webhook.state]
+  return (
+    <section class="card" aria-label={webhook.url}>
+      <div class="card-head">
+        <h2 class="url">{webhook.url}</h2>
+        <span class={`state ${look}`}>
+          <span class="state-word">{name}</span>
+          {webhook.next_attempt_at !== undefined && (
+            <span>
+              again at <Time at={webhook.next_attempt_at} />; later messages wait
+            </span>
+          )}
+        </span>
+      </div>
+      {webhook.description !== undefined && <p>{webhook.description}</p>}
+      {webhook.disabled_reason !== undefined && <p class="warning">{webhook.disabled_reason}</p>}
+      <p class="quiet">
+        Sends {webhook.events.map((event) => EVENTS[event].short).join(", ")}
+        {" · "}
+        {rulesOf(webhook, rules)}
+        {webhook.platforms !== undefined && ` · only on ${webhook.platforms.join(", ")}`}
+      </p>
+      {webhook.last_attempt !== undefined && (
+        <p>
+          Last attempt <Time at={webhook.last_attempt.at} />: <Outcome attempt={webhook.last_attempt} />
+        </p>
+      )}
+      {may("write") && <Controls webhook={webhook} onSecret={onSecret} />}
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>Attempts</summary>
+        {isOpen && <Attempts webhookId={webhook.id} />}
+      </details>
+    </section>
+  )
+}
+
+// ---- helpers ----
+
+const STATES: Readonly<Record<Webhook["state"], { readonly name: string; readonly look: string }>> = {
+  active: { name: "Delivering", look: "active" },
+  retrying: { name: "The last delivery failed", look: "pending" },
+  disabled: { name: "Disabled", look: "failed" }
+}
+
+const rulesOf = ({ rule_ids }: Webhook, rules: ReadonlyArray<Rule>): string =>
+  rule_ids === undefined
+    ? "of all rules"
+    : `of ${rule_ids.map((id) => rules.find((rule) => rule.id === id)?.name ?? id).join(", ")}`
+
+const Controls = ({ webhook, onSecret }: { readonly webhook: Webhook; readonly onSecret: OnSecret }) => {
+  const trpc = useTRPC()
+  const queryClient = useQueryClient()
+  const [asked, setAsked] = useState<"rotate" | "delete">()
+  const refresh = () => queryClient.invalidateQueries()
+  const close = () => setAsked(undefined)
+  const test = useMutation(trpc.webhooks.test.mutationOptions({ onSuccess: refresh }))
+  const enable = useMutation(trpc.webhooks.enable.mutationOptions({ onSuccess: refresh }))
+  const remove = useMutation(trpc.webhooks.delete.mutationOptions({ onSuccess: refresh }))
+  const rotate = useMutation(
+    trpc.webhooks.rotateSecret.mutationOptions({
+      onSuccess: (issued) => {
+        close()
+        onSecret(issued)
+        return refresh()
+      }
+    })
+  )
+  const target = { webhook_id: webhook.id }
+  const failed = test.error ?? enable.error
+  return (
+    <>
+      <div class="controls">
+        <button type="button" disabled={test.isPending} onClick={() => test.mutate(target)}>
+          {test.isPending ? "Sending…" : "Send a test"}
+        </button>
+        {webhook.state !== "active" && (
+          <button type="button" disabled={enable.isPending} onClick={() => enable.mutate(target)}>
+            {webhook.state === "disabled" ? "Enable" : "Retry now"}
+          </button>
+        )}
+        <button type="button" onClick={() => setAsked("rotate")}>
+          New secret
+        </button>
+        <button type="button" class="danger" onClick={() => setAsked("delete")}>
+          Delete
+        </button>
+        <span role="status">
+          {test.data !== undefined && (
+            <>
+              Test: <Outcome attempt={test.data.attempt} />
+            </>
+          )}
+        </span>
+      </div>
+      {failed !== null && <ProblemNote problem={problemOf(failed)} />}
+      {asked === "rotate" && (
+        <Confirm
+          title="Give the webhook a new secret?"
+          action="Make a new secret"
+          isBusy={rotate.isPending}
+          problem={rotate.error === null ? undefined : problemOf(rotate.error)}
+          onConfirm={() => rotate.mutate(target)}
+          onClose={close}
+        >
+          <p>
+            For 24 hours messages are signed with the old secret, too. After that, a receiver that knows only the old
+            one rejects them.
+          </p>
+        </Confirm>
+      )}
+      {asked === "delete" && (
+        <Confirm
+          title="Delete the webhook?"
+          action="Delete the webhook"
+          isBusy={remove.isPending}
+          problem={remove.error === null ? undefined : problemOf(remove.error)}
+          onConfirm={() => remove.mutate(target)}
+          onClose={close}
+        >
+          <p>
+            Nothing more is sent to <code>{webhook.url}</code>, messages that wait included. Its secret and its attempts
+            are deleted. Matches stay.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
