@@ -1,0 +1,95 @@
+/** The form for a new key. */
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "preact/hooks"
+import { type Answers, problemOf, useTRPC } from "../client.ts"
+import { ProblemNote } from "../parts/ProblemNote.tsx"
+
+type Scope = Answers["account"]["get"]["scope"]
+
+export const NewKey = ({
+  onCreated,
+  onCancel
+}: {
+  readonly onCreated: (created: Answers["keys"]["create"]) => void
+  readonly onCancel: () => void
+}) => {
+  const queryClient = useQueryClient()
+  const [name, setName] = useState("")
+  const [scope, setScope] = useState<Scope>("read")
+  const [days, setDays] = useState(90)
+  const create = useMutation(
+    useTRPC().keys.create.mutationOptions({
+      onSuccess: async (created) => {
+        onCreated(created)
+        await queryClient.invalidateQueries()
+      }
+    })
+  )
+  const submit = (event: Event) => {
+    event.preventDefault()
+    create.mutate({ name: name.trim(), scope, ...(days > 0 && { expires_at: inDays(days) }) })
+  }
+  return (
+    <form class="card form" onSubmit={submit} aria-label="New key">
+      <label>
+        Name
+        <input
+          type="text"
+          required
+          maxLength={200}
+          autocomplete="off"
+          placeholder="dashboard"
+          value={name}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
+      </label>
+      <fieldset>
+        <legend>Scope</legend>
+        {SCOPES.map(([value, label]) => (
+          <label class="check" key={value}>
+            <input type="radio" name="scope" checked={scope === value} onChange={() => setScope(value)} />
+            {label}
+          </label>
+        ))}
+      </fieldset>
+      <label>
+        Stops working
+        <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
+          {EXPIRIES.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      {create.error !== null && <ProblemNote problem={problemOf(create.error)} />}
+      <div class="buttons">
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+        <button type="submit" class="main" disabled={create.isPending}>
+          Create the key
+        </button>
+      </div>
+    </form>
+  )
+}
+
+// ---- helpers ----
+
+const SCOPES: ReadonlyArray<readonly [Scope, string]> = [
+  ["read", "read: lists, streams and status"],
+  ["write", "write: also rules, webhooks and events"],
+  ["admin", "admin: also keys"]
+]
+
+/** In days; 0: never. */
+const EXPIRIES = [
+  [7, "in 7 days"],
+  [30, "in 30 days"],
+  [90, "in 90 days"],
+  [365, "in a year"],
+  [0, "never"]
+] as const
+
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
