@@ -21,9 +21,8 @@ export type GapKind = "lost" | "open" | "recovered" | "suspected" | "off"
 export interface ShownGap extends Period {
   readonly kind: GapKind
   readonly isOpen: boolean
-  /** In words. */
+  /** In words, with what the service adds. */
   readonly cause: string
-  readonly detail: string
   /** Only this rule was not watched. */
   readonly ruleId?: string
 }
@@ -44,8 +43,7 @@ export const gapsIn = ({ gaps, suspected }: PlatformCoverage, period: Period): R
       to: to === undefined ? period.to : Date.parse(to),
       kind: kindOf({ cause, recovered, isOpen: to === undefined }),
       isOpen: to === undefined,
-      cause: CAUSES[cause],
-      detail,
+      cause: detail === CAUSES[cause] ? detail : `${CAUSES[cause]}: ${detail}`,
       ...(rule_id !== undefined && { ruleId: rule_id })
     })),
     ...suspected.map(({ from, to, detail }) => ({
@@ -53,8 +51,7 @@ export const gapsIn = ({ gaps, suspected }: PlatformCoverage, period: Period): R
       to: Date.parse(to),
       kind: "suspected" as const,
       isOpen: false,
-      cause: "The stream was open but unusually quiet",
-      detail
+      cause: `The stream was open but unusually quiet: ${detail}`
     }))
   ]
     .filter(({ from, to }) => to > period.from && from < period.to)
@@ -117,7 +114,7 @@ const CAUSES: Readonly<Record<WireGap["cause"], string>> = {
   store_down: "Matches could not be stored",
   process_down: "The server was not running",
   unreadable: "The platform sent something unreadable",
-  rule_pending: "The stream was not open for the rule yet",
+  rule_pending: "The rule was not watched yet",
   rule_failed: "The platform rejects the rule",
   rules_dropped: "The platform had lost the rule",
   paused: "The rule was paused",

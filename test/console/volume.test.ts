@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import { cursorAt } from "../../console/coverage/matchCursor.ts"
+import { asPeriodName, periodUntil, zoomed } from "../../console/coverage/period.ts"
+import { type Histogram, linesOf, MAX_LINES, unitFor } from "../../console/coverage/volume.ts"
+import { firstMatchIdAt } from "../../core/model/Ids.ts"
+
+const HOUR = 3_600_000
+
+describe("cursorAt", () => {
+  it("is the first match id of the time", () => {
+    for (const time of [0, 1, 1_794_920_833_408.7, 2 ** 48 - 1])
+      assert.strictEqual(cursorAt(time), firstMatchIdAt(time))
+  })
+})
+
+describe("periodUntil", () => {
+  it("is the same for some seconds", () => {
+    const now = 1_794_920_835_000
+    assert.deepStrictEqual(periodUntil(now, "hour"), { from: now - HOUR, to: now })
+    assert.deepStrictEqual(periodUntil(now + 14_999, "hour"), periodUntil(now, "hour"))
+  })
+
+  it("is a day if the address names no known period", () => {
+    assert.deepStrictEqual([asPeriodName("month"), asPeriodName("week"), asPeriodName(null)], ["month", "day", "day"])
+  })
+})
+
+describe("zoomed", () => {
+  const whole = { from: 0, to: 24 * HOUR }
+
+  it("stays within the whole period", () => {
+    assert.deepStrictEqual(zoomed({ from: -HOUR, to: HOUR }, whole), { from: 0, to: 2 * HOUR })
+    assert.deepStrictEqual(zoomed({ from: 23 * HOUR, to: 25 * HOUR }, whole), { from: 22 * HOUR, to: 24 * HOUR })
+    assert.deepStrictEqual(zoomed({ from: -HOUR, to: 30 * HOUR }, whole), whole)
+  })
+
+  it("is not shorter than five minutes", () => {
+    const { from, to } = zoomed({ from: HOUR, to: HOUR + 10 }, whole)
+    assert.strictEqual(to - from, 5 * 60_000)
+  })
+})
+
+describe("unitFor", () => {
+  it("grows with the period", () => {
+    const units = [1, 24, 24 * 30].map((hours) => unitFor({ from: 0, to: hours * HOUR }))
+    assert.deepStrictEqual(units, ["minute", "hour", "day"])
+  })
+})
+
+describe("linesOf", () => {
+  const histogramOf = (totals: ReadonlyArray<number>): Histogram => ({
+    unit: "hour",
+    from: "2026-11-15T00:00:00.000Z" as Histogram["from"],
+    to: "2026-11-15T02:00:00.000Z" as Histogram["to"],
+    series: totals.map((total, i) => ({ rule_id: `rule_${i}` as never, total, counts: [total, 0] }))
+  })
+
+  it("puts the line with the most matches first", () => {
+    const lines = linesOf(histogramOf([1, 3, 2]), [{ id: "rule_1", name: "Earthquakes" } as never])
+    assert.deepStrictEqual(
+      lines.map(({ label, total }) => [label, total]),
+      [
+        ["Earthquakes", 3],
+        ["rule_2", 2],
+        ["rule_0", 1]
+      ]
+    )
+  })
+
+  it("adds up the lines that have no place", () => {
+    const lines = linesOf(histogramOf([9, 8, 7, 6, 5, 4, 3, 2]), [])
+    assert.strictEqual(lines.length, MAX_LINES)
+    assert.deepStrictEqual(lines.at(-1), { label: "3 other rules", total: 9, counts: [9, 0] })
+  })
+})
