@@ -32,9 +32,13 @@ export const Watched = ({ coverage, period }: { readonly coverage: PlatformCover
   )
 }
 
+/** A short period at the end is moved to the left, where it can be seen. */
 export const placeOf = ({ from, to }: Period, period: Period) => {
   const length = period.to - period.from
-  return { left: `${((from - period.from) / length) * 100}%`, width: `${((to - from) / length) * 100}%` }
+  return {
+    left: `min(${((from - period.from) / length) * 100}%, 100% - 5px)`,
+    width: `${((to - from) / length) * 100}%`
+  }
 }
 
 // ---- helpers ----

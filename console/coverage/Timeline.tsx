@@ -20,7 +20,8 @@ export interface TimelineRow {
 }
 
 export const Timeline = ({ rows, period }: { readonly rows: ReadonlyArray<TimelineRow>; readonly period: Period }) => {
-  const [shown, setShown] = useState<ShownGap>()
+  const [pointed, setShown] = useState<ShownGap>()
+  const shown = pointed !== undefined && pointed.from < period.to && pointed.to > period.from ? pointed : undefined
   return (
     <div class="timeline">
       {rows.map(({ key, name, coverage }) => (

@@ -1,6 +1,6 @@
 /** Coverage as a chart shows it: gaps by kind, and the share of a period that was watched. */
 import { counted } from "../../core/text/counted.ts"
-import type { Answers } from "../client.ts"
+import type { Answers, Rule } from "../client.ts"
 import { duration } from "../parts/duration.ts"
 
 export type PlatformCoverage = Answers["platforms"]["status"]["platforms"][number]["coverage"]
@@ -69,6 +69,24 @@ export const watchedIn = (
   const until = watched_until === undefined ? from : Date.parse(watched_until)
   return { from, to: period.to, confirmed: Math.min(Math.max(until, from), period.to) }
 }
+
+/** Of one rule, from the coverage of all rules of the account: the gaps of the platform since it was created, and its own. */
+export const coverageOfRule = (
+  coverage: PlatformCoverage,
+  { id, created_at }: Pick<Rule, "id" | "created_at">
+): PlatformCoverage => ({
+  ...coverage,
+  ...(coverage.watched_since !== undefined && {
+    watched_since: created_at > coverage.watched_since ? created_at : coverage.watched_since
+  }),
+  gaps: coverage.gaps
+    .filter(({ rule_id, to }) => (rule_id === undefined || rule_id === id) && (to === undefined || to > created_at))
+    .map((gap) => (gap.from < created_at ? { ...gap, from: created_at } : gap))
+    .map(asOfPlatform)
+})
+
+/** In the timeline of a rule, its own gaps count like those of the platform. */
+export const asOfPlatform = ({ rule_id: _, ...gap }: WireGap): WireGap => gap
 
 /** How long something was to be watched, and the share of it that was, from 0 to 1. None if there was nothing to watch. */
 export interface Watch {

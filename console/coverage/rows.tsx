@@ -1,7 +1,7 @@
 /** The timelines of the page: of each platform, and of each rule that has gaps of its own. */
 import { Link } from "wouter-preact"
 import type { Rule } from "../client.ts"
-import { gapsIn, type Period, type PlatformCoverage } from "./coverage.ts"
+import { asOfPlatform, coverageOfRule, gapsIn, type Period, type PlatformCoverage } from "./coverage.ts"
 import type { TimelineRow } from "./Timeline.tsx"
 
 export const rowsOf = ({
@@ -36,25 +36,7 @@ export const rowsOf = ({
               {platform}, only <Link href={`/coverage?rule=${rule.id}`}>{rule.name}</Link>
             </>
           ),
-          coverage: ofRule(coverage, rule)
+          coverage: coverageOfRule(coverage, rule)
         }))
     ]
   })
-
-// ---- helpers ----
-
-type Gap = PlatformCoverage["gaps"][number]
-
-/** The gaps of the platform since the rule was created, and those of the rule alone. */
-const ofRule = (coverage: PlatformCoverage, { id, created_at }: Rule): PlatformCoverage => ({
-  ...coverage,
-  ...(coverage.watched_since !== undefined && {
-    watched_since: created_at > coverage.watched_since ? created_at : coverage.watched_since
-  }),
-  gaps: coverage.gaps
-    .filter(({ rule_id, to }) => (rule_id === undefined || rule_id === id) && (to === undefined || to > created_at))
-    .map(asOfPlatform)
-})
-
-/** In the timeline of a rule, its own gaps count like those of the platform. */
-const asOfPlatform = ({ rule_id: _, ...gap }: Gap): Gap => gap

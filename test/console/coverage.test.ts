@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { describeCoverage, gapsIn, type PlatformCoverage, watchedIn, watchOf } from "../../console/coverage/coverage.ts"
+import {
+  coverageOfRule,
+  describeCoverage,
+  gapsIn,
+  type PlatformCoverage,
+  watchedIn,
+  watchOf
+} from "../../console/coverage/coverage.ts"
 
 const HOUR = 3_600_000
 const START = Date.parse("2026-11-15T00:00:00.000Z")
@@ -76,6 +83,22 @@ describe("watchOf", () => {
 
   it("is absent if nothing was to be watched", () => {
     assert.isUndefined(watchOf({ platform: "x", gaps: [], more_gaps: false, suspected: [] }, period))
+  })
+})
+
+describe("coverageOfRule", () => {
+  it("has the gaps of the platform since the rule was created, and those of the rule", () => {
+    const rule = { id: "rule_1", created_at: at(4) } as never
+    const gaps = [
+      gap(8, 9, { rule_id: "rule_2" as never }),
+      gap(6, 7, { rule_id: "rule_1" as never }),
+      gap(3, 5),
+      gap(1, 2)
+    ]
+    const ofRule = coverageOfRule(coverage(gaps), rule)
+    assert.deepStrictEqual(ofRule.gaps, [gap(6, 7), gap(4, 5)])
+    assert.strictEqual(ofRule.watched_since, at(4))
+    assert.strictEqual(describeCoverage(ofRule, period), "watched 66.66 % of 6 h; 2 gaps, not recovered (2 h)")
   })
 })
 
