@@ -13,7 +13,7 @@ export const CoverageBar = ({
     <span class="coverage" role="img" aria-label={text} title={text}>
       <Watched coverage={coverage} period={period} />
       {gapsIn(coverage, period).map((gap) => (
-        <span key={`${gap.from} ${gap.ruleId}`} class={`gap ${gap.kind}`} style={placeOf(gap, period)} />
+        <span key={gap.key} class={`gap ${gap.kind}`} style={placeOf(gap, period)} />
       ))}
     </span>
   )

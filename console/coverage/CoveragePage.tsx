@@ -8,6 +8,7 @@ import { ProblemNote } from "../parts/ProblemNote.tsx"
 import { Time } from "../parts/Time.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Waiting } from "../parts/Waiting.tsx"
+import { useReader } from "../Reader.tsx"
 import { gapsIn, type Period } from "./coverage.ts"
 import { GapTable } from "./GapTable.tsx"
 import { asPeriodName, PERIODS, periodUntil, STEP_MILLIS, zoomed } from "./period.ts"
@@ -18,6 +19,7 @@ import { Volume } from "./Volume.tsx"
 
 export const CoveragePage = () => {
   useTitle("Coverage")
+  const { may } = useReader()
   const [search, setSearch] = useSearchParams()
   const name = asPeriodName(search.get("period"))
   const ruleId = search.get("rule") ?? undefined
@@ -61,8 +63,8 @@ export const CoveragePage = () => {
       {coverage === undefined && error === null && <Waiting />}
       {coverage?.platforms.length === 0 && (
         <Empty title="There is nothing to watch yet">
-          <Link href="/rules/new">Create a rule</Link>: then this page shows when it was watched, and its matches over
-          time.
+          {may("write") ? <Link href="/rules/new">Create a rule</Link> : "Create a rule with a key of the scope write"}:
+          then this page shows when it was watched, and its matches over time.
         </Empty>
       )}
       {coverage !== undefined && coverage.platforms.length > 0 && (

@@ -34,8 +34,8 @@ export const GapTable = ({
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ platform, ruleId, kind, isOpen, from, to, cause }) => (
-              <tr key={`${platform} ${kind} ${from} ${ruleId}`}>
+            {rows.map(({ key, platform, ruleId, kind, isOpen, from, to, cause }) => (
+              <tr key={key}>
                 <td>
                   <span class={`swatch gap ${kind}`} /> {KINDS[kind]}
                 </td>

@@ -88,7 +88,7 @@ const Bar = ({
       {gaps.map((gap, i) => (
         <button
           type="button"
-          key={`${gap.kind} ${gap.from} ${gap.ruleId}`}
+          key={gap.key}
           class={`gap ${gap.kind}`}
           style={placeOf(gap, period)}
           tabIndex={i === Math.min(stop, gaps.length - 1) ? 0 : -1}

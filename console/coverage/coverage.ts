@@ -19,6 +19,8 @@ export interface Period {
 export type GapKind = "lost" | "open" | "recovered" | "suspected" | "off"
 
 export interface ShownGap extends Period {
+  /** The same while the period moves on. */
+  readonly key: string
   readonly kind: GapKind
   readonly isOpen: boolean
   /** In words, with what the service adds. */
@@ -36,9 +38,10 @@ export const KINDS: Readonly<Record<GapKind, string>> = {
 }
 
 /** The gaps of the period, cut to it, newest first. */
-export const gapsIn = ({ gaps, suspected }: PlatformCoverage, period: Period): ReadonlyArray<ShownGap> =>
+export const gapsIn = ({ platform, gaps, suspected }: PlatformCoverage, period: Period): ReadonlyArray<ShownGap> =>
   [
     ...gaps.map(({ from, to, cause, detail, recovered, rule_id }) => ({
+      key: `${platform} ${cause} ${from} ${rule_id}`,
       from: Date.parse(from),
       to: to === undefined ? period.to : Date.parse(to),
       kind: kindOf({ cause, recovered, isOpen: to === undefined }),
@@ -47,6 +50,7 @@ export const gapsIn = ({ gaps, suspected }: PlatformCoverage, period: Period): R
       ...(rule_id !== undefined && { ruleId: rule_id })
     })),
     ...suspected.map(({ from, to, detail }) => ({
+      key: `${platform} suspected ${from}`,
       from: Date.parse(from),
       to: Date.parse(to),
       kind: "suspected" as const,
