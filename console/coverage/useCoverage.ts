@@ -29,7 +29,7 @@ export const useCoverage = ({
       } catch (error) {
         const floor = floorIn(error)
         if (floor === undefined) throw error
-        return await since(floor + 1)
+        return startingAt(await since(floor + 1), new Date(floor).toISOString())
       }
     },
     refetchInterval: STEP_MILLIS
@@ -37,6 +37,16 @@ export const useCoverage = ({
 }
 
 // ---- helpers ----
+
+/** What was before is not known to have been watched: its gaps are not listed. */
+const startingAt = (coverage: Coverage, start: string): Coverage => ({
+  ...coverage,
+  platforms: coverage.platforms.map((platform) =>
+    platform.watched_since !== undefined && platform.watched_since < start
+      ? { ...platform, watched_since: start }
+      : platform
+  )
+})
 
 /** Matches from before this time are deleted, if that is the error. */
 const floorIn = (error: unknown): number | undefined => {
