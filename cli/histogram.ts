@@ -58,7 +58,11 @@ export const histogramCommand = <E>(actions: TargetActions<E>, languages: Readon
   ).pipe(Command.withDescription(targetHelp("Draw the number of matches per minute, hour or day, in UTC.")))
 
 /** One line per bar, the oldest first: its start, its number of matches, and a bar. */
-export const drawBars = ({ unit, from, series }: Histogram): ReadonlyArray<string> => {
+export const drawBars = ({
+  unit,
+  from,
+  series
+}: Pick<Histogram, "unit" | "from" | "series">): ReadonlyArray<string> => {
   const counts = series[0]?.counts ?? []
   const most = counts.reduce((a, b) => Math.max(a, b), 1)
   const digits = String(most).length

@@ -176,7 +176,7 @@ export const matchHistogram = endpoint({
   tag: "matches",
   summary: "Count matches over time",
   description:
-    "The number of matches per minute, hour or day, of one rule or of all rules of the account, by the time at which they were created. With `by`, one series per rule or per platform. Counts the matches that are stored: redacted ones too, but not those that were deleted after the retention time or with their rule. At most 1,500 bars. The cost does not depend on the number of matches.",
+    "The number of matches per minute, hour or day, of one rule or of all rules of the account, by the time at which they were created. With `by`, one series per rule or per platform. Counts the matches that are stored: redacted ones too, but not those that were deleted after the retention time or with their rule. At most 1,500 bars. `coverage` says when the platforms were watched in that time, as in `POST /matches`. The cost does not depend on the number of matches.",
   input: HistogramQuery,
   output: Histogram,
   example: {
@@ -185,7 +185,21 @@ export const matchHistogram = endpoint({
       unit: "hour",
       from: "2026-11-15T06:00:00.000Z",
       to: "2026-11-15T09:00:00.000Z",
-      series: [{ rule_id: EXAMPLE_RULE, total: 45, counts: [0, 3, 42] }]
+      series: [{ rule_id: EXAMPLE_RULE, total: 45, counts: [0, 3, 42] }],
+      coverage: {
+        from: "2026-11-15T06:00:00.000Z",
+        to: "2026-11-15T09:00:00.000Z",
+        platforms: [
+          {
+            platform: "x",
+            watched_since: "2026-11-14T10:00:00.000Z",
+            watched_until: "2026-11-15T08:59:52.018Z",
+            gaps: [],
+            more_gaps: false,
+            suspected: []
+          }
+        ]
+      }
     }
   },
   handle: (account, query) => Effect.flatMap(Matches, (matches) => matches.histogram(account, query))

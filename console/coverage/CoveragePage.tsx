@@ -172,8 +172,8 @@ const ZoomControls = ({
 
 /** If retention deleted matches of the period. */
 const KeptSince = ({ coverage, period }: { readonly coverage: Coverage; readonly period: Period }) =>
-  coverage.from === undefined || Date.parse(coverage.from) <= period.from + STEP_MILLIS ? null : (
+  coverage.kept_since === undefined || Date.parse(coverage.kept_since) <= period.from ? null : (
     <p class="quiet">
-      Older matches are deleted: coverage is shown since <Time at={coverage.from} form="full" />.
+      Matches from before <Time at={coverage.kept_since} form="full" /> are deleted.
     </p>
   )

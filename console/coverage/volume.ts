@@ -22,7 +22,7 @@ export const unitFor = ({ from, to }: Period): Unit => {
 }
 
 /** The lines with the most matches first; those that have no place are added up. */
-export const linesOf = ({ series }: Histogram, rules: ReadonlyArray<Rule>): ReadonlyArray<Line> => {
+export const linesOf = ({ series }: Pick<Histogram, "series">, rules: ReadonlyArray<Rule>): ReadonlyArray<Line> => {
   const names = new Map<string, string>(rules.map(({ id, name }) => [id, name]))
   const lines = series
     .map(({ rule_id, platform, total, counts }) => ({

@@ -1,20 +1,40 @@
-/** One rule in the list. */
+/** One rule in the list: where it is watched, how much it finds, and whether anything was missed. */
 import { Link } from "wouter-preact"
 import type { Rule } from "../client.ts"
+import { CoverageBar } from "../coverage/CoverageBar.tsx"
+import { Sparkline } from "../parts/Sparkline.tsx"
 import { PlatformState } from "./PlatformState.tsx"
+import type { Activity } from "./useActivity.ts"
 
-export const RuleRow = ({ rule }: { readonly rule: Rule }) => (
-  <li class="row">
+export const RuleRow = ({ rule, activity }: { readonly rule: Rule; readonly activity: Activity | undefined }) => (
+  <li class="row rule-row">
     <div class="row-main">
       <Link href={`/rules/${rule.id}`} class="row-title">
         {rule.name}
       </Link>
       <p class="quiet clipped">{rule.intent}</p>
     </div>
-    <div class="row-side">
-      {Object.entries(rule.platforms).map(([platform, registration]) => (
-        <PlatformState key={platform} platform={platform} registration={registration} />
-      ))}
+    <div class="rule-volume">
+      {activity !== undefined && (
+        <>
+          <Sparkline counts={activity.counts} label={`${activity.total} matches in the last 24 hours, per hour`} />
+          <Link href={`/matches?rule=${rule.id}`}>
+            {activity.total.toLocaleString()} {activity.total === 1 ? "match" : "matches"}
+            <span class="unseen"> of {rule.name} in the last 24 hours</span>
+          </Link>
+        </>
+      )}
     </div>
+    <ul class="rule-platforms">
+      {Object.entries(rule.platforms).map(([platform, registration]) => {
+        const coverage = activity?.coverage.find((one) => one.platform === platform)
+        return (
+          <li key={platform}>
+            <PlatformState platform={platform} registration={registration} />
+            {coverage === undefined ? <span class="coverage" /> : <CoverageBar coverage={coverage} />}
+          </li>
+        )
+      })}
+    </ul>
   </li>
 )

@@ -9,12 +9,14 @@ import { useTitle } from "../parts/useTitle.ts"
 import { Waiting } from "../parts/Waiting.tsx"
 import { useReader } from "../Reader.tsx"
 import { RuleRow } from "./RuleRow.tsx"
+import { useActivity } from "./useActivity.ts"
 
 export const RulesPage = () => {
   useTitle("Rules")
   const trpc = useTRPC()
   const { may } = useReader()
   const [search, setSearch] = useState("")
+  const activityOf = useActivity()
   const { data, error, refetch } = useQuery({ ...trpc.rules.list.queryOptions(), refetchInterval: 10_000 })
 
   if (data === undefined) {
@@ -57,7 +59,7 @@ export const RulesPage = () => {
       ) : (
         <ul class="rows">
           {found.map((rule) => (
-            <RuleRow key={rule.id} rule={rule} />
+            <RuleRow key={rule.id} rule={rule} activity={activityOf?.(rule)} />
           ))}
         </ul>
       )}

@@ -1,5 +1,6 @@
-/** Counts of matches over time, in bars of one length: what a chart or a sparkline shows. */
+/** Counts of matches over time, in bars of one length, with the coverage of that time: what a chart shows. */
 import { Effect, Schema } from "effect"
+import { Coverage } from "../coverage/Coverage.ts"
 import { InvalidArgument } from "../model/Errors.ts"
 import { RuleId } from "../model/Ids.ts"
 import { PlatformId } from "../model/PlatformId.ts"
@@ -50,6 +51,9 @@ export const Histogram = Schema.Struct({
   series: Schema.Array(Series).annotations({
     description:
       "With `by`, a rule or platform without matches in this time has no series. Otherwise there is exactly one series"
+  }),
+  coverage: Schema.propertySignature(Coverage).annotations({
+    description: "When the platforms were watched in this time: no matches may mean that nobody listened"
   })
 })
 export type Histogram = typeof Histogram.Type
@@ -91,7 +95,11 @@ export const checkWork = (bars: Bars, registrations: number): Effect.Effect<void
 }
 
 /** Series are in the order of ids. */
-export const histogramOf = (counted: ReadonlyArray<BarCount>, bars: Bars, by: HistogramQuery["by"]): Histogram => {
+export const histogramOf = (
+  counted: ReadonlyArray<BarCount>,
+  bars: Bars,
+  by: HistogramQuery["by"]
+): Omit<Histogram, "coverage"> => {
   const groups = new Map<string, { readonly first: Partial<BarCount>; readonly counts: Array<number> }>()
   const groupOf = (key: string, first: Partial<BarCount>) => {
     const group = groups.get(key) ?? { first, counts: Array<number>(bars.count).fill(0) }

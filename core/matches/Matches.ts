@@ -20,6 +20,7 @@ import { Platforms } from "../platforms/Platform.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { RuleStore } from "../rules/RuleStore.ts"
 import { yieldIfTurnIsLong } from "../work/turns.ts"
+import { endOf } from "./Bars.ts"
 import { checkCursor, checkNotInFuture, checkResumeCursor } from "./checkCursor.ts"
 import { barsOf, checkWork, type Histogram, type HistogramQuery, histogramOf } from "./Histogram.ts"
 import { LiveMatches, type LiveUpdate, type Next } from "./LiveMatches.ts"
@@ -192,7 +193,8 @@ export class Matches extends Context.Tag("core/Matches")<
       })
 
       const histogram = Effect.fnUntraced(function* (account: AccountId, query: HistogramQuery) {
-        const bars = yield* barsOf(query, yield* Clock.currentTimeMillis)
+        const now = yield* Clock.currentTimeMillis
+        const bars = yield* barsOf(query, now)
         const selector = yield* selectorFor(account, query)
         if (Option.isNone(selector.rules)) {
           const perPlatform = yield* Effect.forEach(selector.platforms, (platform) => rules.count(account, platform))
@@ -202,8 +204,16 @@ export class Matches extends Context.Tag("core/Matches")<
           )
         }
         const counted = yield* store.counts({ ...selector, bars, isPerRule: query.by === "rule" })
+        const keptSince = Option.filter(Option.map(yield* store.floor(account), timeOf), (floor) => floor > bars.from)
+        const coverageIn = yield* coverageOf(watchSelectorOf(selector))
         yield* yieldIfTurnIsLong
-        return histogramOf(counted, bars, query.by)
+        return {
+          ...histogramOf(counted, bars, query.by),
+          coverage: {
+            ...coverageIn({ from: Option.some(bars.from), to: Math.min(endOf(bars), now) }),
+            ...(Option.isSome(keptSince) && { kept_since: Timestamp.fromMillis(keptSince.value) })
+          }
+        }
       })
 
       const startCursor = Effect.fnUntraced(function* (account: AccountId, query: WatchQuery) {

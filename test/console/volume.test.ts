@@ -1,17 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { cursorAt } from "../../console/coverage/matchCursor.ts"
 import { asPeriodName, periodUntil, zoomed } from "../../console/coverage/period.ts"
 import { type Histogram, linesOf, MAX_LINES, unitFor } from "../../console/coverage/volume.ts"
-import { firstMatchIdAt } from "../../core/model/Ids.ts"
 
 const HOUR = 3_600_000
-
-describe("cursorAt", () => {
-  it("is the first match id of the time", () => {
-    for (const time of [0, 1, 1_794_920_833_408.7, 2 ** 48 - 1])
-      assert.strictEqual(cursorAt(time), firstMatchIdAt(time))
-  })
-})
 
 describe("periodUntil", () => {
   it("is the same for some seconds", () => {
@@ -48,10 +39,7 @@ describe("unitFor", () => {
 })
 
 describe("linesOf", () => {
-  const histogramOf = (totals: ReadonlyArray<number>): Histogram => ({
-    unit: "hour",
-    from: "2026-11-15T00:00:00.000Z" as Histogram["from"],
-    to: "2026-11-15T02:00:00.000Z" as Histogram["to"],
+  const histogramOf = (totals: ReadonlyArray<number>): Pick<Histogram, "series"> => ({
     series: totals.map((total, i) => ({ rule_id: `rule_${i}` as never, total, counts: [total, 0] }))
   })
 
