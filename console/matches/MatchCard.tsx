@@ -1,0 +1,99 @@
+/** One match: a post or a page drawn as such, why it matched, and its JSON. */
+import { useMemo, useState } from "preact/hooks"
+import { Link } from "wouter-preact"
+import type { Match, Rule } from "../client.ts"
+import { Time } from "../parts/Time.tsx"
+import { contentOf } from "./content.ts"
+import { MatchContent } from "./MatchContent.tsx"
+import type { Place } from "./marks.ts"
+import type { Opened } from "./useOpened.ts"
+import { usePlaces } from "./usePlaces.ts"
+import { Why } from "./Why.tsx"
+
+export const MatchCard = ({
+  match,
+  rule,
+  opened,
+  onToggle
+}: {
+  readonly match: Match
+  readonly rule: Rule | undefined
+  readonly opened: Opened
+  readonly onToggle: (id: string, part: keyof Opened) => void
+}) => {
+  const toggle = (part: keyof Opened) => onToggle(match.id, part)
+  const content = useMemo(() => contentOf(match), [match])
+  const [explained, setExplained] = useState<ReadonlyArray<Place>>()
+  const found = usePlaces(match, rule)
+  const published = content?.publishedAt
+  return (
+    <>
+      <header class="match-head">
+        <span class="match-author">
+          {content?.name !== undefined && <strong>{content.name}</strong>}
+          {content?.source !== undefined && <span class="quiet">{content.source}</span>}
+        </span>
+        <span class="match-facts quiet">
+          <span>{match.platform}</span>
+          <Link href={`/rules/${match.rule_id}`}>{rule?.name ?? "a deleted rule"}</Link>
+          {match.reapplied && (
+            <span title="The rule did not have this filter when the event was received">added later</span>
+          )}
+          <Time at={match.created_at} />
+        </span>
+      </header>
+      {match.redacted !== undefined ? (
+        <p class="quiet match-redacted">
+          {REASONS[match.redacted.reason]} Its content was removed here, too:{" "}
+          <Time at={match.redacted.at} form="full" />
+        </p>
+      ) : content === undefined ? (
+        <p class="quiet">An event of another form: see its JSON.</p>
+      ) : (
+        <MatchContent
+          content={content}
+          places={explained ?? found}
+          isWhole={opened.whole}
+          onWhole={() => toggle("whole")}
+        />
+      )}
+      <footer class="match-foot">
+        {content?.link !== undefined && (
+          <a href={content.link} target="_blank" rel="noopener noreferrer">
+            {match.platform === "x" ? "Open the post" : "Open the page"}
+          </a>
+        )}
+        {match.redacted === undefined && (
+          <button type="button" class="plain" aria-expanded={opened.why} onClick={() => toggle("why")}>
+            Why
+          </button>
+        )}
+        <details
+          open={opened.json}
+          onToggle={({ currentTarget }) => currentTarget.open !== opened.json && toggle("json")}
+        >
+          <summary>JSON</summary>
+          {opened.json && <pre>{JSON.stringify(match, null, 2)}</pre>}
+        </details>
+        {published !== undefined && isEarlier(published, match) && (
+          <span class="quiet">
+            published <Time at={new Date(published).toISOString()} />
+          </span>
+        )}
+        {opened.why && match.redacted === undefined && <Why match={match} onPlaces={setExplained} />}
+      </footer>
+    </>
+  )
+}
+
+// ---- helpers ----
+
+const REASONS: Readonly<Record<NonNullable<Match["redacted"]>["reason"], string>> = {
+  deleted: "The post was deleted on the platform.",
+  withheld: "The platform withholds the post.",
+  edited: "The post was edited: the new version is a post of its own.",
+  operator: "The operator of this server removed the post."
+}
+
+/** By more than a minute. */
+const isEarlier = (published: number, { created_at }: Match): boolean => Date.parse(created_at) - published > 60_000

@@ -1,0 +1,176 @@
+/** The matches of one filter: the live tail, and what is selected and opened in it. */
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks"
+import { Link } from "wouter-preact"
+import type { Match, Rule } from "../client.ts"
+import { Empty } from "../parts/Empty.tsx"
+import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { Time } from "../parts/Time.tsx"
+import { Waiting } from "../parts/Waiting.tsx"
+import { FILTER_ID } from "./FilterForm.tsx"
+import { addressOf, type Filter } from "./filter.ts"
+import { KeyHelp } from "./KeyHelp.tsx"
+import { type KeyAction, useKeys } from "./keys.ts"
+import { MatchList } from "./MatchList.tsx"
+import { TailBar } from "./TailBar.tsx"
+import { isFull, MAX_KEPT, openGapsIn, type Tail } from "./tail.ts"
+import { useOpened } from "./useOpened.ts"
+import { useTail } from "./useTail.ts"
+
+export const MatchTail = ({ filter, rules }: { readonly filter: Filter; readonly rules: ReadonlyArray<Rule> }) => {
+  const { tail, connection, problem, isLoadingOlder, loadOlder, hold } = useTail(filter)
+  const [isPaused, setPaused] = useState(false)
+  const [isHelpOpen, setHelpOpen] = useState(false)
+  const [selected, setSelected] = useState<string>()
+  const isScrolled = useIsScrolled()
+  const { openedOf, toggle } = useOpened()
+  const byId = useMemo(() => new Map(rules.map((rule) => [rule.id, rule])), [rules])
+
+  // What is being read does not move.
+  useEffect(() => hold(isPaused || isScrolled || selected !== undefined), [isPaused, isScrolled, selected])
+
+  const showNewest = () => {
+    setPaused(false)
+    setSelected(undefined)
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+    window.scrollTo(0, 0)
+  }
+  // After a failure the reader asks for more.
+  const loadAhead = useCallback(() => {
+    if (problem === undefined) loadOlder()
+  }, [problem, loadOlder])
+  const shown = tail?.shown ?? []
+  const current = shown.find(({ id }) => id === selected)
+  const step = (by: 1 | -1) =>
+    setSelected((from) => {
+      const index = shown.findIndex(({ id }) => id === from)
+      return index < 0 ? firstInView(shown) : (shown[index + by]?.id ?? from)
+    })
+  const perform: Readonly<Record<KeyAction, () => void>> = {
+    next: () => step(1),
+    previous: () => step(-1),
+    json: () => current && toggle(current.id, "json"),
+    why: () => current && toggle(current.id, "why"),
+    filter: () => document.getElementById(FILTER_ID)?.focus(),
+    pause: () => setPaused(!isPaused),
+    top: showNewest,
+    help: () => setHelpOpen(true)
+  }
+  useKeys((action) => perform[action]())
+
+  return (
+    <>
+      <TailBar
+        connection={connection}
+        to={filter.to}
+        isPaused={isPaused}
+        waiting={tail?.waiting.length ?? 0}
+        onPause={perform.pause}
+        onNewest={showNewest}
+        onHelp={perform.help}
+      />
+      {problem !== undefined && <ProblemNote problem={problem} />}
+      {tail !== undefined && filter.to === undefined && <OpenGaps tail={tail} />}
+      {tail === undefined ? (
+        problem === undefined && <Waiting />
+      ) : shown.length === 0 ? (
+        <NoMatches filter={filter} hasRules={rules.length > 0} />
+      ) : (
+        <MatchList
+          matches={shown}
+          rules={byId}
+          selected={selected}
+          openedOf={openedOf}
+          onToggle={toggle}
+          onSelect={setSelected}
+          onEnd={loadAhead}
+          hasOlder={tail.older !== undefined}
+        />
+      )}
+      {tail !== undefined && shown.length > 0 && (
+        <End tail={tail} filter={filter} isLoading={isLoadingOlder} onOlder={loadOlder} />
+      )}
+      {isHelpOpen && <KeyHelp onClose={() => setHelpOpen(false)} />}
+    </>
+  )
+}
+
+// ---- helpers ----
+
+/** Further than a touch of the wheel. */
+const SCROLLED = 40
+
+const useIsScrolled = (): boolean => {
+  const [isScrolled, setScrolled] = useState(false)
+  useEffect(() => {
+    const listen = () => setScrolled(window.scrollY > SCROLLED)
+    listen()
+    window.addEventListener("scroll", listen, { passive: true })
+    return () => window.removeEventListener("scroll", listen)
+  }, [])
+  return isScrolled
+}
+
+const firstInView = (matches: ReadonlyArray<Match>): string | undefined =>
+  matches.find(({ id }) => (document.getElementById(id)?.getBoundingClientRect().top ?? -1) >= 0)?.id
+
+const OpenGaps = ({ tail: { coverage } }: { readonly tail: Tail }) => (
+  <>
+    {openGapsIn(coverage).map(({ platform, since, detail }) => (
+      <p class="card warning match-gap" role="status" key={platform + since}>
+        {platform} is not watched since <Time at={since} />: {detail}. New matches may be missing.{" "}
+        <Link href="/coverage">Coverage</Link>
+      </p>
+    ))}
+  </>
+)
+
+const NoMatches = ({ filter, hasRules }: { readonly filter: Filter; readonly hasRules: boolean }) => {
+  if (!hasRules) {
+    return (
+      <Empty title="There are no rules yet">
+        Matches need a rule. <Link href="/rules/new">Create the first one</Link>.
+      </Empty>
+    )
+  }
+  const isNarrow = filter.from !== undefined || filter.to !== undefined || filter.platform !== undefined
+  return (
+    <Empty title={isNarrow ? "No match fits the filter" : "There are no matches yet"}>
+      {filter.to !== undefined
+        ? "Choose another time, or clear the filter."
+        : "The next one appears here as soon as it is stored."}
+    </Empty>
+  )
+}
+
+const End = ({
+  tail,
+  filter,
+  isLoading,
+  onOlder
+}: {
+  readonly tail: Tail
+  readonly filter: Filter
+  readonly isLoading: boolean
+  readonly onOlder: () => void
+}) => {
+  const oldest = tail.shown.at(-1)
+  if (isFull(tail) && oldest !== undefined) {
+    return (
+      <p class="quiet match-end">
+        This page keeps {MAX_KEPT.toLocaleString()} matches; older ones were dropped from it, not from the store.{" "}
+        <Link href={addressOf({ ...filter, to: oldest.created_at })}>Show older matches</Link>
+      </p>
+    )
+  }
+  return (
+    <p class="quiet match-end">
+      {tail.older === undefined ? (
+        "There are no older matches."
+      ) : (
+        <button type="button" disabled={isLoading} onClick={onOlder}>
+          {isLoading ? "Loading…" : "Show older matches"}
+        </button>
+      )}
+    </p>
+  )
+}
