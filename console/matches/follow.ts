@@ -1,7 +1,7 @@
 /** Follows the live tail: connects again after a break, after the last message that it has. */
 import type { useTRPCClient } from "../client.ts"
 import { type Problem, problemOf } from "../client.ts"
-import { cursorAt } from "../coverage/matchCursor.ts"
+import { cursorAt } from "./cursorAt.ts"
 import type { queryOf } from "./filter.ts"
 import type { MatchMessage, MatchPage } from "./tail.ts"
 

@@ -1,7 +1,7 @@
 /** Loads the newest matches and follows the live tail for as long as the page is open. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import { type Problem, problemOf, useTRPCClient } from "../client.ts"
-import { cursorAt } from "../coverage/matchCursor.ts"
+import { cursorAt } from "./cursorAt.ts"
 import { type Filter, queryOf } from "./filter.ts"
 import { beforeOf, type Connection, firstPage, follow, PAGE } from "./follow.ts"
 import { askingForOlder, type MatchMessage, released, type Tail, tailOf, withMessages, withOlder } from "./tail.ts"
