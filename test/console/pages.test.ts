@@ -1,0 +1,131 @@
+/** Every page of the console in a real browser: accessible in light, dark and on a phone, and true. */
+import { readFileSync } from "node:fs"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import type { Page } from "playwright-core"
+import { call, draft, xPost } from "../gateway/client.ts"
+import { KEY, ROOT, type Running, START_MILLIS, startCommand, startService } from "../program.ts"
+import { describeInBrowser } from "./browser.ts"
+
+const AXE = readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "utf8")
+
+let server: Running
+let simulator: ReturnType<typeof startCommand>
+let simulated: string
+let receiver: Server
+let ruleId: string
+
+beforeAll(async () => {
+  simulator = startCommand("node", ["simulate", "--port", "0", "--rate", "0"])
+  const [url = "", token = ""] = (await simulator.printed(/X_BASE_URL=(\S+ X_BEARER_TOKEN=\S+)/)).split(
+    " X_BEARER_TOKEN="
+  )
+  simulated = url
+  receiver = createServer((_request, response) => void response.end("thanks"))
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve))
+  // X comes from the simulator; Firehose runs in process.
+  server = await startService("node", {
+    X_BASE_URL: url,
+    X_BEARER_TOKEN: token,
+    EARSHOT_WEBHOOK_ALLOW: "127.0.0.0/8"
+  })
+  const { body } = await call({ ...server, key: KEY }, "/api.CreateRule", {
+    ...draft("storm", ["x", "firehose"]),
+    name: "Storms"
+  })
+  ruleId = String(body["rule_id"])
+  await control("events", xPost("501", "A storm on the simulator"))
+}, START_MILLIS)
+
+afterAll(async () => {
+  await server.stop()
+  simulator.signal("SIGTERM")
+  await simulator.ended
+  receiver.close()
+})
+
+const control = (path: string, body: unknown) =>
+  fetch(`${simulated}/control/${path}`, { method: "POST", body: JSON.stringify(body) })
+
+const PAGES: ReadonlyArray<readonly [name: string, path: () => string, heading: string]> = [
+  ["rules", () => "/", "Rules"],
+  ["a rule", () => `/rules/${ruleId}`, "Storms"],
+  ["the editor", () => `/rules/${ruleId}/edit`, "Edit “Storms”"],
+  ["a new rule", () => "/rules/new", "New rule"],
+  ["matches", () => "/matches", "Matches"],
+  ["coverage", () => "/coverage", "Coverage and volume"],
+  ["platforms", () => "/platforms", "Platforms"],
+  ["webhooks", () => "/webhooks", "Webhooks"],
+  ["keys", () => "/keys", "Keys and limits"]
+]
+
+const LOOKS = [
+  ["in light", { colorScheme: "light" }],
+  ["in dark", { colorScheme: "dark" }],
+  ["on a phone", { viewport: { width: 360, height: 740 } }]
+] as const
+
+describeInBrowser("the pages of the console", (openPage) => {
+  for (const [look, options] of LOOKS) {
+    it(`are accessible and fit ${look}`, async () => {
+      const page = await openPage(options)
+      await page.goto(`${server.url}/console#key=${KEY}`)
+      await page.getByRole("heading", { name: "Rules", exact: true }).waitFor()
+      const problems: Array<string> = []
+      for (const [name, path, heading] of PAGES) {
+        await page.goto(`${server.url}/console${path()}`)
+        await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor()
+        await page.getByText("Loading…").waitFor({ state: "detached" })
+        problems.push(...(await axeProblems(page)).map((problem) => `${name}: ${problem}`))
+        const tooWide = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        if (Number(tooWide) > 0) problems.push(`${name} is ${tooWide} pixels too wide`)
+      }
+      assert.deepStrictEqual(problems, [])
+    })
+  }
+
+  it("show a gap that the platform caused", async () => {
+    const page = await openPage()
+    await control("faults", { kind: "server-error", platform: "x", endpoint: "stream", seconds: 3, status: 503 })
+    await control("faults", { kind: "close", platform: "x" })
+    await page.goto(`${server.url}/console/coverage?period=hour#key=${KEY}`)
+    const gaps = page.getByRole("table").filter({ hasText: "Cause" })
+    await gaps
+      .getByRole("cell", { name: /503|closed|cut|connection/i })
+      .first()
+      .waitFor({ timeout: START_MILLIS })
+  })
+
+  it("create a webhook, test it, and show the attempt with its answer", async () => {
+    const page = await openPage()
+    await page.goto(`${server.url}/console/webhooks#key=${KEY}`)
+    await page.getByRole("button", { name: "New webhook" }).first().click()
+    await page.getByLabel("URL").fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`)
+    await page.getByRole("button", { name: "Create the webhook" }).click()
+    await page
+      .getByRole("button", { name: /^(Send a )?[Tt]est/ })
+      .first()
+      .click()
+    await page
+      .getByText(/\b200\b/)
+      .first()
+      .waitFor()
+  })
+})
+
+// ---- helpers ----
+
+const axeProblems = async (page: Page): Promise<ReadonlyArray<string>> => {
+  await page.evaluate(AXE)
+  const found = (await page.evaluate("axe.run(document)")) as {
+    readonly passes: ReadonlyArray<unknown>
+    readonly violations: ReadonlyArray<{
+      readonly id: string
+      readonly nodes: ReadonlyArray<{ readonly html: string }>
+    }>
+  }
+  assert.isAbove(found.passes.length, 10, "axe has looked at the page")
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`)
+}
