@@ -9,6 +9,7 @@ import { build } from "esbuild"
 
 /** Each with the scripts of its child processes, which are built with it. */
 const BENCHMARKS = {
+  console: [],
   engine: ["runner"],
   gateway: ["server"],
   ingest: [],
@@ -26,6 +27,7 @@ const HELP = `node bench/run.mjs [benchmark ...] [option ...]
 
 Builds and runs the benchmarks one after the other, checks their targets, and compares their figures with those of
 the last release in bench/results.md. Runs all of them if none is named:
+  console   the sizes of the web console, as they travel
   engine    the matching engine and its peers: more than an hour
   gateway   CPU per request of our gateway, node:http, Fastify and trpc-to-openapi, on Node and Deno
   ingest    durable matches per second compared with bare ways of writing, latency, and listing

@@ -1,15 +1,12 @@
 /** Every page of the console in a real browser: accessible in light, dark and on a phone, and true. */
-import { readFileSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { join } from "node:path"
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import axe from "axe-core"
 import type { Page } from "playwright-core"
 import { call, draft, xPost } from "../gateway/client.ts"
-import { KEY, ROOT, type Running, START_MILLIS, startCommand, startService } from "../program.ts"
+import { KEY, type Running, START_MILLIS, startCommand, startService } from "../program.ts"
 import { describeInBrowser } from "./browser.ts"
-
-const AXE = readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "utf8")
 
 let server: Running
 let simulator: ReturnType<typeof startCommand>
@@ -118,7 +115,7 @@ describeInBrowser("the pages of the console", (openPage) => {
 // ---- helpers ----
 
 const axeProblems = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(AXE)
+  await page.evaluate(axe.source)
   const found = (await page.evaluate("axe.run(document)")) as {
     readonly passes: ReadonlyArray<unknown>
     readonly violations: ReadonlyArray<{
