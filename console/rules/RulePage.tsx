@@ -28,17 +28,33 @@ export const RulePage = () => {
       </div>
       <p>{rule.intent}</p>
       <Filters rule={rule} />
-      <p>
-        <Link href={`/matches?rule=${rule.id}`}>Matches of this rule</Link>
-        {" · "}
-        <Link href={`/coverage?rule=${rule.id}`}>Coverage and volume</Link>
-      </p>
+      <LastMatch rule={rule} />
       <Versions rule={rule} />
     </>
   )
 }
 
 // ---- helpers ----
+
+const LastMatch = ({ rule }: { readonly rule: Rule }) => {
+  const newest = useTRPC().matches.list.queryOptions({ rule_id: rule.id, limit: 1 }, { refetchInterval: 10_000 })
+  const [match] = useQuery(newest).data?.matches ?? []
+  return (
+    <p>
+      {match === undefined ? (
+        "No match yet"
+      ) : (
+        <>
+          Last match <Time at={match.created_at} /> on {match.platform}
+        </>
+      )}
+      {" · "}
+      <Link href={`/matches?rule=${rule.id}`}>Matches of this rule</Link>
+      {" · "}
+      <Link href={`/coverage?rule=${rule.id}`}>Coverage and volume</Link>
+    </p>
+  )
+}
 
 const Filters = ({ rule }: { readonly rule: Rule }) => (
   <section aria-label="Filters">

@@ -22,6 +22,7 @@ export const RuleRow = ({ rule, activity }: { readonly rule: Rule; readonly acti
             {activity.total.toLocaleString()} {activity.total === 1 ? "match" : "matches"}
             <span class="unseen"> of {rule.name} in the last 24 hours</span>
           </Link>
+          <span class="quiet">{describeLast(activity)}</span>
         </>
       )}
     </div>
@@ -38,3 +39,10 @@ export const RuleRow = ({ rule, activity }: { readonly rule: Rule; readonly acti
     </ul>
   </li>
 )
+
+// ---- helpers ----
+
+const describeLast = ({ counts }: Activity): string => {
+  const hours = counts.toReversed().findIndex((count) => count > 0)
+  return hours === -1 ? "none in 24 hours" : hours === 0 ? "last one this hour" : `last one ${hours} h ago`
+}
