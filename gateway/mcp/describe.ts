@@ -1,42 +1,20 @@
 /** Describes tool results to a language model: the result, and what to call next. */
 import { Predicate, Schema } from "effect"
 import type { Account } from "../../core/accounts/Accounts.ts"
-import { describeBacktest, describeEstimate } from "../../core/backtests/describe.ts"
 import type { Coverage } from "../../core/coverage/Coverage.ts"
 import type { Match } from "../../core/matches/Match.ts"
 import type { MatchList, WaitResult } from "../../core/matches/Matches.ts"
 import { ArgumentIssue } from "../../core/model/Errors.ts"
-import type { WireTranslation } from "../../core/model/wire.ts"
-import { describeWitnesses, isLoss } from "../../core/rules/describeLoss.ts"
+import { isLoss } from "../../core/rules/describeLoss.ts"
 import type { Rule } from "../../core/rules/Rule.ts"
-import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { counted } from "../../core/text/counted.ts"
-import { checkRule, type createRule, listMatches, type platformStatus } from "../operations.ts"
+import { type createRule, listMatches, type platformStatus } from "../operations.ts"
 import type { updateRule } from "../ruleOperations.ts"
 import type { CallError } from "./calls.ts"
-import { type Form, type Forms, type MatchForm, matchFormOf, type Treat } from "./matchForms.ts"
+import { type Form, type Forms, type MatchForm, matchFormOf } from "./matchForms.ts"
 import { type RuleQuery, rulePage } from "./rulePages.ts"
 import type { Asked } from "./tool.ts"
 import { delimit, TEXT, type Treatment } from "./untrusted.ts"
-
-export const describeCheck =
-  (forms: Forms) =>
-  ({ platforms }: CheckResult, treatment: Treatment, { args, own }: Asked<Form>): string => {
-    const checked = Object.entries(platforms)
-    const isValid = checked.every(([, filter]) => filter?.valid === true)
-    const samples = checked.flatMap(([platform, filter]) => {
-      const found = filter?.backtest?.samples ?? []
-      const treat = forms.ofSamples(platform, found, own, { treatment, limits: TEXT })
-      return found.map((sample) => ({ sample, treat }))
-    })
-    return [
-      ...checked.flatMap(([platform, filter]) =>
-        filter === undefined ? [] : [describeFilter({ platform, filter, sent: sentFilter(args, platform) }, treatment)]
-      ),
-      ...(samples.length === 0 ? [] : [`Samples of the matches:\n${describeSamples(samples, treatment)}`]),
-      isValid ? "Next: create_rule, if this is what the user wants" : "Next: fix the filter and call check_rule again"
-    ].join("\n\n")
-  }
 
 export const describeCreated = ({ rule_id, platforms }: Created, cursor: string, treatment: Treatment): string =>
   [
@@ -140,90 +118,8 @@ export const callOf = (tool: string, args: Readonly<Record<string, unknown>>): s
   return `${tool} with {${given.map(([name, value]) => `"${name}": ${JSON.stringify(value)}`).join(", ")}}`
 }
 
-// ---- helpers ----
-
-type Changed = typeof updateRule.output.Type
-
-type Created = (typeof createRule)["output"]["Type"]
-type StatusList = (typeof platformStatus)["output"]["Type"]
-
-interface RuleList {
-  readonly rules: ReadonlyArray<Rule>
-}
-
-/** The next call asks for the same: without them a page would continue with the matches of other rules. */
-const keptArguments = (args: unknown): Readonly<Record<string, unknown>> =>
-  Predicate.isRecord(args)
-    ? { rule_id: args["rule_id"], platform: args["platform"], limit: args["limit"], full: args["full"] }
-    : {}
-
-const MAX_NAME_CHARACTERS = 1_000
-
-const describeFilter = (
-  { platform, filter, sent }: { readonly platform: string; readonly filter: CheckedFilter; readonly sent: string },
-  treatment: Treatment
-): string =>
-  [
-    filter.canonical === undefined
-      ? `${platform}: not valid`
-      : `${platform}: valid; it would be registered as ${treatment.quoted(filter.canonical)}`,
-    ...filter.issues.map((issue) => `- ${issue.severity}: ${describeIssue(issue, treatment, sent)}`),
-    ...(filter.fixed === undefined ? [] : [`- with all fixes, valid: ${treatment.quoted(filter.fixed)}`]),
-    ...Object.entries(filter.translations).flatMap(([other, translation]) =>
-      translation === undefined
-        ? []
-        : [
-            translation.text === undefined
-              ? `- cannot be translated to ${other}${translation.reason === undefined ? "" : `: ${treatment.line(translation.reason)}`}`
-              : `- translation to ${other} (${translation.fidelity}): ${treatment.quoted(translation.text)}`,
-            ...(translation.text === undefined ? [] : describeLosses({ platform, translation, sent }, treatment))
-          ]
-    ),
-    ...(filter.explanation === undefined
-      ? []
-      : [
-          `- ${filter.explanation.matched ? "matches" : "does not match"} your event: ${filter.explanation.clauses
-            .map(({ held, description }) => `${held ? "yes" : "no"}, ${treatment.line(description)}`)
-            .join("; ")}`
-        ]),
-    ...(filter.backtest === undefined ? [] : [`- ${describeBacktest(platform, filter.backtest)}`]),
-    ...(filter.platform_verdict === undefined
-      ? []
-      : [
-          filter.platform_verdict.accepted
-            ? `- ${platform} itself would accept it`
-            : `- ${platform} itself would refuse it: ${treatment.line(filter.platform_verdict.reason ?? "no reason given")}`
-        ]),
-    ...describeEstimate(platform, filter).map((line) => `- ${treatment.line(line)}`)
-  ].join("\n")
-
-/** One line for each clause that is left out or differs. */
-const describeLosses = (
-  {
-    platform,
-    translation: { clauses },
-    sent
-  }: { readonly platform: string; readonly translation: typeof WireTranslation.Type; readonly sent: string },
-  treatment: Treatment
-): ReadonlyArray<string> => {
-  const lost = clauses.filter(isLoss)
-  return [
-    ...lost.slice(0, MAX_LOSSES).map((clause) => {
-      const { span, fidelity, reason } = clause
-      return [
-        `  - ${fidelity === "impossible" ? "lost" : fidelity}: ${treatment.quoted(sent.slice(span.start, span.end), 100)}`,
-        treatment.line(reason),
-        ...describeWitnesses(clause, platform).map((line) => treatment.line(line))
-      ].join("; ")
-    }),
-    ...(lost.length > MAX_LOSSES ? [`  - and ${counted(lost.length - MAX_LOSSES, "more clause")}`] : [])
-  ]
-}
-
-const MAX_LOSSES = 8
-
 /** The span refers to the text `sent`. */
-const describeIssue = (
+export const describeIssue = (
   { message, span, expected, fix, suggestion }: AnyIssue,
   treatment: Treatment,
   sent = ""
@@ -244,6 +140,28 @@ const describeIssue = (
           ...suggestion.clauses.filter(isLoss).map(({ reason }) => `the suggestion differs: ${treatment.line(reason)}`)
         ])
   ].join("; ")
+
+export const sentFilter = (args: unknown, platform: string): string =>
+  hasOverrides(args) ? (args.overrides[platform] ?? "") : ""
+
+// ---- helpers ----
+
+type Changed = typeof updateRule.output.Type
+
+type Created = (typeof createRule)["output"]["Type"]
+type StatusList = (typeof platformStatus)["output"]["Type"]
+
+interface RuleList {
+  readonly rules: ReadonlyArray<Rule>
+}
+
+/** The next call asks for the same: without them a page would continue with the matches of other rules. */
+const keptArguments = (args: unknown): Readonly<Record<string, unknown>> =>
+  Predicate.isRecord(args)
+    ? { rule_id: args["rule_id"], platform: args["platform"], limit: args["limit"], full: args["full"] }
+    : {}
+
+const MAX_NAME_CHARACTERS = 1_000
 
 type AnyIssue = Partial<ArgumentIssue> & { readonly message: string }
 
@@ -282,12 +200,6 @@ const describeItems = (
   const items = delimit({ secret: treatment.secret, items: matches, treat, whole: listMatches })
   return `${counted(matches.length, "match", `matches, ${order}`)}\n${items}`
 }
-
-const describeSamples = (
-  items: ReadonlyArray<{ readonly sample: unknown; readonly treat: Treat<unknown> }>,
-  { secret }: Treatment
-): string =>
-  delimit({ secret, items, treat: ({ sample, treat }, treatment) => treat(sample, treatment), whole: checkRule })
 
 const describeWatched = ({ platforms }: Coverage): string =>
   `Watched: ${platforms.length === 0 ? "nothing, because there are no rules" : platforms.map(describeCoverage).join("; ")}`
@@ -342,6 +254,3 @@ const isSentFilter = (path: string, args: unknown): boolean => {
   const [field, platform = ""] = path.split(".")
   return field === "overrides" && sentFilter(args, platform) !== ""
 }
-
-const sentFilter = (args: unknown, platform: string): string =>
-  hasOverrides(args) ? (args.overrides[platform] ?? "") : ""

@@ -21,13 +21,13 @@ import {
 import { platformSchemas } from "../platformSchemas.ts"
 import {
   describeAccount,
-  describeCheck,
   describeCreated,
   describeMatches,
   describeRules,
   describeStatus,
   describeWait
 } from "./describe.ts"
+import { describeCheck } from "./describeCheck.ts"
 import { describeExplanation, describeRuleHits, treatExplanation } from "./describeExplanation.ts"
 import { Form, makeForms, ShownMatch } from "./matchForms.ts"
 import { RulePage, RuleQuery, rulePage } from "./rulePages.ts"

@@ -1,0 +1,101 @@
+/** Describes the result of check_rule to a language model. */
+import { describeBacktest, describeEstimate } from "../../core/backtests/describe.ts"
+import type { WireTranslation } from "../../core/model/wire.ts"
+import { describeWitnesses, isLoss } from "../../core/rules/describeLoss.ts"
+import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
+import { counted } from "../../core/text/counted.ts"
+import { checkRule } from "../operations.ts"
+import { describeIssue, sentFilter } from "./describe.ts"
+import type { Form, Forms, Treat } from "./matchForms.ts"
+import type { Asked } from "./tool.ts"
+import { delimit, TEXT, type Treatment } from "./untrusted.ts"
+
+export const describeCheck =
+  (forms: Forms) =>
+  ({ platforms }: CheckResult, treatment: Treatment, { args, own }: Asked<Form>): string => {
+    const checked = Object.entries(platforms)
+    const isValid = checked.every(([, filter]) => filter?.valid === true)
+    const samples = checked.flatMap(([platform, filter]) => {
+      const found = filter?.backtest?.samples ?? []
+      const treat = forms.ofSamples(platform, found, own, { treatment, limits: TEXT })
+      return found.map((sample) => ({ sample, treat }))
+    })
+    return [
+      ...checked.flatMap(([platform, filter]) =>
+        filter === undefined ? [] : [describeFilter({ platform, filter, sent: sentFilter(args, platform) }, treatment)]
+      ),
+      ...(samples.length === 0 ? [] : [`Samples of the matches:\n${describeSamples(samples, treatment)}`]),
+      isValid ? "Next: create_rule, if this is what the user wants" : "Next: fix the filter and call check_rule again"
+    ].join("\n\n")
+  }
+
+// ---- helpers ----
+
+const describeFilter = (
+  { platform, filter, sent }: { readonly platform: string; readonly filter: CheckedFilter; readonly sent: string },
+  treatment: Treatment
+): string =>
+  [
+    filter.canonical === undefined
+      ? `${platform}: not valid`
+      : `${platform}: valid; it would be registered as ${treatment.quoted(filter.canonical)}`,
+    ...filter.issues.map((issue) => `- ${issue.severity}: ${describeIssue(issue, treatment, sent)}`),
+    ...(filter.fixed === undefined ? [] : [`- with all fixes, valid: ${treatment.quoted(filter.fixed)}`]),
+    ...Object.entries(filter.translations).flatMap(([other, translation]) =>
+      translation === undefined
+        ? []
+        : [
+            translation.text === undefined
+              ? `- cannot be translated to ${other}${translation.reason === undefined ? "" : `: ${treatment.line(translation.reason)}`}`
+              : `- translation to ${other} (${translation.fidelity}): ${treatment.quoted(translation.text)}`,
+            ...(translation.text === undefined ? [] : describeLosses({ platform, translation, sent }, treatment))
+          ]
+    ),
+    ...(filter.explanation === undefined
+      ? []
+      : [
+          `- ${filter.explanation.matched ? "matches" : "does not match"} your event: ${filter.explanation.clauses
+            .map(({ held, description }) => `${held ? "yes" : "no"}, ${treatment.line(description)}`)
+            .join("; ")}`
+        ]),
+    ...(filter.backtest === undefined ? [] : [`- ${describeBacktest(platform, filter.backtest)}`]),
+    ...(filter.platform_verdict === undefined
+      ? []
+      : [
+          filter.platform_verdict.accepted
+            ? `- ${platform} itself would accept it`
+            : `- ${platform} itself would refuse it: ${treatment.line(filter.platform_verdict.reason ?? "no reason given")}`
+        ]),
+    ...describeEstimate(platform, filter).map((line) => `- ${treatment.line(line)}`)
+  ].join("\n")
+
+/** One line for each clause that is left out or differs. */
+const describeLosses = (
+  {
+    platform,
+    translation: { clauses },
+    sent
+  }: { readonly platform: string; readonly translation: typeof WireTranslation.Type; readonly sent: string },
+  treatment: Treatment
+): ReadonlyArray<string> => {
+  const lost = clauses.filter(isLoss)
+  return [
+    ...lost.slice(0, MAX_LOSSES).map((clause) => {
+      const { span, fidelity, reason } = clause
+      return [
+        `  - ${fidelity === "impossible" ? "lost" : fidelity}: ${treatment.quoted(sent.slice(span.start, span.end), 100)}`,
+        treatment.line(reason),
+        ...describeWitnesses(clause, platform).map((line) => treatment.line(line))
+      ].join("; ")
+    }),
+    ...(lost.length > MAX_LOSSES ? [`  - and ${counted(lost.length - MAX_LOSSES, "more clause")}`] : [])
+  ]
+}
+
+const MAX_LOSSES = 8
+
+const describeSamples = (
+  items: ReadonlyArray<{ readonly sample: unknown; readonly treat: Treat<unknown> }>,
+  { secret }: Treatment
+): string =>
+  delimit({ secret, items, treat: ({ sample, treat }, treatment) => treat(sample, treatment), whole: checkRule })
