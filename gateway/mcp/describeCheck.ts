@@ -6,6 +6,7 @@ import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { counted } from "../../core/text/counted.ts"
 import { checkRule } from "../operations.ts"
 import { describeIssue, sentFilter } from "./describe.ts"
+import { describeClauses } from "./describeExplanation.ts"
 import type { Form, Forms, Treat } from "./matchForms.ts"
 import type { Asked } from "./tool.ts"
 import { delimit, TEXT, type Treatment } from "./untrusted.ts"
@@ -54,9 +55,8 @@ const describeFilter = (
     ...(filter.explanation === undefined
       ? []
       : [
-          `- ${filter.explanation.matched ? "matches" : "does not match"} your event: ${filter.explanation.clauses
-            .map(({ held, description }) => `${held ? "yes" : "no"}, ${treatment.line(description)}`)
-            .join("; ")}`
+          `- The filter ${filter.explanation.matched ? "matches" : "does not match"} this event`,
+          ...describeClauses(sent, filter.explanation.clauses, treatment).map((line) => `  ${line}`)
         ]),
     ...(filter.backtest === undefined ? [] : [`- ${describeBacktest(platform, filter.backtest)}`]),
     ...(filter.platform_verdict === undefined

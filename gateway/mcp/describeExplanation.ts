@@ -10,10 +10,7 @@ export const describeExplanation = (result: ExplainResult, treatment: Treatment)
   const decided = decisive.map(clauseAt).join(", ")
   return [
     `${rule_id} ${matched ? "matches" : "does not match"} this event on ${platform}. Its filter: ${treatment.quoted(filter)}`,
-    ...clauses.map(
-      ({ span, held, negated, description }) =>
-        `- ${held ? "held" : "did not hold"}: ${clauseAt(span)}${negated ? ", which the filter excludes" : ""}: ${treatment.line(description)}`
-    ),
+    ...describeClauses(filter, clauses, treatment),
     matched
       ? `Decided by: ${decided}`
       : `Decided by: ${decided}. The rule would match if ${decisive.length === 1 ? "this clause" : "each of these clauses"} had the opposite result`,
@@ -21,8 +18,10 @@ export const describeExplanation = (result: ExplainResult, treatment: Treatment)
     delimit({
       secret: treatment.secret,
       items: [
-        ...clauses.flatMap(({ span, tested }) =>
-          tested === undefined ? [] : [{ clause: filter.slice(span.start, span.end), ...tested }]
+        ...withoutRepeats(clauses).flatMap(({ span, tested }) =>
+          tested === undefined || (tested.values ?? tested.place) === undefined
+            ? []
+            : [{ clause: filter.slice(span.start, span.end), ...tested }]
         ),
         ...changes.map(({ message, text }) => ({ change: message, filter: text }))
       ],
@@ -33,18 +32,43 @@ export const describeExplanation = (result: ExplainResult, treatment: Treatment)
   ].join("\n")
 }
 
+/** One line for each clause, without the text of the event. */
+export const describeClauses = (
+  filter: string,
+  clauses: ExplainResult["clauses"],
+  treatment: Treatment
+): ReadonlyArray<string> =>
+  clauses.map(
+    ({ span, held, negated, description }) =>
+      `- ${resultOf(held, negated)}: ${treatment.quoted(filter.slice(span.start, span.end), MAX_CLAUSE)}: ${treatment.line(description)}`
+  )
+
+/** The values of a field only with the first clause on it, not once more for each clause. */
+export const withoutRepeats = (clauses: ExplainResult["clauses"]): ReadonlyArray<ShownClause> => {
+  const shown = new Set<string>()
+  return clauses.map((clause) => {
+    const { tested } = clause
+    if (tested === undefined || !shown.has(tested.field)) {
+      if (tested !== undefined) shown.add(tested.field)
+      return clause
+    }
+    const { values: _, count: __, ...rest } = tested
+    return { ...clause, tested: rest }
+  })
+}
+
 /** Cuts the values of the event. All other text is the account's own. */
 export const treatExplanation = (result: ExplainResult, treatment: Treatment) => {
-  const values = result.clauses.flatMap(({ tested }) => tested?.values ?? [])
+  const values = withoutRepeats(result.clauses).flatMap(({ tested }) => tested?.values ?? [])
   const max = treatment.shareOf(values, VALUES)
   return {
     ...treatment.shaped(result),
-    clauses: result.clauses.map(({ tested, ...clause }) => ({
+    clauses: withoutRepeats(result.clauses).map(({ tested, ...clause }) => ({
       ...treatment.shaped(clause),
       ...(tested !== undefined && {
         tested: {
           ...tested,
-          values: tested.values.map((value) => treatment.text(value, max)),
+          ...(tested.values !== undefined && { values: tested.values.map((value) => treatment.text(value, max)) }),
           ...(tested.place !== undefined && {
             place: { ...tested.place, text: treatment.text(tested.place.text, max) }
           })
@@ -66,6 +90,17 @@ export const describeRuleHits = ({ platforms }: HitsResult, treatment: Treatment
 // ---- helpers ----
 
 type Span = ExplainResult["decisive"][number]
+type Clause = ExplainResult["clauses"][number]
+type Tested = NonNullable<Clause["tested"]>
+
+interface ShownClause extends Omit<Clause, "tested"> {
+  readonly tested?: Omit<Tested, "values" | "count"> & Partial<Pick<Tested, "values" | "count">>
+}
+
+const resultOf = (held: boolean, negated: boolean): string => {
+  if (negated) return held ? "held, which excludes the event" : "did not hold, as the filter demands"
+  return held ? "held" : "did not hold"
+}
 
 const MAX_CLAUSE = 200
 

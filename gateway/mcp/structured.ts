@@ -3,6 +3,7 @@ import { Record } from "effect"
 import type { Match } from "../../core/matches/Match.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { checkRule, listMatches } from "../operations.ts"
+import { withoutRepeats } from "./describeExplanation.ts"
 import { type Form, type Forms, matchFormOf } from "./matchForms.ts"
 import type { Asked } from "./tool.ts"
 import { notice, STRUCTURED, Treatment } from "./untrusted.ts"
@@ -32,7 +33,11 @@ export const treatMatches =
 export const treatChecks =
   (forms: Forms) =>
   ({ platforms }: CheckResult, treatment: Treatment, { own }: Asked<Form>) => ({
-    platforms: Record.map(platforms, ({ backtest, ...checked }, platform) => {
+    platforms: Record.map(platforms, ({ backtest, explanation, ...rest }, platform) => {
+      const checked = {
+        ...rest,
+        ...(explanation && { explanation: { ...explanation, clauses: withoutRepeats(explanation.clauses) } })
+      }
       if (backtest === undefined) return treatment.shaped(checked)
       const treat = forms.ofSamples(platform, backtest.samples, own, { treatment, limits: STRUCTURED })
       const samples = backtest.samples.map((sample) => treat(sample, treatment))

@@ -1,11 +1,8 @@
 /** What tools return beyond their operations: hints, summaries, pages of rules, fixes and progress. */
-import { assert, describe, it } from "@effect/vitest"
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
-import { Effect } from "effect"
+import { assert, describe } from "@effect/vitest"
 import { sized } from "../../long.ts"
-import { localPlatforms } from "../../platforms.ts"
-import { draft, firehoseUpdate, type Json, call as post, type Target } from "../client.ts"
-import { serve, serviceOn } from "../inProcess.ts"
+import { draft, firehoseUpdate, type Json, call as post } from "../client.ts"
+import { publish, served, suggestion, transportOf } from "./served.ts"
 import { type Agent, type Called, connect, MODERN } from "./session.ts"
 
 describe("the tools", () => {
@@ -175,45 +172,9 @@ describe("the tools", () => {
 
 // ---- helpers ----
 
-interface Context {
-  readonly agent: Agent
-  readonly target: Target
-}
-
-function served(title: string, test: (context: Context) => Promise<void>): void {
-  it.scopedLive(
-    title,
-    () =>
-      Effect.gen(function* () {
-        const target = yield* (yield* serve)("ann")
-        yield* Effect.promise(async () => test({ target, agent: await connect(transportOf(target)) }))
-      }).pipe(Effect.provide(serviceOn(localPlatforms()))),
-    60_000
-  )
-}
-
-const transportOf = (target: Target) =>
-  new StreamableHTTPClientTransport(new URL(`${target.url}/mcp`), {
-    requestInit: { headers: { authorization: `Bearer ${target.key}` } }
-  })
-
 const ruleFor = async ({ call }: Agent, word: string): Promise<string> => {
   const { structured, text } = await call("create_rule", { ...draft(word, ["x"]), name: "Rule" })
   return String(structured?.["rule_id"] ?? assert.fail(text))
-}
-
-let posts = 0
-const publish = (target: Target, texts: ReadonlyArray<string>) =>
-  post(
-    target,
-    "/local/events",
-    texts.map((text) => ({ data: { id: String(++posts), text } }))
-  )
-
-/** The arguments of the call that the text suggests. */
-const suggestion = ({ text }: Called, tool: string): Record<string, unknown> | undefined => {
-  const json = new RegExp(`${tool} with (\\{[^\\n]*\\})`).exec(text)?.[1]
-  return json === undefined ? undefined : (JSON.parse(json) as Record<string, unknown>)
 }
 
 const ids = ({ structured }: Called, field: string): ReadonlyArray<string> =>
