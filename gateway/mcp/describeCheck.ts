@@ -7,23 +7,25 @@ import { counted } from "../../core/text/counted.ts"
 import { checkRule } from "../operations.ts"
 import { describeIssue, sentFilter } from "./describe.ts"
 import { describeClauses } from "./describeExplanation.ts"
-import type { Form, Forms, Treat } from "./matchForms.ts"
+import { eventFormOf, type Form, type Forms, type Treat } from "./matchForms.ts"
 import type { Asked } from "./tool.ts"
 import { delimit, TEXT, type Treatment } from "./untrusted.ts"
 
 export const describeCheck =
   (forms: Forms) =>
-  ({ platforms }: CheckResult, treatment: Treatment, { args, own }: Asked<Form>): string => {
+  ({ platforms }: CheckResult, treatment: Treatment, asked: Asked<Form>): string => {
     const checked = Object.entries(platforms)
     const isValid = checked.every(([, filter]) => filter?.valid === true)
     const samples = checked.flatMap(([platform, filter]) => {
       const found = filter?.backtest?.samples ?? []
-      const treat = forms.ofSamples(platform, found, own, { treatment, limits: TEXT })
+      const treat = forms.ofSamples(platform, found, eventFormOf(asked), { treatment, limits: TEXT })
       return found.map((sample) => ({ sample, treat }))
     })
     return [
       ...checked.flatMap(([platform, filter]) =>
-        filter === undefined ? [] : [describeFilter({ platform, filter, sent: sentFilter(args, platform) }, treatment)]
+        filter === undefined
+          ? []
+          : [describeFilter({ platform, filter, sent: sentFilter(asked.args, platform) }, treatment)]
       ),
       ...(samples.length === 0 ? [] : [`Samples of the matches:\n${describeSamples(samples, treatment)}`]),
       isValid ? "Next: create_rule, if this is what the user wants" : "Next: fix the filter and call check_rule again"

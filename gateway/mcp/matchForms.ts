@@ -4,6 +4,7 @@ import type { Language } from "../../core/languages/Language.ts"
 import { Match } from "../../core/matches/Match.ts"
 import * as Timestamp from "../../core/model/Timestamp.ts"
 import type { EventSummary } from "../../core/syntax/expression/eventFields.ts"
+import type { Excerpts } from "./excerpts.ts"
 import { HiddenCharacters } from "./hidden.ts"
 import type { Asked } from "./tool.ts"
 import { type Limits, type Treatment, treatMatch } from "./untrusted.ts"
@@ -19,14 +20,21 @@ export const Form = Schema.Struct({
 })
 export type Form = typeof Form.Type
 
+/** How to show events. */
+export interface EventForm extends Form {
+  readonly excerpts: Excerpts
+}
+
 /** `isOneRule`: the call named the rule of the matches. */
-export interface MatchForm extends Form {
+export interface MatchForm extends EventForm {
   readonly isOneRule: boolean
 }
 
-export const matchFormOf = ({ args, own }: Asked<Form>): MatchForm => ({
-  ...own,
-  isOneRule: Predicate.hasProperty(args, "rule_id")
+export const eventFormOf = ({ own, excerpts = new Map() }: Asked<Form>): EventForm => ({ ...own, excerpts })
+
+export const matchFormOf = (asked: Asked<Form>): MatchForm => ({
+  ...eventFormOf(asked),
+  isOneRule: Predicate.hasProperty(asked.args, "rule_id")
 })
 
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
@@ -54,7 +62,12 @@ export type Treat<A> = (item: A, treatment: Treatment) => Readonly<Record<string
 export interface Forms {
   /** `limits` apply to whole payloads. All matches of a result share the space. */
   readonly ofMatches: (matches: ReadonlyArray<Match>, form: MatchForm, space: Space) => Treat<Match>
-  readonly ofSamples: (platform: string, samples: ReadonlyArray<unknown>, form: Form, space: Space) => Treat<unknown>
+  readonly ofSamples: (
+    platform: string,
+    samples: ReadonlyArray<unknown>,
+    form: EventForm,
+    space: Space
+  ) => Treat<unknown>
 }
 
 export interface Space {
@@ -72,7 +85,7 @@ export const makeForms = (languages: ReadonlyArray<Language>): Forms => {
   const spaceForTexts = (texts: ReadonlyArray<string>, { treatment }: Space) => treatment.shareOf(texts, SUMMARY)
 
   return {
-    ofMatches: (matches, { full, isOneRule }, space) => {
+    ofMatches: (matches, { full, isOneRule, excerpts }, space) => {
       if (full) {
         const max = space.treatment.shareOf(matches, space.limits)
         return (match, treatment) => treatMatch(match, treatment, max)
@@ -84,10 +97,12 @@ export const makeForms = (languages: ReadonlyArray<Language>): Forms => {
         ...(!isOneRule && { rule_id }),
         platform,
         time: timeOf(platform, payload) ?? created_at,
-        ...(redacted === undefined ? treatSummary(summaryOf(platform, payload), treatment, max) : { redacted })
+        ...(redacted === undefined
+          ? treatSummary(summaryOf(platform, payload), treatment, { max, place: excerpts.get(payload) })
+          : { redacted })
       })
     },
-    ofSamples: (platform, samples, { full }, space) => {
+    ofSamples: (platform, samples, { full, excerpts }, space) => {
       if (full) {
         const max = space.treatment.shareOf(samples, space.limits)
         // An event is an object, and stays one.
@@ -99,7 +114,8 @@ export const makeForms = (languages: ReadonlyArray<Language>): Forms => {
       )
       return (sample, treatment) => {
         const time = timeOf(platform, sample)
-        return { ...(time !== undefined && { time }), ...treatSummary(summaryOf(platform, sample), treatment, max) }
+        const shown = { max, place: excerpts.get(sample) }
+        return { ...(time !== undefined && { time }), ...treatSummary(summaryOf(platform, sample), treatment, shown) }
       }
     }
   }
@@ -113,8 +129,12 @@ const SUMMARY: Limits = { item: 320, total: 40_000, least: 120 }
 const MAX_AUTHOR_CHARACTERS = 100
 const MAX_LINK_CHARACTERS = 400
 
-const treatSummary = ({ author, text, link }: EventSummary, treatment: Treatment, max: number) => ({
+const treatSummary = (
+  { author, text, link }: EventSummary,
+  treatment: Treatment,
+  { max, place }: { readonly max: number; readonly place: number | undefined }
+) => ({
   ...(author !== undefined && { author: treatment.text(author, MAX_AUTHOR_CHARACTERS) }),
-  ...(text !== undefined && { text: treatment.text(text, max) }),
+  ...(text !== undefined && { text: treatment.text(text, max, place) }),
   ...(link !== undefined && { link: treatment.text(link, MAX_LINK_CHARACTERS) })
 })

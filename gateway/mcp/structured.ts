@@ -4,7 +4,7 @@ import type { Match } from "../../core/matches/Match.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { checkRule, listMatches } from "../operations.ts"
 import { withoutRepeats } from "./describeExplanation.ts"
-import { type Form, type Forms, matchFormOf } from "./matchForms.ts"
+import { eventFormOf, type Form, type Forms, matchFormOf } from "./matchForms.ts"
 import type { Asked } from "./tool.ts"
 import { notice, STRUCTURED, Treatment } from "./untrusted.ts"
 
@@ -32,14 +32,14 @@ export const treatMatches =
 
 export const treatChecks =
   (forms: Forms) =>
-  ({ platforms }: CheckResult, treatment: Treatment, { own }: Asked<Form>) => ({
+  ({ platforms }: CheckResult, treatment: Treatment, asked: Asked<Form>) => ({
     platforms: Record.map(platforms, ({ backtest, explanation, ...rest }, platform) => {
       const checked = {
         ...rest,
         ...(explanation && { explanation: { ...explanation, clauses: withoutRepeats(explanation.clauses) } })
       }
       if (backtest === undefined) return treatment.shaped(checked)
-      const treat = forms.ofSamples(platform, backtest.samples, own, { treatment, limits: STRUCTURED })
+      const treat = forms.ofSamples(platform, backtest.samples, eventFormOf(asked), { treatment, limits: STRUCTURED })
       const samples = backtest.samples.map((sample) => treat(sample, treatment))
       return { ...treatment.shaped(checked), backtest: { ...backtest, samples } }
     }),

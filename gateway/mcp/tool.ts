@@ -7,6 +7,7 @@ import { toWire } from "../errors.ts"
 import { keyedInput } from "../idempotency.ts"
 import type { PlatformSchemas } from "../platformSchemas.ts"
 import type { Call, CallError } from "./calls.ts"
+import type { Excerpts } from "./excerpts.ts"
 import { argumentsSchema, type JsonSchema, resultSchema } from "./schemas.ts"
 import { Treatment } from "./untrusted.ts"
 
@@ -33,6 +34,8 @@ export interface Tool {
 export interface Asked<P> {
   readonly args: unknown
   readonly own: P
+  /** Where filters match the events of the result. */
+  readonly excerpts?: Excerpts
 }
 
 export interface Definition<A, I, O, OI, P> extends Pick<Tool, "name" | "title" | "description" | "annotations"> {
@@ -42,6 +45,8 @@ export interface Definition<A, I, O, OI, P> extends Pick<Tool, "name" | "title" 
   /** By default the output of the operation, without hidden characters. */
   readonly structured?: (output: O, treatment: Treatment, asked: Asked<P>) => Structured
   readonly text: (output: O, treatment: Treatment, asked: Asked<P>) => string
+  /** Only for `toolWith`. */
+  readonly excerpts?: <R>(call: Call<R>, output: O, own: P) => Effect.Effect<Excerpts, never, R>
 }
 
 export const toolMaker = (schemas: PlatformSchemas) => ({
@@ -71,7 +76,8 @@ export const toolMaker = (schemas: PlatformSchemas) => ({
         Effect.gen(function* () {
           const asked = yield* Either.mapLeft(decodeBoth(args), toWire)
           const output = yield* call({ endpoint: definition.endpoint, decode }, without(args, names))
-          return describe(output, { args, own: asked })
+          const excerpts = yield* definition.excerpts?.(call, output, asked) ?? Effect.succeed(new Map())
+          return describe(output, { args, own: asked, excerpts })
         })
     })
   }
@@ -93,7 +99,7 @@ const READ_LEVELS = 2
 const CHANGED_LEVELS = 1
 
 const toolOf = <A, I, O extends object, OI, P>(
-  { endpoint, output = endpoint.output, structured, text, ...texts }: Definition<A, I, O, OI, P>,
+  { endpoint, output = endpoint.output, structured, text, excerpts: _, ...texts }: Definition<A, I, O, OI, P>,
   {
     input,
     run

@@ -29,6 +29,7 @@ import {
 } from "./describe.ts"
 import { describeCheck } from "./describeCheck.ts"
 import { describeExplanation, describeRuleHits, treatExplanation } from "./describeExplanation.ts"
+import { excerptFinder } from "./excerpts.ts"
 import { Form, makeForms, ShownMatch } from "./matchForms.ts"
 import { RulePage, RuleQuery, rulePage } from "./rulePages.ts"
 import { ruleTools } from "./ruleTools.ts"
@@ -64,6 +65,7 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
   const maker = toolMaker(platformSchemas(languages))
   const { tool, toolWith } = maker
   const forms = makeForms(languages)
+  const { ofMatches, ofChecks } = excerptFinder(languages)
   return [
     tool({
       name: "platform_syntax",
@@ -87,7 +89,8 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
       endpoint: checkRule,
       output: Schema.Struct({ ...CheckResult.fields, notice: Schema.optionalWith(Notice, { exact: true }) }),
       structured: treatChecks(forms),
-      text: describeCheck(forms)
+      text: describeCheck(forms),
+      excerpts: (_, output) => ofChecks(output)
     }),
     tool({
       name: "create_rule",
@@ -155,7 +158,8 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
       endpoint: listMatches,
       output: Schema.Struct({ ...MatchList.fields, matches: Schema.Array(ShownMatch), notice: Notice }),
       structured: treatMatches(forms),
-      text: describeMatches(forms)
+      text: describeMatches(forms),
+      excerpts: (call, { matches }, { full }) => ofMatches(call, full ? [] : matches)
     }),
     toolWith(Form, {
       name: "wait_for_matches",
@@ -166,7 +170,8 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
       endpoint: waitForMatches,
       output: Schema.Struct({ ...WaitResult.fields, matches: Schema.Array(ShownMatch), notice: Notice }),
       structured: treatMatches(forms),
-      text: describeWait(forms)
+      text: describeWait(forms),
+      excerpts: (call, { matches }, { full }) => ofMatches(call, full ? [] : matches)
     }),
     tool({
       name: "explain_match",

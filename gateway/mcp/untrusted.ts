@@ -51,15 +51,17 @@ export class Treatment {
     return this.hasCut
   }
 
-  /** Without hidden characters, and at most `max` characters of JSON. */
-  text(text: string, max = Number.POSITIVE_INFINITY): string {
+  /** Without hidden characters, and at most `max` characters of JSON: the start, or the part around `place`. */
+  text(text: string, max = Number.POSITIVE_INFINITY, place = 0): string {
     if (this.sizeOf(text, max) <= max) return this.clean(text)
     const space = max - this.markSize
-    let kept = headOf(text, space - '""'.length)
+    const start = startNear(text, place, space)
+    const lead = start === 0 ? "" : "… "
+    let kept = headOf(text.slice(start), space - '""'.length - lead.length)
     // Escapes make the JSON longer than the text.
     while (JSON.stringify(kept).length > space && kept !== "") kept = headOf(kept, Math.floor(kept.length * 0.7))
     this.hasCut = true
-    return `${this.clean(kept)} ${this.mark(`${text.length - kept.length} more characters`)}`
+    return `${lead}${this.clean(kept)} ${this.mark(`${text.length - kept.length} more characters`)}`
   }
 
   /** On one line. */
@@ -228,6 +230,14 @@ export const delimit = <A>({
 }
 
 // ---- helpers ----
+
+/** Where a cut text starts to show the place: at a word before it, or 0 if the first `space` characters show it. */
+const startNear = (text: string, place: number, space: number): number => {
+  if (place < space / 2) return 0
+  const from = place - Math.floor(space / 3)
+  const gap = text.slice(from, place).search(/\s/)
+  return gap === -1 ? place : from + gap + 1
+}
 
 const MAX_KEY_CHARACTERS = 100
 const MAX_POST_ID_CHARACTERS = 300

@@ -1,6 +1,6 @@
 /** What the texts of results say to a language model. */
 import { assert, describe } from "@effect/vitest"
-import { draft } from "../client.ts"
+import { draft, type Json, call as post } from "../client.ts"
 import { served } from "./served.ts"
 
 describe("the text of an explanation", () => {
@@ -30,7 +30,53 @@ describe("the text of an explanation", () => {
   })
 })
 
+describe("the summary of a long event", () => {
+  const FILLER = "Several words about nothing at all. ".repeat(30)
+  const POST = `${FILLER}Then a comet 🚀 party. ${FILLER}`
+  const PAGE = {
+    document: { url: "https://a.example/", title: "News", diff: { chunks: [{ typ: "ins", text: POST }] } }
+  }
+  const AROUND = /^… [\w .]*Then a comet 🚀 party\. Several [\w .]* \[[0-9a-f]{24}: \d{4} more characters\]$/
+
+  served("shows the place that the filter matches", async ({ agent, target }) => {
+    const wanted = "(comet OR asteroid) -storm"
+    const { structured } = await agent.call("create_rule", {
+      ...draft("", ["x", "firehose"]),
+      overrides: { x: `${wanted} lang:en`, firehose: "(comet OR asteroid) NOT storm" }
+    })
+    const rule_id = String(structured["rule_id"])
+    await agent.call("create_rule", draft("comet", ["x"]))
+    await post(target, "/local/events", [
+      { data: { id: "1", text: POST, lang: "en" } },
+      { data: { id: "2", text: `comet ${POST}`, lang: "en" } }
+    ])
+    await post(target, "/local/events", PAGE)
+    const listed = await agent.call("list_matches", { rule_id })
+    const [page = "", second = "", first = ""] = textsIn(listed.structured["matches"])
+    assert.match(first, AROUND)
+    assert.match(page, AROUND)
+    assert.match(second, /^comet Several words/, "the start shows it")
+    assert.include(listed.text, JSON.stringify(first))
+    const all = await agent.call("list_matches", {})
+    assert.lengthOf(
+      textsIn(all.structured["matches"]).filter((text) => AROUND.test(text)),
+      3
+    )
+
+    const checked = await agent.call("check_rule", { overrides: { x: wanted }, backtest: {} })
+    const samples = textsIn(checked.structured["platforms"]?.["x"]?.["backtest"]?.["samples"])
+    assert.match(samples[1] ?? "", AROUND)
+
+    await agent.call("update_rule", { rule_id, overrides: { x: "other", firehose: "other" } })
+    const [changed = ""] = textsIn((await agent.call("list_matches", { rule_id })).structured["matches"])
+    assert.match(changed, /^News\n\+ Several words/, "the present filter does not match it")
+  })
+})
+
 // ---- helpers ----
+
+const textsIn = (items: Json | undefined): ReadonlyArray<string> =>
+  [...(items ?? [])].map((item) => String(item["text"]))
 
 const RETWEETED = { type: "retweeted", id: "1" }
 

@@ -186,6 +186,21 @@ describe("Treatment", () => {
     assert.deepStrictEqual(treatment.hidden, [])
   })
 
+  it("cuts long text around a place, at a word, within the limit", () => {
+    const text = `${"before ".repeat(100)}here ${"after ".repeat(100)}`
+    const cut = new Treatment("S").text(text, 120, text.indexOf("here"))
+    assert.match(cut, /^… (before )+here [after ]+ \[S: \d+ more characters\]$/)
+    assert.isAtMost(JSON.stringify(cut).length, 120)
+    assert.strictEqual(
+      new Treatment("S").text(text, 120, 7),
+      new Treatment("S").text(text, 120),
+      "the start has the place"
+    )
+    const family = new Treatment("S")
+    assert.match(family.text(`${"👨‍👩‍👧".repeat(50)}here${"🚀".repeat(50)}`, 120, 400), /^… here🚀+ \[S: /u)
+    assert.deepStrictEqual(family.hidden, [], "no emoji is cut in two")
+  })
+
   it("does work in proportion to the limit, not to the value", () => {
     const keys = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`key${i}`, i]))
     const nested = Array.from({ length: 300 }, () => Array.from({ length: 300 }, () => ["x".repeat(9), { a: ["y"] }]))

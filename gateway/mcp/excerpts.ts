@@ -1,0 +1,91 @@
+/** Finds where filters match long texts: a summary then shows the text around that place. */
+import { Effect } from "effect"
+import type { Language } from "../../core/languages/Language.ts"
+import { placeInSummary } from "../../core/languages/placeInSummary.ts"
+import type { Match } from "../../core/matches/Match.ts"
+import type { Rule } from "../../core/rules/Rule.ts"
+import type { CheckResult } from "../../core/rules/RuleCheck.ts"
+import type { Expression } from "../../core/syntax/expression/expression.ts"
+import { inTurns, TurnBudget } from "../../core/work/turns.ts"
+import { decoder } from "../decode.ts"
+import { listRules } from "../operations.ts"
+import { getRule } from "../ruleOperations.ts"
+import type { Call, CallError } from "./calls.ts"
+
+/** The offset of the first place in the text of the summary, by event. */
+export type Excerpts = ReadonlyMap<unknown, number>
+
+export interface ExcerptFinder {
+  /** Asks for the rules of the matches if a text is long. Finds nothing if that fails. */
+  readonly ofMatches: <R>(call: Call<R>, matches: ReadonlyArray<Match>) => Effect.Effect<Excerpts, never, R>
+  readonly ofChecks: (result: CheckResult) => Effect.Effect<Excerpts>
+}
+
+export const excerptFinder = (languages: ReadonlyArray<Language>): ExcerptFinder => {
+  const byId = new Map(languages.map((language) => [language.id, language]))
+  const isLong = (platform: string, event: unknown) =>
+    (byId.get(platform)?.events.summaryOf(event).text ?? "").length > SHORT_CHARACTERS
+
+  const find = Effect.fnUntraced(function* (items: ReadonlyArray<Item>) {
+    const budget = new TurnBudget(MAX_TURNS)
+    const found = new Map<unknown, number>()
+    const expressions = new Map<string, Expression | undefined>()
+    for (const { platform, filter, event } of items) {
+      const language = byId.get(platform)
+      const key = `${platform} ${filter}`
+      if (!expressions.has(key)) expressions.set(key, language?.check(filter).rule?.expression)
+      const expression = expressions.get(key)
+      if (language === undefined || expression === undefined) continue
+      const place = yield* inTurns(budget.run(placeInSummary({ language, expression }, event)))
+      if (place !== undefined) found.set(event, place)
+    }
+    return found
+  })
+
+  return {
+    ofMatches: Effect.fnUntraced(function* (call, matches) {
+      const long = matches.filter(({ platform, payload }) => isLong(platform, payload))
+      const ids = [...new Set(long.map(({ rule_id }) => rule_id))]
+      const rules = new Map((yield* Effect.orElseSucceed(rulesOf(call, ids), () => [])).map((rule) => [rule.id, rule]))
+      return yield* find(
+        long.flatMap(({ rule_id, platform, payload }) => {
+          // A later version of the rule may not match the event: then nothing is found.
+          const filter = rules.get(rule_id)?.platforms[platform]?.translated_value
+          return filter === undefined ? [] : [{ platform, filter, event: payload }]
+        })
+      )
+    }),
+    ofChecks: ({ platforms }) =>
+      find(
+        Object.entries(platforms).flatMap(([platform, checked]) =>
+          (checked?.backtest?.samples ?? [])
+            .filter((sample) => isLong(platform, sample))
+            .map((event) => ({ platform, filter: checked?.canonical ?? "", event }))
+        )
+      )
+  }
+}
+
+// ---- helpers ----
+
+interface Item {
+  readonly platform: string
+  readonly filter: string
+  readonly event: unknown
+}
+
+/** Always shown whole. */
+const SHORT_CHARACTERS = 80
+
+/** For all texts of a result together: less than a second. */
+const MAX_TURNS = 2_000
+
+const rulesOf = <R>(
+  call: Call<R>,
+  [id, ...others]: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<Rule>, CallError, R> => {
+  if (id === undefined) return Effect.succeed([])
+  return others.length === 0
+    ? Effect.map(call({ endpoint: getRule, decode: decoder(getRule.input) }, { rule_id: id }), ({ rule }) => [rule])
+    : Effect.map(call({ endpoint: listRules, decode: decoder(listRules.input) }, {}), ({ rules }) => rules)
+}
