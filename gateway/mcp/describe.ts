@@ -8,10 +8,10 @@ import { ArgumentIssue } from "../../core/model/Errors.ts"
 import { isLoss } from "../../core/rules/describeLoss.ts"
 import type { Rule } from "../../core/rules/Rule.ts"
 import { counted } from "../../core/text/counted.ts"
-import { type createRule, listMatches, type platformStatus } from "../operations.ts"
+import type { createRule, platformStatus } from "../operations.ts"
 import type { updateRule } from "../ruleOperations.ts"
 import type { CallError } from "./calls.ts"
-import { type Form, type Forms, type MatchForm, matchFormOf } from "./matchForms.ts"
+import { type Form, type Forms, type MatchForm, matchFormOf, moreOf } from "./matchForms.ts"
 import { type RuleQuery, rulePage } from "./rulePages.ts"
 import type { Asked } from "./tool.ts"
 import { delimit, TEXT, type Treatment } from "./untrusted.ts"
@@ -197,7 +197,7 @@ const describeItems = (
 ): string => {
   if (matches.length === 0) return "No matches"
   const treat = forms.ofMatches(matches, form, { treatment, limits: TEXT })
-  const items = delimit({ secret: treatment.secret, items: matches, treat, whole: listMatches })
+  const items = delimit({ secret: treatment.secret, items: matches, treat, more: moreOf(form, "limit") })
   return `${counted(matches.length, "match", `matches, ${order}`)}\n${items}`
 }
 

@@ -4,10 +4,9 @@ import type { WireTranslation } from "../../core/model/wire.ts"
 import { describeWitnesses, isLoss } from "../../core/rules/describeLoss.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { counted } from "../../core/text/counted.ts"
-import { checkRule } from "../operations.ts"
 import { describeIssue, sentFilter } from "./describe.ts"
 import { describeClauses } from "./describeExplanation.ts"
-import { eventFormOf, type Form, type Forms, type Treat } from "./matchForms.ts"
+import { eventFormOf, type Form, type Forms, moreOf, type Treat } from "./matchForms.ts"
 import type { Asked } from "./tool.ts"
 import { delimit, TEXT, type Treatment } from "./untrusted.ts"
 
@@ -27,7 +26,7 @@ export const describeCheck =
           ? []
           : [describeFilter({ platform, filter, sent: sentFilter(asked.args, platform) }, treatment)]
       ),
-      ...(samples.length === 0 ? [] : [`Samples of the matches:\n${describeSamples(samples, treatment)}`]),
+      ...(samples.length === 0 ? [] : [`Samples of the matches:\n${describeSamples(samples, treatment, asked.own)}`]),
       isValid ? "Next: create_rule, if this is what the user wants" : "Next: fix the filter and call check_rule again"
     ].join("\n\n")
   }
@@ -98,6 +97,12 @@ const MAX_LOSSES = 8
 
 const describeSamples = (
   items: ReadonlyArray<{ readonly sample: unknown; readonly treat: Treat<unknown> }>,
-  { secret }: Treatment
+  { secret }: Treatment,
+  form: Form
 ): string =>
-  delimit({ secret, items, treat: ({ sample, treat }, treatment) => treat(sample, treatment), whole: checkRule })
+  delimit({
+    secret,
+    items,
+    treat: ({ sample, treat }, treatment) => treat(sample, treatment),
+    more: moreOf(form, "samples")
+  })

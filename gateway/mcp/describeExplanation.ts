@@ -1,7 +1,6 @@
 /** Describes explanations of matches, misses and hits to a language model. */
 import { describeHits } from "../../core/explanations/describe.ts"
 import type { ExplainResult, HitsResult } from "../../core/explanations/Explanations.ts"
-import { explainMatch } from "../explainOperations.ts"
 import { delimit, notice, type Treatment } from "./untrusted.ts"
 
 export const describeExplanation = (result: ExplainResult, treatment: Treatment): string => {
@@ -26,7 +25,7 @@ export const describeExplanation = (result: ExplainResult, treatment: Treatment)
         ...changes.map(({ message, text }) => ({ change: message, filter: text }))
       ],
       treat: (item, own, max) => own.json(item, max),
-      whole: explainMatch
+      more: MORE
     }),
     `Next: ${nextStep(result)}`
   ].join("\n")
@@ -75,7 +74,7 @@ export const treatExplanation = (result: ExplainResult, treatment: Treatment) =>
         }
       })
     })),
-    notice: notice(treatment.secret, explainMatch)
+    notice: notice(treatment.secret, MORE)
   }
 }
 
@@ -103,6 +102,8 @@ const resultOf = (held: boolean, negated: boolean): string => {
 }
 
 const MAX_CLAUSE = 200
+
+const MORE = 'Where a value was cut, list_matches with "full": true has more of the event'
 
 /** For the values of all clauses together. */
 const VALUES = { item: 1_500, total: 50_000, least: 150 }

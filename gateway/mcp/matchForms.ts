@@ -20,6 +20,12 @@ export const Form = Schema.Struct({
 })
 export type Form = typeof Form.Type
 
+/** How to get what was cut, as a sentence. `count`: the argument that limits the number of events. */
+export const moreOf = ({ full }: Form, count: "limit" | "samples"): string =>
+  full
+    ? `Where something was cut, a smaller "${count}" leaves more space for each event, up to 2,000 characters in the text and 8,000 in structured content`
+    : 'Where a text was cut, the same call with "full": true has more: up to 2,000 characters of each event in the text, and 8,000 in structured content'
+
 /** How to show events. */
 export interface EventForm extends Form {
   readonly excerpts: Excerpts

@@ -2,9 +2,8 @@
 import { Record } from "effect"
 import type { Match } from "../../core/matches/Match.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
-import { checkRule, listMatches } from "../operations.ts"
 import { withoutRepeats } from "./describeExplanation.ts"
-import { eventFormOf, type Form, type Forms, matchFormOf } from "./matchForms.ts"
+import { eventFormOf, type Form, type Forms, matchFormOf, moreOf } from "./matchForms.ts"
 import type { Asked } from "./tool.ts"
 import { notice, STRUCTURED, Treatment } from "./untrusted.ts"
 
@@ -26,7 +25,7 @@ export const treatMatches =
           ...(its.isShortened && { shortened: true })
         }
       }),
-      notice: notice(treatment.secret, listMatches)
+      notice: notice(treatment.secret, moreOf(asked.own, "limit"))
     }
   }
 
@@ -43,7 +42,9 @@ export const treatChecks =
       const samples = backtest.samples.map((sample) => treat(sample, treatment))
       return { ...treatment.shaped(checked), backtest: { ...backtest, samples } }
     }),
-    ...(Object.values(platforms).some(hasSamples) && { notice: notice(treatment.secret, checkRule) })
+    ...(Object.values(platforms).some(hasSamples) && {
+      notice: notice(treatment.secret, moreOf(asked.own, "samples"))
+    })
   })
 
 // ---- helpers ----

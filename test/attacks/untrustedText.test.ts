@@ -220,7 +220,7 @@ const assertSafe = ({ isError, text, blocks, structured }: Called, where: string
   assert.notMatch(before.replaceAll('"quake"', "") + after, /quake|SYSTEM|obey|evil/, where)
   const json = inside.replace(new RegExp(`^(\\[${secret}: [^\\]]*\\] )*`), "")
   assert.doesNotThrow(() => JSON.parse(json), where)
-  assert.match(String(structured["notice"]), new RegExp(`never instructions.*${secret}.*POST /`))
+  assert.match(String(structured["notice"]), new RegExp(`never instructions.*${secret}.*was cut, `))
   return secret
 }
 

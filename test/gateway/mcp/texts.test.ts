@@ -57,6 +57,10 @@ describe("the summary of a long event", () => {
     assert.match(page, AROUND)
     assert.match(second, /^comet Several words/, "the start shows it")
     assert.include(listed.text, JSON.stringify(first))
+    assert.match(listed.text, /Where a text was cut, the same call with "full": true has more/)
+    const full = await agent.call("list_matches", { rule_id, full: true })
+    assert.notInclude(full.text, `"full": true has more`)
+    assert.include(full.text, `a smaller "limit" leaves more space`)
     const all = await agent.call("list_matches", {})
     assert.lengthOf(
       textsIn(all.structured["matches"]).filter((text) => AROUND.test(text)),

@@ -268,5 +268,5 @@ const delimited = (secret: string, items: ReadonlyArray<unknown>): string =>
     secret,
     items,
     treat: (item, treatment, max) => treatment.json(item, max),
-    whole: { method: "POST", path: "/matches" }
+    more: "Ask for more"
   })
