@@ -14,7 +14,6 @@ export const describeCheck =
   (forms: Forms) =>
   ({ platforms }: CheckResult, treatment: Treatment, asked: Asked<Form>): string => {
     const checked = Object.entries(platforms)
-    const isValid = checked.every(([, filter]) => filter?.valid === true)
     const samples = checked.flatMap(([platform, filter]) => {
       const found = filter?.backtest?.samples ?? []
       const treat = forms.ofSamples(platform, found, eventFormOf(asked), { treatment, limits: TEXT })
@@ -27,11 +26,22 @@ export const describeCheck =
           : [describeFilter({ platform, filter, sent: sentFilter(asked.args, platform) }, treatment)]
       ),
       ...(samples.length === 0 ? [] : [`Samples of the matches:\n${describeSamples(samples, treatment, asked.own)}`]),
-      isValid ? "Next: create_rule, if this is what the user wants" : "Next: fix the filter and call check_rule again"
+      `Next: ${nextStep(Object.values(platforms))}`
     ].join("\n\n")
   }
 
 // ---- helpers ----
+
+const nextStep = (filters: ReadonlyArray<CheckedFilter>): string => {
+  if (filters.some(({ valid }) => !valid)) return "fix the filter and call check_rule again"
+  return filters.some(matchedNothing)
+    ? "a filter matched none of the events: widen it and call check_rule again. With an event that it should match in events, check_rule says which clause fails; for a rule that exists, rule_hits names the clause"
+    : "if this is what the user wants, create_rule, or update_rule for a rule that exists"
+}
+
+/** A real platform sends only events that match some rule: none of them proves nothing. */
+const matchedNothing = ({ backtest }: CheckedFilter): boolean =>
+  backtest?.basis === "all_events" && backtest.tested > 0 && backtest.matched === 0
 
 const describeFilter = (
   { platform, filter, sent }: { readonly platform: string; readonly filter: CheckedFilter; readonly sent: string },

@@ -77,7 +77,7 @@ export const session = async (
   const [issue] = checked?.["issues"] ?? []
   assert.strictEqual(String(issue?.["fix"]?.["text"]), `${word} lang:en`)
   const right = await use("check_rule", { overrides: { x: word }, backtest: {} })
-  assert.match(right.text, /valid; it would be registered as[\s\S]*Next: create_rule/)
+  assert.match(right.text, /valid; it would be registered as[\s\S]*Next: /)
 
   const overrides = { x: word, firehose: word }
   const draft = { name: "Session", intent: "Show that it works", platforms: ["x", "firehose"], overrides }

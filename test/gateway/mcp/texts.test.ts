@@ -1,7 +1,7 @@
 /** What the texts of results say to a language model. */
 import { assert, describe } from "@effect/vitest"
 import { draft, type Json, call as post } from "../client.ts"
-import { served } from "./served.ts"
+import { publish, served } from "./served.ts"
 
 describe("the text of an explanation", () => {
   served("starts with the verdict, has a line for each clause, and shows a text once", async ({ agent }) => {
@@ -27,6 +27,19 @@ describe("the text of an explanation", () => {
     const excluded = { data: { id: "2", text: "comet fest", lang: "en", referenced_tweets: [RETWEETED] } }
     const { text } = await agent.call("check_rule", { overrides: { x: filter }, events: { x: excluded } })
     assert.include(text, '  - held, which excludes the event: "is:retweet"')
+  })
+})
+
+describe("the text of a check", () => {
+  served("suggests a wider filter if nothing matched, else to create or update a rule", async ({ agent, target }) => {
+    await publish(target, ["A comet tonight"])
+    const nextOf = async (x: string) => {
+      const { text } = await agent.call("check_rule", { overrides: { x }, backtest: {} })
+      return /^Next: .*$/m.exec(text)?.[0]
+    }
+    assert.match((await nextOf("asteroid")) ?? "", /matched none of the events: widen it.*rule_hits names the clause$/)
+    assert.match((await nextOf("comet")) ?? "", /create_rule, or update_rule for a rule that exists$/)
+    assert.match((await nextOf("comet lnag:en")) ?? "", /^Next: fix the filter/)
   })
 })
 
