@@ -87,7 +87,9 @@ const quoted = (text: string): string => `"${visible(text)}"`
 
 const describeAllHits = ({ platforms }: HitsResult): string =>
   Object.entries(platforms)
-    .flatMap(([platform, hits]) => (hits === undefined ? [] : [describeHits(platform, hits, visible).join("\n")]))
+    .flatMap(([platform, hits]) =>
+      hits === undefined ? [] : [describeHits(platform, hits, visible).map(visible).join("\n")]
+    )
     .join("\n\n")
 
 const describe = ({ platform, filter, matched, clauses, decisive, changes = [] }: ExplainResult): string => {

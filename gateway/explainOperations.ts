@@ -112,6 +112,10 @@ export const ruleHits = endpoint({
               held: 12,
               blocked: 0
             }
+          ],
+          parts: [
+            { span: { start: 0, end: 9 }, text: "from:nasa", held: 0, blocked: 12 },
+            { span: { start: 10, end: 17 }, text: "lang:de", held: 12, blocked: 0 }
           ]
         }
       }

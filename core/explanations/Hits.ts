@@ -9,6 +9,7 @@ import { RegistrationState } from "../rules/Rule.ts"
 import { keyOf } from "../syntax/edits/FilterEdits.ts"
 import { describe } from "../syntax/expression/describe.ts"
 import { leavesOf, outcomeInTurns } from "../syntax/expression/explain.ts"
+import type { Expression } from "../syntax/expression/expression.ts"
 import type { Span } from "../syntax/issues/issue.ts"
 import { jsonOf } from "../text/json.ts"
 import { Pace, type Turns } from "../work/turns.ts"
@@ -24,6 +25,13 @@ export const ClauseHits = Schema.Struct({
   )
 }).annotations({ identifier: "ClauseHits" })
 
+export const PartHits = Schema.Struct({
+  span: WireSpan,
+  text: Schema.String.annotations({ description: "The clause, group of alternatives or exclusion" }),
+  held: count("On how many of the events the part held: for an exclusion, how many it did not exclude"),
+  blocked: count("How many of the events the filter missed because of this part alone: without it, these match too")
+}).annotations({ identifier: "PartHits" })
+
 export const FilterHits = Schema.Struct({
   filter: Schema.String.annotations({ description: "The text that the spans refer to" }),
   state: RegistrationState,
@@ -31,6 +39,9 @@ export const FilterHits = Schema.Struct({
   tested: count("The number of distinct events tested"),
   matched: count("How many of them the filter matches"),
   clauses: Schema.Array(ClauseHits).annotations({ description: "In text order" }),
+  parts: Schema.Array(PartHits).annotations({
+    description: "What must hold at the same time: the parts of the filter that AND joins, in text order"
+  }),
   unreadable: Schema.optionalWith(Schema.Number, { exact: true }).annotations({
     description: "How many events could not be parsed and were not tested; absent if 0"
   }),
@@ -43,6 +54,7 @@ export type FilterHits = typeof FilterHits.Type
 export class HitTally implements Visitor {
   private readonly filter: CheckedText
   private readonly clauses: ReadonlyArray<Clause>
+  private readonly parts: ReadonlyArray<Part>
   private readonly bySpan: ReadonlyMap<string, Clause>
   private readonly seen = new SeenEvents()
   private readonly pace = new Pace()
@@ -70,17 +82,19 @@ export class HitTally implements Visitor {
     }
     this.bySpan = clauses
     this.clauses = [...clauses.values()].sort((a, b) => a.span.start - b.span.start)
+    this.parts = partsOf(filter)
   }
 
   *visit(events: ReadonlyArray<LoggedEvent>): Turns<void> {
     for (const event of events) yield* this.visitOne(event)
   }
 
-  result(): Pick<FilterHits, "tested" | "matched" | "clauses" | "unreadable"> {
+  result(): Pick<FilterHits, "tested" | "matched" | "clauses" | "parts" | "unreadable"> {
     return {
       tested: this.tested,
       matched: this.matched,
       clauses: this.clauses.map(({ leaves: _, ...clause }) => clause),
+      parts: this.parts.map(({ expression: _, ...part }) => part).sort((a, b) => a.span.start - b.span.start),
       ...(this.unreadable > 0 && { unreadable: this.unreadable })
     }
   }
@@ -103,6 +117,18 @@ export class HitTally implements Visitor {
       const clause = this.bySpan.get(keyOf(span))
       if (clause !== undefined) clause.blocked++
     }
+    this.countParts(held)
+  }
+
+  private countParts(held: ReadonlyArray<boolean>): void {
+    const leaves = held.values()
+    const failed: Array<Part> = []
+    for (const part of this.parts) {
+      if (resultOf(part.expression, leaves)) part.held++
+      else failed.push(part)
+    }
+    const [only] = failed
+    if (only !== undefined && failed.length === 1) only.blocked++
   }
 }
 
@@ -117,6 +143,45 @@ interface Clause {
   readonly leaves: Array<number>
   held: number
   blocked: number
+}
+
+interface Part {
+  readonly expression: Expression
+  readonly span: Span
+  readonly text: string
+  held: number
+  blocked: number
+}
+
+/** In the order of the tree. */
+const partsOf = ({ text, expression }: CheckedText): ReadonlyArray<Part> =>
+  conjuncts(expression).map((part) => {
+    // A group that Firehose adds has the span of the whole filter.
+    const span = keyOf(part.span) === keyOf(expression.span) ? spanOfLeaves(part) : part.span
+    return { expression: part, span, text: text.slice(span.start, span.end), held: 0, blocked: 0 }
+  })
+
+const conjuncts = (expression: Expression): ReadonlyArray<Expression> =>
+  expression._tag === "And" ? expression.clauses.flatMap(conjuncts) : [expression]
+
+const spanOfLeaves = (expression: Expression): Span => {
+  const spans = leavesOf(expression).map(({ leaf }) => leaf.span)
+  return { start: Math.min(...spans.map(({ start }) => start)), end: Math.max(...spans.map(({ end }) => end)) }
+}
+
+/** Takes the results of its leaves, in the order of the tree. */
+const resultOf = (expression: Expression, leaves: Iterator<boolean>): boolean => {
+  switch (expression._tag) {
+    case "Not":
+      return !resultOf(expression.clause, leaves)
+    case "And":
+    case "Or": {
+      const results = expression.clauses.map((clause) => resultOf(clause, leaves))
+      return expression._tag === "And" ? results.every(Boolean) : results.some(Boolean)
+    }
+    default:
+      return leaves.next().value === true
+  }
 }
 
 function count(description: string) {

@@ -6,17 +6,68 @@ import type { FilterHits } from "./Hits.ts"
 /** `show` prepares the text of a filter. The lines have no text of events. */
 export const describeHits = (
   platform: PlatformId,
-  { filter, state, basis, tested, matched, clauses, note }: FilterHits,
+  hits: FilterHits,
   show: (text: string) => string
-): ReadonlyArray<string> => [
-  `On ${platform}, ${matched} of the newest ${counted(tested, "event")} match ${show(filter)}`,
-  ...clauses.map(
-    ({ text, negated, held, blocked }) =>
-      `- ${show(text)} ${held} of ${tested}${negated ? ", which the filter excludes" : ""}${blocked === 0 ? "" : `; ${counted(blocked, "event")} missed because of this clause alone`}`
-  ),
-  ...(state === "active" ? [] : [`The rule is ${state} on ${platform}: list the rules to see why`]),
-  ...(basis === "matched_events"
-    ? [`${platform} sends only events that match some rule of this server, so others could not be tested`]
-    : []),
-  ...(note === undefined ? [] : [note])
-]
+): ReadonlyArray<string> => {
+  const { filter, state, basis, tested, matched, parts, note } = hits
+  const nameOf = (part: Part) => nameOfPart(part, hits, show)
+  const blocking = parts.filter(({ blocked }) => blocked > 0)
+  const isNeverTogether = matched === 0 && parts.length > 1 && parts.every(({ held }) => held > 0)
+  return [
+    `On ${platform}, ${matched} of the newest ${counted(tested, "event")} match ${show(filter)}`,
+    ...parts.map((part) =>
+      [
+        `- ${nameOf(part)} ${part.held} of ${tested}${describeAlternatives(part, hits, show)}`,
+        ...(part.blocked === 0 || isNeverTogether
+          ? []
+          : [`without it, ${counted(part.blocked, "more event")} would match`])
+      ].join("; ")
+    ),
+    ...(isNeverTogether
+      ? [
+          `These never hold all together; ${blocking.length === 0 ? "to leave out one of them is not enough" : blocking.map((part) => `without ${nameOf(part)}: ${counted(part.blocked, "match", "matches")}`).join(", ")}`
+        ]
+      : []),
+    ...(state === "active" ? [] : [`The rule is ${state} on ${platform}: list the rules to see why`]),
+    ...(basis === "matched_events"
+      ? [`${platform} sends only events that match some rule of this server, so others could not be tested`]
+      : []),
+    ...(note === undefined ? [] : [note])
+  ]
+}
+
+// ---- helpers ----
+
+type Part = FilterHits["parts"][number]
+type Clause = FilterHits["clauses"][number]
+
+/** Says what is tested if the filter has the same text twice: `title:(party) AND party`. */
+const nameOfPart = (part: Part, hits: FilterHits, show: (text: string) => string): string => {
+  const [only, ...others] = clausesIn(part, hits)
+  return only === undefined || others.length > 0
+    ? show(part.text)
+    : nameOfClause({ ...only, text: part.text }, hits, show)
+}
+
+const nameOfClause = (
+  { text, span, description }: Clause,
+  { clauses }: FilterHits,
+  show: (text: string) => string
+): string =>
+  clauses.some((other) => other.text === text && other.span.start !== span.start)
+    ? `${show(text)} (${description})`
+    : show(text)
+
+/** How often each alternative of a group held. */
+const describeAlternatives = (part: Part, hits: FilterHits, show: (text: string) => string): string => {
+  const clauses = clausesIn(part, hits)
+  if (clauses.length < 2) return ""
+  const named = clauses.slice(0, MAX_ALTERNATIVES).map((clause) => `${nameOfClause(clause, hits, show)} ${clause.held}`)
+  const rest = clauses.length - named.length
+  return ` (${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""})`
+}
+
+const MAX_ALTERNATIVES = 20
+
+const clausesIn = ({ span: { start, end } }: Part, { clauses }: FilterHits): ReadonlyArray<Clause> =>
+  clauses.filter(({ span }) => span.start >= start && span.end <= end)

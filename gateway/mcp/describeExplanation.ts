@@ -81,9 +81,11 @@ export const treatExplanation = (result: ExplainResult, treatment: Treatment) =>
 export const describeRuleHits = ({ platforms }: HitsResult, treatment: Treatment): string =>
   [
     ...Object.entries(platforms).flatMap(([platform, hits]) =>
-      hits === undefined ? [] : [...describeHits(platform, hits, (text) => treatment.quoted(text)), ""]
+      hits === undefined
+        ? []
+        : [...describeHits(platform, hits, (text) => treatment.quoted(text)).map((line) => treatment.text(line)), ""]
     ),
-    "Next: for a clause with 0 hits, or one that alone blocks many events, check_rule with a changed filter and a backtest; explain_match, for one event that the rule should have caught"
+    "Next: for a clause with 0 hits, or one without which many more events match, check_rule with a changed filter and a backtest; explain_match, for one event that the rule should have caught"
   ].join("\n")
 
 // ---- helpers ----

@@ -206,6 +206,14 @@ describe("POST /rules/hits", () => {
             ["wind", true, 1, 1]
           ]
         )
+        assert.deepStrictEqual(
+          [...(x?.["parts"] ?? [])].map(({ text, held, blocked }) => [text, held, blocked] as unknown),
+          [
+            ["storm", 5, 1],
+            ["(rain OR snow)", 4, 2],
+            ["-wind", 6, 1]
+          ]
+        )
         assert.include(String(firehose?.["note"]), "No events to test")
         const limited = await call(ann, "/rules/hits", { rule_id, platform: "x", events: 3 })
         assert.deepStrictEqual(Object.keys(limited.body["platforms"] ?? {}), ["x"])
