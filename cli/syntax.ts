@@ -129,7 +129,7 @@ const describeTranslation = (
   other: PlatformId,
   translation: typeof WireTranslation.Type
 ): string => {
-  const { text: translated, fidelity, clauses, reason } = translation
+  const { text: translated, fidelity, clauses, reason, notes = [] } = translation
   const lines = clauses.filter(isLoss).flatMap((clause) => {
     const { span, fidelity, reason } = clause
     return [
@@ -141,5 +141,5 @@ const describeTranslation = (
     translated === undefined
       ? `On ${other}: no translation (${reason})`
       : `On ${other} (${fidelity}): ${visible(translated)}`
-  return [head, ...lines].join("\n")
+  return [head, ...lines, ...notes.map((note) => `  ${visible(note)}`)].join("\n")
 }

@@ -65,7 +65,11 @@ export const WireTranslation = Schema.Struct({
   }),
   fidelity: Fidelity,
   clauses: Schema.Array(WireTranslatedClause),
-  reason: Schema.optionalWith(Schema.String, { exact: true })
+  reason: Schema.optionalWith(Schema.String, { exact: true }),
+  notes: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }).annotations({
+    description:
+      "What was left out without a loss, and why: the other platform has nothing that the clause excludes or requires. Absent if nothing was"
+  })
 }).annotations({ identifier: "Translation" })
 
 const Tested = Schema.Struct({

@@ -60,7 +60,8 @@ const describeFilter = (
             translation.text === undefined
               ? `- cannot be translated to ${other}${translation.reason === undefined ? "" : `: ${treatment.line(translation.reason)}`}`
               : `- translation to ${other} (${translation.fidelity}): ${treatment.quoted(translation.text)}`,
-            ...(translation.text === undefined ? [] : describeLosses({ platform, translation, sent }, treatment))
+            ...(translation.text === undefined ? [] : describeLosses({ platform, translation, sent }, treatment)),
+            ...(translation.notes ?? []).map((note) => `  - ${treatment.line(note)}`)
           ]
     ),
     ...(filter.explanation === undefined

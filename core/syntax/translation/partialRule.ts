@@ -9,6 +9,8 @@ export interface ClauseOutcome {
   readonly strength: Strength
   /** False: the clause is left out. */
   translated: boolean
+  /** The target needs no text for the clause: the rule is the same without it. */
+  isNeedless: boolean
   /** Effect on the whole rule, not on the clause. */
   wider: boolean
   narrower: boolean
@@ -117,6 +119,15 @@ export const leaveOut = (
     outcome.narrower = effect === "narrower"
   }
 }
+
+/** Names the clauses that have no text in an exact translation. */
+export const notesOn = (source: string, outcomes: ReadonlyArray<ClauseOutcome>): ReadonlyArray<string> =>
+  outcomes
+    .filter(({ translated, isNeedless }) => translated && isNeedless)
+    .map(({ span: { start, end }, reason }) => {
+      const sign = source[start - 1] === "-" ? "-" : ""
+      return `\`${sign}${source.slice(start, end)}\` is left out: ${reason}`
+    })
 
 /** Every alternative has a positive clause. */
 export const isPositive = (rule: PartialRule): boolean => everyAlternative(rule, () => true)

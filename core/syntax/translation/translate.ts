@@ -16,6 +16,7 @@ import {
   leftOutAround,
   lostSubject,
   negate,
+  notesOn,
   type PartialRule
 } from "./partialRule.ts"
 import { type Strength, strengthOf, strengths } from "./strength.ts"
@@ -48,6 +49,8 @@ export interface Translation {
   readonly clauses: ReadonlyArray<TranslatedClause>
   /** Why there is no text. */
   readonly reason?: string
+  /** What was left out without a loss. Absent if nothing was. */
+  readonly notes?: ReadonlyArray<string>
 }
 
 export interface SourceLanguage {
@@ -84,7 +87,7 @@ export const translate = (
 type TranslatedPart = PartialRule | ReadonlyArray<ClauseOutcome>
 
 class Translator {
-  private readonly source: string
+  readonly source: string
   readonly to: TargetLanguage
   readonly outcomes: Array<ClauseOutcome> = []
   /** Why there is no translation. */
@@ -157,6 +160,7 @@ class Translator {
     const outcome = this.outcome(span, reason, strength)
     outcome.wider = positive ? wider : narrower
     outcome.narrower = positive ? narrower : wider
+    outcome.isNeedless = texts.length === 0
     const outcomes = [outcome]
     const leaves = texts.map((text): PartialRule => ({ _tag: "Leaf", text, standalone, strength, outcomes }))
     return join(translation.join, leaves, outcomes)
@@ -282,7 +286,7 @@ class Translator {
   }
 
   private outcome(span: Span, reason: string, strength: Strength = strengths.kind): ClauseOutcome {
-    const outcome = { span, strength, translated: true, wider: false, narrower: false, reason }
+    const outcome = { span, strength, translated: true, isNeedless: false, wider: false, narrower: false, reason }
     this.outcomes.push(outcome)
     return outcome
   }
@@ -297,7 +301,7 @@ function isRule(partial: TranslatedPart): partial is PartialRule {
   return "_tag" in partial
 }
 
-function resultOf({ outcomes, to, failure }: Translator, rule: PartialRule | undefined): Translation {
+function resultOf({ source, outcomes, to, failure }: Translator, rule: PartialRule | undefined): Translation {
   let text = rule && to.target.print(rule)
   let reason = failure
   if (text !== undefined) {
@@ -311,13 +315,15 @@ function resultOf({ outcomes, to, failure }: Translator, rule: PartialRule | und
   if (text === undefined) {
     leaveOut(outcomes, "none", "The rule has no translation")
   }
+  const notes = notesOn(source, outcomes)
   const wider = outcomes.some((outcome) => outcome.wider)
   const narrower = outcomes.some((outcome) => outcome.narrower)
   return {
     text,
     fidelity: text === undefined ? "impossible" : fidelityOf(wider, narrower),
     clauses: clausesOf(outcomes),
-    ...(text === undefined && reason !== undefined && { reason })
+    ...(text === undefined && reason !== undefined && { reason }),
+    ...(text !== undefined && notes.length > 0 && { notes })
   }
 }
 

@@ -31,6 +31,14 @@ describe("the text of an explanation", () => {
 })
 
 describe("the text of a check", () => {
+  served("says what an exact translation leaves out", async ({ agent }) => {
+    const { text, structured } = await agent.call("check_rule", { overrides: { x: "comet -is:retweet" } })
+    const note = "`-is:retweet` is left out: A page is never a retweet, so there is nothing to exclude"
+    assert.include(text, `- translation to firehose (exact): "comet"\n  - ${note}\n`)
+    const notes = structured["platforms"]?.["x"]?.["translations"]?.["firehose"]?.["notes"]
+    assert.deepStrictEqual(notes as unknown, [note])
+  })
+
   served("suggests a wider filter if nothing matched, else to create or update a rule", async ({ agent, target }) => {
     await publish(target, ["A comet tonight"])
     const nextOf = async (x: string) => {

@@ -48,6 +48,19 @@ describe("translate", () => {
     assert.strictEqual(clause?.reason, "Firehose has no accounts; left out, which makes the rule wider")
   })
 
+  it("notes what an exact translation leaves out, and why", () => {
+    const notesOf = (source: string, from: PlatformId, to: PlatformId) =>
+      translate({ language: languageOf(from), text: source }, languageOf(to)).notes
+    assert.deepStrictEqual(notesOf("comet -is:retweet lang:en", "x", "firehose"), [
+      "`-is:retweet` is left out: A page is never a retweet, so there is nothing to exclude"
+    ])
+    assert.deepStrictEqual(notesOf("comet AND url:*", "firehose", "x"), [
+      "`url:*` is left out: Every page has an address"
+    ])
+    assert.isUndefined(notesOf("comet from:nasa", "x", "firehose"), "that is a loss")
+    assert.isUndefined(notesOf("from:nasa -is:retweet", "x", "firehose"), "there is no translation")
+  })
+
   it("reports why a rule has no translation", () => {
     const reasonOf = (platform: PlatformId, text: string) =>
       translate({ language: languageOf(platform), text }, languageOf(platform === "x" ? "firehose" : "x")).reason
