@@ -1,12 +1,14 @@
 /** The tools that read and change one rule. */
 import type { ToolAnnotations } from "@modelcontextprotocol/server"
 import { Schema } from "effect"
+import { MatchId } from "../../core/model/Ids.ts"
 import { ComparedRule } from "../../core/shadows/Shadows.ts"
 import { counted } from "../../core/text/counted.ts"
 import { getRule, pauseRule, resumeRule, updateRule } from "../ruleOperations.ts"
 import { compareRule, dropShadow, promoteRule, shadowRule } from "../shadowOperations.ts"
+import { presentCursor } from "./cursors.ts"
 import { callOf, describeChangedRule } from "./describe.ts"
-import type { Tool, toolMaker } from "./tool.ts"
+import type { Asked, Tool, toolMaker } from "./tool.ts"
 import type { Treatment } from "./untrusted.ts"
 
 export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: ToolAnnotations): ReadonlyArray<Tool> => [
@@ -26,7 +28,7 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
       'Changes the fields that you send and keeps all matches: use it to correct, narrow or widen a rule instead of deleting it, for instance {"rule_id": "rule_…", "overrides": {"x": "earthquake lang:en -is:retweet"}}. overrides replaces only the filters that it names. No event that both the old and the new filter match is missed. If one filter is invalid or one platform refuses, nothing changes. Call check_rule first. To see the difference on live events before you change the rule: shadow_rule.',
     annotations: changing,
     endpoint: updateRule,
-    text: describeChangedRule
+    ...waiting(updateRule.output)
   }),
   tool({
     name: "pause_rule",
@@ -41,10 +43,10 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
     name: "resume_rule",
     title: "Resume a paused rule",
     description:
-      "Watches for a paused rule again, with the same filters. If a platform refuses, the rule stays paused. Next: wait_for_matches.",
+      "Watches for a paused rule again, with the same filters. If a platform refuses, the rule stays paused. Next: wait_for_matches with the cursor of the response.",
     annotations: { ...changing, idempotentHint: true },
     endpoint: resumeRule,
-    text: describeChangedRule
+    ...waiting(resumeRule.output)
   }),
   tool({
     name: "shadow_rule",
@@ -88,6 +90,20 @@ export const ruleTools = ({ tool }: ReturnType<typeof toolMaker>, readOnly: Tool
 ]
 
 // ---- helpers ----
+
+/** Beside the changed rule, the cursor for its next matches. */
+function waiting<O extends Parameters<typeof describeChangedRule>[0], I>(output: Schema.Schema<O, I>) {
+  return {
+    cursor: presentCursor,
+    output: Schema.extend(output, Schema.Struct({ cursor: MatchId })),
+    structured: (changed: O, treatment: Treatment, { cursor }: Asked<undefined>) => ({
+      ...treatment.shaped(changed),
+      cursor
+    }),
+    text: (changed: O, treatment: Treatment, { cursor }: Asked<undefined>) =>
+      `${describeChangedRule(changed, treatment)}\nNext: ${callOf("wait_for_matches", { rule_id: changed.rule.id, cursor })}`
+  }
+}
 
 const changing: ToolAnnotations = {
   readOnlyHint: false,

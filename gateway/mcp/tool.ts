@@ -1,6 +1,7 @@
 /** What a tool is, and how it is made from an operation. */
 import type { ToolAnnotations } from "@modelcontextprotocol/server"
 import { Effect, Either, Predicate, Schema, SchemaAST } from "effect"
+import type { MatchId } from "../../core/model/Ids.ts"
 import { decoder } from "../decode.ts"
 import { changesState, type Endpoint } from "../endpoint.ts"
 import { toWire } from "../errors.ts"
@@ -36,6 +37,8 @@ export interface Asked<P> {
   readonly own: P
   /** Where filters match the events of the result. */
   readonly excerpts?: Excerpts
+  /** Where to wait for the matches after the call. */
+  readonly cursor?: MatchId
 }
 
 export interface Definition<A, I, O, OI, P> extends Pick<Tool, "name" | "title" | "description" | "annotations"> {
@@ -45,6 +48,8 @@ export interface Definition<A, I, O, OI, P> extends Pick<Tool, "name" | "title" 
   /** By default the output of the operation, without hidden characters. */
   readonly structured?: (output: O, treatment: Treatment, asked: Asked<P>) => Structured
   readonly text: (output: O, treatment: Treatment, asked: Asked<P>) => string
+  /** Runs before the operation. Only for `tool`. */
+  readonly cursor?: <R>(call: Call<R>, args: unknown) => Effect.Effect<MatchId, never, R>
   /** Only for `toolWith`. */
   readonly excerpts?: <R>(call: Call<R>, output: O, own: P) => Effect.Effect<Excerpts, never, R>
 }
@@ -58,7 +63,11 @@ export const toolMaker = (schemas: PlatformSchemas) => ({
     return toolOf(definition, {
       input: argumentsSchema(input),
       run: (call, args, describe) =>
-        Effect.map(call({ endpoint, decode }, args), (output) => describe(output, { args, own: undefined }))
+        Effect.gen(function* () {
+          const cursor = yield* definition.cursor?.(call, args) ?? Effect.succeed(undefined)
+          const output = yield* call({ endpoint, decode }, args)
+          return describe(output, { args, own: undefined, ...(cursor !== undefined && { cursor }) })
+        })
     })
   },
 
@@ -99,7 +108,15 @@ const READ_LEVELS = 2
 const CHANGED_LEVELS = 1
 
 const toolOf = <A, I, O extends object, OI, P>(
-  { endpoint, output = endpoint.output, structured, text, excerpts: _, ...texts }: Definition<A, I, O, OI, P>,
+  {
+    endpoint,
+    output = endpoint.output,
+    structured,
+    text,
+    excerpts: _,
+    cursor: __,
+    ...texts
+  }: Definition<A, I, O, OI, P>,
   {
     input,
     run

@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import { ExplainResult } from "../../core/explanations/Explanations.ts"
 import type { Language } from "../../core/languages/Language.ts"
 import { MatchList, WaitResult } from "../../core/matches/Matches.ts"
-import { firstMatchIdAt, MatchId, type RuleId, timeOf } from "../../core/model/Ids.ts"
+import { MatchId } from "../../core/model/Ids.ts"
 import { CheckResult } from "../../core/rules/RuleCheck.ts"
 import { getAccount } from "../accountOperations.ts"
 import { explainMatch, ruleHits } from "../explainOperations.ts"
@@ -19,6 +19,7 @@ import {
   waitForMatches
 } from "../operations.ts"
 import { platformSchemas } from "../platformSchemas.ts"
+import { firstCursor } from "./cursors.ts"
 import {
   describeAccount,
   describeCreated,
@@ -195,10 +196,3 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
     })
   ]
 }
-
-// ---- helpers ----
-
-const CLOCK_SKEW_MILLIS = 60_000
-
-/** The rule id contains its creation time. Another server with a slower clock may store the first matches. */
-const firstCursor = (rule: RuleId): MatchId => firstMatchIdAt(timeOf(rule) - CLOCK_SKEW_MILLIS)

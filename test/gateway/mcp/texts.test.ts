@@ -1,7 +1,8 @@
 /** What the texts of results say to a language model. */
 import { assert, describe } from "@effect/vitest"
 import { draft, type Json, call as post } from "../client.ts"
-import { publish, served } from "./served.ts"
+import { publish, served, suggestion } from "./served.ts"
+import type { Called } from "./session.ts"
 
 describe("the text of an explanation", () => {
   served("starts with the verdict, has a line for each clause, and shows a text once", async ({ agent }) => {
@@ -48,6 +49,28 @@ describe("the text of a check", () => {
     assert.match((await nextOf("asteroid")) ?? "", /matched none of the events: widen it.*rule_hits names the clause$/)
     assert.match((await nextOf("comet")) ?? "", /create_rule, or update_rule for a rule that exists$/)
     assert.match((await nextOf("comet lnag:en")) ?? "", /^Next: fix the filter/)
+  })
+})
+
+describe("a changed rule", () => {
+  served("comes with the cursor for its next matches", async ({ agent, target }) => {
+    const { structured } = await agent.call("create_rule", draft("comet", ["x"]))
+    const rule_id = String(structured["rule_id"])
+    const nextOf = async (called: Called) => {
+      const next = suggestion(called, "wait_for_matches") ?? assert.fail(called.text)
+      assert.deepStrictEqual(next, { rule_id, cursor: called.structured["cursor"] as unknown })
+      return textsIn((await agent.call("wait_for_matches", { ...next, timeout_seconds: 1 })).structured["matches"])
+    }
+    const first = await agent.call("update_rule", { rule_id, overrides: { x: "comet OR asteroid" } })
+    await publish(target, ["A comet"])
+    assert.deepStrictEqual(await nextOf(first), ["A comet"])
+    const second = await agent.call("update_rule", { rule_id, overrides: { x: "asteroid" } })
+    await publish(target, ["An asteroid"])
+    assert.deepStrictEqual(await nextOf(second), ["An asteroid"], "without earlier matches")
+    await agent.call("pause_rule", { rule_id })
+    const resumed = await agent.call("resume_rule", { rule_id })
+    await publish(target, ["Another asteroid"])
+    assert.deepStrictEqual(await nextOf(resumed), ["Another asteroid"])
   })
 })
 
