@@ -39,7 +39,7 @@ export const ExplainRequest = Schema.Struct({
     description: "Of the event. May be left out if the rule watches one platform only, or if the event shows it"
   }),
   event: Schema.optionalWith(Schema.Unknown, { exact: true }).annotations({
-    description: "The event, in the format of its platform"
+    description: "The event, in the format of its platform. The syntax help of the platform has an example"
   }),
   platform_post_id: Schema.optionalWith(Schema.String, { exact: true }).annotations({
     description: "The id of a recent event, as in matches. It is looked for among the events that backtests use"

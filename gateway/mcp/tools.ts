@@ -72,7 +72,7 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
       name: "platform_syntax",
       title: "Learn the filter syntax",
       description:
-        "Explains how to write a filter for each platform: every operator with an example, complete example filters, and limits. Call this first, before you write a filter: each platform has its own syntax. The result is long, so name only the platforms you need. Next: check_rule.",
+        "Explains how to write a filter for each platform: every operator with an example, complete example filters, an example event, and limits. Call this first, before you write a filter: each platform has its own syntax. The result is long, so name only the platforms you need. Next: check_rule.",
       annotations: readOnly,
       endpoint: platformSyntax,
       output: "textOnly",
@@ -85,7 +85,7 @@ const makeTools = (languages: ReadonlyArray<Language>): ReadonlyArray<Tool> => {
       name: "check_rule",
       title: "Check filters before creating a rule",
       description:
-        'Checks filters without saving anything. Returns each issue with its position and a fix, one text with all fixes, the text that would be registered, and a translation to the other platform. Set backtest to {} to test the filter on the newest events, with the number of matches and samples: do so to see whether a filter is too broad or too narrow. On a real platform only events that already match some rule can be tested (basis matched_events): set ask_platforms to true there, and the platform says whether it accepts the filter and, on x, how many posts it had in the last seven days and what they would cost. Set events to learn why a filter matches one event or not, for instance {"x": {"data": {"id": "1", "text": "…"}}}. Call this before create_rule and whenever a filter was refused. An invalid filter is a normal result here, not an error. Next: create_rule, or fix the filter and check again.',
+        'Checks filters without saving anything. Returns each issue with its position and a fix, one text with all fixes, the text that would be registered, and a translation to the other platform. Set backtest to {} to test the filter on the newest events, with the number of matches and samples: do so to see whether a filter is too broad or too narrow. On a real platform only events that already match some rule can be tested (basis matched_events): set ask_platforms to true there, and the platform says whether it accepts the filter and, on x, how many posts it had in the last seven days and what they would cost. Set events to learn why a filter matches one event or not, for instance {"x": {"data": {"id": "1", "text": "…"}}, "firehose": {"document": {"url": "…", "diff": {"chunks": [{"typ": "ins", "text": "…"}]}}}}. Call this before create_rule and whenever a filter was refused. An invalid filter is a normal result here, not an error. Next: create_rule, or fix the filter and check again.',
       annotations: { ...readOnly, openWorldHint: true },
       endpoint: checkRule,
       output: Schema.Struct({ ...CheckResult.fields, notice: Schema.optionalWith(Notice, { exact: true }) }),

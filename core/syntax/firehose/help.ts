@@ -4,6 +4,7 @@ import {
   bullets,
   code,
   type Example,
+  eventSection,
   exampleList,
   type LanguageHelp,
   limitList,
@@ -165,11 +166,28 @@ export const firehoseHelp: LanguageHelp = {
       ),
       section("Limits", limitList(all, limitNames)),
       section("Examples", exampleList(examples)),
+      eventSection(exampleEvent, "`document` and its `url`"),
       section("Common mistakes", mistakeTable(mistakes))
     ].join("\n\n")
 }
 
 // ---- helpers ----
+
+const exampleEvent = {
+  document: {
+    url: "https://example.org/comet",
+    title: "A comet tonight",
+    language: "en",
+    publish_time: "2026-11-15T08:30:00",
+    page_category: ["/Science"],
+    diff: {
+      chunks: [
+        { typ: "ins", text: "The comet is visible tonight" },
+        { typ: "del", text: "No comet is expected" }
+      ]
+    }
+  }
+}
 
 /** "How clauses combine" shows these. */
 const combining = new Set(["and", "or", "not", "side by side", "every page"])

@@ -36,6 +36,10 @@ export const code = (text: string): string => (text.includes("`") ? `\`\` ${text
 export const exampleList = (examples: ReadonlyArray<Example>): string =>
   bullets(examples.map(({ rule, description }) => `${code(rule)}: ${description}`))
 
+/** What to send as an event to a check or an explanation. `needed`: the fields without which it is none. */
+export const eventSection = (event: object, needed: string): string =>
+  section("Example event", `To check a filter with. Only ${needed} are needed:`, code(JSON.stringify(event)))
+
 export const mistakeTable = (mistakes: ReadonlyArray<Mistake>): string =>
   table(
     ["Wrong", "Right", "Why"],

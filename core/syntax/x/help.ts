@@ -4,6 +4,7 @@ import {
   bullets,
   code,
   type Example,
+  eventSection,
   exampleList,
   type LanguageHelp,
   limitList,
@@ -141,11 +142,17 @@ export const xHelp: LanguageHelp = {
       ),
       section("Limits", limitList(all, limitNames)),
       section("Examples", exampleList(examples)),
+      eventSection(exampleEvent, "`id` and `text`"),
       section("Common mistakes", mistakeTable(mistakes))
     ].join("\n\n")
 }
 
 // ---- helpers ----
+
+const exampleEvent = {
+  data: { id: "1", text: "A comet #astronomy", lang: "en", author_id: "2" },
+  includes: { users: [{ id: "2", username: "nasa" }] }
+}
 
 function describe({ matches, aliases, use }: Operator): string {
   const alias = aliases.length === 0 ? "" : `. Also written ${aliases.map((name) => `\`${name}:\``).join(", ")}`

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { Either, Schema } from "effect"
 import { SyntaxHelp } from "../../../core/platforms/Platform.ts"
 import { helpFor } from "../../../core/platforms/syntaxHelp.ts"
+import { evaluate } from "../../../core/syntax/expression/evaluate.ts"
 import { fields } from "../../../core/syntax/firehose/fields.ts"
 import { firehoseHelp } from "../../../core/syntax/firehose/help.ts"
 import * as Firehose from "../../../core/syntax/firehose/language.ts"
@@ -21,6 +22,13 @@ const check: Readonly<Record<PlatformId, (text: string) => ReadonlyArray<Issue>>
 const mistakes: Readonly<Record<PlatformId, ReadonlyArray<Mistake>>> = {
   x: xHelp.mistakes,
   firehose: firehoseHelp.mistakes
+}
+
+/** Filters that the example events match. */
+const filters: Readonly<Record<PlatformId, string>> = {
+  x: "comet #astronomy from:nasa lang:en",
+  firehose:
+    'comet AND title:comet AND removed:expected AND language:en AND domain:example.org AND page_category:"/Science"'
 }
 
 /** Forms that always get a warning. */
@@ -63,6 +71,14 @@ for (const platform of PLATFORM_IDS) {
         assert.include(help.syntax, `\`${rule}\``)
       }
       assert.notMatch(help.syntax, /undefined|\[object|NaN/)
+    })
+
+    it("has an example event that the filters of the platform can match", () => {
+      const event: unknown = JSON.parse(/^`(\{.*\})`$/m.exec(help.syntax)?.[1] ?? "")
+      const { events, check } = languageOf(platform)
+      const expression = check(filters[platform]).rule?.expression ?? assert.fail("not a filter")
+      assert.isTrue(Schema.is(events.schema)(event))
+      assert.isTrue(evaluate(expression, Either.getOrThrow(events.read(event, 0))))
     })
 
     it("has tables with the same number of cells in each row", () => {
