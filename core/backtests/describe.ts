@@ -7,10 +7,10 @@ import type { Estimate } from "./Counts.ts"
 /** May quote names of operators, but no text of events. */
 export const describeBacktest = (
   platform: PlatformId,
-  { basis, tested, matched, already_matched, per_hour, note }: Backtest
+  { basis, tested, matched, already_matched, per_hour, from, to, note }: Backtest
 ): string =>
   [
-    `it matched ${matched} of the newest ${tested} events`,
+    `it matched ${matched} of the newest ${tested} events${from === undefined || to === undefined ? "" : `, from ${from} to ${to}`}`,
     ...(matched === 0 ? [] : [`the active rules of the account match ${already_matched} of these already`]),
     ...(per_hour === undefined ? [] : [`about ${rounded(per_hour)} per hour`]),
     ...(basis === "matched_events"

@@ -45,7 +45,7 @@ describe("a check on a real platform", { timeout: START_MILLIS * 2 }, () => {
       assert.match(shown.stdout, /^The filter is valid on x: storm bio:sailor\n/)
       assert.match(
         shown.stdout,
-        /\nBacktest: it matched 0 of the newest 21 events; this is a lower bound, without a rate/
+        /\nBacktest: it matched 0 of the newest 21 events, from \S+Z to \S+Z; this is a lower bound, without a rate/
       )
       assert.match(shown.stdout, /\nx itself would accept it\nx counted at most 11 such events from 20.* per hour; it/)
       assert.match(shown.stdout, /cannot count by bio:, which was left out; X may leave retweets out/)
@@ -54,7 +54,7 @@ describe("a check on a real platform", { timeout: START_MILLIS * 2 }, () => {
       const overlap = yield* earshot(service, "--backtest", "wind")
       assert.match(
         overlap.stdout,
-        /it matched 1 of the newest 21 events; the active rules of the account match 1 of these already;/
+        /it matched 1 of the newest 21 events, from \S+Z to \S+Z; the active rules of the account match 1 of these already;/
       )
       assert.match(overlap.stdout, /\n {2}- calm wind/)
       assert.notInclude(overlap.stdout, "counted")
@@ -77,7 +77,7 @@ describe("a check on a real platform", { timeout: START_MILLIS * 2 }, () => {
       assert.isFalse(tool.isError, tool.text)
       assert.match(
         tool.text,
-        /- it matched 0 of the newest 21 events; this is a lower bound, without a rate: x sends only/
+        /- it matched 0 of the newest 21 events, from \S+Z to \S+Z; this is a lower bound, without a rate: x sends only/
       )
       assert.match(tool.text, /- x counted 11 such events from .*\n- they would cost about 0\.24 USD per month/)
       const structured: unknown = tool.structured["platforms"]?.["x"]?.["price"]

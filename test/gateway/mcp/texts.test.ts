@@ -32,6 +32,17 @@ describe("the text of an explanation", () => {
 })
 
 describe("the text of a check", () => {
+  served("states the period of the backtest", async ({ agent, target }) => {
+    const times = ["2026-11-15T08:00:00.000Z", "2026-11-15T09:30:00.000Z"]
+    await post(
+      target,
+      "/local/events",
+      times.map((created_at) => ({ data: { id: created_at, text: "A comet", created_at } }))
+    )
+    const { text } = await agent.call("check_rule", { overrides: { x: "comet" }, backtest: {} })
+    assert.include(text, `- it matched 2 of the newest 2 events, from ${times.join(" to ")};`)
+  })
+
   served("says what an exact translation leaves out", async ({ agent }) => {
     const { text, structured } = await agent.call("check_rule", { overrides: { x: "comet -is:retweet" } })
     const note = "`-is:retweet` is left out: A page is never a retweet, so there is nothing to exclude"
