@@ -112,10 +112,9 @@ export const promoteRule = endpoint({
     "Makes the filters of the shadow those of the rule, as its next version. They are registered already, so no event is missed. With `since`, what the shadow has matched since then becomes matches of the rule, marked `reapplied`.",
   input: Schema.Struct({
     rule_id: Schema.String,
-    since: Schema.optionalWith(
-      Timestamp.FromRequest.annotations({ description: "Also take over what the shadow has matched since then" }),
-      { exact: true }
-    )
+    since: Schema.optionalWith(Timestamp.FromRequest, { exact: true }).annotations({
+      description: "Also take over what the shadow has matched since then"
+    })
   }),
   output: Schema.Struct({
     rule: Rule,

@@ -23,10 +23,9 @@ export const KeyDraft = Schema.Struct({
     jsonSchema: { type: "string", minLength: 1, maxLength: 200, description: "A name to recognize the key by" }
   }),
   scope: Scope,
-  expires_at: Schema.optionalWith(
-    Timestamp.FromRequest.annotations({ description: "The key stops working at this time. Without it: never" }),
-    { exact: true }
-  )
+  expires_at: Schema.optionalWith(Timestamp.FromRequest, { exact: true }).annotations({
+    description: "The key stops working at this time. Without it: never"
+  })
 })
 export type KeyDraft = typeof KeyDraft.Type
 

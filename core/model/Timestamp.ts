@@ -8,7 +8,10 @@ export const Timestamp = Schema.String.pipe(
 ).annotations({ jsonSchema: { type: "string", format: "date-time" } })
 export type Timestamp = typeof Timestamp.Type
 
-/** A time in a request: any RFC 3339 time, or a date, which means its start in UTC. */
+/**
+ * A time in a request: any RFC 3339 time, or a date, which means its start in UTC. Describe the property, not this type:
+ * its `jsonSchema` replaces a description.
+ */
 export const FromRequest: Schema.Schema<Timestamp, string> = Schema.transformOrFail(Schema.String, Timestamp, {
   strict: true,
   decode: (text, _, ast) => {

@@ -22,12 +22,9 @@ import { Pace, type Turns } from "../work/turns.ts"
 
 export const ReapplyRequest = Schema.Struct({
   rule_id: Schema.String,
-  since: Schema.optionalWith(
-    Timestamp.FromRequest.annotations({
-      description: "Only events received since then. Without it: all recent events"
-    }),
-    { exact: true }
-  )
+  since: Schema.optionalWith(Timestamp.FromRequest, { exact: true }).annotations({
+    description: "Only events received since then. Without it: all recent events"
+  })
 })
 export type ReapplyRequest = typeof ReapplyRequest.Type
 

@@ -133,6 +133,7 @@ describe("the tools", () => {
     for (const tool of ["check_rule", "list_matches", "wait_for_matches"]) {
       assert.match(String(argument(tool, "full")?.["description"]), /^Return the whole event/, tool)
     }
+    assert.match(String(argument("promote_rule", "since")?.["description"]), /^Also take over what the shadow/)
     const fields = (tool: string) => of(tool)["outputSchema"]?.["properties"]
     const matches = fields("wait_for_matches")?.["matches"]?.["items"]?.["properties"] ?? {}
     assert.containsAllKeys(matches, ["id", "platform", "author", "text", "time", "link"])
