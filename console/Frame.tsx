@@ -35,6 +35,7 @@ export const Frame = ({
         <div class="who">
           <span class="quiet" title={account.id}>
             {account.name}
+            {!may("write") && ", read only"}
           </span>
           <ThemeButton />
           <a href="/docs" target="_blank" rel="noopener noreferrer">

@@ -16,7 +16,8 @@ export const SignIn = ({ onKey }: { readonly onKey: (key: string, isRemembered: 
       await makeClient(key.trim()).account.get.query()
       onKey(key.trim(), isRemembered)
     } catch (error) {
-      setProblem(problemOf(error))
+      const problem = problemOf(error)
+      setProblem(problem.code === "unauthenticated" ? UNKNOWN_KEY : problem)
       setTrying(false)
     }
   }
@@ -54,4 +55,12 @@ export const SignIn = ({ onKey }: { readonly onKey: (key: string, isRemembered: 
       </p>
     </main>
   )
+}
+
+// ---- helpers ----
+
+/** The service tells programs which header to send. */
+const UNKNOWN_KEY: Problem = {
+  code: "unauthenticated",
+  message: "The server does not know this key, or it was revoked or has expired. Check that all of it is there."
 }

@@ -130,7 +130,7 @@ async function makeStoreImage(build) {
   const keyFile = join(ASSETS, "store.key")
   const key = storeKey()
   if (existsSync(image) && existsSync(keyFile) && readFileSync(keyFile, "utf8") === key) return
-  console.log("Preparing the store image: takes some seconds, once")
+  console.log("Preparing an empty store, so that starts are quick: takes up to a minute, once")
   const folder = mkdtempSync(join(tmpdir(), "earshot-build-"))
   try {
     // Below dist/, so that the packages that are not bundled are found.

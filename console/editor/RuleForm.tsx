@@ -33,7 +33,7 @@ export const RuleForm = ({
   const [, go] = useLocation()
   const [rule, setRule] = useState(given)
   const saved = savedWork(rule, Object.keys(platforms)[0])
-  const { work, isChanged, isRestored, change, replace, forget } = useWork(
+  const { work, isChanged, isRestored, edit, replace, forget } = useWork(
     `earshot.draft.${account.id}.${given?.id ?? "new"}`,
     saved
   )
@@ -49,6 +49,11 @@ export const RuleForm = ({
     go(`/rules/${ruleId}`)
   })
 
+  /** What was wrong with the draft before may no longer be. */
+  const change: Change = (next) => {
+    if (save.isError) save.reset()
+    edit(next)
+  }
   const submit = (event: Event) => {
     event.preventDefault()
     setTried(true)

@@ -178,6 +178,6 @@ const theme = EditorView.theme({
   ".token-value": { color: "var(--good)" },
   ".token-phrase": { color: "var(--good)" },
   ".token-tag": { color: "var(--accent)", fontWeight: "600" },
-  ".token-keyword": { color: "var(--bad)", fontWeight: "700" },
+  ".token-keyword": { color: "var(--accent)", fontWeight: "700" },
   ".token-sign": { color: "var(--bad)" }
 })

@@ -24,7 +24,7 @@ export const useWork = (name: string, saved: Work) => {
     isChanged,
     /** It was found in the tab when the page opened. */
     isRestored: stored !== undefined && isChanged,
-    change: (edit: (draft: Draft) => Draft) => setWork((work) => ({ ...work, draft: edit(work.draft) })),
+    edit: (change: (draft: Draft) => Draft) => setWork((work) => ({ ...work, draft: change(work.draft) })),
     replace: setWork,
     forget: () => sessionStorage.removeItem(name)
   }

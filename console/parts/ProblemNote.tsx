@@ -1,21 +1,25 @@
 /** An error as the service tells it: what is wrong, where, and what to do. */
 import type { Problem } from "../client.ts"
 
-export const ProblemNote = ({ problem, onRetry }: { readonly problem: Problem; readonly onRetry?: () => void }) => (
-  <div class="problem" role="alert">
-    <p>{problem.message}</p>
-    {issuesIn(problem.details).map(({ path, message }) => (
-      <p key={path + message}>
-        {path !== "" && <code>{path}</code>} {message}
-      </p>
-    ))}
-    {onRetry !== undefined && (
-      <button type="button" onClick={onRetry}>
-        Try again
-      </button>
-    )}
-  </div>
-)
+export const ProblemNote = ({ problem, onRetry }: { readonly problem: Problem; readonly onRetry?: () => void }) => {
+  const issues = issuesIn(problem.details)
+  return (
+    <div class="problem" role="alert">
+      {/* The message sums up the issues. */}
+      {issues.length === 0 && <p>{problem.message}</p>}
+      {issues.map(({ path, message }) => (
+        <p key={path + message}>
+          {path !== "" && <code>{path}</code>} {message}
+        </p>
+      ))}
+      {onRetry !== undefined && (
+        <button type="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  )
+}
 
 // ---- helpers ----
 

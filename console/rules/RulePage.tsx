@@ -2,13 +2,14 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "preact/hooks"
 import { Link, useLocation, useParams } from "wouter-preact"
-import { problemOf, type Rule, useTRPC } from "../client.ts"
+import { type Answers, problemOf, type Rule, useTRPC } from "../client.ts"
 import { Confirm } from "../parts/Confirm.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
 import { Time } from "../parts/Time.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Waiting } from "../parts/Waiting.tsx"
 import { useReader } from "../Reader.tsx"
+import { LatestMatches } from "./LatestMatches.tsx"
 import { PlatformState } from "./PlatformState.tsx"
 
 export const RulePage = () => {
@@ -28,7 +29,7 @@ export const RulePage = () => {
       </div>
       <p>{rule.intent}</p>
       <Filters rule={rule} />
-      <LastMatch rule={rule} />
+      <LatestMatches rule={rule} />
       <Versions rule={rule} />
     </>
   )
@@ -36,25 +37,7 @@ export const RulePage = () => {
 
 // ---- helpers ----
 
-const LastMatch = ({ rule }: { readonly rule: Rule }) => {
-  const newest = useTRPC().matches.list.queryOptions({ rule_id: rule.id, limit: 1 }, { refetchInterval: 10_000 })
-  const [match] = useQuery(newest).data?.matches ?? []
-  return (
-    <p>
-      {match === undefined ? (
-        "No match yet"
-      ) : (
-        <>
-          Last match <Time at={match.created_at} /> on {match.platform}
-        </>
-      )}
-      {" · "}
-      <Link href={`/matches?rule=${rule.id}`}>Matches of this rule</Link>
-      {" · "}
-      <Link href={`/coverage?rule=${rule.id}`}>Coverage and volume</Link>
-    </p>
-  )
-}
+type Version = Answers["rules"]["versions"]["versions"][number]
 
 const Filters = ({ rule }: { readonly rule: Rule }) => (
   <section aria-label="Filters">
@@ -130,14 +113,31 @@ const Versions = ({ rule }: { readonly rule: Rule }) => {
         {(data?.versions ?? []).map((version) => (
           <li class="row" key={version.version}>
             <span>Version {version.version}</span>
-            <span>
-              {version.changed.length === 0 ? "created" : `changed ${version.changed.join(", ")}`}
-              {version.paused && " · paused"}
-            </span>
+            <span class="quiet">{describeChange(version)}</span>
             <Time at={version.at} form="full" />
+            {version.changed.some((field) => field.startsWith("overrides")) && (
+              <details class="version-filters">
+                <summary>Filters of version {version.version}</summary>
+                {Object.entries(version.overrides).map(([platform, filter]) => (
+                  <p key={platform}>
+                    {platform} <code>{filter}</code>
+                  </p>
+                ))}
+              </details>
+            )}
           </li>
         ))}
       </ol>
     </section>
   )
+}
+
+const describeChange = ({ version, changed, paused }: Version): string => {
+  if (version === 1) return paused ? "created, paused" : "created"
+  const changes = changed.map((field) => {
+    if (field === "paused") return paused ? "paused" : "resumed"
+    const [, platform] = field.split("overrides.")
+    return platform === undefined ? `new ${field}` : `new filter for ${platform}`
+  })
+  return changes.join(", ")
 }

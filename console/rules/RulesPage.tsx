@@ -47,8 +47,8 @@ export const RulesPage = () => {
         <Empty title="There are no rules yet">
           {may("write") ? (
             <>
-              A rule says what to watch for. <Link href="/rules/new">Create the first one</Link>: its matches appear
-              here as they happen.
+              A rule says what to watch for. <Link href="/rules/new">Create the first one</Link>: you see its matches as
+              they happen.
             </>
           ) : (
             "This key can only read. Create a rule with a key of the scope write."

@@ -58,7 +58,7 @@ describeInBrowser("the rule editor", (openPage) => {
     await page.keyboard.press("Control+End")
     await page.keyboard.type(" ice")
     await page.keyboard.press("Control+Enter")
-    await page.getByText("Version 2").waitFor()
+    await page.getByText("Version 2", { exact: true }).waitFor()
     assert.deepStrictEqual(await filtersOf("Hail"), { version: 2, x: "hail ice" })
 
     await page.getByRole("link", { name: "Edit" }).click()

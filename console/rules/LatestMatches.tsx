@@ -1,0 +1,49 @@
+/** The newest matches of a rule, in short. */
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "wouter-preact"
+import { type Match, type Rule, useTRPC } from "../client.ts"
+import { contentOf } from "../matches/content.ts"
+import { Time } from "../parts/Time.tsx"
+
+export const LatestMatches = ({ rule }: { readonly rule: Rule }) => {
+  const { data } = useQuery(
+    useTRPC().matches.list.queryOptions({ rule_id: rule.id, limit: SHOWN }, { refetchInterval: REFRESH_MILLIS })
+  )
+  return (
+    <section class="latest-matches">
+      <h2>Latest matches</h2>
+      {data?.matches.length === 0 && (
+        <p class="quiet" role="status">
+          None yet. The first one appears here within seconds after it happened.
+        </p>
+      )}
+      <ol class="rows">
+        {(data?.matches ?? []).map((match) => (
+          <li class="row" key={match.id}>
+            <span class="clipped latest-text">{textOf(match)}</span>
+            <span class="quiet">
+              {match.platform} · <Time at={match.created_at} />
+            </span>
+          </li>
+        ))}
+      </ol>
+      <p>
+        <Link href={`/matches?rule=${rule.id}`}>All matches, live</Link>
+        {" · "}
+        <Link href={`/coverage?rule=${rule.id}`}>Coverage and volume</Link>
+      </p>
+    </section>
+  )
+}
+
+// ---- helpers ----
+
+const SHOWN = 5
+const REFRESH_MILLIS = 3_000
+
+const textOf = (match: Match): string => {
+  if (match.redacted !== undefined) return "The content was removed"
+  const content = contentOf(match)
+  const texts = content?.parts.map(({ text }) => text) ?? []
+  return [content?.source, texts.join(" · ")].filter((text) => text !== undefined && text !== "").join(": ")
+}
