@@ -4,6 +4,7 @@ import { Link } from "wouter-preact"
 import { type Match, type Rule, useTRPC } from "../client.ts"
 import { contentOf } from "../matches/content.ts"
 import { Time } from "../parts/Time.tsx"
+import { Waiting } from "../parts/Waiting.tsx"
 
 export const LatestMatches = ({ rule }: { readonly rule: Rule }) => {
   const { data } = useQuery(
@@ -12,6 +13,7 @@ export const LatestMatches = ({ rule }: { readonly rule: Rule }) => {
   return (
     <section class="latest-matches">
       <h2>Latest matches</h2>
+      {data === undefined && <Waiting />}
       {data?.matches.length === 0 && (
         <p class="quiet" role="status">
           None yet. The first one appears here within seconds after it happened.
