@@ -165,7 +165,7 @@ for (const runtime of RUNTIMES) {
       assert.match((await run("matches", "redact", "--help")).stdout, /--reason[\s\S]*default: operator/)
       assert.match(
         (await run("matches", "--help")).stdout,
-        /earshot matches \[options\][\s\S]*matches redact {2}Remove/
+        /earshot matches \[options\][\s\S]*matches redact {2,}Remove/
       )
       assert.match((await run("--help")).stdout, /\n {2}matches {2,}List matches[\s\S]*\n {2}matches redact {2,}Remove/)
       assert.match((await run("matches", "--folow")).stderr, /did you mean --follow\?/)
