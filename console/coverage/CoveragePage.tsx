@@ -9,9 +9,9 @@ import { Time } from "../parts/Time.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Waiting } from "../parts/Waiting.tsx"
 import { useReader } from "../Reader.tsx"
-import { gapsIn, type Period } from "./coverage.ts"
+import { gapsIn, type Period, startedIn } from "./coverage.ts"
 import { GapTable } from "./GapTable.tsx"
-import { asPeriodName, PERIODS, periodUntil, STEP_MILLIS, zoomed } from "./period.ts"
+import { asPeriodName, isShortest, PERIODS, periodUntil, STEP_MILLIS, trimmed, zoomed, zoomedIn } from "./period.ts"
 import { rowsOf } from "./rows.tsx"
 import { Timeline } from "./Timeline.tsx"
 import { type Coverage, useCoverage } from "./useCoverage.ts"
@@ -25,10 +25,12 @@ export const CoveragePage = () => {
   const ruleId = search.get("rule") ?? undefined
   const platform = search.get("platform") ?? undefined
   const [zoom, setZoom] = useState<Period>()
-  const whole = periodUntil(useNow(), name)
-  const period = zoom === undefined ? whole : zoomed(zoom, whole)
   const { data: known } = useQuery(useTRPC().rules.list.queryOptions())
   const { data: coverage, error, refetch } = useCoverage({ ruleId, period: name })
+  const platforms = (coverage?.platforms ?? []).filter((found) => platform === undefined || found.platform === platform)
+  const chosen = periodUntil(useNow(), name)
+  const whole = trimmed(chosen, startedIn(platforms, chosen).from, coverage?.firstMatch)
+  const period = zoom === undefined ? whole : zoomed(zoom, whole)
 
   const choose = (field: string, value: string) => {
     setZoom(undefined)
@@ -40,7 +42,6 @@ export const CoveragePage = () => {
     })
   }
   const rules = known?.rules ?? []
-  const platforms = (coverage?.platforms ?? []).filter((found) => platform === undefined || found.platform === platform)
   const gaps = platforms
     .flatMap((found) => gapsIn(found, period))
     .filter(({ kind, ruleId: only }) => (kind === "lost" || kind === "open") && (only === undefined || only === ruleId))
@@ -70,6 +71,11 @@ export const CoveragePage = () => {
       {coverage !== undefined && coverage.platforms.length > 0 && (
         <>
           <ZoomControls period={period} whole={whole} isZoomed={zoom !== undefined} onZoom={setZoom} onReset={reset} />
+          {whole.from > chosen.from && (
+            <p class="quiet">
+              There is nothing to show from before <Time at={new Date(whole.from).toISOString()} form="full" />.
+            </p>
+          )}
           <section>
             <h2>Coverage</h2>
             <Timeline rows={rowsOf({ platforms, rules, ruleId, period })} period={period} />
@@ -151,10 +157,7 @@ const ZoomControls = ({
         <Time at={new Date(period.from).toISOString()} form="full" /> to{" "}
         <Time at={new Date(period.to).toISOString()} form="full" />
       </span>
-      <button
-        type="button"
-        onClick={() => onZoom(zoomed({ from: period.from + length / 4, to: period.to - length / 4 }, whole))}
-      >
+      <button type="button" disabled={isShortest(period)} onClick={() => onZoom(zoomedIn(period, whole))}>
         Zoom in
       </button>
       <button type="button" disabled={!isZoomed} onClick={() => onZoom(shifted(-length / 2))}>

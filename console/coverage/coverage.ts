@@ -62,6 +62,16 @@ export const gapsIn = ({ platform, gaps, suspected }: PlatformCoverage, period: 
     .map((gap) => ({ ...gap, from: Math.max(gap.from, period.from), to: Math.min(gap.to, period.to) }))
     .sort((a, b) => b.from - a.from)
 
+/** The period without what lies before the first watched time, so that a short watch can be seen in a long period. */
+export const startedIn = (coverages: ReadonlyArray<PlatformCoverage>, period: Period): Period => {
+  const starts = coverages.flatMap((coverage) => [
+    ...(coverage.watched_since === undefined ? [] : [Date.parse(coverage.watched_since)]),
+    ...gapsIn(coverage, period).flatMap(({ kind, from }) => (kind === "off" ? [] : [from]))
+  ])
+  const first = Math.min(...starts)
+  return first > period.from && first < period.to ? { from: first, to: period.to } : period
+}
+
 /** When it is known to be watched, gaps included; none if never in this period. `confirmed` is the end of what is stored. */
 export const watchedIn = (
   { watched_since, watched_until }: PlatformCoverage,

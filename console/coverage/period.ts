@@ -26,8 +26,22 @@ export const periodUntil = (now: number, name: PeriodName): Period => {
 
 export const STEP_MILLIS = 15_000
 
+const MINUTE_MILLIS = 60_000
+
 /** A shorter period cannot be zoomed to: a bar has at least a minute. */
-const SHORTEST = 5 * 60_000
+const SHORTEST = 5 * MINUTE_MILLIS
+
+export const isShortest = ({ from, to }: Period): boolean => to - from <= SHORTEST
+
+/** Without the time before the first watch and the first match, in whole minutes. `firstMatch` is a bar of a histogram. */
+export const trimmed = ({ from, to }: Period, firstWatch: number, firstMatch: Period | undefined): Period => {
+  const first = firstMatch !== undefined && firstMatch.to <= firstWatch ? firstMatch.from : firstWatch
+  return { from: Math.max(from, Math.min(Math.floor(first / MINUTE_MILLIS) * MINUTE_MILLIS, to - SHORTEST)), to }
+}
+
+/** The second half: the newest events are there. */
+export const zoomedIn = (period: Period, whole: Period): Period =>
+  zoomed({ from: (period.from + period.to) / 2, to: period.to }, whole)
 
 /** A part of the whole: not too short, and within it. */
 export const zoomed = ({ from, to }: Period, whole: Period): Period => {

@@ -1,9 +1,14 @@
 /** The coverage of all rules of the account, or of one rule, in a period that ends now. */
 import { useQuery } from "@tanstack/react-query"
-import { type Answers, useTRPC } from "../client.ts"
+import { useTRPC } from "../client.ts"
+import type { Period } from "./coverage.ts"
 import { LENGTHS, type PeriodName, STEP_MILLIS } from "./period.ts"
+import { firstBarOf, type Histogram } from "./volume.ts"
 
-export type Coverage = Answers["matches"]["histogram"]["coverage"]
+export type Coverage = Histogram["coverage"] & {
+  /** When the oldest match was found, which may be one of a deleted rule. */
+  readonly firstMatch: Period | undefined
+}
 
 export const useCoverage = ({
   ruleId,
@@ -19,7 +24,7 @@ export const useCoverage = ({
       {
         refetchInterval: STEP_MILLIS,
         placeholderData: (previous) => previous,
-        select: ({ coverage }): Coverage => coverage
+        select: (found): Coverage => ({ ...found.coverage, firstMatch: firstBarOf(found) })
       }
     )
   )

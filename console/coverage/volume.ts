@@ -21,6 +21,14 @@ export const unitFor = ({ from, to }: Period): Unit => {
   return length <= 6 * UNIT_MILLIS.hour ? "minute" : length <= 7 * UNIT_MILLIS.day ? "hour" : "day"
 }
 
+/** The bar of the oldest match. */
+export const firstBarOf = ({ from, unit, series }: Pick<Histogram, "from" | "unit" | "series">): Period | undefined => {
+  const firsts = series.map(({ counts }) => counts.findIndex((count) => count > 0)).filter((bar) => bar >= 0)
+  if (firsts.length === 0) return undefined
+  const start = Date.parse(from) + Math.min(...firsts) * UNIT_MILLIS[unit]
+  return { from: start, to: start + UNIT_MILLIS[unit] }
+}
+
 /** The lines with the most matches first; those that have no place are added up. */
 export const linesOf = ({ series }: Pick<Histogram, "series">, rules: ReadonlyArray<Rule>): ReadonlyArray<Line> => {
   const names = new Map<string, string>(rules.map(({ id, name }) => [id, name]))

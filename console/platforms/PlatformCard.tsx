@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact"
 import { Link } from "wouter-preact"
 import type { Answers } from "../client.ts"
 import { CoverageBar } from "../coverage/CoverageBar.tsx"
-import { describeCoverage } from "../coverage/coverage.ts"
+import { describeCoverage, startedIn } from "../coverage/coverage.ts"
 import { Meter } from "../parts/Meter.tsx"
 import { Time } from "../parts/Time.tsx"
 import { Drift } from "./Drift.tsx"
@@ -103,11 +103,21 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Co
 
 const Coverage = ({ status: { platform, coverage } }: { readonly status: Status }) => {
   const period = { from: Date.now() - 86_400_000, to: Date.now() }
+  const { from } = startedIn([coverage], period)
   return (
     <div class="coverage-line">
       <CoverageBar coverage={coverage} period={period} />
       <p class="coverage-text">
-        <span>Last 24 hours: {describeCoverage(coverage, period)}</span>
+        <span>
+          {from === period.from ? (
+            "Last 24 hours"
+          ) : (
+            <>
+              Since <Time at={new Date(from).toISOString()} />
+            </>
+          )}
+          : {describeCoverage(coverage, period)}
+        </span>
         <Link href={`/coverage?platform=${platform}&period=day`}>Show the gaps</Link>
       </p>
     </div>

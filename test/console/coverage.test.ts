@@ -4,6 +4,7 @@ import {
   describeCoverage,
   gapsIn,
   type PlatformCoverage,
+  startedIn,
   watchedIn,
   watchOf
 } from "../../console/coverage/coverage.ts"
@@ -67,6 +68,20 @@ describe("watchedIn", () => {
 
   it("is absent if the watch began after the period", () => {
     assert.isUndefined(watchedIn(coverage([], { watched_since: at(11) }), period))
+  })
+})
+
+describe("startedIn", () => {
+  it("leaves out the time before the first watch or gap, of all platforms", () => {
+    const late = coverage([], { watched_since: at(8) })
+    assert.deepStrictEqual(startedIn([late], period), { from: START + 8 * HOUR, to: period.to })
+    assert.strictEqual(startedIn([coverage([gap(7, 8)], { watched_since: at(8) })], period).from, START + 7 * HOUR)
+    assert.strictEqual(startedIn([late, coverage([], { watched_since: at(5) })], period).from, START + 5 * HOUR)
+    assert.deepStrictEqual(startedIn([coverage()], period), period)
+  })
+
+  it("is the whole period if nothing was watched", () => {
+    assert.deepStrictEqual(startedIn([{ platform: "x", gaps: [], more_gaps: false, suspected: [] }], period), period)
   })
 })
 

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { asPeriodName, periodUntil, zoomed } from "../../console/coverage/period.ts"
-import { type Histogram, linesOf, MAX_LINES, unitFor } from "../../console/coverage/volume.ts"
+import { asPeriodName, isShortest, periodUntil, trimmed, zoomed, zoomedIn } from "../../console/coverage/period.ts"
+import { firstBarOf, type Histogram, linesOf, MAX_LINES, unitFor } from "../../console/coverage/volume.ts"
 
 const HOUR = 3_600_000
+const MINUTE = 60_000
 
 describe("periodUntil", () => {
   it("is the same for some seconds", () => {
@@ -28,6 +29,40 @@ describe("zoomed", () => {
   it("is not shorter than five minutes", () => {
     const { from, to } = zoomed({ from: HOUR, to: HOUR + 10 }, whole)
     assert.strictEqual(to - from, 5 * 60_000)
+  })
+})
+
+describe("zoomedIn", () => {
+  it("keeps the end, until the period cannot be shorter", () => {
+    const whole = { from: 0, to: 24 * HOUR }
+    assert.deepStrictEqual(zoomedIn(whole, whole), { from: 12 * HOUR, to: 24 * HOUR })
+    const shortest = zoomedIn({ from: 24 * HOUR - 6 * MINUTE, to: 24 * HOUR }, whole)
+    assert.deepStrictEqual(shortest, { from: 24 * HOUR - 5 * MINUTE, to: 24 * HOUR })
+    assert.deepStrictEqual([isShortest(shortest), isShortest(whole)], [true, false])
+  })
+})
+
+describe("trimmed", () => {
+  const day = { from: 0, to: 24 * HOUR }
+
+  it("starts with the minute of the first watch, and is at least five minutes long", () => {
+    assert.deepStrictEqual(trimmed(day, 20 * HOUR + 1, undefined), { from: 20 * HOUR, to: 24 * HOUR })
+    assert.deepStrictEqual(trimmed(day, 24 * HOUR - 1, undefined), { from: 24 * HOUR - 5 * MINUTE, to: 24 * HOUR })
+    assert.deepStrictEqual(trimmed(day, -HOUR, undefined), day)
+  })
+
+  it("keeps matches from before the first watch", () => {
+    assert.strictEqual(trimmed(day, 20 * HOUR, { from: 10 * HOUR, to: 11 * HOUR }).from, 10 * HOUR)
+    assert.strictEqual(trimmed(day, 20.5 * HOUR, { from: 20 * HOUR, to: 21 * HOUR }).from, 20.5 * HOUR)
+  })
+})
+
+describe("firstBarOf", () => {
+  it("is the bar of the oldest match of all series", () => {
+    const series = [{ counts: [0, 0, 3] }, { counts: [0, 2, 0] }] as unknown as Histogram["series"]
+    const from = new Date(0).toISOString()
+    assert.deepStrictEqual(firstBarOf({ from, unit: "hour", series }), { from: HOUR, to: 2 * HOUR })
+    assert.isUndefined(firstBarOf({ from, unit: "hour", series: [] }))
   })
 })
 
