@@ -1,7 +1,7 @@
 /** Coverage in one line: of a platform, or of a rule on a platform. */
 import {
   describeCoverage,
-  gapsIn,
+  ownGapsIn,
   type Period,
   type PlatformCoverage,
   startedIn,
@@ -23,7 +23,7 @@ export const CoverageBar = ({
   return (
     <span class="coverage" role="img" aria-label={text} title={text}>
       <Watched coverage={coverage} period={drawn} />
-      {gapsIn(coverage, drawn).map((gap) => (
+      {ownGapsIn(coverage, drawn).map((gap) => (
         <span key={gap.key} class={`gap ${gap.kind}`} style={placeOf(gap, drawn)} />
       ))}
     </span>

@@ -39,12 +39,12 @@ export const GapTable = ({
                 <td>
                   <span class={`swatch gap ${kind}`} /> {KINDS[kind]}
                 </td>
-                <td>
+                <td data-name="From">
                   <Time at={new Date(from).toISOString()} form="full" />
                 </td>
-                <td>{isOpen ? "still open" : <Time at={new Date(to).toISOString()} form="full" />}</td>
-                <td>{duration(to - from)}</td>
-                <td>
+                <td data-name="To">{isOpen ? "still open" : <Time at={new Date(to).toISOString()} form="full" />}</td>
+                <td data-name="Length">{duration(to - from)}</td>
+                <td data-name="Where">
                   {platform}
                   {ruleId !== undefined && (
                     <>
@@ -53,7 +53,9 @@ export const GapTable = ({
                     </>
                   )}
                 </td>
-                <td class="cause">{cause}</td>
+                <td class="cause" data-name="Cause">
+                  {cause}
+                </td>
               </tr>
             ))}
           </tbody>

@@ -6,8 +6,8 @@ import { placeOf, Watched } from "./CoverageBar.tsx"
 import {
   describeCoverage,
   type GapKind,
-  gapsIn,
   KINDS,
+  ownGapsIn,
   type Period,
   type PlatformCoverage,
   type ShownGap
@@ -71,7 +71,7 @@ const Bar = ({
   readonly period: Period
   readonly onShow: (gap: ShownGap | undefined) => void
 }) => {
-  const gaps = [...gapsIn(coverage, period)].reverse()
+  const gaps = [...ownGapsIn(coverage, period)].reverse()
   const [stop, setStop] = useState(0)
   const move = (event: KeyboardEvent & { readonly currentTarget: HTMLElement }) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]

@@ -37,16 +37,16 @@ export const KINDS: Readonly<Record<GapKind, string>> = {
   off: "Nothing to watch"
 }
 
-/** The gaps of the period, cut to it, newest first. */
+/** The gaps of the period, cut to it, newest first. A gap that continues another one is shown as one with it. */
 export const gapsIn = ({ platform, gaps, suspected }: PlatformCoverage, period: Period): ReadonlyArray<ShownGap> =>
-  [
+  joined([
     ...gaps.map(({ from, to, cause, detail, recovered, rule_id }) => ({
       key: `${platform} ${cause} ${from} ${rule_id}`,
       from: Date.parse(from),
       to: to === undefined ? period.to : Date.parse(to),
       kind: kindOf({ cause, recovered, isOpen: to === undefined }),
       isOpen: to === undefined,
-      cause: detail === CAUSES[cause] ? detail : `${CAUSES[cause]}: ${detail}`,
+      cause: CAUSES[cause] === undefined ? detail : `${CAUSES[cause]}: ${detail}`,
       ...(rule_id !== undefined && { ruleId: rule_id })
     })),
     ...suspected.map(({ from, to, detail }) => ({
@@ -57,10 +57,14 @@ export const gapsIn = ({ platform, gaps, suspected }: PlatformCoverage, period: 
       isOpen: false,
       cause: `The stream was open but unusually quiet: ${detail}`
     }))
-  ]
+  ])
     .filter(({ from, to }) => to > period.from && from < period.to)
     .map((gap) => ({ ...gap, from: Math.max(gap.from, period.from), to: Math.min(gap.to, period.to) }))
     .sort((a, b) => b.from - a.from)
+
+/** Without the gaps of single rules. */
+export const ownGapsIn = (coverage: PlatformCoverage, period: Period): ReadonlyArray<ShownGap> =>
+  gapsIn(coverage, period).filter(({ ruleId }) => ruleId === undefined)
 
 /** The period without what lies before the first watched time, so that a short watch can be seen in a long period. */
 export const startedIn = (coverages: ReadonlyArray<PlatformCoverage>, period: Period): Period => {
@@ -110,7 +114,7 @@ export interface Watch {
 
 /** Recovered gaps count as watched. Gaps of single rules do not count. */
 export const watchOf = (coverage: PlatformCoverage, period: Period): Watch | undefined => {
-  const gaps = gapsIn(coverage, period).filter(({ ruleId }) => ruleId === undefined)
+  const gaps = ownGapsIn(coverage, period)
   const since = watchedIn(coverage, period)?.from
   const starts = [...gaps.map(({ from }) => from), ...(since === undefined ? [] : [since])]
   if (starts.length === 0) return undefined
@@ -121,35 +125,40 @@ export const watchOf = (coverage: PlatformCoverage, period: Period): Watch | und
   return { wanted, share: Math.max(0, 1 - (ofKinds("lost", "open", "off") - off) / wanted) }
 }
 
-/** Such as `watched 99.2 %; 3 gaps, 1 not recovered (12 s)`. */
+/** Such as `watched 99.2 %; 3 gaps, 1 not recovered (12 s)`. Names all kinds of gaps that `gapsIn` lists. */
 export const describeCoverage = (coverage: PlatformCoverage, period: Period): string => {
   const watch = watchOf(coverage, period)
   if (watch === undefined) return "nothing to watch"
   const isWhole = watch.wanted >= period.to - period.from
   // Rounded down: never 100 % with a gap.
   const watched = `watched ${Math.floor(watch.share * 10_000) / 100} %${isWhole ? "" : ` of ${duration(watch.wanted)}`}`
-  const gaps = gapsIn(coverage, period).filter(({ kind }) => kind !== "off")
-  if (gaps.length === 0) return `${watched}, no gaps`
+  const all = gapsIn(coverage, period)
+  const own = ownGapsIn(coverage, period)
+  const gaps = own.filter(({ kind }) => kind !== "off")
+  const off = lengthOf(own.filter(({ kind }) => kind === "off"))
   const open = gaps.some(({ kind }) => kind === "open") ? ", one is open now" : ""
-  return `${watched}; ${coverage.more_gaps ? "more than " : ""}${counted(gaps.length, "gap")}${describeLost(gaps)}${open}`
+  const more = coverage.more_gaps ? "more than " : ""
+  return [
+    all.length === 0 ? `${watched}, no gaps` : watched,
+    ...(gaps.length === 0 ? [] : [`${more}${counted(gaps.length, "gap")}${describeLost(gaps)}${open}`]),
+    ...(off === 0 ? [] : [`nothing to watch for ${duration(off)}`]),
+    ...(own.length === all.length ? [] : [`${gaps.length === 0 ? "gaps only" : "more gaps"} of single rules`])
+  ].join("; ")
 }
 
 // ---- helpers ----
 
-const CAUSES: Readonly<Record<WireGap["cause"], string>> = {
+/** Only where the detail does not say the same. */
+const CAUSES: Readonly<Partial<Record<WireGap["cause"], string>>> = {
   outage: "The platform could not be reached",
   stall: "The stream was silent for too long",
   cap: "A limit of the platform was reached",
   credit: "The account at the platform has no credit",
   not_configured: "The platform denies access to this server",
-  no_rules: "There were no rules",
   store_down: "Matches could not be stored",
-  process_down: "The server was not running",
   unreadable: "The platform sent something unreadable",
-  rule_pending: "The rule was not watched yet",
   rule_failed: "The platform rejects the rule",
   rules_dropped: "The platform had lost the rule",
-  paused: "The rule was paused",
   budget: "Paused for the monthly budget"
 }
 
@@ -161,6 +170,21 @@ const kindOf = ({
   if (cause === "no_rules" || cause === "paused") return "off"
   return isOpen ? "open" : recovered ? "recovered" : "lost"
 }
+
+/** An edit during a pause ends one gap and begins the next. */
+const joined = (gaps: ReadonlyArray<ShownGap>): ReadonlyArray<ShownGap> => {
+  const found: Array<ShownGap> = []
+  for (const gap of gaps.toSorted((a, b) => a.from - b.from)) {
+    const at = found.findIndex((before) => isContinued(before, gap))
+    const before = found[at]
+    if (before === undefined) found.push(gap)
+    else found[at] = { ...before, to: Math.max(before.to, gap.to), isOpen: before.isOpen || gap.isOpen }
+  }
+  return found
+}
+
+const isContinued = (before: ShownGap, gap: ShownGap): boolean =>
+  before.to >= gap.from && before.kind === gap.kind && before.cause === gap.cause && before.ruleId === gap.ruleId
 
 const describeLost = (gaps: ReadonlyArray<ShownGap>): string => {
   const lost = gaps.filter(({ kind }) => kind === "lost" || kind === "open")

@@ -22,11 +22,7 @@ export const rowsOf = ({
       return [{ key: platform, name: platform, coverage: { ...coverage, gaps: gaps.map(asOfPlatform) } }]
     const withGaps = new Set(gapsIn(coverage, period).map((gap) => gap.ruleId))
     return [
-      {
-        key: platform,
-        name: platform,
-        coverage: { ...coverage, gaps: gaps.filter(({ rule_id }) => rule_id === undefined) }
-      },
+      { key: platform, name: platform, coverage },
       ...rules
         .filter(({ id }) => withGaps.has(id))
         .map((rule) => ({

@@ -38,7 +38,7 @@ describe("gapsIn", () => {
   it("tells lost, open, recovered and suspected gaps and those without rules apart", () => {
     const gaps = [
       gap(9, undefined),
-      gap(7, 8, { cause: "no_rules" }),
+      gap(7, 8, { cause: "no_rules", detail: "No rules to watch" }),
       gap(5, 6, { recovered: true }),
       gap(3, 4),
       gap(2, undefined, { cause: "paused" })
@@ -57,6 +57,23 @@ describe("gapsIn", () => {
         [0, 1]
       ]
     )
+  })
+})
+
+describe("gapsIn of gaps that touch", () => {
+  const pause = { cause: "paused", detail: "The account paused the rule", rule_id: "rule_1" as never } as const
+
+  it("joins those of the same rule and cause", () => {
+    const [joined, ...others] = gapsIn(coverage([gap(6, undefined, pause), gap(4, 6, pause)]), period)
+    assert.deepStrictEqual(others, [])
+    assert.include(joined, { from: START + 4 * HOUR, to: period.to, isOpen: true })
+    assert.strictEqual(joined?.cause, "The account paused the rule")
+  })
+
+  it("keeps other rules, causes and states apart", () => {
+    const ofOther = { ...pause, rule_id: "rule_2" as never }
+    const gaps = [gap(6, 7, { recovered: true }), gap(5, 6), gap(4, 5, { cause: "stall" }), gap(6, 7, ofOther)]
+    assert.strictEqual(gapsIn(coverage([...gaps, gap(4, 6, pause), gap(8, 9, pause)]), period).length, 6)
   })
 })
 
@@ -127,6 +144,17 @@ describe("describeCoverage", () => {
     assert.strictEqual(
       describeCoverage(coverage([gap(7, 8)], { watched_since: at(6) }), period),
       "watched 75 % of 4 h; 1 gap, not recovered (1 h)"
+    )
+  })
+
+  it("names pauses and gaps of single rules, too", () => {
+    const paused = gap(4, 5, { cause: "paused" })
+    assert.strictEqual(describeCoverage(coverage([paused]), period), "watched 100 % of 9 h; nothing to watch for 1 h")
+    const ofRule = { ...paused, rule_id: "rule_1" as never }
+    assert.strictEqual(describeCoverage(coverage([ofRule]), period), "watched 100 %; gaps only of single rules")
+    assert.strictEqual(
+      describeCoverage(coverage([ofRule, gap(7, 8)]), period),
+      "watched 90 %; 1 gap, not recovered (1 h); more gaps of single rules"
     )
   })
 
