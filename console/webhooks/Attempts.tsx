@@ -32,11 +32,22 @@ export const Attempts = ({ webhookId }: { readonly webhookId: Attempt["webhook_i
   if (rows.length === 0) return <p class="quiet">None yet. They appear with the first match, or with a test.</p>
   return (
     <>
+      {may("write") && rows.some(({ match_id }) => match_id !== undefined) && (
+        <p class="quiet">
+          “Send again” sends one match once more. “Continue after it” goes on with the match that follows: to skip one
+          that the receiver cannot take, or to send all later ones again.
+        </p>
+      )}
       <ol class="rows" aria-label="Attempts, newest first">
         {rows.map((attempt) => (
           <li class="row" key={attempt.id}>
             <div class="row-main">
               <Time at={attempt.at} /> <span class="quiet">{KINDS[attempt.kind]}</span> <Outcome attempt={attempt} />
+              {attempt.match_id !== undefined && (
+                <p class="attempt-match quiet">
+                  Match <code>{attempt.match_id}</code>
+                </p>
+              )}
               {attempt.response !== undefined && attempt.response !== "" && <pre>{attempt.response}</pre>}
             </div>
             {may("write") && attempt.match_id !== undefined && (
@@ -116,9 +127,10 @@ const Replay = ({ webhookId, matchId }: { readonly webhookId: string; readonly m
           onClose={close}
         >
           <p>
-            All matches that are later than <code>{matchId}</code> are sent, in order. The receiver gets those again
-            that it has already, with the same <code>webhook-id</code>.
+            The next match to be sent is the one that follows <code>{matchId}</code>; all later ones are sent after it,
+            in order. The receiver gets those again that it has already, with the same <code>webhook-id</code>.
           </p>
+          <p>This match and earlier ones that still wait are skipped.</p>
         </Confirm>
       )}
     </div>

@@ -8,8 +8,8 @@ import { Time } from "../parts/Time.tsx"
 import { useReader } from "../Reader.tsx"
 import { Attempts, Outcome } from "./Attempts.tsx"
 import { EVENTS } from "./NewWebhook.tsx"
+import { shownState, type Webhook } from "./state.ts"
 
-type Webhook = Answers["webhooks"]["list"]["webhooks"][number]
 type OnSecret = (issued: Answers["webhooks"]["rotateSecret"]) => void
 
 export const WebhookCard = ({
@@ -23,7 +23,7 @@ export const WebhookCard = ({
 }) => {
   const { may } = useReader()
   const [isOpen, setOpen] = useState(false)
-  const { name, look } = STATES[webhook.state]
+  const { name, look } = shownState(webhook)
   return (
     <section class="card" aria-label={webhook.url}>
       <div class="card-head">
@@ -32,7 +32,7 @@ export const WebhookCard = ({
           <span class="state-word">{name}</span>
           {webhook.next_attempt_at !== undefined && (
             <span>
-              again at <Time at={webhook.next_attempt_at} />; later messages wait
+              the next attempt is at <Time at={webhook.next_attempt_at} />; later messages wait
             </span>
           )}
         </span>
@@ -60,12 +60,6 @@ export const WebhookCard = ({
 }
 
 // ---- helpers ----
-
-const STATES: Readonly<Record<Webhook["state"], { readonly name: string; readonly look: string }>> = {
-  active: { name: "Delivering", look: "active" },
-  retrying: { name: "The last delivery failed", look: "pending" },
-  disabled: { name: "Disabled", look: "failed" }
-}
 
 const rulesOf = ({ rule_ids }: Webhook, rules: ReadonlyArray<Rule>): string =>
   rule_ids === undefined

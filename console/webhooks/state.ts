@@ -1,0 +1,22 @@
+/** The state of a webhook in words: what became of its messages, not only what the server intends. */
+import type { Answers } from "../client.ts"
+
+export type Webhook = Answers["webhooks"]["list"]["webhooks"][number]
+
+export interface ShownState {
+  readonly name: string
+  /** A class of the style sheet. */
+  readonly look: "active" | "pending" | "failed" | "idle"
+}
+
+export const shownState = ({ state, last_attempt }: Pick<Webhook, "state" | "last_attempt">): ShownState => {
+  if (state === "disabled") return { name: "Disabled", look: "failed" }
+  if (state === "retrying") return { name: "Failing", look: "failed" }
+  if (last_attempt === undefined) return { name: "Ready: nothing was sent yet", look: "idle" }
+  if (last_attempt.outcome === "failed") {
+    return { name: last_attempt.kind === "test" ? "The last test failed" : "The last attempt failed", look: "pending" }
+  }
+  return last_attempt.kind === "delivery" && last_attempt.outcome === "delivered"
+    ? { name: "Delivering", look: "active" }
+    : { name: "Ready", look: "active" }
+}
