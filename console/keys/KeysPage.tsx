@@ -22,7 +22,7 @@ export const KeysPage = () => {
         <h1>{isAdmin ? "Keys and limits" : "Limits"}</h1>
       </div>
       {isAdmin && <Keys />}
-      <Limits />
+      <Limits hasHeading={isAdmin} />
     </>
   )
 }

@@ -1,6 +1,6 @@
 /** The form for a new key. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import { type Answers, problemOf, useTRPC } from "../client.ts"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
 
@@ -14,6 +14,8 @@ export const NewKey = ({
   readonly onCancel: () => void
 }) => {
   const queryClient = useQueryClient()
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
   const [name, setName] = useState("")
   const [scope, setScope] = useState<Scope>("read")
   const [days, setDays] = useState(90)
@@ -34,6 +36,7 @@ export const NewKey = ({
       <label>
         Name
         <input
+          ref={field}
           type="text"
           required
           maxLength={200}
