@@ -24,10 +24,10 @@ export const PlatformCard = ({ status }: { readonly status: Status }) => {
           </span>
         </span>
         <span class="quiet">
-          {source === "upstream" ? "Connected to the real platform" : "Runs in this server, without the real platform"}
+          {source === "upstream" ? "Connected to the real platform" : "Without the real platform"}
         </span>
       </div>
-      <p>{stream.detail}</p>
+      <p>{source === "upstream" || stream.state !== "live" ? stream.detail : LOCAL}</p>
       <Coverage status={status} />
       <dl class="facts">
         <Fact name="Last event">
@@ -86,6 +86,8 @@ const STATES: Readonly<Record<Status["stream"]["state"], { readonly name: string
   refused: { name: "Access denied", look: "failed" },
   idle: { name: "Nothing to watch", look: "idle" }
 }
+
+const LOCAL = "Runs in this process: events come from the demo feed, if it is on, or from POST /local/events"
 
 const numbers = new Intl.NumberFormat()
 const dollars = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD" })
