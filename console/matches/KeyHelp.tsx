@@ -1,4 +1,4 @@
-/** Lists the keys of the page. */
+/** Lists the shortcuts of the page. */
 import { useEffect, useRef } from "preact/hooks"
 import { KEYS } from "./keys.ts"
 
@@ -7,7 +7,7 @@ export const KeyHelp = ({ onClose }: { readonly onClose: () => void }) => {
   useEffect(() => dialog.current?.showModal(), [])
   return (
     <dialog ref={dialog} onClose={onClose} aria-labelledby="keys-title">
-      <h2 id="keys-title">Keys</h2>
+      <h2 id="keys-title">Shortcuts</h2>
       <dl class="keys">
         {KEYS.map(({ name, help }) => (
           <div key={name}>

@@ -64,24 +64,21 @@ export const MatchCard = ({
           </a>
         )}
         {match.redacted === undefined && (
-          <button type="button" class="plain" aria-expanded={opened.why} onClick={() => toggle("why")}>
+          <button type="button" class="plain opener" aria-expanded={opened.why} onClick={() => toggle("why")}>
             Why
           </button>
         )}
-        <details
-          open={opened.json}
-          onToggle={({ currentTarget }) => currentTarget.open !== opened.json && toggle("json")}
-        >
-          <summary>JSON</summary>
-          {opened.json && <pre>{JSON.stringify(match, null, 2)}</pre>}
-        </details>
+        <button type="button" class="plain opener" aria-expanded={opened.json} onClick={() => toggle("json")}>
+          JSON
+        </button>
         {published !== undefined && isEarlier(published, match) && (
           <span class="quiet">
             published <Time at={new Date(published).toISOString()} />
           </span>
         )}
-        {opened.why && match.redacted === undefined && <Why match={match} onPlaces={setExplained} />}
       </footer>
+      {opened.why && match.redacted === undefined && <Why match={match} onPlaces={setExplained} />}
+      {opened.json && <pre class="match-json">{JSON.stringify(match, null, 2)}</pre>}
     </>
   )
 }

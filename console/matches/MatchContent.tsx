@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact"
 import type { Content, Part } from "./content.ts"
 import { Marked } from "./Marked.tsx"
-import { excerptOf, type Place, placesIn } from "./marks.ts"
+import { excerptOf, type Place, repeatedIn } from "./marks.ts"
 
 export const MatchContent = ({
   content,
@@ -16,7 +16,7 @@ export const MatchContent = ({
   readonly isWhole: boolean
   readonly onWhole: () => void
 }) => {
-  const all = content.parts.map((part) => ({ part, places: placesIn(part, places) }))
+  const all = content.parts.map((part) => ({ part, places: repeatedIn(part, content.parts, places) }))
   const marked = all.filter(({ part, places }) => part.kind !== "link" || places.length > 0)
   const shown = isWhole ? marked : firstOf(marked)
   const texts = shown.map(({ part, places }) => ({

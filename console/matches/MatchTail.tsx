@@ -6,6 +6,7 @@ import { Empty } from "../parts/Empty.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
 import { Time } from "../parts/Time.tsx"
 import { Waiting } from "../parts/Waiting.tsx"
+import { useReader } from "../Reader.tsx"
 import { FILTER_ID } from "./FilterForm.tsx"
 import { addressOf, type Filter } from "./filter.ts"
 import { KeyHelp } from "./KeyHelp.tsx"
@@ -16,7 +17,16 @@ import { isFull, MAX_KEPT, openGapsIn, type Tail } from "./tail.ts"
 import { useOpened } from "./useOpened.ts"
 import { useTail } from "./useTail.ts"
 
-export const MatchTail = ({ filter, rules }: { readonly filter: Filter; readonly rules: ReadonlyArray<Rule> }) => {
+export const MatchTail = ({
+  filter,
+  rules,
+  hasNoRules
+}: {
+  readonly filter: Filter
+  readonly rules: ReadonlyArray<Rule>
+  /** It is known that there are none. Matches of deleted rules may be stored. */
+  readonly hasNoRules: boolean
+}) => {
   const { tail, connection, problem, isLoadingOlder, loadOlder, hold } = useTail(filter)
   const [isPaused, setPaused] = useState(false)
   const [isHelpOpen, setHelpOpen] = useState(false)
@@ -57,6 +67,7 @@ export const MatchTail = ({ filter, rules }: { readonly filter: Filter; readonly
   }
   useKeys((action) => perform[action]())
 
+  if (hasNoRules && shown.length === 0 && problem === undefined) return <NoRules />
   return (
     <>
       <TailBar
@@ -73,7 +84,7 @@ export const MatchTail = ({ filter, rules }: { readonly filter: Filter; readonly
       {tail === undefined ? (
         problem === undefined && <Waiting />
       ) : shown.length === 0 ? (
-        <NoMatches filter={filter} hasRules={rules.length > 0} />
+        <NoMatches filter={filter} />
       ) : (
         <MatchList
           matches={shown}
@@ -124,14 +135,17 @@ const OpenGaps = ({ tail: { coverage } }: { readonly tail: Tail }) => (
   </>
 )
 
-const NoMatches = ({ filter, hasRules }: { readonly filter: Filter; readonly hasRules: boolean }) => {
-  if (!hasRules) {
-    return (
-      <Empty title="There are no rules yet">
-        Matches need a rule. <Link href="/rules/new">Create the first one</Link>.
-      </Empty>
-    )
-  }
+const NoRules = () => {
+  const { may } = useReader()
+  return (
+    <Empty title="There are no rules yet">
+      Matches need a rule.{" "}
+      {may("write") ? <Link href="/rules/new">Create the first one</Link> : "Create one with a key of the scope write"}.
+    </Empty>
+  )
+}
+
+const NoMatches = ({ filter }: { readonly filter: Filter }) => {
   const isNarrow = filter.from !== undefined || filter.to !== undefined || filter.platform !== undefined
   return (
     <Empty title={isNarrow ? "No match fits the filter" : "There are no matches yet"}>

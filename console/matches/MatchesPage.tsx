@@ -21,7 +21,7 @@ export const MatchesPage = () => {
         <h1>Matches</h1>
       </div>
       <FilterForm filter={filter} rules={rules} onChange={change} />
-      <MatchTail key={addressOf(filter)} filter={filter} rules={rules} />
+      <MatchTail key={addressOf(filter)} filter={filter} rules={rules} hasNoRules={data?.rules.length === 0} />
     </>
   )
 }

@@ -43,7 +43,7 @@ export const TailBar = ({
       </button>
     )}
     <button type="button" class="plain tail-keys" onClick={onHelp}>
-      Keys
+      Shortcuts
     </button>
   </div>
 )

@@ -18,7 +18,7 @@ export const KEYS: ReadonlyArray<Key> = [
   { key: " ", name: "space", action: "pause", help: "pause or resume the live tail" },
   { key: "Escape", name: "Esc", action: "top", help: "go back to the newest match" },
   { key: "/", name: "/", action: "filter", help: "go to the filter" },
-  { key: "?", name: "?", action: "help", help: "show these keys" }
+  { key: "?", name: "?", action: "help", help: "show these shortcuts" }
 ]
 
 /** What the reader presses, as far as it matters. */

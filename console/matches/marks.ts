@@ -31,6 +31,32 @@ export const placesOf = (clauses: ReadonlyArray<Pick<Clause, "held" | "negated" 
 export const placesIn = ({ field, value }: Part, places: ReadonlyArray<Place>): ReadonlyArray<Place> =>
   places.filter((place) => place.field === field && place.value === value)
 
+/** Also where a marked word or phrase occurs again: in this text, or in another value of the same field. */
+export const repeatedIn = (
+  part: Part,
+  parts: ReadonlyArray<Part>,
+  places: ReadonlyArray<Place>
+): ReadonlyArray<Place> => {
+  const own = placesIn(part, places)
+  if (part.kind === "link") return own
+  const { field, value } = part
+  const words = parts
+    .filter((other) => other.field === field)
+    .flatMap((other) => placesIn(other, places).map(({ start, end }) => other.text.slice(start, end).toLowerCase()))
+    .filter((word) => word !== "" && word.length <= MAX_WORD)
+  if (words.length === 0) return own
+  const longestFirst = [...new Set(words)].sort((a, b) => b.length - a.length)
+  const alternatives = longestFirst.map((word) => word.replace(/[^\p{L}\p{N}_\s]/gu, escaped)).join("|")
+  const search = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${alternatives})(?![\\p{L}\\p{N}_])`, "giu")
+  const again = Array.from(part.text.matchAll(search), ({ index, 0: { length } }) => ({
+    field,
+    value,
+    start: index,
+    end: index + length
+  }))
+  return [...own, ...again]
+}
+
 /** At most `max` characters, from shortly before the first mark. */
 export const excerptOf = (text: string, places: ReadonlyArray<Place>, max: number): Excerpt => {
   if (text.length <= max) return { pieces: piecesOf(text, 0, text.length, places), isCut: false }
@@ -49,6 +75,11 @@ export const excerptOf = (text: string, places: ReadonlyArray<Place>, max: numbe
 }
 
 // ---- helpers ----
+
+/** A longer place is not a word or a phrase. */
+const MAX_WORD = 100
+
+const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`
 
 /** How much text is shown before the first mark. */
 const BEFORE_MARK = 100

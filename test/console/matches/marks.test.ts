@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Match } from "../../../console/client.ts"
-import { contentOf, webLink } from "../../../console/matches/content.ts"
+import { contentOf, type Part, webLink } from "../../../console/matches/content.ts"
 import { findPlaces } from "../../../console/matches/findPlaces.ts"
-import { excerptOf, type Place, placesIn, placesOf } from "../../../console/matches/marks.ts"
+import { excerptOf, type Place, placesIn, placesOf, repeatedIn } from "../../../console/matches/marks.ts"
 
 const place = (start: number, end: number): Place => ({ field: "x.text", value: 0, start, end })
 
@@ -54,6 +54,28 @@ const wordsIn = (match: Match, filter: string): ReadonlyArray<string> => {
     placesIn(part, places).map(({ start, end }) => `${part.kind}: ${part.text.slice(start, end)}`)
   )
 }
+
+describe("repeatedIn", () => {
+  const part = (text: string, value = 0, kind: Part["kind"] = "text"): Part => ({ kind, field: "x.text", value, text })
+
+  it("marks a word wherever it stands as a whole word, in any case", () => {
+    const text = "Storm! A storm, no thunderstorm, no storms: STORM"
+    const post = part(text)
+    assert.deepStrictEqual(texts(text, repeatedIn(post, [post], [place(0, 5)])), [
+      "[Storm]",
+      "! A ",
+      "[storm]",
+      ", no thunderstorm, no storms: ",
+      "[STORM]"
+    ])
+  })
+
+  it("marks it in other values of the field, but not in links", () => {
+    const [first, second, link] = [part("C++ (now)"), part("c++ (now) again", 1), part("c++ (now)", 2, "link")]
+    const marked = [first, second, link].map((one) => repeatedIn(one, [first, second, link], [place(0, 9)]).length)
+    assert.deepStrictEqual(marked, [2, 1, 0])
+  })
+})
 
 describe("excerptOf", () => {
   it("marks the places, in order and without overlaps", () => {
