@@ -32,7 +32,7 @@ export const WebhookCard = ({
           <span class="state-word">{name}</span>
           {webhook.next_attempt_at !== undefined && (
             <span>
-              the next attempt is at <Time at={webhook.next_attempt_at} />; later messages wait
+              next attempt at <Time at={webhook.next_attempt_at} />; later messages wait
             </span>
           )}
         </span>
