@@ -43,6 +43,11 @@ describeInBrowser("the matches page", (openPage) => {
     await page.locator("mark", { hasText: "storm" }).first().waitFor()
     await page.getByRole("button", { name: "Why" }).first().click()
     await page.getByText(/Decided by/i).waitFor()
+    const json = page.getByRole("button", { name: "JSON" }).first()
+    const place = await json.boundingBox()
+    await json.click()
+    await page.getByText('"rule_version"').waitFor()
+    assert.deepStrictEqual(await json.boundingBox(), place, "a second click at the same place closes it")
   })
 
   it("holds new matches back while it is paused, and says how many wait", async () => {
