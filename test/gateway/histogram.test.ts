@@ -24,11 +24,16 @@ describe("POST /matches/histogram", () => {
         ]
         await call(ann, "/local/events", events)
 
-        const from = new Date(Date.now() - 5_400_000).toISOString()
+        const [from, to] = [-5_400_000, 0].map((offset) => new Date(Date.now() + offset).toISOString()) as [
+          string,
+          string
+        ]
         const seriesOf = async (request: object) => {
-          const query = { from, unit: "minute" as const, ...request }
-          const body = await histogram(ann, query)
-          assert.deepStrictEqual(await clientOf(ann).matches.histogram.query(query), body)
+          const query = { from, to, unit: "minute" as const, ...request }
+          const { coverage, ...body } = await histogram(ann, query)
+          const { coverage: later, ...same } = await clientOf(ann).matches.histogram.query(query)
+          assert.deepStrictEqual(same as unknown, body)
+          assert.deepStrictEqual([coverage.from, later.from], [body.from, body.from])
           assert.strictEqual(body.unit, "minute")
           assert.strictEqual(body.from, `${from.slice(0, 17)}00.000Z`)
           const bars = (Date.parse(body.to) - Date.parse(body.from)) / 60_000
@@ -44,6 +49,7 @@ describe("POST /matches/histogram", () => {
           })
         }
         assert.deepStrictEqual(await seriesOf({}), [{ total: 4 }])
+        assert.lengthOf((await histogram(ann, {})).coverage.platforms, 2)
         assert.deepStrictEqual(await seriesOf({ by: "rule" }), [
           { rule_id: storms, total: 3 },
           { rule_id: floods, total: 1 }
