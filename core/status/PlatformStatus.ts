@@ -70,32 +70,24 @@ export const PlatformStatus = Schema.Struct({
 }).annotations({ identifier: "PlatformStatus" })
 export type PlatformStatus = typeof PlatformStatus.Type
 
-export const statusOf = (
-  platform: Platform,
-  facts: {
-    readonly stream: StreamStatus
-    readonly sync: SyncStatus
-    /** Number of rules that the platform should hold. */
-    readonly wanted: number
-    readonly coverage: PlatformCoverage
-    readonly budget: Option.Option<BudgetUsage>
-    readonly owner: Option.Option<Owner>
-    readonly isOperator: boolean
-  }
-): PlatformStatus => {
-  const { stream, wanted, coverage, budget } = facts
-  const { since, lastEventAt, lastError } = stream
+/** What a status needs of a platform. */
+type Named = Pick<Platform, "id" | "capabilities">
+
+interface Facts {
+  readonly stream: StreamStatus
+  readonly sync: SyncStatus
+  /** Number of rules that the platform should hold. */
+  readonly wanted: number
+  readonly coverage: PlatformCoverage
+  readonly budget: Option.Option<BudgetUsage>
+  readonly owner: Option.Option<Owner>
+  readonly isOperator: boolean
+}
+
+export const statusOf = (platform: Named, facts: Facts): PlatformStatus => {
+  const { wanted, coverage, budget } = facts
+  const { state, detail, since, lastEventAt, lastError } = streamNow(platform, facts)
   const { comparison, error } = facts.sync
-  // A stream without rules is never opened, so it cannot report a refusal or lost rules.
-  const refusal = Option.filter(error, ({ isRefused }) => isRefused && stream.state === "idle")
-  const hasLostRules = stream.state === "idle" && wanted > 0
-  const hasNoOwner = isOrphaned(platform, facts.owner)
-  const state = hasNoOwner ? "waiting" : Option.isSome(refusal) ? "refused" : hasLostRules ? "waiting" : stream.state
-  const arePaused = stream.state === "idle" && wanted === 0 && Option.exists(budget, ({ paused }) => paused > 0)
-  const otherwise = hasLostRules ? RULES_LOST : arePaused ? RULES_PAUSED : stream.detail
-  const detail = hasNoOwner
-    ? OWNER_GONE
-    : Option.match(refusal, { onNone: () => otherwise, onSome: ({ message }) => message })
   const lastEvent = Option.map(lastEventAt, Timestamp.fromMillis)
   return {
     platform: platform.id,
@@ -147,10 +139,36 @@ export const statusOf = (
 }
 
 /** Whether the one of several servers that watched the platform has stopped. */
-export const isOrphaned = (platform: Platform, owner: Option.Option<Owner>): boolean =>
+export const isOrphaned = (platform: Named, owner: Option.Option<Owner>): boolean =>
   platform.capabilities.isRemote && Option.exists(owner, ({ isAlive }) => !isAlive)
 
 // ---- helpers ----
+
+const streamNow = (platform: Named, { stream, sync, wanted, budget, owner }: Facts): StreamStatus => {
+  if (isOrphaned(platform, owner)) return { ...stream, state: "waiting", detail: OWNER_GONE }
+  const ownedSince = Option.match(owner, { onNone: () => 0, onSome: ({ since }) => Date.parse(since) })
+  const isOfOwner = ({ at }: { readonly at: Timestamp.Timestamp }) => Date.parse(at) >= ownedSince
+  const comparison = Option.filter(sync.comparison, isOfOwner)
+  const error = Option.filter(sync.error, isOfOwner)
+  const connecting: StreamStatus = {
+    ...stream,
+    state: "connecting",
+    detail: CONNECTING,
+    since: Math.max(stream.since, ownedSince)
+  }
+  // A new owner has compared the rules before it opens the stream. Until then it has the state of before.
+  const isNew = wanted > 0 && Option.isNone(comparison) && Option.isNone(error)
+  if (isNew && stream.since < ownedSince) return connecting
+  if (stream.state !== "idle") return stream
+  // A stream without rules is never opened, so it cannot report a refusal or lost rules.
+  const refusal = Option.filter(error, ({ isRefused }) => isRefused)
+  if (Option.isSome(refusal)) return { ...stream, state: "refused", detail: refusal.value.message }
+  const hasLostRules = Option.isSome(error) || Option.exists(comparison, ({ missing }) => missing > 0)
+  if (wanted > 0) return hasLostRules ? { ...stream, state: "waiting", detail: RULES_LOST } : connecting
+  return Option.exists(budget, ({ paused }) => paused > 0) ? { ...stream, detail: RULES_PAUSED } : stream
+}
+
+const CONNECTING = "The stream is connecting"
 
 const RULES_PAUSED = "All rules are paused for the monthly budget"
 
