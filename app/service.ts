@@ -1,6 +1,6 @@
 /** The service without a gateway: its layers and background work. */
 import process from "node:process"
-import { Effect, identity, Layer, Option, type Scope } from "effect"
+import { Deferred, Effect, identity, Layer, Option, type Scope } from "effect"
 import * as DemoFeed from "../adapters/local/DemoFeed.ts"
 import * as Local from "../adapters/local/Local.ts"
 import * as RuntimeEntropy from "../adapters/runtimes/entropy.ts"
@@ -24,6 +24,7 @@ import { Matches } from "../core/matches/Matches.ts"
 import * as Retention from "../core/matches/Retention.ts"
 import { type Failpoint, Failpoints } from "../core/model/Failpoints.ts"
 import type { AccountId } from "../core/model/Ids.ts"
+import { Ownership } from "../core/ownership/Ownership.ts"
 import { Platforms } from "../core/platforms/Platform.ts"
 import type { Defaults } from "../core/quotas/Limit.ts"
 import { Quotas } from "../core/quotas/Quotas.ts"
@@ -108,7 +109,8 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
       yield* Layer.build(Retention.layerWith({ ...settings, limitsOf, forgetOthers }))
       yield* Layer.build(WebhookDelivery.layerWith(options))
       yield* Layer.build(Compliance.layer)
-      return yield* gateway(options)
+      const { outdated } = yield* Ownership
+      return yield* Effect.raceFirst(gateway(options), Deferred.await(outdated))
     }).pipe(
       Effect.scoped,
       Effect.provide(service(options, { isServer: true })),

@@ -39,7 +39,11 @@ export const sharedStores = ({ isServer }: { readonly isServer: boolean }): Stor
       process.noDeprecation = true
       const cluster = yield* Effect.promise(() => import("../adapters/sql/severalServers.ts"))
       const ownership = isServer
-        ? cluster.SqlOwnership.layerWith({ name: `${hostname()}/${process.pid}`, version: VERSION })
+        ? cluster.SqlOwnership.layerWith({
+            name: `${hostname()}/${process.pid}`,
+            version: VERSION,
+            location: yield* Postgres.locationOf(databaseUrl.value)
+          })
         : Layer.empty
       return Layer.mergeAll(SqlStores.layer, cluster.SqlRuleRequests.layer, ownership).pipe(
         Layer.provide(Postgres.layerWith({ url: databaseUrl.value, isServer }))

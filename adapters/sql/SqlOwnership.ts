@@ -11,6 +11,7 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Deferred, Effect, FiberRef, Layer, Logger, LogLevel, Option, Schedule } from "effect"
 import { CurrentFence, type Fence, Ownership, type OwnershipService } from "../../core/ownership/Ownership.ts"
 import { addressText, LOCK_SECONDS } from "./liveServers.ts"
+import { checkSchema } from "./migrate.ts"
 import * as SharedClock from "./SharedClock.ts"
 import * as stickyLocks from "./stickyLocks.ts"
 
@@ -18,6 +19,8 @@ export interface Options {
   /** For people: where the server runs. */
   readonly name: string
   readonly version: string
+  /** The database, for messages. */
+  readonly location: string
 }
 
 /** Also sets the clock of all that is built on it. */
@@ -25,10 +28,10 @@ export const layerWith = (options: Options): Layer.Layer<never, never, SqlClient
   Layer.unwrapEffect(
     Effect.sync(() => {
       const id = crypto.randomUUID()
-      const wanted = new Set<string>()
       const clock = SharedClock.make()
-      const ownership = Layer.scoped(Ownership, make({ ...options, id, clock, wanted }))
-      return Layer.merge(Layer.provide(ownership, sharding(id, wanted)), Layer.setClock(clock.clock))
+      const parts: Parts = { id, clock, wanted: new Set(), stopping: { hasBegun: false } }
+      const ownership = Layer.scoped(Ownership, make({ ...options, ...parts }))
+      return Layer.merge(Layer.provide(ownership, sharding(parts)), Layer.setClock(clock.clock))
     })
   )
 
@@ -39,6 +42,7 @@ interface Parts {
   readonly clock: SharedClock.SharedClock
   /** The locks that have work. */
   readonly wanted: Set<string>
+  readonly stopping: { hasBegun: boolean }
 }
 
 /** Many more than there is work, so that hardly any two share a lock. */
@@ -47,7 +51,7 @@ const SHARDS = 300
 /** The servers never talk to each other, only to the database: an address is just a name. */
 const addressOf = (id: string) => RunnerAddress.make(id, 1)
 
-const sharding = (id: string, wanted: ReadonlySet<string>) => {
+const sharding = ({ id, wanted, stopping }: Parts) => {
   const config = ShardingConfig.layer({
     runnerAddress: Option.some(addressOf(id)),
     shardsPerGroup: SHARDS,
@@ -59,7 +63,7 @@ const sharding = (id: string, wanted: ReadonlySet<string>) => {
     entityMessagePollInterval: "500 millis"
   })
   const storage = Layer.provide(
-    stickyLocks.layerWith({ self: id, wanted }),
+    stickyLocks.layerWith({ self: id, wanted, isStopping: () => stopping.hasBegun }),
     SqlRunnerStorage.layerWith({ prefix: "earshot" })
   )
   const others = Layer.mergeAll(Runners.layerNoop, RunnerHealth.layerNoop, storage).pipe(
@@ -73,7 +77,7 @@ const sharding = (id: string, wanted: ReadonlySet<string>) => {
   )
 }
 
-const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
+const make = ({ id, name, version, location, clock, wanted, stopping }: Options & Parts) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient
     const cluster = yield* Sharding.Sharding
@@ -84,14 +88,40 @@ const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
     const register = sql`insert into servers (id, name, version, started_at)
       values (${id}, ${name}, ${version}, now()) on conflict (id) do nothing`
     yield* Effect.retry(Effect.zipRight(register, forgetDead(sql)), patiently).pipe(Effect.orDie)
-    yield* Effect.addFinalizer(() => Effect.ignore(sql`delete from servers where id = ${id}`))
     // Repeated, because another server may delete the row of a frozen one.
     yield* Effect.forkScoped(Effect.schedule(Effect.ignore(register), Schedule.spaced("30 seconds")))
+
+    const outdated = yield* Deferred.make<never, Error>()
+    /** Fails if the answer is not known, too. */
+    const checkVersion = checkSchema(location).pipe(
+      Effect.provideService(SqlClient, sql),
+      Effect.tapErrorTag("StoreCannotOpen", (error) => Deferred.fail(outdated, error)),
+      // A statement on a dead connection is left to itself.
+      Effect.disconnect,
+      Effect.timeout(`${CHECK_SECONDS} seconds`)
+    )
+    yield* Effect.forkScoped(Effect.repeat(Effect.ignore(checkVersion), Schedule.spaced(`${CHECK_SECONDS} seconds`)))
+
+    /** Releases the locks, and this server is no longer listed. Its name stays: it is the last owner until the next one. */
+    const leave = (locks: ReadonlyArray<string>) =>
+      Effect.suspend(() => {
+        for (const lock of locks) wanted.delete(lock)
+        stopping.hasBegun = true
+        return sql`with leaving as (delete from earshot_runners where address = ${addressText(id)})
+          delete from earshot_locks where shard_id = any(${locks}) and address = ${addressText(id)}`
+      }).pipe(Effect.ignore)
+    yield* Effect.forkScoped(
+      Effect.catchAll(Deferred.await(outdated), ({ message }) =>
+        Effect.zipRight(Effect.logError(`This server ends: ${message}`), leave([...wanted]))
+      )
+    )
 
     const lockOf = (work: string) => String(cluster.getShardId(EntityId.make(work), "default"))
 
     /** Waits until this server has the lock: it may have been frozen since it took it. */
     const nextEpoch = (work: string) =>
+      Effect.zipRight(checkVersion, takeEpoch(work)).pipe(Effect.retry(patiently), Effect.orDie)
+    const takeEpoch = (work: string) =>
       sql<{ readonly epoch: number }>`
         insert into owners (name, epoch, server, since) select ${work}, 1, ${id}, now() where exists (
           select 1 from earshot_locks where shard_id = ${lockOf(work)} and address = ${addressText(id)}
@@ -99,9 +129,7 @@ const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
         )
         on conflict (name) do update set epoch = owners.epoch + 1, server = excluded.server, since = excluded.since
         returning epoch::float8`.pipe(
-        Effect.flatMap(([row]) => (row === undefined ? Effect.fail("no lock") : Effect.succeed(row.epoch))),
-        Effect.retry(patiently),
-        Effect.orDie
+        Effect.flatMap(([row]) => (row === undefined ? Effect.fail("no lock") : Effect.succeed(row.epoch)))
       )
 
     const forget = (work: string, fence: Fence) => {
@@ -122,9 +150,14 @@ const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
         yield* Effect.logInfo(`This server runs "${work}" now (epoch ${epoch})`)
         const ended = yield* Effect.acquireUseRelease(
           Effect.sync(() => held.set(work, fence)),
-          () => Effect.raceFirst(Effect.exit(fencedWork), Effect.exit(Deferred.await(replaced))),
+          () =>
+            Effect.raceFirst(
+              Effect.exit(fencedWork),
+              Effect.exit(Effect.raceFirst(Deferred.await(replaced), Deferred.await(outdated)))
+            ),
           () => Effect.sync(() => forget(work, fence))
         )
+        if (yield* Deferred.isDone(outdated)) return yield* Effect.never
         if (yield* Deferred.isDone(replaced)) {
           yield* Effect.logWarning(`Another server runs "${work}" now: stopped it here (epoch ${epoch} is over)`)
           // By then the cluster has noticed it, too, and stops this.
@@ -134,22 +167,16 @@ const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
         yield* Effect.sleep("1 second")
       })
 
-    const release = (lock: string) =>
-      Effect.suspend(() => {
-        wanted.delete(lock)
-        return sql`with stopping as (delete from servers where id = ${id})
-          delete from earshot_locks where shard_id = ${lock} and address = ${addressText(id)}`
-      }).pipe(Effect.ignore)
-
     const service: OwnershipService = {
       isAlone: false,
+      outdated,
       own: (work, effect) =>
         Effect.gen(function* () {
           const lock = lockOf(work)
           wanted.add(lock)
           // After the work has stopped, long before the cluster's own end: the next owner need not wait for that. The
           // others do not leave a share to a server that stops.
-          yield* Effect.addFinalizer(() => release(lock))
+          yield* Effect.addFinalizer(() => leave([lock]))
           const level = yield* FiberRef.get(FiberRef.currentMinimumLogLevel)
           yield* cluster.registerSingleton(
             work,
@@ -169,12 +196,15 @@ const make = ({ id, name, version, clock, wanted }: Options & Parts) =>
     return service
   })
 
-/** Deletes the rows of killed servers. For an hour, the operator can still read which one owned a stream last. */
+/** Deletes the rows of former servers. For an hour, the operator can still read which one owned a stream last. */
 const forgetDead = (sql: SqlClient) =>
   sql`delete from servers s where s.started_at < now() - interval '1 hour' and not exists (
     select 1 from earshot_runners r
     where r.address = s.id::text || ':1' and r.last_heartbeat > now()::timestamp - interval '1 hour'
   )`
+
+/** As often as locks are renewed. */
+const CHECK_SECONDS = 2
 
 /** Without end: the database may be down. */
 const patiently = Schedule.spaced("500 millis")

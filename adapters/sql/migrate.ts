@@ -29,6 +29,16 @@ export const migrateAt = (
     Effect.mapError((error) => (error._tag === "StoreCannotOpen" ? error : migrationFailed(location, error)))
   )
 
+/** Fails if a newer version has changed the schema since this server started. */
+export const checkSchema = (location: string): Effect.Effect<void, StoreCannotOpen | SqlError, SqlClient> =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient
+    const [found] = yield* sql<{ readonly isNewer: boolean }>`select exists (
+      select 1 from ${sql(TABLE)} where migration_id > ${newestOf(migrations)} and not additive
+    ) as "isNewer"`
+    if (found?.isNewer === true) return yield* schemaIsNewer(location)
+  })
+
 // ---- helpers ----
 
 const TABLE = "earshot_migrations"
@@ -36,14 +46,15 @@ const TABLE = "earshot_migrations"
 /** Key of the advisory lock: an arbitrary number that other applications are unlikely to use. */
 const LOCK = 7_264_120_001
 
+const idOf = (name: string): number => Number.parseInt(name, 10)
+
+const newestOf = (all: Migrations["all"]): number => Math.max(...Object.keys(all).map(idOf))
+
 const migrate = (location: string, { all, isAdditive }: Migrations) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient
-    const steps = Object.keys(all).map((name) => ({
-      id: Number.parseInt(name, 10),
-      additive: isAdditive[name] === true
-    }))
-    const newest = Math.max(...steps.map(({ id }) => id))
+    const steps = Object.keys(all).map((name) => ({ id: idOf(name), additive: isAdditive[name] === true }))
+    const newest = newestOf(all)
 
     const run = Effect.gen(function* () {
       yield* sql`select pg_advisory_xact_lock(${LOCK})`

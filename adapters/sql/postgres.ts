@@ -24,6 +24,23 @@ const IDLE_TIMEOUT_MILLIS = 5_000
 export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcements, StoreCannotOpen> =>
   Layer.merge(client(options), Announcements.layerListening(options.url))
 
+/** Host, port and database of the URL, without the password. */
+export const locationOf = (url: Redacted.Redacted): Effect.Effect<string, StoreCannotOpen> =>
+  Effect.try({
+    try: () => {
+      const { host, port, database } = new pg.Client({ connectionString: Redacted.value(url) })
+      return `postgres://${host}:${port}/${database}`
+    },
+    // The cause is dropped: it quotes the URL with its password.
+    catch: () =>
+      new StoreCannotOpen({
+        location: "DATABASE_URL",
+        reason: "it is not a URL of a Postgres database",
+        remedy: "Write it as postgres://user:password@host:port/database, special characters as %xx",
+        cause: undefined
+      })
+  })
+
 // ---- helpers ----
 
 const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
@@ -73,23 +90,6 @@ const checkListening = (location: string, url: Redacted.Redacted, client: SqlCli
         })
     )
   )
-
-/** Host, port and database of the URL, without the password. */
-const locationOf = (url: Redacted.Redacted): Effect.Effect<string, StoreCannotOpen> =>
-  Effect.try({
-    try: () => {
-      const { host, port, database } = new pg.Client({ connectionString: Redacted.value(url) })
-      return `postgres://${host}:${port}/${database}`
-    },
-    // The cause is dropped: it quotes the URL with its password.
-    catch: () =>
-      new StoreCannotOpen({
-        location: "DATABASE_URL",
-        reason: "it is not a URL of a Postgres database",
-        remedy: "Write it as postgres://user:password@host:port/database, special characters as %xx",
-        cause: undefined
-      })
-  })
 
 const cannotConnect = (location: string, cause: unknown) => {
   const known = Option.flatMapNullable(codeOf(cause), (code) => explanations[code])

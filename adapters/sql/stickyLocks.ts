@@ -10,10 +10,11 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { Effect, Layer } from "effect"
 import { addressText, isLive, LOCK_SECONDS } from "./liveServers.ts"
 
-/** `self`: the host in this server's address. `wanted`: the locks that have work. */
+/** `self`: the host in this server's address. `wanted`: the locks that have work. `isStopping`: it takes none any more. */
 export const layerWith = (options: {
   readonly self: string
   readonly wanted: ReadonlySet<string>
+  readonly isStopping: () => boolean
 }): Layer.Layer<RunnerStorage, never, RunnerStorage | SqlClient> =>
   Layer.effect(
     RunnerStorage,
@@ -50,6 +51,8 @@ export const layerWith = (options: {
 
       return RunnerStorage.of({
         ...storage,
+        // A server that stops is no longer listed. The cluster would list it again.
+        register: (runner, isHealthy) => (options.isStopping() ? Effect.never : storage.register(runner, isHealthy)),
         // Each server sees itself alone, so that it tries to take every lock.
         getRunners: Effect.map(storage.getRunners, (runners) =>
           runners.filter(([{ address }]) => address.host === options.self)

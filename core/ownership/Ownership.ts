@@ -1,5 +1,5 @@
 /** Work that only one server at a time may do, of all servers on one store. */
-import { Context, Effect, Option, type Scope } from "effect"
+import { Context, Deferred, Effect, FiberId, Option, type Scope } from "effect"
 import type { PlatformId } from "../model/PlatformId.ts"
 
 /** The right of an owner to write. The store refuses writes of an owner that was replaced. */
@@ -22,6 +22,8 @@ export interface OwnershipService {
   readonly own: <R>(name: string, work: Effect.Effect<void, never, R>) => Effect.Effect<void, never, R | Scope.Scope>
   /** Runs the effect if this server is the owner now, fenced like the work itself. */
   readonly ifOwner: <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<Option.Option<A>, E, R>
+  /** Fails when a newer version has changed the store: this server owns nothing from then on, and has to end. */
+  readonly outdated: Deferred.Deferred<never, Error>
 }
 
 /** By default this server is alone and owns everything. */
@@ -29,7 +31,8 @@ export class Ownership extends Context.Reference<Ownership>()("core/Ownership", 
   defaultValue: (): OwnershipService => ({
     isAlone: true,
     own: (_, work) => Effect.asVoid(Effect.forkScoped(work)),
-    ifOwner: (_, effect) => Effect.asSome(effect)
+    ifOwner: (_, effect) => Effect.asSome(effect),
+    outdated: Deferred.unsafeMake(FiberId.none)
   })
 }) {}
 

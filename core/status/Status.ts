@@ -1,5 +1,5 @@
 /** The status use cases: readiness, the status of each platform, and the platform gauges. */
-import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
+import { Clock, Context, Deferred, Effect, Layer, Option, Schedule } from "effect"
 import { PostBudget } from "../budget/PostBudget.ts"
 import { platformCoverage, snapshotOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
@@ -25,7 +25,7 @@ export interface Readiness {
 export class Status extends Context.Tag("core/Status")<
   Status,
   {
-    /** Ready if the store responds within two seconds. */
+    /** Ready if the store responds within two seconds, and no newer version has changed it. */
     readonly readiness: Effect.Effect<Readiness>
     /** In the order in which the platforms were registered. `viewer`: none for the operator, who sees all accounts. */
     readonly platforms: (
@@ -99,7 +99,8 @@ export class Status extends Context.Tag("core/Status")<
 
       const readiness = Effect.gen(function* () {
         // The same read as in every request. No key has this digest.
-        const ready = yield* keys.findByDigest("readiness", NEVER).pipe(Effect.timeout(STORE_TIMEOUT), Effect.isSuccess)
+        const responds = keys.findByDigest("readiness", NEVER).pipe(Effect.timeout(STORE_TIMEOUT), Effect.isSuccess)
+        const ready = (yield* responds) && !(yield* Deferred.isDone(ownership.outdated))
         const platforms = (yield* registry.all).map(({ id }) => id)
         return { ready, store: ready ? ("ok" as const) : ("unavailable" as const), platforms }
       })

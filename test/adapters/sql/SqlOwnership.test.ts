@@ -136,6 +136,110 @@ describe("Ownership of several servers", () => {
   )
 })
 
+describe("The owner of some work", () => {
+  it.scopedLive(
+    "keeps its name after its server has stopped, until another one takes over",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* temporaryDatabase
+        const started = yield* Deferred.make<void>()
+        yield* Effect.gen(function* () {
+          const { own } = yield* Ownership
+          yield* own("stream/x", Effect.zipRight(Deferred.succeed(started, undefined), Effect.never))
+          yield* Deferred.await(started)
+        }).pipe(Effect.scoped, Effect.provide(serverLayer(url, "first")))
+        yield* Effect.gen(function* () {
+          const { list, ownerOf } = yield* Servers
+          assert.deepInclude(Option.getOrThrow(yield* ownerOf("stream/x")), { server: "first", isAlive: false })
+          assert.deepStrictEqual(yield* list, [])
+        }).pipe(Effect.provide(Layer.provide(stores.layer, postgres.layerWith({ url }))))
+      }),
+    60_000
+  )
+})
+
+describe("A newer migration", () => {
+  it.scopedLive(
+    "ends all ownership of this server if it is not additive",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* temporaryDatabase
+        const context = yield* Layer.build(serverLayer(url, "older"))
+        const { own, ifOwner, outdated } = Context.get(context, Ownership)
+        const { list } = Context.get(context, Servers)
+        const running = new Set<string>()
+        const work = (name: string) =>
+          own(
+            name,
+            Effect.acquireUseRelease(
+              Effect.sync(() => running.add(name)),
+              () => Effect.never,
+              () => Effect.sync(() => running.delete(name))
+            )
+          )
+        const migrated = (id: number, additive: boolean) =>
+          Effect.flatMap(
+            SqlClient,
+            (sql) =>
+              sql`insert into earshot_migrations (migration_id, name, additive) values (${id}, 'future', ${additive})`
+          )
+        yield* Effect.gen(function* () {
+          yield* work("stream/x")
+          yield* until(() => running.has("stream/x"))
+
+          yield* migrated(99, true)
+          yield* work("stream/y")
+          yield* until(() => running.has("stream/y"))
+          yield* Effect.sleep("3 seconds")
+          assert.isFalse(yield* Deferred.isDone(outdated))
+          assert.deepStrictEqual([...running], ["stream/x", "stream/y"])
+
+          yield* migrated(100, false)
+          const error = yield* Effect.flip(Deferred.await(outdated))
+          assert.match(
+            error.message,
+            /"here": a newer version .* has changed its schema\. Start that version or a later/
+          )
+          yield* until(() => running.size === 0)
+          assert.isTrue(Option.isNone(yield* ifOwner("stream/x", Effect.void)))
+          assert.deepStrictEqual(yield* list, [])
+          yield* work("stream/z")
+          yield* Effect.sleep("3 seconds")
+          assert.deepStrictEqual([...running], [])
+          assert.deepStrictEqual(yield* list, [])
+        }).pipe(Effect.provide(context), Effect.provide(postgres.layerWith({ url })))
+      }),
+    60_000
+  )
+
+  it.scopedLive(
+    "is noticed before a server becomes the owner",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* temporaryDatabase
+        const context = yield* Layer.build(serverLayer(url, "older"))
+        const { own, outdated } = Context.get(context, Ownership)
+        let starts = 0
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient
+          yield* sql`insert into earshot_migrations (migration_id, name) values (99, 'future')`
+          yield* own(
+            "stream/x",
+            Effect.zipRight(
+              Effect.sync(() => starts++),
+              Effect.never
+            )
+          )
+          yield* Effect.exit(Deferred.await(outdated))
+          yield* Effect.sleep("2 seconds")
+          assert.strictEqual(starts, 0)
+          assert.deepStrictEqual(yield* sql`select * from owners`, [])
+        }).pipe(Effect.provide(context), Effect.provide(postgres.layerWith({ url })))
+      }),
+    60_000
+  )
+})
+
 describe("ifOwner", () => {
   it.scopedLive(
     "ends with none when the owner was replaced, without stopping its caller",
@@ -203,9 +307,11 @@ const progress = {
 } as const
 
 const serverLayer = (url: Redacted.Redacted, name: string) =>
-  Layer.mergeAll(stores.layer, SqlRuleRequests.layer, SqlOwnership.layerWith({ name, version: "1" })).pipe(
-    Layer.provide(postgres.layerWith({ url }))
-  )
+  Layer.mergeAll(
+    stores.layer,
+    SqlRuleRequests.layer,
+    SqlOwnership.layerWith({ name, version: "1", location: "here" })
+  ).pipe(Layer.provide(postgres.layerWith({ url })))
 
 const until = (condition: () => boolean): Effect.Effect<void, never, Scope.Scope> =>
   Effect.repeat(Effect.sleep("50 millis"), { until: condition }).pipe(

@@ -12,7 +12,7 @@ describe("The row of a server", () => {
       yield* addServer("killed lately", { started: "3 hours", lastSeen: "10 minutes" })
       yield* addServer("alive", { started: "3 hours", lastSeen: "0 seconds" })
       yield* addServer("starting", { started: "10 minutes" })
-      yield* Layer.build(SqlOwnership.layerWith({ name: "self", version: "1.2.3" }))
+      yield* Layer.build(SqlOwnership.layerWith({ name: "self", version: "1.2.3", location: "here" }))
       assert.sameMembers(yield* servers, ["killed lately", "alive", "starting", "self"])
     }).pipe(Effect.scoped, Effect.provide(postgresClient))
   )
