@@ -63,8 +63,13 @@ const migrate = (location: string, { all, isAdditive }: Migrations) =>
         created_at timestamptz not null default now(),
         name text not null
       )`
+      // Only if it is missing: the lock would stop the running servers, which read this table all the time.
+      const [column] = yield* sql`
+        select 1 from pg_attribute where attrelid = ${TABLE}::regclass and attname = 'additive'`
       // Tells versions that do not know the migration whether they can work with it.
-      yield* sql`alter table ${sql(TABLE)} add column if not exists additive boolean not null default false`
+      if (column === undefined) {
+        yield* sql`alter table ${sql(TABLE)} add column additive boolean not null default false`
+      }
 
       const done = yield* sql<{ readonly id: number; readonly additive: boolean }>`
         select migration_id as id, additive from ${sql(TABLE)} order by migration_id`
@@ -72,6 +77,7 @@ const migrate = (location: string, { all, isAdditive }: Migrations) =>
 
       const present = done.at(-1)?.id ?? 0
       const missing = steps.filter(({ id }) => id > present)
+      if (missing.length === 0) return
       if (missing.some(({ additive }) => !additive)) yield* checkNoServer(location)
       yield* Migrator.make({})({ loader: Migrator.fromRecord(all), table: TABLE })
       const additive = missing.filter(({ additive }) => additive).map(({ id }) => id)

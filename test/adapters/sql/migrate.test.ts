@@ -1,10 +1,11 @@
 import { SqlClient } from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
+import pg from "pg"
 import { type Migrations, migrateAt } from "../../../adapters/sql/migrate.ts"
 import { isAdditive, migrations } from "../../../adapters/sql/migrations.ts"
 import * as postgres from "../../../adapters/sql/postgres.ts"
-import { emptyDatabase, postgresClient } from "../../stores.ts"
+import { emptyDatabase, postgresClient, temporaryDatabase } from "../../stores.ts"
 
 /** The size of a stored `{}`, in bytes. */
 const EMPTY_JSON = 5
@@ -39,6 +40,22 @@ describe("migrate", () => {
       assert.isAbove(first.migrations.length, 0)
       assert.isAbove(first.objects.length, 10)
       assert.deepStrictEqual(second, first)
+    })
+  )
+
+  it.scopedLive("migrateAt does not wait for servers that read the migrations if there is nothing to do", () =>
+    Effect.gen(function* () {
+      const { url } = yield* temporaryDatabase
+      const reader = yield* Effect.acquireRelease(
+        Effect.promise(async () => {
+          const client = new pg.Client({ connectionString: Redacted.value(url) })
+          await client.connect()
+          return client
+        }),
+        (client) => Effect.promise(() => client.end())
+      )
+      yield* Effect.promise(() => reader.query("begin; select * from earshot_migrations"))
+      yield* Effect.timeout(Effect.disconnect(Layer.build(postgres.layerWith({ url }))), "10 seconds")
     })
   )
 
