@@ -48,7 +48,7 @@ const table = {
     operatorKey: optional({
       name: "EARSHOT_OPERATOR_KEY",
       description:
-        "Key of the operator, 16 to 512 characters: with it, POST /local/events publishes shared events, for the rules of all accounts, POST /matches/redact removes posts, and GET /platforms/status shows the shares of all accounts in a budget",
+        "Key of the operator, 16 to 512 characters: with it, POST /local/events publishes shared events, for the rules of all accounts, POST /matches/redact removes posts, and GET /platforms/status shows the shares of all accounts in a budget and names the owner of each stream",
       parse: bootstrapKey
     }),
     console: setting({
