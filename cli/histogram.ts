@@ -6,22 +6,14 @@ import { UNIT_MILLIS, Unit } from "../core/matches/Bars.ts"
 import { Histogram } from "../core/matches/Histogram.ts"
 import { fromMillis } from "../core/model/Timestamp.ts"
 import { counted } from "../core/text/counted.ts"
-import { platformOption } from "./platformOption.ts"
+import { matchSelection } from "./matchSelection.ts"
 import { jsonOption, post, printJson, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 
 export const histogramCommand = <E>(actions: TargetActions<E>, languages: ReadonlyArray<Language>) =>
   Command.make(
     "histogram",
     {
-      rule: Options.text("rule").pipe(
-        Options.withPseudoName("rule-id"),
-        Options.withDescription("Only matches of this rule (default: all rules)"),
-        Options.optional
-      ),
-      platform: platformOption(languages).pipe(
-        Options.withDescription("Only matches on this platform (default: all platforms)"),
-        Options.optional
-      ),
+      ...matchSelection(languages),
       from: Options.text("from").pipe(
         Options.withPseudoName("time"),
         Options.withDescription("Start, such as 2027-01-31T12:00:00Z or 2027-01-31 (default: 24 hours before the end)"),

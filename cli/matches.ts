@@ -12,8 +12,8 @@ import { UsageError } from "./failures.ts"
 import { follow } from "./follow.ts"
 import { histogramCommand } from "./histogram.ts"
 import { matchLine } from "./matchLine.ts"
+import { matchSelection } from "./matchSelection.ts"
 import { wholeNumberOption } from "./numberOption.ts"
-import { platformOption } from "./platformOption.ts"
 import { type RedactActions, redactCommand } from "./redact.ts"
 import { jsonOption, post, printJson, type Remote, type TargetActions, targetHelp, targetOptions } from "./remote.ts"
 import { visibleJson } from "./terminal.ts"
@@ -27,15 +27,7 @@ export const matchesCommand = <E>(actions: MatchesActions<E>, languages: Readonl
   Command.make(
     "matches",
     {
-      rule: Options.text("rule").pipe(
-        Options.withPseudoName("rule-id"),
-        Options.withDescription("Only matches of this rule (default: all rules)"),
-        Options.optional
-      ),
-      platform: platformOption(languages).pipe(
-        Options.withDescription("Only matches on this platform (default: all platforms)"),
-        Options.optional
-      ),
+      ...matchSelection(languages),
       limit: wholeNumberOption("limit", { min: 1, max: MAX_PAGE }).pipe(
         Options.withDescription(`Maximum number to list, 1 to ${MAX_PAGE} (default: ${DEFAULT_PAGE})`),
         Options.optional

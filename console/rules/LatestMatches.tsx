@@ -11,7 +11,7 @@ export const LatestMatches = ({ rule }: { readonly rule: Rule }) => {
     useTRPC().matches.list.queryOptions({ rule_id: rule.id, limit: SHOWN }, { refetchInterval: REFRESH_MILLIS })
   )
   return (
-    <section class="latest-matches">
+    <section>
       <h2>Latest matches</h2>
       {data === undefined && <Waiting />}
       {data?.matches.length === 0 && (
