@@ -57,10 +57,11 @@ export const serviceOptions = Effect.gen(function* () {
 })
 
 /** The use cases, on the platforms and the store. */
-export const service = ({ settings, isOnlyProcess, ...options }: ServiceOptions, { isServer = false } = {}) => {
+export const service = (options: ServiceOptions, { isServer = false } = {}) => {
+  const { settings, isOnlyProcess } = options
   const quotas = Quotas.layerWith({ defaults: defaultLimits(settings), isOnlyProcess })
   const platforms = Layer.provideMerge(Local.feed, quotas).pipe(
-    Layer.provideMerge(registered(options.platforms)),
+    Layer.provideMerge(registered(options)),
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
   )
   const useCases = Layer.mergeAll(
@@ -120,10 +121,9 @@ export const running = <A, E>(gateway: (options: ServiceOptions) => Effect.Effec
     )
   })
 
-/** Starts the demo feed if every platform runs in process: beside a real platform, made-up events would mislead. */
-export const startDemoFeed = ({ settings, platforms }: ServiceOptions) =>
-  settings.demoFeed === "on" && platforms.every(({ remote }) => Option.isNone(remote))
-    ? Effect.as(Layer.build(DemoFeed.layerWith(platforms.map(({ demo }) => demo))), true)
+export const startDemoFeed = (options: ServiceOptions) =>
+  hasDemoFeed(options)
+    ? Effect.as(Layer.build(DemoFeed.layerWith(options.platforms.map(({ demo }) => demo))), true)
     : Effect.succeed(false)
 
 // ---- helpers ----
@@ -138,13 +138,17 @@ const defaultLimits = (settings: ServiceSettings): Defaults => ({
   bytes: settings.limitBytes
 })
 
+/** Only if every platform runs in process: beside a real platform, made-up events would mislead. */
+const hasDemoFeed = ({ settings, platforms }: ServiceOptions): boolean =>
+  settings.demoFeed === "on" && platforms.every(({ remote }) => Option.isNone(remote))
+
 /** Sequential: platforms are listed in the order of registration. */
-const registered = (platforms: ReadonlyArray<InstalledPlatform>) =>
+const registered = (options: ServiceOptions) =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
-      for (const { language, remote, rulesPerAccount } of platforms) {
+      for (const { language, remote, rulesPerAccount } of options.platforms) {
         if (Option.isSome(remote)) yield* Layer.build(remote.value.layer)
-        else yield* Layer.build(Local.platform(language, rulesPerAccount))
+        else yield* Layer.build(Local.platform(language, rulesPerAccount, { hasDemoFeed: hasDemoFeed(options) }))
       }
     })
   )

@@ -102,9 +102,13 @@ const checkOnServer = (remote: Remote, platform: PlatformId, request: typeof Che
 const describeChecked = ({ language, text }: OwnText, checked: CheckedFilter): string => {
   const { issues, fixed, canonical, translations, backtest, platform_verdict } = checked
   const { id, events } = language
+  const titled = (event: unknown) => `  - ${events.titleOf(event) ?? "an event without a title"}`
   const findings = [
     ...(backtest === undefined ? [] : [`Backtest: ${describeBacktest(id, backtest)}`]),
-    ...(backtest?.samples ?? []).map((sample) => `  - ${events.titleOf(sample) ?? "an event without a title"}`),
+    ...(backtest?.samples ?? []).map(titled),
+    ...(backtest?.newest === undefined
+      ? []
+      : ["The newest events, none of which matches:", ...backtest.newest.map(titled)]),
     ...(platform_verdict === undefined ? [] : [describeVerdict(id, platform_verdict)]),
     ...describeEstimate(id, checked)
   ].map(visible)

@@ -1,7 +1,9 @@
 /** What is around every page: navigation, theme, sign out. */
+import { useQuery } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { Link, useRoute } from "wouter-preact"
+import { useTRPC } from "./client.ts"
 import { useReader } from "./Reader.tsx"
 import { nextTheme, setTheme, storedTheme } from "./theme.ts"
 
@@ -33,6 +35,7 @@ export const Frame = ({
           <Tab href="/keys">{may("admin") ? "Keys and limits" : "Limits"}</Tab>
         </nav>
         <div class="who">
+          <DemoNote />
           <span class="quiet" title={account.id}>
             {account.name}
             {!may("write") && ", read only"}
@@ -70,6 +73,17 @@ const Tab = ({
   return (
     <Link href={href} aria-current={isHere || isBelow ? "page" : undefined}>
       {children}
+    </Link>
+  )
+}
+
+/** Nobody should take made-up events for real ones. */
+const DemoNote = () => {
+  const { data } = useQuery(useTRPC().platforms.status.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY }))
+  if (!data?.platforms.some(({ demo_feed }) => demo_feed)) return null
+  return (
+    <Link href="/platforms" class="demo" title="This server makes up posts and pages, to try rules on">
+      Demo data
     </Link>
   )
 }

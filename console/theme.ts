@@ -18,4 +18,9 @@ export const applyTheme = (): void => {
   document.documentElement.dataset["theme"] = storedTheme()
 }
 
-export const nextTheme = (theme: Theme): Theme => ({ system: "light", light: "dark", dark: "system" })[theme] as Theme
+/** First the one that the system does not show, so that the first click changes something. */
+export const nextTheme = (theme: Theme): Theme => {
+  const isDark = matchMedia("(prefers-color-scheme: dark)").matches
+  if (theme === "system") return isDark ? "light" : "dark"
+  return theme === (isDark ? "dark" : "light") ? "system" : isDark ? "dark" : "light"
+}

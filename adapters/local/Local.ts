@@ -40,7 +40,8 @@ export const feed: Layer.Layer<LocalFeed, never, Sinks | Platforms | RuleStore |
 /** A platform that runs in process. `rulesPerAccount`: none for no limit. */
 export const platform = (
   language: Language,
-  rulesPerAccount: Option.Option<number>
+  rulesPerAccount: Option.Option<number>,
+  { hasDemoFeed = false } = {}
 ): Layer.Layer<never, never, Sinks | Platforms | Entropy> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
@@ -53,7 +54,7 @@ export const platform = (
         largeCapacity: true,
         coarseFields: coarseFields(language.fieldNames)
       })
-      const { platform, sink } = yield* makePlatform(language, named, sha256, rulesPerAccount)
+      const { platform, sink } = yield* makePlatform(language, named, sha256, { rulesPerAccount, hasDemoFeed })
       yield* platforms.register(platform)
       sinks.set(language.id, sink)
     })
@@ -65,7 +66,7 @@ const makePlatform = (
   language: Language,
   rules: NamedRules,
   sha256: (text: string) => string,
-  rulesPerAccount: Option.Option<number>
+  { rulesPerAccount, hasDemoFeed }: { readonly rulesPerAccount: Option.Option<number>; readonly hasDemoFeed: boolean }
 ) =>
   Effect.gen(function* () {
     const { id } = language
@@ -110,7 +111,7 @@ const makePlatform = (
       id,
       language,
       syntax: helpFor(language, ruleLimits(rulesPerAccount)),
-      capabilities: { rulesPerAccount, isRemote: false, sendsAlive: false },
+      capabilities: { rulesPerAccount, isRemote: false, sendsAlive: false, hasDemoFeed },
       verify: (text) => Effect.succeed(Either.map(parse(text), () => undefined)),
       register: Effect.forEach(register),
       unregister: (platformRuleIds) =>
@@ -141,7 +142,9 @@ const makePlatform = (
         ),
       status: Effect.sync(() => ({
         state: "live" as const,
-        detail: "Runs in this process, on events published with POST /local/events",
+        detail: hasDemoFeed
+          ? "Runs in this process, on made-up events of the demo feed and on those published with POST /local/events"
+          : "Runs in this process, on events published with POST /local/events",
         since,
         lastEventAt: Option.fromNullable(lastEventAt),
         lastError: Option.none()

@@ -1,4 +1,6 @@
 /** Coverage in one line: of a platform, or of a rule on a platform. */
+
+import { platformName } from "../parts/platformName.ts"
 import {
   describeCoverage,
   ownGapsIn,
@@ -18,7 +20,7 @@ export const CoverageBar = ({
   readonly coverage: PlatformCoverage
   readonly period?: Period
 }) => {
-  const text = `${coverage.platform}: ${describeCoverage(coverage, period)}`
+  const text = `${platformName(coverage.platform)}: ${describeCoverage(coverage, period)}`
   const drawn = startedIn([coverage], period)
   return (
     <span class="coverage" role="img" aria-label={text} title={text}>

@@ -5,6 +5,7 @@ import { Link, useSearchParams } from "wouter-preact"
 import { problemOf, useTRPC } from "../client.ts"
 import { Empty } from "../parts/Empty.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { platformName } from "../parts/platformName.ts"
 import { Time } from "../parts/Time.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Waiting } from "../parts/Waiting.tsx"
@@ -54,7 +55,10 @@ export const CoveragePage = () => {
           {[["", "All rules"], ...rules.map(({ id, name }) => [id, name] as const)]}
         </Choice>
         <Choice label="Platform" value={platform ?? ""} onChoose={(value) => choose("platform", value)}>
-          {[["", "All platforms"], ...(coverage?.platforms ?? []).map(({ platform: id }) => [id, id] as const)]}
+          {[
+            ["", "All platforms"],
+            ...(coverage?.platforms ?? []).map(({ platform: id }) => [id, platformName(id)] as const)
+          ]}
         </Choice>
         <Choice label="Period" value={name} onChoose={(value) => choose("period", value)}>
           {PERIODS}

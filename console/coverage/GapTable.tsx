@@ -2,6 +2,7 @@
 import { Link } from "wouter-preact"
 import type { Rule } from "../client.ts"
 import { duration } from "../parts/duration.ts"
+import { platformName } from "../parts/platformName.ts"
 import { Time } from "../parts/Time.tsx"
 import { gapsIn, KINDS, type Period, type PlatformCoverage } from "./coverage.ts"
 
@@ -45,7 +46,7 @@ export const GapTable = ({
                 <td data-name="To">{isOpen ? "still open" : <Time at={new Date(to).toISOString()} form="full" />}</td>
                 <td data-name="Length">{duration(to - from)}</td>
                 <td data-name="Where">
-                  {platform}
+                  {platformName(platform)}
                   {ruleId !== undefined && (
                     <>
                       , only{" "}

@@ -1,6 +1,7 @@
 /** The timelines of the page: of each platform, and of each rule that has gaps of its own. */
 import { Link } from "wouter-preact"
 import type { Rule } from "../client.ts"
+import { platformName } from "../parts/platformName.ts"
 import { asOfPlatform, coverageOfRule, gapsIn, type Period, type PlatformCoverage } from "./coverage.ts"
 import type { TimelineRow } from "./Timeline.tsx"
 
@@ -19,17 +20,17 @@ export const rowsOf = ({
   platforms.flatMap((coverage): ReadonlyArray<TimelineRow> => {
     const { platform, gaps } = coverage
     if (ruleId !== undefined)
-      return [{ key: platform, name: platform, coverage: { ...coverage, gaps: gaps.map(asOfPlatform) } }]
+      return [{ key: platform, name: platformName(platform), coverage: { ...coverage, gaps: gaps.map(asOfPlatform) } }]
     const withGaps = new Set(gapsIn(coverage, period).map((gap) => gap.ruleId))
     return [
-      { key: platform, name: platform, coverage },
+      { key: platform, name: platformName(platform), coverage },
       ...rules
         .filter(({ id }) => withGaps.has(id))
         .map((rule) => ({
           key: `${platform} ${rule.id}`,
           name: (
             <>
-              {platform}, only <Link href={`/coverage?rule=${rule.id}`}>{rule.name}</Link>
+              {platformName(platform)}, only <Link href={`/coverage?rule=${rule.id}`}>{rule.name}</Link>
             </>
           ),
           coverage: coverageOfRule(coverage, rule)

@@ -1,5 +1,6 @@
 /** Matches over time, as a chart shows them. */
 import type { Answers, Rule } from "../client.ts"
+import { platformName } from "../parts/platformName.ts"
 import type { Period } from "./coverage.ts"
 
 export type Histogram = Answers["matches"]["histogram"]
@@ -34,7 +35,7 @@ export const linesOf = ({ series }: Pick<Histogram, "series">, rules: ReadonlyAr
   const names = new Map<string, string>(rules.map(({ id, name }) => [id, name]))
   const lines = series
     .map(({ rule_id, platform, total, counts }) => ({
-      label: platform ?? (rule_id === undefined ? "All matches" : (names.get(rule_id) ?? rule_id)),
+      label: labelOf({ platform, rule: rule_id && (names.get(rule_id) ?? rule_id) }),
       total,
       counts
     }))
@@ -51,6 +52,9 @@ export const linesOf = ({ series }: Pick<Histogram, "series">, rules: ReadonlyAr
     }
   ]
 }
+
+const labelOf = ({ platform, rule }: { readonly platform?: string | undefined; readonly rule?: string | undefined }) =>
+  platform === undefined ? (rule ?? "All matches") : platformName(platform)
 
 /** As many as there are looks of lines in the style sheet. */
 export const MAX_LINES = 6

@@ -3,12 +3,22 @@ import { useMutation } from "@tanstack/react-query"
 import type { ComponentChildren } from "preact"
 import { problemOf, useTRPCClient } from "../client.ts"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { platformName } from "../parts/platformName.ts"
 import { Time } from "../parts/Time.tsx"
 import { EventNote } from "./EventNote.tsx"
 import { languageOf } from "./languages.ts"
 import type { CheckedFilter } from "./useCheck.ts"
 
-export const Backtest = ({ platform, text }: { readonly platform: string; readonly text: string }) => {
+export const Backtest = ({
+  platform,
+  text,
+  onTry
+}: {
+  readonly platform: string
+  readonly text: string
+  /** Explains the filter on an event. */
+  readonly onTry: (event: unknown) => void
+}) => {
   const client = useTRPCClient()
   const test = useMutation({
     mutationFn: async (text: string) => {
@@ -24,7 +34,7 @@ export const Backtest = ({ platform, text }: { readonly platform: string; readon
   })
   const failed = test.error ?? ask.error
   return (
-    <section aria-label={`Test for ${platform}`}>
+    <section aria-label={`Test for ${platformName(platform)}`}>
       <div class="filter-actions">
         <button type="button" disabled={test.isPending} onClick={() => test.mutate(text)}>
           {test.isPending ? "Testing…" : `Test on recent ${languageOf(platform).events}`}
@@ -35,12 +45,12 @@ export const Backtest = ({ platform, text }: { readonly platform: string; readon
           title="Sends the filter to the platform. Nothing is registered"
           onClick={() => ask.mutate(text)}
         >
-          {ask.isPending ? "Asking…" : `Ask ${platform} itself`}
+          {ask.isPending ? "Asking…" : `Ask ${platformName(platform)} itself`}
         </button>
       </div>
       {failed !== null && <ProblemNote problem={problemOf(failed)} />}
       <Answer answer={test.data} text={text}>
-        {(result) => <Tested platform={platform} result={result} />}
+        {(result) => <Tested platform={platform} result={result} onTry={onTry} />}
       </Answer>
       <Answer answer={ask.data} text={text}>
         {(result) => <Asked platform={platform} result={result} />}
@@ -76,10 +86,18 @@ const Answer = ({
   )
 }
 
-const Tested = ({ platform, result: { backtest } }: { readonly platform: string; readonly result: CheckedFilter }) => {
+const Tested = ({
+  platform,
+  result: { backtest },
+  onTry
+}: {
+  readonly platform: string
+  readonly result: CheckedFilter
+  readonly onTry: (event: unknown) => void
+}) => {
   if (backtest === undefined) return null
   const { events } = languageOf(platform)
-  const { basis, tested, matched, already_matched, share, per_hour, from, to, samples, note, missed } = backtest
+  const { basis, tested, matched, already_matched, share, per_hour, from, to, samples, newest, note, missed } = backtest
   if (tested === 0) return <p>{note ?? `There are no ${events} to test yet`}.</p>
   return (
     <>
@@ -98,12 +116,29 @@ const Tested = ({ platform, result: { backtest } }: { readonly platform: string;
       </p>
       {basis === "matched_events" && (
         <p class="quiet">
-          {platform} sends only {events} that match some rule of this server, so there may be many more.
+          {platformName(platform)} sends only {events} that match some rule of this server, so there may be many more.
         </p>
       )}
       {missed !== undefined && <p class="quiet">{numbers.format(missed)} of the same time were not kept.</p>}
       {note !== undefined && <p class="quiet">{note}</p>}
-      {matched === 0 && <p>Use fewer or more common words, or try “Why not?” on one that should match.</p>}
+      {matched === 0 && (
+        <p>
+          Use fewer or more common words.
+          {newest !== undefined && ` These are the newest ${events}: ask of any why it does not match.`}
+        </p>
+      )}
+      {newest !== undefined && (
+        <ul class="event-samples">
+          {newest.map((event, index) => (
+            <li key={index}>
+              <EventNote platform={platform} event={event} />{" "}
+              <button type="button" class="plain" onClick={() => onTry(event)}>
+                Why not?
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
       {samples.length > 0 && (
         <ul class="event-samples">
           {samples.map((event, index) => (
@@ -128,7 +163,7 @@ const Asked = ({
     {verdict !== undefined && (
       <p>
         <strong>
-          {platform} {verdict.accepted ? "accepts the filter." : "rejects the filter."}
+          {platformName(platform)} {verdict.accepted ? "accepts the filter." : "rejects the filter."}
         </strong>{" "}
         {verdict.reason}
       </p>

@@ -1,6 +1,7 @@
 /** The filter of one platform: editor, issues, translation, test, and explanation. */
-import { type MutableRef, useMemo } from "preact/hooks"
+import { type MutableRef, useMemo, useState } from "preact/hooks"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { platformName } from "../parts/platformName.ts"
 import { Backtest } from "./Backtest.tsx"
 import { completionsOf, type SyntaxHelp } from "./completion.ts"
 import { FilterEditor } from "./FilterEditor.tsx"
@@ -35,6 +36,10 @@ export const FilterCard = ({
   const check = useCheck(platform, text)
   const completions = useMemo(() => completionsOf(help.operators), [help])
   const checked = useMemo(() => ({ text: check.text, issues: check.result?.issues ?? [] }), [check])
+  const [tried, setTried] = useState<{ readonly event: unknown; readonly count: number }>({
+    event: undefined,
+    count: 0
+  })
   const isEmpty = text.trim() === ""
   const { events, starter } = languageOf(platform)
   const apply = (next: string) => {
@@ -48,7 +53,7 @@ export const FilterCard = ({
   return (
     <section class="filter-card" aria-labelledby={`filter-${platform}`}>
       <h2 id={`filter-${platform}`}>
-        Which {events} of {platform}?
+        Which {events} of {platformName(platform)}?
       </h2>
       <div class="filter-columns">
         <div>
@@ -62,7 +67,7 @@ export const FilterCard = ({
           />
           {isMissing && isEmpty && (
             <p class="problem" role="alert">
-              Write the filter for {platform}, or choose one of the examples.
+              Write the filter for {platformName(platform)}, or choose one of the examples.
             </p>
           )}
           {check.problem !== undefined && <ProblemNote problem={check.problem} />}
@@ -88,8 +93,12 @@ export const FilterCard = ({
         <div class="filter-tools">
           {!isEmpty && (
             <>
-              <Backtest platform={platform} text={text} />
-              <WhyNot platform={platform} text={text} onUse={apply} />
+              <Backtest
+                platform={platform}
+                text={text}
+                onTry={(event) => setTried(({ count }) => ({ event, count: count + 1 }))}
+              />
+              <WhyNot key={tried.count} platform={platform} text={text} tried={tried.event} onUse={apply} />
             </>
           )}
           <LanguageGuide

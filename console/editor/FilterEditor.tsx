@@ -2,6 +2,7 @@
 import type { Completion } from "@codemirror/autocomplete"
 import { EditorView } from "@codemirror/view"
 import { type MutableRef, useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { platformName } from "../parts/platformName.ts"
 import { extensionsOf, type Issue, replaceText, showIssues } from "./codeMirror.ts"
 import { languageOf } from "./languages.ts"
 
@@ -36,7 +37,7 @@ export const FilterEditor = ({
       root,
       parent: root,
       extensions: extensionsOf({
-        label: `Filter for ${platform}`,
+        label: `Filter for ${platformName(platform)}`,
         language: languageOf(platform),
         completions: () => latest.current.completions,
         onChange: (text) => latest.current.onChange(text)

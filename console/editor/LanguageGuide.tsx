@@ -1,5 +1,6 @@
 /** Examples of a language to start from, and the help of its operators. */
 import { useState } from "preact/hooks"
+import { platformName } from "../parts/platformName.ts"
 import { insertionOf, type SyntaxHelp } from "./completion.ts"
 import { Prose } from "./Prose.tsx"
 
@@ -44,7 +45,7 @@ export const LanguageGuide = ({
       <summary>Operators and examples</summary>
       <p>{help.summary}</p>
       <label class="guide-search">
-        Search the operators of {platform}
+        Search the operators of {platformName(platform)}
         <input
           type="search"
           value={search}

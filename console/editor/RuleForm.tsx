@@ -3,6 +3,7 @@ import { type MutableRef, useRef, useState } from "preact/hooks"
 import { Link, useLocation } from "wouter-preact"
 import { type Answers, problemOf, type Rule } from "../client.ts"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { platformName } from "../parts/platformName.ts"
 import { useReader } from "../Reader.tsx"
 import { Conflict } from "./Conflict.tsx"
 import {
@@ -101,7 +102,7 @@ export const RuleForm = ({
           const help = platforms[platform]
           return help === undefined ? (
             <p key={platform} class="warning">
-              This server does not have the platform {platform}. Its filter stays as it is.
+              This server does not have the platform {platformName(platform)}. Its filter stays as it is.
             </p>
           ) : (
             <FilterCard
@@ -194,7 +195,7 @@ const PlatformChoice = ({
           checked={draft.platforms.includes(platform)}
           onChange={({ currentTarget: { checked } }) => onChange((draft) => withPlatform(draft, platform, checked))}
         />
-        {platform} <span class="quiet">{languageOf(platform).events}</span>
+        {platformName(platform)} <span class="quiet">{languageOf(platform).events}</span>
       </label>
     ))}
     {isMissing && (

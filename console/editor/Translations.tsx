@@ -1,4 +1,6 @@
 /** The same filter in the languages of the other platforms, and what is lost. */
+
+import { platformName } from "../parts/platformName.ts"
 import { languageOf } from "./languages.ts"
 import { Prose } from "./Prose.tsx"
 import type { CheckedFilter } from "./useCheck.ts"
@@ -21,9 +23,10 @@ export const Translations = ({
 }) => (
   <>
     {Object.entries(translations).map(([platform, translation]) => (
-      <section class="translation" key={platform} aria-label={`Translation to ${platform}`}>
+      <section class="translation" key={platform} aria-label={`Translation to ${platformName(platform)}`}>
         <h3>
-          On {platform}: <span class={`fidelity ${translation.fidelity}`}>{MEANINGS[translation.fidelity]}</span>
+          On {platformName(platform)}:{" "}
+          <span class={`fidelity ${translation.fidelity}`}>{MEANINGS[translation.fidelity]}</span>
         </h3>
         {translation.text !== undefined && <pre>{translation.text}</pre>}
         {translation.reason !== undefined && (
@@ -62,10 +65,10 @@ const UseButton = ({
   readonly onUse: (platform: string, text: string) => void
 }) =>
   present?.trim() === text ? (
-    <p class="quiet">This is the filter for {platform}.</p>
+    <p class="quiet">This is the filter for {platformName(platform)}.</p>
   ) : (
     <button type="button" onClick={() => onUse(platform, text)}>
-      Use this for {platform}
+      Use this for {platformName(platform)}
     </button>
   )
 

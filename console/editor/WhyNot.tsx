@@ -1,6 +1,6 @@
 /** Explains a filter on a pasted event, and offers changes that make it match. */
 import { useMutation } from "@tanstack/react-query"
-import { useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import { type Problem, problemOf, useTRPCClient } from "../client.ts"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
 import { eventIn, isJson } from "./eventIn.ts"
@@ -13,15 +13,18 @@ type Explanation = NonNullable<CheckedFilter["explanation"]>
 export const WhyNot = ({
   platform,
   text,
+  tried,
   onUse
 }: {
   readonly platform: string
   readonly text: string
+  /** The event to begin with. */
+  readonly tried: unknown
   readonly onUse: (text: string) => void
 }) => {
   const { events, eventOf } = languageOf(platform)
   const client = useTRPCClient()
-  const [pasted, paste] = useState("")
+  const [pasted, paste] = useState(tried === undefined ? "" : JSON.stringify(tried, null, 2))
   const [problem, setProblem] = useState<Problem>()
   const explain = useMutation({
     mutationFn: async ({ filter, event }: { readonly filter: string; readonly event: unknown }) => {
@@ -35,9 +38,15 @@ export const WhyNot = ({
     setProblem("problem" in read ? { code: "invalid_argument", message: read.problem } : undefined)
     if ("event" in read) explain.mutate({ filter: text, event: read.event })
   }
+  const details = useRef<HTMLDetailsElement>(null)
+  useEffect(() => {
+    if (tried === undefined) return
+    explain.mutate({ filter: text, event: tried })
+    details.current?.scrollIntoView({ block: "nearest" })
+  }, [])
   const answer = problem === undefined ? explain.data : undefined
   return (
-    <details class="why-not">
+    <details class="why-not" ref={details} open={tried !== undefined}>
       <summary>Why not? Try it on one of the {events}</summary>
       <label>
         Paste one of the {events}: the event as JSON, or only its text

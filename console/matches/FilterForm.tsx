@@ -1,5 +1,6 @@
 /** Chooses the rule, the platform and the time. Each change goes to the address. */
 import type { Rule } from "../client.ts"
+import { platformName } from "../parts/platformName.ts"
 import { type Filter, instantOf, localTimeOf } from "./filter.ts"
 
 /** The key `/` goes there. */
@@ -55,7 +56,7 @@ export const FilterForm = ({
           <option value="">All platforms</option>
           {[...platforms].map((platform) => (
             <option key={platform} value={platform}>
-              {platform}
+              {platformName(platform)}
             </option>
           ))}
         </select>

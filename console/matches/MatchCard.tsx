@@ -2,6 +2,7 @@
 import { useMemo, useState } from "preact/hooks"
 import { Link } from "wouter-preact"
 import type { Match, Rule } from "../client.ts"
+import { platformName } from "../parts/platformName.ts"
 import { Time } from "../parts/Time.tsx"
 import { contentOf } from "./content.ts"
 import { MatchContent } from "./MatchContent.tsx"
@@ -34,7 +35,7 @@ export const MatchCard = ({
           {content?.source !== undefined && <span class="quiet">{content.source}</span>}
         </span>
         <span class="match-facts quiet">
-          <span>{match.platform}</span>
+          <span>{platformName(match.platform)}</span>
           <Link href={`/rules/${match.rule_id}`}>{rule?.name ?? "a deleted rule"}</Link>
           {match.reapplied && (
             <span title="The rule did not have this filter when the event was received">added later</span>

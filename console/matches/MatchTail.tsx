@@ -4,6 +4,7 @@ import { Link } from "wouter-preact"
 import type { Match, Rule } from "../client.ts"
 import { Empty } from "../parts/Empty.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { platformName } from "../parts/platformName.ts"
 import { Time } from "../parts/Time.tsx"
 import { Waiting } from "../parts/Waiting.tsx"
 import { useReader } from "../Reader.tsx"
@@ -128,7 +129,7 @@ const OpenGaps = ({ tail: { coverage } }: { readonly tail: Tail }) => (
   <>
     {openGapsIn(coverage).map(({ platform, since, detail }) => (
       <p class="card warning match-gap" role="status" key={platform + since}>
-        {platform} is not watched since <Time at={since} />: {detail}. New matches may be missing.{" "}
+        {platformName(platform)} is not watched since <Time at={since} />: {detail}. New matches may be missing.{" "}
         <Link href="/coverage">Coverage</Link>
       </p>
     ))}

@@ -5,6 +5,7 @@ import type { Answers } from "../client.ts"
 import { CoverageBar } from "../coverage/CoverageBar.tsx"
 import { describeCoverage, startedIn } from "../coverage/coverage.ts"
 import { Meter } from "../parts/Meter.tsx"
+import { platformName } from "../parts/platformName.ts"
 import { Time } from "../parts/Time.tsx"
 import { Drift } from "./Drift.tsx"
 
@@ -14,9 +15,9 @@ export const PlatformCard = ({ status }: { readonly status: Status }) => {
   const { platform, source, stream, rules, usage, budget } = status
   const { name, look } = STATES[stream.state]
   return (
-    <section class="card" aria-label={platform}>
+    <section class="card" aria-label={platformName(platform)}>
       <div class="card-head">
-        <h2>{platform}</h2>
+        <h2>{platformName(platform)}</h2>
         <span class={`state ${look}`}>
           <span class="state-word">{name}</span>
           <span class="quiet">
@@ -27,7 +28,7 @@ export const PlatformCard = ({ status }: { readonly status: Status }) => {
           {source === "upstream" ? "Connected to the real platform" : "Without the real platform"}
         </span>
       </div>
-      <p>{source === "upstream" || stream.state !== "live" ? stream.detail : LOCAL}</p>
+      <p>{stream.detail}</p>
       <Coverage status={status} />
       <dl class="facts">
         <Fact name="Last event">
@@ -86,8 +87,6 @@ const STATES: Readonly<Record<Status["stream"]["state"], { readonly name: string
   refused: { name: "Access denied", look: "failed" },
   idle: { name: "Nothing to watch", look: "idle" }
 }
-
-const LOCAL = "Runs in this process: events come from the demo feed, if it is on, or from POST /local/events"
 
 const numbers = new Intl.NumberFormat()
 const dollars = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD" })

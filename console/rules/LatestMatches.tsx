@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "wouter-preact"
 import { type Match, type Rule, useTRPC } from "../client.ts"
 import { contentOf } from "../matches/content.ts"
+import { platformName } from "../parts/platformName.ts"
 import { Time } from "../parts/Time.tsx"
 import { Waiting } from "../parts/Waiting.tsx"
 
@@ -24,7 +25,7 @@ export const LatestMatches = ({ rule }: { readonly rule: Rule }) => {
           <li class="row" key={match.id}>
             <span class="clipped latest-text">{textOf(match)}</span>
             <span class="quiet">
-              {match.platform} · <Time at={match.created_at} />
+              {platformName(match.platform)} · <Time at={match.created_at} />
             </span>
           </li>
         ))}

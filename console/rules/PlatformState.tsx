@@ -1,5 +1,6 @@
 /** Whether a platform watches for a rule. */
 import type { Rule } from "../client.ts"
+import { platformName } from "../parts/platformName.ts"
 
 export type Registration = Rule["platforms"][string]
 
@@ -11,7 +12,7 @@ export const PlatformState = ({
   readonly registration: Registration
 }) => (
   <span class={`state ${registration.state}`} title={registration.reason ?? MEANINGS[registration.state]}>
-    {platform}
+    {platformName(platform)}
     <span class="state-word">{registration.state}</span>
   </span>
 )

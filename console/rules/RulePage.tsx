@@ -5,6 +5,7 @@ import { Link, useLocation, useParams } from "wouter-preact"
 import { type Answers, problemOf, type Rule, useTRPC } from "../client.ts"
 import { Confirm } from "../parts/Confirm.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
+import { platformName } from "../parts/platformName.ts"
 import { Time } from "../parts/Time.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Waiting } from "../parts/Waiting.tsx"
@@ -63,7 +64,7 @@ const Controls = ({ rule }: { readonly rule: Rule }) => {
   const remove = useMutation(
     trpc.rules.delete.mutationOptions({
       onSuccess: async () => {
-        go("/")
+        go("/", { state: { deleted: rule.name } })
         await queryClient.invalidateQueries()
       }
     })
@@ -120,7 +121,7 @@ const Versions = ({ rule }: { readonly rule: Rule }) => {
                 <summary>Filters of version {version.version}</summary>
                 {Object.entries(version.overrides).map(([platform, filter]) => (
                   <p key={platform}>
-                    {platform} <code>{filter}</code>
+                    {platformName(platform)} <code>{filter}</code>
                   </p>
                 ))}
               </details>
@@ -137,7 +138,7 @@ const describeChange = ({ version, changed, paused }: Version): string => {
   const changes = changed.map((field) => {
     if (field === "paused") return paused ? "paused" : "resumed"
     const [, platform] = field.split("overrides.")
-    return platform === undefined ? `new ${field}` : `new filter for ${platform}`
+    return platform === undefined ? `new ${field}` : `new filter for ${platformName(platform)}`
   })
   return changes.join(", ")
 }

@@ -16,6 +16,7 @@ export const RulesPage = () => {
   const trpc = useTRPC()
   const { may } = useReader()
   const [search, setSearch] = useState("")
+  const [deleted] = useState(deletedName)
   const activityOf = useActivity()
   const { data, error, refetch } = useQuery({ ...trpc.rules.list.queryOptions(), refetchInterval: 10_000 })
 
@@ -43,6 +44,11 @@ export const RulesPage = () => {
           </Link>
         )}
       </div>
+      {deleted !== undefined && (
+        <p class="quiet" role="status">
+          The rule “{deleted}” and its matches are deleted.
+        </p>
+      )}
       {data.rules.length === 0 ? (
         <Empty title="There are no rules yet">
           {may("write") ? (
@@ -68,6 +74,12 @@ export const RulesPage = () => {
 }
 
 // ---- helpers ----
+
+/** Of the rule that the reader deleted on the page before. */
+const deletedName = (): string | undefined => {
+  const name: unknown = history.state?.deleted
+  return typeof name === "string" ? name : undefined
+}
 
 const isFound = ({ name, intent, platforms }: Rule, search: string): boolean => {
   const filters = Object.values(platforms).map(({ translated_value }) => translated_value)

@@ -52,12 +52,9 @@ export const Backtest = Schema.Struct({
   to: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
     description: "Time of the newest event tested"
   }),
-  samples: Schema.Array(Schema.Unknown).annotations({
-    jsonSchema: {
-      type: "array",
-      items: { type: "object", additionalProperties: true },
-      description: "Matching events, newest first, as delivered by the platform"
-    }
+  samples: eventList("Matching events, newest first, as delivered by the platform"),
+  newest: Schema.optionalWith(eventList("If none matches: the newest events tested, as many as samples were wanted"), {
+    exact: true
   }),
   unreadable: optionalNumber("How many events could not be parsed and were not tested; absent if 0"),
   missed: optionalNumber(
@@ -193,6 +190,7 @@ interface TallyOptions {
 class Tally implements Visitor {
   private readonly options: TallyOptions
   private readonly samples: Array<unknown> = []
+  private readonly newest: Array<unknown> = []
   private readonly seen = new SeenEvents()
   private readonly pace = new Pace()
   private tested = 0
@@ -238,6 +236,7 @@ class Tally implements Visitor {
         ? { per_hour: rounded((this.matched * (1 + this.missed / tested)) / hours) }
         : {}),
       samples: this.samples,
+      ...(this.matched === 0 && this.newest.length > 0 ? { newest: this.newest } : {}),
       ...(this.unreadable === 0 ? {} : { unreadable: this.unreadable }),
       ...(this.missed === 0 ? {} : { missed: this.missed })
     }
@@ -257,6 +256,7 @@ class Tally implements Visitor {
     const time = dated !== undefined && dated >= 0 && dated <= LAST_MILLIS ? dated : receivedAt
     this.from = Math.min(this.from, time)
     this.to = Math.max(this.to, time)
+    if (this.newest.length < maxSamples) this.newest.push(record)
     if (!(yield* evaluateInTurns(expression, event.right, this.pace))) return
     this.matched++
     if (yield* own.matches(event.right)) this.alreadyMatched++
@@ -283,6 +283,12 @@ const noteOf = (run: {
 
 function count(description: string) {
   return Schema.Number.annotations({ jsonSchema: { type: "integer", minimum: 0 }, description })
+}
+
+function eventList(description: string) {
+  return Schema.Array(Schema.Unknown).annotations({
+    jsonSchema: { type: "array", items: { type: "object", additionalProperties: true }, description }
+  })
 }
 
 function optionalNumber(description: string) {

@@ -188,6 +188,8 @@ export interface Platform {
     readonly isRemote: boolean
     /** The stream sends `Alive` signals. Otherwise it counts as open until a gap starts. */
     readonly sendsAlive: boolean
+    /** The server makes up events for it. Absent: it does not. */
+    readonly hasDemoFeed?: boolean
     /** In US dollars. Absent: events cost nothing. */
     readonly pricePerEvent?: number
     /** Events per calendar month in UTC. Absent or 0: no limit. */

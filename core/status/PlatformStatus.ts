@@ -20,6 +20,7 @@ export const PlatformStatus = Schema.Struct({
   source: Schema.Literal("upstream", "local").annotations({
     description: "upstream: the real platform. local: runs in this process on published events"
   }),
+  demo_feed: optional(Schema.Literal(true), "The server makes up events of this platform, to try rules on"),
   summary: Schema.String.annotations({ description: "The current state in plain text" }),
   stream: Schema.Struct({
     state: StreamState,
@@ -92,6 +93,7 @@ export const statusOf = (platform: Named, facts: Facts): PlatformStatus => {
   return {
     platform: platform.id,
     source: platform.capabilities.isRemote ? "upstream" : "local",
+    ...(platform.capabilities.hasDemoFeed && { demo_feed: true }),
     summary: [
       detail,
       [

@@ -1,4 +1,5 @@
 /** Describes the result of check_rule to a language model. */
+import type { Backtest } from "../../core/backtests/Backtests.ts"
 import { describeBacktest, describeEstimate } from "../../core/backtests/describe.ts"
 import type { WireTranslation } from "../../core/model/wire.ts"
 import { describeWitnesses, isLoss } from "../../core/rules/describeLoss.ts"
@@ -14,18 +15,22 @@ export const describeCheck =
   (forms: Forms) =>
   ({ platforms }: CheckResult, treatment: Treatment, asked: Asked<Form>): string => {
     const checked = Object.entries(platforms)
-    const samples = checked.flatMap(([platform, filter]) => {
-      const found = filter?.backtest?.samples ?? []
-      const treat = forms.ofSamples(platform, found, eventFormOf(asked), { treatment, limits: TEXT })
-      return found.map((sample) => ({ sample, treat }))
-    })
+    const shown = (title: string, eventsOf: (backtest: Backtest) => ReadonlyArray<unknown> | undefined) => {
+      const samples = checked.flatMap(([platform, filter]) => {
+        const found = (filter?.backtest && eventsOf(filter.backtest)) ?? []
+        const treat = forms.ofSamples(platform, found, eventFormOf(asked), { treatment, limits: TEXT })
+        return found.map((sample) => ({ sample, treat }))
+      })
+      return samples.length === 0 ? [] : [`${title}:\n${describeSamples(samples, treatment, asked.own)}`]
+    }
     return [
       ...checked.flatMap(([platform, filter]) =>
         filter === undefined
           ? []
           : [describeFilter({ platform, filter, sent: sentFilter(asked.args, platform) }, treatment)]
       ),
-      ...(samples.length === 0 ? [] : [`Samples of the matches:\n${describeSamples(samples, treatment, asked.own)}`]),
+      ...shown("Samples of the matches", ({ samples }) => samples),
+      ...shown("None of these matches; they are the newest events", ({ newest }) => newest),
       `Next: ${nextStep(Object.values(platforms))}`
     ].join("\n\n")
   }

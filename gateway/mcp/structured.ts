@@ -38,9 +38,15 @@ export const treatChecks =
         ...(explanation && { explanation: { ...explanation, clauses: withoutRepeats(explanation.clauses) } })
       }
       if (backtest === undefined) return treatment.shaped(checked)
-      const treat = forms.ofSamples(platform, backtest.samples, eventFormOf(asked), { treatment, limits: STRUCTURED })
-      const samples = backtest.samples.map((sample) => treat(sample, treatment))
-      return { ...treatment.shaped(checked), backtest: { ...backtest, samples } }
+      const treated = (events: ReadonlyArray<unknown>) => {
+        const treat = forms.ofSamples(platform, events, eventFormOf(asked), { treatment, limits: STRUCTURED })
+        return events.map((event) => treat(event, treatment))
+      }
+      const { samples, newest, ...figures } = backtest
+      return {
+        ...treatment.shaped(checked),
+        backtest: { ...figures, samples: treated(samples), ...(newest && { newest: treated(newest) }) }
+      }
     }),
     ...(Object.values(platforms).some(hasSamples) && {
       notice: notice(treatment.secret, moreOf(asked.own, "samples"))
@@ -49,4 +55,5 @@ export const treatChecks =
 
 // ---- helpers ----
 
-const hasSamples = ({ backtest }: CheckedFilter): boolean => (backtest?.samples.length ?? 0) > 0
+const hasSamples = ({ backtest }: CheckedFilter): boolean =>
+  backtest !== undefined && (backtest.samples.length > 0 || backtest.newest !== undefined)

@@ -22,6 +22,15 @@ describe("earshot platforms", () => {
     })
   )
 
+  it.scopedLive("says that events are made up", () =>
+    Effect.gen(function* () {
+      const service = yield* started({ EARSHOT_DEMO_FEED: "on" })
+      assert.match((yield* platforms(service)).stdout, /on made-up events of the demo feed/)
+      const { stdout } = yield* platforms(service, "--json")
+      assert.include(stdout, '"demo_feed"')
+    })
+  )
+
   it.scopedLive("shows a rejected token without its value, while the other platform works", () =>
     Effect.gen(function* () {
       const simulator = yield* Simulator.make({ seed: 1 })

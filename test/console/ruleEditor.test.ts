@@ -7,7 +7,7 @@ import { describeInBrowser } from "./browser.ts"
 let server: Running
 
 beforeAll(async () => {
-  server = await startService("node")
+  server = await startService("node", { EARSHOT_DEMO_FEED: "on" })
 }, START_MILLIS)
 
 afterAll(() => server.stop())
@@ -34,7 +34,7 @@ describeInBrowser("the rule editor", (openPage) => {
       .getByRole("button", { name: /^Fix: / })
       .first()
       .click()
-    await page.getByRole("button", { name: "Use this for firehose" }).click()
+    await page.getByRole("button", { name: "Use this for Firehose" }).click()
     await page
       .getByRole("button", { name: /^Test on recent/ })
       .first()
@@ -43,6 +43,23 @@ describeInBrowser("the rule editor", (openPage) => {
     await page.getByRole("heading", { name: "Storms", exact: true }).waitFor()
     assert.deepStrictEqual(await filtersOf("Storms"), { version: 1, x: "storm lang:en" })
     await page.getByText("storm AND language:en").waitFor()
+  })
+
+  it("shows the newest posts if a filter matches none, explains why, and says that they are made up", async () => {
+    const page = await openPage()
+    await page.goto(`${server.url}/console/rules/new#key=${KEY}`)
+    await page.getByRole("link", { name: "Demo data" }).waitFor()
+    await page
+      .getByRole("textbox", { name: /filter/i })
+      .first()
+      .click()
+    await page.keyboard.type("gobbledygook")
+    await page
+      .getByRole("button", { name: /^Test on recent/ })
+      .first()
+      .click()
+    await page.getByRole("button", { name: "Why not?" }).first().click()
+    await page.getByText("It does not match.", { exact: true }).waitFor()
   })
 
   it("saves a change as a new version, and does not overwrite the change of another", async () => {

@@ -85,6 +85,7 @@ describeInBrowser("the console", (openPage) => {
     assert.match(String(await dialog.textContent()), /its matches and versions are deleted/)
     await dialog.getByRole("button", { name: "Delete the rule" }).click()
     await page.getByRole("heading", { name: "Rules", exact: true }).waitFor()
+    await page.getByText("The rule “To be deleted” and its matches are deleted").waitFor()
     await page.getByRole("link", { name: "To be deleted", exact: true }).waitFor({ state: "detached" })
   })
 })

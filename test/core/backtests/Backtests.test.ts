@@ -57,6 +57,15 @@ describe("Backtests", () => {
     })
   )
 
+  it.scoped("run returns the newest events if none matches", () =>
+    Effect.gen(function* () {
+      const log = [segment(Array.from({ length: 9 }, (_, n) => event(post(n, "Calm"), NOON + n)))]
+      const result = yield* backtest("x", "storm", log, { events: 9, samples: 2 })
+      assert.deepStrictEqual([result.samples, result.newest], [[], [post(8, "Calm"), post(7, "Calm")]])
+      assert.notProperty(yield* backtest("x", "storm", log, { events: 9, samples: 0 }), "newest")
+    })
+  )
+
   it.scoped("run uses the receive time if the event time is missing or impossible", () =>
     Effect.gen(function* () {
       const invalid = [undefined, "yesterday", "0000-01-01T00:00:00+12:00", "9999-12-31T23:59:59-12:00", 5, null]

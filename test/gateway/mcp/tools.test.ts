@@ -71,6 +71,9 @@ describe("the tools", () => {
     const { platform: _, ...sample } = expected[1] ?? {}
     assert.deepStrictEqual(samples(await agent.call("check_rule", check)) as unknown, [sample])
     assert.deepStrictEqual(samples(await agent.call("check_rule", { ...check, full: true })) as unknown, [POST])
+    const none = await agent.call("check_rule", { overrides: { x: "meteor" }, backtest: {} })
+    assert.deepStrictEqual(none.structured["platforms"]?.["x"]?.["backtest"]?.["newest"] as unknown, [sample])
+    assert.include(none.text, "None of these matches; they are the newest events")
   })
 
   served("summarize a match in at most 200 tokens, also a long one", async ({ agent, target }) => {
