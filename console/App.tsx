@@ -2,10 +2,11 @@
 import { QueryClientProvider } from "@tanstack/react-query"
 import { lazy, Suspense } from "preact/compat"
 import { useMemo, useState } from "preact/hooks"
-import { Route, Router, Switch } from "wouter-preact"
+import { Route, Router, Switch, useLocation } from "wouter-preact"
 import { makeClient, makeQueryClient, TRPCProvider } from "./client.ts"
 import { Frame } from "./Frame.tsx"
 import { Empty } from "./parts/Empty.tsx"
+import { PageBoundary } from "./parts/PageBoundary.tsx"
 import { Waiting } from "./parts/Waiting.tsx"
 import { PlatformsPage } from "./platforms/PlatformsPage.tsx"
 import { Reader } from "./Reader.tsx"
@@ -54,26 +55,35 @@ const SignedIn = ({ apiKey, onSignOut }: { readonly apiKey: string; readonly onS
         <Reader onSignOut={onSignOut}>
           <Router base="/console">
             <Frame onSignOut={onSignOut}>
-              <Suspense fallback={<Waiting />}>
-                <Switch>
-                  <Route path="/" component={RulesPage} />
-                  <Route path="/rules/new" component={EditorPage} />
-                  <Route path="/rules/:id/edit" component={EditorPage} />
-                  <Route path="/rules/:id" component={RulePage} />
-                  <Route path="/matches" component={MatchesPage} />
-                  <Route path="/coverage" component={CoveragePage} />
-                  <Route path="/platforms" component={PlatformsPage} />
-                  <Route path="/webhooks" component={WebhooksPage} />
-                  <Route path="/keys" component={KeysPage} />
-                  <Route>
-                    <Empty title="There is no such page">Choose one of the pages above.</Empty>
-                  </Route>
-                </Switch>
-              </Suspense>
+              <Page />
             </Frame>
           </Router>
         </Reader>
       </TRPCProvider>
     </QueryClientProvider>
+  )
+}
+
+const Page = () => {
+  const [path] = useLocation()
+  return (
+    <PageBoundary key={path}>
+      <Suspense fallback={<Waiting />}>
+        <Switch>
+          <Route path="/" component={RulesPage} />
+          <Route path="/rules/new" component={EditorPage} />
+          <Route path="/rules/:id/edit" component={EditorPage} />
+          <Route path="/rules/:id" component={RulePage} />
+          <Route path="/matches" component={MatchesPage} />
+          <Route path="/coverage" component={CoveragePage} />
+          <Route path="/platforms" component={PlatformsPage} />
+          <Route path="/webhooks" component={WebhooksPage} />
+          <Route path="/keys" component={KeysPage} />
+          <Route>
+            <Empty title="There is no such page">Choose one of the pages above.</Empty>
+          </Route>
+        </Switch>
+      </Suspense>
+    </PageBoundary>
   )
 }

@@ -36,10 +36,10 @@ export const Frame = ({
         </nav>
         <div class="who">
           <DemoNote />
-          <span class="quiet" title={account.id}>
+          <span class="quiet account" title={account.id}>
             {account.name}
-            {!may("write") && ", read only"}
           </span>
+          {!may("write") && <span class="quiet">read only</span>}
           <ThemeButton />
           <a href="/docs" target="_blank" rel="noopener noreferrer">
             API

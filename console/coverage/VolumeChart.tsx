@@ -71,6 +71,18 @@ export const VolumeChart = ({
 
 const HEIGHT = 240
 
+const LABEL_PIXELS = 80
+
+const days = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" })
+const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: "short" })
+const seconds = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" })
+
+/** `step`: the seconds between two labels. */
+const labelOf = (time: number, step: number): string => {
+  const form = step >= 86_400 ? days : step >= 60 ? minutes : seconds
+  return form.format(time)
+}
+
 /** By number of the line, so that lines differ not by colour alone. */
 const DASHES = [[], [8, 4], [2, 3], [12, 3, 2, 3], [5, 2], [1, 5]]
 
@@ -110,7 +122,12 @@ const optionsOf = (host: HTMLElement, latest: Latest): uPlot.Options => {
       y: { range: (_, __, highest) => [0, Math.max(1, highest) * 1.05] }
     },
     axes: [
-      { ...axis, grid: { show: false } },
+      {
+        ...axis,
+        grid: { show: false },
+        space: LABEL_PIXELS,
+        values: (_, times, __, ___, step) => times.map((time) => labelOf(time * 1_000, step))
+      },
       {
         ...axis,
         grid: { stroke: color("chart-line"), width: 1 },

@@ -36,7 +36,7 @@ export const MatchCard = ({
         </span>
         <span class="match-facts quiet">
           <span>{platformName(match.platform)}</span>
-          <Link href={`/rules/${match.rule_id}`}>{rule?.name ?? "a deleted rule"}</Link>
+          <Link href={`/rules/${match.rule_id}`}>{rule?.name ?? "an unknown rule"}</Link>
           {match.reapplied && (
             <span title="The rule did not have this filter when the event was received">added later</span>
           )}

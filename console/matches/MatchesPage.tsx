@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks"
 import { useLocation, useSearch } from "wouter-preact"
 import { useTRPC } from "../client.ts"
 import { useTitle } from "../parts/useTitle.ts"
+import { Waiting } from "../parts/Waiting.tsx"
 import { FilterForm } from "./FilterForm.tsx"
 import { addressOf, type Filter, filterOf } from "./filter.ts"
 import { MatchTail } from "./MatchTail.tsx"
@@ -12,7 +13,7 @@ export const MatchesPage = () => {
   useTitle("Matches")
   const [, go] = useLocation()
   const filter = filterOf(new URLSearchParams(useSearch()))
-  const { data } = useQuery(useTRPC().rules.list.queryOptions(undefined, { refetchInterval: 30_000 }))
+  const { data, error } = useQuery(useTRPC().rules.list.queryOptions(undefined, { refetchInterval: 30_000 }))
   const rules = useMemo(() => data?.rules ?? [], [data])
   const change = (next: Filter) => go(addressOf(next), { replace: true })
   return (
@@ -21,7 +22,11 @@ export const MatchesPage = () => {
         <h1>Matches</h1>
       </div>
       <FilterForm filter={filter} rules={rules} onChange={change} />
-      <MatchTail key={addressOf(filter)} filter={filter} rules={rules} hasNoRules={data?.rules.length === 0} />
+      {data === undefined && error === null ? (
+        <Waiting />
+      ) : (
+        <MatchTail key={addressOf(filter)} filter={filter} rules={rules} hasNoRules={data?.rules.length === 0} />
+      )}
     </>
   )
 }

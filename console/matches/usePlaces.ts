@@ -12,9 +12,10 @@ export const usePlaces = (match: Match, rule: Rule | undefined): ReadonlyArray<P
     let isWanted = true
     whenIdle(async () => {
       if (!isWanted) return
-      const { findPlaces } = await import("./findPlaces.ts")
-      if (!isWanted) return
-      const found = findPlaces(match, filter)
+      // Without a server nothing is marked, until the page is loaded again.
+      const loaded = await import("./findPlaces.ts").catch(() => undefined)
+      if (!isWanted || loaded === undefined) return
+      const found = loaded.findPlaces(match, filter)
       known.set(match, found)
       if (found.length > 0) setPlaces(found)
     })

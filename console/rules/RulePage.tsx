@@ -5,7 +5,7 @@ import { Link, useLocation, useParams } from "wouter-preact"
 import { type Answers, problemOf, type Rule, useTRPC } from "../client.ts"
 import { Confirm } from "../parts/Confirm.tsx"
 import { ProblemNote } from "../parts/ProblemNote.tsx"
-import { platformName } from "../parts/platformName.ts"
+import { byPlatform, platformName } from "../parts/platformName.ts"
 import { Time } from "../parts/Time.tsx"
 import { useTitle } from "../parts/useTitle.ts"
 import { Waiting } from "../parts/Waiting.tsx"
@@ -42,7 +42,7 @@ type Version = Answers["rules"]["versions"]["versions"][number]
 
 const Filters = ({ rule }: { readonly rule: Rule }) => (
   <section aria-label="Filters">
-    {Object.entries(rule.platforms).map(([platform, registration]) => (
+    {byPlatform(rule.platforms).map(([platform, registration]) => (
       <div class="card" key={platform}>
         <PlatformState platform={platform} registration={registration} />
         <pre>{registration.translated_value}</pre>
@@ -119,7 +119,7 @@ const Versions = ({ rule }: { readonly rule: Rule }) => {
             {version.changed.some((field) => field.startsWith("overrides")) && (
               <details class="version-filters">
                 <summary>Filters of version {version.version}</summary>
-                {Object.entries(version.overrides).map(([platform, filter]) => (
+                {byPlatform(version.overrides).map(([platform, filter]) => (
                   <p key={platform}>
                     {platformName(platform)} <code>{filter}</code>
                   </p>

@@ -2,6 +2,7 @@
 import { Link } from "wouter-preact"
 import type { Rule } from "../client.ts"
 import { CoverageBar } from "../coverage/CoverageBar.tsx"
+import { byPlatform } from "../parts/platformName.ts"
 import { Sparkline } from "../parts/Sparkline.tsx"
 import { PlatformState } from "./PlatformState.tsx"
 import type { Activity } from "./useActivity.ts"
@@ -27,7 +28,7 @@ export const RuleRow = ({ rule, activity }: { readonly rule: Rule; readonly acti
       )}
     </div>
     <ul class="rule-platforms">
-      {Object.entries(rule.platforms).map(([platform, registration]) => {
+      {byPlatform(rule.platforms).map(([platform, registration]) => {
         const coverage = activity?.coverage.find((one) => one.platform === platform)
         return (
           <li key={platform}>

@@ -63,11 +63,18 @@ export const RulesPage = () => {
       ) : found.length === 0 ? (
         <Empty title="No rule has these words">Search in names, intents and filters.</Empty>
       ) : (
-        <ul class="rows">
-          {found.map((rule) => (
-            <RuleRow key={rule.id} rule={rule} activity={activityOf?.(rule)} />
-          ))}
-        </ul>
+        <>
+          <div class="rule-row rule-heads quiet" aria-hidden="true">
+            <span>Rule</span>
+            <span>Last 24 hours</span>
+            <span>Platforms and coverage</span>
+          </div>
+          <ul class="rows">
+            {found.map((rule) => (
+              <RuleRow key={rule.id} rule={rule} activity={activityOf?.(rule)} />
+            ))}
+          </ul>
+        </>
       )}
     </>
   )

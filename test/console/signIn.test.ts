@@ -88,4 +88,16 @@ describeInBrowser("the console", (openPage) => {
     await page.getByText("The rule “To be deleted” and its matches are deleted").waitFor()
     await page.getByRole("link", { name: "To be deleted", exact: true }).waitFor({ state: "detached" })
   })
+
+  it("says so if a page cannot be loaded, and loads it again", async () => {
+    const page = await openPage()
+    await page.goto(`${server.url}/console#key=${KEY}`)
+    await page.getByRole("heading", { name: "Rules", exact: true }).waitFor()
+    await page.route("**/WebhooksPage-*.js", (route) => route.abort())
+    await page.getByRole("link", { name: "Webhooks" }).click()
+    await page.getByText("This page could not be shown").waitFor()
+    await page.unroute("**/WebhooksPage-*.js")
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("heading", { name: "Webhooks", exact: true }).waitFor()
+  })
 })
