@@ -18,6 +18,7 @@ export const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRou
 export type Answers = inferRouterOutputs<AppRouter>
 export type Rule = Answers["rules"]["list"]["rules"][number]
 export type Match = Answers["matches"]["list"]["matches"][number]
+export type PlatformStatus = Answers["platforms"]["status"]["platforms"][number]
 
 export const makeClient = (key: string): TRPCClient<AppRouter> => {
   const authorization = `Bearer ${key}`

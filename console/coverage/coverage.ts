@@ -1,9 +1,9 @@
 /** Coverage as a chart shows it: gaps by kind, and the share of a period that was watched. */
 import { counted } from "../../core/text/counted.ts"
-import type { Answers, Rule } from "../client.ts"
+import type { PlatformStatus, Rule } from "../client.ts"
 import { duration } from "../parts/duration.ts"
 
-export type PlatformCoverage = Answers["platforms"]["status"]["platforms"][number]["coverage"]
+export type PlatformCoverage = PlatformStatus["coverage"]
 type WireGap = PlatformCoverage["gaps"][number]
 
 /** In milliseconds. */

@@ -61,7 +61,7 @@ export const MatchCard = ({
       <footer class="match-foot">
         {content?.link !== undefined && (
           <a href={content.link} target="_blank" rel="noopener noreferrer">
-            {match.platform === "x" ? "Open the post" : "Open the page"}
+            Open the {content.kind}
           </a>
         )}
         {match.redacted === undefined && (

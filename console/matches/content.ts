@@ -13,6 +13,7 @@ export interface Part {
 }
 
 export interface Content {
+  readonly kind: "post" | "page"
   /** The display name of an author. */
   readonly name?: string
   /** The handle of an author, or the domain of a page. */
@@ -51,6 +52,7 @@ const postContent = (post: Post): Content => {
     return { kind: value >= links ? "link" : value < own ? "text" : "quoted", field: "x.text", value, text }
   })
   return {
+    kind: "post",
     ...(name !== undefined && { name }),
     ...(source !== undefined && { source }),
     ...(publishedAt !== undefined && { publishedAt }),
@@ -72,6 +74,7 @@ const pageContent = (page: Readonly<Record<string, unknown>>): Content => {
   const titles: ReadonlyArray<Part> =
     title === undefined ? [] : [{ kind: "title", field: "firehose.title", value: 0, text: title }]
   return {
+    kind: "page",
     ...(url !== undefined && { source: url.hostname, link: url.href }),
     ...(publishedAt !== undefined && { publishedAt }),
     parts: [...titles, ...changes]

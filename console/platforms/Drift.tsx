@@ -1,9 +1,10 @@
 /** Differences between the wanted rules and those that the platform holds, and what is done about them. */
-import { counted } from "../../core/text/counted.ts"
-import { Time } from "../parts/Time.tsx"
-import type { Status } from "./PlatformCard.tsx"
 
-export const Drift = ({ rules: { drift, error } }: { readonly rules: Status["rules"] }) => (
+import { counted } from "../../core/text/counted.ts"
+import type { PlatformStatus } from "../client.ts"
+import { Time } from "../parts/Time.tsx"
+
+export const Drift = ({ rules: { drift, error } }: { readonly rules: PlatformStatus["rules"] }) => (
   <>
     {drift === undefined ? (
       <p>Not compared yet</p>

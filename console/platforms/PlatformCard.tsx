@@ -1,7 +1,7 @@
 /** One platform: what its stream does, the rules that it holds, what is used, and when it was watched. */
 import type { ComponentChildren } from "preact"
 import { Link } from "wouter-preact"
-import type { Answers } from "../client.ts"
+import type { PlatformStatus } from "../client.ts"
 import { CoverageBar } from "../coverage/CoverageBar.tsx"
 import { describeCoverage, startedIn } from "../coverage/coverage.ts"
 import { Meter } from "../parts/Meter.tsx"
@@ -9,9 +9,7 @@ import { platformName } from "../parts/platformName.ts"
 import { Time } from "../parts/Time.tsx"
 import { Drift } from "./Drift.tsx"
 
-export type Status = Answers["platforms"]["status"]["platforms"][number]
-
-export const PlatformCard = ({ status }: { readonly status: Status }) => {
+export const PlatformCard = ({ status }: { readonly status: PlatformStatus }) => {
   const { platform, source, stream, rules, usage, budget } = status
   const { name, look } = STATES[stream.state]
   return (
@@ -80,7 +78,7 @@ export const PlatformCard = ({ status }: { readonly status: Status }) => {
 
 // ---- helpers ----
 
-const STATES: Readonly<Record<Status["stream"]["state"], { readonly name: string; readonly look: string }>> = {
+const STATES: Readonly<Record<PlatformStatus["stream"]["state"], { readonly name: string; readonly look: string }>> = {
   live: { name: "Watching", look: "active" },
   connecting: { name: "Connecting", look: "pending" },
   waiting: { name: "Interrupted, tries again", look: "failed" },
@@ -102,7 +100,7 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Co
   </div>
 )
 
-const Coverage = ({ status: { platform, coverage } }: { readonly status: Status }) => {
+const Coverage = ({ status: { platform, coverage } }: { readonly status: PlatformStatus }) => {
   const period = { from: Date.now() - 86_400_000, to: Date.now() }
   const { from } = startedIn([coverage], period)
   return (
@@ -125,7 +123,7 @@ const Coverage = ({ status: { platform, coverage } }: { readonly status: Status 
   )
 }
 
-const Owner = ({ owner }: { readonly owner: NonNullable<Status["owner"]> }) => (
+const Owner = ({ owner }: { readonly owner: NonNullable<PlatformStatus["owner"]> }) => (
   <>
     {owner.server ?? "One of several servers"} since <Time at={owner.since} />
     <span class="quiet"> (epoch {owner.epoch})</span>
@@ -133,7 +131,7 @@ const Owner = ({ owner }: { readonly owner: NonNullable<Status["owner"]> }) => (
   </>
 )
 
-const Budget = ({ budget }: { readonly budget: NonNullable<Status["budget"]> }) => {
+const Budget = ({ budget }: { readonly budget: NonNullable<PlatformStatus["budget"]> }) => {
   const { limit, used_percent, used, cost, price_per_post, paused, warning, accounts } = budget
   return (
     <>
