@@ -6,6 +6,7 @@ import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
 import type { GapCause } from "../platforms/Platform.ts"
 import type { RuleGap, RuleStore, Watches, WatchSelector } from "../rules/RuleStore.ts"
+import { sharedRead } from "../work/sharedRead.ts"
 import type { Coverage, Gap, PlatformCoverage } from "./Coverage.ts"
 import type { StreamRecord, StreamStore } from "./StreamStore.ts"
 
@@ -23,20 +24,17 @@ export const makeCoverageOf = (stores: {
   readonly rules: RuleStore["Type"]
 }): CoverageOf => {
   const snapshots = new Map<PlatformId, Effect.Effect<Snapshot, StoreUnavailable>>()
-  /** Read at most once a second. Uninterruptible, because other callers may wait for the same read. */
-  const share = (id: PlatformId) =>
-    Effect.tap(Effect.cachedWithTTL(Effect.uninterruptible(snapshotOf(stores.streams, id)), "1 second"), (snapshot) =>
-      Effect.sync(() => snapshots.set(id, snapshot))
-    )
+  const latest = (id: PlatformId) => {
+    const snapshot = snapshots.get(id) ?? sharedRead(snapshotOf(stores.streams, id), SNAPSHOT_MILLIS)
+    snapshots.set(id, snapshot)
+    return snapshot
+  }
   return (selector) =>
     Effect.gen(function* () {
       const { oldest, gaps } = yield* stores.rules.watches(selector, MAX_GAPS + 1)
       const isOneRule = Option.isSome(selector.rule)
       const platforms = yield* Effect.forEach(oldest, (oldest) =>
-        Effect.map(
-          Effect.suspend(() => snapshots.get(oldest.platform) ?? Effect.flatten(share(oldest.platform))),
-          (snapshot) => ({ snapshot, held: { oldest, gaps, isOneRule } })
-        )
+        Effect.map(latest(oldest.platform), (snapshot) => ({ snapshot, held: { oldest, gaps, isOneRule } }))
       )
       return (window) => ({
         ...(Option.isSome(window.from) && { from: Timestamp.fromMillis(window.from.value) }),
@@ -75,6 +73,9 @@ export const platformCoverage = (platform: PlatformId, snapshot: Snapshot, windo
 // ---- helpers ----
 
 const MAX_GAPS = 100
+
+/** How old a snapshot may be. */
+const SNAPSHOT_MILLIS = 1_000
 
 /** In milliseconds. Without `to` the gap is open. */
 interface ListedGap {
