@@ -211,11 +211,14 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
           return added
         })
 
-      const ownedRules = (selector: Pick<MatchSelector, "account" | "rules">) =>
-        Effect.map(rules.list(selector.account), (all) => {
-          const owned = all.map(({ id }) => id)
-          return new Set(owned.filter((id) => Option.getOrElse(selector.rules, () => owned).includes(id)))
-        })
+      const ownedRules = ({ account, rules: asked }: Pick<MatchSelector, "account" | "rules">) =>
+        Effect.map(
+          Option.match(asked, {
+            onNone: () => Effect.map(rules.list(account), (all) => all.map(({ id }) => id)),
+            onSome: (ids) => Effect.filter(ids, (id) => rules.exists(account, id))
+          }),
+          (owned) => new Set(owned)
+        )
 
       const floorOf = (account: AccountId) =>
         [...Option.toArray(floor), ...Option.toArray(Option.fromNullable(accountFloors.get(account)))].sort().at(-1)

@@ -174,16 +174,21 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
       return { oldest: [...oldest.values()], gaps: asked.sort((a, b) => (a.from < b.from ? 1 : -1)).slice(0, limit) }
     })
 
-  const shadowOf = (id: RuleId) =>
-    all().find(({ candidate, ...rule }) => candidate?.of === id && candidate.purpose === "shadow" && isComplete(rule))
-  const toListed = (rule: MemoryRule) => toRule(rule, shadowOf(rule.id))
+  const shadows = () => all().filter((rule) => rule.candidate?.purpose === "shadow" && isComplete(rule))
+  const shadowOf = (id: RuleId, among = shadows()) => among.find(({ candidate }) => candidate?.of === id)
 
   const list = (account: AccountId) =>
-    Effect.sync(() =>
-      all()
+    Effect.sync(() => {
+      const among = shadows()
+      return all()
         .filter((rule) => rule.accountId === account && isVisible(rule))
         .sort((a, b) => (a.id < b.id ? 1 : -1))
-        .map(toListed)
+        .map((rule) => toRule(rule, shadowOf(rule.id, among)))
+    })
+
+  const find = (account: AccountId, id: RuleId) =>
+    Effect.sync(() =>
+      Option.map(Option.fromNullable(visibleIn(account, id)), (rule) => toRule(rule, shadowOf(rule.id)))
     )
 
   const hide = (account: AccountId, id: RuleId, at: Timestamp) =>
@@ -322,7 +327,7 @@ export const layerMemory: Layer.Layer<RuleStore> = Layer.sync(RuleStore, () => {
         retired = retired.filter(({ retiredAt }) => retiredAt >= Date.parse(before))
       }),
     list,
-    find: (account, id) => Effect.sync(() => Option.map(Option.fromNullable(visibleIn(account, id)), toListed)),
+    find,
     exists: (account, id) => Effect.sync(() => visibleIn(account, id) !== undefined),
     hide,
     remove: (id) =>
