@@ -1,5 +1,6 @@
 /** The web-standard request handler: routing, authentication, request ids, logs, traces and metrics. */
 import { Cause, Effect, Either, Exit, type Fiber, FiberId, FiberRef, LogLevel, Option, Runtime, Tracer } from "effect"
+import { Actor } from "../core/keys/Key.ts"
 import type { Keys } from "../core/keys/Keys.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import { RequestId } from "../core/model/RequestId.ts"
@@ -30,9 +31,10 @@ export const makeHandler = <R>(
     const respond = async (
       request: Request,
       path: string,
-      run: Run<R | Keys | Quotas>,
+      ofRequest: Runtime.Runtime<R | Keys | Quotas>,
       counted: Counted
     ): Promise<Exit.Exit<Reply, DoorFailure>> => {
+      const run = runner(ofRequest, request)
       const methods = table.get(path)
       if (methods === undefined) {
         const mount = mountOf(path)
@@ -53,7 +55,9 @@ export const makeHandler = <R>(
       const allowed = checkScope(caller, route.scope)
       if (Either.isLeft(allowed)) return Exit.fail(allowed.left)
       const work = await route.read(request)
-      return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right(caller))
+      if (Either.isLeft(work)) return Exit.fail(work.left)
+      // Through the runtime, for speed: `Effect.provideService` costs as much as listing rules.
+      return runner(Runtime.provideService(ofRequest, Actor, caller), request)(work.right(caller))
     }
 
     return async (request) => {
@@ -63,13 +67,11 @@ export const makeHandler = <R>(
       const id = requestId(request) ?? newId()
       const traced = openSpan?.(request, route, id)
       const withId = Runtime.provideService(runtime, RequestId, id)
-      const run = runner(
-        traced === undefined ? withId : Runtime.provideService(withId, Tracer.ParentSpan, traced.span),
-        request
-      )
+      const ofRequest = traced === undefined ? withId : Runtime.provideService(withId, Tracer.ParentSpan, traced.span)
       const counted: Counted = { rate: undefined }
-      const exit = await respond(request, path, run, counted).catch((defect) => Exit.die(defect))
+      const exit = await respond(request, path, ofRequest, counted).catch((defect) => Exit.die(defect))
       const reply = replyOf(exit)
+      const run = runner(ofRequest, request)
       if (reply.status === internal.status && Exit.isFailure(exit)) {
         run(Effect.logError(`${request.method} ${path} failed`, exit.cause))
       }

@@ -1,6 +1,5 @@
 /** The REST routes of all operations. */
 import { Effect, Either, Option } from "effect"
-import { asActor } from "../core/keys/Key.ts"
 import { readJson } from "./body.ts"
 import { decoder } from "./decode.ts"
 import { type AnyEndpoint, changesState, perform, type Services } from "./endpoint.ts"
@@ -44,8 +43,8 @@ function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Se
       return Either.map(
         Either.flatMap(await readInput(request), decode),
         (input): Work<Services> =>
-          (caller) =>
-            Effect.map(asActor(caller, perform(endpoint, caller.account, { input, key: key.right })), replyOf)
+          ({ account }) =>
+            Effect.map(perform(endpoint, account, { input, key: key.right }), replyOf)
       )
     }
   }

@@ -10,7 +10,7 @@ export interface Reply {
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream | null
 }
 
-/** Handles a request that was read. */
+/** Handles a request that was read. The caller is its `Actor`. */
 export type Work<R> = (caller: Caller) => Effect.Effect<Reply, DoorFailure, R>
 
 /** Requires a key with the scope, which is checked before `read` is called. */
