@@ -1,4 +1,5 @@
 /** Figures that a benchmark reports to bench/run.mjs, and statistics for them. */
+import type { Profiler } from "node:inspector"
 import process from "node:process"
 
 export interface Figure {
@@ -8,6 +9,8 @@ export interface Figure {
   readonly better: "lower" | "higher"
   /** At most this if lower is better, otherwise at least this. */
   readonly target?: number | undefined
+  /** The lowest and the highest value of all rounds. */
+  readonly spread?: readonly [lowest: number, highest: number] | undefined
 }
 
 /** A run of a few seconds that only shows that everything works. */
@@ -18,8 +21,54 @@ export const reportFigures = (figures: ReadonlyArray<Figure>): void => {
   process.send?.(figures)
 }
 
+export const isMissed = ({ value, better, target }: Figure): boolean =>
+  target !== undefined && !(better === "higher" ? value >= target : value <= target)
+
+/** The median of all rounds, with their spread. */
+export const overRounds = (values: ReadonlyArray<number>): Pick<Figure, "value" | "spread"> => ({
+  value: median(values),
+  spread: [Math.min(...values), Math.max(...values)]
+})
+
+/** Starts a CPU profile of this process. The returned function ends it and lists the functions that took most time. */
+export const startProfile = async (): Promise<() => Promise<ReadonlyArray<string>>> => {
+  const { Session } = await import("node:inspector/promises")
+  const session = new Session()
+  session.connect()
+  await session.post("Profiler.enable")
+  await session.post("Profiler.start")
+  return async () => {
+    const { profile } = await session.post("Profiler.stop")
+    session.disconnect()
+    return hottest(profile)
+  }
+}
+
 /** The value below which this share of the values lies. */
 export const quantile = (values: ReadonlyArray<number>, share: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN
 
 export const median = (values: ReadonlyArray<number>): number => quantile(values, 0.5)
+
+// ---- helpers ----
+
+const SHOWN_FUNCTIONS = 15
+
+/** By time in the function itself, as a share of the time in which the process worked. */
+const hottest = ({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): ReadonlyArray<string> => {
+  const micros = new Map<number, number>()
+  for (const [i, node] of samples.entries()) micros.set(node, (micros.get(node) ?? 0) + (timeDeltas[i] ?? 0))
+  const byFunction = new Map<string, number>()
+  for (const { id, callFrame } of nodes) {
+    const { functionName, url, lineNumber } = callFrame
+    if (functionName === "(idle)") continue
+    const place = url === "" ? "" : ` ${url.slice(url.lastIndexOf("/") + 1)}:${lineNumber + 1}`
+    const name = `${functionName || "(anonymous)"}${place}`
+    byFunction.set(name, (byFunction.get(name) ?? 0) + (micros.get(id) ?? 0))
+  }
+  const total = [...byFunction.values()].reduce((sum, time) => sum + time, 0)
+  return [...byFunction]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, SHOWN_FUNCTIONS)
+    .map(([name, time]) => `${((time / total) * 100).toFixed(1).padStart(5)} % ${name}`)
+}

@@ -158,12 +158,18 @@ function comparisonOf(figures, names) {
   const last = readResults().filter(({ benchmark }) => names.includes(benchmark))
   const measured = figures.map((figure) => {
     const before = last.find(isSame(figure))
-    return [...cellsOf(figure), before ? format(before.value) : "", changeOf(figure, before), ...targetOf(figure)]
+    return [
+      ...cellsOf(figure),
+      spreadOf(figure),
+      before ? format(before.value) : "",
+      changeOf(figure, before),
+      ...targetOf(figure)
+    ]
   })
   const others = last
     .filter((figure) => !figures.some(isSame(figure)))
-    .map((figure) => [figure.benchmark, figure.name, "", figure.unit, format(figure.value), "not measured", "", ""])
-  const headings = ["benchmark", "figure", "value", "unit", "last release", "change", "target", ""]
+    .map((figure) => [figure.benchmark, figure.name, "", figure.unit, "", format(figure.value), "not measured", "", ""])
+  const headings = ["benchmark", "figure", "value", "unit", "lowest–highest", "last release", "change", "target", ""]
   return tableOf(headings, [...measured, ...others])
 }
 
@@ -185,6 +191,10 @@ function targetOf(figure) {
     `${figure.better === "higher" ? "at least" : "at most"} ${figure.target}`,
     isMissed(figure) ? "MISSED" : "met"
   ]
+}
+
+function spreadOf({ spread }) {
+  return spread === undefined ? "" : spread.map(format).join("–")
 }
 
 function isMissed({ value, better, target }) {

@@ -8,11 +8,16 @@ import { fileURLToPath } from "node:url"
 export const RUNTIMES = ["node", "deno"] as const
 export type Runtime = (typeof RUNTIMES)[number]
 
+/** A line of input of a server. It prints the answer as JSON. */
+export type Command = "cpu" | "startProfile" | "endProfile"
+
 export interface Server {
   readonly title: string
   readonly port: number
   /** Microseconds of user and system time since the process started. */
   readonly cpu: () => Promise<number>
+  /** The functions that take most time during `work`. Only on Node. */
+  readonly profile: (work: () => Promise<void>) => Promise<ReadonlyArray<string>>
   readonly stop: () => void
 }
 
@@ -28,13 +33,22 @@ export const startServer = async (runtime: Runtime, name: string): Promise<Serve
   ended.catch(() => {})
 
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-  const answer = async () => Number((await Promise.race([lines.next(), ended])).value)
-  const port = await answer()
-  const cpu = () => {
-    child.stdin.write("\n")
+  const answer = async () => JSON.parse((await Promise.race([lines.next(), ended])).value)
+  const ask = (command: Command) => {
+    child.stdin.write(`${command}\n`)
     return answer()
   }
-  return { title: `${runtime} ${name}`, port, cpu, stop: () => void child.kill() }
+  return {
+    title: `${runtime} ${name}`,
+    port: await answer(),
+    cpu: () => ask("cpu"),
+    profile: async (work) => {
+      await ask("startProfile")
+      await work()
+      return ask("endProfile")
+    },
+    stop: () => void child.kill()
+  }
 }
 
 // ---- helpers ----

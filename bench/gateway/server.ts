@@ -1,8 +1,11 @@
-/** One server, in its own process. Prints its port, then its CPU time for each line of input. */
+/** One server, in its own process. Prints its port, then the answer to each command. */
 import process from "node:process"
+import { createInterface } from "node:readline"
 import { Effect, Scope } from "effect"
 import * as DenoServer from "../../adapters/runtimes/deno.ts"
 import * as NodeServer from "../../adapters/runtimes/node.ts"
+import { startProfile } from "../figures.ts"
+import type { Command } from "./process.ts"
 
 type Handler = (request: Request) => Promise<Response>
 
@@ -23,12 +26,21 @@ const variants: Readonly<Record<string, () => Promise<number>>> = {
 const start = variants[process.argv[2] ?? ""]
 if (start === undefined) throw new Error(`Unknown server: expected ${Object.keys(variants).join(", ")}`)
 print(await start())
-process.stdin.on("data", () => {
-  const { user, system } = process.cpuUsage()
-  print(user + system)
-})
-// Ends with the benchmark, which holds the other end of the pipe.
-process.stdin.on("end", () => process.exit(0))
+
+let endProfile: () => Promise<ReadonlyArray<string>> = async () => []
+const commands: Readonly<Record<Command, () => unknown>> = {
+  cpu: () => {
+    const { user, system } = process.cpuUsage()
+    return user + system
+  },
+  startProfile: async () => {
+    endProfile = await startProfile()
+  },
+  endProfile: () => endProfile()
+}
+// The input ends with the benchmark, which holds the other end of the pipe.
+for await (const command of createInterface(process.stdin)) print(await commands[command as Command]())
+process.exit(0)
 
 // ---- helpers ----
 
@@ -40,6 +52,6 @@ function listen(handler: Handler) {
   )
 }
 
-function print(fact: number) {
-  process.stdout.write(`${fact}\n`)
+function print(fact: unknown) {
+  process.stdout.write(`${JSON.stringify(fact ?? null)}\n`)
 }
