@@ -11,8 +11,9 @@ export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray
 
 export const objectsOf = (value: unknown): ReadonlyArray<JsonObject> => {
   if (!Array.isArray(value) || value.length === 0) return empty
-  // Runs for every event; nearly always true.
-  return value.every(isObject) ? value : value.filter(isObject)
+  // Runs for every event, and nearly always returns the list as it is.
+  for (const one of value) if (!isObject(one)) return value.filter(isObject)
+  return value
 }
 
 /** An empty string counts as absent. */
@@ -45,14 +46,7 @@ export const instantOf = (value: unknown): number | undefined => {
 export const MAX_DEPTH = 100
 
 /** Nested more than `MAX_DEPTH` levels deep. */
-export const isTooDeep = (value: unknown): boolean => {
-  let level: ReadonlyArray<unknown> = [value]
-  for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []))
-    if (level.length === 0) return false
-  }
-  return true
-}
+export const isTooDeep = (value: unknown): boolean => hasItems(value, MAX_DEPTH)
 
 /** `undefined` for invalid JSON. */
 export const jsonOf = (text: string): unknown => {
@@ -68,6 +62,17 @@ export const jsonOf = (text: string): unknown => {
 const timestamp = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,12})?)?(Z|[+-]\d\d:\d\d)?)?$/
 
 const empty: ReadonlyArray<never> = []
+
+/** Whether there are items so many levels below the value. Runs for every event, so it makes no lists of them. */
+const hasItems = (value: unknown, levels: number): boolean => {
+  if (levels === 0) return true
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) if (hasItems(value[index], levels - 1)) return true
+  } else if (isObject(value)) {
+    for (const key in value) if (hasItems(value[key], levels - 1)) return true
+  }
+  return false
+}
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
