@@ -8,7 +8,7 @@ import { isInstalled } from "./peers/luceneFilter.ts"
 import { compileLuceneMonitor, luceneMonitorMissing, startLuceneMonitor } from "./peers/luceneMonitor.ts"
 import { PostgresCluster, postgresMissing } from "./peers/Postgres.ts"
 import { type Entry, type Pace, progress, type Race, runRace, startNode } from "./race.ts"
-import { CLOSURES, differencesOf, figuresOf, LUCENE, OURS, POSTGRES, RECORDS, tableOf } from "./summary.ts"
+import { CLOSURES, differencesOf, figuresOf, LUCENE, OURS, PARSE, POSTGRES, RECORDS, tableOf } from "./summary.ts"
 import type { WorkloadName } from "./workload/workload.ts"
 import { writeEvents, writeRules } from "./workload/writing.ts"
 
@@ -98,7 +98,13 @@ function entries(options: {
     title,
     start: () => startNode(peer, folder, workload, count)
   })
-  const all = [node(OURS, "ours"), node(RECORDS, "records"), node(CLOSURES, "closures")]
+  const all = [
+    node(OURS, "ours"),
+    node(RECORDS, "records"),
+    // Matches nothing.
+    { ...node(PARSE, "parse"), isInexact: true },
+    node(CLOSURES, "closures")
+  ]
   if (count <= (workload === "posts" ? 10_000 : 1_000)) all.push(node("naive, all rules", "naive"))
   if (count <= 1_000) all.push(node("liqe", "liqe"))
   if (count <= 1_000 && isInstalled()) {

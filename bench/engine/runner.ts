@@ -11,7 +11,8 @@ import { type WorkloadName, workloads } from "./workload/workload.ts"
 
 const loaders: Readonly<Record<string, () => Promise<Load>>> = {
   ours: async () => (await import("./peers/ours.ts")).load,
-  records: async () => (await import("./peers/ours.ts")).loadRecords,
+  records: async () => (await import("./peers/records.ts")).loadRecords,
+  parse: async () => (await import("./peers/records.ts")).loadParse,
   naive: async () => (await import("./peers/naive.ts")).load,
   closures: async () => (await import("./peers/closures.ts")).load,
   liqe: async () => (await import("./peers/liqe.ts")).load,

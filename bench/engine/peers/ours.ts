@@ -1,27 +1,18 @@
-/** Our engine, on events in the peers' format or on the platform's records. */
+/** Our engine, on events in the peers' format. */
 
 import process from "node:process"
 import { setImmediate } from "node:timers/promises"
-import { Either } from "effect"
 import { Engine } from "../../../core/engine/Engine.ts"
 import type { PlatformEvent } from "../../../core/syntax/expression/eventFields.ts"
 import type { Expression } from "../../../core/syntax/expression/expression.ts"
 import { coarseFields } from "../../../core/syntax/expression/FieldNames.ts"
-import { languageOf, readEvent } from "../../../test/platforms.ts"
+import { languageOf } from "../../../test/platforms.ts"
 import { isSmoke } from "../../figures.ts"
 import { expressionOf } from "../workload/expression.ts"
 import { PlainEvent } from "../workload/plainEvent.ts"
 import { Random } from "../workload/random.ts"
 import { readRule } from "../workload/rule.ts"
-import {
-  plainFile,
-  readLines,
-  recordsFile,
-  rulesFile,
-  SPARE_RULES,
-  type WorkloadName,
-  workloads
-} from "../workload/workload.ts"
+import { plainFile, readLines, rulesFile, SPARE_RULES, type WorkloadName, workloads } from "../workload/workload.ts"
 import type { Loaded } from "./loaded.ts"
 import { collectYoung, heapBytes } from "./memory.ts"
 import { GcPauses, RepeatedCalls } from "./pauses.ts"
@@ -118,40 +109,14 @@ export const load = async (folder: string, name: WorkloadName, count: number): P
   }
 }
 
-/** Includes reading the record in the timed part. */
-export const loadRecords = (folder: string, name: WorkloadName, count: number): Loaded => {
-  const { platform, training } = workloads[name]
-  const records = readLines(recordsFile(folder, name))
-  const engine = new Engine({
-    seed: 1,
-    largeCapacity: true,
-    coarseFields: coarseFields(languageOf(platform).fieldNames)
-  })
-  const match = (record: unknown) => engine.match(Either.getOrThrow(readEvent(platform, record, 0)))
-  for (const [line, rule] of readLines(rulesFile(folder, name, count))
-    .slice(0, count)
-    .entries()) {
-    checkNumber(engine.add(expressionOf(platform, readRule(rule))), line)
-    if (line === CHUNK) for (const record of records.slice(0, training)) match(JSON.parse(record))
-  }
-  return {
-    figures: {},
-    lines: records,
-    prepare: (line) => {
-      const record: unknown = JSON.parse(line)
-      return () => match(record)
-    }
-  }
+/** A new engine numbers its rules in order, so numbers equal lines, as with the peers. */
+export const checkNumber = (rule: number, line: number): void => {
+  if (rule !== line) throw new Error(`The engine gave rule ${line} the number ${rule}`)
 }
 
 // ---- helpers ----
 
 const CHUNK = isSmoke ? 50 : 1_000
 const RUNS = 3
-
-/** A new engine numbers its rules in order, so numbers equal lines, as with the peers. */
-const checkNumber = (rule: number, line: number): void => {
-  if (rule !== line) throw new Error(`The engine gave rule ${line} the number ${rule}`)
-}
 
 const prepared = (engine: Engine, event: PlatformEvent) => () => engine.match(event)
