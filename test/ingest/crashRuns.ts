@@ -100,9 +100,11 @@ export const crashRun = ({ seed, runtime, store }: CrashRun): Effect.Effect<Cras
       })
     const isComplete = Effect.map(listed(last), ({ matches, gaps }) => {
       const names = new Set(matches.map(nameOf))
-      return requiredWith(gaps).every(({ name }) => names.has(name))
+      // Firehose proves a replay by the first new update, or by the end of a silent connection after 30 seconds.
+      const isRecovered = gaps.every((gap) => gap.platform === "x" || gap.isRecovered)
+      return isRecovered && requiredWith(gaps).every(({ name }) => names.has(name))
     })
-    yield* Effect.timeoutOption(eventually(isComplete), "20 seconds")
+    yield* Effect.timeoutOption(eventually(isComplete), "60 seconds")
     const { matches, gaps } = yield* listed(last)
     yield* Effect.promise(() => last.stop())
 
@@ -326,4 +328,4 @@ const listed = (service: Running) =>
   })
 
 const eventually = (condition: Effect.Effect<boolean>) =>
-  Effect.repeat(Effect.delay(condition, "100 millis"), { until: (isTrue) => isTrue, times: 300 })
+  Effect.repeat(Effect.delay(condition, "100 millis"), { until: (isTrue) => isTrue, times: 600 })
