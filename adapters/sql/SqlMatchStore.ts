@@ -36,18 +36,18 @@ const make = Effect.gen(function* () {
   const { self, received } = yield* Announcements
   const news = yield* PubSub.sliding<void>(1)
 
-  const store = (matches: ReadonlyArray<Match>, progress?: StreamProgress): Effect.Effect<number, SqlError> =>
+  const store = (matches: ReadonlyArray<Match>, { progress, next }: Place): Effect.Effect<number, SqlError> =>
     Effect.gen(function* () {
       let added = 0
       for (const { batch, isLast } of batchesOf(matches)) {
-        added += yield* storeBatch(batch, isLast ? progress : undefined)
+        added += yield* storeBatch(batch, { next, progress: isLast ? progress : undefined })
       }
       return added
     })
 
-  const storeBatch = (batch: ReadonlyArray<Encoded>, progress?: StreamProgress): Effect.Effect<number, SqlError> =>
+  const storeBatch = (batch: ReadonlyArray<Encoded>, place: Place): Effect.Effect<number, SqlError> =>
     Effect.flatMap(CurrentFence, (fence) => {
-      const statement = insertStatement(sql, recordsOf(batch), { self, progress, fence })
+      const statement = insertStatement(sql, recordsOf(batch), { ...place, self, fence })
       return Option.match(fence, { onNone: () => statement, onSome: (held) => orLost(held)(statement) })
     }).pipe(
       Effect.retry({ times: 3, while: isRetryable }),
@@ -59,15 +59,20 @@ const make = Effect.gen(function* () {
             batch.map(({ match }) => match),
             newestIn(error)
           ),
-          progress
+          place
         )
       )
     )
 
   const insert = (matches: ReadonlyArray<Match>, progress?: StreamProgress) =>
-    store(matches, progress).pipe(
-      Effect.catchIf(isUnstorable, ({ cause }) => new MatchesUnstorable({ reason: messageOf(cause) })),
-      unavailable("matches.insert")
+    store(matches, { progress }).pipe(Effect.catchIf(isUnstorable, unstorable), unavailable("matches.insert"))
+
+  const insertNext = (matches: ReadonlyArray<Match>, progress: StreamProgress) =>
+    store(matches, { progress, next: progress }).pipe(
+      Effect.asSome,
+      Effect.catchIf(isTooEarly, () => Effect.succeedNone),
+      Effect.catchIf(isUnstorable, unstorable),
+      unavailable("matches.insertNext")
     )
 
   const list = (page: MatchPage) =>
@@ -189,6 +194,7 @@ const make = Effect.gen(function* () {
 
   return MatchStore.of({
     insert,
+    insertNext,
     list,
     next,
     nextForAccounts,
@@ -209,25 +215,30 @@ const make = Effect.gen(function* () {
 
 export const layer: Layer.Layer<MatchStore, never, SqlClient | Announcements> = Layer.effect(MatchStore, make)
 
+/** Where some matches belong in their stream. */
+interface Place {
+  /** Stored with the matches. */
+  readonly progress?: StreamProgress | undefined
+  /** Refused unless the batch before this one is stored. */
+  readonly next?: Pick<StreamProgress, "platform" | "batch"> | undefined
+}
+
 /** `self` is the sender id of the notification to other processes. */
 export const insertStatement = (
   sql: SqlClient,
   records: Option.Option<Records>,
-  options: {
-    readonly self: string
-    readonly progress?: StreamProgress | undefined
-    readonly fence?: Option.Option<Fence>
-  }
+  options: Place & { readonly self: string; readonly fence?: Option.Option<Fence> }
 ): Statement<Added> => {
-  const { self, progress, fence = Option.none() } = options
+  const { self, progress, next, fence = Option.none() } = options
   const progressCte = progress === undefined ? sql`` : sql`, ${progressCtes(sql, progress)}`
   const checked = Option.match(fence, { onNone: () => sql`1`, onSome: (held) => check(sql, held) })
+  const follows = next === undefined ? sql`1` : sql`check_batch(${next.platform}, ${next.batch})`
   return Option.match(records, {
-    onNone: () => sql<Added>`with fence as materialized (select ${checked}),
+    onNone: () => sql<Added>`with fence as materialized (select ${checked}, ${follows}),
       added as (select 0 as added from fence) ${progressCte} select added from added`,
-    // The insert reads from `turn`, so the fence and `take_turn` run first.
+    // The insert reads from `turn`, so its checks run first.
     onSome: ({ json, first, last }) => sql<Added>`with turn as materialized (
-        select ${checked}, take_turn(${first}, ${last})
+        select ${checked}, take_turn(${first}, ${last}), ${follows}
       ),
       added as (
         insert into matches (id, rule_id, rule_version, reapplied, account_id, platform, platform_post_id, payload,
@@ -430,8 +441,13 @@ const isRetryable = (error: SqlError): boolean =>
 /** Invalid data, or a program limit exceeded: a retry would fail again. */
 const isUnstorable = (error: SqlError): boolean => Option.exists(codeOf(error), (code) => /^(22|54)/.test(code))
 
+const unstorable = ({ cause }: SqlError) => new MatchesUnstorable({ reason: messageOf(cause) })
+
 /** Raised by `take_turn`, with the newest stored id as detail. */
 const isOutOfOrder = (error: SqlError): boolean => Option.exists(codeOf(error), (code) => code === "ES001")
+
+/** Raised by `check_batch`. */
+const isTooEarly = (error: SqlError): boolean => Option.exists(codeOf(error), (code) => code === "ES003")
 
 const newestIn = ({ cause }: SqlError): Option.Option<MatchId> =>
   Predicate.hasProperty(cause, "detail") && typeof cause.detail === "string"

@@ -20,22 +20,25 @@ import { unavailable } from "./unavailable.ts"
  * see the state before the statement.
  */
 export const progressCtes = (sql: SqlClient, progress: StreamProgress): Fragment => {
-  const { platform, cursor, ledger, gaps, recovered } = progress
+  const { platform, cursor, batch, ledger, gaps, recovered } = progress
   const openGap = Option.getOrUndefined(ledger.openGap)
   const saved = sql`progress as (
       insert into streams (
-        platform, cursor, watched_since, watched_until, blind_since, blind_cause, blind_detail, replaying_since
+        platform, cursor, watched_since, watched_until, blind_since, blind_cause, blind_detail, replaying_since,
+        batch
       )
       values (
         ${platform}, ${Option.getOrNull(cursor)}, ${time(Option.getOrUndefined(ledger.watchedSince))}::timestamptz,
         ${time(ledger.watchedUntil)}::timestamptz, ${time(openGap?.since)}::timestamptz, ${openGap?.cause ?? null},
-        ${storableText(openGap?.detail ?? null)}, ${time(Option.getOrUndefined(ledger.replayingSince))}::timestamptz
+        ${storableText(openGap?.detail ?? null)}, ${time(Option.getOrUndefined(ledger.replayingSince))}::timestamptz,
+        ${batch}
       )
       on conflict (platform) do update set
         cursor = coalesce(excluded.cursor, streams.cursor), watched_since = excluded.watched_since,
         watched_until = excluded.watched_until, blind_since = excluded.blind_since,
         blind_cause = excluded.blind_cause, blind_detail = excluded.blind_detail,
-        replaying_since = excluded.replaying_since
+        replaying_since = excluded.replaying_since, batch = excluded.batch
+      where streams.batch <= excluded.batch
     )`
   const ended =
     gaps.length === 0
@@ -98,6 +101,7 @@ const time = (millis: number | undefined): string | null =>
 
 interface StreamRow {
   readonly cursor: string | null
+  readonly batch: string
   readonly watched_since: Date | null
   readonly watched_until: Date
   readonly blind_since: Date | null
@@ -108,6 +112,7 @@ interface StreamRow {
 
 const toRecord = (row: StreamRow): StreamRecord => ({
   cursor: Option.fromNullable(row.cursor),
+  batch: Number(row.batch),
   ledger: {
     watchedSince: Option.map(Option.fromNullable(row.watched_since), (date) => date.getTime()),
     watchedUntil: row.watched_until.getTime(),

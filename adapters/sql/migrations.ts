@@ -617,6 +617,19 @@ export const migrations = {
         where not l.is_last and (c.rule_id, c.platform, c.hour) = (l.rule_id, l.platform, l.hour);
         return null;
       end $$`
+  }),
+
+  "0021_batches": Effect.gen(function* () {
+    const sql = yield* SqlClient
+    // The number of the last stored batch.
+    yield* sql`alter table streams add column batch bigint not null default 0`
+    // Called after `take_turn`, which waits for the batches that are being stored.
+    yield* sql`create function check_batch(stream text, next bigint) returns void language plpgsql as $$
+      begin
+        if next - 1 > coalesce((select batch from streams where platform = stream), 0) then
+          raise exception 'An earlier batch is not stored yet' using errcode = 'ES003';
+        end if;
+      end $$`
   })
 }
 
@@ -633,7 +646,8 @@ export const isAdditive: Readonly<Record<Exclude<keyof typeof migrations, Before
   "0018_idempotency": true,
   "0019_replays": true,
   // Counts all stored matches, and no match can be stored meanwhile.
-  "0020_counts_of_matches": false
+  "0020_counts_of_matches": false,
+  "0021_batches": true
 }
 
 /** From versions that did not share a store with other servers. */

@@ -8,6 +8,8 @@ export interface StreamRecord {
   readonly ledger: Ledger
   /** Where the stream resumes. */
   readonly cursor: Option.Option<string>
+  /** The number of the last batch. */
+  readonly batch: number
 }
 
 /** Stored in one transaction with the last matches of a batch. */
@@ -15,6 +17,8 @@ export interface StreamProgress extends LedgerChange {
   readonly platform: PlatformId
   /** None keeps the stored cursor. */
   readonly cursor: Option.Option<string>
+  /** Counts the batches of the stream. Ignored if a later batch is stored: a retry never moves the stream back. */
+  readonly batch: number
 }
 
 /** An event that could not be stored. */
@@ -48,10 +52,12 @@ export class StreamStore extends Context.Tag("core/StreamStore")<
     const gaps = new Map<PlatformId, ReadonlyArray<Gap>>()
     const deadLetters: Array<DeadLetter> = []
 
-    const save = ({ platform, ledger, cursor, gaps: ended, recovered }: StreamProgress) =>
+    const save = ({ platform, ledger, cursor, batch, gaps: ended, recovered }: StreamProgress) =>
       Effect.sync(() => {
         const before = records.get(platform)
-        records.set(platform, { ledger, cursor: Option.orElse(cursor, () => before?.cursor ?? Option.none()) })
+        if (before === undefined || before.batch <= batch) {
+          records.set(platform, { ledger, cursor: Option.orElse(cursor, () => before?.cursor ?? Option.none()), batch })
+        }
         const isNowRecovered = (gap: Gap) => recovered.some((period) => isWithin(gap, period))
         const earlier = (gaps.get(platform) ?? []).map((gap) =>
           isNowRecovered(gap) ? { ...gap, isRecovered: true } : gap

@@ -1,15 +1,18 @@
 /**
  * The ingest pipeline of one platform: read the stream, fan out to rules, write in batches. The cursor and the coverage
- * are written in the transaction of a batch's last matches; acknowledgements follow. While the store is down the stream
- * waits (back-pressure). An event that cannot be stored becomes a dead letter.
+ * are written in the transaction of a batch's last matches; acknowledgements follow. A batch is prepared and sent while
+ * the one before it is being stored, and the store keeps their order. While the store is down the stream waits
+ * (back-pressure). An event that cannot be stored becomes a dead letter.
  */
 import {
   Array as Arr,
   Cause,
   Chunk,
   Clock,
+  Deferred,
   Duration,
   Effect,
+  type Exit,
   Option,
   Queue,
   Schedule,
@@ -27,13 +30,14 @@ import {
   newLedger
 } from "../coverage/Coverage.ts"
 import type { StreamProgress, StreamStore } from "../coverage/StreamStore.ts"
+import type { Match } from "../matches/Match.ts"
 import type { MatchStore } from "../matches/MatchStore.ts"
 import type { MatchesUnstorable, StoreUnavailable } from "../model/Errors.ts"
 import type { Failpoints } from "../model/Failpoints.ts"
 import type { Delivery, Period, Platform, Signal } from "../platforms/Platform.ts"
 import type { ShadowStore } from "../shadows/ShadowStore.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
-import { type FanOutServices, fanOut } from "./fanOut.ts"
+import { type FannedOut, type FanOutServices, fanOut } from "./fanOut.ts"
 
 export interface Services extends FanOutServices {
   readonly matches: MatchStore["Type"]
@@ -66,7 +70,8 @@ export const pipeline = (
     })
     const hasGap = Option.exists(record, (stored) => stored.ledger !== ledger)
     if (coverage !== undefined && hasGap) yield* Metrics.gap(platform.id, "process_down")
-    const writer = new Writer(services, platform, coverage === undefined ? {} : { ledger })
+    const batch = Option.match(record, { onNone: () => 0, onSome: (stored) => stored.batch })
+    const writer = new Writer(services, platform, { batch, ...(coverage !== undefined && { ledger }) })
 
     // Holds chunks as they were received, so that the queue is bounded in bytes, too.
     const queue = yield* Effect.acquireRelease(Queue.bounded<Chunk.Chunk<Signal>>(QUEUE_CHUNKS), Queue.shutdown)
@@ -88,20 +93,31 @@ export const pipeline = (
     const heartbeat = Effect.flatMap(Clock.currentTimeMillis, (at) =>
       Queue.offer(queue, Chunk.of({ _tag: "Alive", at }))
     ).pipe(Effect.repeat(Schedule.spaced(HEARTBEAT_INTERVAL)))
-    /** A partial batch that waits for more items. */
+    /** Taken from the queue, for the next batches. */
     let rest: ReadonlyArray<Signal> = []
+    const nextItems = Effect.gen(function* () {
+      while (rest.length < BATCH) {
+        const chunks = yield* Queue.takeBetween(queue, rest.length > 0 ? 0 : 1, QUEUE_CHUNKS)
+        if (Chunk.isEmpty(chunks)) break
+        rest = [...rest, ...Chunk.flatten(chunks)]
+      }
+      const items = rest.slice(0, BATCH)
+      rest = rest.slice(BATCH)
+      return items
+    })
+    // Batches get their order here, so one is prepared at a time.
+    const preparing = yield* Effect.makeSemaphore(1)
     const write = Effect.gen(function* () {
-      const chunks = yield* Queue.takeBetween(queue, rest.length > 0 ? 0 : 1, QUEUE_CHUNKS)
-      const items = [...rest, ...Chunk.flatten(chunks)]
-      const isDrained = yield* Queue.isEmpty(queue)
-      const end = isDrained ? items.length : items.length - (items.length % BATCH)
-      for (let at = 0; at < end; at += BATCH) yield* writer.write(items.slice(at, Math.min(at + BATCH, end)))
-      rest = items.slice(end)
-      waiting -= eventsIn(items.slice(0, end))
+      const { items, store } = yield* preparing.withPermits(1)(
+        Effect.flatMap(nextItems, (items) => Effect.map(writer.prepare(items), (store) => ({ items, store })))
+      )
+      yield* store
+      waiting -= eventsIn(items)
       yield* measureQueue
     }).pipe(Effect.forever)
+    const writes = Arr.replicate(write, BATCHES_IN_FLIGHT)
     const heartbeats = platform.capabilities.sendsAlive || coverage === undefined ? [] : [heartbeat]
-    yield* Effect.all([read, write, ...heartbeats], { concurrency: "unbounded", discard: true })
+    yield* Effect.all([read, ...writes, ...heartbeats], { concurrency: "unbounded", discard: true })
   })
 
 /** Exponential backoff up to five seconds, without end. */
@@ -120,6 +136,9 @@ const QUEUE_CHUNKS = 16
 /** Small, because the embedded store runs one statement at a time. */
 const BATCH = 500
 
+/** While one is being stored, the store reads the next one. More would only wait. */
+const BATCHES_IN_FLIGHT = 2
+
 const HEARTBEAT_INTERVAL = "5 seconds"
 
 /** Failures closer together than this belong to one outage of the store. */
@@ -129,29 +148,57 @@ const MAX_PAYLOAD = 100_000
 
 const ALL_PAUSED = "All rules are paused: the monthly budget is used up"
 
+/** Where some events belong in their stream. */
+interface Place {
+  /** Without it the cursor does not move. */
+  readonly progress: StreamProgress | undefined
+  /** Waits until the batch before is stored. */
+  readonly previous: Effect.Effect<void>
+  readonly fannedOut: Exit.Exit<FannedOut, MatchesUnstorable>
+}
+
 class Writer {
   private readonly services: Services
   private readonly platform: Platform
   /** Undefined if another pipeline writes the coverage. */
   private ledger: Ledger | undefined
+  /** The number of the last batch. */
+  private batch: number
+  /** Waits until the last batch is stored. */
+  private lastStored: Effect.Effect<void> = Effect.void
   /** The last outage of the store. */
   private outage: { readonly from: number; to: number } | undefined
 
-  constructor(services: Services, platform: Platform, { ledger }: { readonly ledger?: Ledger }) {
+  constructor(
+    services: Services,
+    platform: Platform,
+    { batch, ledger }: { readonly batch: number; readonly ledger?: Ledger }
+  ) {
     this.services = services
     this.platform = platform
+    this.batch = batch
     this.ledger = ledger
   }
 
-  write(items: ReadonlyArray<Signal>): Effect.Effect<void> {
+  /** Returns the effect that stores the batch. It may run while the batch before is being stored. */
+  prepare(items: ReadonlyArray<Signal>): Effect.Effect<Effect.Effect<void>> {
     return Effect.gen(this, function* () {
       const coverage = yield* this.coverageAfter(items)
       const deliveries = items.flatMap((item) => (item._tag === "Event" ? [item.delivery] : []))
       const last = Arr.findLast(deliveries, ({ cursor }) => Option.isSome(cursor))
       const [intact, damaged] = Arr.partition(deliveries, (delivery) => delivery.damaged !== undefined)
-      for (const delivery of damaged) yield* this.storeHalves([delivery], undefined, delivery.damaged?.reason)
       const cursor = Option.flatMap(last, ({ cursor }) => cursor)
-      yield* this.store(intact, coverage && { platform: this.platform.id, ...coverage, cursor })
+      const batch = ++this.batch
+      const progress = coverage && { platform: this.platform.id, ...coverage, cursor, batch }
+      const fannedOut = yield* Effect.exit(this.fanOut(intact))
+      const previous = this.lastStored
+      const stored = yield* Deferred.make<void>()
+      this.lastStored = Deferred.await(stored)
+      return Effect.gen(this, function* () {
+        for (const delivery of damaged) yield* this.storeHalves([delivery], undefined, delivery.damaged?.reason)
+        yield* this.store(intact, { progress, previous, fannedOut })
+        yield* Deferred.succeed(stored, undefined)
+      })
     })
   }
 
@@ -179,17 +226,24 @@ class Writer {
     })
   }
 
-  /** Without `progress` the cursor does not move. */
-  private store(deliveries: ReadonlyArray<Delivery>, progress?: StreamProgress): Effect.Effect<void> {
-    if (deliveries.length === 0 && progress === undefined) return Effect.void
+  private fanOut(deliveries: ReadonlyArray<Delivery>): Effect.Effect<FannedOut, MatchesUnstorable> {
+    return Effect.gen(this, function* () {
+      if (deliveries.length > 0) yield* this.services.failpoints.hit("ingest.taken")
+      return yield* this.retry(fanOut(this.services, this.platform, deliveries))
+    })
+  }
+
+  private store(deliveries: ReadonlyArray<Delivery>, { progress, previous, fannedOut }: Place): Effect.Effect<void> {
+    if (deliveries.length === 0 && progress === undefined) return previous
     return Effect.gen(this, function* () {
       const { failpoints } = this.services
       const hasEvents = deliveries.length > 0
-      if (hasEvents) yield* failpoints.hit("ingest.taken")
-      const { matches, shadows } = yield* this.retry(fanOut(this.services, this.platform, deliveries))
+      const { matches, shadows } = yield* fannedOut
       // First: if the process dies in between, the events come again, or lie in a gap.
       if (shadows.length > 0) yield* this.retry(this.services.shadows.insert(shadows))
-      const [took, added] = yield* Effect.timed(this.retry(this.services.matches.insert(matches, progress)))
+      const [took, added] = yield* Effect.timed(this.insert(matches, progress, previous))
+      // Acknowledges in order.
+      yield* previous
       yield* this.measure(deliveries, {
         matches: added,
         duplicates: matches.length - added,
@@ -199,9 +253,31 @@ class Writer {
       if (hasEvents) yield* failpoints.hit("ingest.stored")
       yield* Effect.forEach(deliveries, ({ ack }) => ack, { discard: true })
     }).pipe(
-      Effect.catchTag("MatchesUnstorable", (error) => this.storeHalves(deliveries, progress, error)),
+      Effect.catchTag("MatchesUnstorable", (error) =>
+        Effect.zipRight(previous, this.storeHalves(deliveries, progress, error))
+      ),
       // A defect caused by one event must not stop the others.
-      Effect.catchAllDefect((defect) => this.storeHalves(deliveries, progress, defect))
+      Effect.catchAllDefect((defect) => Effect.zipRight(previous, this.storeHalves(deliveries, progress, defect)))
+    )
+  }
+
+  private insert(
+    matches: ReadonlyArray<Match>,
+    progress: StreamProgress | undefined,
+    previous: Effect.Effect<void>
+  ): Effect.Effect<number, MatchesUnstorable> {
+    const store = this.services.matches
+    const afterPrevious = Effect.flatMap(previous, () => this.retry(store.insert(matches, progress)))
+    // The statement sees the gaps before it: a change of gaps waits for the batch before.
+    const canOverlap =
+      progress !== undefined && matches.length > 0 && progress.gaps.length + progress.recovered.length === 0
+    if (!canOverlap) return afterPrevious
+    return Effect.flatMap(
+      this.retry(store.insertNext(matches, progress)),
+      Option.match({
+        onNone: () => afterPrevious,
+        onSome: Effect.succeed
+      })
     )
   }
 
@@ -234,8 +310,8 @@ class Writer {
       const [first, second] = deliveries
       if (first !== undefined && second !== undefined) {
         const half = deliveries.length >> 1
-        yield* this.store(deliveries.slice(0, half))
-        return yield* this.store(deliveries.slice(half), progress)
+        yield* this.storeHalf(deliveries.slice(0, half))
+        return yield* this.storeHalf(deliveries.slice(half), progress)
       }
       const { streams } = this.services
       if (first !== undefined) yield* this.retry(streams.addDeadLetter(yield* this.deadLetterOf(first, reason)))
@@ -246,6 +322,12 @@ class Writer {
           ? Effect.interrupt
           : Effect.logError(`Lost events of "${this.platform.id}"`, cause)
       )
+    )
+  }
+
+  private storeHalf(deliveries: ReadonlyArray<Delivery>, progress?: StreamProgress): Effect.Effect<void> {
+    return Effect.flatMap(Effect.exit(this.fanOut(deliveries)), (fannedOut) =>
+      this.store(deliveries, { progress, previous: Effect.void, fannedOut })
     )
   }
 

@@ -108,6 +108,14 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
       matches: ReadonlyArray<Match>,
       progress?: StreamProgress
     ) => Effect.Effect<number, StoreUnavailable | MatchesUnstorable>
+    /**
+     * Like `insert`, while the batch before is being stored: nothing becomes visible before that batch is stored. None
+     * if the batch did not come in time: nothing was stored.
+     */
+    readonly insertNext: (
+      matches: ReadonlyArray<Match>,
+      progress: StreamProgress
+    ) => Effect.Effect<Option.Option<number>, StoreUnavailable | MatchesUnstorable>
     /** Newest first, down to the floor. The cost does not depend on the depth. */
     readonly list: (page: MatchPage) => Effect.Effect<Page<Match>, StoreUnavailable>
     /** Matches and redactions, oldest first, above the floor. The cost does not depend on the depth. */
@@ -209,6 +217,15 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
           newestFirst = [...byKey.values()].sort((a, b) => (a.id < b.id ? 1 : -1))
           if (added > 0) yield* PubSub.publish(changes, undefined)
           return added
+        })
+
+      const insertNext = (matches: ReadonlyArray<Match>, progress: StreamProgress) =>
+        Effect.gen(function* () {
+          const last = Option.match(yield* streams.load(progress.platform), {
+            onNone: () => 0,
+            onSome: ({ batch }) => batch
+          })
+          return last < progress.batch - 1 ? Option.none() : Option.some(yield* insert(matches, progress))
         })
 
       const ownedRules = ({ account, rules: asked }: Pick<MatchSelector, "account" | "rules">) =>
@@ -388,6 +405,7 @@ export class MatchStore extends Context.Tag("core/MatchStore")<
 
       return MatchStore.of({
         insert,
+        insertNext,
         list,
         next,
         nextForAccounts,

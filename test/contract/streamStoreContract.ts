@@ -33,6 +33,7 @@ const progress = (minutes: number, overrides: Partial<StreamProgress> = {}): Str
   gaps: [],
   recovered: [],
   cursor: Option.none(),
+  batch: 1,
   ...overrides
 })
 
@@ -118,6 +119,27 @@ export const streamStoreContract = <E>(name: string, layer: Layer.Layer<Stores, 
         yield* matches.insert([], progress(202, { cursor: Option.some("c") }))
         assert.deepStrictEqual(Option.getOrNull(Option.getOrThrow(yield* streams.load("x")).cursor), "c")
         assert.deepStrictEqual((yield* streams.gaps("x", all))[0], gap(200, 201))
+      })
+    )
+
+    it.effect("insertNext stores nothing before the batch before, and a retry does not move the stream back", () =>
+      Effect.gen(function* () {
+        const streams = yield* StreamStore
+        const matches = yield* MatchStore
+        const rule = yield* visibleRule(yield* newAccount)
+        const [first, second] = [newMatch(rule.id), newMatch(rule.id)]
+        const at = (batch: number) => progress(batch, { platform: "ordered", cursor: Option.some(`${batch}`), batch })
+        assert.isTrue(Option.isNone(yield* matches.insertNext([second], at(2))))
+        assert.isTrue(Option.isNone(yield* streams.load("ordered")))
+        assert.deepStrictEqual(Option.getOrNull(yield* matches.insertNext([first], at(1))), 1)
+        assert.deepStrictEqual(
+          Option.getOrNull(yield* matches.insertNext([second], at(2))),
+          1,
+          "it was not stored before"
+        )
+        assert.strictEqual(yield* matches.insert([first], at(1)), 0)
+        const { batch, cursor } = Option.getOrThrow(yield* streams.load("ordered"))
+        assert.deepStrictEqual([batch, Option.getOrNull(cursor)], [2, "2"])
       })
     )
 

@@ -303,7 +303,8 @@ const progress = {
   ledger: { ...newLedger, watchedSince: Option.some(1), watchedUntil: 2 },
   gaps: [],
   recovered: [],
-  cursor: Option.none()
+  cursor: Option.none(),
+  batch: 1
 } as const
 
 const serverLayer = (url: Redacted.Redacted, name: string) =>

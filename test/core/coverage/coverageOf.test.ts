@@ -52,7 +52,8 @@ const watched = (
           : [{ from: from * 60_000, to: to * 60_000, cause, detail: "", isRecovered: false, isSuspected: false }]
       ),
       recovered: [],
-      cursor: Option.none()
+      cursor: Option.none(),
+      batch: 1
     })
   })
 

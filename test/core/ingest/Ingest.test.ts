@@ -1,6 +1,6 @@
 /** Ingest: fan-out to rules, dedupe, acknowledgement after the write, dead letters and coverage. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Either, Layer, Logger, Metric, Option, Queue, Ref, Stream, TestClock } from "effect"
+import { Clock, Deferred, Effect, Either, Layer, Logger, Metric, Option, Queue, Ref, Stream, TestClock } from "effect"
 import { PostBudget } from "../../../core/budget/PostBudget.ts"
 import { PostCounts } from "../../../core/budget/PostCounts.ts"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
@@ -99,7 +99,7 @@ describe("Ingest", () => {
             ? new StoreUnavailable({ operation: "matches.insert", cause: "down" })
             : working.insert(matches, progress)
         )
-      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* Layer.build(Layer.provide(Ingest.layer, storing(working, insert)))
       yield* deliver("1")
       yield* settled
       assert.deepStrictEqual([yield* acked, yield* stored], [[], []])
@@ -126,7 +126,7 @@ describe("Ingest", () => {
       }
       const all = ["1", "2", "bad", "3", "4"]
       yield* Effect.forEach(all, (id) => deliver(id))
-      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* Layer.build(Layer.provide(Ingest.layer, storing(working, insert)))
       yield* settled
       assert.deepStrictEqual(yield* acked, ["1", "2", "3", "4"])
       const streams = yield* StreamStore
@@ -184,7 +184,7 @@ describe("Ingest", () => {
       const insert: typeof working.insert = (matches, progress) =>
         matches.length > 0 ? new MatchesUnstorable({ reason: "unstorable" }) : working.insert(matches, progress)
       yield* deliver("bad")
-      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* Layer.build(Layer.provide(Ingest.layer, storing(working, insert)))
       yield* settled
       const record = Option.getOrThrow(yield* Effect.flatMap(StreamStore, ({ load }) => load("x")))
       assert.deepStrictEqual(Option.getOrNull(record.cursor), "after bad")
@@ -261,7 +261,7 @@ describe("Ingest", () => {
             ? new StoreUnavailable({ operation: "insert", cause: "down" })
             : working.insert(matches, progress)
         )
-      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* Layer.build(Layer.provide(Ingest.layer, storing(working, insert)))
       yield* signal({ _tag: "Watching", at: 0, since: 0 })
       yield* deliver("1")
       yield* settled
@@ -289,13 +289,56 @@ describe("Ingest", () => {
       const working = yield* MatchStore
       const insert: typeof working.insert = (matches) =>
         matches.some((match) => match.platform_post_id === "bad") ? Effect.dieMessage("bug") : working.insert(matches)
-      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, MatchStore.of({ ...working, insert }))))
+      yield* Layer.build(Layer.provide(Ingest.layer, storing(working, insert)))
       yield* deliver("bad")
       yield* settled
       yield* deliver("good")
       yield* settled
       assert.deepStrictEqual(yield* acked, ["good"])
     }).pipe(Effect.provide([base, Logger.remove(Logger.defaultLogger)]))
+  )
+
+  it.scoped("sends a batch while the one before is being stored, and acknowledges both in order", () =>
+    Effect.gen(function* () {
+      const { deliver, acked } = yield* platformX
+      yield* activeRule
+      const { working, sent, finishFirst } = yield* slowStore
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, working)))
+      yield* deliver("1")
+      yield* settled
+      yield* deliver("2")
+      yield* settled
+      assert.deepStrictEqual(sent, ["1", "2"])
+      assert.deepStrictEqual([yield* acked, yield* stored], [[], []])
+      yield* deliver("3")
+      yield* settled
+      assert.lengthOf(sent, 2, "at most two batches are in flight")
+      yield* finishFirst
+      yield* settled
+      assert.deepStrictEqual(yield* acked, ["1", "2", "3"])
+      const newestFirst = (yield* stored).map((match) => match.platform_post_id)
+      assert.deepStrictEqual(newestFirst, ["3", "2", "1"])
+      const record = Option.getOrThrow(yield* Effect.flatMap(StreamStore, ({ load }) => load("x")))
+      assert.deepStrictEqual(Option.getOrNull(record.cursor), "after 3")
+    }).pipe(Effect.provide(base))
+  )
+
+  it.scoped("stores a batch that changes gaps after the one before", () =>
+    Effect.gen(function* () {
+      const { deliver, signal, acked } = yield* platformX
+      yield* activeRule
+      const { working, sent, finishFirst } = yield* slowStore
+      yield* Layer.build(Layer.provide(Ingest.layer, Layer.succeed(MatchStore, working)))
+      yield* deliver("1")
+      yield* settled
+      yield* signal({ _tag: "Lost", cause: "stall", detail: "", from: 0, to: 1 })
+      yield* deliver("2")
+      yield* settled
+      assert.deepStrictEqual(sent, ["1"])
+      yield* finishFirst
+      yield* settled
+      assert.deepStrictEqual(yield* acked, ["1", "2"])
+    }).pipe(Effect.provide(base))
   )
 })
 
@@ -338,6 +381,32 @@ const platformX = Effect.gen(function* () {
     })
   const signal = (signal: Signal) => Queue.offer(queue, signal)
   return { deliver, signal, acked: Ref.get(acked), from }
+})
+
+type Store = MatchStore["Type"]
+
+/** A store with another `insert`, also while a batch is being stored. */
+const storing = (working: Store, insert: Store["insert"]) =>
+  Layer.succeed(
+    MatchStore,
+    MatchStore.of({ ...working, insert, insertNext: (...batch) => Effect.asSome(insert(...batch)) })
+  )
+
+/** The first batch is stored when the test says so. `sent`: posts sent to the store while it waits or after. */
+const slowStore = Effect.gen(function* () {
+  const store = yield* MatchStore
+  const finished = yield* Deferred.make<void>()
+  const sent: Array<string> = []
+  const insertNext: Store["insertNext"] = (matches, progress) => {
+    sent.push(...matches.map((match) => match.platform_post_id))
+    const isFirst = sent.length === 1
+    return Effect.zipRight(isFirst ? Deferred.await(finished) : Effect.void, store.insertNext(matches, progress))
+  }
+  return {
+    working: MatchStore.of({ ...store, insertNext }),
+    sent,
+    finishFirst: Deferred.succeed(finished, undefined)
+  }
 })
 
 const activeRuleOf = (accountId: AccountId) =>

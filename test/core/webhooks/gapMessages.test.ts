@@ -105,6 +105,7 @@ const save = (
   stores.streams.save({
     platform: "x",
     cursor: Option.none(),
+    batch: 1,
     ledger: {
       ...newLedger,
       watchedSince: Option.some(0),
