@@ -13,13 +13,31 @@ import { type AccountRules, layer, makeRules } from "./setup.ts"
 
 const PAGE = 50
 const ROUNDS = isSmoke ? 1 : 20
-const PAGES_PER_TURN = isSmoke ? 10 : 100
+const PAGES_PER_TURN = isSmoke ? 10 : 25
+
+/** All rules belong to one account. Most matches are of the busy ones. */
+const RULES = 1_000
+const BUSY_RULES = 100
+
+export interface Kind {
+  readonly title: string
+  /** A page from anywhere in the history, not the newest. */
+  readonly isDeep: boolean
+  /** Of all rules of the account, without naming one. */
+  readonly isOfAll: boolean
+}
+
+export const KINDS: ReadonlyArray<Kind> = [
+  { title: "newest of a rule", isDeep: false, isOfAll: false },
+  { title: "deep of a rule", isDeep: true, isOfAll: false },
+  { title: `newest of ${RULES} rules`, isDeep: false, isOfAll: true },
+  { title: `deep of ${RULES} rules`, isDeep: true, isOfAll: true }
+]
 
 export interface Listing {
   readonly rows: number
   /** In milliseconds, for every call. */
-  readonly newest: Array<number>
-  readonly deep: Array<number>
+  readonly millis: ReadonlyMap<Kind, Array<number>>
 }
 
 export const measureLists = (sizes: ReadonlyArray<number>) =>
@@ -30,11 +48,10 @@ export const measureLists = (sizes: ReadonlyArray<number>) =>
     const random = new Random(5)
     for (let round = -1; round < ROUNDS; round++) {
       for (const { lists, listing } of stores) {
-        const newest = yield* lists(random, false)
-        const deep = yield* lists(random, true)
-        if (round < 0) continue
-        listing.newest.push(...newest)
-        listing.deep.push(...deep)
+        for (const [kind, millis] of listing.millis) {
+          const taken = yield* lists(random, kind)
+          if (round >= 0) millis.push(...taken)
+        }
       }
     }
     return stores.map(({ listing }) => listing)
@@ -48,11 +65,10 @@ const openStore = (server: string, rows: number) =>
     url.pathname = `rows_${rows}`
     yield* Effect.promise(() => createDatabase(server, `rows_${rows}`))
     const context = yield* Layer.build(layer(Postgres.layerWith({ url: Redacted.make(url.href) })))
-    const owned = yield* Effect.provide(makeRules, context)
+    const owned = yield* Effect.provide(makeRules(RULES), context)
     yield* Effect.provide(fill(owned, rows), context)
-    const lists = (random: Random, isDeep: boolean) =>
-      Effect.provide(listPages(owned, { rows, random, isDeep }), context)
-    const listing: Listing = { rows, newest: [], deep: [] }
+    const lists = (random: Random, kind: Kind) => Effect.provide(listPages(owned, { rows, random, kind }), context)
+    const listing: Listing = { rows, millis: new Map(KINDS.map((kind) => [kind, []])) }
     return { lists, listing }
   })
 
@@ -63,7 +79,7 @@ const createDatabase = async (server: string, name: string) => {
   await client.end()
 }
 
-/** In time order, each for a random rule. */
+/** In time order, one in ten of any rule, the others of a busy one. */
 const fill = ({ account, rules }: AccountRules, rows: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient
@@ -78,7 +94,8 @@ const fill = ({ account, rules }: AccountRules, rows: number) =>
         insert into matches (id, rule_id, account_id, platform, platform_post_id, payload, bytes, created_at)
         select
           ('${sql.literal(UUID_START)}' || lpad(to_hex(n), 12, '0'))::uuid,
-          (${rules.map(toUuid)}::uuid[])[1 + (hashint8(n) & 2147483647) % ${rules.length}::int],
+          (${rules.map(toUuid)}::uuid[])[1 + (hashint8(n) & 2147483647) %
+            case n % 10 when 0 then ${rules.length}::int else ${BUSY_RULES}::int end],
           ${toUuid(account)}::uuid, 'x', (1800000000000000000 + n * 65536)::text, payloads[1 + n % 64], 1000, now()
         from generate_series(1::bigint, ${rows}::bigint) n, samples`
     })
@@ -86,7 +103,7 @@ const fill = ({ account, rules }: AccountRules, rows: number) =>
     yield* sql`vacuum analyze matches`
   })
 
-/** From this row on every rule has a full page. */
+/** From this row on every busy rule has a full page. */
 const FIRST_DEEP_ROW = 9_000
 
 const UUID_START = "01890000-0000-7000-8000-"
@@ -94,23 +111,23 @@ const UUID_START = "01890000-0000-7000-8000-"
 interface Pages {
   readonly rows: number
   readonly random: Random
-  /** A page from anywhere in the history, not the newest. */
-  readonly isDeep: boolean
+  readonly kind: Kind
 }
 
-const listPages = ({ account, rules }: AccountRules, { rows, random, isDeep }: Pages) =>
+const listPages = ({ account, rules }: AccountRules, { rows, random, kind }: Pages) =>
   Effect.gen(function* () {
     const store = yield* MatchStore
+    const busy = rules.slice(0, BUSY_RULES)
     const millis: Array<number> = []
     for (let page = 0; page < PAGES_PER_TURN; page++) {
       const row = random.between(FIRST_DEEP_ROW, rows)
-      const before = isDeep
+      const before = kind.isDeep
         ? Option.some(fromUuid("match", UUID_START + row.toString(16).padStart(12, "0")))
         : Option.none()
       const start = performance.now()
       const { items } = yield* store.list({
         account,
-        rules: Option.some([random.pick(rules)]),
+        rules: kind.isOfAll ? Option.none() : Option.some([random.pick(busy)]),
         platforms: ["x"],
         before,
         limit: PAGE

@@ -13,7 +13,6 @@ import { Platforms, type Signal } from "../../core/platforms/Platform.ts"
 import { Registrations } from "../../core/rules/Registrations.ts"
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { languageOf } from "../../test/platforms.ts"
-import { RULES } from "./posts.ts"
 
 /** Everything that rules, stores and use cases need. `client` selects the engine. */
 export const layer = <E>(client: Layer.Layer<SqlClient | Announcements, E>) =>
@@ -32,14 +31,14 @@ export interface AccountRules {
 }
 
 /** A rule's number is its id on the platform. */
-export const makeRules = Effect.gen(function* () {
+export const makeRules = Effect.fn("makeRules")(function* (count: number) {
   const store = yield* RuleStore
   const ids = yield* Ids
   const { account_id: account } = yield* Effect.flatMap(Keys, ({ adopt }) =>
     adopt(Redacted.make("benchmark of ingest"))
   )
   const createdAt = yield* Timestamp.now
-  const rules = yield* Effect.forEach(Array(RULES).keys(), (number) =>
+  const rules = yield* Effect.forEach(Array(count).keys(), (number) =>
     Effect.gen(function* () {
       const id = yield* ids.rule
       const text = `storm${number}`

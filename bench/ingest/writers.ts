@@ -64,18 +64,14 @@ export const bareWriter = (owned: AccountRules): Writer => ({
   prepare: (posts) =>
     Effect.map(SqlClient, (sql) => {
       const batches = batchesOf(posts.map(rowOf(owned)), BATCH)
-      return Effect.forEach(
-        batches,
-        (rows) => {
-          const [first, last] = [rows[0]?.id ?? "", rows.at(-1)?.id ?? ""]
-          return insertStatement(sql, Option.some({ json: JSON.stringify(rows), first, last }), {
-            self: ""
-          })
-        },
-        { discard: true }
-      )
+      return Effect.forEach(batches, (rows) => insertBare(sql, rows), { discard: true })
     })
 })
+
+export const insertBare = (sql: SqlClient, rows: ReadonlyArray<ReturnType<ReturnType<typeof rowOf>>>) => {
+  const [first, last] = [rows[0]?.id ?? "", rows.at(-1)?.id ?? ""]
+  return insertStatement(sql, Option.some({ json: JSON.stringify(rows), first, last }), { self: "" })
+}
 
 export const rowsWriter = (owned: AccountRules): Writer => ({
   title: ROWS,
@@ -116,9 +112,7 @@ export const makeRawTables = Effect.gen(function* () {
   }
 })
 
-// ---- helpers ----
-
-const rowOf =
+export const rowOf =
   ({ account, rules }: AccountRules) =>
   ({ id, rule, payload }: Post) => {
     const ruleId = rules[rule]
@@ -135,6 +129,8 @@ const rowOf =
       created_at: new Date().toISOString()
     }
   }
+
+// ---- helpers ----
 
 /** In column order. */
 const COLUMNS = "id, rule_id, account_id, platform, platform_post_id, payload, created_at, bytes"
