@@ -68,7 +68,7 @@ describe("migrate", () => {
           drop function take_turn;
           drop aggregate minute_counts(integer);
           drop function count_minute, add_minutes, minute_of;
-          drop function check_owner;
+          drop function check_owner, check_batch;
           drop index registrations_unsettled;
           drop index registrations_hidden;
           alter table registrations drop column reason, drop column watched_since, drop column paused_until, drop column paused_budget, drop column outcome, drop column version;
