@@ -551,6 +551,8 @@ export const trimContract = <E>(name: string, layer: Layer.Layer<Stores, E>) =>
           Array.from({ length: 4 }, () => trims),
           { concurrency: "unbounded" }
         )
+        // A trim that waited for another one may have deleted nothing.
+        yield* store.trim({ ...everything, keep: Option.some(100) })
         assert.deepStrictEqual(
           idsOf((yield* store.list(pageOf(account, { limit: 500 }))).items),
           ids.slice(-100).reverse()
