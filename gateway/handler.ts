@@ -6,12 +6,14 @@ import { Entropy } from "../core/model/Entropy.ts"
 import { RequestId } from "../core/model/RequestId.ts"
 import type { Quotas, Rate } from "../core/quotas/Quotas.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
+import { type Push, pushToStream } from "../core/work/push.ts"
 import { admit, authenticate, checkScope } from "./auth.ts"
 import { canceled, type DoorFailure, internal, methodNotAllowed, noSuchPath, rateHeaders, toWire } from "./errors.ts"
 import { errorReply, type Mount, type Reply, type Route } from "./route.ts"
 import { requestSpans } from "./tracing.ts"
 
-export type Handler = (request: Request) => Promise<Response>
+/** `push` sends the bodies of event streams. Default: as a `ReadableStream`. */
+export type Handler = (request: Request, push?: Push) => Promise<Response>
 
 /** The handler never rejects: every failure becomes a response in the documented error shape. */
 export const makeHandler = <R>(
@@ -60,7 +62,7 @@ export const makeHandler = <R>(
       return runner(Runtime.provideService(ofRequest, Actor, caller), request)(work.right(caller))
     }
 
-    return async (request) => {
+    return async (request, push = pushToStream) => {
       const startedAt = performance.now()
       const path = pathOf(request.url)
       const route = table.has(path) ? path : mountOf(path)?.prefix
@@ -82,7 +84,7 @@ export const makeHandler = <R>(
         status: reply.status,
         seconds: (performance.now() - startedAt) / 1_000
       })
-      return toResponse(request.method === "HEAD" ? { ...reply, body: null } : reply, id, counted)
+      return toResponse(request.method === "HEAD" ? { ...reply, body: null } : reply, id, counted, push)
     }
   })
 
@@ -139,9 +141,9 @@ const replyOf = (exit: Exit.Exit<Reply, DoorFailure>): Reply => {
   return errorReply(Cause.isInterruptedOnly(exit.cause) ? canceled : internal)
 }
 
-// The object is built in one expression, which is faster than adding to it.
-const toResponse = ({ status, headers, body }: Reply, id: string, { rate }: Counted): Response =>
-  new Response(body, {
+const toResponse = ({ status, headers, body }: Reply, id: string, { rate }: Counted, push: Push): Response => {
+  // The object is built in one expression, which is faster than adding to it.
+  const head = {
     status,
     headers: {
       ...headers,
@@ -149,7 +151,9 @@ const toResponse = ({ status, headers, body }: Reply, id: string, { rate }: Coun
       "x-request-id": id,
       ...(rate !== undefined && rateHeaders(rate))
     }
-  })
+  }
+  return body !== null && typeof body === "object" && "open" in body ? push(body, head) : new Response(body, head)
+}
 
 /** The prefix is unique to the process, the counter within it. */
 const requestIds = (process: string): (() => string) => {

@@ -12,6 +12,7 @@ import {
 import { InvalidArgument, type Unauthenticated } from "../core/model/Errors.ts"
 import { type AccountId, MatchId } from "../core/model/Ids.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
+import type { PushBody, Sink } from "../core/work/push.ts"
 import { type Authentication, authenticate } from "./auth.ts"
 import { decoder } from "./decode.ts"
 import { internal, toWire, type WireError } from "./errors.ts"
@@ -37,7 +38,7 @@ export const liveRoute = (schemas: PlatformSchemas): KeyedRoute<Matches | Keys> 
 
 export type LiveFailure = WatchFailure | Unauthenticated
 
-export type LivePuller = Puller<ReadonlyArray<MatchUpdate>, LiveFailure>
+export type LivePuller = Puller<MatchUpdate, LiveFailure>
 
 /** Checks `key` repeatedly: revoking a key ends its streams. */
 export const pullLiveUpdates = (options: {
@@ -46,14 +47,14 @@ export const pullLiveUpdates = (options: {
   readonly query: ResolvedWatchQuery
   readonly key: Authentication
 }): Effect.Effect<LivePuller, never, Matches | Keys> =>
-  makePuller<ReadonlyArray<MatchUpdate>, LiveFailure, Matches | Keys>(
+  makePuller<MatchUpdate, LiveFailure, Matches | Keys>(
     Effect.gen(function* () {
       const { transport, account, query, key } = options
       const matches = yield* Matches
       yield* Effect.acquireRelease(Metrics.changeLiveStreams(transport, 1), () =>
         Metrics.changeLiveStreams(transport, -1)
       )
-      const next = yield* matches.listen(account, query)
+      const { read, onReady } = yield* matches.listen(account, query)
       let checkedAt = yield* Clock.currentTimeMillis
       const check = Effect.flatMap(Clock.currentTimeMillis, (now) => {
         if (now - checkedAt < KEY_CHECK_MILLIS) return Effect.void
@@ -61,11 +62,12 @@ export const pullLiveUpdates = (options: {
         // A store that is down for a while must not end the stream.
         return Effect.catchTag(key, "StoreUnavailable", () => Effect.void)
       })
-      return Effect.zipLeft(next, check).pipe(
+      const checkedRead = Effect.zipLeft(read, check).pipe(
         Effect.tapErrorCause((cause) =>
           Cause.isDie(cause) ? Effect.logError("Cannot deliver live matches", cause) : Effect.void
         )
       )
+      return { read: checkedRead, onReady }
     })
   )
 
@@ -108,43 +110,39 @@ const reply =
       return { status: 200, headers: HEADERS, body: bodyOf(puller, encode(`id: ${cursor}\nretry: 1000\n: open\n\n`)) }
     })
 
-/** Limits what is buffered for a client that stops reading. */
-const PULL_BYTES = 65_536
+const bodyOf = (puller: LivePuller, opening: Uint8Array): PushBody => ({
+  open: (sink) => {
+    let batch: ReadonlyArray<MatchUpdate> = []
+    let index = 0
 
-const bodyOf = (puller: LivePuller, opening: Uint8Array): ReadableStream<Uint8Array> => {
-  let isOpen = false
-  let batch: ReadonlyArray<MatchUpdate> = []
-  let index = 0
-
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    if (!isOpen) {
-      isOpen = true
-      return controller.enqueue(opening)
-    }
-    if (index === batch.length) {
-      const next = await puller.next()
-      if (Exit.isFailure(next)) return end(controller, next.cause)
-      batch = next.value
+    const resume = () => {
+      for (; index < batch.length; index++) {
+        const update = batch[index]
+        if (update !== undefined && !sink.write(frameOf(update))) {
+          index++
+          return
+        }
+      }
+      batch = []
       index = 0
+      puller.pull(take)
     }
-    for (let bytes = 0; index < batch.length && bytes < PULL_BYTES; index++) {
-      const update = batch[index]
-      if (update === undefined) continue
-      const frame = frameOf(update)
-      controller.enqueue(frame)
-      bytes += frame.length
+    const take = (exit: Exit.Exit<ReadonlyArray<MatchUpdate>, LiveFailure>) => {
+      if (Exit.isFailure(exit)) return end(sink, exit.cause)
+      batch = exit.value
+      resume()
     }
+    if (sink.write(opening)) resume()
+    return { resume, close: puller.close }
   }
-  // Without prefetch, a stream starts only when its body is read.
-  return new ReadableStream({ pull, cancel: puller.close }, { highWaterMark: 0 })
-}
+})
 
-const end = (controller: ReadableStreamDefaultController<Uint8Array>, cause: Cause.Cause<LiveFailure>): void => {
+const end = (sink: Sink, cause: Cause.Cause<LiveFailure>): void => {
   // Only a disconnect interrupts the stream.
   if (Cause.isInterruptedOnly(cause)) return
   const failure = Cause.failureOption(cause)
-  controller.enqueue(errorFrame(Option.isSome(failure) ? toWire(failure.value) : internal))
-  controller.close()
+  sink.write(errorFrame(Option.isSome(failure) ? toWire(failure.value) : internal))
+  sink.end()
 }
 
 const encoder = new TextEncoder()

@@ -140,7 +140,7 @@ export const operatorGateway = (
       ],
       []
     )
-    return (request) => (request.headers.has("authorization") ? asAccount(request) : asOperator(request))
+    return (request, push) => (request.headers.has("authorization") ? asAccount(request, push) : asOperator(request))
   })
 
 /** Adds the operator's key to a handler, for the paths that need it. */
@@ -154,8 +154,8 @@ export const withOperatorKey = (
     const asOperator = yield* makeHandler<KeyServices>(yield* keyRoutes, [])
     const isOperators = (request: Request) =>
       isSameDigest(sha256(bearer(request.headers.get("authorization")) ?? ""), expected)
-    return (request) =>
-      KEY_PATHS.has(pathOf(request.url)) && isOperators(request) ? asOperator(request) : handler(request)
+    return (request, push) =>
+      KEY_PATHS.has(pathOf(request.url)) && isOperators(request) ? asOperator(request) : handler(request, push)
   })
 
 // ---- helpers ----

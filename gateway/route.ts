@@ -1,13 +1,14 @@
 /** Routes and replies of the gateway. */
 import type { Effect, Either } from "effect"
 import type { Caller, Scope } from "../core/keys/Key.ts"
+import type { PushBody } from "../core/work/push.ts"
 import type { DoorFailure, WireError } from "./errors.ts"
 
 /** Becomes a `Response` in the handler. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream | null
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream | PushBody | null
 }
 
 /** Handles a request that was read. The caller is its `Actor`. */

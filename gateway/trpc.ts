@@ -402,7 +402,7 @@ async function* trackedUpdates(
   let last = start
   try {
     for (;;) {
-      const next = await puller.next()
+      const next = await new Promise<Exit.Exit<ReadonlyArray<MatchUpdate>, LiveFailure>>(puller.pull)
       if (Exit.isFailure(next)) throw errorOf(next.cause)
       for (const update of next.value) {
         if ("id" in update) last = update.id

@@ -59,6 +59,7 @@ const allowedPackages: Readonly<Record<Area, ReadonlyArray<string>>> = {
     "@electric-sql/pglite",
     "@electric-sql/pglite/",
     "@hono/node-server",
+    "@hono/node-server/",
     "pg",
     "uuid",
     "node:"

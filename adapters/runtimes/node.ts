@@ -1,9 +1,12 @@
 /** HTTP server on Node. */
 import { randomUUID } from "node:crypto"
-import { createServer, type Server, type ServerResponse } from "node:http"
+import { createServer, type OutgoingHttpHeaders, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
+import type { Writable } from "node:stream"
 import { getRequestListener } from "@hono/node-server"
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { Effect, type Scope } from "effect"
+import type { Push } from "../../core/work/push.ts"
 import {
   CannotListen,
   GRACE_MILLIS,
@@ -40,7 +43,7 @@ const listen = (
   { handler, unreadable, stalledMillis = STALLED_MILLIS }: Handling
 ) =>
   Effect.async<Listening, unknown>((resume) => {
-    const listener = getRequestListener(handler, {
+    const listener = getRequestListener((request, { outgoing }) => handler(request, pushTo(outgoing)), {
       errorHandler: () =>
         new Response(unreadable, {
           status: 400,
@@ -66,6 +69,24 @@ const listen = (
     })
     server.listen(address, () => resume(Effect.succeed({ server, open })))
   })
+
+/** A response of HTTP/1 or HTTP/2. */
+type Outgoing = Writable & { readonly writeHead: (status: number, headers: OutgoingHttpHeaders) => unknown }
+
+/** Writes to the response directly: a `ReadableStream` would take as much memory as the rest of the connection. */
+const pushTo =
+  (outgoing: Outgoing): Push =>
+  (body, { status, headers }) => {
+    if (outgoing.destroyed) return RESPONSE_ALREADY_SENT
+    outgoing.writeHead(status, headers)
+    const { resume, close } = body.open({
+      // It ends early when the server stops.
+      write: (bytes) => !outgoing.writableEnded && outgoing.write(bytes),
+      end: () => outgoing.end()
+    })
+    outgoing.on("drain", resume).on("close", close).on("error", close)
+    return RESPONSE_ALREADY_SENT
+  }
 
 const close = ({ server, open }: Listening) =>
   Effect.async<void>((resume) => {

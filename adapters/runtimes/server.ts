@@ -1,9 +1,10 @@
 /** Options and errors of the HTTP server, shared by both runtimes. */
 import { createServer } from "node:net"
 import { Data, Effect } from "effect"
+import type { Push } from "../../core/work/push.ts"
 
 export interface Handling {
-  readonly handler: (request: Request) => Promise<Response>
+  readonly handler: (request: Request, push?: Push) => Promise<Response>
   /** The JSON error body for bytes that cannot be parsed as a `Request`. */
   readonly unreadable: string
   /** A client that reads nothing for this long while data waits is disconnected. Default: two minutes. */

@@ -2,14 +2,29 @@
 import { Context, Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import type { CursorExpired, StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, MatchId } from "../model/Ids.ts"
+import { isTurnLong, nextTurn } from "../work/turns.ts"
 import { checkResumeCursor } from "./checkCursor.ts"
 import { type Change, MAX_PAGE_BYTES, type MatchSelector, MatchStore } from "./MatchStore.ts"
 
 /** A heartbeat comes after a quiet period. Everything up to its id has been delivered. */
 export type LiveUpdate = Change | { readonly _tag: "Heartbeat"; readonly id: MatchId }
 
-/** Waits for the next updates. Stateful: do not run it concurrently, and call `listen` again after an interruption. */
-export type Next<A, E> = Effect.Effect<ReadonlyArray<A>, E>
+/** The reading end of a listener. */
+export interface LiveReader<A, E, R = never> {
+  /**
+   * The updates since the last run, possibly none: it does not wait for more. Stateful: do not run it concurrently, and
+   * call `listen` again after an interruption.
+   */
+  readonly read: Effect.Effect<ReadonlyArray<A>, E, R>
+  /** Calls `wake` once, when it is time for `read`: at once if it is already. An earlier `wake` is forgotten. */
+  readonly onReady: (wake: () => void) => void
+}
+
+/** Waits for the next updates. */
+export const nextUpdates = <A, E>({ read, onReady }: LiveReader<A, E>): Effect.Effect<ReadonlyArray<A>, E> => {
+  const ready = Effect.async<void>((resume) => onReady(() => resume(Effect.void)))
+  return Effect.repeat(Effect.zipRight(ready, read), { until: (updates) => updates.length > 0 })
+}
 
 export class LiveMatches extends Context.Tag("core/LiveMatches")<
   LiveMatches,
@@ -21,7 +36,7 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
     readonly listen: (
       selector: MatchSelector,
       start: Option.Option<MatchId>
-    ) => Effect.Effect<Next<LiveUpdate, CursorExpired | StoreUnavailable>, StoreUnavailable, Scope.Scope>
+    ) => Effect.Effect<LiveReader<LiveUpdate, CursorExpired | StoreUnavailable>, StoreUnavailable, Scope.Scope>
   }
 >() {
   static readonly layer: Layer.Layer<LiveMatches, never, MatchStore> = Layer.scoped(
@@ -35,6 +50,15 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
       // Listeners join between two reads.
       const lock = yield* Effect.makeSemaphore(1)
 
+      /** After a whole page: a listener then takes and sends it at once. */
+      const wakeAll = Effect.fnUntraced(function* (accounts: Iterable<AccountId>) {
+        for (const account of accounts) {
+          for (const listener of listeners.get(account) ?? []) {
+            if (listener.wakeIfReady() && isTurnLong()) yield* Effect.promise(nextTurn)
+          }
+        }
+      })
+
       /** True if there may be more. */
       const readPage = Effect.fnUntraced(function* (newest: MatchId) {
         if (Option.exists(readUpTo, (id) => id >= newest)) return false
@@ -46,6 +70,7 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
         for (const { account, change, bytes } of items) {
           for (const listener of listeners.get(account) ?? []) listener.push(change, bytes)
         }
+        yield* wakeAll(new Set(items.map(({ account }) => account)))
         const last = items.at(-1)?.change.id ?? newest
         // After the last page, nothing up to `newest` remains for these accounts.
         readUpTo = Option.some(hasMore || last > newest ? last : newest)
@@ -103,8 +128,9 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
         })
 
       // One timer for all listeners: ten thousand timers would keep the process busy.
-      const tick = Effect.sync(() => {
+      const tick = Effect.suspend(() => {
         for (const group of listeners.values()) for (const listener of group) listener.tick()
+        return wakeAll(listeners.keys())
       })
       yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced("1 second")))
 
@@ -112,28 +138,25 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
         // Joins before it reads the store, so that no match falls in between.
         Effect.map(Effect.acquireRelease(join(selector), leave), (listener) => {
           const position = new Position(start)
-          let isBehind = true
 
-          const nextPage = Effect.gen(function* () {
+          const readStore = Effect.fnUntraced(function* () {
             const after = position.seen
+            listener.isBehind = false
             const page = yield* store.next({ ...selector, after, limit: PAGE })
             if (Option.isSome(after)) yield* checkResumeCursor(store, selector.account, after.value)
-            isBehind = page.hasMore
+            // Not set to false here: the queue may have overflowed in the meantime.
+            if (page.hasMore) listener.isBehind = true
             return position.advance(page.items)
           })
 
-          const next: Next<LiveUpdate, CursorExpired | StoreUnavailable> = Effect.suspend(() => {
-            const changes = isBehind ? "overflow" : listener.take()
-            if (changes === "overflow") {
-              isBehind = true
-              return nextPage
-            }
+          const read = Effect.suspend(() => {
+            if (listener.isBehind) return readStore()
+            const changes = listener.take()
             if (changes.length > 0) return Effect.succeed(position.advance(changes))
             // No yield since `take`: every change up to `handedOut` has been taken.
-            if (listener.takeHeartbeat()) return Effect.succeed(position.heartbeat(handedOut))
-            return Effect.as(listener.changed, [])
-          }).pipe(Effect.flatMap((updates) => (updates.length === 0 ? next : Effect.succeed(updates))))
-          return next
+            return Effect.succeed(listener.takeHeartbeat() ? position.heartbeat(handedOut) : [])
+          })
+          return { read, onReady: (wake: () => void) => listener.onReady(wake) }
         })
 
       return LiveMatches.of({ listen })
@@ -184,11 +207,12 @@ class Position {
 
 class Listener {
   readonly selector: MatchSelector
+  /** Whether the store has to be read: at first, and after the queue was dropped. */
+  isBehind = true
   private queue: Array<Change> = []
   private queuedBytes = 0
-  private hasOverflowed = false
   private idleSeconds = 0
-  private wake = () => {}
+  private wake: (() => void) | undefined
 
   constructor(selector: MatchSelector) {
     this.selector = selector
@@ -197,44 +221,50 @@ class Listener {
   push(change: Change, bytes: number): void {
     const { rules, platforms } = this.selector
     const { match } = change
-    if (this.hasOverflowed || !platforms.includes(match.platform)) return
+    if (!platforms.includes(match.platform)) return
     if (Option.exists(rules, (ids) => !ids.includes(match.rule_id))) return
     this.queue.push(change)
     this.queuedBytes += bytes
     if (this.queue.length > MAX_QUEUED || this.queuedBytes > MAX_QUEUED_BYTES) {
-      this.hasOverflowed = true
-      this.queue = []
+      this.isBehind = true
+      this.take()
     }
-    this.wake()
   }
 
-  /** After an overflow the queue is dropped: read the store instead. */
-  take(): ReadonlyArray<Change> | "overflow" {
-    const { hasOverflowed, queue } = this
+  take(): ReadonlyArray<Change> {
+    const { queue } = this
     if (queue.length > 0) this.idleSeconds = 0
-    this.hasOverflowed = false
     this.queue = []
     this.queuedBytes = 0
-    return hasOverflowed ? "overflow" : queue
+    return queue
   }
 
   tick(): void {
     this.idleSeconds++
-    if (this.idleSeconds >= HEARTBEAT_SECONDS) this.wake()
   }
 
   /** True once per quiet period. */
   takeHeartbeat(): boolean {
-    const isDue = this.idleSeconds >= HEARTBEAT_SECONDS
+    const isDue = this.isHeartbeatDue
     if (isDue) this.idleSeconds = 0
     return isDue
   }
 
-  /** Waits for a change or for the next heartbeat. */
-  readonly changed: Effect.Effect<void> = Effect.async((resume) => {
-    this.wake = () => {
-      this.wake = () => {}
-      resume(Effect.void)
-    }
-  })
+  /** Calls `wake` once, for changes or a heartbeat. */
+  onReady(wake: () => void): void {
+    this.wake = wake
+    this.wakeIfReady()
+  }
+
+  wakeIfReady(): boolean {
+    const { wake } = this
+    if (wake === undefined || !(this.isBehind || this.queue.length > 0 || this.isHeartbeatDue)) return false
+    this.wake = undefined
+    wake()
+    return true
+  }
+
+  private get isHeartbeatDue(): boolean {
+    return this.idleSeconds >= HEARTBEAT_SECONDS
+  }
 }

@@ -23,7 +23,7 @@ import { yieldIfTurnIsLong } from "../work/turns.ts"
 import { endOf } from "./Bars.ts"
 import { checkCursor, checkNotInFuture, checkResumeCursor } from "./checkCursor.ts"
 import { barsOf, checkWork, type Histogram, type HistogramQuery, histogramOf } from "./Histogram.ts"
-import { LiveMatches, type LiveUpdate, type Next } from "./LiveMatches.ts"
+import { LiveMatches, type LiveReader, type LiveUpdate, nextUpdates } from "./LiveMatches.ts"
 import { Match, Redaction, redactionOf } from "./Match.ts"
 import { type MatchSelector, MatchStore } from "./MatchStore.ts"
 
@@ -121,7 +121,7 @@ export class Matches extends Context.Tag("core/Matches")<
     readonly listen: (
       account: AccountId,
       query: ResolvedWatchQuery
-    ) => Effect.Effect<Next<MatchUpdate, WatchFailure>, WatchFailure, Scope.Scope>
+    ) => Effect.Effect<LiveReader<MatchUpdate, WatchFailure>, WatchFailure, Scope.Scope>
     /** The number of stored matches over time. */
     readonly histogram: (
       account: AccountId,
@@ -228,27 +228,28 @@ export class Matches extends Context.Tag("core/Matches")<
       const listenTo = Effect.fnUntraced(function* (wanted: Selector, query: ResolvedWatchQuery) {
         const { account } = wanted
         yield* quotas.openStream(account)
-        const next = yield* live.listen(wanted, Option.some(query.cursor))
+        const { read, onReady } = yield* live.listen(wanted, Option.some(query.cursor))
         // An outage of the store does not end the stream.
         const checkRule = Effect.catchTag(selectorFor(account, query), "StoreUnavailable", () => Effect.void)
-        return Effect.tap(next, ([first]) => (first?._tag === "Heartbeat" ? checkRule : Effect.void))
+        return { read: Effect.tap(read, ([first]) => (first?._tag === "Heartbeat" ? checkRule : Effect.void)), onReady }
       })
 
       const listen = Effect.fnUntraced(function* (account: AccountId, query: ResolvedWatchQuery) {
         const wanted = yield* selectorFor(account, query)
-        const next = yield* listenTo(wanted, query)
+        const { read, onReady } = yield* listenTo(wanted, query)
         const changed = yield* coverageChanges(watchSelectorOf(wanted), timeOf(query.cursor))
-        return Effect.flatMap(changed, (coverage): Next<MatchUpdate, WatchFailure> => {
-          if (Option.isNone(coverage)) return next
+        const readAll = Effect.flatMap(changed, (coverage): Effect.Effect<ReadonlyArray<MatchUpdate>, WatchFailure> => {
+          if (Option.isNone(coverage)) return read
           return Effect.succeed([{ _tag: "CoverageChanged", coverage: coverage.value }])
         })
+        return { read: readAll, onReady }
       })
 
       const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {
         const { timeout_seconds, limit, ...wanted } = query
         const start = yield* startCursor(account, wanted)
         const selector = yield* selectorFor(account, wanted)
-        const next = yield* listenTo(selector, { ...wanted, cursor: start })
+        const next = nextUpdates(yield* listenTo(selector, { ...wanted, cursor: start }))
         let cursor = start
         const matches: Array<Match> = []
         const redacted: Array<Redaction> = []

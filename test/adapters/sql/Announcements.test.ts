@@ -5,7 +5,7 @@ import pg from "pg"
 import { Announcements, CHANNEL } from "../../../adapters/sql/Announcements.ts"
 import * as postgres from "../../../adapters/sql/postgres.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
-import { LiveMatches } from "../../../core/matches/LiveMatches.ts"
+import { LiveMatches, nextUpdates } from "../../../core/matches/LiveMatches.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { newAccount, newMatch, visibleRule } from "../../contract/samples.ts"
 import { PLATFORM_IDS } from "../../platforms.ts"
@@ -55,9 +55,9 @@ describe("Announcements", () => {
       const matches = Array.from({ length: 5 }, () => newMatch(rule))
 
       const { listen } = yield* Effect.provide(LiveMatches, reader)
-      const next = yield* listen({ account, rules: Option.none(), platforms: PLATFORM_IDS }, Option.none())
+      const live = yield* listen({ account, rules: Option.none(), platforms: PLATFORM_IDS }, Option.none())
       const ids: Array<string> = []
-      const reading = yield* next.pipe(
+      const reading = yield* nextUpdates(live).pipe(
         Effect.map((some) => ids.push(...some.map((one) => (one._tag === "Matched" ? one.match.id : one._tag)))),
         Effect.repeat({ until: (count) => count >= matches.length }),
         Effect.forkScoped

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import { StreamStore } from "../../../core/coverage/StreamStore.ts"
-import { LiveMatches, type LiveUpdate } from "../../../core/matches/LiveMatches.ts"
+import { LiveMatches, type LiveUpdate, nextUpdates } from "../../../core/matches/LiveMatches.ts"
 import { type MatchSelector, MatchStore } from "../../../core/matches/MatchStore.ts"
 import { StoreUnavailable } from "../../../core/model/Errors.ts"
 import { type AccountId, firstMatchIdAt, fromUuid, type MatchId } from "../../../core/model/Ids.ts"
@@ -20,7 +20,7 @@ const everythingOf = (account: AccountId): MatchSelector => ({ account, rules: O
 const from = (wanted: MatchSelector, start: Option.Option<MatchId>) =>
   Stream.unwrapScoped(
     Effect.gen(function* () {
-      const next = yield* (yield* LiveMatches).listen(wanted, start)
+      const next = nextUpdates(yield* (yield* LiveMatches).listen(wanted, start))
       return Stream.repeatEffectChunk(Effect.map(next, Chunk.unsafeFromArray))
     })
   )
@@ -79,7 +79,7 @@ describe("LiveMatches", () => {
         const { listen } = yield* LiveMatches
         // Waits for the subscription to changes.
         yield* Effect.sleep(20)
-        const next = yield* listen(everythingOf(ann), Option.none())
+        const next = nextUpdates(yield* listen(everythingOf(ann), Option.none()))
         assert.deepStrictEqual(idsOf(yield* next), ids)
         const last = yield* insertSome(rule, 1)
         assert.deepStrictEqual(idsOf(yield* next), last)
@@ -102,7 +102,7 @@ describe("LiveMatches", () => {
         const { listen } = yield* LiveMatches
         for (let i = 0; i < 3; i++) {
           yield* insertSome(rule, 1)
-          const first = Effect.flatMap(listen(everythingOf(ann), Option.none()), (next) => next)
+          const first = Effect.flatMap(listen(everythingOf(ann), Option.none()), nextUpdates)
           // Not compared by id: the store assigns a higher id to a match below the watermark.
           assert.lengthOf(yield* Effect.scoped(first), i + 1)
         }

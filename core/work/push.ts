@@ -1,0 +1,60 @@
+/** Bodies of responses that write themselves, with back-pressure: an idle one holds no promise, fiber or buffer. */
+
+/** The connection that a body writes to. */
+export interface Sink {
+  /** False if the reader is slow: the body then waits for `resume`. */
+  readonly write: (bytes: Uint8Array) => boolean
+  readonly end: () => void
+}
+
+export interface PushBody {
+  /** Called at most once. Nothing is acquired before. */
+  readonly open: (sink: Sink) => OpenBody
+}
+
+export interface OpenBody {
+  readonly resume: () => void
+  /** After this, the body writes nothing. */
+  readonly close: () => void
+}
+
+/** How a runtime sends a body. */
+export type Push = (
+  body: PushBody,
+  head: { readonly status: number; readonly headers: Record<string, string> }
+) => Response
+
+/** On every runtime. */
+export const pushToStream: Push = (body, head) => new Response(toReadableStream(body), head)
+
+// ---- helpers ----
+
+/** Per read, so that little is buffered for a client that stops reading. */
+const READ_BYTES = 65_536
+
+const toReadableStream = (body: PushBody): ReadableStream<Uint8Array> => {
+  let opened: OpenBody | undefined
+  let written = 0
+  const open = (controller: ReadableStreamDefaultController<Uint8Array>) =>
+    body.open({
+      write: (bytes) => {
+        controller.enqueue(bytes)
+        written += bytes.length
+        return written < READ_BYTES
+      },
+      end: () => controller.close()
+    })
+  return new ReadableStream(
+    {
+      pull: (controller) => {
+        const isFull = written >= READ_BYTES
+        written = 0
+        if (opened === undefined) opened = open(controller)
+        else if (isFull) opened.resume()
+      },
+      cancel: () => opened?.close()
+    },
+    // Without prefetch, the body is opened only when it is read.
+    { highWaterMark: 0 }
+  )
+}
