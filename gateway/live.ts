@@ -12,6 +12,7 @@ import {
 import { InvalidArgument, type Unauthenticated } from "../core/model/Errors.ts"
 import { type AccountId, MatchId } from "../core/model/Ids.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
+import { hold } from "../core/work/hold.ts"
 import type { PushBody, Sink } from "../core/work/push.ts"
 import { type Authentication, authenticate } from "./auth.ts"
 import { decoder } from "./decode.ts"
@@ -51,9 +52,7 @@ export const pullLiveUpdates = (options: {
     Effect.gen(function* () {
       const { transport, account, query, key } = options
       const matches = yield* Matches
-      yield* Effect.acquireRelease(Metrics.changeLiveStreams(transport, 1), () =>
-        Metrics.changeLiveStreams(transport, -1)
-      )
+      yield* hold(Metrics.changeLiveStreams(transport, 1), () => Metrics.changeLiveStreams(transport, -1))
       const { read, onReady } = yield* matches.listen(account, query)
       let checkedAt = yield* Clock.currentTimeMillis
       const check = Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -107,10 +106,10 @@ const reply =
       const cursor = yield* matches.startCursor(account, query)
       if (isHead) return { status: 200, headers: HEADERS, body: null }
       const puller = yield* pullLiveUpdates({ transport: "sse", account, query: { ...query, cursor }, key })
-      return { status: 200, headers: HEADERS, body: bodyOf(puller, encode(`id: ${cursor}\nretry: 1000\n: open\n\n`)) }
+      return { status: 200, headers: HEADERS, body: bodyOf(puller, cursor) }
     })
 
-const bodyOf = (puller: LivePuller, opening: Uint8Array): PushBody => ({
+const bodyOf = (puller: LivePuller, start: MatchId): PushBody => ({
   open: (sink) => {
     let batch: ReadonlyArray<MatchUpdate> = []
     let index = 0
@@ -132,7 +131,7 @@ const bodyOf = (puller: LivePuller, opening: Uint8Array): PushBody => ({
       batch = exit.value
       resume()
     }
-    if (sink.write(opening)) resume()
+    if (sink.write(encode(`id: ${start}\nretry: 1000\n: open\n\n`))) resume()
     return { resume, close: puller.close }
   }
 })

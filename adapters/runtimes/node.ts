@@ -1,8 +1,7 @@
 /** HTTP server on Node. */
 import { randomUUID } from "node:crypto"
-import { createServer, type OutgoingHttpHeaders, type Server, type ServerResponse } from "node:http"
+import { createServer, type Server, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-import type { Writable } from "node:stream"
 import { getRequestListener } from "@hono/node-server"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import { Effect, type Scope } from "effect"
@@ -43,7 +42,9 @@ const listen = (
   { handler, unreadable, stalledMillis = STALLED_MILLIS }: Handling
 ) =>
   Effect.async<Listening, unknown>((resume) => {
-    const listener = getRequestListener((request, { outgoing }) => handler(request, pushTo(outgoing)), {
+    const handle = (request: Request, { outgoing }: { readonly outgoing: unknown }) =>
+      handler(request, outgoing instanceof ServerResponse ? pushTo(outgoing) : undefined)
+    const listener = getRequestListener(handle, {
       errorHandler: () =>
         new Response(unreadable, {
           status: 400,
@@ -70,15 +71,13 @@ const listen = (
     server.listen(address, () => resume(Effect.succeed({ server, open })))
   })
 
-/** A response of HTTP/1 or HTTP/2. */
-type Outgoing = Writable & { readonly writeHead: (status: number, headers: OutgoingHttpHeaders) => unknown }
-
 /** Writes to the response directly: a `ReadableStream` would take as much memory as the rest of the connection. */
 const pushTo =
-  (outgoing: Outgoing): Push =>
+  (outgoing: ServerResponse): Push =>
   (body, { status, headers }) => {
     if (outgoing.destroyed) return RESPONSE_ALREADY_SENT
     outgoing.writeHead(status, headers)
+    outgoing.flushHeaders()
     const { resume, close } = body.open({
       // It ends early when the server stops.
       write: (bytes) => !outgoing.writableEnded && outgoing.write(bytes),

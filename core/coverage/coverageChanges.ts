@@ -2,6 +2,7 @@
 import { Clock, Effect, Option, type Scope } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { WatchSelector } from "../rules/RuleStore.ts"
+import { hold } from "../work/hold.ts"
 import type { Coverage } from "./Coverage.ts"
 import type { CoverageOf, Window } from "./coverageOf.ts"
 
@@ -36,20 +37,23 @@ export const makeCoverageChanges = (coverageOf: CoverageOf): CoverageChanges => 
     const { account, rule, platforms } = selector
     const key = [account, Option.getOrElse(rule, () => ""), ...platforms].join(" ")
     return Effect.map(
-      Effect.acquireRelease(join(selector, key), (joined) => leave(joined, key)),
+      hold(join(selector, key), (joined) => leave(joined, key)),
       ({ read }) => {
         let reported = ""
         let checkedAt = Number.NEGATIVE_INFINITY
-        return Effect.gen(function* () {
-          const now = yield* Clock.currentTimeMillis
-          if (now - checkedAt < MIN_INTERVAL_MILLIS) return Option.none()
+        const check = (now: number) =>
+          Effect.map(read, (coverageIn) => {
+            const coverage = coverageIn({ from: Option.some(Math.min(from, now)), to: now })
+            const gaps = gapsOf(coverage)
+            if (gaps === reported) return Option.none()
+            reported = gaps
+            return Option.some(coverage)
+          }).pipe(Effect.catchTag("StoreUnavailable", () => Effect.succeedNone))
+        return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          if (now - checkedAt < MIN_INTERVAL_MILLIS) return Effect.succeedNone
           checkedAt = now
-          const coverage = (yield* read)({ from: Option.some(Math.min(from, now)), to: now })
-          const gaps = gapsOf(coverage)
-          if (gaps === reported) return Option.none()
-          reported = gaps
-          return Option.some(coverage)
-        }).pipe(Effect.catchTag("StoreUnavailable", () => Effect.succeedNone))
+          return check(now)
+        })
       }
     )
   }

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import type { CursorExpired, StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId, MatchId } from "../model/Ids.ts"
+import { hold } from "../work/hold.ts"
 import { isTurnLong, nextTurn } from "../work/turns.ts"
 import { checkResumeCursor } from "./checkCursor.ts"
 import { type Change, MAX_PAGE_BYTES, type MatchSelector, MatchStore } from "./MatchStore.ts"
@@ -136,7 +137,7 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
 
       const listen = (selector: MatchSelector, start: Option.Option<MatchId>) =>
         // Joins before it reads the store, so that no match falls in between.
-        Effect.map(Effect.acquireRelease(join(selector), leave), (listener) => {
+        Effect.map(hold(join(selector), leave), (listener) => {
           const position = new Position(start)
 
           const readStore = Effect.fnUntraced(function* () {

@@ -7,6 +7,7 @@ import { Entropy } from "../model/Entropy.ts"
 import { LimitReached, type StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
 import { Platforms } from "../platforms/Platform.ts"
+import { hold } from "../work/hold.ts"
 import { metered } from "../work/turns.ts"
 import { type Defaults, isPlain, type LimitName, rulesOn, WINDOW_SECONDS, type WindowLimit } from "./Limit.ts"
 import { type Count, LimitStore } from "./LimitStore.ts"
@@ -222,7 +223,7 @@ export class Quotas extends Context.Tag("core/Quotas")<
           openStream: (account) =>
             Effect.zipRight(
               checkStreams(account),
-              Effect.acquireRelease(changeStreams(account, 1), () => changeStreams(account, -1))
+              hold(changeStreams(account, 1), () => changeStreams(account, -1))
             ),
           used: (account, name) =>
             Effect.map(Clock.currentTimeMillis, (now) =>
