@@ -18,7 +18,7 @@ import { type Authentication, authenticate } from "./auth.ts"
 import { decoder } from "./decode.ts"
 import { internal, toWire, type WireError } from "./errors.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
-import { makePuller, type Puller } from "./puller.ts"
+import { type Done, makePuller, type Puller } from "./puller.ts"
 import { queryOf } from "./rest.ts"
 import type { KeyedRoute, Work } from "./route.ts"
 
@@ -115,18 +115,15 @@ const bodyOf = (puller: LivePuller, start: MatchId): PushBody => ({
     let index = 0
 
     const resume = () => {
-      for (; index < batch.length; index++) {
-        const update = batch[index]
-        if (update !== undefined && !sink.write(frameOf(update))) {
-          index++
-          return
-        }
+      while (index < batch.length) {
+        const update = batch[index++]
+        if (update !== undefined && !sink.write(frameOf(update))) return
       }
       batch = []
       index = 0
       puller.pull(take)
     }
-    const take = (exit: Exit.Exit<ReadonlyArray<MatchUpdate>, LiveFailure>) => {
+    const take: Done<MatchUpdate, LiveFailure> = (exit) => {
       if (Exit.isFailure(exit)) return end(sink, exit.cause)
       batch = exit.value
       resume()

@@ -7,10 +7,12 @@ export interface Puller<A, E> {
    * Calls `done` with the next values, at once if there are some. No fiber runs while it waits. Must not be called again
    * before that, nor after a failure. The first call opens the source.
    */
-  readonly pull: (done: (exit: Exit.Exit<ReadonlyArray<A>, E>) => void) => void
-  /** Interrupts a running read and releases the source. */
+  readonly pull: (done: Done<A, E>) => void
+  /** Interrupts a running pull and releases the source. */
   readonly close: () => void
 }
+
+export type Done<A, E> = (exit: Exit.Exit<ReadonlyArray<A>, E>) => void
 
 export const makePuller = <A, E, R>(
   open: Effect.Effect<LiveReader<A, E, R>, E, R | Scope.Scope>
@@ -18,38 +20,47 @@ export const makePuller = <A, E, R>(
   Effect.gen(function* () {
     const runtime = yield* Effect.runtime<R>()
     const scope = yield* Scope.make()
-    let fiber: Fiber.RuntimeFiber<unknown, E> | undefined
+    const release = () => void Runtime.runFork(runtime, Scope.close(scope, Exit.void))
     let reader: LiveReader<A, E, R> | undefined
+    let fiber: Fiber.RuntimeFiber<unknown, E> | undefined
+    let waiting: Done<A, E> | undefined
     let isClosed = false
 
     const close = () => {
+      if (isClosed) return
       isClosed = true
-      if (fiber === undefined) Runtime.runFork(runtime, Scope.close(scope, Exit.void))
-      else fiber.unsafeInterruptAsFork(FiberId.none)
+      if (fiber !== undefined) return fiber.unsafeInterruptAsFork(FiberId.none)
+      release()
+      waiting?.(Exit.interrupt(FiberId.none))
     }
 
-    const run = <B>(effect: Effect.Effect<B, E, R>, done: (exit: Exit.Exit<B, E>) => void) => {
+    const run = <B>(effect: Effect.Effect<B, E, R>, onSuccess: (value: B) => void, done: Done<A, E>) => {
       const running = Runtime.runFork(runtime, effect)
       fiber = running
       running.addObserver((exit) => {
         fiber = undefined
-        if (isClosed || Exit.isFailure(exit)) close()
-        done(exit)
+        if (Exit.isSuccess(exit) && !isClosed) return onSuccess(exit.value)
+        release()
+        done(Exit.isFailure(exit) && !isClosed ? Exit.failCause(exit.cause) : Exit.interrupt(FiberId.none))
       })
     }
 
-    const pull: Puller<A, E>["pull"] = (done) => {
+    const pull = (done: Done<A, E>): void => {
       if (reader === undefined) {
-        return run(Scope.extend(open, scope), (exit) => {
-          if (Exit.isFailure(exit)) return done(Exit.failCause(exit.cause))
-          reader = exit.value
+        const start = (opened: LiveReader<A, E, R>) => {
+          reader = opened
           pull(done)
-        })
+        }
+        run(Scope.extend(open, scope), start, done)
+        return
       }
       const { read, onReady } = reader
+      const deliver = (values: ReadonlyArray<A>) => (values.length === 0 ? pull(done) : done(Exit.succeed(values)))
+      waiting = done
       onReady(() => {
         if (isClosed) return
-        run(read, (exit) => (Exit.isSuccess(exit) && exit.value.length === 0 ? pull(done) : done(exit)))
+        waiting = undefined
+        run(read, deliver, done)
       })
     }
     return { pull, close }
