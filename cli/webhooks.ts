@@ -12,8 +12,8 @@ import {
 } from "../core/webhooks/Webhook.ts"
 import { deleteEach, deletionOptions } from "./deletion.ts"
 import { AlreadyReported, UsageError } from "./failures.ts"
+import { matchSelection } from "./matchSelection.ts"
 import { wholeNumberOption } from "./numberOption.ts"
-import { platformOption } from "./platformOption.ts"
 import {
   jsonOption,
   keyOption,
@@ -61,10 +61,7 @@ const create = <E>({ connectTo }: TargetActions<E>, languages: ReadonlyArray<Lan
         Options.withDescription("Only matches of this rule; can be repeated (default: all rules)"),
         Options.repeated
       ),
-      platform: platformOption(languages).pipe(
-        Options.withDescription("Only matches on this platform (default: all platforms)"),
-        Options.optional
-      ),
+      platform: matchSelection(languages).platform,
       events: Options.choice("event", WebhookEvent.literals).pipe(
         Options.withDescription(
           "Send this: match, match.redacted or coverage.gap; can be repeated (default: match and match.redacted)"

@@ -33,10 +33,10 @@ export const makeHandler = <R>(
     const respond = async (
       request: Request,
       path: string,
-      ofRequest: Runtime.Runtime<R | Keys | Quotas>,
+      requestRuntime: Runtime.Runtime<R | Keys | Quotas>,
       counted: Counted
     ): Promise<Exit.Exit<Reply, DoorFailure>> => {
-      const run = runner(ofRequest, request)
+      const run = runner(requestRuntime, request)
       const methods = table.get(path)
       if (methods === undefined) {
         const mount = mountOf(path)
@@ -59,7 +59,7 @@ export const makeHandler = <R>(
       const work = await route.read(request)
       if (Either.isLeft(work)) return Exit.fail(work.left)
       // Through the runtime, which costs less than `Effect.provideService`.
-      return runner(Runtime.provideService(ofRequest, Actor, caller), request)(work.right(caller))
+      return runner(Runtime.provideService(requestRuntime, Actor, caller), request)(work.right(caller))
     }
 
     return async (request, push = pushToStream) => {
@@ -69,11 +69,12 @@ export const makeHandler = <R>(
       const id = requestId(request) ?? newId()
       const traced = openSpan?.(request, route, id)
       const withId = Runtime.provideService(runtime, RequestId, id)
-      const ofRequest = traced === undefined ? withId : Runtime.provideService(withId, Tracer.ParentSpan, traced.span)
+      const requestRuntime =
+        traced === undefined ? withId : Runtime.provideService(withId, Tracer.ParentSpan, traced.span)
       const counted: Counted = { rate: undefined }
-      const exit = await respond(request, path, ofRequest, counted).catch((defect) => Exit.die(defect))
+      const exit = await respond(request, path, requestRuntime, counted).catch((defect) => Exit.die(defect))
       const reply = replyOf(exit)
-      const run = runner(ofRequest, request)
+      const run = runner(requestRuntime, request)
       if (reply.status === internal.status && Exit.isFailure(exit)) {
         run(Effect.logError(`${request.method} ${path} failed`, exit.cause))
       }

@@ -106,9 +106,10 @@ function report(endpoint: Endpoint, all: ReadonlyArray<Measured>): ReadonlyArray
     const range = `${Math.min(...cpuMicros).toFixed(0)}–${Math.max(...cpuMicros).toFixed(0)}`
     console.log(row([server.title, median(cpuMicros).toFixed(0), range, median(perSecond).toFixed(0)]))
   }
-  for (const ours of RUNTIMES.map((runtime) => `${runtime} earshot`)) {
-    for (const { server } of measured.filter(({ server }) => server.title !== ours)) {
-      console.log(`  ${ours} = ${median(ratios(ours, server.title)).toFixed(2)} × ${server.title}`)
+  for (const runtime of RUNTIMES) {
+    const ours = `${runtime} earshot`
+    for (const other of ["node raw", "node fastify", `${runtime} trpc-to-openapi`]) {
+      console.log(`  ${ours} = ${median(ratios(ours, other)).toFixed(2)} × ${other}`)
     }
   }
   return [

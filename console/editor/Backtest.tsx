@@ -98,6 +98,7 @@ const Tested = ({
   if (backtest === undefined) return null
   const { events } = languageOf(platform)
   const { basis, tested, matched, already_matched, share, per_hour, from, to, samples, newest, note, missed } = backtest
+  const shown = newest ?? samples
   if (tested === 0) return <p>{note ?? `There are no ${events} to test yet`}.</p>
   return (
     <>
@@ -127,23 +128,16 @@ const Tested = ({
           {newest !== undefined && ` These are the newest ${events}: ask of any why it does not match.`}
         </p>
       )}
-      {newest !== undefined && (
+      {shown.length > 0 && (
         <ul class="event-samples">
-          {newest.map((event, index) => (
+          {shown.map((event, index) => (
             <li key={index}>
               <EventNote platform={platform} event={event} />{" "}
-              <button type="button" class="plain" onClick={() => onTry(event)}>
-                Why not?
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-      {samples.length > 0 && (
-        <ul class="event-samples">
-          {samples.map((event, index) => (
-            <li key={index}>
-              <EventNote platform={platform} event={event} />
+              {newest !== undefined && (
+                <button type="button" class="plain" onClick={() => onTry(event)}>
+                  Why not?
+                </button>
+              )}
             </li>
           ))}
         </ul>

@@ -3,6 +3,7 @@ import { Clock, Effect, Option, type Scope } from "effect"
 import type { StoreUnavailable } from "../model/Errors.ts"
 import type { WatchSelector } from "../rules/RuleStore.ts"
 import { hold } from "../work/hold.ts"
+import { sharedRead } from "../work/sharedRead.ts"
 import type { Coverage } from "./Coverage.ts"
 import type { CoverageOf, Window } from "./coverageOf.ts"
 
@@ -17,16 +18,12 @@ export const makeCoverageChanges = (coverageOf: CoverageOf): CoverageChanges => 
   const shared = new Map<string, SharedRead>()
 
   const join = (selector: WatchSelector, key: string) =>
-    Effect.map(
-      // Uninterruptible, because other readers may wait for the same read.
-      Effect.cachedWithTTL(Effect.uninterruptible(coverageOf(selector)), "1 second"),
-      (read): SharedRead => {
-        const joined = shared.get(key) ?? { read, readers: 0 }
-        joined.readers++
-        shared.set(key, joined)
-        return joined
-      }
-    )
+    Effect.sync(() => {
+      const joined = shared.get(key) ?? { read: sharedRead(coverageOf(selector), READ_MILLIS), readers: 0 }
+      joined.readers++
+      shared.set(key, joined)
+      return joined
+    })
   const leave = (joined: SharedRead, key: string) =>
     Effect.sync(() => {
       joined.readers--
@@ -62,6 +59,9 @@ export const makeCoverageChanges = (coverageOf: CoverageOf): CoverageChanges => 
 // ---- helpers ----
 
 const MIN_INTERVAL_MILLIS = 3_000
+
+/** How old a shared read may be. */
+const READ_MILLIS = 1_000
 
 interface SharedRead {
   readonly read: Effect.Effect<(window: Window) => Coverage, StoreUnavailable>

@@ -1,5 +1,6 @@
 /** The rule editor in a real browser: it checks as you type, repairs by a click, and saves. */
 import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import type { Page } from "playwright-core"
 import { call, draft } from "../gateway/client.ts"
 import { KEY, type Running, START_MILLIS, startService } from "../program.ts"
 import { describeInBrowser } from "./browser.ts"
@@ -18,6 +19,12 @@ const filtersOf = async (name: string) => {
   return { version: Number(rule?.["version"]), x: String(rule?.["platforms"]?.["x"]?.["translated_value"]) }
 }
 
+const clickFilter = (page: Page) =>
+  page
+    .getByRole("textbox", { name: /filter/i })
+    .first()
+    .click()
+
 describeInBrowser("the rule editor", (openPage) => {
   it("creates a rule whose typing error is fixed by a click, and its translation for the other platform", async () => {
     const page = await openPage()
@@ -25,10 +32,7 @@ describeInBrowser("the rule editor", (openPage) => {
     await page.getByRole("link", { name: "Create the first one" }).click()
     await page.getByRole("textbox", { name: "Name" }).fill("Storms")
     await page.getByLabel("What it should find, and why").fill("News about storms")
-    await page
-      .getByRole("textbox", { name: /filter/i })
-      .first()
-      .click()
+    await clickFilter(page)
     await page.keyboard.type("storm lnag:en")
     await page
       .getByRole("button", { name: /^Fix: / })
@@ -49,10 +53,7 @@ describeInBrowser("the rule editor", (openPage) => {
     const page = await openPage()
     await page.goto(`${server.url}/console/rules/new#key=${KEY}`)
     await page.getByRole("link", { name: "Demo data" }).waitFor()
-    await page
-      .getByRole("textbox", { name: /filter/i })
-      .first()
-      .click()
+    await clickFilter(page)
     await page.keyboard.type("gobbledygook")
     await page
       .getByRole("button", { name: /^Test on recent/ })
@@ -68,10 +69,7 @@ describeInBrowser("the rule editor", (openPage) => {
     const rule_id = String(body["rule_id"])
     const page = await openPage()
     await page.goto(`${server.url}/console/rules/${rule_id}/edit#key=${KEY}`)
-    await page
-      .getByRole("textbox", { name: /filter/i })
-      .first()
-      .click()
+    await clickFilter(page)
     await page.keyboard.press("Control+End")
     await page.keyboard.type(" ice")
     await page.keyboard.press("Control+Enter")
