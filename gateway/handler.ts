@@ -1,13 +1,26 @@
 /** The web-standard request handler: routing, authentication, request ids, logs, traces and metrics. */
-import { Cause, Effect, Either, Exit, type Fiber, FiberId, FiberRef, LogLevel, Option, Runtime, Tracer } from "effect"
-import { Actor } from "../core/keys/Key.ts"
-import type { Keys } from "../core/keys/Keys.ts"
+import {
+  Cause,
+  Effect,
+  Either,
+  Exit,
+  type Fiber,
+  FiberId,
+  FiberRef,
+  FiberRefs,
+  LogLevel,
+  Option,
+  Runtime,
+  Tracer
+} from "effect"
+import { Actor, type Caller } from "../core/keys/Key.ts"
+import { Keys } from "../core/keys/Keys.ts"
 import { Entropy } from "../core/model/Entropy.ts"
 import { RequestId } from "../core/model/RequestId.ts"
-import type { Quotas, Rate } from "../core/quotas/Quotas.ts"
+import { Quotas, type Rate } from "../core/quotas/Quotas.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
 import { type Push, pushToStream } from "../core/work/push.ts"
-import { admit, authenticate, checkScope } from "./auth.ts"
+import { admit, admitKnown, authenticate, checkScope } from "./auth.ts"
 import { canceled, type DoorFailure, internal, methodNotAllowed, noSuchPath, rateHeaders, toWire } from "./errors.ts"
 import { errorReply, type Mount, type Reply, type Route } from "./route.ts"
 import { requestSpans } from "./tracing.ts"
@@ -26,6 +39,7 @@ export const makeHandler = <R>(
     const newId = requestIds(uuid())
     const logsRequests = LogLevel.lessThanEqual(yield* FiberRef.get(FiberRef.currentMinimumLogLevel), LogLevel.Debug)
     const openSpan = yield* requestSpans
+    const admitNow = admitKnown(yield* Keys, yield* Quotas)
     const table = routeTable(routes)
     const mountOf = (path: string) => mounts.find(({ prefix }) => path.startsWith(prefix))
 
@@ -33,10 +47,9 @@ export const makeHandler = <R>(
     const respond = async (
       request: Request,
       path: string,
-      requestRuntime: Runtime.Runtime<R | Keys | Quotas>,
+      run: Run<R | Keys | Quotas>,
       counted: Counted
     ): Promise<Exit.Exit<Reply, DoorFailure>> => {
-      const run = runner(requestRuntime, request)
       const methods = table.get(path)
       if (methods === undefined) {
         const mount = mountOf(path)
@@ -49,17 +62,20 @@ export const makeHandler = <R>(
         const work = await route.readOperators(request)
         return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right)
       }
-      // Reads the body outside of Effect, for speed: a suspended fiber costs more than the rest of a request.
-      const admission = await run(admit(authenticate(request), route.showsLimits ?? false))
+      const { showsLimits = false } = route
+      const known = admitNow(request, showsLimits)
+      const admission = Option.isSome(known)
+        ? Exit.succeed(known.value)
+        : await run(admit(authenticate(request), showsLimits))
       if (Exit.isFailure(admission)) return Exit.failCause(admission.cause)
       const { caller, rate } = admission.value
       if (Option.isSome(rate)) counted.rate = rate.value
       const allowed = checkScope(caller, route.scope)
       if (Either.isLeft(allowed)) return Exit.fail(allowed.left)
-      const work = await route.read(request)
-      if (Either.isLeft(work)) return Exit.fail(work.left)
-      // Through the runtime, which costs less than `Effect.provideService`.
-      return runner(Runtime.provideService(requestRuntime, Actor, caller), request)(work.right(caller))
+      // Reads the body outside of Effect, for speed: a suspended fiber costs more than the rest of a request.
+      const read = route.read(request)
+      const work = read instanceof Promise ? await read : read
+      return Either.isLeft(work) ? Exit.fail(work.left) : run(work.right(caller), caller)
     }
 
     return async (request, push = pushToStream) => {
@@ -68,13 +84,14 @@ export const makeHandler = <R>(
       const route = table.has(path) ? path : mountOf(path)?.prefix
       const id = requestId(request) ?? newId()
       const traced = openSpan?.(request, route, id)
-      const withId = Runtime.provideService(runtime, RequestId, id)
-      const requestRuntime =
-        traced === undefined ? withId : Runtime.provideService(withId, Tracer.ParentSpan, traced.span)
+      const run = runner(
+        traced === undefined ? runtime : Runtime.provideService(runtime, Tracer.ParentSpan, traced.span),
+        request,
+        id
+      )
       const counted: Counted = { rate: undefined }
-      const exit = await respond(request, path, requestRuntime, counted).catch((defect) => Exit.die(defect))
+      const exit = await respond(request, path, run, counted).catch((defect) => Exit.die(defect))
       const reply = replyOf(exit)
-      const run = runner(requestRuntime, request)
       if (reply.status === internal.status && Exit.isFailure(exit)) {
         run(Effect.logError(`${request.method} ${path} failed`, exit.cause))
       }
@@ -112,13 +129,21 @@ interface Counted {
   rate: Rate | undefined
 }
 
-/** Returns the exit without a promise if the effect did not suspend. */
-type Run<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Exit.Exit<A, E> | Promise<Exit.Exit<A, E>>
+/** Runs an effect of a request, of `caller` if it is known. Returns no promise if the effect did not suspend. */
+type Run<R> = <A, E>(effect: Effect.Effect<A, E, R>, caller?: Caller) => Exit.Exit<A, E> | Promise<Exit.Exit<A, E>>
 
 const runner =
-  <R>(runtime: Runtime.Runtime<R>, request: Request): Run<R> =>
-  (effect) => {
-    const fiber = Runtime.runFork(runtime, effect)
+  <R>(runtime: Runtime.Runtime<R>, request: Request, id: string): Run<R> =>
+  (effect, caller) => {
+    const fiber = Runtime.runFork(runtime, effect, {
+      updateRefs: (refs, fiberId) =>
+        FiberRefs.updateManyAs(refs, {
+          entries: [
+            [RequestId, [[fiberId, Option.some(id)]]],
+            ...(caller === undefined ? [] : [[Actor, [[fiberId, caller]]] as const])
+          ]
+        })
+    })
     // Touching `signal` is expensive: skip it for a fiber that is done.
     return fiber.unsafePoll() ?? exitOf(fiber, request.signal)
   }

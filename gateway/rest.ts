@@ -14,7 +14,8 @@ export const restRoutes = (schemas: PlatformSchemas): ReadonlyArray<KeyedRoute<S
 /** The query parameters. A repeated one becomes an array, which the decoder refuses. */
 export const queryOf = (request: Request): Readonly<Record<string, string | ReadonlyArray<string>>> => {
   const start = request.url.indexOf("?")
-  const params = new URLSearchParams(start < 0 ? "" : request.url.slice(start + 1))
+  if (start < 0) return {}
+  const params = new URLSearchParams(request.url.slice(start + 1))
   const query = new Map<string, string | Array<string>>()
   for (const [name, value] of params) {
     const before = query.get(name)
@@ -30,28 +31,20 @@ function routeOf(endpoint: AnyEndpoint, schemas: PlatformSchemas): KeyedRoute<Se
   const { method, path, scope, showsLimits = false } = endpoint
   const decode = decoder(schemas(endpoint.input))
   const allIsOptional = endpoint.needsFields !== true && Either.isRight(decode({}))
-  const readBody = (request: Request) => readJson(request, { allIsOptional })
-  const readInput = method === "GET" ? readQuery : readBody
-  return {
-    method,
-    path,
-    scope,
-    showsLimits,
-    read: async (request) => {
-      const key = changesState(endpoint) ? keyOf(request) : NO_KEY
-      if (Either.isLeft(key)) return Either.left(key.left)
-      return Either.map(
-        Either.flatMap(await readInput(request), decode),
-        (input): Work<Services> =>
-          ({ account }) =>
-            Effect.map(perform(endpoint, account, { input, key: key.right }), replyOf)
-      )
-    }
+  const toWork = (data: unknown, key: Option.Option<string>) =>
+    Either.map(
+      decode(data),
+      (input): Work<Services> =>
+        ({ account }) =>
+          Effect.map(perform(endpoint, account, { input, key }), replyOf)
+    )
+  const readBody = async (request: Request) => {
+    const key = changesState(endpoint) ? keyOf(request) : NO_KEY
+    if (Either.isLeft(key)) return Either.left(key.left)
+    return Either.flatMap(await readJson(request, { allIsOptional }), (data) => toWork(data, key.right))
   }
+  const readQuery = (request: Request) => toWork(queryOf(request), Option.none())
+  return { method, path, scope, showsLimits, read: method === "GET" ? readQuery : readBody }
 }
 
 const NO_KEY = Either.right(Option.none<string>())
-
-async function readQuery(request: Request): Promise<Either.Either<unknown>> {
-  return Either.right(queryOf(request))
-}

@@ -21,7 +21,9 @@ export interface KeyedRoute<R> {
   readonly scope: Scope
   /** It is answered a few times per minute beyond the limit on requests, too. */
   readonly showsLimits?: boolean
-  readonly read: (request: Request) => Promise<Either.Either<Work<R>, DoorFailure>>
+  readonly read: (
+    request: Request
+  ) => Either.Either<Work<R>, DoorFailure> | Promise<Either.Either<Work<R>, DoorFailure>>
 }
 
 /** Requires no key. */

@@ -1,6 +1,6 @@
 /** Logs to standard error, as JSON or as plain lines, with the request id. */
 import process from "node:process"
-import { Cause, Context, FiberRef, FiberRefs, Inspectable, type Layer, Logger, Option } from "effect"
+import { Cause, FiberRefs, Inspectable, type Layer, Logger, Option } from "effect"
 import { RequestId } from "../../core/model/RequestId.ts"
 import { withSources } from "./stacks.ts"
 
@@ -23,8 +23,7 @@ interface Line {
 }
 
 const lineOf = ({ date, logLevel, message, cause, context }: Logger.Logger.Options<unknown>): Line => {
-  const services = FiberRefs.getOrDefault(context, FiberRef.currentContext)
-  const requestId = Context.getOption(services, RequestId)
+  const requestId = FiberRefs.getOrDefault(context, RequestId)
   const parts = Array.isArray(message) ? message : [message]
   return {
     at: date.toISOString(),

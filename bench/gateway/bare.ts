@@ -2,13 +2,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { fastify } from "fastify"
-import { coverage, KEY, matches, rules } from "./data.ts"
-
-interface Query {
-  readonly rule_id?: string
-  readonly platform?: string
-  readonly limit?: number
-}
+import { coverage, KEY, type Query, rules, select } from "./data.ts"
 
 /** Checks the key and parses JSON, without validation. */
 export const raw = (): Promise<number> =>
@@ -43,12 +37,7 @@ export const onFastify = async (): Promise<number> => {
 
 // ---- helpers ----
 
-const list = ({ rule_id, platform, limit }: Query) => ({
-  matches: matches
-    .filter((match) => match.rule_id === (rule_id ?? match.rule_id) && match.platform === (platform ?? match.platform))
-    .slice(0, limit ?? 50),
-  coverage: coverage()
-})
+const list = (query: Query) => ({ matches: select(query), coverage: coverage() })
 
 const QUERY = {
   type: "object",
@@ -56,7 +45,7 @@ const QUERY = {
   properties: {
     rule_id: { type: "string" },
     platform: { enum: ["x", "firehose"] },
-    limit: { type: "integer", minimum: 1, maximum: 500 },
+    limit: { type: "integer", minimum: 1, maximum: 500, default: 50 },
     cursor: { type: "string" }
   }
 }

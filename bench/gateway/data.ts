@@ -47,6 +47,18 @@ export const matches = Array.from({ length: 50 }, (_, i) => {
   } satisfies Match
 })
 
+export interface Query {
+  readonly rule_id?: string | undefined
+  readonly platform?: string | undefined
+  readonly limit: number
+}
+
+/** The query of all servers: none has a database. */
+export const select = ({ rule_id, platform, limit }: Query) =>
+  matches
+    .filter((match) => match.rule_id === (rule_id ?? match.rule_id) && match.platform === (platform ?? match.platform))
+    .slice(0, limit)
+
 /** As of now. No platform is watched here. */
 export const coverage = () => ({
   from: Timestamp.fromMillis(timeOf(newestRule)),

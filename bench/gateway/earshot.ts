@@ -1,4 +1,4 @@
-/** Our gateway, composed as in `main.ts`, over in-memory stores. */
+/** Our gateway, composed as in `main.ts`, over in-memory stores. Pages come from the arrays of the other servers. */
 import { Effect, Layer, Option, Redacted } from "effect"
 import * as Assets from "../../adapters/runtimes/assets.ts"
 import * as RuntimeEntropy from "../../adapters/runtimes/entropy.ts"
@@ -19,7 +19,7 @@ import { KeyStore } from "../../core/keys/KeyStore.ts"
 import { Keys } from "../../core/keys/Keys.ts"
 import { LiveMatches } from "../../core/matches/LiveMatches.ts"
 import { Matches } from "../../core/matches/Matches.ts"
-import { MatchStore } from "../../core/matches/MatchStore.ts"
+import { type MatchPage, MatchStore } from "../../core/matches/MatchStore.ts"
 import { Ids } from "../../core/model/Ids.ts"
 import { Reapply } from "../../core/reapply/Reapply.ts"
 import { layerMemory as memoryRules } from "../../core/rules/memoryRules.ts"
@@ -33,12 +33,31 @@ import { WebhookStore } from "../../core/webhooks/WebhookStore.ts"
 import { Webhooks } from "../../core/webhooks/Webhooks.ts"
 import { gateway } from "../../gateway/gateway.ts"
 import { localPlatforms } from "../../test/platforms.ts"
-import { KEY, matches, rules } from "./data.ts"
+import { KEY, matches, rules, select } from "./data.ts"
 
 const stores = WebhookStore.layerMemory.pipe(
   Layer.provideMerge(ShadowStore.layerMemory),
   Layer.provideMerge(MatchStore.layerMemory),
   Layer.provideMerge(Layer.mergeAll(memoryRules, StreamStore.layerMemory, KeyStore.layerMemory, PostCounts.layerMemory))
+)
+
+/** Gateways are compared, not stores. */
+const listsArrays = Layer.merge(
+  Layer.effect(
+    MatchStore,
+    Effect.map(MatchStore, (store) => ({
+      ...store,
+      list: ({ rules, platforms: [platform], limit }: MatchPage) =>
+        Effect.sync(() => {
+          const items = select({ rule_id: Option.getOrUndefined(rules)?.[0], platform, limit })
+          return { items, hasMore: false, bytes: 0 }
+        })
+    }))
+  ),
+  Layer.effect(
+    RuleStore,
+    Effect.map(RuleStore, (store) => ({ ...store, list: () => Effect.succeed(rules) }))
+  )
 )
 
 export const layer = Layer.provideMerge(
@@ -61,6 +80,7 @@ export const layer = Layer.provideMerge(
   // A limit that is never reached: requests are counted, and answers have the headers.
   Layer.provideMerge(localPlatforms({}, { requests: 1_000_000_000 })),
   Layer.provideMerge(Layer.provide(RecentEvents.layerWith({ keep: 10_000 }), EventLog.layerMemory)),
+  Layer.provideMerge(listsArrays),
   Layer.provideMerge(stores),
   Layer.provideMerge(Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)),
   Layer.provideMerge(Log.layerWith("json")),

@@ -2,7 +2,7 @@
 import { initTRPC, TRPCError } from "@trpc/server"
 import { createOpenApiFetchHandler, type OpenApiMeta } from "trpc-to-openapi"
 import { z } from "zod"
-import { coverage, KEY, matches, rules } from "./data.ts"
+import { coverage, KEY, rules, select } from "./data.ts"
 
 export const handler = (request: Request): Promise<Response> =>
   createOpenApiFetchHandler({
@@ -86,11 +86,7 @@ const router = t.router({
       })
     )
     .output(z.object({ matches: z.array(Match), next_cursor: z.string().optional(), coverage: Coverage }))
-    .query(({ input }) => {
-      const ofRule = input.rule_id === undefined ? matches : matches.filter((match) => match.rule_id === input.rule_id)
-      const found = input.platform === undefined ? ofRule : ofRule.filter((match) => match.platform === input.platform)
-      return { matches: found.slice(0, input.limit), coverage: coverage() }
-    }),
+    .query(({ input }) => ({ matches: select(input), coverage: coverage() })),
   listRules: procedure
     .meta({ openapi: { method: "GET", path: "/api.ListRules" } })
     .input(z.object({}))

@@ -33,9 +33,10 @@ export const makeCoverageOf = (stores: {
     Effect.gen(function* () {
       const { oldest, gaps } = yield* stores.rules.watches(selector, MAX_GAPS + 1)
       const isOneRule = Option.isSome(selector.rule)
-      const platforms = yield* Effect.forEach(oldest, (oldest) =>
-        Effect.map(latest(oldest.platform), (snapshot) => ({ snapshot, held: { oldest, gaps, isOneRule } }))
-      )
+      const platforms: Array<{ readonly snapshot: Snapshot; readonly held: HeldRules }> = []
+      for (const one of oldest) {
+        platforms.push({ snapshot: yield* latest(one.platform), held: { oldest: one, gaps, isOneRule } })
+      }
       return (window) => ({
         ...(Option.isSome(window.from) && { from: Timestamp.fromMillis(window.from.value) }),
         to: Timestamp.fromMillis(window.to),
@@ -101,16 +102,8 @@ const coverageOfRules = (snapshot: Snapshot, held: HeldRules, window: Window): P
   const ofPlatform = listedGaps(snapshot).filter(({ to = Number.POSITIVE_INFINITY }) => to > createdAt)
   const pending = pendingGap({ createdAt, heldSince: Date.parse(since) }, ofPlatform)
   const ofRules = held.gaps.filter((gap) => gap.platform === platform).map(toListed)
-  const gaps = [
-    ...ofRules,
-    ...ofPlatform
-      .filter(({ cause }) => cause !== "no_rules")
-      .map((gap) => ({ ...gap, from: Math.max(gap.from, createdAt) })),
-    ...pending,
-    ...ofRules
-      .filter(({ ruleId, to }) => !ofRules.some((next) => next.ruleId === ruleId && next.from === to))
-      .flatMap((gap) => reopeningGap(gap, ofPlatform))
-  ].sort((a, b) => b.from - a.from)
+  // Mostly there are none.
+  const gaps = ofRules.length + ofPlatform.length === 0 ? [] : allGaps({ ofRules, ofPlatform, pending, createdAt })
 
   return toCoverage(platform, {
     ...watchedTime(snapshot, {
@@ -122,6 +115,29 @@ const coverageOfRules = (snapshot: Snapshot, held: HeldRules, window: Window): P
     window
   })
 }
+
+/** Newest first. */
+const allGaps = ({
+  ofRules,
+  ofPlatform,
+  pending,
+  createdAt
+}: {
+  readonly ofRules: ReadonlyArray<ListedGap>
+  readonly ofPlatform: ReadonlyArray<ListedGap>
+  readonly pending: ReadonlyArray<ListedGap>
+  readonly createdAt: number
+}): ReadonlyArray<ListedGap> =>
+  [
+    ...ofRules,
+    ...ofPlatform
+      .filter(({ cause }) => cause !== "no_rules")
+      .map((gap) => ({ ...gap, from: Math.max(gap.from, createdAt) })),
+    ...pending,
+    ...ofRules
+      .filter(({ ruleId, to }) => !ofRules.some((next) => next.ruleId === ruleId && next.from === to))
+      .flatMap((gap) => reopeningGap(gap, ofPlatform))
+  ].sort((a, b) => b.from - a.from)
 
 /** When the platform was first and last watched for rules that it holds since `since`. */
 const watchedTime = (
@@ -163,17 +179,12 @@ const reopeningGap = ({ ruleId, to }: ListedGap, gaps: ReadonlyArray<ListedGap>)
     .map((gap) => ({ ...gap, ruleId, from: to, cause: "rule_pending", detail: "The stream was not open again yet" }))
 }
 
-const listedGaps = ({ record, gaps }: Snapshot): ReadonlyArray<ListedGap> => [
-  ...Option.toArray(Option.flatMap(record, ({ ledger }) => ledger.openGap)).map(({ since, cause, detail }) => ({
-    from: since,
-    to: undefined,
-    cause,
-    detail,
-    isRecovered: false,
-    isSuspected: false
-  })),
-  ...gaps
-]
+const listedGaps = ({ record, gaps }: Snapshot): ReadonlyArray<ListedGap> => {
+  const open = Option.flatMap(record, ({ ledger }) => ledger.openGap)
+  if (Option.isNone(open)) return gaps
+  const { since, cause, detail } = open.value
+  return [{ from: since, to: undefined, cause, detail, isRecovered: false, isSuspected: false }, ...gaps]
+}
 
 const toListed = ({ ruleId, from, to, cause, detail }: RuleGap): ListedGap => ({
   ruleId,

@@ -1,5 +1,5 @@
 /** API keys: `es_`, 32 random characters, 6 of checksum. Only the digest of a key is stored. */
-import { Context, Effect, Schema } from "effect"
+import { Effect, FiberRef, Schema } from "effect"
 import { AccountId, KeyId } from "../model/Ids.ts"
 import { Timestamp } from "../model/Timestamp.ts"
 
@@ -46,13 +46,13 @@ export interface Caller {
   readonly key?: KeyId
 }
 
-/** Who makes the current request. */
-export class Actor extends Context.Reference<Actor>()("core/Actor", {
-  defaultValue: (): Pick<Caller, "key" | "scope"> => ({ scope: "admin" })
-}) {}
+/** Who makes the current request. Not a service, for the same reason as `RequestId`. */
+export const Actor: FiberRef.FiberRef<Pick<Caller, "key" | "scope">> = FiberRef.unsafeMake<
+  Pick<Caller, "key" | "scope">
+>({ scope: "admin" })
 
 export const asActor = <A, E, R>(caller: Caller, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.provideService(effect, Actor, caller)
+  Effect.locally(effect, Actor, caller)
 
 const SECRET_LENGTH = 32
 const CHECKSUM_LENGTH = 6

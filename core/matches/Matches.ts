@@ -1,5 +1,5 @@
 /** The match use cases. The gateway and the CLI call nothing below this. */
-import { Array as Arr, Clock, Context, Effect, Layer, Option, Schema, type Scope } from "effect"
+import { Array as Arr, Context, Effect, Layer, Option, Schema, type Scope } from "effect"
 import { Coverage } from "../coverage/Coverage.ts"
 import { makeCoverageChanges } from "../coverage/coverageChanges.ts"
 import { makeCoverageOf } from "../coverage/coverageOf.ts"
@@ -143,6 +143,7 @@ export class Matches extends Context.Tag("core/Matches")<
       const store = yield* MatchStore
       const live = yield* LiveMatches
       const quotas = yield* Quotas
+      const clock = yield* Effect.clock
       const coverageOf = makeCoverageOf({ streams: yield* StreamStore, rules })
       const coverageChanges = makeCoverageChanges(coverageOf)
 
@@ -161,7 +162,7 @@ export class Matches extends Context.Tag("core/Matches")<
       // Untraced: a span would cost as much as the rest of the request.
       const list = Effect.fnUntraced(function* (account: AccountId, query: MatchQuery) {
         const selector = yield* selectorFor(account, query)
-        const now = yield* Clock.currentTimeMillis
+        const now = clock.unsafeCurrentTimeMillis()
         const before = Option.fromNullable(query.cursor)
         if (Option.isSome(before)) yield* checkNotInFuture(store, before.value)
         const { items: matches, hasMore, bytes } = yield* store.list({ ...selector, before, limit: query.limit })
@@ -193,7 +194,7 @@ export class Matches extends Context.Tag("core/Matches")<
       })
 
       const histogram = Effect.fnUntraced(function* (account: AccountId, query: HistogramQuery) {
-        const now = yield* Clock.currentTimeMillis
+        const now = clock.unsafeCurrentTimeMillis()
         const bars = yield* barsOf(query, now)
         const selector = yield* selectorFor(account, query)
         if (Option.isNone(selector.rules)) {
@@ -269,7 +270,7 @@ export class Matches extends Context.Tag("core/Matches")<
         )
         yield* yieldIfTurnIsLong
         const coverageIn = yield* coverageOf(watchSelectorOf(selector))
-        const now = yield* Clock.currentTimeMillis
+        const now = clock.unsafeCurrentTimeMillis()
         return {
           matches,
           cursor,

@@ -1,4 +1,5 @@
 /** The id of the current request. The gateway provides it; the logger adds it to every line. */
-import { Context } from "effect"
+import { FiberRef, Option } from "effect"
 
-export class RequestId extends Context.Tag("core/RequestId")<RequestId, string>() {}
+/** Not a service: providing one copies all services, which is slow for each request. */
+export const RequestId: FiberRef.FiberRef<Option.Option<string>> = FiberRef.unsafeMake(Option.none())

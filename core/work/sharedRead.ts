@@ -1,5 +1,5 @@
 /** A read that many callers share. */
-import { Clock, Deferred, Effect, type Exit, FiberId } from "effect"
+import { Deferred, Effect, type Exit, FiberId } from "effect"
 
 /**
  * Runs `read` at most once in this time and gives its result, or its failure, to all callers. Unlike
@@ -24,7 +24,8 @@ export const sharedRead = <A, E>(read: Effect.Effect<A, E>, millis: number): Eff
       })
     )
 
-  return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+  return Effect.clockWith((clock) => {
+    const now = clock.unsafeCurrentTimeMillis()
     if (last !== undefined && now < last.until) return last.exit
     return reading ?? start(now)
   })
