@@ -1,5 +1,5 @@
 /** `GET /matches/stream`: matches, redactions and coverage as server-sent events. tRPC subscriptions use `pullLiveUpdates` too. */
-import { Cause, Clock, Effect, Either, Exit, Option, Schema } from "effect"
+import { Cause, Effect, Either, Exit, Option, Schema } from "effect"
 import type { Keys } from "../core/keys/Keys.ts"
 import { redactionOf } from "../core/matches/Match.ts"
 import {
@@ -53,11 +53,13 @@ export const pullLiveUpdates = (options: {
       const { transport, account, query, key } = options
       const matches = yield* Matches
       yield* hold(Metrics.changeLiveStreams(transport, 1), () => Metrics.changeLiveStreams(transport, -1))
-      const { read, onReady } = yield* matches.listen(account, query)
-      let checkedAt = yield* Clock.currentTimeMillis
-      const check = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        if (now - checkedAt < KEY_CHECK_MILLIS) return Effect.void
-        checkedAt = now
+      const { read, takeQueued, onReady } = yield* matches.listen(account, query)
+      const clock = yield* Effect.clock
+      let checkedAt = clock.unsafeCurrentTimeMillis()
+      const isCheckDue = () => clock.unsafeCurrentTimeMillis() - checkedAt >= KEY_CHECK_MILLIS
+      const check = Effect.suspend(() => {
+        if (!isCheckDue()) return Effect.void
+        checkedAt = clock.unsafeCurrentTimeMillis()
         // A store that is down for a while must not end the stream.
         return Effect.catchTag(key, "StoreUnavailable", () => Effect.void)
       })
@@ -66,7 +68,7 @@ export const pullLiveUpdates = (options: {
           Cause.isDie(cause) ? Effect.logError("Cannot deliver live matches", cause) : Effect.void
         )
       )
-      return { read: checkedRead, onReady }
+      return { read: checkedRead, takeQueued: () => (isCheckDue() ? [] : takeQueued()), onReady }
     })
   )
 
@@ -147,13 +149,21 @@ const encode = (text: string) => encoder.encode(text)
 const frameOf = (update: MatchUpdate): Uint8Array => {
   switch (update._tag) {
     case "Heartbeat":
-      return encode(`id: ${update.id}\n: still here\n\n`)
+      return heartbeatFrame(update.id)
     case "CoverageChanged":
       // Without an id: a client that reconnects resumes after its last match.
       return encode(`event: coverage\ndata: ${JSON.stringify(update.coverage)}\n\n`)
     default:
       return changeFrame(update)
   }
+}
+
+/** Most listeners get the same one. */
+let lastHeartbeat: { readonly id: MatchId; readonly frame: Uint8Array } | undefined
+
+const heartbeatFrame = (id: MatchId): Uint8Array => {
+  if (lastHeartbeat?.id !== id) lastHeartbeat = { id, frame: encode(`id: ${id}\n: still here\n\n`) }
+  return lastHeartbeat.frame
 }
 
 type Change = Exclude<MatchUpdate, { readonly _tag: "Heartbeat" | "CoverageChanged" }>

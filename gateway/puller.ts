@@ -54,13 +54,15 @@ export const makePuller = <A, E, R>(
         run(Scope.extend(open, scope), start, done)
         return
       }
-      const { read, onReady } = reader
+      const { read, takeQueued, onReady } = reader
       const deliver = (values: ReadonlyArray<A>) => (values.length === 0 ? pull(done) : done(Exit.succeed(values)))
       waiting = done
       onReady(() => {
         if (isClosed) return
         waiting = undefined
-        run(read, deliver, done)
+        const queued = takeQueued()
+        if (queued.length > 0) done(Exit.succeed(queued))
+        else run(read, deliver, done)
       })
     }
     return { pull, close }

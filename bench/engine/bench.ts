@@ -3,12 +3,24 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
-import { isSmoke, reportFigures } from "../figures.ts"
+import { isMissed, isSmoke, reportFigures } from "../figures.ts"
 import { isInstalled } from "./peers/luceneFilter.ts"
 import { compileLuceneMonitor, luceneMonitorMissing, startLuceneMonitor } from "./peers/luceneMonitor.ts"
 import { PostgresCluster, postgresMissing } from "./peers/Postgres.ts"
 import { type Entry, type Pace, progress, type Race, runRace, startNode } from "./race.ts"
-import { CLOSURES, differencesOf, figuresOf, LUCENE, OURS, PARSE, POSTGRES, RECORDS, tableOf } from "./summary.ts"
+import {
+  CLOSURES,
+  differencesOf,
+  figuresOf,
+  LUCENE,
+  OURS,
+  PARSE,
+  POSTGRES,
+  RECORDS,
+  RECORDS_SIZE,
+  recordsFigure,
+  tableOf
+} from "./summary.ts"
 import type { WorkloadName } from "./workload/workload.ts"
 import { writeEvents, writeRules } from "./workload/writing.ts"
 
@@ -80,6 +92,8 @@ async function main({ pace, sizes }: Plan): Promise<void> {
       }
     }
     report(races, missing)
+    const missed = figuresOf(races).filter(isMissed)
+    if (!isSmoke && missed.some(({ name }) => name === recordsFigure(RECORDS_SIZE))) await printProfile(folder, pace)
   } finally {
     cleanUp()
   }
@@ -124,6 +138,18 @@ function entries(options: {
     }
   }
   return all
+}
+
+async function printProfile(folder: string, { warmUpMillis }: Pace): Promise<void> {
+  const contender = await startNode("records", folder, "posts", RECORDS_SIZE)
+  try {
+    await contender.round(warmUpMillis)
+    const lines = await contender.profile(warmUpMillis)
+    console.log(`\nWhole records at ${RECORDS_SIZE} rules missed the target. Where the time goes:`)
+    for (const line of lines) console.log(`  ${line}`)
+  } finally {
+    await contender.stop()
+  }
 }
 
 function describeMissing(peer: string, remedy: string | undefined): string | undefined {

@@ -14,6 +14,12 @@ export interface Contender {
   readonly stop: () => Promise<void>
 }
 
+/** Answers the commands of `runner.ts`. */
+export interface Runner extends Contender {
+  /** The functions that take most of a round. Only of engines in Node. */
+  readonly profile: (millis: number) => Promise<ReadonlyArray<string>>
+}
+
 export interface Round {
   readonly events: number
   readonly cpuMicros: number
@@ -26,7 +32,7 @@ export interface Latency {
 }
 
 /** Resolves once the process has loaded its rules. */
-export const startContender = async (command: string, options: ReadonlyArray<string>): Promise<Contender> => {
+export const startContender = async (command: string, options: ReadonlyArray<string>): Promise<Runner> => {
   const child = spawn(command, options, { stdio: ["pipe", "pipe", "inherit"] })
   const exited = once(child, "exit")
   const ended = exited.then(() => Promise.reject(new Error(`"${command} ${options.join(" ")}" ended`)))
@@ -46,6 +52,7 @@ export const startContender = async (command: string, options: ReadonlyArray<str
       round: (millis) => ask(`round ${millis}`),
       sets: (events) => ask(`sets ${events}`),
       latency: (millis) => ask(`latency ${millis}`),
+      profile: (millis) => ask(`profile ${millis}`),
       stop: async () => {
         child.kill()
         await exited

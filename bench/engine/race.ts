@@ -2,7 +2,7 @@
 import process from "node:process"
 import { fileURLToPath } from "node:url"
 import { isSmoke } from "../figures.ts"
-import { type Contender, type Latency, type Round, startContender } from "./contender.ts"
+import { type Contender, type Latency, type Round, type Runner, startContender } from "./contender.ts"
 import type { LoadFigures } from "./peers/loaded.ts"
 import type { WorkloadName } from "./workload/workload.ts"
 
@@ -41,7 +41,7 @@ export interface Race {
 }
 
 /** Starts an engine that runs in Node. */
-export const startNode = (peer: string, folder: string, workload: WorkloadName, count: number): Promise<Contender> =>
+export const startNode = (peer: string, folder: string, workload: WorkloadName, count: number): Promise<Runner> =>
   startContender(process.execPath, [
     // Single-threaded, so that garbage collection and JIT compilation count too.
     "--single-threaded",

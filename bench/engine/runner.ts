@@ -1,10 +1,11 @@
 /**
  * Runs one engine. Reads commands from standard input, one per line, and answers each with a line of JSON: `round <ms>`
  * (CPU time for some events), `sets <count>` (exact matches of the first events), `latency <ms>` (time of single
- * events).
+ * events), `profile <ms>` (functions that take most of a round).
  */
 import process from "node:process"
 import { createInterface } from "node:readline"
+import { startProfile } from "../figures.ts"
 import type { Loaded } from "./peers/loaded.ts"
 import { percentile } from "./peers/pauses.ts"
 import { type WorkloadName, workloads } from "./workload/workload.ts"
@@ -39,6 +40,7 @@ for await (const line of createInterface(process.stdin)) {
   if (command === "round") answer(round(Number(amount)))
   if (command === "sets") answer(sets(Number(amount)))
   if (command === "latency") answer(latency(Number(amount)))
+  if (command === "profile") answer(await profile(Number(amount)))
 }
 
 // ---- helpers ----
@@ -70,6 +72,12 @@ function round(millis: number): { readonly events: number; readonly cpuMicros: n
     if (user + system < 10_000 && batch < 64) batch *= 2
   }
   return { events, cpuMicros, matches }
+}
+
+async function profile(millis: number): Promise<ReadonlyArray<string>> {
+  const endProfile = await startProfile()
+  round(millis)
+  return endProfile()
 }
 
 function sets(events: number): ReadonlyArray<string> {

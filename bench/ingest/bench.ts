@@ -1,12 +1,12 @@
 /** Measures ingest: durable matches per second compared with bare ways of writing, latency, and listing. */
 import process from "node:process"
 import { Effect, Layer } from "effect"
-import { type Figure, isSmoke, median, quantile, reportFigures } from "../figures.ts"
+import { type Figure, isMissed, isSmoke, median, overRounds, quantile, reportFigures } from "../figures.ts"
 import { type Engine, pglite, postgres } from "./engines.ts"
 import { addedLatency, EVENTS_PER_SECOND, type Latencies } from "./latency.ts"
 import { KINDS, type Listing, measureLists } from "./listing.ts"
 import { RULES } from "./posts.ts"
-import { type Result, race, ratiosTo, report, rowsPerSecond } from "./race.ts"
+import { printProfile, type Result, race, ratiosTo, report, rowsPerSecond } from "./race.ts"
 import { layer, makeRules, startIngest } from "./setup.ts"
 import { BARE, bareWriter, COPY, copyWriter, makeRawTables, PIPELINE, pipelineWriter, rowsWriter } from "./writers.ts"
 
@@ -53,7 +53,9 @@ function measureEngine(engine: Engine) {
           `  from received to listable at ${EVENTS_PER_SECOND} events/s: ${formatLatencies(latencies.pipeline)}`
         )
         console.log(`  the same with bare inserts: ${formatLatencies(latencies.bare)}`)
-        return figuresOf(engine, results, latencies)
+        const figures = figuresOf(engine, results, latencies)
+        if (!isSmoke && figures.some(isMissed)) yield* printProfile(engine.name, pipelineWriter(feed))
+        return figures
       }),
       context
     )
@@ -66,14 +68,14 @@ function figuresOf({ name }: Engine, results: ReadonlyArray<Result>, latencies: 
   return [
     {
       name: `${name}: pipeline relative to a bare loop`,
-      value: median(ratiosTo(results, BARE)),
+      ...overRounds(ratiosTo(results, BARE)),
       unit: "×",
       better: "higher",
       target: MIN_OF_BARE[name]
     },
     {
       name: `${name}: pipeline relative to COPY`,
-      value: median(ratiosTo(results, COPY)),
+      ...overRounds(ratiosTo(results, COPY)),
       unit: "×",
       better: "higher",
       target: hasTargets ? MIN_OF_COPY : undefined

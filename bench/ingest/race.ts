@@ -1,7 +1,7 @@
 /** Runs the writers on one engine in turns: rows per second, and the pipeline's ratio to each other writer. */
 import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect } from "effect"
-import { isSmoke, median, quantile } from "../figures.ts"
+import { isSmoke, median, quantile, startProfile } from "../figures.ts"
 import { newPosts } from "./posts.ts"
 import { PIPELINE, type Writer } from "./writers.ts"
 
@@ -52,7 +52,20 @@ export const report = (engine: string, results: ReadonlyArray<Result>): void => 
   }
 }
 
+/** Prints where the time goes in this process while the writer takes some turns. */
+export const printProfile = (engine: string, writer: Writer) =>
+  Effect.gen(function* () {
+    const endProfile = yield* Effect.promise(startProfile)
+    const millis = yield* Effect.replicateEffect(timeTurn(writer), PROFILED_TURNS)
+    const lines = yield* Effect.promise(endProfile)
+    const seconds = (millis.reduce((sum, turn) => sum + turn, 0) / 1_000).toFixed(1)
+    console.log(`\n${engine} missed a target. Where the time goes in this process, in ${seconds} s:`)
+    for (const line of lines) console.log(`  ${line}`)
+  })
+
 // ---- helpers ----
+
+const PROFILED_TURNS = 4
 
 const perSecond = (millis: number): number => (ROWS_PER_TURN / millis) * 1_000
 

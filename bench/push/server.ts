@@ -1,5 +1,6 @@
 /** One server, in its own process. */
 import process from "node:process"
+import { startProfile } from "../figures.ts"
 import { handleCommands } from "./process.ts"
 
 export interface Broadcaster {
@@ -17,6 +18,7 @@ const variants: Readonly<Record<string, () => Promise<Broadcaster>>> = {
 const start = variants[process.argv[2] ?? ""]
 if (start === undefined) throw new Error(`Unknown server: expected ${Object.keys(variants).join(", ")}`)
 const broadcaster = await start()
+let endProfile: () => Promise<ReadonlyArray<string>> = async () => []
 
 handleCommands({
   port: () => broadcaster.port,
@@ -31,6 +33,21 @@ handleCommands({
   cpu: () => {
     const { user, system } = process.cpuUsage()
     return user + system
+  },
+  printMemory: () => {
+    const { rss, heapTotal, heapUsed } = process.memoryUsage()
+    const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`
+    console.error(`  ${megabytes(rss)} in all, ${megabytes(heapTotal)} heap, of which ${megabytes(heapUsed)} used`)
+    return rss
+  },
+  startProfile: async () => {
+    endProfile = await startProfile()
+    return 0
+  },
+  printProfile: async () => {
+    const lines = await endProfile()
+    for (const line of lines) console.error(`  ${line}`)
+    return lines.length
   },
   publish: async (count = 0, perSecond = 1) => {
     const startedAt = performance.now()

@@ -7,19 +7,31 @@ import { sharedRead } from "../work/sharedRead.ts"
 import type { Coverage } from "./Coverage.ts"
 import type { CoverageOf, Window } from "./coverageOf.ts"
 
-/** The coverage since `from`, in milliseconds, if its gaps have changed since the last call. At first: if it has any. */
+/** Of the coverage since `from`, in milliseconds. */
 export type CoverageChanges = (
   selector: WatchSelector,
   from: number
-) => Effect.Effect<Effect.Effect<Option.Option<Coverage>>, never, Scope.Scope>
+) => Effect.Effect<CoverageReader, never, Scope.Scope>
+
+export interface CoverageReader {
+  /** The coverage, if its gaps have changed since the last run. At first: if it has any. None while it is not due. */
+  readonly changed: Effect.Effect<Option.Option<Coverage>>
+  readonly isDue: () => boolean
+}
 
 /** All readers of the same rules share one read per second. */
 export const makeCoverageChanges = (coverageOf: CoverageOf): CoverageChanges => {
   const shared = new Map<string, SharedRead>()
 
+  const readAll = (selector: WatchSelector) =>
+    Effect.zipWith(coverageOf(selector), Clock.currentTimeMillis, (coverageIn, now) => ({
+      coverageIn,
+      hasGaps: gapsOf(coverageIn({ from: Option.none(), to: now })) !== ""
+    }))
+
   const join = (selector: WatchSelector, key: string) =>
     Effect.sync(() => {
-      const joined = shared.get(key) ?? { read: sharedRead(coverageOf(selector), READ_MILLIS), readers: 0 }
+      const joined = shared.get(key) ?? { read: sharedRead(readAll(selector), READ_MILLIS), readers: 0 }
       joined.readers++
       shared.set(key, joined)
       return joined
@@ -33,24 +45,28 @@ export const makeCoverageChanges = (coverageOf: CoverageOf): CoverageChanges => 
   return (selector, from) => {
     const { account, rule, platforms } = selector
     const key = [account, Option.getOrElse(rule, () => ""), ...platforms].join(" ")
-    return Effect.map(
+    return Effect.zipWith(
       hold(join(selector, key), (joined) => leave(joined, key)),
-      ({ read }) => {
+      Effect.clock,
+      ({ read }, clock) => {
         let reported = ""
         let checkedAt = Number.NEGATIVE_INFINITY
         const check = (now: number) =>
-          Effect.map(read, (coverageIn) => {
+          Effect.map(read, ({ coverageIn, hasGaps }) => {
+            if (!hasGaps && reported === "") return Option.none()
             const coverage = coverageIn({ from: Option.some(Math.min(from, now)), to: now })
             const gaps = gapsOf(coverage)
             if (gaps === reported) return Option.none()
             reported = gaps
             return Option.some(coverage)
           }).pipe(Effect.catchTag("StoreUnavailable", () => Effect.succeedNone))
-        return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          if (now - checkedAt < MIN_INTERVAL_MILLIS) return Effect.succeedNone
-          checkedAt = now
-          return check(now)
+        const isDue = () => clock.unsafeCurrentTimeMillis() - checkedAt >= MIN_INTERVAL_MILLIS
+        const changed = Effect.suspend(() => {
+          if (!isDue()) return Effect.succeedNone
+          checkedAt = clock.unsafeCurrentTimeMillis()
+          return check(checkedAt)
         })
+        return { changed, isDue }
       }
     )
   }
@@ -63,8 +79,14 @@ const MIN_INTERVAL_MILLIS = 3_000
 /** How old a shared read may be. */
 const READ_MILLIS = 1_000
 
+/** `hasGaps`: at any time. Most readers then need not look further. */
+interface SharedCoverage {
+  readonly coverageIn: (window: Window) => Coverage
+  readonly hasGaps: boolean
+}
+
 interface SharedRead {
-  readonly read: Effect.Effect<(window: Window) => Coverage, StoreUnavailable>
+  readonly read: Effect.Effect<SharedCoverage, StoreUnavailable>
   readers: number
 }
 

@@ -17,12 +17,17 @@ export interface LiveReader<A, E, R = never> {
    * call `listen` again after an interruption.
    */
   readonly read: Effect.Effect<ReadonlyArray<A>, E, R>
+  /** What `read` would give, if it has nothing else to do: then no fiber is needed. Otherwise nothing: run `read`. */
+  readonly takeQueued: () => ReadonlyArray<A>
   /** Calls `wake` once, when it is time for `read`: at once if it is already. An earlier `wake` is forgotten. */
   readonly onReady: (wake: () => void) => void
 }
 
 /** Waits for the next updates. */
-export const nextUpdates = <A, E>({ read, onReady }: LiveReader<A, E>): Effect.Effect<ReadonlyArray<A>, E> => {
+export const nextUpdates = <A, E>({
+  read,
+  onReady
+}: Pick<LiveReader<A, E>, "read" | "onReady">): Effect.Effect<ReadonlyArray<A>, E> => {
   const ready = Effect.async<void>((resume) => onReady(() => resume(Effect.void)))
   return Effect.repeat(Effect.zipRight(ready, read), { until: (updates) => updates.length > 0 })
 }
@@ -157,7 +162,8 @@ export class LiveMatches extends Context.Tag("core/LiveMatches")<
             // No yield since `take`: every change up to `handedOut` has been taken.
             return Effect.succeed(listener.takeHeartbeat() ? position.heartbeat(handedOut) : [])
           })
-          return { read, onReady: (wake: () => void) => listener.onReady(wake) }
+          const takeQueued = () => (listener.isBehind ? [] : position.advance(listener.take()))
+          return { read, takeQueued, onReady: (wake: () => void) => listener.onReady(wake) }
         })
 
       return LiveMatches.of({ listen })

@@ -229,21 +229,22 @@ export class Matches extends Context.Tag("core/Matches")<
       const listenTo = Effect.fnUntraced(function* (wanted: Selector, query: ResolvedWatchQuery) {
         const { account } = wanted
         yield* quotas.openStream(account)
-        const { read, onReady } = yield* live.listen(wanted, Option.some(query.cursor))
+        const { read, takeQueued, onReady } = yield* live.listen(wanted, Option.some(query.cursor))
         // An outage of the store does not end the stream.
         const checkRule = Effect.catchTag(selectorFor(account, query), "StoreUnavailable", () => Effect.void)
-        return { read: Effect.tap(read, ([first]) => (first?._tag === "Heartbeat" ? checkRule : Effect.void)), onReady }
+        const checkedRead = Effect.tap(read, ([first]) => (first?._tag === "Heartbeat" ? checkRule : Effect.void))
+        return { read: checkedRead, takeQueued, onReady }
       })
 
       const listen = Effect.fnUntraced(function* (account: AccountId, query: ResolvedWatchQuery) {
         const wanted = yield* selectorFor(account, query)
-        const { read, onReady } = yield* listenTo(wanted, query)
-        const changed = yield* coverageChanges(watchSelectorOf(wanted), timeOf(query.cursor))
+        const { read, takeQueued, onReady } = yield* listenTo(wanted, query)
+        const { isDue, changed } = yield* coverageChanges(watchSelectorOf(wanted), timeOf(query.cursor))
         const readAll = Effect.flatMap(changed, (coverage): Effect.Effect<ReadonlyArray<MatchUpdate>, WatchFailure> => {
           if (Option.isNone(coverage)) return read
           return Effect.succeed([{ _tag: "CoverageChanged", coverage: coverage.value }])
         })
-        return { read: readAll, onReady }
+        return { read: readAll, takeQueued: () => (isDue() ? [] : takeQueued()), onReady }
       })
 
       const wait = Effect.fnUntraced(function* (account: AccountId, query: WaitQuery) {

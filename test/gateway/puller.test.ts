@@ -22,6 +22,21 @@ describe("makePuller", () => {
     })
   )
 
+  it.effect("pull gives what is queued without a read", () =>
+    Effect.gen(function* () {
+      const queued: Array<string> = []
+      const source = makeSource([["read"]], queued)
+      const puller = yield* makePuller(source.open)
+      const pulled = collect(puller)
+      queued.push("a", "b")
+      source.wake()
+      assert.deepStrictEqual(pulled, [["a", "b"]])
+      puller.pull((exit) => pulled.push(Exit.getOrElse(exit, () => [])))
+      source.wake()
+      assert.deepStrictEqual(pulled, [["a", "b"], ["read"]])
+    })
+  )
+
   it.effect("close ends a pull that waits, releases the source once, and reads nothing more", () =>
     Effect.gen(function* () {
       const source = makeSource([["late"]])
@@ -44,6 +59,7 @@ describe("makePuller", () => {
         source.open,
         ({ onReady }): LiveReader<string, string> => ({
           read: Effect.zipRight(Deferred.succeed(isRead, undefined), Effect.never),
+          takeQueued: () => [],
           onReady
         })
       )
@@ -62,7 +78,7 @@ describe("makePuller", () => {
       const source = makeSource([])
       const failing = Effect.map(
         source.open,
-        ({ onReady }): LiveReader<string, string> => ({ read: Effect.fail("broken"), onReady })
+        ({ onReady }): LiveReader<string, string> => ({ read: Effect.fail("broken"), takeQueued: () => [], onReady })
       )
       const exits = collectExits(yield* makePuller(failing))
       source.wake()
@@ -76,7 +92,7 @@ describe("makePuller", () => {
 // ---- helpers ----
 
 /** Gives one batch per read. The consumer reads when `wake` is called. */
-const makeSource = (batches: ReadonlyArray<ReadonlyArray<string>>) => {
+const makeSource = (batches: ReadonlyArray<ReadonlyArray<string>>, queued: Array<string> = []) => {
   let left = batches
   let opened = 0
   let released = 0
@@ -87,6 +103,7 @@ const makeSource = (batches: ReadonlyArray<ReadonlyArray<string>>) => {
       left = rest
       return batch
     }),
+    takeQueued: () => queued.splice(0),
     onReady: (ready) => {
       wake = ready
     }

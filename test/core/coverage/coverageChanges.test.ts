@@ -19,11 +19,13 @@ describe("coverageChanges", () => {
           return () => ({ to: at, platforms: [] })
         })
       )
-      const readers = yield* Effect.forEach([...Array.from({ length: 2_000 }, () => ann), bob], (account) =>
+      const joined = yield* Effect.forEach([...Array.from({ length: 2_000 }, () => ann), bob], (account) =>
         changes({ account, rule: Option.none(), platforms: ["x"] }, 0)
       )
+      const readers = joined.map(({ changed }) => changed)
       yield* Effect.all(readers, { concurrency: "unbounded" })
       assert.deepStrictEqual(reads, [ann, bob])
+      assert.isFalse(joined.some(({ isDue }) => isDue()))
       yield* TestClock.adjust("4 seconds")
       yield* Effect.all(readers, { concurrency: "unbounded" })
       assert.deepStrictEqual(reads, [ann, bob, ann, bob])
@@ -40,7 +42,7 @@ describe("coverageChanges", () => {
           isDown ? new StoreUnavailable({ operation: "read", cause: "down" }) : Effect.succeed(() => coverage)
         )
       )
-      const changed = yield* changes({ account: ann, rule: Option.none(), platforms: ["x"] }, 0)
+      const { changed } = yield* changes({ account: ann, rule: Option.none(), platforms: ["x"] }, 0)
       assert.isTrue(Option.isNone(yield* changed))
       isDown = false
       yield* TestClock.adjust("4 seconds")
