@@ -110,7 +110,9 @@ async function profiled(server: BenchProcess, work: () => Promise<void>): Promis
   await server.ask("printProfile")
 }
 
-const plainly = (_: BenchProcess, work: () => Promise<void>) => work()
+function plainly(_: BenchProcess, work: () => Promise<void>): Promise<void> {
+  return work()
+}
 
 /** Measures a server with its subscribers while matches are published. */
 async function measureDelivery(name: string, around = plainly): Promise<Delivery> {
