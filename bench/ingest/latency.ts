@@ -8,6 +8,7 @@ import type { AccountRules } from "./setup.ts"
 import { insertBare, rowOf, signalOf } from "./writers.ts"
 
 export const EVENTS_PER_SECOND = 1_000
+/** After one turn each to warm up. */
 const TURNS = isSmoke ? 1 : 5
 const SECONDS_PER_TURN = isSmoke ? 0.3 : 2
 
@@ -20,6 +21,8 @@ export interface Latencies {
 export const addedLatency = (feed: Queue.Queue<Chunk.Chunk<Signal>>, owned: AccountRules) =>
   Effect.gen(function* () {
     const latencies: Latencies = { pipeline: [], bare: [] }
+    yield* throughPipeline(feed, [])
+    yield* throughInserts(owned, [])
     for (let turn = 0; turn < TURNS; turn++) {
       yield* throughPipeline(feed, latencies.pipeline)
       yield* throughInserts(owned, latencies.bare)
