@@ -14,7 +14,7 @@ import { RuleStore } from "../../core/rules/RuleStore.ts"
 import type { AppRouter } from "../../gateway/trpc.ts"
 import { FakePlatform } from "../core/world.ts"
 import { quotas } from "../quotas.ts"
-import { call, draft, type Target } from "./client.ts"
+import { call, draft, firehoseUpdate, type Target } from "./client.ts"
 import { serve, serviceOn } from "./inProcess.ts"
 import { connect } from "./mcp/session.ts"
 import { type Block, type EventStream, openStream } from "./sse.ts"
@@ -73,6 +73,28 @@ describe("GET /matches/stream", () => {
         const later = yield* listen(ann, "", firstMatchIdAt(25_000))
         yield* pass(16)
         yield* assertQuiet(later, 1)
+      })
+    )
+  )
+
+  it.scoped("sends the coverage within seconds, even if the stream is never quiet", () =>
+    withX((signal) =>
+      Effect.gen(function* () {
+        const ann = yield* (yield* serve)("ann")
+        yield* newRule(ann, ["x", "firehose"], "flood")
+        const stream = yield* listen(ann)
+        yield* signal({ _tag: "GapStarted", at: 0, cause: "outage", detail: "cut" })
+        for (let second = 0; second < 5; second++) {
+          yield* promise(() => call(ann, "/local/events", [firehoseUpdate(`https://a.org/${second}`, "flood")]))
+          yield* pass(1)
+        }
+        const events = yield* promise(async () => {
+          const received: Array<string | undefined> = []
+          while (received.length < 6) received.push((await stream.next())?.event)
+          return received
+        })
+        assert.deepStrictEqual(events.filter((event) => event === "match").length, 5)
+        assert.include(events, "coverage")
       })
     )
   )
@@ -211,9 +233,9 @@ const withX = <E, R>(body: (signal: Send) => Effect.Effect<void, E, R>) =>
 
 const promise = <A>(make: () => Promise<A>) => Effect.promise(make)
 
-const newRule = (target: Target, on: ReadonlyArray<"x" | "firehose">) =>
+const newRule = (target: Target, on: ReadonlyArray<"x" | "firehose">, words?: string) =>
   promise(async () => {
-    const { status, body } = await call(target, "/api.CreateRule", draft(undefined, on))
+    const { status, body } = await call(target, "/api.CreateRule", draft(words, on))
     assert.strictEqual(status, 200, JSON.stringify(body))
     // An id from the server.
     return String(body["rule_id"]) as RuleId

@@ -210,6 +210,32 @@ describe("GET /matches/stream", () => {
     }).pipe(Effect.provide(service))
   )
 
+  it.scoped("ends within ten seconds when the key is revoked, even if it is never quiet", () =>
+    Effect.gen(function* () {
+      const as = yield* serve
+      const [reader, publisher] = [yield* as("ann"), yield* as("ann")]
+      yield* newRule(publisher, "word", ["x"])
+      const stream = yield* listen(reader)
+      yield* promise(stream.next)
+      const keys = yield* Keys
+      const { key } = yield* keys.authenticate(reader.key)
+      yield* keys.revoke(key ?? "", { ...EVERY_ACCOUNT, force: true })
+      for (let second = 0; second < 10; second++) {
+        yield* publishSome(publisher, 1)
+        yield* pass(1)
+      }
+      yield* publishSome(publisher, 1)
+      const events = yield* promise(async () => {
+        const received: Array<string | undefined> = []
+        for (let block = await stream.next(); block !== undefined; block = await stream.next()) {
+          received.push(block.event)
+        }
+        return received
+      })
+      assert.deepStrictEqual(events, [...Array.from({ length: 10 }, () => "match"), "error"])
+    }).pipe(Effect.provide(service))
+  )
+
   it.scoped("ends when its rule is deleted", () =>
     Effect.gen(function* () {
       const ann = yield* (yield* serve)("ann")
