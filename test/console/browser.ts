@@ -81,7 +81,8 @@ const findExecutable = async (): Promise<
   // The package has a program for this system only.
   if (process.platform !== "linux" || process.arch !== "x64") return undefined
   const { default: packaged } = await import("@sparticuz/chromium")
-  return { path: await packaged.executablePath(), args: packaged.args }
+  // In a single process, the browser ends with its first closed context.
+  return { path: await packaged.executablePath(), args: packaged.args.filter((arg) => arg !== "--single-process") }
 }
 
 const executable = await findExecutable()
