@@ -33,10 +33,9 @@ export const makeCoverageOf = (stores: {
     Effect.gen(function* () {
       const { oldest, gaps } = yield* stores.rules.watches(selector, MAX_GAPS + 1)
       const isOneRule = Option.isSome(selector.rule)
-      const platforms: Array<{ readonly snapshot: Snapshot; readonly held: HeldRules }> = []
-      for (const one of oldest) {
-        platforms.push({ snapshot: yield* latest(one.platform), held: { oldest: one, gaps, isOneRule } })
-      }
+      const platforms = yield* Effect.forEach(oldest, (oldest) =>
+        Effect.map(latest(oldest.platform), (snapshot) => ({ snapshot, held: { oldest, gaps, isOneRule } }))
+      )
       return (window) => ({
         ...(Option.isSome(window.from) && { from: Timestamp.fromMillis(window.from.value) }),
         to: Timestamp.fromMillis(window.to),
