@@ -1,7 +1,7 @@
 /** The part of a platform that needs no network: its filter language and its event format. */
 import type { Either, Schema } from "effect"
 import type { FilterEdits } from "../syntax/edits/FilterEdits.ts"
-import type { Checked } from "../syntax/expression/checked.ts"
+import type { Checked, FixOptions } from "../syntax/expression/checked.ts"
 import type { EventSummary, PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { FieldNames } from "../syntax/expression/FieldNames.ts"
 import type { LanguageHelp } from "../syntax/help/page.ts"
@@ -17,7 +17,7 @@ export interface Language {
   /** `premium`: the platform limits the number of rules. */
   readonly ruleType: "premium" | "regular"
   /** Never throws. */
-  readonly check: (text: string) => Checked
+  readonly check: (text: string, options?: FixOptions) => Checked
   readonly help: LanguageHelp
   readonly events: EventFormat
   readonly fieldNames: FieldNames

@@ -20,11 +20,11 @@ export const firehose: Language = {
   name: "Firehose",
   watches: "web pages that change",
   ruleType: "regular",
-  check: (text) => {
-    const { issues, rule } = check(text)
-    if (rule === undefined) return { issues, rule }
+  check: (text, options) => {
+    const { rule, ...found } = check(text, options)
+    if (rule === undefined) return { ...found, rule }
     const { canonical, expression } = rule
-    return { issues, rule: { canonical: canonical.length <= limits.maxLength ? canonical : text, expression } }
+    return { ...found, rule: { canonical: canonical.length <= limits.maxLength ? canonical : text, expression } }
   },
   help: firehoseHelp,
   fieldNames,

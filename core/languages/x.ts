@@ -28,12 +28,12 @@ function languageWith(maxLength: number): Language {
     name: "X",
     watches: "X posts",
     ruleType: "premium",
-    check: (text) => {
-      const { issues, rule } = check(text, { maxLength })
-      if (rule === undefined) return { issues, rule }
+    check: (text, options) => {
+      const { rule, ...found } = check(text, { ...options, maxLength })
+      if (rule === undefined) return { ...found, rule }
       const canonical = print(rule.ast)
       return {
-        issues,
+        ...found,
         rule: { canonical: canonical.length <= maxLength ? canonical : text, expression: lower(rule.ast) }
       }
     },

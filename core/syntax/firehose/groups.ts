@@ -1,7 +1,7 @@
 /** Checks the clauses of one group together: operators, duplicates and the position of `recent:`. */
 import type { Fix } from "../issues/issue.ts"
 import type { Report } from "../issues/Report.ts"
-import type { Clause, Group, Query } from "./ast.ts"
+import type { Clause, Group, Query, Term } from "./ast.ts"
 import type { Field } from "./fields.ts"
 import { checkImplicitOr, checkMixedOperators, checkOptionalClause, checkOrNot } from "./operatorChecks.ts"
 import { printQuery } from "./printer.ts"
@@ -102,6 +102,7 @@ const isLowerCaseOperator = ({ query }: Clause): boolean =>
   query._tag === "Term" && query.field === undefined && query.text.length <= 3 && /^(and|or|not)$/i.test(query.text)
 
 const checkDroppedClauses = (report: Report, group: Group): void => {
+  const isRemovable = isUniform(group)
   for (const clause of group.dropped) {
     const { query } = clause
     if (
@@ -112,7 +113,7 @@ const checkDroppedClauses = (report: Report, group: Group): void => {
       continue
     }
     const { start, end } = query.span
-    const fix = isUniform(group) ? withoutClause(report, group, query, "Remove it") : undefined
+    const fix = isRemovable ? withoutClause(report, group, query, "Remove it") : undefined
     if (hasWords(query.text, true)) {
       report.warning(
         "stop-words-only",
@@ -213,27 +214,19 @@ const checkDuplicates = (report: Report, group: Group): void => {
 
 /** 'electric vehicle' in single quotes is two words with apostrophes. */
 const checkSingleQuotes = (report: Report, group: Group): boolean => {
-  for (let index = 0; index < group.clauses.length - 1; index++) {
-    const query = group.clauses[index]?.query
-    if (query?._tag !== "Term" || !/^['‘]/.test(query.text)) continue
-    for (let last = index + 1; last < group.clauses.length; last++) {
-      const clause = group.clauses[last]
-      if (
-        clause?.query._tag !== "Term" ||
-        clause.query.field !== undefined ||
-        clause.spelling.conjunction !== undefined
-      ) {
-        break
-      }
-      if (/['’]$/.test(clause.query.text)) {
-        const { start } = query.value
-        const { end } = clause.query.value
-        report.error("single-quotes", start, end, "A phrase needs double quotes; single quotes are part of the words", {
-          fix: report.fix("Write double quotes", start, end, `"${report.text.slice(start + 1, end - 1)}"`)
-        })
-        return true
-      }
+  let opening: Term | undefined
+  for (const { query, spelling } of group.clauses) {
+    const isInside = query._tag === "Term" && query.field === undefined && spelling.conjunction === undefined
+    if (!isInside) opening = undefined
+    if (isInside && opening !== undefined && /['’]$/.test(query.text)) {
+      const { start } = opening.value
+      const { end } = query.value
+      report.error("single-quotes", start, end, "A phrase needs double quotes; single quotes are part of the words", {
+        fix: report.fix("Write double quotes", start, end, `"${report.text.slice(start + 1, end - 1)}"`)
+      })
+      return true
     }
+    if (opening === undefined && query._tag === "Term" && /^['‘]/.test(query.text)) opening = query
   }
   return false
 }

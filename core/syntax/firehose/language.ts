@@ -26,11 +26,11 @@ export interface Parsed {
 }
 
 /** Checks grammar, fields and values. Never throws. */
-export const check = (text: string, options?: CheckOptions): Checked<Rule> => {
+export const check = (text: string, options: CheckOptions = {}): Checked<Rule> => {
   const { issues, ast, isFixable } = run(text, options, true)
   const rule = ast === undefined ? undefined : { text, ast, canonical: print(ast), expression: lower(ast) }
   const checkAgain = (fixed: string) => (isFixable ? run(fixed, options, true).issues : undefined)
-  return { issues: withValidFixes(issues, issues, checkAgain), rule }
+  return { ...withValidFixes({ issues, before: issues }, checkAgain, options), rule }
 }
 
 /** Checks the grammar only, not fields and values. */

@@ -244,7 +244,7 @@ const lowerCase = (text: string, start: number, end: number): string => {
   let changes = false
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at)
-    if (code > 127) {
+    if (code > 127 && hasCase(code)) {
       return text.slice(start, end).replaceAll("\u03a3", "\u03c3").replaceAll("\u0130", "i").toLowerCase()
     }
     if (code <= 90 && code >= 65) {
@@ -254,3 +254,12 @@ const lowerCase = (text: string, start: number, end: number): string => {
   const word = text.slice(start, end)
   return changes ? word.toLowerCase() : word
 }
+
+/** False for scripts without case, Hebrew to Tibetan and the East Asian ones, and for emoji. Other characters may have one. */
+const hasCase = (code: number): boolean =>
+  !(
+    (code >= 0x2e80 && code < 0xa640) ||
+    (code >= 0x590 && code < 0x1000) ||
+    (code >= 0xd83c && code <= 0xd83e) ||
+    (code >= 0xdc00 && code <= 0xdfff)
+  )

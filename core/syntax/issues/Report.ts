@@ -1,6 +1,8 @@
 /** Collects the issues of one rule text, up to a limit, and verifies their fixes. Shared by both rule languages. */
 
 import { nearest } from "../../text/nearest.ts"
+import { WorkBudget } from "../../work/WorkBudget.ts"
+import type { FixOptions } from "../expression/checked.ts"
 import type { Fix, Issue, Span } from "./issue.ts"
 
 /** The maximum number of issues in the result of a check. */
@@ -88,9 +90,12 @@ export const inTextOrder = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> 
 /** At most `MAX_ISSUES`, in text order. Errors take precedence over warnings, then earlier ones over later ones. */
 export const limited = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
   if (issues.length <= MAX_ISSUES) return inTextOrder(issues)
-  const isError = ({ severity }: Issue) => severity === "error"
-  const byPrecedence = [...issues.filter(isError), ...issues.filter((issue) => !isError(issue))]
-  return inTextOrder(byPrecedence.slice(0, MAX_ISSUES))
+  return inTextOrder(errorsFirst(issues).slice(0, MAX_ISSUES))
+}
+
+export interface Verified {
+  readonly issues: ReadonlyArray<Issue>
+  readonly hasUnverifiedFixes?: true
 }
 
 /**
@@ -98,22 +103,40 @@ export const limited = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
  * of the fixed text; if `checkAgain` cannot tell them, the fix is dropped.
  */
 export const withValidFixes = (
-  issues: ReadonlyArray<Issue>,
-  before: ReadonlyArray<Issue>,
-  checkAgain: (fixed: string) => ReadonlyArray<Issue> | undefined
-): ReadonlyArray<Issue> =>
-  issues.map((issue) => {
-    const { fix, ...rest } = issue
-    if (fix === undefined) return issue
+  { issues, before }: { readonly issues: ReadonlyArray<Issue>; readonly before: ReadonlyArray<Issue> },
+  checkAgain: (fixed: string) => ReadonlyArray<Issue> | undefined,
+  { fixes = "all", budget = new WorkBudget(MAX_VERIFIED) }: FixOptions
+): Verified => {
+  const isValid = ({ fix, code }: Issue): boolean => {
+    if (fix === undefined || !budget.take(fix.text.length)) return false
     const after = checkAgain(fix.text)
-    const isFixed = after !== undefined && count(after, issue.code) < count(before, issue.code)
-    const isValid =
-      isFixed &&
-      after.every(({ severity, code }) => severity === "warning" || count(after, code) <= count(before, code))
-    return isValid ? issue : rest
-  })
+    return (
+      after !== undefined &&
+      count(after, code) < count(before, code) &&
+      after.every((issue) => issue.severity === "warning" || count(after, issue.code) <= count(before, issue.code))
+    )
+  }
+  const fixable = fixes === "none" ? [] : errorsFirst(issues.filter(({ fix }) => fix !== undefined))
+  const first = fixes === "first" ? fixable.find(isValid) : undefined
+  const valid = new Set(fixes === "first" ? [first] : fixable.filter(isValid))
+  const kept = issues.map((issue) => (valid.has(issue) ? issue : withoutFix(issue)))
+  return budget.isUsedUp ? { issues: kept, hasUnverifiedFixes: true } : { issues: kept }
+}
+
+/** In the order in which fixes are applied: the fix of a warning may no longer apply after that of an error. */
+export const errorsFirst = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => [
+  ...issues.filter(isError),
+  ...issues.filter((issue) => !isError(issue))
+]
 
 // ---- helpers ----
+
+/** In characters, of all texts that are checked to verify the fixes of one. */
+const MAX_VERIFIED = 16_000
+
+const isError = ({ severity }: Issue): boolean => severity === "error"
+
+const withoutFix = ({ fix: _, ...rest }: Issue): Issue => rest
 
 const issueOf = (
   severity: "error" | "warning",

@@ -3,7 +3,7 @@
  * or left out, and whether that makes the rule wider or narrower.
  */
 
-import type { Checked } from "../expression/checked.ts"
+import type { Checked, FixOptions } from "../expression/checked.ts"
 import type { Expression, Predicate } from "../expression/expression.ts"
 import type { Span } from "../issues/issue.ts"
 import {
@@ -54,7 +54,7 @@ export interface Translation {
 }
 
 export interface SourceLanguage {
-  readonly check: (text: string) => Checked
+  readonly check: (text: string, options?: FixOptions) => Checked
 }
 
 export interface TargetLanguage extends SourceLanguage {

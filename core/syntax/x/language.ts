@@ -19,12 +19,10 @@ export interface Rule {
 }
 
 /** Checks syntax and semantics. Never throws. */
-export const check = (text: string, { maxLength = limits.maxLength }: CheckOptions = {}): Checked<Rule> =>
-  read(text, maxLength, true)
+export const check = (text: string, options: CheckOptions = {}): Checked<Rule> => read(text, options, true)
 
 /** Checks the syntax only: X may still refuse the rule. Never throws. */
-export const parse = (text: string, { maxLength = limits.maxLength }: CheckOptions = {}): Checked<Rule> =>
-  read(text, maxLength, false)
+export const parse = (text: string, options: CheckOptions = {}): Checked<Rule> => read(text, options, false)
 
 /** The position as X reports it: UTF-16 code units, counted from 1. */
 export const position = (span: Span): number => span.start + 1
@@ -37,7 +35,11 @@ const MAX_COLLECTED = 64
 /** Above every platform limit. Verifying fixes checks the text once per issue. */
 const MAX_FIXABLE_LENGTH = 4096
 
-function read(text: string, maxLength: number, semantics: boolean): Checked<Rule> {
+function read(
+  text: string,
+  { maxLength = limits.maxLength, ...options }: CheckOptions,
+  semantics: boolean
+): Checked<Rule> {
   const { report, ast } = examine(text, maxLength, semantics)
   const rule = report.errors === 0 && ast !== undefined ? { text, ast } : undefined
   const isFixable = text.length <= MAX_FIXABLE_LENGTH && !report.overflowed
@@ -46,7 +48,8 @@ function read(text: string, maxLength: number, semantics: boolean): Checked<Rule
     const again = examine(fixed, maxLength, semantics).report
     return again.overflowed ? undefined : again.found
   }
-  return { issues: withValidFixes(limited(inTextOrder(report.found)), report.found, checkAgain), rule }
+  const issues = { issues: limited(inTextOrder(report.found)), before: report.found }
+  return { ...withValidFixes(issues, checkAgain, options), rule }
 }
 
 function examine(text: string, maxLength: number, semantics: boolean) {
