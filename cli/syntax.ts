@@ -7,7 +7,8 @@ import type { PlatformId } from "../core/model/PlatformId.ts"
 import type { WireTranslation } from "../core/model/wire.ts"
 import { helpFor } from "../core/platforms/syntaxHelp.ts"
 import { describeWitnesses, isLoss } from "../core/rules/describeLoss.ts"
-import { type CheckedFilter, type CheckRequest, CheckResult, fixed, translations } from "../core/rules/RuleCheck.ts"
+import { type CheckedFilter, type CheckRequest, CheckResult, checkedInTurns } from "../core/rules/RuleCheck.ts"
+import { finish } from "../core/work/turns.ts"
 import { draw } from "./drawing.ts"
 import { AlreadyReported } from "./failures.ts"
 import { type FilterActions, filterText, STDIN_HELP } from "./filter.ts"
@@ -48,7 +49,7 @@ export const checkCommand = <E>(actions: CheckActions<E>, languages: ReadonlyArr
                 ...(backtest && { backtest: {} }),
                 ask_platforms: askPlatforms
               })
-            : checkHere({ language, text }, languages)
+            : finish(checkedInTurns({ language, text }, languages)).checked
         yield* json ? printJson(checked) : Console.log(describeChecked({ language, text }, checked))
         if (!checked.valid) return yield* new AlreadyReported()
       }).pipe(Effect.scoped)
@@ -85,13 +86,6 @@ const languageOf = (languages: ReadonlyArray<Language>, platform: string) =>
 interface OwnText {
   readonly language: Language
   readonly text: string
-}
-
-const checkHere = ({ language, text }: OwnText, languages: ReadonlyArray<Language>): CheckedFilter => {
-  const { issues, rule } = language.check(text)
-  const found = { issues, ...fixed(language, { text, issues }) }
-  if (rule === undefined) return { valid: false, ...found, translations: {} }
-  return { valid: true, ...found, canonical: rule.canonical, translations: translations({ language, text }, languages) }
 }
 
 const checkOnServer = (remote: Remote, platform: PlatformId, request: typeof CheckRequest.Encoded) =>

@@ -69,6 +69,10 @@ export const WireTranslation = Schema.Struct({
   notes: Schema.optionalWith(Schema.Array(Schema.String), { exact: true }).annotations({
     description:
       "What was left out without a loss, and why: the other platform has nothing that the clause excludes or requires. Absent if nothing was"
+  }),
+  incomplete: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+    description:
+      "Why witnesses may be missing: the search for them stopped, as the filter is large. Absent if all were looked for"
   })
 }).annotations({ identifier: "Translation" })
 
@@ -130,6 +134,10 @@ export const WireExplanation = Schema.Struct({
   changes: Schema.optionalWith(Schema.Array(WireChange), { exact: true }).annotations({
     description:
       "If the rule did not match: up to three changes of the filter, each of which alone is enough, the smallest first. Each was tested on the event. Empty if no single change is enough; absent in a comparison"
+  }),
+  incomplete: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+    description:
+      "Why changes may be missing: the search for them stopped, as the filter or the event is large. Absent if all were looked for"
   })
 }).annotations({ identifier: "Explanation" })
 

@@ -13,9 +13,9 @@ import { Quotas } from "../quotas/Quotas.ts"
 import type { PlatformEvent } from "../syntax/expression/eventFields.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
 import { isTarget } from "../syntax/translation/translate.ts"
-import { translateWithWitnesses } from "../syntax/translation/witness/witnesses.ts"
-import { inTurns } from "../work/turns.ts"
-import { fixedText } from "./fixedText.ts"
+import { translateWithWitnessesInTurns } from "../syntax/translation/witness/witnesses.ts"
+import { inTurns, type Turns } from "../work/turns.ts"
+import { fixedTextInTurns } from "./fixedText.ts"
 import { Rules } from "./Rules.ts"
 
 export const CheckRequest = Schema.Struct({
@@ -44,6 +44,9 @@ export const CheckedFilter = Schema.Struct({
   fixed: Schema.optionalWith(Schema.String, { exact: true }).annotations({
     description:
       "A valid text with the fixes of all issues applied. Absent if one fix is enough, or not all can be fixed"
+  }),
+  incomplete: Schema.optionalWith(Schema.String, { exact: true }).annotations({
+    description: "Why fixes may be missing: a long filter has many issues. Absent if all were looked for"
   }),
   canonical: Schema.optionalWith(Schema.String, { exact: true }).annotations({
     description: "The text that would be registered. Absent if the filter is not valid"
@@ -87,25 +90,39 @@ export const checkFilters = (
     return yield* quotas.whileChecking(account, check(account, request))
   })
 
-/** The field `fixed`, if there is such a text. */
-export const fixed = ({ check }: Language, sent: Parameters<typeof fixedText>[1]): Pick<CheckedFilter, "fixed"> => {
-  const text = fixedText(check, sent)
-  return text === undefined ? {} : { fixed: text }
+/** What a check of the text alone tells. The translations are for all other platforms that are translation targets. */
+export function* checkedInTurns(
+  { language, text }: { readonly language: Language; readonly text: string },
+  all: ReadonlyArray<Language>
+): Turns<CheckedAlone> {
+  const { issues, rule, hasUnverifiedFixes = false } = language.check(text)
+  yield
+  const fixed = yield* fixedTextInTurns(language.check, { text, issues })
+  const found = {
+    issues,
+    ...(fixed.text !== undefined && { fixed: fixed.text }),
+    ...((hasUnverifiedFixes || fixed.isStopped) && { incomplete: INCOMPLETE_FIXES })
+  }
+  if (rule === undefined) return { checked: { valid: false, ...found, translations: {} }, expression: undefined }
+  const translations: Record<PlatformId, typeof WireTranslation.Type> = {}
+  for (const other of all.filter(isTarget)) {
+    if (other.id === language.id) continue
+    translations[other.id] = toWireTranslation(yield* translateWithWitnessesInTurns({ language, text }, other))
+  }
+  const { canonical, expression } = rule
+  return { checked: { valid: true, ...found, canonical, translations }, expression }
 }
 
-/** The filter in the language of every other platform that is a translation target. */
-export const translations = (
-  rule: { readonly language: Language; readonly text: string },
-  all: ReadonlyArray<Language>
-): Record<PlatformId, typeof WireTranslation.Type> =>
-  Object.fromEntries(
-    all
-      .filter(isTarget)
-      .filter(({ id }) => id !== rule.language.id)
-      .map((other) => [other.id, toWireTranslation(translateWithWitnesses(rule, other))])
-  )
+interface CheckedAlone {
+  readonly checked: CheckedFilter
+  /** Absent if the filter is not valid. */
+  readonly expression: Expression | undefined
+}
 
 // ---- helpers ----
+
+const INCOMPLETE_FIXES =
+  "The search for fixes stopped: it takes too much work for a filter of this size. An issue without a fix may have one"
 
 const check = (account: AccountId, { overrides, events = {}, backtest, ask_platforms = false }: CheckRequest) =>
   Effect.gen(function* () {
@@ -117,22 +134,16 @@ const check = (account: AccountId, { overrides, events = {}, backtest, ask_platf
       const { id, language } = platform
       const text = overrides[id]
       if (text === undefined) continue
-      const { issues, rule } = language.check(text)
-      const found = { issues, ...fixed(language, { text, issues }) }
+      const languages = platforms.map(({ language }) => language)
+      const { checked: found, expression } = yield* inTurns(checkedInTurns({ language, text }, languages))
       checked[id] =
-        rule === undefined
-          ? { valid: false, ...found, translations: {} }
+        expression === undefined
+          ? found
           : {
-              valid: true,
               ...found,
-              canonical: rule.canonical,
-              translations: translations(
-                { language, text },
-                platforms.map(({ language }) => language)
-              ),
-              ...(yield* explanationOf({ language, text, expression: rule.expression }, samples.get(id))),
-              ...(yield* backtestOf(account, { platform, expression: rule.expression }, backtest)),
-              ...(ask_platforms ? yield* answerOf(platform, rule.canonical) : {})
+              ...(yield* explanationOf({ language, text, expression }, samples.get(id))),
+              ...(yield* backtestOf(account, { platform, expression }, backtest)),
+              ...(ask_platforms ? yield* answerOf(platform, found.canonical ?? text) : {})
             }
     }
     return { platforms: checked }

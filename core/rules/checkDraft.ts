@@ -7,7 +7,8 @@ import { toWireTranslation } from "../model/wire.ts"
 import type { Platforms } from "../platforms/Platform.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
 import { isTarget } from "../syntax/translation/translate.ts"
-import { translateWithWitnesses } from "../syntax/translation/witness/witnesses.ts"
+import { translateWithWitnessesInTurns } from "../syntax/translation/witness/witnesses.ts"
+import { inTurns } from "../work/turns.ts"
 import type { Filter } from "./makeChanges.ts"
 import type { RuleDraft } from "./Rule.ts"
 
@@ -25,7 +26,7 @@ export const checkDraft = (platforms: Platforms["Type"], draft: Pick<RuleDraft, 
       const platform = yield* platforms.get(id)
       const text = draft.overrides[id]
       if (text === undefined) {
-        issues.push(missingFilter(platform.language, yield* sourceOf(platforms, draft)))
+        issues.push(yield* missingFilter(platform.language, yield* sourceOf(platforms, draft)))
         continue
       }
       const checked = platform.language.check(text)
@@ -66,10 +67,11 @@ const sourceOf = (
   })
 
 /** Suggests a translation of another platform's filter, if there is one. */
-const missingFilter = (language: Language, source: Option.Option<Source>): ArgumentIssue => {
-  const { id } = language
-  const issue = { path: `overrides.${id}`, message: `Is missing: "platforms" lists "${id}", so add its filter` }
-  if (Option.isNone(source) || !isTarget(language)) return issue
-  const translation = translateWithWitnesses(source.value, language)
-  return translation.text === undefined ? issue : { ...issue, suggestion: toWireTranslation(translation) }
-}
+const missingFilter = (language: Language, source: Option.Option<Source>): Effect.Effect<ArgumentIssue> =>
+  Effect.gen(function* () {
+    const { id } = language
+    const issue = { path: `overrides.${id}`, message: `Is missing: "platforms" lists "${id}", so add its filter` }
+    if (Option.isNone(source) || !isTarget(language)) return issue
+    const translation = yield* inTurns(translateWithWitnessesInTurns(source.value, language))
+    return translation.text === undefined ? issue : { ...issue, suggestion: toWireTranslation(translation) }
+  })

@@ -1,20 +1,35 @@
 /** One text with all fixes of a filter applied. */
+import type { Language } from "../languages/Language.ts"
 import type { Checked } from "../syntax/expression/checked.ts"
 import type { Fix, Issue } from "../syntax/issues/issue.ts"
+import { errorsFirst } from "../syntax/issues/Report.ts"
+import type { Turns } from "../work/turns.ts"
+import { WorkBudget } from "../work/WorkBudget.ts"
 
-/** Undefined if the filter is still not valid after all fixes, or if one fix is enough. Checks every text on the way. */
-export const fixedText = (check: (text: string) => Checked, { text, issues }: Sent): string | undefined => {
+export interface FixedText {
+  /** Absent if the filter is still not valid after all fixes, or if one fix is enough. */
+  readonly text?: string
+  /** The fixes take too much work. */
+  readonly isStopped: boolean
+}
+
+/** Checks every text on the way. */
+export function* fixedTextInTurns(check: Language["check"], { text, issues }: Sent): Turns<FixedText> {
+  const budget = new WorkBudget(MAX_WORK)
   const tried = new Set([text])
   let checked: Pick<Checked, "issues" | "rule"> = { issues, rule: undefined }
   let fixed = text
   for (let fix = nextFix(issues); fix !== undefined; fix = nextFix(checked.issues)) {
-    if (tried.has(fix.text) || tried.size > MAX_FIXES) return undefined
+    if (tried.has(fix.text) || tried.size > MAX_FIXES) return { isStopped: tried.size > MAX_FIXES }
+    if (!budget.take(fix.text.length)) break
     tried.add(fix.text)
     fixed = fix.text
-    checked = check(fixed)
+    checked = check(fixed, { fixes: "first", budget })
+    yield
   }
+  if (budget.isUsedUp) return { isStopped: true }
   const isNew = issues.every(({ fix }) => fix?.text !== fixed)
-  return checked.rule !== undefined && isNew ? fixed : undefined
+  return checked.rule !== undefined && isNew ? { text: fixed, isStopped: false } : { isStopped: false }
 }
 
 // ---- helpers ----
@@ -26,8 +41,8 @@ interface Sent {
 
 const MAX_FIXES = 20
 
-/** Errors first: the fix of a warning may no longer apply after them. */
-const nextFix = (issues: ReadonlyArray<Issue>): Fix | undefined => {
-  const fixable = issues.filter(({ fix }) => fix !== undefined)
-  return (fixable.find(({ severity }) => severity === "error") ?? fixable[0])?.fix
-}
+/** In characters that are checked. */
+const MAX_WORK = 80_000
+
+const nextFix = (issues: ReadonlyArray<Issue>): Fix | undefined =>
+  errorsFirst(issues).find(({ fix }) => fix !== undefined)?.fix

@@ -141,19 +141,31 @@ export const isStandalone = (rule: PartialRule): boolean => everyAlternative(rul
  */
 export const lostSubject = (rule: PartialRule, outer: ReadonlyArray<ClauseOutcome> = []): ClauseOutcome | undefined => {
   if (rule._tag === "Or") {
-    const around = [...outer, ...leftOutAround(rule)]
-    return rule.clauses.map((clause) => lostSubject(clause, around)).find((outcome) => outcome !== undefined)
+    const around = leftOutAround(rule, outer)
+    for (const clause of rule.clauses) {
+      const lost = lostSubject(clause, around)
+      if (lost !== undefined) return lost
+    }
+    return undefined
   }
   const strength = strengthOfRule(rule)
-  return [...outer, ...rule.outcomes].find(
-    (outcome) => !outcome.translated && outcome.wider && outcome.strength > strength
-  )
+  const isLost = (outcome: ClauseOutcome) => isWidened(outcome) && outcome.strength > strength
+  return outer.find(isLost) ?? rule.outcomes.find(isLost)
 }
 
-/** Outcomes of the group that belong to none of its clauses. */
-export const leftOutAround = ({ clauses, outcomes }: Group): ReadonlyArray<ClauseOutcome> => {
+/** Left out around the clauses of the group: the first of each strength that is greater than those before. */
+export const leftOutAround = (
+  { clauses, outcomes }: Group,
+  outer: ReadonlyArray<ClauseOutcome>
+): ReadonlyArray<ClauseOutcome> => {
   const inside = new Set(clauses.flatMap((clause) => clause.outcomes))
-  return outcomes.filter((outcome) => !inside.has(outcome))
+  const found: Array<ClauseOutcome> = []
+  const add = (outcome: ClauseOutcome) => {
+    if (isWidened(outcome) && outcome.strength > (found.at(-1)?.strength ?? -1)) found.push(outcome)
+  }
+  outer.forEach(add)
+  for (const outcome of outcomes) if (!inside.has(outcome)) add(outcome)
+  return found
 }
 
 /** Requires and excludes the same clause. */
@@ -165,6 +177,11 @@ export const isContradictory = ({ clauses }: Group): boolean => {
 }
 
 // ---- helpers ----
+
+/** The rule is wider without the clause. */
+function isWidened({ translated, wider }: ClauseOutcome): boolean {
+  return !translated && wider
+}
 
 function everyAlternative(rule: PartialRule, test: (leaf: Leaf) => boolean): boolean {
   switch (rule._tag) {

@@ -136,7 +136,7 @@ function hasLetters(text: string): boolean {
 
 /** The clause's text with its punctuation, which the predicate does not keep. */
 function rawText(source: string): string | undefined {
-  const ast = parse(source).rule?.ast
+  const ast = parse(source, { fixes: "none" }).rule?.ast
   if (ast === undefined || ast._tag === "And" || ast._tag === "Or" || ast._tag === "Not") {
     return undefined
   }

@@ -110,9 +110,15 @@ const unsendable = /[\p{Cc}\p{Surrogate}]/u
 
 /** The text in the quotes of a phrase. Undefined for a bare term: each of its words is its own clause. */
 function quotedText(source: string): string | undefined {
-  const query = parse(source).ast?.clauses[0]?.query
-  return query?._tag === "Phrase" ? query.text : undefined
+  if (lastQuoted?.source !== source) {
+    const query = parse(source).ast?.clauses[0]?.query
+    lastQuoted = { source, text: query?._tag === "Phrase" ? query.text : undefined }
+  }
+  return lastQuoted.text
 }
+
+/** A term of several words asks once for each. */
+let lastQuoted: { readonly source: string; readonly text: string | undefined } | undefined
 
 function unsupported(field: string | undefined): ClauseTranslation {
   return impossible(reasons.get(field ?? "") ?? "X has no equivalent")

@@ -3,6 +3,7 @@
  * or left out, and whether that makes the rule wider or narrower.
  */
 
+import type { Turns } from "../../work/turns.ts"
 import type { Checked, FixOptions } from "../expression/checked.ts"
 import type { Expression, Predicate } from "../expression/expression.ts"
 import type { Span } from "../issues/issue.ts"
@@ -66,19 +67,33 @@ export const isTarget = <L extends { readonly target?: TranslationTarget }>(
   language: L
 ): language is L & { readonly target: TranslationTarget } => language.target !== undefined
 
-/** Never throws. An invalid source has no translation. */
-export const translate = (
+/** With the expressions of both rules. */
+export interface TranslatedRule extends Translation {
+  readonly source: Expression | undefined
+  readonly target: Expression | undefined
+}
+
+/** Never throws. An invalid source has no translation. The work is proportional to the length of the text. */
+export function* translateInTurns(
   rule: { readonly language: SourceLanguage; readonly text: string },
   to: TargetLanguage
-): Translation => {
+): Turns<TranslatedRule> {
   const { language, text } = rule
-  const source = language.check(text)
-  if (source.rule === undefined) {
-    const first = source.issues.find((issue) => issue.severity === "error")
-    return { text: undefined, fidelity: "impossible", clauses: [], reason: `The rule is not valid: ${first?.message}` }
+  const { issues, rule: valid } = language.check(text, { fixes: "none" })
+  yield
+  if (valid === undefined) {
+    const first = issues.find((issue) => issue.severity === "error")
+    const reason = `The rule is not valid: ${first?.message}`
+    return { text: undefined, fidelity: "impossible", clauses: [], reason, source: undefined, target: undefined }
   }
+  const source = valid.expression
   const translator = new Translator(text, to)
-  return resultOf(translator, translator.finish(translator.translate(source.rule.expression, true)))
+  const translated = translator.finish(translator.translate(source, true))
+  yield
+  const printed = translated && to.target.print(translated)
+  const checked = printed === undefined ? undefined : to.check(printed, { fixes: "none" })
+  yield
+  return { ...resultOf(translator, printed, checked), source, target: checked?.rule?.expression }
 }
 
 // ---- helpers ----
@@ -92,6 +107,8 @@ class Translator {
   readonly outcomes: Array<ClauseOutcome> = []
   /** Why there is no translation. */
   failure: string | undefined
+  /** The clause of the last predicate: a clause may have thousands of them, with the same span. */
+  private last: { readonly span: Span; readonly text: string } | undefined
 
   constructor(source: string, to: TargetLanguage) {
     this.source = source
@@ -148,7 +165,7 @@ class Translator {
 
   private translatePredicate(predicate: Predicate, positive: boolean): TranslatedPart {
     const { span } = predicate
-    const source = this.source.slice(span.start, span.end)
+    const source = this.textOf(span)
     const strength = positive ? strengthOf(predicate) : strengths.kind
     const translation = this.to.target.clause(predicate, source, positive)
     if ("impossible" in translation) {
@@ -164,6 +181,11 @@ class Translator {
     const outcomes = [outcome]
     const leaves = texts.map((text): PartialRule => ({ _tag: "Leaf", text, standalone, strength, outcomes }))
     return join(translation.join, leaves, outcomes)
+  }
+
+  private textOf(span: Span): string {
+    if (this.last?.span !== span) this.last = { span, text: this.source.slice(span.start, span.end) }
+    return this.last.text
   }
 
   private translateGroup(tag: "And" | "Or", clauses: ReadonlyArray<Expression>, positive: boolean): TranslatedPart {
@@ -231,7 +253,7 @@ class Translator {
     if (rule._tag !== "And" && rule._tag !== "Or") {
       return undefined
     }
-    const around = [...outer, ...leftOutAround(rule)]
+    const around = leftOutAround(rule, outer)
     if (rule._tag === "Or") {
       const reason = "The translated part of this group is not what the group looks for"
       return this.keepAlternatives(rule, (clause) => this.keepSubject(clause, around), reason)
@@ -301,17 +323,14 @@ function isRule(partial: TranslatedPart): partial is PartialRule {
   return "_tag" in partial
 }
 
-function resultOf({ source, outcomes, to, failure }: Translator, rule: PartialRule | undefined): Translation {
-  let text = rule && to.target.print(rule)
-  let reason = failure
-  if (text !== undefined) {
-    const { issues } = to.check(text)
-    const error = issues.find((issue) => issue.severity === "error")
-    if (error !== undefined) {
-      reason = `${to.name} rejects the translation: ${error.message}`
-      text = undefined
-    }
-  }
+function resultOf(
+  { source, outcomes, to, failure }: Translator,
+  printed: string | undefined,
+  checked: Checked | undefined
+): Translation {
+  const error = checked?.issues.find((issue) => issue.severity === "error")
+  const text = error === undefined ? printed : undefined
+  const reason = error === undefined ? failure : `${to.name} rejects the translation: ${error.message}`
   if (text === undefined) {
     leaveOut(outcomes, "none", "The rule has no translation")
   }

@@ -20,7 +20,7 @@ import { type Circle, circleOf, parts, rangeOf } from "./values.ts"
 
 /** `undefined` if the text is not a filter. */
 export const edits = (text: string): FilterEdits | undefined => {
-  const ast = parse(text, { maxLength: limits.maxLengthEnterprise }).rule?.ast
+  const ast = parse(text, { maxLength: limits.maxLengthEnterprise, fixes: "none" }).rule?.ast
   if (ast === undefined) return undefined
   const leaves = new Map<string, Leaf>()
   collect(ast, leaves)

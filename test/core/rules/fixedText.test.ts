@@ -3,8 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { firehose } from "../../../core/languages/firehose.ts"
 import type { Language } from "../../../core/languages/Language.ts"
 import { x } from "../../../core/languages/x.ts"
-import { fixedText } from "../../../core/rules/fixedText.ts"
+import { fixedTextInTurns } from "../../../core/rules/fixedText.ts"
 import type { Checked } from "../../../core/syntax/expression/checked.ts"
+import { finish } from "../../../core/work/turns.ts"
 
 describe("fixedText", () => {
   const fixable: ReadonlyArray<readonly [language: Language, text: string, fixed: string]> = [
@@ -50,4 +51,4 @@ describe("fixedText", () => {
 // ---- helpers ----
 
 const fixOf = (check: Language["check"], text: string): string | undefined =>
-  fixedText(check, { text, issues: check(text).issues })
+  finish(fixedTextInTurns(check, { text, issues: check(text).issues })).text

@@ -71,26 +71,38 @@ export function require({ expression, value }: Wanted, choice: number, leaves: A
   }
 }
 
-/** Equal for clauses that test the same. Cached as long as the expression lives. */
-export function keyOf(expression: Expression): string {
-  let key = keys.get(expression)
-  if (key === undefined) {
-    key = JSON.stringify(expression, (name, value) => (name === "span" ? undefined : value))
-    keys.set(expression, key)
+/** Equal for clauses that test the same. */
+export type ClauseKeys = ReadonlyMap<Expression, number>
+
+/** Of the expression and all its parts. */
+export function keysOf(expression: Expression): ClauseKeys {
+  const keys = new Map<Expression, number>()
+  const numbers = new Map<string, number>()
+  const add = (part: Expression): number => {
+    const text = textOf(part, add)
+    const key = numbers.get(text) ?? numbers.size
+    numbers.set(text, key)
+    keys.set(part, key)
+    return key
   }
-  return key
+  add(expression)
+  return keys
 }
 
-/** Replaces every clause with this key: a rule may repeat a clause. */
-export function withConstant(expression: Expression, key: string, value: boolean): Expression {
+/** Replaces every clause that fits: a rule may repeat a clause. */
+export function withConstant(
+  expression: Expression,
+  fits: (clause: Expression) => boolean,
+  value: boolean
+): Expression {
   const { span } = expression
-  if (keyOf(expression) === key) return { _tag: value ? "Everything" : "Nothing", span }
+  if (fits(expression)) return { _tag: value ? "Everything" : "Nothing", span }
   switch (expression._tag) {
     case "And":
     case "Or":
-      return { ...expression, clauses: expression.clauses.map((clause) => withConstant(clause, key, value)) }
+      return { ...expression, clauses: expression.clauses.map((clause) => withConstant(clause, fits, value)) }
     case "Not":
-      return { ...expression, clause: withConstant(expression.clause, key, value) }
+      return { ...expression, clause: withConstant(expression.clause, fits, value) }
     default:
       return expression
   }
@@ -122,4 +134,17 @@ function canBe(expression: Expression, value: boolean): boolean {
   return expression._tag !== (value ? "Nothing" : "Everything")
 }
 
-const keys = new WeakMap<Expression, string>()
+/** `keyOf`: for the parts of a group. */
+function textOf(expression: Expression, keyOf: (part: Expression) => number): string {
+  switch (expression._tag) {
+    case "And":
+    case "Or":
+      return `${expression._tag} ${expression.clauses.map(keyOf).join(" ")}`
+    case "Not":
+      return `Not ${keyOf(expression.clause)}`
+    default: {
+      const { span: _, ...test } = expression
+      return JSON.stringify(test)
+    }
+  }
+}

@@ -1,13 +1,25 @@
 /** Finds an event for each loss of a translation, and checks it on both filters. */
 import { Either } from "effect"
 import type { JsonObject } from "../../../text/json.ts"
-import { evaluate } from "../../expression/evaluate.ts"
+import { Pace, STEPS_PER_TURN, type Turns } from "../../../work/turns.ts"
+import type { WorkBudget } from "../../../work/WorkBudget.ts"
+import { evaluateInTurns } from "../../expression/evaluate.ts"
 import type { EventFields } from "../../expression/eventFields.ts"
 import type { Expression, Predicate } from "../../expression/expression.ts"
 import type { Span } from "../../issues/issue.ts"
 import type { LossEffect } from "../translate.ts"
 import type { Content, ExampleEvents } from "./content.ts"
-import { keyOf, leavesOf, placeOf, require, sizeOf, type Wanted, type WantedLeaf, withConstant } from "./decision.ts"
+import {
+  type ClauseKeys,
+  keysOf,
+  leavesOf,
+  placeOf,
+  require,
+  sizeOf,
+  type Wanted,
+  type WantedLeaf,
+  withConstant
+} from "./decision.ts"
 import { type ClauseExamples, type Edit, examplesOf } from "./examples.ts"
 
 /**
@@ -36,13 +48,21 @@ export interface Loss {
   readonly leftOut: boolean
 }
 
-/** A function, because all losses of a rule share the limit on its work. */
+/** Finds a witness for a loss. A function, because all losses of a rule share the limit on its work. */
+export type FindWitness = (loss: Loss) => Turns<Witness | undefined>
+
+// biome-ignore lint/correctness/useYield: it does no work
+export const noWitness: FindWitness = function* () {
+  return undefined
+}
+
 export const witnessFinder = (
   source: Side<ExampleLanguage>,
-  target: Side<ExampleLanguage>
-): ((loss: Loss) => Witness | undefined) => {
-  if (!hasExamples(source) || !hasExamples(target)) return () => undefined
-  const search = new WitnessSearch(source, target)
+  target: Side<ExampleLanguage>,
+  budget: WorkBudget
+): FindWitness => {
+  if (!hasExamples(source) || !hasExamples(target)) return noWitness
+  const search = new WitnessSearch(source, target, budget)
   return (loss) => search.find(loss)
 }
 
@@ -59,8 +79,12 @@ interface Side<L extends ExampleLanguage> {
 
 const hasExamples = (side: Side<ExampleLanguage>): side is Side<WitnessLanguage> => side.language.examples !== undefined
 
-/** Tests of a clause on a value, for all losses of a rule: about 40 ms. Only rules of hundreds of clauses reach it. */
-const MAX_TESTS = 40_000
+/** What the parts of the search cost, in units of work. Those of an event and of examples do not include their text. */
+const UNITS_PER_LEAF = 0.5
+const UNITS_PER_EVENT = 5
+const UNITS_PER_EXAMPLES = 5
+const UNITS_PER_CHARACTER = 0.2
+const UNITS_PER_TURN = STEPS_PER_TURN / 1_000
 
 /** Ways to satisfy the other clauses. */
 const MAX_CHOICES = 6
@@ -74,17 +98,22 @@ const unchanged: Edit = (content) => content
 class WitnessSearch {
   private readonly source: Side<WitnessLanguage>
   private readonly target: Side<WitnessLanguage>
+  private readonly budget: WorkBudget
+  private readonly pace = new Pace()
   private readonly base: Content
   private readonly fillers: ReadonlyArray<string>
   private readonly examples = new Map<Predicate, ClauseExamples>()
   private readonly matching = new Map<Predicate, ReadonlyArray<Edit>>()
   private readonly failing = new Map<Predicate, ReadonlyArray<Edit>>()
+  private readonly keys: ClauseKeys
+  /** In leaves. */
   private readonly size: number
-  private left = MAX_TESTS
 
-  constructor(source: Side<WitnessLanguage>, target: Side<WitnessLanguage>) {
+  constructor(source: Side<WitnessLanguage>, target: Side<WitnessLanguage>, budget: WorkBudget) {
     this.source = source
     this.target = target
+    this.budget = budget
+    this.keys = keysOf(source.expression)
     this.size = sizeOf(source.expression) + sizeOf(target.expression)
     const used = `${source.text} ${target.text}`.toLowerCase()
     this.fillers = [...FILLERS.filter((word) => !used.includes(word)), "something"]
@@ -101,69 +130,92 @@ class WitnessSearch {
   }
 
   /** Undefined if there is none, or if none was found within the limits. */
-  find({ span, effect, leftOut }: Loss): Witness | undefined {
-    const place = this.left > 0 ? placeOf(this.source.expression, span) : undefined
+  *find({ span, effect, leftOut }: Loss): Turns<Witness | undefined> {
+    if (!(yield* this.spend(UNITS_PER_LEAF * this.size))) return undefined
+    const place = placeOf(this.source.expression, span)
     if (place === undefined) return undefined
     const matches = effect === "narrower"
     const value = matches === place.positive
-    const key = keyOf(place.clause)
-    const flipped = withConstant(this.source.expression, key, !value)
-    const siblings = place.siblings.filter(({ expression }) => keyOf(expression) !== key)
+    const key = this.keys.get(place.clause)
+    const flipped = withConstant(this.source.expression, (clause) => this.keys.get(clause) === key, !value)
+    const siblings = place.siblings.filter(({ expression }) => this.keys.get(expression) !== key)
+    const edits = new Replayed(this.editsOf(place.clause, { value, leftOut }))
+    const clauseSize = sizeOf(place.clause)
+    const fitting = new Map<Edit, boolean>()
     for (let choice = 0; choice < MAX_CHOICES; choice++) {
-      this.left -= this.size
-      const context = this.contextOf(siblings, choice)
+      const context = yield* this.contextOf(siblings, choice)
       if (context === undefined) continue
-      for (const edit of this.editsOf(place.clause, { value, leftOut })) {
+      for (const edit of edits) {
+        let fits = fitting.get(edit)
+        if (fits === undefined) {
+          fits = (yield* this.holds(place.clause, clauseSize, edit)) === value
+          fitting.set(edit, fits)
+        }
+        if (!fits) continue
         for (const content of this.layouts(edit(context))) {
-          if (this.left <= 0) return undefined
-          const events = this.eventsThatDiffer(content, { matches, flipped })
+          const events = yield* this.eventsThatDiffer(content, { matches, flipped })
           if (events !== undefined) {
             return { effect, matchedBy: (matches ? this.source : this.target).language.id, events }
           }
+          if (this.budget.isUsedUp) return undefined
         }
       }
+      if (this.budget.isUsedUp) return undefined
     }
     return undefined
   }
 
+  /** Whether there is work left. Call it before the work. */
+  private *spend(units: number): Turns<boolean> {
+    if (!this.budget.take(units)) return false
+    if (this.pace.endsTurn(STEPS_PER_UNIT * units)) yield
+    return true
+  }
+
   /** Content on which the siblings have the values that leave the decision to the lost clause. */
-  private contextOf(siblings: ReadonlyArray<Wanted>, choice: number): Content | undefined {
+  private *contextOf(siblings: ReadonlyArray<Wanted>, choice: number): Turns<Content | undefined> {
+    if (!(yield* this.spend(UNITS_PER_LEAF * this.size))) return undefined
     const leaves: Array<WantedLeaf> = []
     if (!siblings.every((sibling) => require(sibling, choice, leaves))) return undefined
     let content = this.base
     for (const { predicate, value } of leaves) {
-      const edit = this.editFor(predicate, value, choice)
-      if (edit === undefined) return undefined
+      const edit = yield* this.editFor(predicate, value, choice)
+      if (edit === undefined || !(yield* this.spend(UNITS_PER_LEAF))) return undefined
       content = edit(content)
     }
     return content
   }
 
-  private editFor(predicate: Predicate, value: boolean, choice: number): Edit | undefined {
+  private *editFor(predicate: Predicate, value: boolean, choice: number): Turns<Edit | undefined> {
     const known = value ? this.matching : this.failing
     let fitting = known.get(predicate)
     if (fitting === undefined) {
+      const found: Array<Edit> = []
       const { plain, other } = this.examplesOf(predicate)
-      const edits = value ? plain : [unchanged, ...other]
-      fitting = edits.filter((edit) => this.holds(predicate, edit) === value)
-      known.set(predicate, fitting)
+      for (const edit of value ? plain : [unchanged, ...other]) {
+        if ((yield* this.holds(predicate, 1, edit)) === value) found.push(edit)
+      }
+      known.set(predicate, found)
+      fitting = found
     }
     return fitting[Math.floor(choice / 2) % Math.max(1, fitting.length)]
   }
 
-  private editsOf(clause: Expression, loss: { value: boolean; leftOut: boolean }): ReadonlyArray<Edit> {
-    const edits = leavesOf(clause).flatMap((leaf) => {
+  /** The caller tests whether they give the clause its value. */
+  private *editsOf(clause: Expression, loss: { value: boolean; leftOut: boolean }): Generator<Edit> {
+    for (const leaf of leavesOf(clause)) {
       const { plain, other, near } = this.examplesOf(leaf)
-      if (!loss.leftOut) return [...near, ...plain, ...other]
-      return loss.value ? plain : [...other, unchanged, ...near]
-    })
-    return [...edits, unchanged].filter((edit) => this.holds(clause, edit) === loss.value)
+      if (!loss.leftOut) yield* [...near, ...plain, ...other]
+      else yield* loss.value ? plain : [...other, unchanged, ...near]
+    }
+    yield unchanged
   }
 
   private examplesOf(predicate: Predicate): ClauseExamples {
     let found = this.examples.get(predicate)
     if (found === undefined) {
       const { start, end } = predicate.span
+      if (!this.budget.take(UNITS_PER_EXAMPLES + UNITS_PER_CHARACTER * (end - start))) return NO_EXAMPLES
       const { text, language } = this.source
       found = examplesOf(predicate, {
         source: text.slice(start, end),
@@ -175,10 +227,24 @@ class WitnessSearch {
     return found
   }
 
-  private holds(clause: Expression, edit: Edit): boolean | undefined {
-    this.left -= sizeOf(clause)
-    const event = eventOf(this.source.language, this.withSomeText(edit(this.base)))
-    return event && evaluate(clause, event)
+  /** `size`: of the clause. */
+  private *holds(clause: Expression, size: number, edit: Edit): Turns<boolean | undefined> {
+    const content = this.withSomeText(edit(this.base))
+    if (!(yield* this.spend(UNITS_PER_EVENT + UNITS_PER_LEAF * size + UNITS_PER_CHARACTER * lengthOf(content)))) {
+      return undefined
+    }
+    const event = eventOf(this.source.language, content)
+    return event && (yield* this.evaluate(clause, event))
+  }
+
+  /** `undefined` if it takes more work than is left. */
+  private *evaluate(expression: Expression, event: EventFields): Turns<boolean | undefined> {
+    const evaluation = evaluateInTurns(expression, event, this.pace)
+    for (let turn = evaluation.next(); ; turn = evaluation.next()) {
+      if (turn.done === true) return turn.value
+      if (!this.budget.take(UNITS_PER_TURN)) return undefined
+      yield
+    }
   }
 
   /** Words of two texts may form a phrase: the second layout separates them. */
@@ -191,20 +257,21 @@ class WitnessSearch {
     return content.texts.length === 0 ? { ...content, texts: this.fillers.slice(0, 1) } : content
   }
 
-  private eventsThatDiffer(
+  private *eventsThatDiffer(
     content: Content,
     wanted: { readonly matches: boolean; readonly flipped: Expression }
-  ): Witness["events"] | undefined {
-    this.left -= this.size * valuesIn(content)
+  ): Turns<Witness["events"] | undefined> {
+    const units = UNITS_PER_EVENT + UNITS_PER_LEAF * this.size + UNITS_PER_CHARACTER * lengthOf(content)
+    if (!(yield* this.spend(2 * units))) return undefined
     const { source, target } = this
     const before = eventOf(source.language, content)
     const after = eventOf(target.language, content)
     const differs =
       before !== undefined &&
       after !== undefined &&
-      evaluate(source.expression, before) === wanted.matches &&
-      evaluate(target.expression, after) !== wanted.matches &&
-      evaluate(wanted.flipped, before) !== wanted.matches
+      (yield* this.evaluate(source.expression, before)) === wanted.matches &&
+      (yield* this.evaluate(target.expression, after)) === !wanted.matches &&
+      (yield* this.evaluate(wanted.flipped, before)) === !wanted.matches
     return differs
       ? {
           [source.language.id]: source.language.examples.payload(content),
@@ -214,8 +281,34 @@ class WitnessSearch {
   }
 }
 
-function valuesIn({ texts, otherLinks, own }: Content): number {
-  return 1 + texts.length + otherLinks.length + Object.values(own).reduce((sum, values) => sum + values.length, 0)
+const STEPS_PER_UNIT = 1_000
+
+const NO_EXAMPLES: ClauseExamples = { plain: [], other: [], near: [] }
+
+/** Can be read several times, and reads its source once, as far as it is needed. */
+class Replayed<A> implements Iterable<A> {
+  private readonly source: Iterator<A>
+  private readonly known: Array<A> = []
+
+  constructor(source: Iterator<A>) {
+    this.source = source
+  }
+
+  *[Symbol.iterator](): Iterator<A> {
+    yield* this.known
+    for (let next = this.source.next(); next.done !== true; next = this.source.next()) {
+      this.known.push(next.value)
+      yield next.value
+    }
+  }
+}
+
+/** In characters, and those between two values. */
+function lengthOf({ texts, otherLinks, own, separator, link = "", title = "" }: Content): number {
+  const values = [...texts, ...otherLinks.map(({ title = "" }) => title), ...Object.values(own).flat()]
+  return (
+    link.length + title.length + values.reduce<number>((sum, value) => sum + String(value).length + separator.length, 0)
+  )
 }
 
 function eventOf({ examples, events }: WitnessLanguage, content: Content): EventFields | undefined {

@@ -6,16 +6,13 @@ import type { Expression } from "../../../../../core/syntax/expression/expressio
 import { fields } from "../../../../../core/syntax/firehose/fields.ts"
 import type { Span } from "../../../../../core/syntax/issues/issue.ts"
 import type { Witness } from "../../../../../core/syntax/translation/witness/search.ts"
-import {
-  translateWithWitnesses,
-  type WitnessedClause,
-  type WitnessedTranslation
-} from "../../../../../core/syntax/translation/witness/witnesses.ts"
+import type { WitnessedClause, WitnessedTranslation } from "../../../../../core/syntax/translation/witness/witnesses.ts"
 import { operators } from "../../../../../core/syntax/x/operators.ts"
 import { objectOf, objectsOf } from "../../../../../core/text/json.ts"
 import { languageOf, type PlatformId } from "../../../../platforms.ts"
 import { directions } from "../corpus.ts"
 import { firehoseRules, xRules } from "../eventPairs.ts"
+import { translateWithWitnesses } from "../translate.ts"
 
 describe("witnesses", () => {
   const unwitnessed = new Set([
