@@ -7,6 +7,7 @@ import type { Expression } from "../syntax/expression/expression.ts"
 import type { Span } from "../syntax/issues/issue.ts"
 import { truncated } from "../text/truncated.ts"
 import type { Turns } from "../work/turns.ts"
+import { WorkBudget } from "../work/WorkBudget.ts"
 import type { Language } from "./Language.ts"
 
 /** A valid filter. */
@@ -19,6 +20,8 @@ export interface CheckedText {
 export interface FilterExplanation extends Explanation {
   /** For a miss: up to three, the smallest first. */
   readonly changes: ReadonlyArray<FilterChange>
+  /** Why changes may be missing. Absent if the search ended by itself. */
+  readonly incomplete?: string
 }
 
 export interface FilterChange extends Pick<FilterEdit, "kind" | "clauses" | "text"> {
@@ -33,13 +36,25 @@ export function* explainFilterInTurns(filter: CheckedText, event: PlatformEvent)
   if (edits === undefined) return { ...explanation, changes: [] }
   const { check } = language
   const held = explanation.clauses.map((clause) => clause.held)
-  const found = yield* nearestEditsInTurns({ text, expression, held, event, check }, edits, MAX_CHANGES)
-  return { ...explanation, changes: found.map((edit) => changeOf(edit, text)) }
+  yield
+  const budget = new WorkBudget(Math.min(MAX_WORK, BASE_WORK + WORK_PER_CHARACTER * text.length))
+  const missed = { text, expression, held, event, check }
+  const found = yield* nearestEditsInTurns(missed, edits, { max: MAX_CHANGES, budget })
+  const changes = found.map((edit) => changeOf(edit, text))
+  return { ...explanation, changes, ...(budget.isUsedUp && { incomplete: INCOMPLETE }) }
 }
 
 // ---- helpers ----
 
 const MAX_CHANGES = 3
+
+/** Of the search for changes, in units. */
+const BASE_WORK = 20_000
+const WORK_PER_CHARACTER = 100
+const MAX_WORK = 50_000
+
+const INCOMPLETE =
+  "The search for changes stopped: it takes too much work for a filter or an event of this size. There may be other changes"
 
 const changeOf = (edit: FilterEdit, filter: string): FilterChange => {
   const { kind, clauses, text } = edit

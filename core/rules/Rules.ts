@@ -13,6 +13,7 @@ import {
 import { type AccountId, asRuleId, type RuleId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import { Platforms, type Registered } from "../platforms/Platform.ts"
+import { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
 import { checkDraft } from "./checkDraft.ts"
 import { Drafting, type DraftingServices, type PausableFilter, warningsOf } from "./Drafting.ts"
@@ -77,10 +78,11 @@ export class Rules extends Context.Tag("core/Rules")<
         const registrations = yield* Registrations
         const store = yield* RuleStore
         const platforms = yield* Platforms
+        const quotas = yield* Quotas
         const { limitsOf, withPauses, newRule } = yield* Drafting
 
         const create = Effect.fn("Rules.create")(function* (account: AccountId, draft: NewRuleDraft) {
-          const checked = yield* checkDraft(platforms, draft)
+          const checked = yield* checkDraft({ platforms, quotas }, account, draft)
           const filters: ReadonlyArray<PausableFilter> =
             draft.paused === true
               ? checked.map((filter) => ({ ...filter, paused: "by_account" }))
@@ -162,7 +164,7 @@ export class Rules extends Context.Tag("core/Rules")<
               const texts = new Map(held.map(({ platform, text }) => [platform, text]))
               const wanted = patch.platforms ?? [...texts.keys()]
               const kept = wanted.filter((platform) => texts.has(platform) && patch.overrides?.[platform] === undefined)
-              const checked = yield* checkDraft(platforms, {
+              const checked = yield* checkDraft({ platforms, quotas }, account, {
                 platforms: wanted.filter((platform) => !kept.includes(platform)),
                 overrides: patch.overrides ?? {}
               })

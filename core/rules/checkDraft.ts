@@ -2,9 +2,11 @@
 import { Array as Arr, Effect, Option } from "effect"
 import type { Language } from "../languages/Language.ts"
 import { type ArgumentIssue, InvalidArgument } from "../model/Errors.ts"
+import type { AccountId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import { toWireTranslation } from "../model/wire.ts"
 import type { Platforms } from "../platforms/Platform.ts"
+import type { Quotas } from "../quotas/Quotas.ts"
 import type { Issue } from "../syntax/issues/issue.ts"
 import { isTarget } from "../syntax/translation/translate.ts"
 import { translateWithWitnessesInTurns } from "../syntax/translation/witness/witnesses.ts"
@@ -18,7 +20,11 @@ export interface CheckedFilter extends Filter {
 }
 
 /** Each platform with its canonical filter. Fails with the issues of all filters at once. */
-export const checkDraft = (platforms: Platforms["Type"], draft: Pick<RuleDraft, "platforms" | "overrides">) =>
+export const checkDraft = (
+  { platforms, quotas }: { readonly platforms: Platforms["Type"]; readonly quotas: Quotas["Type"] },
+  account: AccountId,
+  draft: Pick<RuleDraft, "platforms" | "overrides">
+) =>
   Effect.gen(function* () {
     const filters: Array<CheckedFilter> = []
     const issues: Array<ArgumentIssue> = []
@@ -26,7 +32,16 @@ export const checkDraft = (platforms: Platforms["Type"], draft: Pick<RuleDraft, 
       const platform = yield* platforms.get(id)
       const text = draft.overrides[id]
       if (text === undefined) {
-        issues.push(yield* missingFilter(platform.language, yield* sourceOf(platforms, draft)))
+        const suggestion = suggestionFor(platform.language, yield* sourceOf(platforms, draft))
+        // An account that has used up its checks gets no suggestion.
+        const found = yield* Effect.catchTag(quotas.whileChecking(account, suggestion), "LimitReached", () =>
+          Effect.succeed({})
+        )
+        issues.push({
+          path: `overrides.${id}`,
+          message: `Is missing: "platforms" lists "${id}", so add its filter`,
+          ...found
+        })
         continue
       }
       const checked = platform.language.check(text)
@@ -66,12 +81,13 @@ const sourceOf = (
     return Option.none<Source>()
   })
 
-/** Suggests a translation of another platform's filter, if there is one. */
-const missingFilter = (language: Language, source: Option.Option<Source>): Effect.Effect<ArgumentIssue> =>
+/** A translation of another platform's filter, if there is one. */
+const suggestionFor = (
+  language: Language,
+  source: Option.Option<Source>
+): Effect.Effect<Pick<ArgumentIssue, "suggestion">> =>
   Effect.gen(function* () {
-    const { id } = language
-    const issue = { path: `overrides.${id}`, message: `Is missing: "platforms" lists "${id}", so add its filter` }
-    if (Option.isNone(source) || !isTarget(language)) return issue
+    if (Option.isNone(source) || !isTarget(language)) return {}
     const translation = yield* inTurns(translateWithWitnessesInTurns(source.value, language))
-    return translation.text === undefined ? issue : { ...issue, suggestion: toWireTranslation(translation) }
+    return translation.text === undefined ? {} : { suggestion: toWireTranslation(translation) }
   })

@@ -17,6 +17,7 @@ import * as Timestamp from "../model/Timestamp.ts"
 import { wholeNumber } from "../model/wholeNumber.ts"
 import { WireExplanation } from "../model/wire.ts"
 import { Platforms } from "../platforms/Platform.ts"
+import { Quotas } from "../quotas/Quotas.ts"
 import { checkDraft } from "../rules/checkDraft.ts"
 import { Drafting, type DraftingServices, warningsOf } from "../rules/Drafting.ts"
 import { Registrations } from "../rules/Registrations.ts"
@@ -106,6 +107,7 @@ export class Shadows extends Context.Tag("core/Shadows")<
       const matches = yield* MatchStore
       const platforms = yield* Platforms
       const ids = yield* Ids
+      const quotas = yield* Quotas
       const { limitsOf, withPauses, newRule } = yield* Drafting
 
       const shadowed = (account: AccountId, id: string) =>
@@ -136,7 +138,9 @@ export class Shadows extends Context.Tag("core/Shadows")<
         if (wanted.length === 0) {
           return yield* new InvalidArgument({ issues: [{ path: "overrides", message: "Is empty: send a filter" }] })
         }
-        const filters = yield* withPauses(yield* checkDraft(platforms, { platforms: wanted, overrides }))
+        const filters = yield* withPauses(
+          yield* checkDraft({ platforms, quotas }, account, { platforms: wanted, overrides })
+        )
         const before = yield* store.shadowOf(rule.id)
         if (Option.isSome(before)) yield* registrations.removeCandidate(before.value)
         const shadow = {

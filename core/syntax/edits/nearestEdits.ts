@@ -1,11 +1,12 @@
 /** Finds the smallest changes of a filter with which it matches an event that it missed. */
-import { Pace, TurnBudget, type Turns } from "../../work/turns.ts"
-import type { Checked } from "../expression/checked.ts"
+import { Pace, type Turns } from "../../work/turns.ts"
+import type { WorkBudget } from "../../work/WorkBudget.ts"
+import type { Checked, FixOptions } from "../expression/checked.ts"
 import { evaluateInTurns } from "../expression/evaluate.ts"
 import type { EventFields } from "../expression/eventFields.ts"
 import type { Expression } from "../expression/expression.ts"
 import type { Span } from "../issues/issue.ts"
-import { type FilterEdits, keyOf } from "./FilterEdits.ts"
+import type { FilterEdits } from "./FilterEdits.ts"
 
 /**
  * change: one clause gets another value. remove: one clause or group is removed. remove_several: several clauses of one
@@ -31,27 +32,29 @@ export interface MissedEvent {
   /** Whether each leaf of the expression held, in its order. */
   readonly held: ReadonlyArray<boolean>
   readonly event: EventFields
-  readonly check: (text: string) => Checked
+  readonly check: (text: string, options?: FixOptions) => Checked
 }
 
-/** At most `max`, the smallest first. Empty if the filter matches the event, or if no single change is enough. */
+/**
+ * At most `max`, the smallest first. Empty if the filter matches the event, or if no single change is enough. Gives what
+ * it has if the budget is used up.
+ */
 export function* nearestEditsInTurns(
   { text, expression, held, event, check }: MissedEvent,
   edits: FilterEdits,
-  max: number
+  { max, budget }: { readonly max: number; readonly budget: WorkBudget }
 ): Turns<ReadonlyArray<FilterEdit>> {
   const pace = new Pace()
   const results: Results = new Map()
   if (judge(expression, held.values(), results)) return []
   const found: Array<FilterEdit> = []
-  let checks = MAX_CHECKS
-  const budget = new TurnBudget(MAX_TURNS)
-  const candidates = candidatesOf({ text, expression, event, edits, results })
-  for (const candidate of yield* rankedInTurns(text, candidates)) {
+  const candidates = candidatesOf({ text, expression, event, edits, results, budget })
+  for (const candidate of yield* rankedInTurns(text, candidates, budget)) {
     // An alternative is offered only if the filter as it is cannot be made to match.
-    if (found.length === max || checks-- === 0 || (found.length > 0 && candidate.kind === "add")) break
+    if (found.length === max || (found.length > 0 && candidate.kind === "add")) break
     if (found.some((other) => other.kind === candidate.kind && isSame(other.clauses, candidate.clauses))) continue
-    const { rule } = check(candidate.text)
+    if (!budget.take(UNITS_PER_CHECK + candidate.text.length)) break
+    const { rule } = check(candidate.text, { fixes: "none" })
     yield
     if (rule === undefined) continue
     if ((yield* budget.run(evaluateInTurns(rule.expression, event, pace))) !== true) continue
@@ -63,10 +66,15 @@ export function* nearestEditsInTurns(
 
 // ---- helpers ----
 
-/** Bounds the work for a filter with many alternatives, or with large patterns on a long text. */
-const MAX_CHECKS = 100
-const MAX_CANDIDATES = 1_000
-const MAX_TURNS = 1_000
+/** What the parts of the search cost, in units of work. */
+const UNITS_PER_CHECK = 200
+const UNITS_PER_CANDIDATE = 20
+/** Of printing a filter, by its length. */
+const UNITS_PER_PRINTED = 0.2
+/** Of comparing two filters, by their length. */
+const UNITS_PER_COMPARED = 0.05
+/** Of looking for other words, by the words of the event. */
+const UNITS_PER_WORD = 1
 
 type Results = Map<Expression, boolean>
 
@@ -99,14 +107,19 @@ interface Candidate extends FilterEdit {
 interface Search extends Pick<MissedEvent, "text" | "expression" | "event"> {
   readonly edits: FilterEdits
   readonly results: Results
+  readonly budget: WorkBudget
 }
 
 function* candidatesOf(search: Search): Generator<Candidate> {
   yield* flipping(search.expression, true, search)
+  if (!search.budget.take(UNITS_PER_PRINTED * MAX_ALTERNATIVES * search.text.length)) return
   for (const { clause, text } of search.edits.alternatives(search.event)) {
     yield { kind: "add", clauses: [], clause, text, tier: 4 }
   }
 }
+
+/** About as many as a language offers. */
+const MAX_ALTERNATIVES = 7
 
 /** Changes with which the node has the result `wanted`. It has the opposite one. */
 function* flipping(node: Expression, wanted: boolean, search: Search): Generator<Candidate> {
@@ -116,11 +129,11 @@ function* flipping(node: Expression, wanted: boolean, search: Search): Generator
       return
     case "And":
     case "Or":
-      if (isOneClause(node)) yield* changes(node.span, wanted, search)
+      if (isOneClause(node)) yield* changes(node, wanted, search)
       else yield* flippingGroup(node, wanted, search)
       return
     default:
-      yield* changes(node.span, wanted, search)
+      yield* changes(node, wanted, search)
   }
 }
 
@@ -139,11 +152,12 @@ function* flippingGroup(group: Group, wanted: boolean, search: Search): Generato
 }
 
 /** One clause of the text can produce several leaves. */
-const isOneClause = ({ clauses, span }: Group): boolean => clauses.every((clause) => keyOf(clause.span) === keyOf(span))
+const isOneClause = ({ clauses, span }: Group): boolean => clauses.every((clause) => isEqual(clause.span, span))
 
 /** No other value is looked for that does not match. */
-function* changes(span: Span, wanted: boolean, { text, event, edits }: Search): Generator<Candidate> {
-  if (!wanted) return
+function* changes(node: Expression, wanted: boolean, { text, event, edits, budget }: Search): Generator<Candidate> {
+  if (!wanted || !budget.take(UNITS_PER_CANDIDATE + UNITS_PER_WORD * wordsTestedBy(node, event))) return
+  const { span } = node
   for (const { text: clause, isNear } of edits.replacements(span, event)) {
     const replaced = (by: string) => text.slice(0, span.start) + by + text.slice(span.end)
     yield isNear
@@ -158,7 +172,17 @@ function* changes(span: Span, wanted: boolean, { text, event, edits }: Search): 
   }
 }
 
-function* removal(nodes: ReadonlyArray<Expression>, { edits }: Search): Generator<Candidate> {
+/** How many words the event has in the field of the clause. */
+const wordsTestedBy = (node: Expression, event: EventFields): number => {
+  if (node._tag === "And" || node._tag === "Or") {
+    const [first] = node.clauses
+    return first === undefined ? 0 : wordsTestedBy(first, event)
+  }
+  return "field" in node ? event.text(node.field).reduce((sum, { words }) => sum + words.length, 0) : 0
+}
+
+function* removal(nodes: ReadonlyArray<Expression>, { text: filter, edits, budget }: Search): Generator<Candidate> {
+  if (!budget.take(UNITS_PER_CANDIDATE + UNITS_PER_PRINTED * filter.length)) return
   const clauses = nodes.map(({ span }) => span).sort((a, b) => a.start - b.start)
   const text = edits.without(clauses)
   if (text === undefined) return
@@ -167,12 +191,17 @@ function* removal(nodes: ReadonlyArray<Expression>, { edits }: Search): Generato
     : { kind: "remove_several", clauses, text, tier: 2 }
 }
 
-function* rankedInTurns(text: string, candidates: Iterable<Candidate>): Turns<ReadonlyArray<Candidate>> {
+function* rankedInTurns(
+  text: string,
+  candidates: Iterable<Candidate>,
+  budget: WorkBudget
+): Turns<ReadonlyArray<Candidate>> {
   const all: Array<{ readonly candidate: Candidate; readonly size: number }> = []
   for (const candidate of candidates) {
+    if (!budget.take(UNITS_PER_CANDIDATE + UNITS_PER_COMPARED * text.length)) break
     // Alternatives are in the order of the language, not by length: a short word is not a better one.
     const size = candidate.kind === "add" ? 0 : sizeOfChange(text, candidate.text)
-    if (all.push({ candidate, size }) === MAX_CANDIDATES) break
+    all.push({ candidate, size })
     yield
   }
   return all.sort((a, b) => a.candidate.tier - b.candidate.tier || a.size - b.size).map(({ candidate }) => candidate)
@@ -189,4 +218,6 @@ const sizeOfChange = (before: string, after: string): number => {
 }
 
 const isSame = (some: ReadonlyArray<Span>, others: ReadonlyArray<Span>): boolean =>
-  some.length === others.length && some.every((span, index) => keyOf(span) === keyOf(others[index] ?? span))
+  some.length === others.length && some.every((span, index) => isEqual(span, others[index] ?? span))
+
+const isEqual = (one: Span, other: Span): boolean => one.start === other.start && one.end === other.end

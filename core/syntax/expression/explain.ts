@@ -50,6 +50,7 @@ export function* explainInTurns(expression: Expression, event: PlatformEvent, na
   for (const [index, { leaf, isNegated }] of leavesOf(expression).entries()) {
     const leafHeld = held[index] ?? false
     const tested = yield* testedInTurns(leaf, leafHeld, event, search)
+    if (pace.endsTurn(STEPS_PER_CLAUSE)) yield
     clauses.push({
       span: leaf.span,
       held: leafHeld,
@@ -65,6 +66,7 @@ export function* outcomeInTurns(expression: Expression, event: EventFields, pace
   const results: Array<boolean> = []
   const root = yield* evaluateNode(expression, function* (leaf) {
     const held = yield* evaluateInTurns(leaf, event, pace)
+    if (pace.endsTurn(STEPS_PER_LEAF)) yield
     results.push(held)
     return held
   })
@@ -101,6 +103,10 @@ export const leavesOf = (expression: Expression, isNegated = false): ReadonlyArr
 }
 
 // ---- helpers ----
+
+/** Besides the test itself: a clause may have thousands of leaves. */
+const STEPS_PER_LEAF = 500
+const STEPS_PER_CLAUSE = 2_000
 
 /** A node with its result and two costs, both in leaves. */
 interface EvaluatedNode {

@@ -1,8 +1,8 @@
 /** Finds an event for each loss of a translation, and checks it on both filters. */
 import { Either } from "effect"
 import type { JsonObject } from "../../../text/json.ts"
-import { Pace, STEPS_PER_TURN, type Turns } from "../../../work/turns.ts"
-import type { WorkBudget } from "../../../work/WorkBudget.ts"
+import { Pace, type Turns } from "../../../work/turns.ts"
+import { STEPS_PER_UNIT, type WorkBudget } from "../../../work/WorkBudget.ts"
 import { evaluateInTurns } from "../../expression/evaluate.ts"
 import type { EventFields } from "../../expression/eventFields.ts"
 import type { Expression, Predicate } from "../../expression/expression.ts"
@@ -51,7 +51,6 @@ export interface Loss {
 /** Finds a witness for a loss. A function, because all losses of a rule share the limit on its work. */
 export type FindWitness = (loss: Loss) => Turns<Witness | undefined>
 
-// biome-ignore lint/correctness/useYield: it does no work
 export const noWitness: FindWitness = function* () {
   return undefined
 }
@@ -84,7 +83,6 @@ const UNITS_PER_LEAF = 0.5
 const UNITS_PER_EVENT = 5
 const UNITS_PER_EXAMPLES = 5
 const UNITS_PER_CHARACTER = 0.2
-const UNITS_PER_TURN = STEPS_PER_TURN / 1_000
 
 /** Ways to satisfy the other clauses. */
 const MAX_CHOICES = 6
@@ -238,13 +236,8 @@ class WitnessSearch {
   }
 
   /** `undefined` if it takes more work than is left. */
-  private *evaluate(expression: Expression, event: EventFields): Turns<boolean | undefined> {
-    const evaluation = evaluateInTurns(expression, event, this.pace)
-    for (let turn = evaluation.next(); ; turn = evaluation.next()) {
-      if (turn.done === true) return turn.value
-      if (!this.budget.take(UNITS_PER_TURN)) return undefined
-      yield
-    }
+  private evaluate(expression: Expression, event: EventFields): Turns<boolean | undefined> {
+    return this.budget.run(evaluateInTurns(expression, event, this.pace))
   }
 
   /** Words of two texts may form a phrase: the second layout separates them. */
@@ -280,8 +273,6 @@ class WitnessSearch {
       : undefined
   }
 }
-
-const STEPS_PER_UNIT = 1_000
 
 const NO_EXAMPLES: ClauseExamples = { plain: [], other: [], near: [] }
 

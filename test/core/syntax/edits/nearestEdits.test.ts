@@ -9,6 +9,7 @@ import { evaluate } from "../../../../core/syntax/expression/evaluate.ts"
 import type { PlatformEvent } from "../../../../core/syntax/expression/eventFields.ts"
 import { outcomeInTurns } from "../../../../core/syntax/expression/explain.ts"
 import { finish, Pace } from "../../../../core/work/turns.ts"
+import { WorkBudget } from "../../../../core/work/WorkBudget.ts"
 import { sized } from "../../../long.ts"
 import { languageOf, PLATFORM_IDS, type PlatformId } from "../../../platforms.ts"
 
@@ -24,7 +25,12 @@ const editsOf = (language: Language, text: string, event: PlatformEvent): Readon
   if (expression === undefined || edits === undefined) return undefined
   const { matched, held } = finish(outcomeInTurns(expression, event, new Pace()))
   if (matched) return undefined
-  return finish(nearestEditsInTurns({ text, expression, held, event, check: language.check }, edits, 3))
+  return finish(
+    nearestEditsInTurns({ text, expression, held, event, check: language.check }, edits, {
+      max: 3,
+      budget: new WorkBudget(50_000)
+    })
+  )
 }
 
 const matches = (language: Language, text: string, event: PlatformEvent): boolean => {
@@ -107,7 +113,7 @@ describe("nearestEditsInTurns", () => {
     assert(expression !== undefined && edits !== undefined)
     const event = read(language, post)
     const missed = { text: "chile", expression, held: [true], event, check: language.check }
-    assert.deepStrictEqual(finish(nearestEditsInTurns(missed, edits, 3)), [])
+    assert.deepStrictEqual(finish(nearestEditsInTurns(missed, edits, { max: 3, budget: new WorkBudget(50_000) })), [])
   })
 })
 
