@@ -11,8 +11,8 @@ import type { Platform } from "../platforms/Platform.ts"
 import { evaluateInTurns } from "../syntax/expression/evaluate.ts"
 import type { Expression } from "../syntax/expression/expression.ts"
 import { jsonOf } from "../text/json.ts"
-import { inTurns, Pace, type Turns } from "../work/turns.ts"
-import { type LoggedEvent, ownLog } from "./EventLog.ts"
+import { inTurns, Pace, type Turns, withMeter } from "../work/turns.ts"
+import { type LoggedEvent, ownLog, type Segment } from "./EventLog.ts"
 import { RecentEvents } from "./RecentEvents.ts"
 import { type RuleSet, ruleSet } from "./ruleSet.ts"
 import { SeenEvents } from "./SeenEvents.ts"
@@ -97,7 +97,10 @@ export interface Visitor {
 export class Backtests extends Context.Tag("core/Backtests")<
   Backtests,
   {
-    /** On shared events and the account's own. Takes at most ten seconds and yields to other fibers every few milliseconds. */
+    /**
+     * On shared events and the account's own. Works for at most ten seconds, however long it waits for the store and for
+     * its turns, and yields to other fibers every few milliseconds. Ends after two minutes, so that no caller waits forever.
+     */
     readonly run: (rule: OwnedRule, request: BacktestRequest) => Effect.Effect<Backtest, StoreUnavailable>
     /** With the limits of `run`. Returns why fewer events were visited than wanted. */
     readonly scan: (visible: Visible, visitor: Visitor) => Effect.Effect<Option.Option<string>, StoreUnavailable>
@@ -112,27 +115,31 @@ export class Backtests extends Context.Tag("core/Backtests")<
       const runExclusive = <A>(work: Turns<A>) => lock.withPermits(1)(Effect.zipLeft(inTurns(work), Effect.sleep(0)))
 
       const scan = Effect.fn("Backtests.scan")(function* ({ account, platform, events }: Visible, visitor: Visitor) {
-        const end = (yield* Clock.currentTimeMillis) + MAX_MILLIS
+        const end = (yield* Clock.currentTimeMillis) + MAX_WAIT_MILLIS
         const isDone = () => visitor.isDone?.() ?? false
-        let isLate = false
+        let stopped: Stopped | undefined
         let isEmpty = true
 
-        yield* recent.newest([platform, ownLog(platform, account)], events).pipe(
-          Stream.takeUntilEffect((segment) =>
-            Effect.gen(function* () {
-              isEmpty = false
-              for (const slice of slicesOf(segment.events.toReversed())) {
-                if (isLate || isDone()) break
-                yield* runExclusive(visitor.visit(slice))
-                isLate = (yield* Clock.currentTimeMillis) >= end
-              }
-              visitor.endSegment?.(segment.missed)
-              return isLate || isDone()
-            })
-          ),
-          Stream.runDrain
+        const visitSegment = (segment: Segment, workedSeconds: () => number) =>
+          Effect.gen(function* () {
+            isEmpty = false
+            for (const slice of slicesOf(segment.events.toReversed())) {
+              if (stopped !== undefined || isDone()) break
+              yield* runExclusive(visitor.visit(slice))
+              if (workedSeconds() >= MAX_WORK_SECONDS) stopped = "worked"
+              else if ((yield* Clock.currentTimeMillis) >= end) stopped = "waited"
+            }
+            visitor.endSegment?.(segment.missed)
+            return stopped !== undefined || isDone()
+          })
+
+        yield* withMeter((workedSeconds) =>
+          recent.newest([platform, ownLog(platform, account)], events).pipe(
+            Stream.takeUntilEffect((segment) => visitSegment(segment, workedSeconds)),
+            Stream.runDrain
+          )
         )
-        return noteOf({ platform, keep: recent.keep, isLate, isEmpty })
+        return noteOf({ platform, keep: recent.keep, stopped, isEmpty })
       })
 
       const run = Effect.fn("Backtests.run")(function* (
@@ -152,7 +159,14 @@ export class Backtests extends Context.Tag("core/Backtests")<
 
 // ---- helpers ----
 
-const MAX_MILLIS = 10_000
+/** Of its own turns. */
+const MAX_WORK_SECONDS = 10
+
+/** Of the clock: a busy server gives it few turns. */
+const MAX_WAIT_MILLIS = 120_000
+
+/** Why it ended early. */
+type Stopped = "worked" | "waited"
 
 /** The work between two yields: a few milliseconds. */
 const SLICE_EVENTS = 100
@@ -269,16 +283,23 @@ const rounded = (value: number): number => Number(value.toPrecision(4))
 const noteOf = (run: {
   readonly platform: PlatformId
   readonly keep: number
-  readonly isLate: boolean
+  readonly stopped: Stopped | undefined
   readonly isEmpty: boolean
 }): Option.Option<string> => {
   if (run.keep === 0) {
     return Option.some("No events to test: this server keeps no recent events (EARSHOT_RECENT_EVENTS is 0)")
   }
   if (run.isEmpty) return Option.some(`No events to test: no events of "${run.platform}" have been received yet`)
-  return run.isLate
-    ? Option.some(`Stopped after ${MAX_MILLIS / 1000} seconds: older events were not tested`)
-    : Option.none()
+  switch (run.stopped) {
+    case undefined:
+      return Option.none()
+    case "worked":
+      return Option.some(`Stopped after ${MAX_WORK_SECONDS} seconds of work: older events were not tested`)
+    case "waited":
+      return Option.some(
+        `Stopped after ${MAX_WAIT_MILLIS / 60_000} minutes, because the server is busy: older events were not tested`
+      )
+  }
 }
 
 function count(description: string) {

@@ -53,7 +53,7 @@ export type Reapplied = typeof Reapplied.Type
 export class Reapply extends Context.Tag("core/Reapply")<
   Reapply,
   {
-    /** Takes at most ten seconds per platform. Coverage stays as it is: the events of a gap are not there to be tested. */
+    /** Works for at most ten seconds per platform. Coverage stays as it is: the events of a gap are not there to be tested. */
     readonly run: (
       account: AccountId,
       request: ReapplyRequest

@@ -75,10 +75,27 @@ export const metered = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   report: (seconds: number) => Effect.Effect<void>
 ): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => {
+  withMeter((workedSeconds) =>
+    Effect.ensuring(
+      effect,
+      Effect.suspend(() => report(workedSeconds()))
+    )
+  )
+
+/** Tells the effect how long its turns took so far, without the time that it waited. They count for an outer meter, too. */
+export const withMeter = <A, E, R>(use: (workedSeconds: () => number) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(FiberRef.get(currentMeter), (outer) => {
     const meter = { seconds: 0 }
-    return Effect.locally(effect, currentMeter, meter).pipe(
-      Effect.ensuring(Effect.suspend(() => report(meter.seconds)))
+    return Effect.locally(
+      Effect.suspend(() => use(() => meter.seconds)),
+      currentMeter,
+      meter
+    ).pipe(
+      Effect.ensuring(
+        Effect.sync(() => {
+          outer.seconds += meter.seconds
+        })
+      )
     )
   })
 

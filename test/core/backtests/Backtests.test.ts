@@ -1,12 +1,13 @@
 /** Backtests: counts, rates, samples and notes. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Stream, TestClock } from "effect"
+import { Context, type Duration, Effect, Layer, Stream, TestClock } from "effect"
 import { Backtests, type OwnedRule } from "../../../core/backtests/Backtests.ts"
 import { EventLog, type LoggedEvent, type LogId, ownLog, type Segment } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { fromUuid } from "../../../core/model/Ids.ts"
 import { fromDate } from "../../../core/model/Timestamp.ts"
 import { checkRule, languageOf, type PlatformId } from "../../platforms.ts"
+import { workTaking } from "../work/workTaking.ts"
 
 const NOON = Date.parse("2026-11-15T12:00:00.000Z")
 const MINUTE = 60_000
@@ -189,24 +190,31 @@ describe("Backtests", () => {
     })
   )
 
-  it.scoped("run stops after ten seconds with the newest events tested, and a note", () =>
+  it.scoped("run tests every event of a slow store: only its work is limited", () =>
     Effect.gen(function* () {
-      const slow = Stream.fromIterable(
-        Array.from({ length: 10 }, (_, n) => segment([event(post(n, "A storm"), n)]))
-      ).pipe(
-        Stream.rechunk(1),
-        Stream.tap(() => TestClock.adjust("4 seconds"))
-      )
-      const recent = RecentEvents.of({
-        keep: 100,
-        record: () => Effect.void,
-        newest: () => slow,
-        remove: () => Effect.void
-      })
-      const result = yield* runOn(Layer.succeed(RecentEvents, recent), "x", "storm")
+      const result = yield* runOn(logTaking("4 seconds"), "x", "storm")
+      assert.deepStrictEqual([result.tested, result.note], [10, undefined])
+    })
+  )
+
+  it.scoped("run stops after two minutes of waiting with the newest events tested, and a note", () =>
+    Effect.gen(function* () {
+      const result = yield* runOn(logTaking("50 seconds"), "x", "storm")
       assert.deepStrictEqual(
         [result.tested, result.note],
-        [3, "Stopped after 10 seconds: older events were not tested"]
+        [3, "Stopped after 2 minutes, because the server is busy: older events were not tested"]
+      )
+    })
+  )
+
+  it.scoped("run stops after ten seconds of work with the newest events tested, and a note", () =>
+    Effect.gen(function* () {
+      const result = yield* Effect.scoped(
+        Effect.zipRight(workTaking(4_000), runOn(logTaking("0 seconds"), "x", "storm"))
+      )
+      assert.deepStrictEqual(
+        [result.tested, result.note],
+        [3, "Stopped after 10 seconds of work: older events were not tested"]
       )
     })
   )
@@ -243,6 +251,16 @@ describe("Backtests", () => {
 })
 
 // ---- helpers ----
+
+/** Ten events, each in its own segment. Reading one takes this long on the test clock. */
+const logTaking = (duration: Duration.DurationInput) => {
+  const segments = Array.from({ length: 10 }, (_, n) => segment([event(post(n, "A storm"), n)]))
+  const slow = Stream.fromIterable(segments).pipe(
+    Stream.rechunk(1),
+    Stream.tap(() => TestClock.adjust(duration))
+  )
+  return Layer.mock(RecentEvents, { keep: 100, newest: () => slow })
+}
 
 const post = (n: number, text: string, createdAt?: number) => ({
   data: { id: String(n), text, ...(createdAt === undefined ? {} : { created_at: time(createdAt) }) }
