@@ -13,6 +13,8 @@ import * as Enforcer from "../core/budget/Enforcer.ts"
 import { PostBudget } from "../core/budget/PostBudget.ts"
 import * as Compliance from "../core/compliance/Compliance.ts"
 import { Redactions } from "../core/compliance/Redactions.ts"
+import { Disk } from "../core/disk/Disk.ts"
+import { EventRoom } from "../core/disk/EventRoom.ts"
 import { Explanations } from "../core/explanations/Explanations.ts"
 import { expireAnswers } from "../core/idempotency/expireAnswers.ts"
 import { Idempotency } from "../core/idempotency/Idempotency.ts"
@@ -59,8 +61,10 @@ export const serviceOptions = Effect.gen(function* () {
 /** The use cases, on the platforms and the store. */
 export const service = (options: ServiceOptions, { isServer = false } = {}) => {
   const { settings, isOnlyProcess } = options
-  const quotas = Quotas.layerWith({ defaults: defaultLimits(settings), isOnlyProcess })
-  const platforms = Layer.provideMerge(Local.feed, quotas).pipe(
+  const quotas = Layer.unwrapEffect(
+    Effect.map(defaultLimits(settings), (defaults) => Quotas.layerWith({ defaults, isOnlyProcess }))
+  )
+  const platforms = Layer.provideMerge(Local.feed, Layer.merge(quotas, EventRoom.layer)).pipe(
     Layer.provideMerge(registered(options)),
     Layer.provideMerge(Layer.merge(Platforms.layer, Local.Sinks.layer))
   )
@@ -128,15 +132,20 @@ export const startDemoFeed = (options: ServiceOptions) =>
 
 // ---- helpers ----
 
-const defaultLimits = (settings: ServiceSettings): Defaults => ({
-  requests: settings.limitRequests,
-  checks: settings.limitChecks,
-  events: settings.limitEvents,
-  streams: settings.limitStreams,
-  webhooks: settings.limitWebhooks,
-  matches: settings.limitMatches,
-  bytes: settings.limitBytes
-})
+const defaultLimits = (settings: ServiceSettings): Effect.Effect<Defaults> =>
+  Effect.gen(function* () {
+    const space = yield* (yield* Disk).space
+    const ofDisk = Option.map(space, ({ total }) => Math.floor(total / 4))
+    return {
+      requests: settings.limitRequests,
+      checks: settings.limitChecks,
+      events: settings.limitEvents,
+      streams: settings.limitStreams,
+      webhooks: settings.limitWebhooks,
+      matches: settings.limitMatches,
+      bytes: Option.getOrElse(settings.limitBytes, () => Math.min(10 * 1024 ** 3, ...Option.toArray(ofDisk)))
+    }
+  })
 
 /** Only if every platform runs in process: beside a real platform, made-up events would mislead. */
 const hasDemoFeed = ({ settings, platforms }: ServiceOptions): boolean =>

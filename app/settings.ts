@@ -106,10 +106,12 @@ const table = {
       default: "1000000",
       description: "Maximum number of stored matches of an account, oldest deleted first"
     }),
-    limitBytes: limit({
+    limitBytes: optional({
       name: "EARSHOT_LIMIT_BYTES",
-      default: "10737418240",
-      description: "Maximum size of the stored matches of an account in bytes, payloads only, oldest deleted first"
+      default: "10737418240, and at most a quarter of the disk of the embedded store",
+      description:
+        "Maximum size of the stored matches of an account in bytes, payloads only, oldest deleted first; 0 means no limit",
+      parse: wholeNumber(0, Number.MAX_SAFE_INTEGER)
     }),
     recentEvents: setting({
       name: "EARSHOT_RECENT_EVENTS",
@@ -210,6 +212,13 @@ const table = {
       default: "./data",
       description: "Folder of the embedded store",
       parse: anyText
+    }),
+    diskFloor: optional({
+      name: "EARSHOT_DISK_FLOOR",
+      default: "2 % of the disk, from 256 MiB to 2 GiB, and at most a quarter of it",
+      description:
+        "Free space on the disk of the embedded store, in bytes, below which the accounts that store the most may not send events; below a quarter of it, and below 32 MiB, nothing is stored",
+      parse: wholeNumber(0, Number.MAX_SAFE_INTEGER)
     })
   },
   output: {

@@ -18,11 +18,11 @@ export const runtime = Layer.provideMerge(Ids.layer, RuntimeEntropy.layer)
 type Stores = Layer.Layer<Layer.Layer.Success<typeof SqlStores.layer>, StoreCannotOpen | ConfigError>
 
 export const stores: Stores = Layer.unwrapEffect(
-  Effect.map(storeSettings, ({ databaseUrl, dataDir }) =>
+  Effect.map(storeSettings, ({ databaseUrl, ...folder }) =>
     Layer.provide(
       SqlStores.layer,
       Option.match(databaseUrl, {
-        onNone: () => embedded(dataDir),
+        onNone: () => embedded(folder),
         onSome: (url) => Postgres.layerWith({ url })
       })
     )
@@ -33,8 +33,8 @@ export const stores: Stores = Layer.unwrapEffect(
 export const sharedStores = ({ isServer }: { readonly isServer: boolean }): Stores =>
   Layer.unwrapEffect(
     Effect.gen(function* () {
-      const { databaseUrl, dataDir } = yield* storeSettings
-      if (Option.isNone(databaseUrl)) return Layer.provide(SqlStores.layer, embedded(dataDir))
+      const { databaseUrl, ...folder } = yield* storeSettings
+      if (Option.isNone(databaseUrl)) return Layer.provide(SqlStores.layer, embedded(folder))
       // The cluster's library queues statements on one connection, which the driver will not allow in its next version.
       process.noDeprecation = true
       const cluster = yield* Effect.promise(() => import("../adapters/sql/severalServers.ts"))
@@ -53,4 +53,5 @@ export const sharedStores = ({ isServer }: { readonly isServer: boolean }): Stor
 
 // ---- helpers ----
 
-const embedded = (dataDir: string) => Pglite.layerWith({ dataDir, image: Assets.storeImage })
+const embedded = (folder: Pick<Pglite.Options, "dataDir" | "diskFloor">) =>
+  Pglite.layerWith({ ...folder, image: Assets.storeImage })

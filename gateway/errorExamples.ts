@@ -52,5 +52,6 @@ const examples: Readonly<Record<string, WireError>> = {
   reused: toWire(new IdempotencyKeyReused({ key: EXAMPLE_KEY })),
   limit: toWire(new LimitReached({ name: "requests", limit: 600, used: 600, retryAfterSeconds: 41 })),
   defect: internal,
-  store: toWire(new StoreUnavailable({ operation: "matches.list", cause: undefined }))
+  store: toWire(new StoreUnavailable({ operation: "matches.list", cause: undefined })),
+  disk: toWire(new StoreUnavailable({ operation: "matches.list", cause: undefined, reason: "disk_full" }))
 }

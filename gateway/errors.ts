@@ -270,11 +270,17 @@ const wire: { readonly [Tag in DoorFailure["_tag"]]: (failure: Extract<DoorFailu
     details: { idempotency_key: key },
     headers: { "retry-after": "1" }
   }),
-  StoreUnavailable: ({ message }) => ({
+  DiskNearlyFull: ({ message, used }) => ({
+    status: 429,
+    code: "resource_exhausted",
+    message,
+    details: { name: "disk", used }
+  }),
+  StoreUnavailable: ({ message, reason }) => ({
     status: 503,
     code: "unavailable",
     message,
-    details: {},
+    details: reason === undefined ? {} : { reason },
     headers: { "retry-after": String(RETRY_AFTER_SECONDS) }
   })
 }

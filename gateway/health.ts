@@ -1,5 +1,6 @@
 /** Health checks for operators and orchestrators. No key is needed. */
 import { Effect } from "effect"
+import { describeProblem } from "../core/model/Errors.ts"
 import { Status } from "../core/status/Status.ts"
 import { json, type OpenRoute } from "./route.ts"
 
@@ -11,8 +12,13 @@ export const healthRoutes: ReadonlyArray<OpenRoute<Status>> = [
     reply: () =>
       Effect.gen(function* () {
         const status = yield* Status
-        const { ready, store, platforms } = yield* status.readiness
-        return json(ready ? 200 : 503, { status: ready ? "ok" : "unavailable", store, platforms })
+        const { ready, store, reason, platforms } = yield* status.readiness
+        return json(ready ? 200 : 503, {
+          status: ready ? "ok" : "unavailable",
+          store,
+          ...(reason !== undefined && { reason, message: describeProblem(reason) }),
+          platforms
+        })
       })
   }
 ]

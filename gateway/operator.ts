@@ -162,14 +162,14 @@ export const withOperatorKey = (
 
 type KeyServices = LocalFeed | Redactions | Status | Idempotency
 
-/** With the share of each account in the budget. */
+/** With the share of each account in the budget, and the disk of the store. */
 const statusRoute: OpenRoute<Status> = {
   method: "GET",
   path: platformStatus.path,
   reply: () =>
     Effect.gen(function* () {
       const status = yield* Status
-      return json(200, { platforms: yield* status.platforms(Option.none()) })
+      return json(200, { platforms: yield* status.platforms(Option.none()), store: yield* status.store })
     })
 }
 

@@ -19,7 +19,11 @@ describe("settings", () => {
     Effect.gen(function* () {
       const defaults = yield* read({})
       assert.deepInclude(defaults.service, { port: 8787, host: "127.0.0.1", demoFeed: "on", recentEvents: 10_000 })
-      assert.deepStrictEqual(defaults.store, { databaseUrl: Option.none(), dataDir: "./data" })
+      assert.deepStrictEqual(defaults.store, {
+        databaseUrl: Option.none(),
+        dataDir: "./data",
+        diskFloor: Option.none()
+      })
       assert.deepInclude(defaults.output, { logLevel: LogLevel.Info, hasColours: true })
       assert.deepStrictEqual(defaults.client, { url: Option.none(), key: Option.none() })
       assert.deepEqual(yield* read(Object.fromEntries(settings.map(({ name }) => [name, ""]))), defaults)

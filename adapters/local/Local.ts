@@ -1,6 +1,7 @@
 /** Platforms that run in process, on events that callers publish. */
 import { Clock, Context, Effect, Either, Layer, Option, Queue, Stream } from "effect"
 import { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import { EventRoom } from "../../core/disk/EventRoom.ts"
 import { NamedRules } from "../../core/engine/NamedRules.ts"
 import type { Language } from "../../core/languages/Language.ts"
 import { Entropy } from "../../core/model/Entropy.ts"
@@ -31,7 +32,8 @@ export const feed: Layer.Layer<LocalFeed, never, Sinks | Platforms | RuleStore |
         rules: yield* RuleStore,
         recent: yield* RecentEvents,
         sha256,
-        quotas: yield* Quotas
+        quotas: yield* Quotas,
+        room: yield* EventRoom
       }
       return LocalFeed.of({ publish: publisher(options) })
     })

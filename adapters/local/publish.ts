@@ -2,6 +2,7 @@
 import { Array as Arr, Clock, Deferred, Effect, Either, Option } from "effect"
 import { ownLog } from "../../core/backtests/EventLog.ts"
 import type { RecentEvents } from "../../core/backtests/RecentEvents.ts"
+import type { EventRoom } from "../../core/disk/EventRoom.ts"
 import { type ArgumentIssue, InvalidArgument, MAX_ISSUES, StoreUnavailable } from "../../core/model/Errors.ts"
 import type { AccountId } from "../../core/model/Ids.ts"
 import type { PlatformId } from "../../core/model/PlatformId.ts"
@@ -29,8 +30,9 @@ export const publisher = (options: {
   readonly recent: RecentEvents["Type"]
   readonly sha256: (text: string) => string
   readonly quotas: Quotas["Type"]
+  readonly room: EventRoom["Type"]
 }): LocalFeed["Type"]["publish"] => {
-  const { platforms, sinks, rules, recent, sha256, quotas } = options
+  const { platforms, sinks, rules, recent, sha256, quotas, room } = options
 
   const isLocal = (event: CheckedEvent): Either.Either<CheckedEvent, string> =>
     sinks.has(event.language.id) ? Either.right(event) : Either.left(`Platform "${event.language.id}" ${NOT_LOCAL}`)
@@ -55,6 +57,7 @@ export const publisher = (options: {
   const store = (batch: ReadonlyArray<MatchedEvent>, sender: AccountId | undefined) =>
     Effect.forEach(batch, (matched) => offer(matched, sender)).pipe(
       Effect.flatMap((acks) => Effect.all(acks, { discard: true })),
+      Effect.raceFirst(room.untilFull),
       Effect.timeoutFail({
         duration: "30 seconds",
         onTimeout: () =>
@@ -82,6 +85,7 @@ export const publisher = (options: {
       const decode = ({ data }: SentEvent) => Either.flatMap(data, (value) => reader.decode(value, now))
 
       if (sender !== undefined) yield* quotas.check(sender, "events")
+      yield* room.check(sender)
       const issues: Array<ArgumentIssue> = []
       let count = 0
       let invalid = 0
@@ -114,6 +118,7 @@ export const publisher = (options: {
         if (platformRuleIds.length > 0) batch.push({ event, sink, platformRuleIds, receivedAt })
         if (batch.length === BATCH_SIZE) {
           matches += yield* countMatches(batch)
+          yield* room.check(sender)
           yield* store(batch, sender)
           batch = []
         }

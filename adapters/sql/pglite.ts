@@ -9,10 +9,12 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import { PGlite } from "@electric-sql/pglite"
 import { createPgConfig } from "@electric-sql/pglite/node-postgres"
 import { NodeFS } from "@electric-sql/pglite/nodefs"
-import { Effect, Layer, Option, Schedule } from "effect"
+import { Context, Effect, Layer, Option, Schedule } from "effect"
 import pg from "pg"
+import { Disk } from "../../core/disk/Disk.ts"
 import { isTurnLong, nextTurn } from "../../core/work/turns.ts"
 import { Announcements } from "./Announcements.ts"
+import * as EmbeddedDisk from "./disk.ts"
 import * as FolderLock from "./FolderLock.ts"
 import { migrateAt } from "./migrate.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
@@ -24,10 +26,12 @@ export interface Options {
   readonly dataDir: string
   /** Initial content of a new folder (`storeImage.ts`). Without it the engine creates a new database, which is slow. */
   readonly image?: Effect.Effect<Uint8Array>
+  /** In bytes: with less than this free on the disk, the largest accounts may not send events. */
+  readonly diskFloor?: Option.Option<number>
 }
 
 /** Opened, locked against other processes, and migrated to the newest schema. */
-export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcements, StoreCannotOpen> =>
+export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcements | Disk, StoreCannotOpen> =>
   Layer.merge(client(options), Announcements.layerSingle)
 
 /** For commands that must not create a new, empty store. */
@@ -44,9 +48,8 @@ export const checkExists = (dataDir: string): Effect.Effect<void, StoreCannotOpe
 
 // ---- helpers ----
 
-const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
-  Layer.scoped(
-    SqlClient,
+const client = (options: Options): Layer.Layer<SqlClient | Disk, StoreCannotOpen> =>
+  Layer.scopedContext(
     Effect.gen(function* () {
       const folder = resolve(options.dataDir)
       const modeBefore = yield* Effect.try({
@@ -68,7 +71,9 @@ const client = (options: Options): Layer.Layer<SqlClient, StoreCannotOpen> =>
       )
       yield* Effect.provideService(migrateAt(folder), SqlClient, client)
       yield* Effect.forkScoped(maintain(client))
-      return client
+      const watched = EmbeddedDisk.watched(folder, options.diskFloor ?? Option.none())
+      const disk = yield* Effect.provideService(watched, SqlClient, client)
+      return Context.make(SqlClient, client).pipe(Context.add(Disk, disk))
     })
   ).pipe(Layer.provide(Reactivity.layer))
 

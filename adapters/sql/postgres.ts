@@ -5,7 +5,9 @@ import { SqlError } from "@effect/sql/SqlError"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Effect, Layer, Option, Redacted } from "effect"
 import pg from "pg"
+import type { Disk } from "../../core/disk/Disk.ts"
 import { Announcements, canListen } from "./Announcements.ts"
+import * as ServerDisk from "./disk.ts"
 import { migrateAt } from "./migrate.ts"
 import { StoreCannotOpen } from "./StoreCannotOpen.ts"
 import { codeOf } from "./unavailable.ts"
@@ -21,8 +23,8 @@ const CONNECT_TIMEOUT_MILLIS = 5_000
 const IDLE_TIMEOUT_MILLIS = 5_000
 
 /** Connected, and migrated to the newest schema. */
-export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcements, StoreCannotOpen> =>
-  Layer.merge(client(options), Announcements.layerListening(options.url))
+export const layerWith = (options: Options): Layer.Layer<SqlClient | Announcements | Disk, StoreCannotOpen> =>
+  Layer.mergeAll(client(options), Announcements.layerListening(options.url), ServerDisk.unseen)
 
 /** Host, port and database of the URL, without the password. */
 export const locationOf = (url: Redacted.Redacted): Effect.Effect<string, StoreCannotOpen> =>

@@ -6,6 +6,7 @@ import type { PostCounts } from "../../core/budget/PostCounts.ts"
 import type { LookUpRounds } from "../../core/compliance/LookUpRounds.ts"
 import type { StreamStore } from "../../core/coverage/StreamStore.ts"
 import type { ClaimStore } from "../../core/idempotency/ClaimStore.ts"
+import { Disk } from "../../core/disk/Disk.ts"
 import type { KeyStore } from "../../core/keys/KeyStore.ts"
 import type { MatchStore } from "../../core/matches/MatchStore.ts"
 import type { LimitStore } from "../../core/quotas/LimitStore.ts"
@@ -37,7 +38,8 @@ export const layer: Layer.Layer<
   | LookUpRounds
   | PostCounts
   | ShadowStore
-  | ClaimStore,
+  | ClaimStore
+  | Disk,
   never,
   SqlClient | Announcements
 > = Layer.mergeAll(
@@ -52,5 +54,7 @@ export const layer: Layer.Layer<
   SqlPostCounts.layer,
   SqlShadowStore.layer,
   SqlClaimStore.layer,
-  SqlServers.layer
+  SqlServers.layer,
+  // Of the client.
+  Layer.effect(Disk, Disk)
 )

@@ -258,13 +258,34 @@ export class IdempotencyKeyInUse extends Schema.TaggedError<IdempotencyKeyInUse>
   }
 }
 
+/** Why the store cannot be written. */
+export const DiskProblem = Schema.Literal("disk_full", "read_only")
+export type DiskProblem = typeof DiskProblem.Type
+
+export const describeProblem = (problem: DiskProblem): string =>
+  problem === "disk_full"
+    ? "The disk of the store is full: nothing can be stored until the operator makes room"
+    : "The disk of the store is read-only: nothing can be stored until the operator makes it writable"
+
 /** Nothing was changed, except that `LocalFeed.publish` may have stored part of the events. A retry is safe. */
 export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
   operation: Schema.String,
-  cause: Schema.Defect
+  cause: Schema.Defect,
+  /** If it is known: the store can be read, but not written. */
+  reason: Schema.optionalWith(DiskProblem, { exact: true })
 }) {
   override get message() {
-    return "The store cannot be reached: try again shortly"
+    return this.reason === undefined ? "The store cannot be reached: try again shortly" : describeProblem(this.reason)
+  }
+}
+
+/** The server has little disk space left, and this account is one of those that store the most. */
+export class DiskNearlyFull extends Schema.TaggedError<DiskNearlyFull>()("DiskNearlyFull", {
+  /** Bytes of the account's matches. */
+  used: Schema.Number
+}) {
+  override get message() {
+    return `The disk of the server is nearly full, and events of the accounts that store the most are refused first: this account stores ${this.used} bytes; delete rules with many matches, or ask the operator to make room`
   }
 }
 
@@ -301,6 +322,7 @@ export type CoreError =
   | PlatformUnavailable
   | IdempotencyKeyReused
   | IdempotencyKeyInUse
+  | DiskNearlyFull
   | StoreUnavailable
 
 // ---- helpers ----

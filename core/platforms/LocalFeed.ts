@@ -1,6 +1,6 @@
 /** The port to the local feed: callers publish events to the platforms that run in process. */
 import { Context, type Effect, Either } from "effect"
-import type { InvalidArgument, LimitReached, StoreUnavailable } from "../model/Errors.ts"
+import type { DiskNearlyFull, InvalidArgument, LimitReached, StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 
@@ -32,7 +32,7 @@ export class LocalFeed extends Context.Tag("core/LocalFeed")<
       events: Iterable<SentEvent>,
       sender?: AccountId,
       asOf?: number
-    ) => Effect.Effect<PublishReport, InvalidArgument | LimitReached | StoreUnavailable>
+    ) => Effect.Effect<PublishReport, InvalidArgument | LimitReached | DiskNearlyFull | StoreUnavailable>
   }
 >() {}
 

@@ -4,7 +4,8 @@ import { PostBudget } from "../budget/PostBudget.ts"
 import { platformCoverage, snapshotOf } from "../coverage/coverageOf.ts"
 import { StreamStore } from "../coverage/StreamStore.ts"
 import { KeyStore } from "../keys/KeyStore.ts"
-import type { StoreUnavailable } from "../model/Errors.ts"
+import { Disk } from "../disk/Disk.ts"
+import type { DiskProblem, StoreUnavailable } from "../model/Errors.ts"
 import type { AccountId } from "../model/Ids.ts"
 import type { PlatformId } from "../model/PlatformId.ts"
 import * as Timestamp from "../model/Timestamp.ts"
@@ -19,18 +20,32 @@ import { isOrphaned, type PlatformStatus, statusOf } from "./PlatformStatus.ts"
 export interface Readiness {
   readonly ready: boolean
   readonly store: "ok" | "unavailable"
+  /** Why it is not ready, if more is known than that the store does not respond. */
+  readonly reason?: DiskProblem
   readonly platforms: ReadonlyArray<PlatformId>
+}
+
+/** What is known of the disk of the store. */
+export interface StoreStatus {
+  readonly state: "ok" | "nearly_full" | DiskProblem
+  readonly folder?: string
+  readonly disk_bytes?: number
+  readonly free_bytes?: number
+  /** With less than this free, the accounts that store the most may not send events. */
+  readonly floor_bytes?: number
 }
 
 export class Status extends Context.Tag("core/Status")<
   Status,
   {
-    /** Ready if the store responds within two seconds, and no newer version has changed it. */
+    /** Ready if the store responds within two seconds, its disk can be written, and no newer version has changed it. */
     readonly readiness: Effect.Effect<Readiness>
     /** In the order in which the platforms were registered. `viewer`: none for the operator, who sees all accounts. */
     readonly platforms: (
       viewer: Option.Option<AccountId>
     ) => Effect.Effect<ReadonlyArray<PlatformStatus>, StoreUnavailable>
+    /** For the operator. */
+    readonly store: Effect.Effect<StoreStatus>
     /** While the store is down, the gauges that depend on it keep their last value. */
     readonly updateGauges: Effect.Effect<void>
   }
@@ -50,6 +65,7 @@ export class Status extends Context.Tag("core/Status")<
       const budget = yield* PostBudget
       const servers = yield* Servers
       const ownership = yield* Ownership
+      const disk = yield* Disk
 
       const ownReport = (platform: Platform) =>
         Effect.gen(function* () {
@@ -100,9 +116,26 @@ export class Status extends Context.Tag("core/Status")<
       const readiness = Effect.gen(function* () {
         // The same read as in every request. No key has this digest.
         const responds = keys.findByDigest("readiness", NEVER).pipe(Effect.timeout(STORE_TIMEOUT), Effect.isSuccess)
-        const ready = (yield* responds) && !(yield* Deferred.isDone(ownership.outdated))
+        const problem = yield* disk.problem
+        const ready = Option.isNone(problem) && (yield* responds) && !(yield* Deferred.isDone(ownership.outdated))
         const platforms = (yield* registry.all).map(({ id }) => id)
-        return { ready, store: ready ? ("ok" as const) : ("unavailable" as const), platforms }
+        const store = ready ? ("ok" as const) : ("unavailable" as const)
+        return { ready, store, ...(Option.isSome(problem) && { reason: problem.value }), platforms }
+      })
+
+      const store = Effect.gen(function* () {
+        const space = yield* disk.space
+        const isLow = Option.exists(space, ({ free, floor }) => free < floor)
+        const state = Option.getOrElse(yield* disk.problem, () => (isLow ? ("nearly_full" as const) : ("ok" as const)))
+        return {
+          state,
+          ...(Option.isSome(disk.location) && { folder: disk.location.value }),
+          ...(Option.isSome(space) && {
+            disk_bytes: space.value.total,
+            free_bytes: space.value.free,
+            floor_bytes: space.value.floor
+          })
+        }
       })
 
       const statusAt = (platform: Platform, viewer: Option.Option<AccountId>, now: number) =>
@@ -150,7 +183,7 @@ export class Status extends Context.Tag("core/Status")<
         if (Option.isSome(alive) && alive.value.length > 0) yield* Metrics.setServers(alive.value.length)
       })
 
-      return Status.of({ readiness, platforms, updateGauges })
+      return Status.of({ readiness, store, platforms, updateGauges })
     })
   )
 }

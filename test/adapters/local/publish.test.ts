@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Fiber, Layer, Logger, Stream, TestClock } from "effect"
 import { publisher, type Sink } from "../../../adapters/local/publish.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
+import { EventRoom } from "../../../core/disk/EventRoom.ts"
 import { sentEvents } from "../../../core/platforms/LocalFeed.ts"
 import { type Delivery, type Platform, Platforms } from "../../../core/platforms/Platform.ts"
 import { Quotas } from "../../../core/quotas/Quotas.ts"
@@ -93,7 +94,15 @@ const slowPublisher = Effect.gen(function* () {
     offer: (delivery) => Effect.sync(() => void inFlight.push(delivery))
   }
   const sinks = new Map<PlatformId, Sink>(PLATFORM_IDS.map((id) => [id, sink]))
-  const publish = publisher({ platforms, sinks, rules, recent: noLog, sha256: (text) => text, quotas: yield* Quotas })
+  const publish = publisher({
+    platforms,
+    sinks,
+    rules,
+    recent: noLog,
+    sha256: (text) => text,
+    quotas: yield* Quotas,
+    room: yield* EventRoom
+  })
   const ackAll = Effect.suspend(() => Effect.forEach(inFlight.splice(0), ({ ack }) => ack))
   return { publish, inFlight, ackAll }
 })

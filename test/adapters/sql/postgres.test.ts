@@ -5,7 +5,9 @@ import pg from "pg"
 import { inject } from "vitest"
 import * as postgres from "../../../adapters/sql/postgres.ts"
 import * as stores from "../../../adapters/sql/stores.ts"
-import { sharedStores } from "../../../app/stores.ts"
+import { runtime, sharedStores } from "../../../app/stores.ts"
+import { Disk } from "../../../core/disk/Disk.ts"
+import { Keys } from "../../../core/keys/Keys.ts"
 import { MatchStore } from "../../../core/matches/MatchStore.ts"
 import { toUuid } from "../../../core/model/Ids.ts"
 import { RuleStore } from "../../../core/rules/RuleStore.ts"
@@ -124,6 +126,26 @@ describe("postgres", () => {
         assert.strictEqual(error._tag, "StoreUnavailable")
         assert.deepStrictEqual(yield* rules.registrations(rule.id), [])
       }).pipe(Effect.provide(Layer.provideMerge(stores.layer, postgres.layerWith({ url }))))
+    })
+  )
+
+  it.scopedLive("a write to a read-only database fails with the reason, and the disk has this problem", () =>
+    Effect.gen(function* () {
+      const { name, url } = yield* temporaryDatabase
+      const context = yield* Layer.build(Layer.provideMerge(stores.layer, postgres.layerWith({ url })))
+      yield* Effect.gen(function* () {
+        const disk = yield* Disk
+        const { account } = yield* Keys
+        assert.deepStrictEqual(yield* disk.problem, Option.none())
+        const sql = yield* SqlClient
+        yield* sql`alter database ${sql(name)} set default_transaction_read_only = on`
+        yield* sql`select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = ${name} and pid <> pg_backend_pid()`
+        yield* sql`set default_transaction_read_only = on`
+        const failure = yield* Effect.flip(account("someone"))
+        assert.strictEqual(failure.reason, "read_only")
+        assert.deepStrictEqual(yield* disk.problem, Option.some("read_only"))
+      }).pipe(Effect.provide(Layer.provideMerge(Keys.layer, runtime)), Effect.provide(context))
     })
   )
 
