@@ -1,5 +1,5 @@
 /** Maps every failure to `{code, message, details}` and a status, for all interfaces. */
-import { Data, Record as Rec } from "effect"
+import { Cause, Data, Record as Rec } from "effect"
 import type { CoreError } from "../core/model/Errors.ts"
 import { WINDOW_SECONDS } from "../core/quotas/Limit.ts"
 import type { Rate } from "../core/quotas/Quotas.ts"
@@ -117,6 +117,12 @@ export const canceled: WireError = {
   details: {}
 }
 
+/** The error for a cause without a failure. `isGone`: whether the client has disconnected, which interrupts its request. */
+export const wireOfCause = (cause: Cause.Cause<unknown>, isGone: () => boolean): WireError => {
+  if (!Cause.isInterruptedOnly(cause)) return internal
+  return isGone() ? canceled : interrupted
+}
+
 /** As in draft-ietf-httpapi-ratelimit-headers-11. */
 export const rateHeaders = ({ limit, remaining, resetSeconds }: Rate): Readonly<Record<string, string>> => ({
   "ratelimit-policy": `"default";q=${limit};w=${WINDOW_SECONDS}`,
@@ -126,6 +132,15 @@ export const rateHeaders = ({ limit, remaining, resetSeconds }: Rate): Readonly<
 // ---- helpers ----
 
 const RETRY_AFTER_SECONDS = 5
+
+/** While the client waited, so that it sends the request again. */
+const interrupted: WireError = {
+  status: 503,
+  code: "unavailable",
+  message: "The server interrupted the request because it stops, or because another server took over: send it again",
+  details: {},
+  headers: { "retry-after": "1" }
+}
 
 /** In characters. Messages and details repeat ids from the request, which may be of any length. */
 const MAX_TEXT = 1_000

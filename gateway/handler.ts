@@ -21,7 +21,7 @@ import { Quotas, type Rate } from "../core/quotas/Quotas.ts"
 import * as Metrics from "../core/telemetry/Metrics.ts"
 import { type Push, pushToStream } from "../core/work/push.ts"
 import { admit, admitKnown, authenticate, checkScope } from "./auth.ts"
-import { canceled, type DoorFailure, internal, methodNotAllowed, noSuchPath, rateHeaders, toWire } from "./errors.ts"
+import { type DoorFailure, internal, methodNotAllowed, noSuchPath, rateHeaders, toWire, wireOfCause } from "./errors.ts"
 import { errorReply, type Mount, type Reply, type Route } from "./route.ts"
 import { requestSpans } from "./tracing.ts"
 
@@ -91,7 +91,7 @@ export const makeHandler = <R>(
       )
       const counted: Counted = { rate: undefined }
       const exit = await respond(request, path, run, counted).catch((defect) => Exit.die(defect))
-      const reply = replyOf(exit)
+      const reply = replyOf(exit, request)
       if (reply.status === internal.status && Exit.isFailure(exit)) {
         run(Effect.logError(`${request.method} ${path} failed`, exit.cause))
       }
@@ -160,11 +160,11 @@ const exitOf = <A, E>(fiber: Fiber.RuntimeFiber<A, E>, signal: AbortSignal): Pro
     else signal.addEventListener("abort", interrupt, { once: true })
   })
 
-const replyOf = (exit: Exit.Exit<Reply, DoorFailure>): Reply => {
+const replyOf = (exit: Exit.Exit<Reply, DoorFailure>, request: Request): Reply => {
   if (Exit.isSuccess(exit)) return exit.value
   const failure = Cause.failureOption(exit.cause)
   if (Option.isSome(failure)) return errorReply(toWire(failure.value))
-  return errorReply(Cause.isInterruptedOnly(exit.cause) ? canceled : internal)
+  return errorReply(wireOfCause(exit.cause, () => request.signal.aborted))
 }
 
 const toResponse = ({ status, headers, body }: Reply, id: string, { rate }: Counted, push: Push): Response => {

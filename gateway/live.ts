@@ -16,7 +16,7 @@ import { hold } from "../core/work/hold.ts"
 import type { PushBody, Sink } from "../core/work/push.ts"
 import { type Authentication, authenticate } from "./auth.ts"
 import { decoder } from "./decode.ts"
-import { internal, toWire, type WireError } from "./errors.ts"
+import { toWire, type WireError, wireOfCause } from "./errors.ts"
 import type { PlatformSchemas } from "./platformSchemas.ts"
 import { type Done, makePuller, type Puller } from "./puller.ts"
 import { queryOf } from "./rest.ts"
@@ -115,6 +115,7 @@ const bodyOf = (puller: LivePuller, start: MatchId): PushBody => ({
   open: (sink) => {
     let batch: ReadonlyArray<MatchUpdate> = []
     let index = 0
+    let isClosed = false
 
     const resume = () => {
       while (index < batch.length) {
@@ -126,20 +127,23 @@ const bodyOf = (puller: LivePuller, start: MatchId): PushBody => ({
       puller.pull(take)
     }
     const take: Done<MatchUpdate, LiveFailure> = (exit) => {
+      if (isClosed) return
       if (Exit.isFailure(exit)) return end(sink, exit.cause)
       batch = exit.value
       resume()
     }
     if (sink.write(encode(`id: ${start}\nretry: 1000\n: open\n\n`))) resume()
-    return { resume, close: puller.close }
+    const close = () => {
+      isClosed = true
+      puller.close()
+    }
+    return { resume, close }
   }
 })
 
 const end = (sink: Sink, cause: Cause.Cause<LiveFailure>): void => {
-  // Only a disconnect interrupts the stream.
-  if (Cause.isInterruptedOnly(cause)) return
   const failure = Cause.failureOption(cause)
-  sink.write(errorFrame(Option.isSome(failure) ? toWire(failure.value) : internal))
+  sink.write(errorFrame(Option.isSome(failure) ? toWire(failure.value) : wireOfCause(cause, () => false)))
   sink.end()
 }
 

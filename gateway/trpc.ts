@@ -28,7 +28,8 @@ import {
   RequestError,
   rateHeaders,
   toWire,
-  type WireError
+  type WireError,
+  wireOfCause
 } from "./errors.ts"
 import { explainMatch, ruleHits } from "./explainOperations.ts"
 import { pathOf } from "./handler.ts"
@@ -197,7 +198,14 @@ export const handleTrpc = (router: AppRouter, request: Request): Effect.Effect<R
         const admission = yield* admit(key, pathOf(request.url) === ACCOUNT_PATH)
         if (request.body === null) return { ...admission, body: null }
         return { ...admission, body: yield* yield* Effect.promise(() => readText(request)) }
-      })
+      }).pipe(
+        // As a failure, so that tRPC answers it: a subscription then reconnects.
+        Effect.catchSomeCause((cause) =>
+          Cause.isInterruptedOnly(cause) && !request.signal.aborted
+            ? Option.some(new RequestError(wireOfCause(cause, () => false)))
+            : Option.none()
+        )
+      )
     )
     const body = ready._tag === "Right" ? ready.right.body : null
     const response = yield* Effect.promise(() =>
@@ -330,7 +338,7 @@ async function runOrThrow<A, R>(
   const failure = Cause.failureOption(exit.cause)
   throw Option.isSome(failure)
     ? toTrpc(failure.value)
-    : wireToTrpc(Cause.isInterruptedOnly(exit.cause) ? canceled : internal)
+    : wireToTrpc(wireOfCause(exit.cause, () => signal?.aborted === true))
 }
 
 const WATCH_DESCRIPTION =
