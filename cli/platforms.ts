@@ -36,10 +36,21 @@ type Budget = NonNullable<PlatformStatus["budget"]>
 
 const Answer = Schema.Struct({ platforms: Schema.Array(PlatformStatus) })
 
-const describe = ({ platform, source, stream, owner, rules, coverage, usage, budget }: PlatformStatus): string =>
+const describe = ({
+  platform,
+  source,
+  address,
+  stream,
+  owner,
+  rules,
+  coverage,
+  usage,
+  budget
+}: PlatformStatus): string =>
   [
     `${platform}  ${stream.state}${source === "local" ? " (in process)" : ""} since ${stream.since}`,
     `  ${visible(stream.detail)}`,
+    ...(address === undefined ? [] : [`  Connected to ${visible(address)}, not to the platform's own service`]),
     `  Last event: ${stream.last_event_at ?? "none since the start"}`,
     ...(stream.last_error === undefined
       ? []

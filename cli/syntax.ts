@@ -6,6 +6,7 @@ import type { Language } from "../core/languages/Language.ts"
 import type { PlatformId } from "../core/model/PlatformId.ts"
 import type { WireTranslation } from "../core/model/wire.ts"
 import { helpFor } from "../core/platforms/syntaxHelp.ts"
+import { describeVerdict } from "../core/rules/PlatformVerdict.ts"
 import { describeWitnesses, isLoss } from "../core/rules/describeLoss.ts"
 import { type CheckedFilter, type CheckRequest, CheckResult, checkedInTurns } from "../core/rules/RuleCheck.ts"
 import { finish } from "../core/work/turns.ts"
@@ -116,11 +117,6 @@ const describeChecked = ({ language, text }: OwnText, checked: CheckedFilter): s
     ...(findings.length === 0 ? [] : [findings.join("\n")])
   ].join("\n\n")
 }
-
-const describeVerdict = (platform: PlatformId, { accepted, reason }: Verdict): string =>
-  accepted ? `${platform} itself would accept it` : `${platform} itself would refuse it: ${reason ?? "no reason given"}`
-
-type Verdict = NonNullable<CheckedFilter["platform_verdict"]>
 
 const describeTranslation = (
   { id, text }: { readonly id: PlatformId; readonly text: string },

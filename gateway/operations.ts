@@ -414,7 +414,7 @@ export const checkRule = endpoint({
             to: "2026-11-15T08:08:20.000Z",
             samples: [{ data: { id: "1866223344556677889", text: "Felt a strong earthquake just now", lang: "en" } }]
           },
-          platform_verdict: { accepted: true },
+          platform_verdict: { accepted: true, asked: true, judged_by: "platform" },
           counts: {
             total: 14515,
             per_hour: 86.4,

@@ -16,6 +16,7 @@ import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { pages } from "../demo/pages.ts"
 import { Budget } from "../http/Budget.ts"
 import { KnownRules } from "../http/KnownRules.ts"
+import { otherAddress } from "../http/otherAddress.ts"
 import { ownTag } from "../http/ownTag.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
 import { Upstream } from "../http/Upstream.ts"
@@ -103,7 +104,12 @@ export const layerWith = (options: {
         id: firehose.id,
         language: firehose,
         syntax: helpFor(firehose, ruleLimits(rulesPerAccount)),
-        capabilities: { rulesPerAccount, isRemote: true, sendsAlive: true },
+        capabilities: {
+          rulesPerAccount,
+          isRemote: true,
+          ...otherAddress(options.baseUrl, OWN_ORIGINS),
+          sendsAlive: true
+        },
         verify: api.validate,
         register,
         unregister,
@@ -116,6 +122,8 @@ export const layerWith = (options: {
   )
 
 // ---- helpers ----
+
+const OWN_ORIGINS = ["https://api.firehose.com"]
 
 /** Firehose allows 30 per minute; the margin covers clock drift. */
 const connectionLimit = { limit: 28, windowMillis: 60_000 }

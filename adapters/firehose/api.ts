@@ -1,7 +1,7 @@
 /** Rate-limited client for Firehose's rule endpoints. */
 import { Clock, Effect, Either, Option, Schema } from "effect"
 import { PlatformUnavailable } from "../../core/model/Errors.ts"
-import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
+import type { Acceptance, PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
 import { Budget } from "../http/Budget.ts"
 import type { Answer } from "../http/call.ts"
 import type { Upstream, UpstreamCall } from "../http/Upstream.ts"
@@ -18,7 +18,7 @@ export interface Api {
   }) => Effect.Effect<Either.Either<FirehoseRule, RuleRefusal>, PlatformFailure>
   /** Succeeds for an unknown id. */
   readonly remove: (id: string) => Effect.Effect<void, PlatformFailure>
-  readonly validate: (value: string) => Effect.Effect<Either.Either<void, RuleRefusal>, PlatformFailure>
+  readonly validate: (value: string) => Effect.Effect<Either.Either<Acceptance, RuleRefusal>, PlatformFailure>
 }
 
 export const makeApi = (upstream: Upstream): Api => {

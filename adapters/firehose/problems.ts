@@ -7,7 +7,7 @@ import {
   PlatformRefused,
   PlatformUnavailable
 } from "../../core/model/Errors.ts"
-import type { PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
+import type { Acceptance, PlatformFailure, RuleRefusal } from "../../core/platforms/Platform.ts"
 import { jsonOf, listOf, objectOf, objectsOf, textOf } from "../../core/text/json.ts"
 import { truncated } from "../../core/text/truncated.ts"
 import type { Answer } from "../http/call.ts"
@@ -19,11 +19,11 @@ export const refusalOf = (answer: Answer): RuleRefusal => {
   return ruleLimitPattern.test(reason) ? new PlatformLimitReached(problem) : new PlatformRefused(problem)
 }
 
-/** The result of a validation. Its format is not documented: only an explicit `valid: false` is a refusal. */
-export const verdictOf = ({ text }: Answer): Either.Either<void, RuleRefusal> => {
+/** The result of a validation. Its format is not documented: only an explicit `valid` of true or false is a verdict. */
+export const verdictOf = ({ text }: Answer): Either.Either<Acceptance, RuleRefusal> => {
   const body = objectOf(jsonOf(text))
   const verdict = objectOf(body?.["data"]) ?? body
-  if (verdict?.["valid"] !== false) return Either.void
+  if (verdict?.["valid"] !== false) return Either.right(verdict?.["valid"] === true ? "confirmed" : "presumed")
   const errors = objectsOf(verdict["diagnostics"]).filter(({ severity }) => severity !== "warning")
   const messages = errors.flatMap(({ message }) => textOf(message) ?? [])
   const reason = messages.length === 0 ? "it gave no reason" : oneLine(messages.join("; "))

@@ -7,6 +7,7 @@ import { helpFor, ruleLimit, ruleLimits } from "../../core/platforms/syntaxHelp.
 import { RuleStore } from "../../core/rules/RuleStore.ts"
 import { posts } from "../demo/posts.ts"
 import { KnownRules } from "../http/KnownRules.ts"
+import { otherAddress } from "../http/otherAddress.ts"
 import { ownTag } from "../http/ownTag.ts"
 import { StreamHealth } from "../http/StreamHealth.ts"
 import { Upstream } from "../http/Upstream.ts"
@@ -81,6 +82,7 @@ export const layerWith = (options: {
         capabilities: {
           rulesPerAccount,
           isRemote: true,
+          ...otherAddress(options.baseUrl, OWN_ORIGINS),
           sendsAlive: true,
           pricePerEvent: options.pricePerPost,
           monthlyBudget: options.monthlyPostBudget ?? 0
@@ -101,3 +103,8 @@ export const layerWith = (options: {
       })
     })
   )
+
+// ---- helpers ----
+
+/** X still answers at its former address. */
+const OWN_ORIGINS = ["https://api.x.com", "https://api.twitter.com"]

@@ -68,7 +68,7 @@ export const makeRules = (options: {
     Effect.map(refusalAsEither(api.add([text], { tag, isDryRun: true })), (added) =>
       Either.flatMap(added, ({ refused }) => {
         const refusal = refused.get(text)
-        return refusal === undefined ? Either.void : Either.left(refusal)
+        return refusal === undefined ? Either.right("confirmed" as const) : Either.left(refusal)
       })
     )
 

@@ -61,7 +61,7 @@ export const startIngest = Effect.gen(function* () {
     language: languageOf("x"),
     syntax: { platform: "x", rule_type: "premium", summary: "", syntax: "", operators: [], examples: [], limits: {} },
     capabilities: { rulesPerAccount: Option.none(), isRemote: true, sendsAlive: false },
-    verify: () => Effect.succeed(Either.void),
+    verify: () => Effect.succeed(Either.right("confirmed")),
     register: () => Effect.succeed([]),
     unregister: () => Effect.void,
     inventory: Effect.succeed({ rules: [], ruleLimit: Option.none(), usage: Option.none() }),

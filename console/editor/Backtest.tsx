@@ -146,6 +146,21 @@ const Tested = ({
   )
 }
 
+type Verdict = NonNullable<CheckedFilter["platform_verdict"]>
+
+/** Why the platform itself has not judged the filter. */
+const reasonToJudge = (platform: string, { asked, judged_by, address }: Verdict): string => {
+  const name = platformName(platform)
+  if (!asked) return `${name} was not asked: it runs in process here. `
+  const place = address === undefined ? "" : `This server asks ${address} in place of ${name}. `
+  return judged_by === "earshot"
+    ? `${place === "" ? `${name} was asked` : `${place}It was asked`} and gave no verdict. `
+    : place
+}
+
+const judgeOf = (platform: string, { judged_by, address }: Verdict): string =>
+  ({ platform: platformName(platform), other_service: address ?? "", earshot: "Earshot’s own check" })[judged_by]
+
 const Asked = ({
   platform,
   result: { platform_verdict: verdict, counts, counts_reason, price }
@@ -156,8 +171,9 @@ const Asked = ({
   <>
     {verdict !== undefined && (
       <p>
+        {reasonToJudge(platform, verdict)}
         <strong>
-          {platformName(platform)} {verdict.accepted ? "accepts the filter." : "rejects the filter."}
+          {judgeOf(platform, verdict)} {verdict.accepted ? "accepts the filter." : "rejects the filter."}
         </strong>{" "}
         {verdict.reason}
       </p>

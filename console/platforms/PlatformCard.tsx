@@ -10,7 +10,7 @@ import { Time } from "../parts/Time.tsx"
 import { Drift } from "./Drift.tsx"
 
 export const PlatformCard = ({ status }: { readonly status: PlatformStatus }) => {
-  const { platform, source, stream, rules, usage, budget } = status
+  const { platform, stream, rules, usage, budget } = status
   const { name, look } = STATES[stream.state]
   return (
     <section class="card" aria-label={platformName(platform)}>
@@ -23,7 +23,7 @@ export const PlatformCard = ({ status }: { readonly status: PlatformStatus }) =>
           </span>
         </span>
         <span class="quiet">
-          {source === "upstream" ? "Connected to the real platform" : "Without the real platform"}
+          <Connection status={status} />
         </span>
       </div>
       <p>{stream.detail}</p>
@@ -99,6 +99,16 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Co
     <dd>{children}</dd>
   </div>
 )
+
+const Connection = ({ status: { platform, source, address } }: { readonly status: PlatformStatus }) => {
+  if (source === "local") return "Without the real platform"
+  if (address === undefined) return "Connected to the real platform"
+  return (
+    <>
+      Connected to <code>{address}</code>, not to {platformName(platform)} itself
+    </>
+  )
+}
 
 const Coverage = ({ status: { platform, coverage } }: { readonly status: PlatformStatus }) => {
   const period = { from: Date.now() - 86_400_000, to: Date.now() }

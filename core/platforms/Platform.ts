@@ -44,6 +44,9 @@ export interface Registered {
 /** The platform rejects one text. Others may be accepted. */
 export type RuleRefusal = PlatformRefused | PlatformLimitReached
 
+/** confirmed: the platform's service accepts the text. presumed: no service has said so, and nothing speaks against it. */
+export type Acceptance = "confirmed" | "presumed"
+
 /** The platform rejects every call for now. */
 export type PlatformFailure = PlatformNotReady | PlatformUnavailable
 
@@ -186,6 +189,8 @@ export interface Platform {
     readonly rulesPerAccount: Option.Option<number>
     /** False: it runs in this process, on published events. */
     readonly isRemote: boolean
+    /** The origin of the service that is asked in place of the platform's own, such as a simulator. Absent: its own. */
+    readonly address?: string
     /** The stream sends `Alive` signals. Otherwise it counts as open until a gap starts. */
     readonly sendsAlive: boolean
     /** The server makes up events for it. Absent: it does not. */
@@ -195,8 +200,8 @@ export interface Platform {
     /** Events per calendar month in UTC. Absent or 0: no limit. */
     readonly monthlyBudget?: number
   }
-  /** Asks the platform whether it accepts the text. Nothing is registered. */
-  readonly verify: (text: string) => Effect.Effect<Either.Either<void, RuleRefusal>, PlatformFailure>
+  /** Asks the platform whether it accepts the text. Nothing is registered. One in process reads the text itself. */
+  readonly verify: (text: string) => Effect.Effect<Either.Either<Acceptance, RuleRefusal>, PlatformFailure>
   /** Results in the order of the texts. Idempotent. After a failure some texts may be registered: see `inventory`. */
   readonly register: (
     texts: ReadonlyArray<string>

@@ -16,6 +16,7 @@ import { isTarget } from "../syntax/translation/translate.ts"
 import { translateWithWitnessesInTurns } from "../syntax/translation/witness/witnesses.ts"
 import { inTurns, type Turns } from "../work/turns.ts"
 import { fixedTextInTurns } from "./fixedText.ts"
+import { PlatformVerdict, toPlatformVerdict } from "./PlatformVerdict.ts"
 import { Rules } from "./Rules.ts"
 
 export const CheckRequest = Schema.Struct({
@@ -33,7 +34,7 @@ export const CheckRequest = Schema.Struct({
   backtest: Schema.optionalWith(BacktestRequest, { exact: true }),
   ask_platforms: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
     description:
-      "Also ask each platform whether it accepts the filter and, on a platform that counts events, how many it has had. Nothing is registered"
+      "Also ask each platform whether it accepts the filter and, on a platform that counts events, how many it has had. Nothing is registered. A platform that runs in process has nobody to ask: see platform_verdict"
   })
 })
 export type CheckRequest = typeof CheckRequest.Type
@@ -54,15 +55,9 @@ export const CheckedFilter = Schema.Struct({
   translations: Schema.Record({ key: PlatformId, value: WireTranslation }),
   explanation: Schema.optionalWith(WireExplanation, { exact: true }),
   backtest: Schema.optionalWith(Backtest, { exact: true }),
-  platform_verdict: Schema.optionalWith(
-    Schema.Struct({
-      accepted: Schema.Boolean,
-      reason: Schema.optionalWith(Schema.String, { exact: true }).annotations({
-        description: "The platform's error message. Absent if it accepts the filter"
-      })
-    }),
-    { exact: true }
-  ).annotations({ description: "The platform's answer, with ask_platforms" }),
+  platform_verdict: Schema.optionalWith(PlatformVerdict, { exact: true }).annotations({
+    description: "Whether the filter is accepted, and who says so, with ask_platforms"
+  }),
   counts: Schema.optionalWith(Counts, { exact: true }),
   counts_reason: Schema.optionalWith(Schema.String, { exact: true }).annotations({
     description: "Why the platform did not count the events of this filter, with ask_platforms"
@@ -187,8 +182,7 @@ const backtestOf = (
 const answerOf = (platform: Platform, text: string) =>
   Effect.gen(function* () {
     const verdict = yield* platform.verify(text)
-    if (Either.isRight(verdict)) return { platform_verdict: { accepted: true }, ...(yield* estimateOf(platform, text)) }
-    const platform_verdict = { accepted: false, reason: verdict.left.reason }
-    const estimate = verdict.left._tag === "PlatformLimitReached" ? yield* estimateOf(platform, text) : {}
-    return { platform_verdict, ...estimate }
+    const platform_verdict = toPlatformVerdict(platform, verdict)
+    const isCounted = Either.isRight(verdict) || verdict.left._tag === "PlatformLimitReached"
+    return { platform_verdict, ...(isCounted ? yield* estimateOf(platform, text) : {}) }
   })

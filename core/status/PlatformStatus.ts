@@ -18,8 +18,13 @@ const Problem = Schema.Struct({ at: Timestamp.Timestamp, message: Schema.String 
 export const PlatformStatus = Schema.Struct({
   platform: PlatformId,
   source: Schema.Literal("upstream", "local").annotations({
-    description: "upstream: the real platform. local: runs in this process on published events"
+    description:
+      "upstream: a service on the network, the platform's own unless `address` is there. local: runs in this process on published events"
   }),
+  address: optional(
+    Schema.String,
+    "The service that is set in place of the platform's own, such as a simulator or a proxy: scheme, host and port"
+  ),
   demo_feed: optional(Schema.Literal(true), "The server makes up events of this platform, to try rules on"),
   summary: Schema.String.annotations({ description: "The current state in plain text" }),
   stream: Schema.Struct({
@@ -87,15 +92,18 @@ interface Facts {
 
 export const statusOf = (platform: Named, facts: Facts): PlatformStatus => {
   const { wanted, coverage, budget } = facts
+  const { address } = platform.capabilities
   const { state, detail, since, lastEventAt, lastError } = streamNow(platform, facts)
   const { comparison, error } = facts.sync
   const lastEvent = Option.map(lastEventAt, Timestamp.fromMillis)
   return {
     platform: platform.id,
     source: platform.capabilities.isRemote ? "upstream" : "local",
+    ...(address !== undefined && { address }),
     ...(platform.capabilities.hasDemoFeed && { demo_feed: true }),
     summary: [
       detail,
+      ...(address === undefined ? [] : [`It is connected to ${address}, not to the platform's own service`]),
       [
         `${counted(wanted, "rule")} to watch for`,
         ...Option.match(comparison, { onNone: () => [], onSome: describeDrift })

@@ -49,8 +49,8 @@ export const describeAccount = ({ limits }: Account): string =>
 export const describeStatus = ({ platforms }: StatusList, treatment: Treatment): string =>
   platforms
     .map(
-      ({ platform, source, summary, stream, coverage }) =>
-        `- ${platform} (${source === "local" ? "runs in this process" : "the real platform"}), ${stream.state}: ${treatment.line(summary)}. Watched in the last 24 hours: ${describeCoverage(coverage)}`
+      ({ platform, source, address, summary, stream, coverage }) =>
+        `- ${platform} (${source === "local" ? "runs in this process" : address === undefined ? "the real platform" : "not the real platform"}), ${stream.state}: ${treatment.line(summary)}. Watched in the last 24 hours: ${describeCoverage(coverage)}`
     )
     .join("\n")
 

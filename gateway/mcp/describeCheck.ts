@@ -3,6 +3,7 @@ import type { Backtest } from "../../core/backtests/Backtests.ts"
 import { describeBacktest, describeEstimate } from "../../core/backtests/describe.ts"
 import type { WireTranslation } from "../../core/model/wire.ts"
 import { describeWitnesses, isLoss } from "../../core/rules/describeLoss.ts"
+import { describeVerdict } from "../../core/rules/PlatformVerdict.ts"
 import type { CheckedFilter, CheckResult } from "../../core/rules/RuleCheck.ts"
 import { counted } from "../../core/text/counted.ts"
 import { describeIssue, sentFilter } from "./describe.ts"
@@ -78,11 +79,7 @@ const describeFilter = (
     ...(filter.backtest === undefined ? [] : [`- ${describeBacktest(platform, filter.backtest)}`]),
     ...(filter.platform_verdict === undefined
       ? []
-      : [
-          filter.platform_verdict.accepted
-            ? `- ${platform} itself would accept it`
-            : `- ${platform} itself would refuse it: ${treatment.line(filter.platform_verdict.reason ?? "no reason given")}`
-        ]),
+      : [`- ${treatment.line(describeVerdict(platform, filter.platform_verdict))}`]),
     ...describeEstimate(platform, filter).map((line) => `- ${treatment.line(line)}`)
   ].join("\n")
 

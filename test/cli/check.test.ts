@@ -11,7 +11,7 @@ import { KEY, type Running, runInProcess, START_MILLIS, startService } from "../
 describe("a check on a real platform", { timeout: START_MILLIS * 2 }, () => {
   it.scopedLive("says what a backtest is based on, and shows X's counts, the price and the overlap", () =>
     Effect.gen(function* () {
-      const { simulator, service } = yield* started()
+      const { simulator, service, address } = yield* started()
       // A rule watches for "calm" and "wind". Nobody watches for "storm", so none of its posts is received.
       yield* created(service, "calm OR wind")
       yield* watching(simulator)
@@ -36,7 +36,9 @@ describe("a check on a real platform", { timeout: START_MILLIS * 2 }, () => {
       assert.match(seen.counts.note, /retweets/)
 
       const uncounted = yield* checked(service, "storm OR bio:sailor")
-      assert.deepInclude(uncounted, { platform_verdict: { accepted: true } })
+      assert.deepInclude(uncounted, {
+        platform_verdict: { accepted: true, asked: true, judged_by: "other_service", address }
+      })
       assert.match(uncounted.counts_reason, /does not know bio:/)
       assert.doesNotHaveAnyKeys(uncounted, ["counts", "price"])
 
@@ -47,7 +49,10 @@ describe("a check on a real platform", { timeout: START_MILLIS * 2 }, () => {
         shown.stdout,
         /\nBacktest: it matched 0 of the newest 21 events, from \S+Z to \S+Z; this is a lower bound, without a rate/
       )
-      assert.match(shown.stdout, /\nx itself would accept it\nx counted at most 11 such events from 20.* per hour; it/)
+      assert.include(
+        shown.stdout,
+        `\n${address}, which is set in place of x, accepts the filter\nx counted at most 11 such`
+      )
       assert.match(shown.stdout, /cannot count by bio:, which was left out; X may leave retweets out/)
       assert.match(shown.stdout, /\nthey would cost at most 0\.24 USD per month;/)
 
@@ -61,18 +66,10 @@ describe("a check on a real platform", { timeout: START_MILLIS * 2 }, () => {
       const json = yield* earshot(service, "--ask-platforms", "--json", "storm -is:retweet")
       assert.deepInclude(JSON.parse(json.stdout), { valid: true, price: { per_month: 0.24, currency: "USD" } })
 
-      const tool = yield* Effect.promise(async () => {
-        const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), {
-          requestInit: { headers: { authorization: `Bearer ${KEY}` } }
-        })
-        const agent = await connect(transport)
-        const answer = await agent.call("check_rule", {
-          overrides: { x: "storm -is:retweet" },
-          backtest: {},
-          ask_platforms: true
-        })
-        await agent.client.close()
-        return answer
+      const tool = yield* callTool(service, {
+        overrides: { x: "storm -is:retweet" },
+        backtest: {},
+        ask_platforms: true
       })
       assert.isFalse(tool.isError, tool.text)
       assert.match(
@@ -100,6 +97,23 @@ describe("a check on a real platform", { timeout: START_MILLIS * 2 }, () => {
   )
 })
 
+describe("a check on a platform in process", { timeout: START_MILLIS * 2 }, () => {
+  it.scopedLive("does not claim that the platform was asked", () =>
+    Effect.gen(function* () {
+      const service = yield* Effect.acquireRelease(
+        Effect.promise(() => startService("node", {})),
+        (running) => Effect.promise(() => running.stop())
+      )
+      const { platform_verdict } = yield* checked(service, "storm")
+      assert.deepStrictEqual(platform_verdict, { accepted: true, asked: false, judged_by: "earshot" })
+      const said = "x was not asked: it runs in process here; Earshot's own check accepts the filter"
+      assert.include((yield* earshot(service, "--ask-platforms", "storm")).stdout, `\n${said}`)
+      const tool = yield* callTool(service, { overrides: { x: "storm" }, ask_platforms: true })
+      assert.include(tool.text, `\n- ${said}`)
+    })
+  )
+})
+
 describe("earshot check", () => {
   it("needs a server only with --backtest or --ask-platforms", async () => {
     const away = { EARSHOT_URL: "http://127.0.0.1:1", EARSHOT_API_KEY: KEY }
@@ -118,18 +132,18 @@ describe("earshot check", () => {
 const started = (settings: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function* () {
     const simulator = yield* Simulator.make({ seed: 1, settings: { x: { recent_counts_delay_seconds: 0 } } })
-    const port = yield* serve(simulator, { host: "127.0.0.1", port: 0 })
+    const address = `http://127.0.0.1:${yield* serve(simulator, { host: "127.0.0.1", port: 0 })}`
     const service = yield* Effect.acquireRelease(
       Effect.promise(() =>
         startService("node", {
-          X_BASE_URL: `http://127.0.0.1:${port}`,
+          X_BASE_URL: `${address}/`,
           X_BEARER_TOKEN: simulator.control.settings.x.bearer_token,
           ...settings
         })
       ),
       (running) => Effect.promise(() => running.stop())
     )
-    return { simulator, service }
+    return { simulator, service, address }
   })
 
 const target = ({ url, host, port }: Running) => ({ url, host, port, key: KEY })
@@ -160,6 +174,17 @@ const checked = (service: Running, filter: string) =>
     assert.strictEqual(status, 200, JSON.stringify(body))
     // biome-ignore lint/suspicious/noExplicitAny: each test checks the parts that it uses
     return body["platforms"]?.["x"] as any
+  })
+
+const callTool = (service: Running, request: Readonly<Record<string, unknown>>) =>
+  Effect.promise(async () => {
+    const transport = new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), {
+      requestInit: { headers: { authorization: `Bearer ${KEY}` } }
+    })
+    const agent = await connect(transport)
+    const answer = await agent.call("check_rule", request)
+    await agent.client.close()
+    return answer
   })
 
 const earshot = (service: Running, ...args: ReadonlyArray<string>) =>

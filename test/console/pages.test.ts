@@ -83,6 +83,14 @@ describeInBrowser("the pages of the console", (openPage) => {
     })
   }
 
+  it("name the address of a service in place of the platform's own", async () => {
+    const page = await openPage()
+    await page.goto(`${server.url}/console/platforms#key=${KEY}`)
+    await page.getByText(`Connected to ${simulated}, not to X itself`).waitFor()
+    assert.strictEqual(await page.getByText("Connected to the real platform").count(), 0)
+    await page.getByText("Without the real platform").waitFor()
+  })
+
   it("show a gap that the platform caused", async () => {
     const page = await openPage()
     await control("faults", { kind: "server-error", platform: "x", endpoint: "stream", seconds: 3, status: 503 })

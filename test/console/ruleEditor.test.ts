@@ -63,6 +63,17 @@ describeInBrowser("the rule editor", (openPage) => {
     await page.getByText("It does not match.", { exact: true }).waitFor()
   })
 
+  it("does not claim that a platform was asked that runs in process", async () => {
+    const page = await openPage()
+    await page.goto(`${server.url}/console/rules/new#key=${KEY}`)
+    await clickFilter(page)
+    await page.keyboard.type("storm")
+    await page.getByRole("button", { name: "Ask X itself" }).click()
+    await page
+      .getByText("X was not asked: it runs in process here. Earshot’s own check accepts the filter.", { exact: true })
+      .waitFor()
+  })
+
   it("saves a change as a new version, and does not overwrite the change of another", async () => {
     const target = { ...server, key: KEY }
     const { body } = await call(target, "/api.CreateRule", { ...draft("hail", ["x"]), name: "Hail" })

@@ -68,7 +68,8 @@ export const platformContract = ({ name, id, open, skip = {} }: Subject) =>
 
     test("verify returns the verdict of register, and registers nothing", ({ platform }) =>
       Effect.gen(function* () {
-        assert.isTrue(Either.isRight(yield* platform.verify("storm")))
+        const right = Either.getOrThrow(yield* platform.verify("storm"))
+        assert.strictEqual(right, platform.capabilities.isRemote ? "confirmed" : "presumed")
         const wrong = yield* platform.verify("(storm")
         assert.isTrue(Either.isLeft(wrong) && wrong.left._tag === "PlatformRefused")
         assert.deepStrictEqual(yield* textsOn(platform), [])

@@ -38,7 +38,8 @@ export class FakePlatform {
       language: languageOf(id),
       syntax: { platform: id, rule_type: "regular", summary: "", syntax: "", operators: [], examples: [], limits: {} },
       capabilities: { rulesPerAccount, isRemote: true, sendsAlive: false },
-      verify: () => ifUp(() => (this.state === "refused" ? Either.left(this.refusal) : Either.void)),
+      verify: () =>
+        ifUp(() => (this.state === "refused" ? Either.left(this.refusal) : Either.right("confirmed" as const))),
       register: (texts) => {
         this.calls++
         return ifUp(() => texts.map((text) => this.register(id, text)))

@@ -272,12 +272,12 @@ describe("verify", () => {
   it.scoped("asks X and registers nothing", () =>
     withSimulator({ x: { rule_cap: 1, refused_warnings: ["negated-group"] } }, (on, { platform }) =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* platform.verify("cat"), Either.void)
+        assert.deepStrictEqual(yield* platform.verify("cat"), Either.right("confirmed"))
         assert.lengthOf(yield* held(on), 0)
         const refused = yield* platform.verify("cat -(dog bird)")
         assert.strictEqual(Either.isLeft(refused) && refused.left._tag, "PlatformRefused")
         yield* platform.register(["cat"])
-        assert.deepStrictEqual(yield* platform.verify("cat"), Either.void, "it would be shared")
+        assert.deepStrictEqual(yield* platform.verify("cat"), Either.right("confirmed"), "it would be shared")
         const full = yield* platform.verify("dog")
         assert.strictEqual(Either.isLeft(full) && full.left._tag, "PlatformLimitReached")
         assert.lengthOf(yield* held(on), 1)

@@ -1,13 +1,13 @@
 /** The check use case: issues, canonical text, translation, explanation, backtest and the platform's verdict. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Either, Layer } from "effect"
 import { Backtests } from "../../../core/backtests/Backtests.ts"
 import { EventLog } from "../../../core/backtests/EventLog.ts"
 import { RecentEvents } from "../../../core/backtests/RecentEvents.ts"
 import { PlatformRefused } from "../../../core/model/Errors.ts"
 import { type AccountId, fromUuid } from "../../../core/model/Ids.ts"
 import * as Timestamp from "../../../core/model/Timestamp.ts"
-import { type Platform, Platforms, type RecentCount } from "../../../core/platforms/Platform.ts"
+import { type Acceptance, type Platform, Platforms, type RecentCount } from "../../../core/platforms/Platform.ts"
 import type { RegistrationState, Rule } from "../../../core/rules/Rule.ts"
 import { checkFilters } from "../../../core/rules/RuleCheck.ts"
 import { Rules } from "../../../core/rules/Rules.ts"
@@ -103,10 +103,14 @@ describe("checkFilters", () => {
       const overrides = { x: "storm" }
       assert.notProperty((yield* checkFilters(ann, { overrides })).platforms["x"], "platform_verdict")
       const taken = yield* checkFilters(ann, { overrides, ask_platforms: true })
-      assert.deepStrictEqual(taken.platforms["x"]?.platform_verdict, { accepted: true })
+      assert.deepStrictEqual(taken.platforms["x"]?.platform_verdict, accepted)
       x.state = "refused"
       const refused = yield* checkFilters(ann, { overrides, ask_platforms: true })
-      assert.deepStrictEqual(refused.platforms["x"]?.platform_verdict, { accepted: false, reason: "no" })
+      assert.deepStrictEqual(refused.platforms["x"]?.platform_verdict, {
+        ...accepted,
+        accepted: false,
+        reason: "no"
+      })
       x.state = "away"
       const error = yield* Effect.flip(checkFilters(ann, { overrides, ask_platforms: true }))
       assert.strictEqual(error._tag, "PlatformUnavailable")
@@ -202,6 +206,30 @@ describe("checkFilters", () => {
     }).pipe(Effect.provide(withRules(rules)))
   })
 
+  it.effect("says who judged the filter: the platform, a service in its place, or Earshot itself", () =>
+    Effect.gen(function* () {
+      const { x } = yield* Fakes
+      const verdictWith = (changes: Partial<Platform["capabilities"]>, acceptance: Acceptance) => {
+        Object.assign(x.platform, {
+          capabilities: { ...x.platform.capabilities, ...changes },
+          verify: () => Effect.succeed(Either.right(acceptance))
+        })
+        return Effect.map(
+          checkFilters(ann, { overrides: { x: "storm" }, ask_platforms: true }),
+          ({ platforms }) => platforms["x"]?.platform_verdict
+        )
+      }
+      assert.deepStrictEqual(yield* verdictWith({}, "confirmed"), accepted)
+      assert.deepStrictEqual(yield* verdictWith({}, "presumed"), { ...accepted, judged_by: "earshot" })
+      const address = "http://127.0.0.1:9797"
+      assert.deepStrictEqual(yield* verdictWith({ address }, "confirmed"), {
+        ...accepted,
+        judged_by: "other_service",
+        address
+      })
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("asks a platform that counts, and only for a filter that it accepts", () =>
     Effect.gen(function* () {
       const { x } = yield* Fakes
@@ -215,7 +243,7 @@ describe("checkFilters", () => {
         capabilities: { ...x.platform.capabilities, pricePerEvent: 0.005 }
       })
       assert.deepInclude(yield* ask, {
-        platform_verdict: { accepted: true },
+        platform_verdict: accepted,
         counts: { total: 336, per_hour: 2, from: Timestamp.fromMillis(0), to: Timestamp.fromMillis(WEEK) },
         price: { per_month: 7.2, currency: "USD" }
       })
@@ -224,7 +252,7 @@ describe("checkFilters", () => {
 
       answer = new PlatformRefused({ platform: "x", reason: "not countable", upstream: {} })
       const uncounted = yield* ask
-      assert.deepInclude(uncounted, { platform_verdict: { accepted: true }, counts_reason: "not countable" })
+      assert.deepInclude(uncounted, { platform_verdict: accepted, counts_reason: "not countable" })
       assert.doesNotHaveAnyKeys(uncounted, ["counts", "price"])
 
       x.state = "refused"
@@ -234,6 +262,9 @@ describe("checkFilters", () => {
 })
 
 // ---- helpers ----
+
+/** The verdict of a platform on the network. */
+const accepted = { accepted: true, asked: true, judged_by: "platform" as const }
 
 const rule = (platform: string, text: string, state: RegistrationState): Rule => ({
   id: fromUuid("rule", "01890000-0000-7000-8000-000000000001"),
