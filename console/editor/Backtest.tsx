@@ -97,7 +97,21 @@ const Tested = ({
 }) => {
   if (backtest === undefined) return null
   const { events } = languageOf(platform)
-  const { basis, tested, matched, already_matched, share, per_hour, from, to, samples, newest, note, missed } = backtest
+  const {
+    basis,
+    tested,
+    matched,
+    already_matched,
+    share,
+    per_hour,
+    from,
+    to,
+    samples,
+    newest,
+    note,
+    missed,
+    recorded
+  } = backtest
   const shown = newest ?? samples
   if (tested === 0) return <p>{note ?? `There are no ${events} to test yet`}.</p>
   return (
@@ -118,6 +132,11 @@ const Tested = ({
       {basis === "matched_events" && (
         <p class="quiet">
           {platformName(platform)} sends only {events} that match some rule of this server, so there may be many more.
+        </p>
+      )}
+      {recorded !== undefined && (
+        <p class="quiet">
+          {numbers.format(recorded)} {events} are older recordings: they count by the time that they span themselves.
         </p>
       )}
       {missed !== undefined && <p class="quiet">{numbers.format(missed)} of the same time were not kept.</p>}

@@ -44,7 +44,10 @@ export const Backtest = Schema.Struct({
   already_matched: count("How many of the matching events also match an active rule of your account"),
   share: optionalNumber("matched / tested; absent if no event was tested, and with the basis matched_events"),
   per_hour: optionalNumber(
-    "Matches per hour, by event time or else receive time; absent if the events span less than a minute, and with the basis matched_events"
+    "Matches per hour, by event time or else receive time. Live and recorded events have a rate each, over the time that they span, and this is the sum; absent if one with matches spans less than a minute, and with the basis matched_events"
+  ),
+  recorded: optionalNumber(
+    "How many of the tested events were recorded: more than an hour old when they were received, as in a replay; absent if 0"
   ),
   from: Schema.optionalWith(Timestamp.Timestamp, { exact: true }).annotations({
     description: "Time of the oldest event tested: event time or else receive time"
@@ -174,6 +177,11 @@ const SLICE_SIZE = 64 * 1024
 
 const MIN_SPAN_MILLIS = 60_000
 
+const HOUR_MILLIS = 3_600_000
+
+/** An event that is older when it is received was recorded. */
+const LIVE_MILLIS = HOUR_MILLIS
+
 /** The last millisecond of the year 9999. */
 const LAST_MILLIS = 253_402_300_799_999
 
@@ -213,8 +221,8 @@ class Tally implements Visitor {
   private unreadable = 0
   private missed = 0
   private missedBefore = 0
-  private from = Number.POSITIVE_INFINITY
-  private to = Number.NEGATIVE_INFINITY
+  private readonly live = new Timeline()
+  private readonly recorded = new Timeline()
 
   constructor(options: TallyOptions) {
     this.options = options
@@ -233,7 +241,8 @@ class Tally implements Visitor {
   result(): Backtest {
     const tested = this.tested
     const { basis } = this.options
-    const hours = (this.to - this.from) / 3_600_000
+    const { live, recorded } = this
+    const perHour = rateOf([live, recorded])
     return {
       basis,
       tested,
@@ -243,12 +252,13 @@ class Tally implements Visitor {
         ? {}
         : {
             ...(basis === "all_events" && { share: this.matched / tested }),
-            from: Timestamp.fromMillis(this.from),
-            to: Timestamp.fromMillis(this.to)
+            from: Timestamp.fromMillis(Math.min(live.from, recorded.from)),
+            to: Timestamp.fromMillis(Math.max(live.to, recorded.to))
           }),
-      ...(basis === "all_events" && hours * 3_600_000 >= MIN_SPAN_MILLIS
-        ? { per_hour: rounded((this.matched * (1 + this.missed / tested)) / hours) }
+      ...(basis === "all_events" && perHour !== undefined
+        ? { per_hour: rounded(perHour * (1 + this.missed / tested)) }
         : {}),
+      ...(recorded.tested === 0 ? {} : { recorded: recorded.tested }),
       samples: this.samples,
       ...(this.matched === 0 && this.newest.length > 0 ? { newest: this.newest } : {}),
       ...(this.unreadable === 0 ? {} : { unreadable: this.unreadable }),
@@ -268,14 +278,48 @@ class Tally implements Visitor {
     this.tested++
     const dated = format.timeOf(record)
     const time = dated !== undefined && dated >= 0 && dated <= LAST_MILLIS ? dated : receivedAt
-    this.from = Math.min(this.from, time)
-    this.to = Math.max(this.to, time)
+    const timeline = Math.abs(receivedAt - time) <= LIVE_MILLIS ? this.live : this.recorded
+    timeline.add(time)
     if (this.newest.length < maxSamples) this.newest.push(record)
     if (!(yield* evaluateInTurns(expression, event.right, this.pace))) return
     this.matched++
+    timeline.matched++
     if (yield* own.matches(event.right)) this.alreadyMatched++
     if (this.samples.length < maxSamples) this.samples.push(record)
   }
+}
+
+/**
+ * The times of live events, or of recorded ones. Together they would span all the time from the recording until now, in
+ * which nothing was tested.
+ */
+class Timeline {
+  tested = 0
+  matched = 0
+  from = Number.POSITIVE_INFINITY
+  to = Number.NEGATIVE_INFINITY
+
+  add(time: number): void {
+    this.tested++
+    this.from = Math.min(this.from, time)
+    this.to = Math.max(this.to, time)
+  }
+
+  /** Whether the events span enough time for a rate. */
+  get hasRate(): boolean {
+    return this.to - this.from >= MIN_SPAN_MILLIS
+  }
+
+  get perHour(): number {
+    return (this.matched * HOUR_MILLIS) / (this.to - this.from)
+  }
+}
+
+/** Undefined if the matches of one of them have no rate, or if none has one. */
+const rateOf = (timelines: ReadonlyArray<Timeline>): number | undefined => {
+  const rated = timelines.filter(({ hasRate }) => hasRate)
+  const isComplete = timelines.every(({ hasRate, matched }) => hasRate || matched === 0)
+  return rated.length === 0 || !isComplete ? undefined : rated.reduce((sum, { perHour }) => sum + perHour, 0)
 }
 
 const rounded = (value: number): number => Number(value.toPrecision(4))

@@ -7,12 +7,14 @@ import type { Estimate } from "./Counts.ts"
 /** May quote names of operators, but no text of events. */
 export const describeBacktest = (
   platform: PlatformId,
-  { basis, tested, matched, already_matched, per_hour, from, to, note }: Backtest
+  { basis, tested, matched, already_matched, per_hour, recorded, from, to, note }: Backtest
 ): string =>
   [
     `it matched ${matched} of the newest ${tested} events${from === undefined || to === undefined ? "" : `, from ${from} to ${to}`}`,
     ...(matched === 0 ? [] : [`the active rules of the account match ${already_matched} of these already`]),
-    ...(per_hour === undefined ? [] : [`about ${rounded(per_hour)} per hour`]),
+    ...(per_hour === undefined
+      ? []
+      : [`about ${rounded(per_hour)} per hour${recorded === undefined ? "" : `, ${BY_OWN_TIMES}`}`]),
     ...(basis === "matched_events"
       ? [
           `this is a lower bound, without a rate: ${platform} sends only events that match some rule of this server, so others could not be tested`
@@ -48,5 +50,8 @@ export const describeEstimate = (
 }
 
 // ---- helpers ----
+
+/** Otherwise the rate would contradict the period, which reaches back to the recording. */
+const BY_OWN_TIMES = "recorded events by the time that they span themselves"
 
 const rounded = (perHour: number): number => Number(perHour.toPrecision(3))

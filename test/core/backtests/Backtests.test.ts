@@ -32,6 +32,7 @@ describe("Backtests", () => {
         already_matched: 0,
         share: 7 / 61,
         per_hour: 7,
+        recorded: 61,
         from: time(NOON),
         to: time(NOON + 60 * MINUTE),
         samples: [60, 50, 40].map((n) => post(n, "A storm", NOON + n * MINUTE))
@@ -87,6 +88,23 @@ describe("Backtests", () => {
       assert.notProperty(short, "per_hour")
       assert.deepStrictEqual([short.tested, short.share], [2, 0.5])
       assert.strictEqual((yield* spanning(MINUTE)).per_hour, 60)
+    })
+  )
+
+  it.scoped("run adds the rates of live and recorded events, and does not count the time between them", () =>
+    Effect.gen(function* () {
+      // Recorded half a year ago: 4 storms in two hours. Live: 3 storms in ten minutes.
+      const recordedAt = NOON - 180 * 24 * 60 * MINUTE
+      const recorded = Array.from({ length: 5 }, (_, n) =>
+        event(post(n, n === 0 ? "Calm" : "A storm", recordedAt + n * 30 * MINUTE), NOON + n)
+      )
+      const live = (minutes: number) =>
+        Array.from({ length: 3 }, (_, n) => event(post(10 + n, "A storm"), NOON + (n * minutes * MINUTE) / 2))
+      const both = yield* backtest("x", "storm", [segment([...recorded, ...live(10)])])
+      assert.deepInclude(both, { tested: 8, recorded: 5, matched: 7, per_hour: 2 + 18 })
+      assert.deepStrictEqual([both.from, both.to], [time(recordedAt), time(NOON + 10 * MINUTE)])
+      // The live matches have no rate yet, so neither has the sum.
+      assert.notProperty(yield* backtest("x", "storm", [segment([...recorded, ...live(0.5)])]), "per_hour")
     })
   )
 
